@@ -2,9 +2,10 @@ package repl
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,81 +16,58 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
-	"github.com/celadon-cel/celadon/repl/internal/objectstore"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 )
 
-// How it works: a session can hold a collection of objects besides the current object. The objects are
-// in a compact form (internal/objectstore), and each use decodes and prepares them again, on all cores
-// (sweep.go), because they would not fit into memory otherwise. :objects replaces the collection, and
-// :undo does not bring it back.
+// How it works: a session can hold several objects of the CRD's kind besides the current object. Open reads them. They
+// are kept as JSON and decoded again for each use, and :undo does not change them.
 
-// A collection holds objects of one kind. It is immutable, except for cached results.
+// A collection holds objects of one kind, in the order in which they were read. It is immutable once they are read.
 type collection struct {
 	kind    schema.GroupKind
-	sources []string
-	// paths are the files and folders that it was read from, or nil if it was read from a cluster.
-	paths []string
-	store *objectstore.Store
-	// namespaces and versions count the objects. Their number is limited.
-	namespaces, versions map[string]int
-	skipped              skipped
-	// files caches the files of the objects, for :watch.
-	files []string
-	// counts caches the results of rules.
-	counts map[ruleKey]*ruleCount
-	// verdicts is the cached result of validating all objects.
-	verdicts *acceptance
+	objects []storedObject
 }
 
-// maxGroups limits the namespaces and the versions that are counted.
-const maxGroups = 10_000
-
-func newCollection(kind schema.GroupKind, sources []string, table *objectstore.Table) *collection {
-	return &collection{
-		kind: kind, sources: sources, paths: sources, store: objectstore.New(table),
-		namespaces: map[string]int{}, versions: map[string]int{}, counts: map[ruleKey]*ruleCount{},
-	}
+// A storedObject is an object of a collection.
+type storedObject struct {
+	identity
+	file string
+	line int // 0 if it is unknown
+	json []byte
 }
 
-// add adds an object. It returns an error if the object cannot be stored.
-func (c *collection) add(in *Input) error {
-	h := headOf(in)
-	if err := c.store.Add(h, in.Object); err != nil {
+const (
+	// maxStored limits the memory of all collections of a session, in bytes.
+	maxStored = 1 << 30
+	// storedOverhead is the approximate memory of an object besides its JSON and its name.
+	storedOverhead = 256
+)
+
+// errFull reports that the objects exceed maxStored.
+var errFull = fmt.Errorf("too many objects: they would take over %d GiB of memory: name fewer files", maxStored>>30)
+
+// add adds an object. used is the memory of the objects so far. It returns errFull if they
+// would exceed maxStored.
+func (c *collection) add(in *Input, used *int) error {
+	data, err := json.Marshal(in.Object)
+	if err != nil {
 		return err
 	}
-	apiVersion, _ := in.Object["apiVersion"].(string)
-	countGroup(c.versions, versionOf(apiVersion))
-	countGroup(c.namespaces, namespaceOf(h))
+	o := storedObject{identityOf(in.Object), in.File, in.Line, data}
+	if *used += len(o.json) + len(o.namespace) + len(o.name) + storedOverhead; *used > maxStored {
+		return errFull
+	}
+	c.objects = append(c.objects, o)
 	return nil
 }
 
-func countGroup(groups map[string]int, name string) {
-	if _, known := groups[name]; known || len(groups) < maxGroups {
-		groups[name]++
-	}
-}
-
-// headOf returns the identity of an object. An object without a name has its generateName.
-func headOf(in *Input) objectstore.Head {
-	meta, _ := in.Object["metadata"].(map[string]any)
-	h := objectstore.Head{File: in.File, Line: in.Line}
-	h.Namespace, _ = meta["namespace"].(string)
-	if h.Name, _ = meta["name"].(string); h.Name == "" {
-		h.Name, _ = meta["generateName"].(string)
-	}
-	return h
-}
-
-// namespaceOf returns the namespace of an object. An object without one is in the namespace default.
-func namespaceOf(h objectstore.Head) string {
-	if h.Namespace == "" {
-		return "default"
-	}
-	return h.Namespace
-}
-
-func versionOf(apiVersion string) string {
-	return apiVersion[strings.LastIndexByte(apiVersion, '/')+1:]
+// identityOf returns the identity of an object. An object without a namespace is in the namespace default.
+func identityOf(object map[string]any) identity {
+	meta, _ := object["metadata"].(map[string]any)
+	namespace, _ := meta["namespace"].(string)
+	name, _ := meta["name"].(string)
+	// The strings may be parts of a larger text.
+	return identity{groupKindOf(object), strings.Clone(cmp.Or(namespace, "default")), strings.Clone(name)}
 }
 
 // groupKindOf returns the group and kind of an object, or a zero value if it has none.
@@ -100,7 +78,7 @@ func groupKindOf(object map[string]any) schema.GroupKind {
 	if !versioned {
 		group = ""
 	}
-	return schema.GroupKind{Group: group, Kind: kind}
+	return schema.GroupKind{Group: strings.Clone(group), Kind: strings.Clone(kind)}
 }
 
 // skipped counts the documents that are not in a collection.
@@ -150,63 +128,72 @@ func (k *skipped) skip(in *Input, err error) {
 		k.ignored++
 	case err != nil:
 		if k.unreadable++; k.unreadable == 1 {
-			k.broken = cutText(at + ": " + err.Error())
+			k.broken = termwidth.Cut(oneLine(at+": "+err.Error()), maxColumn)
 		}
 	default:
 		if k.others++; k.others == 1 {
-			k.other = cutText(at + ": " + cmp.Or(gk.String(), "no kind"))
+			k.other = termwidth.Cut(oneLine(at+": "+cmp.Or(gk.String(), "no kind")), maxColumn)
 		}
 	}
 }
 
-// maxNames limits the names in a list of objects, and maxRows the rows of a table of objects.
 const (
+	// maxNames limits the names in a list of objects, and maxRows the rows of a table of objects.
 	maxNames = 3
 	maxRows  = 100
+	// maxCompared limits the names that are compared with a misspelled name.
+	maxCompared = 10_000
 )
 
-// name returns the name of object i for messages: NAMESPACE/NAME, or NAME if the kind is not namespaced.
-func (c *collection) name(i int, namespaced bool) string {
-	h := c.store.Head(i)
-	name := h.Name
-	if name == "" {
-		name = fmt.Sprintf("%s:%d", h.File, h.Line)
+// value decodes the object.
+func (o *storedObject) value() (map[string]any, error) { return engine.Decode(o.json) }
+
+// at returns the file and the line of the object.
+func (o *storedObject) at() string {
+	if o.line == 0 {
+		return o.file
 	}
+	return fmt.Sprintf("%s:%d", o.file, o.line)
+}
+
+// shown returns the name of the object for messages: NAMESPACE/NAME, or NAME if the kind is not namespaced.
+func (o *storedObject) shown(namespaced bool) string {
+	name := cmp.Or(o.name, o.at())
 	if namespaced {
-		name = namespaceOf(h) + "/" + name
+		name = o.namespace + "/" + name
 	}
 	return shortened(name)
 }
 
-// names returns the first names of n objects.
-func (s *Session) names(c *collection, objects []int32, n int) string {
-	var out []string
-	namespaced := s.state.crd.engine.Info().Namespaced
-	for _, i := range objects[:min(len(objects), maxNames)] {
-		out = append(out, c.name(int(i), namespaced))
+// document returns the object as a document with generated text.
+func (o *storedObject) document(namespaced bool) (Document, error) {
+	doc := Document{File: fmt.Sprintf("%s (%s)", o.file, o.shown(namespaced)), JSON: o.json}
+	value, err := o.value()
+	if err == nil {
+		doc.Text, err = emit.YAML(value)
 	}
-	if n > len(out) {
-		out = append(out, "…")
-	}
-	return strings.Join(out, ", ")
+	return doc, err
 }
 
-// find returns the objects with a name, given as NAME or NAMESPACE/NAME. It returns at most limit.
-func (c *collection) find(name string, limit int) (found []int) {
-	namespace, base, qualified := strings.Cut(name, "/")
-	for i := range c.store.Len() {
-		h := c.store.Head(i)
-		if h.Name == name || qualified && h.Name == base && namespaceOf(h) == namespace {
-			if found = append(found, i); len(found) == limit {
-				break
-			}
+// find returns the numbers of the objects with a name, given as NAME or NAMESPACE/NAME.
+func (c *collection) find(name string) (found []int) {
+	for i := range c.objects {
+		if c.objects[i].called(name) {
+			found = append(found, i)
 		}
 	}
 	return found
 }
 
-// identityOf returns the identity of an object of a collection, which its old version has, too.
-func identityOf(h objectstore.Head) [2]string { return [2]string{namespaceOf(h), h.Name} }
+// notFound returns the error for a name that no object of the collection has.
+func (c *collection) notFound(name string) error {
+	var names []string
+	for i := range c.objects[:min(len(c.objects), maxCompared)] {
+		names = append(names, c.objects[i].name)
+	}
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	return fmt.Errorf("no object is named %s%s", shortened(name), spell.DidYouMean(base, names))
+}
 
 // many returns the collection if it has the kind of the CRD, or nil.
 func (s *Session) many() *collection {
@@ -216,7 +203,7 @@ func (s *Session) many() *collection {
 	return nil
 }
 
-var errNoCollection = errors.New("no objects are loaded: run :objects PATH")
+var errNoCollection = errors.New("the shell was not started with several objects of the kind: run celadon repl PATH…")
 
 // needMany returns the collection, or an error if there is none.
 func (s *Session) needMany() (*collection, error) {
@@ -232,7 +219,7 @@ func (s *Session) needMany() (*collection, error) {
 // oldVersions holds the old versions of objects by identity.
 type oldVersions struct {
 	*collection
-	byName map[[2]string]int
+	byName map[identity]int
 }
 
 // knownOlds returns the old versions if they have the kind of the CRD, or nil.
@@ -244,101 +231,116 @@ func (s *Session) knownOlds() *oldVersions {
 }
 
 func newOldVersions(c *collection) *oldVersions {
-	o := &oldVersions{c, make(map[[2]string]int, c.store.Len())}
-	for i := range c.store.Len() {
-		if id := identityOf(c.store.Head(i)); !o.has(id) {
-			o.byName[id] = i
-		}
+	o := &oldVersions{c, make(map[identity]int, len(c.objects))}
+	for i := len(c.objects) - 1; i >= 0; i-- { // the first of several counts
+		o.byName[c.objects[i].identity] = i
 	}
 	return o
 }
 
-func (o *oldVersions) has(id [2]string) bool {
-	_, ok := o.byName[id]
-	return ok
-}
-
 // of returns the old version of an object, or nil.
-func (o *oldVersions) of(h objectstore.Head) map[string]any {
+func (o *oldVersions) of(id identity) *storedObject {
 	if o == nil {
 		return nil
 	}
-	i, ok := o.byName[identityOf(h)]
+	i, ok := o.byName[id]
 	if !ok {
 		return nil
 	}
-	return o.store.Object(i)
+	return &o.objects[i]
 }
 
-// notFound returns the error for a name that no object of the collection has.
-func (c *collection) notFound(name string) error {
-	var names []string
-	for i := range min(c.store.Len(), maxGroups) {
-		names = append(names, c.store.Head(i).Name)
+// LoadOlds reads the old versions of the objects of the CRD's kind from a file or folder.
+func (s *Session) LoadOlds(ctx context.Context, path string) error {
+	switch {
+	case s.state.crd == nil:
+		return ErrNoCRD
+	case s.host.Read == nil:
+		return errNoFiles
 	}
-	_, base, qualified := strings.Cut(name, "/")
-	if !qualified {
-		base = name
-	}
-	return fmt.Errorf("no object is named %s%s", shortened(name), spell.DidYouMean(base, names))
-}
-
-// groupText lists the largest groups, such as "default (3), prod (1)".
-func groupText(groups map[string]int) string {
-	names := slices.Collect(maps.Keys(groups))
-	slices.SortFunc(names, func(a, b string) int {
-		if groups[a] != groups[b] {
-			return groups[b] - groups[a]
+	c, used, skipped := &collection{kind: s.state.crd.engine.Info().GroupKind}, 0, skipped{}
+	err := s.host.Read(ctx, []string{path}, func(in *Input) error {
+		if err := unreadable(in, []string{path}); err != nil {
+			return err
 		}
-		return strings.Compare(a, b)
+		err := in.Err
+		if err == nil && groupKindOf(in.Object) == c.kind {
+			if err = c.add(in, &used); err == nil || errors.Is(err, errFull) {
+				return err
+			}
+		}
+		skipped.skip(in, err)
+		return nil
 	})
-	var out []string
-	for i, name := range names {
-		if i == 2*maxNames {
-			out = append(out, "…")
-			break
-		}
-		out = append(out, fmt.Sprintf("%s (%s)", shortened(name), count(groups[name])))
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
+	case err != nil:
+		return err
+	case len(c.objects) > 0:
+		s.olds = newOldVersions(c)
+		return nil
 	}
-	return strings.Join(out, ", ")
+	text := fmt.Sprintf("%s: no object of kind %s", path, c.kind.Kind)
+	if rest := skipped.text(); rest != "" {
+		text += "; " + rest
+	}
+	return errors.New(text)
 }
 
-// document returns object i as a document with generated text.
-func (c *collection) document(i int, namespaced bool) (Document, error) {
-	doc, err := foundDocument(c.store.Object(i))
-	doc.File = fmt.Sprintf("%s (%s)", c.store.Head(i).File, c.name(i, namespaced))
-	return doc, err
+var errInterrupted = errors.New("interrupted")
+
+// unreadable returns the error of a document that is a whole file that the user named.
+func unreadable(in *Input, named []string) error {
+	if in.Err == nil || in.Line > 0 || !slices.Contains(named, in.File) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", in.File, in.Err)
+}
+
+// OldOf returns the old version of an object, by its namespace and name, or nil.
+func (s *Session) OldOf(object map[string]any) map[string]any {
+	o := s.knownOlds().of(identityOf(object))
+	if o == nil {
+		return nil
+	}
+	value, _ := o.value() // it was decoded before
+	return value
 }
 
 // current makes object i of the collection the session's object, with its old version, if it is known.
 func (s *Session) current(c *collection, i int) error {
-	namespaced := s.state.crd.engine.Info().Namespaced
 	next := *s.state
-	doc, err := c.document(i, namespaced)
-	if err == nil {
-		next.object, err = newObject(doc)
-	}
-	if err != nil {
+	var err error
+	if next.object, err = s.loaded(&c.objects[i]); err != nil {
 		return err
 	}
-	head := c.store.Head(i)
-	next.object.file, next.version = head.File, ""
+	next.version = ""
 	if olds := s.knownOlds(); olds != nil {
 		next.old = nil
-		if old, ok := olds.byName[identityOf(head)]; ok {
-			if doc, err = olds.document(old, namespaced); err == nil {
-				next.old, err = newObject(doc)
-			}
-			if err != nil {
+		if old := olds.of(c.objects[i].identity); old != nil {
+			if next.old, err = s.loaded(old); err != nil {
 				return err
 			}
-			next.old.file = olds.store.Head(old).File
 		}
-	} else if next.old != nil && identify(next.old.doc) != identify(doc) {
+	} else if next.old != nil && identify(next.old.doc) != c.objects[i].identity {
 		next.old = nil
 	}
 	s.statusNoted = false
 	return s.commit(&next, next.steps)
+}
+
+// loaded returns a stored object as an object of the session.
+func (s *Session) loaded(o *storedObject) (*object, error) {
+	doc, err := o.document(s.state.crd.engine.Info().Namespaced)
+	if err != nil {
+		return nil, err
+	}
+	out, err := newObject(doc)
+	if err == nil {
+		out.file = o.file
+	}
+	return out, err
 }
 
 // write returns the write of an object as the session evaluates it.
@@ -351,12 +353,14 @@ func (st *state) write(object, old map[string]any) engine.Request {
 }
 
 // shortened returns text on one line, printable and short.
-func shortened(text string) string {
-	if len(text) > maxNameBytes {
-		text = text[:maxNameBytes]
-	}
-	return termwidth.Cut(printable(lex.OneLine(text)), maxValue)
-}
+func shortened(text string) string { return termwidth.Cut(oneLine(text), maxValue) }
 
-// maxNameBytes limits the bytes of a name that are shortened.
-const maxNameBytes = 4 << 10
+// oneLine returns the beginning of text on one line, printable.
+func oneLine(text string) string { return printable(lex.OneLine(text[:min(len(text), maxLineBytes)])) }
+
+const (
+	// maxLineBytes limits the bytes of a text that oneLine returns.
+	maxLineBytes = 4 << 10
+	// maxColumn limits the columns of an error in a message.
+	maxColumn = 200
+)

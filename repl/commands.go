@@ -59,16 +59,8 @@ func objectCommands() []command {
 		{name: "check", help: "validate the object as celadon check does", run: check},
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
 		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
-	}
-}
-
-func manyCommands() []command {
-	return []command{
-		{name: "objects", args: "[PATH…|--cluster [-n NS]|-]", help: "load many objects, or describe them; - drops them", run: objects, complete: completeObjects},
-		{name: "object", args: "NAME", help: "make one of the objects current, by NAME or NAMESPACE/NAME", run: objectCommand, complete: completeObject},
-		{name: "each", args: "EXPR [where EXPR]", help: "print a value for each of the objects", run: each, expression: true, complete: completeEach},
-		{name: "count", args: "EXPR", help: "count the objects for which an expression is true, is false, or fails", run: countCommand, expression: true, complete: completeExpression},
-		{name: "distinct", args: "EXPR", help: "count the distinct values of an expression in the objects", run: distinct, expression: true, complete: completeExpression},
+		{name: "objects", help: "list the loaded objects, if there are several", run: objects},
+		{name: "object", args: "NAME|NUMBER", help: "make one of the loaded objects the object", run: objectCommand, complete: completeObject},
 	}
 }
 

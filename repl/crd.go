@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -20,7 +19,6 @@ type crd struct {
 	config engine.Config
 	engine *engine.Engine
 	broken []*engine.CompileError
-	digest *[sha256.Size]byte // the result of shape
 }
 
 func newCRD(doc Document, cfg engine.Config) (*crd, error) {

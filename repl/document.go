@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -51,9 +50,6 @@ type Host struct {
 	// Read reads the documents in files and folders and calls take for each, in order. A path that cannot
 	// be read is a document with an error. Read returns the error of take or of ctx.
 	Read func(ctx context.Context, paths []string, take func(*Input) error) error
-	// ReadCluster is like Read for the objects that a CRD defines in a cluster, in a namespace or in all
-	// namespaces. It returns the name of the cluster.
-	ReadCluster func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, namespace string, take func(*Input) error) (cluster string, err error)
 	// Save writes a CRD and returns the name of the file. If SaveRequest.File is another name for
 	// the document's own file, that is Document.File.
 	Save func(SaveRequest) (file string, err error)
@@ -147,8 +143,6 @@ type object struct {
 	value map[string]any
 	// file is the file that the object was loaded from, before any edit.
 	file string
-	// changed is set if the object was edited since it was loaded.
-	changed bool
 	// prepared is the object as rules see it.
 	prepared map[string]any
 }
@@ -175,5 +169,5 @@ func (o *object) edited(value map[string]any) (*object, error) {
 	if o.doc.Line > 0 {
 		name += " (edited)"
 	}
-	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file, changed: true}, nil
+	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file}, nil
 }

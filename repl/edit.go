@@ -277,11 +277,11 @@ func (s *Session) newlyBroken(c *crd, e ruleEdit) error {
 
 // oneRule returns the listing of rule n after an edit.
 func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
-	ran, err := s.run(ctx, s.ruleAt(n))
+	ran, err := s.run(ctx)
 	stopped := ""
 	if err != nil { // the rule has changed, so an interruption is not a failure
 		stopped = "the objects were not counted: run :rules to count them\n"
-		ran, err = s.run(context.Background(), nil)
+		ran, err = s.runOne(context.Background())
 	}
 	if err != nil {
 		return "", err

@@ -19,7 +19,6 @@ func commandGroups() []commandGroup {
 	return []commandGroup{
 		{"Look around", lookCommands()},
 		{"Object", objectCommands()},
-		{"Many objects", manyCommands()},
 		{"Rules", ruleCommands()},
 		{"Session", sessionCommands()},
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -16,19 +17,12 @@ import (
 func crontabs(t testing.TB, n int) *Session {
 	t.Helper()
 	s := crontab(t)
-	s.host.Read = func(ctx context.Context, paths []string, take func(*Input) error) error {
-		for i := range n {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := take(&Input{File: paths[0], Line: i + 1, Object: crontabObject(i)}); err != nil {
-				return err
-			}
+	s.collection = &collection{kind: s.state.crd.engine.Info().GroupKind}
+	used := 0
+	for i := range n {
+		if err := s.collection.add(&Input{File: "dump.json", Line: i + 1, Object: crontabObject(i)}, &used); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}
-	if n > 0 {
-		must(t, s, ":objects dump.json")
 	}
 	return s
 }
@@ -51,13 +45,13 @@ func crontabObject(i int) map[string]any {
 	}
 }
 
-// TestCountsAreExact compares the counts of all rules with the results of validating each object.
-func TestCountsAreExact(t *testing.T) {
+// TestTalliesAreExact compares the tallies of all rules with the results of validating each object.
+func TestTalliesAreExact(t *testing.T) {
 	t.Parallel()
-	const objects = 1000
-	s := crontabs(t, objects)
+	const total = 1000
+	s := crontabs(t, total)
 	want := map[engine.RuleRef]int{}
-	for i := range objects {
+	for i := range total {
 		res, err := s.state.crd.engine.Validate(t.Context(), engine.Request{Object: crontabObject(i)})
 		if err != nil {
 			t.Fatal(err)
@@ -66,62 +60,14 @@ func TestCountsAreExact(t *testing.T) {
 			want[engine.RuleRef{Path: c.Rule.Path, Index: c.Rule.Index}]++
 		}
 	}
-	var paths []*location
-	for _, path := range []string{"", "spec", "spec.env", "spec.image", "spec.schedule"} {
-		steps, err := engine.ParsePath(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := newLocation(s.state.crd, s.state.version, steps, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, p)
+	got, objects, err := s.tallies(t.Context())
+	if err != nil || objects != total || len(got) != len(want) || len(want) < 2 {
+		t.Fatalf("%d rules reject, want %d; %d objects, %v", len(got), len(want), objects, err)
 	}
-	together, err := s.countRules(t.Context(), s.rulesOf(paths...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range s.rulesOf(paths...) {
-		alone, err := s.countAgain(t.Context(), s.collection, []countedRule{r})
-		if err != nil {
-			t.Fatal(err)
+	for ref, n := range want {
+		if got[ref] == nil || got[ref].n != n || len(got[ref].first) != min(n, maxRows) {
+			t.Errorf("%v: got %+v, want %d", ref, got[ref], n)
 		}
-		ref := engine.RuleRef{Path: r.path, Index: r.index}
-		if got := together[ref]; got.rejected.n != want[ref] || got.objects != objects || !reflect.DeepEqual(got, alone[ref]) {
-			t.Errorf("%v: got %+v, alone %+v, want %d", ref, got, alone[ref], want[ref])
-		}
-	}
-}
-
-// TestOnlyChangedRulesRun checks that a rule runs again only if it, its path, or the rest of the CRD changes.
-func TestOnlyChangedRulesRun(t *testing.T) {
-	t.Parallel()
-	s := crontabs(t, 20)
-	for _, step := range []struct {
-		line string
-		n    int // cached counts afterwards
-	}{
-		{":rules all", 5},
-		{":cd spec", 5},
-		{":add self.replicas < 9", 6},
-		{":rules", 6},
-		{":message few", 6},
-		{":edit 2 self.replicas < 8", 7},
-		{":undo", 7},
-		{":rules", 7},
-		{":drop 0", 7},
-		{":rules", 7},
-	} {
-		if must(t, s, step.line); len(s.collection.counts) != step.n {
-			t.Errorf("%s: %d counts, want %d", step.line, len(s.collection.counts), step.n)
-		}
-	}
-	before := s.state.crd.digest
-	must(t, s, ":as status")
-	must(t, s, ":rules")
-	if len(s.collection.counts) != 9 || s.state.crd.digest != before {
-		t.Errorf(":as status: %d counts", len(s.collection.counts))
 	}
 }
 
@@ -131,13 +77,9 @@ func TestManyInterrupted(t *testing.T) {
 	s := crontabs(t, 2000)
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	c := s.collection
-	for _, line := range []string{
-		":objects other.json", ":objects", ":rules all", ":each self.spec.env.map(e, e.name + e.value)",
-		":count self.spec.env.all(e, self.spec.env.all(f, e.name <= f.name))", ":distinct self.metadata.name",
-	} {
+	for _, line := range []string{":rules", ":rules all"} {
 		reply := s.Do(stopped, line)
-		if !reply.Failed || !strings.Contains(reply.Text, errInterrupted.Error()) || s.collection != c {
+		if !reply.Failed || !strings.Contains(reply.Text, errInterrupted.Error()) {
 			t.Errorf("%s: %q", line, reply.Text)
 		}
 	}
@@ -149,68 +91,98 @@ func TestManyInterrupted(t *testing.T) {
 	if text := must(t, s, ":rules 2 --rejected"); strings.Count(text, "\n") != maxRows+1 || !strings.Contains(text, "and 100 more") {
 		t.Errorf("got %q", text)
 	}
-}
-
-// TestManyDistinctValues checks that the number of values that are held is limited, however many there are.
-func TestManyDistinctValues(t *testing.T) {
-	t.Parallel()
-	s := crontabs(t, 2*maxDistinct)
-	text := must(t, s, ":distinct self.metadata.name")
-	if strings.Count(text, "\n") != maxRows+1 || !strings.Contains(text, "and over 9,900 more values") {
+	if text := must(t, s, ":objects"); strings.Count(text, "\n") != maxRows+1 || !strings.Contains(text, "and 1,900 more") {
 		t.Errorf("got %q", text)
 	}
 }
 
-// TestWrongObjects checks the collection after objects that cannot be used.
-func TestWrongObjects(t *testing.T) {
-	t.Parallel()
-	s := crontabs(t, 0)
-	s.host.Read = func(_ context.Context, _ []string, take func(*Input) error) error {
-		for _, in := range []*Input{
-			{File: "a", Line: 1, Err: errors.New("broken")},
-			{File: "a", Line: 2, Object: map[string]any{}},
-			{File: "a", Line: 3, Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}},
-			{File: "a", Line: 4, Object: crontabObject(1)},
-			{File: "a", Line: 5, Object: map[string]any{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": "none", "spec": 1.5}},
-			{File: "a", Line: 6, Object: map[string]any{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": map[string]any{"name": "unknown"}, "spec": complex(1, 2)}},
-		} {
+// readsFrom returns a session whose host reads the given documents.
+func readsFrom(t *testing.T, all ...*Input) *Session {
+	t.Helper()
+	s, err := NewSession(Config{Host: Host{Read: func(_ context.Context, _ []string, take func(*Input) error) error {
+		for _, in := range all {
+			if in.Document == nil {
+				in.Document = func() (Document, error) { return foundDocument(in.Object) }
+			}
 			if err := take(in); err != nil {
 				return err
 			}
 		}
 		return nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	must(t, s, ":objects a")
-	if got, want := s.collection.skipped, (skipped{others: 2, unreadable: 2, other: "a:2: no kind", broken: "a:1: broken"}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+	return s
+}
+
+func crontabDefinition(t *testing.T) *Input {
+	t.Helper()
+	doc := readDocuments(t, "../examples/crontab/crd.yaml")[0]
+	definition, err := engine.Decode(doc.JSON)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, line := range []string{":objects", ":rules all", ":each self.spec", ":count true", ":distinct self.spec.image", ":object n1"} {
-		must(t, s, line)
+	return &Input{File: "crd.yaml", Object: definition, Document: func() (Document, error) { return doc, nil }}
+}
+
+// TestWrongObjects opens objects that cannot be used. The author of the files is the attacker.
+func TestWrongObjects(t *testing.T) {
+	t.Parallel()
+	cronTab := func(meta, spec any) map[string]any {
+		return map[string]any{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": meta, "spec": spec}
+	}
+	s := readsFrom(t,
+		&Input{File: "a", Line: 1, Err: errors.New("broken")}, &Input{File: "a", Line: 2, Object: map[string]any{}},
+		&Input{File: "a", Line: 3, Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}},
+		&Input{File: "a", Line: 4, Object: crontabObject(1)}, &Input{File: "a", Line: 5, Object: cronTab("none", 1.5)},
+		&Input{File: "a", Line: 6, Object: cronTab(map[string]any{"name": "unknown"}, complex(1, 2))},
+		&Input{File: "a", Line: 7, Object: cronTab(map[string]any{"name": "\x1b[31mred"}, nil)}, crontabDefinition(t),
+	)
+	text, many, err := s.Open(t.Context(), Inputs{Paths: []string{"a"}})
+	want := "3 objects (n1 is current); not used: 1 of other kinds (a:3: Secret), 3 unreadable (a:1: broken)"
+	if err != nil || !many || !strings.Contains(text, "3 objects (n1 is current); not used: ") || strings.Contains(text, "\x1b") {
+		t.Errorf("got %q, %v, want %q", text, err, want)
+	}
+	for _, line := range []string{":objects", ":rules all", ":object n1", ":object 0"} {
+		if text := must(t, s, line); strings.Contains(text, "\x1b") {
+			t.Errorf("%s: %q", line, text)
+		}
+	}
+	if reply := s.Do(t.Context(), ":object 3"); !reply.Failed {
+		t.Errorf("got %q", reply.Text)
 	}
 }
 
-func TestSplitWhere(t *testing.T) {
+// TestObjectsAreBounded opens a stream of objects without end. The attacker is the author of the files that a user opens,
+// who can make them of any size, with many small objects or with long names.
+func TestObjectsAreBounded(t *testing.T) {
 	t.Parallel()
-	for arg, want := range map[string][2]string{
-		"a": {"a", ""}, "a where b": {"a", "b"}, "f(where) where c": {"f(where)", "c"}, "self.where": {"self.where", ""},
-		"'x where y'": {"'x where y'", ""}, "where": {"where", ""}, "a.b() where where": {"a.b()", "where"}, "'日' where b": {"'日'", "b"},
+	for name, object := range map[string]map[string]any{
+		"small": {"apiVersion": "a/v1", "kind": "A"},
+		"named": {"apiVersion": "a/v1", "kind": "A", "metadata": map[string]any{"name": strings.Repeat("x", 1<<20)}},
 	} {
-		src, where, err := splitWhere(arg)
-		if got := [2]string{src, where}; got != want || err != nil {
-			t.Errorf("%q: got %q, %v", arg, got, err)
+		c, used, n := &collection{}, maxStored-(8<<20), 0
+		for ; n < 1<<16; n++ {
+			if err := c.add(&Input{Object: object}, &used); err != nil {
+				if !errors.Is(err, errFull) {
+					t.Error(err)
+				}
+				break
+			}
+		}
+		if n == 0 || n > 8<<20/storedOverhead || len(c.objects) != n {
+			t.Errorf("%s: %d objects fit into 8 MiB, %d were kept", name, n, len(c.objects))
 		}
 	}
-}
-
-func TestSplitWords(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"": "[]", "a b": `["a" "b"]`, ` "a b"  c`: `["a b" "c"]`, "'a'b": `["a" "b"]`, `"a`: "[]",
-	} {
-		words, err := splitWords(text)
-		if got := fmt.Sprintf("%q", words); got != want || (err != nil) != (text == `"a`) {
-			t.Errorf("%q: got %s, %v", text, got, err)
-		}
+	o := &sorter{stored: maxStored - (8 << 20), objects: map[schema.GroupKind]*sorted{}}
+	var err error
+	for i := 0; err == nil && i < 1<<16; i++ { // of many kinds
+		object := map[string]any{"apiVersion": "a/v1", "kind": fmt.Sprint("A", i%maxKinds)}
+		err = o.take(&Input{File: "a", Object: object, Document: func() (Document, error) { return foundDocument(object) }})
+	}
+	if !errors.Is(err, errFull) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -219,20 +191,15 @@ func TestCompleteMany(t *testing.T) {
 	t.Parallel()
 	s := crontabs(t, 1000)
 	for line, want := range map[string]string{
-		":object n99":                           "n99 n990 n991",
-		":object ns0/n99":                       "ns0/n99 ns0/n990 ns0/n993",
-		":objects --":                           "--cluster",
-		":objects x a":                          "a.yaml",
-		":rules 0 ":                             "--rejected",
-		":each self.sp":                         "self.spec",
-		":each self.spec.image where self.spec": "spec",
-		":count self.spec.im":                   "image",
+		":object n99":     "n99 n990 n991",
+		":object ns0/n99": "ns0/n99 ns0/n990 ns0/n993",
+		":rules 0 ":       "--rejected",
 	} {
 		var got []string
 		for _, c := range s.Complete(line, len([]rune(line))).Candidates {
 			got = append(got, c.Text)
 		}
-		if text := strings.Join(got, " "); !strings.Contains(text, strings.TrimPrefix(want, "self.")) && !strings.HasPrefix(text, want) {
+		if text := strings.Join(got, " "); !strings.HasPrefix(text, want) {
 			t.Errorf("%s: got %q, want %q", line, text, want)
 		}
 	}
@@ -241,13 +208,11 @@ func TestCompleteMany(t *testing.T) {
 	}
 }
 
-// BenchmarkRecount measures what an edit of a rule costs for each object.
-func BenchmarkRecount(b *testing.B) {
+// BenchmarkTallies measures what an edit of a rule costs for each object.
+func BenchmarkTallies(b *testing.B) {
 	s := crontabs(b, 10_000)
-	must(b, s, ":cd spec")
-	rules := s.rulesOf(s.state.location)[:1]
 	for b.Loop() {
-		if _, err := s.countAgain(b.Context(), s.collection, rules); err != nil {
+		if _, _, err := s.tallies(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,14 +11,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/repl/internal/objectstore"
 )
 
 // How it works: Open reads all documents once, because standard input cannot be read again. The CRD that
-// decides which objects are used may come last, so objects of every kind are kept in compact form until
-// then.
+// decides which objects are used may come last, so objects of every kind are kept until then.
 
 const (
 	// maxKinds limits the kinds of objects that are kept.
@@ -31,7 +28,7 @@ const (
 // A sorter sorts documents by content.
 type sorter struct {
 	named    []string // the paths that the user named
-	table    *objectstore.Table
+	stored   int      // bytes of the objects
 	crds     []Document
 	policies []Document
 	objects  map[schema.GroupKind]*sorted
@@ -108,11 +105,12 @@ func (o *sorter) object(in *Input, kind schema.GroupKind) error {
 			o.skipped.skip(in, err)
 			return nil
 		}
-		of = &sorted{newCollection(kind, o.named, o.table), doc}
+		of = &sorted{&collection{kind: kind}, doc}
+		o.stored += len(doc.Text) + len(doc.JSON)
 		o.objects[kind] = of
 	}
-	err := of.add(in)
-	if errors.Is(err, objectstore.ErrFull) {
+	err := of.add(in, &o.stored)
+	if errors.Is(err, errFull) {
 		return err
 	}
 	if err != nil {
@@ -137,14 +135,10 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 		return "", false, errNoFiles
 	}
 	o := &sorter{
-		named: in.Paths, table: objectstore.NewTable(),
-		objects: map[schema.GroupKind]*sorted{}, params: map[schema.GroupKind]bool{},
+		named: in.Paths, objects: map[schema.GroupKind]*sorted{}, params: map[schema.GroupKind]bool{},
 	}
 	if err := s.host.Read(ctx, in.Paths, o.take); err != nil {
 		return "", false, err
-	}
-	for _, of := range o.objects {
-		of.store.Done()
 	}
 	s.crds = slices.Concat(in.CRDs, o.crds)
 	if len(s.crds) == 0 {
@@ -190,27 +184,22 @@ func (o *sorter) kinds() (out []string) {
 		if i == maxNames {
 			return append(out, "…")
 		}
-		out = append(out, counted(o.objects[kind].store.Len(), "object")+" of "+shortened(kind.Kind))
+		out = append(out, counted(len(o.objects[kind].objects), "object")+" of "+shortened(kind.Kind))
 	}
 	return out
 }
 
 // keepOlds keeps the old objects of the CRD's kind, if there are several.
-func (s *Session) keepOlds(in Inputs) error {
-	c := newCollection(s.state.crd.engine.Info().GroupKind, []string{in.OldPath}, objectstore.NewTable())
+func (s *Session) keepOlds(in Inputs) {
+	c := &collection{kind: s.state.crd.engine.Info().GroupKind}
 	for _, doc := range in.Olds {
-		object, err := engine.Decode(doc.JSON)
-		if err != nil || groupKindOf(object) != c.kind {
-			continue
-		}
-		if err := c.add(&Input{File: doc.File, Line: doc.Line, Object: object}); err != nil {
-			return err
+		if id := identify(doc); id.kind == c.kind {
+			c.objects = append(c.objects, storedObject{id, doc.File, doc.Line, doc.JSON})
 		}
 	}
-	if c.store.Done(); c.store.Len() > 1 {
+	if len(c.objects) > 1 {
 		s.olds = newOldVersions(c)
 	}
-	return nil
 }
 
 // openObjects loads the CRD that defines the objects, and the objects.
@@ -235,7 +224,7 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 	}
 	first := 0
 	if in.Name != "" {
-		found := of.find(in.Name, 2)
+		found := of.find(in.Name)
 		if len(found) == 0 {
 			return fmt.Errorf("--name: %w", of.notFound(in.Name))
 		}
@@ -251,7 +240,7 @@ func (s *Session) openFirst(of *sorted, i int) error {
 		return s.current(of.collection, i)
 	}
 	if err := s.LoadObject(of.first); err != nil {
-		if of.store.Len() > 1 {
+		if len(of.objects) > 1 {
 			return nil // the others can be used
 		}
 		return err
@@ -259,25 +248,24 @@ func (s *Session) openFirst(of *sorted, i int) error {
 	if s.olds == nil {
 		return nil
 	}
-	old, ok := s.olds.byName[identityOf(of.store.Head(i))] // 0 if there is none
-	if !ok && (s.olds.store.Len() > 1 || of.store.Len() > 1) {
+	old, ok := s.olds.byName[of.objects[i].identity] // 0 if there is none
+	if !ok && (len(s.olds.objects) > 1 || len(of.objects) > 1) {
 		return nil
 	}
-	doc, err := s.olds.document(old, s.state.crd.engine.Info().Namespaced)
+	doc, err := s.olds.objects[old].document(s.state.crd.engine.Info().Namespaced)
 	if err != nil {
 		return err
 	}
-	doc.File = s.olds.store.Head(old).File
+	doc.File = s.olds.objects[old].file
 	return s.LoadOld(doc)
 }
 
 // collect makes the objects of the CRD's kind the collection, if there are several.
 func (s *Session) collect(o *sorter) {
 	of := o.objects[s.state.crd.engine.Info().GroupKind]
-	if of == nil || of.store.Len() < 2 {
+	if of == nil || len(of.objects) < 2 {
 		return
 	}
-	of.skipped = o.rest(of.kind)
 	s.collection = of.collection
 }
 
@@ -294,8 +282,8 @@ func (s *Session) openPolicies(o *sorter) (string, error) {
 			continue
 		}
 		of := o.objects[kind]
-		for i := range of.store.Len() {
-			doc, err := of.document(i, true)
+		for i := range of.objects {
+			doc, err := of.objects[i].document(true)
 			if err != nil {
 				return "", err
 			}
@@ -320,7 +308,7 @@ func (s *Session) openedText(o *sorter) string {
 	parts := []string{fmt.Sprintf("%s from %s", c.engine.Info().GroupKind.Kind, c.doc.File)}
 	used := 0
 	if of := o.objects[c.engine.Info().GroupKind]; of != nil {
-		used = of.store.Len()
+		used = len(of.objects)
 		text := counted(used, "object")
 		if s.state.object != nil {
 			text += fmt.Sprintf(" (%s)", shortened(identify(s.state.object.doc).name))
@@ -331,7 +319,7 @@ func (s *Session) openedText(o *sorter) string {
 		parts = append(parts, text)
 	}
 	if s.olds != nil {
-		parts = append(parts, counted(s.olds.store.Len(), "old object"))
+		parts = append(parts, counted(len(s.olds.objects), "old object"))
 	}
 	if n := len(s.state.policies.names()); n > 0 {
 		parts = append(parts, policyCount(n))
@@ -355,7 +343,7 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 			if rest.others == 0 {
 				rest.other = shortened(of.first.File + ": " + other.String())
 			}
-			rest.others += of.store.Len()
+			rest.others += len(of.objects)
 		}
 	}
 	return rest

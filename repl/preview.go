@@ -103,27 +103,14 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 			return x, false
 		}
 		x.src, x.pos = arg, max(0, pos-len([]rune(line))+len([]rune(arg)))
-		if x.command == "each" {
-			x.chooseOfEach()
-		}
 	}
 	isCode := func(t lex.Token) bool { return t.Kind != lex.Comment }
 	return x, x.pos >= 0 && slices.ContainsFunc(lex.Tokens([]rune(x.src)), isCode)
 }
 
-// chooseOfEach reduces the argument of :each to the part with the cursor: the expression, or the condition
-// after where.
-func (x *typedExpr) chooseOfEach() {
-	at := whereAt(x.src)
-	if at < 0 {
-		return
-	}
-	src := []rune(x.src)
-	if end := at + len("where"); x.pos > end {
-		x.src, x.pos = string(src[end:]), x.pos-end
-		return
-	}
-	x.src, x.pos = string(src[:at]), min(x.pos, at)
+// endsOperand reports whether an operand can end with t.
+func endsOperand(t lex.Token) bool {
+	return lex.EndsOperand(t) || t.Kind == lex.Number || t.Text == "}"
 }
 
 // typedRule returns the expression in the argument of a command. Some commands have a name or the
@@ -198,8 +185,7 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 	if last.Kind != lex.Ident || last.End != len(src) {
 		return "", false
 	}
-	if len(tokens) > 1 && endsOperand(tokens[len(tokens)-2]) &&
-		(strings.HasPrefix("in", last.Text) || x.command == "each" && strings.HasPrefix("where", last.Text)) {
+	if len(tokens) > 1 && endsOperand(tokens[len(tokens)-2]) && strings.HasPrefix("in", last.Text) {
 		return "", true
 	}
 	for _, c := range s.completeExpr(src).Candidates {

@@ -196,11 +196,6 @@ func TestPreviewBare(t *testing.T) {
 		"help":                      "",
 		"help add":                  "",
 		":let x = 'a'.size()":       "1 : integer; cost 1",
-		":each 1 + 1":               "2 : integer; cost 1",
-		":each 1 + 1 whe":           "",
-		":each 1 + 1 where":         "2 : integer; cost 1",
-		":each 1 + 1 where 2 > 1":   "true : boolean; cost 1",
-		":each 1 + 1 where 2 >":     "",
 		"[1, 2].exists(x, x > 'a')": "error: found no matching overload for '_>_' applied to '(int, string)'",
 	} {
 		if p := s.preview(context.Background(), line, len(line)); p.text != want {

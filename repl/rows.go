@@ -54,82 +54,62 @@ func (s *Session) Evaluator(src string) (*Evaluator, error) {
 	return &Evaluator{Price: *s.price(x), x: x, state: s.state, pattern: s.state.location.steps}, nil
 }
 
-// everywhere is like Evaluator, but if the session's path is an element of a list or a map, it evaluates
-// the expression for each element.
-func (s *Session) everywhere(src string) (*Evaluator, error) {
-	e, err := s.Evaluator(src)
-	if err == nil {
-		e.pattern, err = engine.ParsePath(s.state.location.pattern())
-	}
-	return e, err
-}
-
 // Rows evaluates the expression for an object. old is its old version, or nil.
 func (e *Evaluator) Rows(ctx context.Context, object, old map[string]any) []Row {
-	return e.rowsOf(ctx, e.prepare(object, old))
-}
-
-// A preparedObject is an object as rules see it, with the paths of self in it.
-type preparedObject struct {
-	*engine.Prepared
-	paths [][]engine.Step
-	err   error
-}
-
-func (e *Evaluator) prepare(object, old map[string]any) preparedObject {
-	version, err := e.state.crd.engine.VersionOf(object)
+	p, paths, err := e.prepare(object, old)
 	if err != nil {
-		return preparedObject{err: err}
+		return []Row{{Err: err}}
 	}
-	if version != e.state.version {
-		return preparedObject{err: &NoValueError{Reason: "the object is not of version " + e.state.version, Command: "switch to its version with :use"}}
-	}
-	p, err := prepareWrite(e.state.crd.engine, e.state, object, old)
-	if err != nil {
-		return preparedObject{err: err}
-	}
-	out := preparedObject{Prepared: p}
-	elements(p.Self, e.pattern, nil, &out.paths)
-	switch {
-	case len(out.paths) == 0:
-		out.err = &NoValueError{Reason: "the object has no value at " + phrase.Path(engine.FormatPath(e.pattern)), Command: "use :cd to another path"}
-	case len(out.paths) > maxElements:
-		out.err = fmt.Errorf("the object has over %s elements at %s", count(maxElements), engine.FormatPath(e.pattern))
-	}
-	return out
-}
-
-// rowsOf evaluates the expression for each path of a prepared object.
-func (e *Evaluator) rowsOf(ctx context.Context, p preparedObject) []Row {
-	if p.err != nil {
-		return []Row{{Err: p.err}}
-	}
-	rows := make([]Row, 0, len(p.paths))
-	for _, path := range p.paths {
-		rows = append(rows, e.row(ctx, p.Prepared, path))
+	rows := make([]Row, 0, len(paths))
+	for _, path := range paths {
+		rows = append(rows, e.row(ctx, p, path))
 	}
 	return rows
 }
 
-// inElements reports whether the path leads into a list or map.
-func (e *Evaluator) inElements() bool {
-	return slices.ContainsFunc(e.pattern, func(step engine.Step) bool { return step.Any })
+// prepare returns an object as rules see it, with the paths of self in it.
+func (e *Evaluator) prepare(object, old map[string]any) (p *engine.Prepared, paths [][]engine.Step, err error) {
+	version, err := e.state.crd.engine.VersionOf(object)
+	if err != nil {
+		return nil, nil, err
+	}
+	if version != e.state.version {
+		reason := "the object is not of version " + e.state.version
+		return nil, nil, &NoValueError{Reason: reason, Command: "switch to its version with :use"}
+	}
+	if p, err = prepareWrite(e.state.crd.engine, e.state, object, old); err != nil {
+		return nil, nil, err
+	}
+	elements(p.Self, e.pattern, nil, &paths)
+	at := engine.FormatPath(e.pattern)
+	switch {
+	case len(paths) == 0:
+		reason := "the object has no value at " + phrase.Path(at)
+		return nil, nil, &NoValueError{Reason: reason, Command: "use :cd to another path"}
+	case len(paths) > maxElements:
+		return nil, nil, fmt.Errorf("the object has over %s elements at %s", count(maxElements), at)
+	}
+	return p, paths, nil
+}
+
+// prepareWrite returns the write of an object as its rules see it. If only a webhook could convert the old
+// object, the write is a create, as for the current object.
+func prepareWrite(e *engine.Engine, st *state, object, old map[string]any) (*engine.Prepared, error) {
+	p, err := e.Prepare(st.write(object, old))
+	if old != nil && errors.As(err, new(*engine.NotCheckedError)) {
+		return e.Prepare(st.write(object, nil))
+	}
+	return p, err
 }
 
 // row evaluates the expression with the value at path as self.
 func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.Step) Row {
-	row := e.evaluate(ctx, p, path)
-	if e.inElements() {
-		row.Path = engine.FormatPath(path)
-	}
-	return row
-}
-
-// evaluate is like row, but does not set Path.
-func (e *Evaluator) evaluate(ctx context.Context, p *engine.Prepared, path []engine.Step) Row {
 	self, old, _ := p.Values(path)
 	out := e.x.Eval(ctx, self, old)
 	row := Row{Cost: out.Cost, Err: out.Err}
+	if slices.ContainsFunc(e.pattern, func(step engine.Step) bool { return step.Any }) {
+		row.Path = engine.FormatPath(path)
+	}
 	var overwork *eval.OverworkError
 	switch {
 	case out.Value != nil && eval.SizeAtMost(out.Value, maxRowValue):

@@ -48,7 +48,7 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 		if len(s.rulesHere()) == 0 {
 			return s.rulesBelow(ctx, s.state.location)
 		}
-		ran, err := s.run(ctx, s.rulesOf(s.state.location))
+		ran, err := s.run(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -67,7 +67,7 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	case rejected:
 		return s.rejectedBy(ctx, n)
 	}
-	ran, err := s.run(ctx, s.ruleAt(n))
+	ran, err := s.run(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -77,11 +77,6 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 // rejectedFlag is the argument of :rules that lists the objects that a rule rejects.
 const rejectedFlag = "--rejected"
 
-// ruleAt returns rule n at the session's path, or nothing if it does not compile.
-func (s *Session) ruleAt(n int) []countedRule {
-	return slices.DeleteFunc(s.rulesOf(s.state.location), func(r countedRule) bool { return r.index != n })
-}
-
 // wholeRule formats rule n with all of its fields, untruncated.
 func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 	text, err := emit.YAML(s.rulesHere()[n])
@@ -89,27 +84,36 @@ func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 		return "", err
 	}
 	ref := engine.RuleRef{Path: s.state.location.pattern(), Index: n}
-	counts := strings.Join(s.countLines(ran.counts[ref]), "\n")
-	ran.counts = nil
+	rejects := s.rejectsText(ran, ref)
+	ran.objects = 0 // so that it is not printed twice
 	l := s.rulesAt(s.state.location, ran, false)
 	l.rows, l.costly = l.rows[n:n+1], false
 	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
-	return l.text(s, s.Width) + indent(counts) + indent(printable(string(text))), nil
+	return l.text(s, s.Width) + indent(rejects) + indent(printable(string(text))), nil
 }
 
 // verdicts holds the result of each rule, by its path and index.
 type verdicts struct {
 	// ran holds the results for the loaded object.
 	ran map[engine.RuleRef]engine.RuleResult
-	// counts holds the results for the collection.
-	counts map[engine.RuleRef]*ruleCount
+	// rejected holds the objects of the collection that a rule rejects. objects is the number of those that were tried.
+	rejected map[engine.RuleRef]*tally
+	objects  int
 }
 
-// run runs all rules for the loaded object, and the given rules for the collection.
-func (s *Session) run(ctx context.Context, counted []countedRule) (v verdicts, err error) {
-	if v.counts, err = s.countRules(ctx, counted); err != nil {
+// run runs all rules for the loaded object and for the collection.
+func (s *Session) run(ctx context.Context) (v verdicts, err error) {
+	rejected, objects, err := s.tallies(ctx)
+	if err != nil {
 		return v, err
 	}
+	v, err = s.runOne(ctx)
+	v.rejected, v.objects = rejected, objects
+	return v, err
+}
+
+// runOne runs all rules for the loaded object.
+func (s *Session) runOne(ctx context.Context) (v verdicts, err error) {
 	seen := s.state.here()
 	if seen == nil {
 		return v, nil
@@ -143,6 +147,7 @@ func (l *listing) text(s *Session, width int) string {
 }
 
 const (
+	broken       = "broken" // the rule does not compile
 	tooExpensive = "too expensive"
 	costlyHint   = tooExpensive + ": run :advice for suggestions\n"
 )
@@ -164,7 +169,7 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 		}
 		most, headroom := "-", "-"
 		if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil {
-			verdict = "broken"
+			verdict = broken
 		} else {
 			s.noteStatus(x, p.steps)
 			total := p.help.Price(x).Total
@@ -180,8 +185,8 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 			}
 		}
 		l.rows = append(l.rows, []string{strconv.Itoa(i), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
-		for _, line := range s.countLines(ran.counts[ref]) {
-			l.rows = append(l.rows, []string{"", "", "", "", "", "  " + line})
+		if text := s.rejectsText(ran, ref); text != "" && verdict != broken {
+			l.rows = append(l.rows, []string{"", "", "", "", "", "  " + text})
 		}
 		if parts {
 			for _, part := range partsOf(&rule) {
@@ -342,7 +347,7 @@ func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text
 		}
 		locations = append(locations, p)
 	}
-	ran, err := s.run(ctx, s.rulesOf(locations...))
+	ran, err := s.run(ctx)
 	if err != nil {
 		return "", 0, err
 	}

@@ -66,7 +66,7 @@ type Session struct {
 	settings                settings
 	reading                 int // number of files that Read is reading
 	scripts                 int // number of them that :read is reading
-	// collection holds many objects besides the current object, or is nil. olds holds their old versions.
+	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
 	collection *collection
 	olds       *oldVersions
 	// crds are the CRDs that Open found.

@@ -66,10 +66,10 @@ func (s *Session) Start(in Inputs) error {
 	return nil
 }
 
-// startOld loads the old version of the object, and keeps several old objects for :objects.
+// startOld loads the old version of the object, and keeps several old objects for :object.
 func (s *Session) startOld(in Inputs, c choice) error {
-	if err := s.keepOlds(in); err != nil || in.ObjectPath == "" && s.olds != nil {
-		return err
+	if s.keepOlds(in); in.ObjectPath == "" && s.olds != nil {
+		return nil
 	}
 	c.kind, c.file = "old", in.OldPath
 	old, err := c.from(in.Olds)

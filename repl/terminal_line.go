@@ -123,7 +123,7 @@ func (t *Terminal) filter(r rune) (rune, bool) {
 	case 0:
 		t.endLine()
 	case lineedit.KeySuspend:
-		t.screen.Clear("")
+		t.screen.Clear()
 	}
 	if stopsReading(r) && !stopsReading(a.Key) {
 		t.rl.Terminal.KickRead()

@@ -141,17 +141,6 @@ func (c *fakeTTY) mustShow(line, below string) {
 	}
 }
 
-// mustShowRows waits until the screen ends with text.
-func (c *fakeTTY) mustShowRows(text string) {
-	c.t.Helper()
-	for deadline := time.Now().Add(waitsFor); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if strings.HasSuffix(strings.Join(c.screen.Rows(), "\n"), text) {
-			return
-		}
-	}
-	c.t.Fatalf("want\n%s\nat the end of\n%s", text, strings.Join(c.screen.Rows(), "\n"))
-}
-
 // replied waits until the row after the last row with line is reply. It returns false after the given
 // time.
 func (c *fakeTTY) replied(line, reply string, within time.Duration) bool {

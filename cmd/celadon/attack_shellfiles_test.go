@@ -23,7 +23,6 @@ func TestAttackShellCommands(t *testing.T) {
 	}{
 		"read a huge file":         {"", ":read f.yaml\n", "more than 2048 KiB"},
 		"load a huge file":         {"", ":load crd f.yaml\n", "a line of more than 16 MiB"},
-		"objects of a huge file":   {"", ":objects f.yaml\n", "a line of more than 16 MiB"},
 		"load many documents":      {r(doc, 1200), ":load object f.yaml\n", "more than 64 MiB"},
 		"names that double":        {":let a = 'x'\n" + r(":let a = a + a\n", 40), ":read f.yaml\n", "stopped at this line"},
 		"files that read another":  {r(":read f.yaml\n", 10_000), ":read f.yaml\n", "that read each other"},

@@ -32,7 +32,7 @@ func TestShellMemory(t *testing.T) {
 	dump := filepath.Join(t.TempDir(), "dump.json")
 	million(t, dump, objects)
 	cmd := exec.CommandContext(t.Context(), "celadon", "repl", "--no-history", crontabCRD, dump)
-	cmd.Stdin = strings.NewReader(":cd spec\n:add self.replicas < 6\n:edit 2 self.replicas < 5\n:rules 2 --rejected\n:distinct self.replicas\n:objects " + dump + "\n:objects\n")
+	cmd.Stdin = strings.NewReader(":cd spec\n:add self.replicas < 6\n:edit 2 self.replicas < 5\n:rules 2 --rejected\n:object 7\n:objects\n")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	most, err := runMeasured(t, cmd)

@@ -78,13 +78,12 @@ func (s *Screen) Bell() error {
 	return err
 }
 
-// Clear erases the frame and writes text in its place. The next frame follows text.
-func (s *Screen) Clear(text string) {
+// Clear erases the frame.
+func (s *Screen) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b bytes.Buffer
 	s.erase(&b)
-	b.WriteString(text)
 	_, _ = s.out.Write(b.Bytes())
 }
 

@@ -87,7 +87,7 @@ func TestScreen(t *testing.T) {
 				return
 			}
 			if random.IntN(20) == 0 {
-				term.Clear("a message\n")
+				term.Clear()
 			}
 		}
 	}
@@ -138,9 +138,9 @@ func TestScreenEntered(t *testing.T) {
 	if row, column := term.shown.Cursor(); row != 1 || column != 0 {
 		t.Errorf("the cursor is at %d, %d", row, column)
 	}
-	term.Clear("text\n")
+	term.Clear()
 	term.Paint(Frame{Prompt: "> "})
-	if diff := cmp.Diff([]string{"> 1 + 1234", "text", ">"}, term.shown.Rows()); diff != "" {
+	if diff := cmp.Diff([]string{"> 1 + 1234", ">"}, term.shown.Rows()); diff != "" {
 		t.Error(diff)
 	}
 	_, _ = term.Screen.Write([]byte("\x1b[H")) // Ctrl-L of readline

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -30,13 +29,10 @@ type host struct {
 	opened bool
 }
 
-func (h *host) ofSession(in *Inputs) repl.Host {
+func (h *host) ofSession() repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
-	live := func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, namespace string, take func(*repl.Input) error) (string, error) {
-		return h.readCluster(ctx, in.Cluster, crd, namespace, take)
-	}
 	files := repl.Host{
-		Load: load, Read: h.read, ReadCluster: live, Save: saveDocument, Files: filesBelow,
+		Load: load, Read: h.read, Save: saveDocument, Files: filesBelow,
 		Check: checkDocument(""), CheckStatus: checkDocument("status"),
 		ReadText: h.readText, MayWrite: mayWrite,
 	}
@@ -58,7 +54,7 @@ func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err
 	err = batch.From(h.files(path), editable, func(e editableRead) error {
 		docs = append(docs, e.doc)
 		if size += len(e.doc.Text); h.opened && size > maxLoaded {
-			return fmt.Errorf("%s: more than %d MiB: want a smaller file, or load objects with :objects", path, maxLoaded>>20)
+			return fmt.Errorf("%s: more than %d MiB: want a smaller file", path, maxLoaded>>20)
 		}
 		return e.err
 	}).Run(ctx)

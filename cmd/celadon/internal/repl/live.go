@@ -22,7 +22,7 @@ func (in *Inputs) check() error {
 	case in.Subresource != "" && in.Subresource != "status":
 		return fmt.Errorf("--subresource %q: want status", in.Subresource)
 	case in.Cluster.On && in.Object == "":
-		return errors.New("--cluster: use --object KIND/NAME, or :objects --cluster in celadon repl")
+		return errors.New("--cluster: use --object KIND/NAME")
 	case in.Cluster.On && in.Name != "":
 		return errors.New("--name: --object KIND/NAME already gives the name: use --namespace instead")
 	}

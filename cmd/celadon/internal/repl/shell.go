@@ -179,7 +179,7 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *
 
 // newSession returns a session in which nothing is loaded.
 func (h *host) newSession(in *Inputs, limits cost.Limits) (*repl.Session, error) {
-	return repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession(in)})
+	return repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession()})
 }
 
 // inputs reads the files and the cluster that the flags name. If in.KubeVersion is empty, inputs sets it

@@ -1,0 +1,209 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// objects implements :objects. It lists the objects of the collection with their numbers.
+func objects(_ context.Context, s *Session, _ string) (string, error) {
+	c, err := s.needMany()
+	if err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for i := range c.objects[:min(len(c.objects), maxRows)] {
+		o := &c.objects[i]
+		rows = append(rows, []string{strconv.Itoa(i), o.shown(s.state.crd.engine.Info().Namespaced), shortened(o.at())})
+	}
+	return table(rows, s.Width) + moreText(len(c.objects)-len(rows)), nil
+}
+
+// moreText returns a line with the number of rows that were left out.
+func moreText(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("and %s more\n", count(n))
+}
+
+// objectCommand implements :object. It makes an object of the collection the session's object.
+func objectCommand(_ context.Context, s *Session, arg string) (string, error) {
+	c, err := s.needMany()
+	if err != nil {
+		return "", err
+	}
+	found := c.find(arg)
+	if n, err := strconv.Atoi(arg); len(found) == 0 && err == nil && n >= 0 && n < len(c.objects) {
+		found = []int{n}
+	}
+	switch len(found) {
+	case 0:
+		return "", c.notFound(arg)
+	case 1:
+		return "", s.current(c, found[0])
+	}
+	return "", fmt.Errorf("%s objects are named %s: want NAMESPACE/NAME, or a number of :objects: %s",
+		count(len(found)), shortened(arg), numbersText(found))
+}
+
+// numbersText lists numbers, as far as a message has room.
+func numbersText(all []int) string {
+	var out []string
+	for _, n := range all[:min(len(all), maxNames)] {
+		out = append(out, strconv.Itoa(n))
+	}
+	if len(all) > maxNames {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
+}
+
+// maxCompletions limits the names of objects that are offered.
+const maxCompletions = 100
+
+// completeObject completes the name of an object of the collection, with its namespace if arg begins with that. Names
+// that are long or cannot be printed are left out.
+func completeObject(s *Session, arg string) assist.Completion {
+	c := s.many()
+	if c == nil {
+		return assist.Completion{}
+	}
+	var names []string
+	for i := 0; i < len(c.objects) && len(names) < maxCompletions; i++ {
+		name := c.objects[i].name
+		if !strings.HasPrefix(name, arg) {
+			name = c.objects[i].namespace + "/" + name
+		}
+		if name != "" && strings.HasPrefix(name, arg) && shortened(name) == name && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return wordsOf(names...).Only(arg)
+}
+
+// A tally holds the number of objects that a rule rejects, and the first maxRows of them: the rule is false, or fails.
+type tally struct {
+	n     int
+	first []int
+}
+
+// tallies runs all rules for the objects of the collection. objects is the number of objects for which they ran, which
+// are of the version in use.
+func (s *Session) tallies(ctx context.Context) (all map[engine.RuleRef]*tally, objects int, err error) {
+	c := s.many()
+	if c == nil {
+		return nil, 0, nil
+	}
+	all = map[engine.RuleRef]*tally{}
+	for i := range c.objects {
+		if ctx.Err() != nil {
+			return nil, 0, errInterrupted
+		}
+		p, err := s.prepared(&c.objects[i])
+		if err != nil || p.Version != s.state.version {
+			continue // rules do not run
+		}
+		objects++
+		results, _, err := p.RunRules(ctx)
+		if err != nil && !errors.As(err, new(*engine.WorkLimitError)) {
+			return nil, 0, err
+		}
+		for _, r := range results {
+			if r.Failed <= r.Ratcheted {
+				continue
+			}
+			ref := engine.RuleRef{Path: r.Path, Index: r.Index}
+			if all[ref] == nil {
+				all[ref] = &tally{}
+			}
+			if all[ref].n++; len(all[ref].first) < maxRows {
+				all[ref].first = append(all[ref].first, i)
+			}
+		}
+	}
+	return all, objects, nil
+}
+
+// prepared returns the write of an object of the collection as rules see it.
+func (s *Session) prepared(o *storedObject) (*engine.Prepared, error) {
+	value, err := o.value()
+	if err != nil {
+		return nil, err
+	}
+	return prepareWrite(s.state.crd.engine, s.state, value, s.OldOf(value))
+}
+
+// rejectsText returns how many objects of the collection a rule rejects, or "" if it ran for none.
+func (s *Session) rejectsText(v verdicts, ref engine.RuleRef) string {
+	if v.objects == 0 {
+		return ""
+	}
+	t := v.rejected[ref]
+	if t == nil {
+		return "rejects none of " + count(v.objects)
+	}
+	var names []string
+	for _, i := range t.first[:min(len(t.first), maxNames)] {
+		names = append(names, s.many().objects[i].shown(s.state.crd.engine.Info().Namespaced))
+	}
+	if t.n > len(names) {
+		names = append(names, "…")
+	}
+	return fmt.Sprintf("rejects %s of %s (%s)", count(t.n), count(v.objects), strings.Join(names, ", "))
+}
+
+// rejectedBy lists the objects that rule n at the session's path rejects, with the messages.
+func (s *Session) rejectedBy(ctx context.Context, n int) (string, error) {
+	c, err := s.needMany()
+	if err != nil {
+		return "", err
+	}
+	var v verdicts
+	if v.rejected, v.objects, err = s.tallies(ctx); err != nil {
+		return "", err
+	}
+	ref := engine.RuleRef{Path: s.state.location.pattern(), Index: n}
+	t := v.rejected[ref]
+	if t == nil {
+		return s.rejectsText(v, ref) + "\n", nil
+	}
+	var rows [][]string
+	for _, i := range t.first {
+		p, err := s.prepared(&c.objects[i])
+		if err != nil {
+			return "", err
+		}
+		_, causes, err := p.RunRules(ctx)
+		if err != nil && !errors.As(err, new(*engine.WorkLimitError)) {
+			return "", err
+		}
+		text := "exceeds a limit"
+		for _, cause := range causes {
+			if cause.Rule != nil && cause.Rule.Path == ref.Path && cause.Rule.Index == n {
+				text = strings.TrimPrefix(strings.TrimPrefix(cause.Field, "<nil>")+": "+cause.Message, ": ")
+				break
+			}
+		}
+		rows = append(rows, []string{c.objects[i].shown(s.state.crd.engine.Info().Namespaced), oneLine(text)})
+	}
+	return table(rows, s.Width) + moreText(t.n-len(rows)), nil
+}
+
+// completeRules completes the argument of :rules.
+func completeRules(s *Session, arg string) assist.Completion {
+	number, flag, second := strings.Cut(arg, " ")
+	if !second {
+		return wordsOf(append(s.ruleNumbers(), "all")...).Only(arg)
+	}
+	c := wordsOf(rejectedFlag).Only(flag)
+	c.Start = len([]rune(number)) + 1
+	return c
+}
