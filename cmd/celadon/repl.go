@@ -14,9 +14,9 @@ Commands edit the object and the rules, and write the rules back into the CRD wi
 changing the rest of the file; :help lists the commands.
 
 PATHs are files, folders, or - for standard input. Repl sorts what they hold by content:
-CRDs, objects, admission policies, and suites of celadon test. If there are several
-objects of the CRD's kind, all are loaded, and the first is the current object; :rules
-then counts the objects that each rule rejects. Old objects are read only from --old.
+CRDs, objects, and admission policies. Suites of celadon test are not used. If there are
+several objects of the CRD's kind, all are loaded, and the first is the current object;
+:rules then counts the objects that each rule rejects. Old objects are read only from --old.
 
 If FILE of --object holds several objects, repl uses the one of the CRD's kind; use
 --name to choose among several.
