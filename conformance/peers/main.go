@@ -1,17 +1,12 @@
-// Command peers compares the speed of Celadon with that of other programs, and of the code inside the
-// API server, on the same objects in the same run. It prints ratios.
+// Command peers compares the speed of Celadon with that of other programs and of the code inside the API
+// server, or with that of another commit of Celadon. It runs benchmarks: those of this folder, and for
+// another commit also those of the library.
 //
 //	CELADON_CORPUS=../corpus go run ./peers -write
+//	CELADON_CORPUS=../corpus go run ./peers -compare -base v0.9.0
 //
-// The sections start, check, and find measure whole processes (package command). Without a corpus, they
-// use made-up CRDs. In the other sections, a ratio is how many times as fast Celadon is. Both sides take
-// turns, one object at a time on one core, and a ratio is the median of all turns. They measure processor
-// time, so that other processes on the machine have little effect, and add the garbage collector's
-// share in proportion to the allocated bytes.
-//
-// Library functions (regexp, quantity, url, format, …) cost the same on both sides. Their calls are
-// recorded and timed separately for each object. The time of the API server's code divided by that
-// time is the upper bound of the ratio.
+// Each turn runs all benchmarks once, Celadon and its peers directly after each other, so that other
+// processes on the machine affect both. Figures are medians over the turns, of processor time.
 package main
 
 import (
@@ -22,272 +17,102 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/pprof"
-	"slices"
 	"strings"
-
-	"k8s.io/klog/v2"
-
-	"github.com/celadon-cel/celadon/conformance"
+	"time"
 )
 
-// subjects lists the CRDs whose cases are measured, as prefixes of their file names.
-var subjects = []string{
-	"httproutes.gateway.networking.k8s.io",
-	"gateways.gateway.networking.k8s.io",
-	"infrastructures.config.openshift.io",
-	"nodepools.karpenter.sh",
-	"hostedclusters.hypershift.openshift.io",
-}
-
-// options are the flags.
-type options struct {
-	sections, crds, works, profile, peer string
-	objects, turns, vetted               int
-	million, write                       bool
-}
-
 func main() {
-	var o options
-	flag.StringVar(&o.sections, "sections", "", "measure only these sections, as \"check,find\": "+strings.Join(sectionNames(), ", "))
-	flag.IntVar(&o.objects, "objects", 60, "how many objects of a CRD file are measured; 0 means all")
-	flag.IntVar(&o.turns, "turns", 5, "how often each is measured")
-	flag.StringVar(&o.crds, "crds", "", "measure only CRDs with this in their name")
-	flag.StringVar(&o.works, "works", "", "of the section rules, measure only work with this in its name, as \"rules, create\"")
-	flag.IntVar(&o.vetted, "vetted", 0, "how many CRDs are vetted, the largest ones; 0 means all")
-	flag.BoolVar(&o.million, "million", false, "check 1,000,000 objects instead of extrapolating their run time")
-	flag.StringVar(&o.peer, "kubectl-validate", "", "the program; by default that of PATH or of Go's bin folder")
-	flag.StringVar(&o.profile, "profile", "", "write a profile of our side to this file, measuring nothing")
-	flag.BoolVar(&o.write, "write", false, "write the results to "+resultsFile+" and "+pageFile)
+	compare := flag.Bool("compare", false, "compare this tree with the commit of -base, and exit with 1 if it is slower")
+	base := flag.String("base", "", "the commit to compare with; by default, the last tag, or nothing if there is none")
+	turns := flag.Int("turns", 5, "how often each benchmark runs")
+	bench := flag.String("bench", ".", "run only benchmarks that match this regular expression")
+	write := flag.Bool("write", false, "write the tables to "+pageFile)
 	flag.Parse()
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-	if err := run(o); err != nil {
-		fmt.Fprintln(os.Stderr, "peers:", err)
-		os.Exit(1)
+	var err error
+	if *compare {
+		err = runCompare(os.Stdout, *base, *turns)
+	} else {
+		err = runPeers(os.Stdout, *bench, *turns, *write)
 	}
-}
-
-// A section is a part of the results.
-type section struct {
-	name string
-	// processes is set if whole processes of celadon are measured.
-	processes bool
-	measure   func(p *processes, all []*subject, o options, out report) error
-}
-
-// A report receives measurements: kept those that results keep, and detail all others.
-type report struct{ kept, detail io.Writer }
-
-// sections are in the order of the run.
-var sections = []section{
-	{"start", true, func(p *processes, _ []*subject, _ options, out report) error { return p.printStart(out.kept) }},
-	{"check", true, func(p *processes, _ []*subject, _ options, out report) error { return p.printCheck(out.kept) }},
-	{"find", true, func(p *processes, all []*subject, _ options, out report) error { return p.printFind(out.kept, all) }},
-	{"rules", false, func(_ *processes, all []*subject, o options, out report) error { return printRules(out, all, o) }},
-	{"compile", false, func(_ *processes, all []*subject, o options, out report) error {
-		return errors.Join(printCompile(out, all, o.turns), printHeap(out, all))
-	}},
-	{"vet", false, func(_ *processes, _ []*subject, o options, out report) error {
-		return printVet(out, min(o.turns, maxVetTurns), o.vetted)
-	}},
-}
-
-func sectionNames() []string {
-	var names []string
-	for _, s := range sections {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-func run(o options) error {
-	chosen, err := chosenSections(o.sections)
 	if err != nil {
-		return err
+		fmt.Fprintln(os.Stderr, "peers:", err)
 	}
+	switch {
+	case errors.Is(err, errLost):
+		os.Exit(1)
+	case err != nil:
+		os.Exit(2)
+	}
+}
+
+// onceName starts the names of benchmarks that take minutes, which run only in the first turn.
+const onceName = "BenchmarkOnce"
+
+// runPeers runs the benchmarks of this folder and prints their tables.
+func runPeers(out io.Writer, pattern string, turns int, write bool) error {
 	dir, err := os.MkdirTemp("", "celadon-peers-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	var p *processes
-	var all []*subject
-	for _, s := range chosen {
-		if s.processes && p == nil {
-			if p, err = newProcesses(dir, o); err != nil {
-				return err
-			}
-		}
-		if all == nil && (!s.processes || s.name == "find") {
-			if all, err = readSubjects(o.crds); err != nil {
-				return err
-			}
-			if o.profile != "" {
-				return profileOurs(all, o.works, o.objects, o.profile)
-			}
-		}
-		var kept strings.Builder
-		if err := s.measure(p, all, o, report{io.MultiWriter(os.Stdout, &kept), os.Stdout}); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-		fmt.Println()
-		if o.write {
-			if err := writeSection(s.name, trimmedLines(kept.String())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// chosenSections returns the sections of a list of names, or all for an empty list.
-func chosenSections(list string) ([]section, error) {
-	if list == "" {
-		return sections, nil
-	}
-	var out []section
-	for _, name := range strings.Split(list, ",") {
-		i := slices.IndexFunc(sections, func(s section) bool { return s.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("section %q: want %s", name, strings.Join(sectionNames(), ", "))
-		}
-		out = append(out, sections[i])
-	}
-	return out, nil
-}
-
-// trimmedLines removes spaces at the ends of lines.
-func trimmedLines(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	return b.String()
-}
-
-// readSubjects returns the CRDs of the corpus and a made-up CRD, if their names contain crds.
-func readSubjects(crds string) ([]*subject, error) {
-	all, err := read()
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, nested())
-	return slices.DeleteFunc(all, func(s *subject) bool { return !strings.Contains(s.name, crds) }), nil
-}
-
-// printRules measures rules and writes of the subjects.
-func printRules(out report, all []*subject, o options) error {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var t table
-	var scalings []scaling
-	for _, s := range all {
-		cases := spread(s.cases, o.objects)
-		m, err := newMeasure(s.crd, o.works, o.turns)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-		todo := m.allWorks(cases)
-		rows := m.rows(s.name, todo)
-		t.add(rows)
-		fmt.Fprintln(out.detail, s.name)
-		printRows(out.detail, rows)
-		if s := m.scaling(todo); s.spin > 0 {
-			s.print(out.detail)
-			scalings = append(scalings, s)
-		}
-		fmt.Fprintln(out.detail)
-	}
-	t.summarize(out)
-	t.printTargets(out.detail)
-	if len(scalings) > 0 {
-		printScaling(out.kept, scalings)
-	}
-	return nil
-}
-
-// profileOurs runs only Celadon's side, with a CPU profile.
-func profileOurs(all []*subject, works string, objects int, file string) error {
-	out, err := os.Create(file)
+	tree, err := thisTree()
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	var runs []func()
-	runtime.GOMAXPROCS(1)
-	for _, s := range all {
-		m, err := newMeasure(s.crd, works, 1)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-		for _, w := range m.allWorks(spread(s.cases, objects)) {
-			if strings.Contains(w.name, works) {
-				runs = append(runs, w.ours)
-			}
-		}
-	}
-	if err := pprof.StartCPUProfile(out); err != nil {
+	if err := tree.build(dir); err != nil {
 		return err
 	}
-	defer pprof.StopCPUProfile()
-	for _, run := range runs {
-		perCallOver(10*turnTime, run)
+	run := tree.ofFolder(pattern)
+	run.env = append(run.env, "CELADON_PEERS="+dir)
+	var all results
+	for turn := range turns {
+		if turn > 0 {
+			run.skip = onceName
+		}
+		text, err := run.output()
+		if err != nil {
+			return err
+		}
+		all.add(text)
+	}
+	for _, t := range all.tables() {
+		day := time.Now().UTC().Format(time.DateOnly)
+		text := t.String() + fmt.Sprintf("(%s, %d cores, %s, %s)\n", all.cpu, runtime.NumCPU(), runtime.Version(), day)
+		fmt.Fprintf(out, "%s\n%s\n", t.section, text)
+		if !write {
+			continue
+		}
+		if err := writeSection(filepath.Join(tree.root, pageFile), t.section, text); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// subject is a CRD file with its cases.
-type subject struct {
-	name  string
-	crd   *conformance.CRD
-	cases []*conformance.Case
+// pageFile shows the tables.
+const pageFile = "docs/speed.md"
+
+// writeSection replaces the text of a section in a page.
+func writeSection(page, section, text string) error {
+	data, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	changed, err := withSection(string(data), section, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", page, err)
+	}
+	return os.WriteFile(page, []byte(changed), 0o644)
 }
 
-// read returns the subjects of the corpus, if there is one.
-func read() ([]*subject, error) {
-	byPath := map[string]*subject{}
-	if os.Getenv("CELADON_CORPUS") == "" {
-		return nil, nil
+// withSection returns the page with another text in a section, the block of text after a comment with its name.
+func withSection(page, section, text string) (string, error) {
+	const end = "```\n"
+	start := fmt.Sprintf("<!-- results: %s -->\n```text\n", section)
+	before, rest, found := strings.Cut(page, start)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed || strings.Contains(after, start) {
+		return "", fmt.Errorf("want one block of text after %q", strings.TrimSpace(start))
 	}
-	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
-		corpus, err := conformance.ReadCorpus(dir)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range corpus.Cases {
-			name := strings.TrimSuffix(filepath.Base(c.CRD.Path), ".yaml")
-			if c.Variant || !measured(name) {
-				continue
-			}
-			if byPath[c.CRD.Path] == nil {
-				byPath[c.CRD.Path] = &subject{name: name, crd: c.CRD}
-			}
-			byPath[c.CRD.Path].cases = append(byPath[c.CRD.Path].cases, c)
-		}
-	}
-	if len(byPath) == 0 {
-		return nil, fmt.Errorf("CELADON_CORPUS names no corpus with cases of %s", strings.Join(subjects, ", "))
-	}
-	var out []*subject
-	for _, s := range byPath {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b *subject) int { return strings.Compare(a.name, b.name) })
-	return out, nil
-}
-
-func measured(name string) bool {
-	return slices.ContainsFunc(subjects, func(s string) bool { return strings.HasPrefix(name, s) })
-}
-
-// spread returns n of the cases, evenly spaced; 0 means all.
-func spread(cases []*conformance.Case, n int) []*conformance.Case {
-	if n == 0 || len(cases) <= n {
-		return cases
-	}
-	out := make([]*conformance.Case, n)
-	for i := range out {
-		out[i] = cases[i*len(cases)/n]
-	}
-	return out
+	return before + start + text + end + after, nil
 }

@@ -1,90 +1,151 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"slices"
+	"strings"
+	"text/tabwriter"
 )
 
-// library returns the label for the share of library functions.
-func (k kind) library() string {
-	if k.libraries {
-		return ">=0.5 %"
-	}
-	return "<0.5 %"
+// results holds the figures of all turns. The name of a benchmark is SECTION/ROW/OBJECT/SIDE. One side is
+// celadon, and each other side is compared with it.
+type results struct {
+	cpu    string
+	names  []string // in the order of the run
+	values map[string][]float64
+	units  map[string]string
 }
 
-// The columns include the share of libraries in their time, the share of that bound that is
-// reached, and the allocations of both sides. All are medians, except the worst ratio.
-const (
-	heading = "%-14s %-8s %-8s %7s  %8s %8s %8s  %7s %7s  %6s %7s\n"
-	figures = "%-14s %-8s %-8s %7d  %7.1fx %7.1fx %7.1fx  %5.1f %% %5.0f %%  %6.0f %7.0f\n"
-)
+// ours is the side of Celadon.
+const ours = "celadon"
 
-func printRows(out io.Writer, rows []row) {
-	fmt.Fprintf(out, heading, "work", "outcome", "library", "objects", "geomean", "median", "worst", "library", "bound", "allocs", "theirs")
-	for _, r := range rows {
-		ratios := sorted(r.samples, func(s sample) float64 { return s.ratio })
-		middle := func(by func(sample) float64) float64 { return sorted(r.samples, by)[len(r.samples)/2] }
-		fmt.Fprintf(out, figures, r.work, r.outcome, r.library(), len(ratios),
-			geomean(ratios), ratios[len(ratios)/2], ratios[0],
-			100*middle(func(s sample) float64 { return s.library }),
-			100*middle(func(s sample) float64 { return s.bound }),
-			middle(func(s sample) float64 { return s.ourAllocs }),
-			middle(func(s sample) float64 { return s.theirAllocs }))
+// shownUnits lists the units of figures in tables. A benchmark's figure is its first one in such a unit.
+var shownUnits = []string{"MB", "MiB", "KiB-kept", "ns/op"}
+
+func (r *results) add(out []byte) {
+	if r.values == nil {
+		r.values, r.units = map[string][]float64{}, map[string]string{}
 	}
-}
-
-func sorted(samples []sample, by func(sample) float64) []float64 {
-	out := make([]float64, len(samples))
-	for i, s := range samples {
-		out[i] = by(s)
+	if _, after, ok := bytes.Cut(out, []byte("\ncpu: ")); ok {
+		name, _, _ := bytes.Cut(after, []byte("\n"))
+		r.cpu = string(name)
 	}
-	slices.Sort(out)
-	return out
-}
-
-// table collects the rows of all CRDs.
-type table struct{ byKind map[kind]*row }
-
-func (t *table) add(rows []row) {
-	if t.byKind == nil {
-		t.byKind = map[kind]*row{}
-	}
-	for _, r := range rows {
-		k := r.kind
-		k.crd = "all"
-		if t.byKind[k] == nil {
-			t.byKind[k] = &row{kind: k}
+	chosen := map[string]figure{}
+	var names []string
+	for _, f := range parseFigures(out) {
+		at := slices.Index(shownUnits, f.unit)
+		if at < 0 {
+			continue
 		}
-		t.byKind[k].samples = append(t.byKind[k].samples, r.samples...)
+		other, ok := chosen[f.name]
+		if !ok {
+			names = append(names, f.name)
+		}
+		if !ok || at < slices.Index(shownUnits, other.unit) {
+			chosen[f.name] = f
+		}
+	}
+	for _, name := range names {
+		if r.values[name] == nil {
+			r.names = append(r.names, name)
+		}
+		f := chosen[name]
+		r.values[name], r.units[name] = append(r.values[name], f.value), f.unit
 	}
 }
 
-// summarize prints each kind of work over all CRDs, followed by its worst objects.
-func (t *table) summarize(out report) {
-	var rows []row
-	for _, r := range t.byKind {
-		rows = append(rows, *r)
-	}
-	slices.SortFunc(rows, func(a, b row) int { return compareKinds(a.kind, b.kind) })
-	printRows(out.kept, rows)
-	for _, r := range rows {
-		printWorst(out.detail, r)
-	}
+// A table holds the rows of a section.
+type table struct {
+	section string
+	rows    []*row
 }
 
-// worstShown is the number of objects that are listed for each kind.
-const worstShown = 3
-
-func printWorst(out io.Writer, r row) {
-	slices.SortFunc(r.samples, func(a, b sample) int { return cmp.Compare(a.ratio, b.ratio) })
-	for _, s := range r.samples[:min(worstShown, len(r.samples))] {
-		fmt.Fprintf(out, "worst %-14s %-8s %-8s %7.1fx  %s\n", r.work, r.outcome, r.library(), s.ratio, s.object)
-	}
+// A row compares Celadon with another side.
+type row struct {
+	name, side, unit string
+	ratios           []float64 // of each object: the other side's figure divided by ours
+	ours, theirs     []float64
 }
+
+// tables returns the tables in the order of the run.
+func (r *results) tables() (all []*table) {
+	for _, name := range r.names {
+		words := strings.Split(name, "/")
+		if len(words) < 4 || words[3] != ours {
+			continue
+		}
+		section := strings.ToLower(strings.TrimPrefix(words[0], "Once"))
+		i := slices.IndexFunc(all, func(t *table) bool { return t.section == section })
+		if i < 0 {
+			i, all = len(all), append(all, &table{section: section})
+		}
+		prefix := strings.Join(words[:3], "/") + "/"
+		alone := true
+		for _, other := range r.names {
+			if side, ok := strings.CutPrefix(other, prefix); ok && side != ours {
+				all[i].row(words[1], side, r.units[name]).add(r.values[name], r.values[other])
+				alone = false
+			}
+		}
+		if alone {
+			all[i].row(words[1], "", r.units[name]).add(r.values[name], nil)
+		}
+	}
+	return all
+}
+
+func (t *table) row(name, side, unit string) *row {
+	for _, r := range t.rows {
+		if r.name == name && r.side == side {
+			return r
+		}
+	}
+	t.rows = append(t.rows, &row{name: name, side: side, unit: unit})
+	return t.rows[len(t.rows)-1]
+}
+
+// add adds the figures of an object, one for each turn.
+func (r *row) add(ours, theirs []float64) {
+	r.ours = append(r.ours, median(ours))
+	if len(theirs) == 0 {
+		return
+	}
+	r.theirs = append(r.theirs, median(theirs))
+	var ratios []float64
+	for i := range min(len(ours), len(theirs)) {
+		ratios = append(ratios, theirs[i]/ours[i])
+	}
+	r.ratios = append(r.ratios, median(ratios))
+}
+
+// String formats the table. A ratio is how many times as fast Celadon is.
+func (t *table) String() string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "what\tobjects\tcompared with\tratio\tworst\tceladon\tother")
+	for _, r := range t.rows {
+		ratio, worst, theirs := "", "", ""
+		if len(r.ratios) > 0 {
+			ratio, theirs = ratioText(geomean(r.ratios)), figureText(median(r.theirs), r.unit)
+		}
+		if len(r.ratios) > 1 {
+			worst = ratioText(slices.Min(r.ratios))
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n",
+			spaced(r.name), len(r.ours), spaced(r.side), ratio, worst, figureText(median(r.ours), r.unit), theirs)
+	}
+	w.Flush()
+	var text strings.Builder
+	for line := range strings.Lines(b.String()) {
+		text.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return text.String()
+}
+
+// spaced returns a part of a benchmark's name as the benchmark wrote it.
+func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func geomean(ratios []float64) float64 {
 	sum := 0.0
@@ -92,4 +153,25 @@ func geomean(ratios []float64) float64 {
 		sum += math.Log(r)
 	}
 	return math.Exp(sum / float64(len(ratios)))
+}
+
+func ratioText(ratio float64) string {
+	if ratio < 10 {
+		return fmt.Sprintf("%.2fx", ratio)
+	}
+	return fmt.Sprintf("%.0fx", ratio)
+}
+
+// figureText formats a figure with three digits. Times are in nanoseconds.
+func figureText(value float64, unit string) string {
+	if unit == "ns/op" {
+		unit = "ns"
+		for _, larger := range []string{"µs", "ms", "s"} {
+			if value < 1000 {
+				break
+			}
+			value, unit = value/1000, larger
+		}
+	}
+	return fmt.Sprintf("%.*f %s", max(0, 2-int(math.Log10(max(value, 1)))), value, strings.TrimSuffix(unit, "-kept"))
 }

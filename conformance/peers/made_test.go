@@ -1,4 +1,4 @@
-package command
+package main
 
 import (
 	"bufio"
@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -24,7 +23,7 @@ func TestMadeUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []*Kind{in.Routes, in.Pools} {
-		e := compile(t, k.CRD)
+		e := compileFile(t, k.CRD)
 		path, err := k.Lines(3)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +60,7 @@ func TestMadeUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if allowed := validate(t, compile(t, in.Routes.CRD), object).Allowed; allowed != (i%rejectedIn != 0) {
+		if allowed := validate(t, compileFile(t, in.Routes.CRD), object).Allowed; allowed != (i%rejectedIn != 0) {
 			t.Errorf("%s: allowed %t", filepath.Base(file), allowed)
 		}
 	}
@@ -70,7 +69,7 @@ func TestMadeUp(t *testing.T) {
 	}
 }
 
-func compile(t *testing.T, path string) *engine.Engine {
+func compileFile(t *testing.T, path string) *engine.Engine {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -98,44 +97,4 @@ func validate(t *testing.T, e *engine.Engine, object []byte) *engine.Result {
 		t.Fatal(err)
 	}
 	return res
-}
-
-func TestMedian(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		items []int64
-		want  int64
-	}{{[]int64{5}, 5}, {[]int64{3, 1, 2}, 2}, {[]int64{4, 1, 3, 2}, 3}, {[]int64{9, 9, 1, 1, 1}, 1}} {
-		if got := Median(tt.items, func(n int64) int64 { return n }); got != tt.want {
-			t.Errorf("%v: got %d, want %d", tt.items, got, tt.want)
-		}
-	}
-}
-
-func TestPeakMemory(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[string]int64{"Name:\tx\nVmPeak:\t 9 kB\nVmHWM:\t    2048 kB\nVmRSS:\t 5 kB\n": 2 << 20, "Name:\tx\nState:\tZ (zombie)\n": 0, "": 0} {
-		if got := peakMemory(status); got != want {
-			t.Errorf("%q: got %d, want %d", status, got, want)
-		}
-	}
-}
-
-func TestFigures(t *testing.T) {
-	t.Parallel()
-	u := Usage{CPU: 3 * time.Second, Wall: 1500 * time.Millisecond, Memory: 64 << 20}
-	if got := cpuPer(1000, time.Microsecond)(u); got != 3000 {
-		t.Errorf("CPU per object: got %v, want 3000", got)
-	}
-	if got := wallSeconds(u); got != 1.5 {
-		t.Errorf("run time: got %v, want 1.5", got)
-	}
-	if got := mebibytes(u); got != 64 {
-		t.Errorf("memory: got %v, want 64", got)
-	}
-	for n, want := range map[int]string{7: "7", 999: "999", 1000: "1,000", 1_000_000: "1,000,000", 20_500: "20,500"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d: got %s, want %s", n, got, want)
-		}
-	}
 }

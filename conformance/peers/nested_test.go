@@ -39,7 +39,7 @@ func nested() *subject {
 	return &subject{
 		name:  "nested all/exists over 120 items",
 		crd:   &conformance.CRD{Definition: crd},
-		cases: []*conformance.Case{{Version: "v1", Object: chain(120)}},
+		cases: []*conformance.Case{{ID: "nested", Version: "v1", Object: chain(120)}},
 	}
 }
 
