@@ -23,9 +23,9 @@ const (
 )
 
 var (
-	update     = flag.Bool("update", false, "TestCases and TestSuite: write the real server's answers to testdata and suite/data")
-	scenarios  = flag.Uint64("worlds", 60, "TestWorldsOnServer: how many made-up CRDs are tried")
-	firstWorld = flag.Uint64("seed", 1, "TestWorldsOnServer: the first one's seed")
+	update        = flag.Bool("update", false, "TestCases and TestSuite: write the real server's answers to testdata and suite/data")
+	scenarios     = flag.Uint64("scenarios", 60, "TestScenariosOnServer: how many made-up CRDs are tried")
+	firstScenario = flag.Uint64("seed", 1, "TestScenariosOnServer: the first one's seed")
 )
 
 // TestCases runs Celadon's own cases on a real server. The server must return the expected answer,
@@ -74,12 +74,12 @@ func TestMutants(t *testing.T) {
 	finish(t, report)
 }
 
-// TestWorldsOnServer runs generated CRDs and objects on a real server. -seed and -worlds select
+// TestScenariosOnServer runs generated CRDs and objects on a real server. -seed and -scenarios select
 // them.
-func TestWorldsOnServer(t *testing.T) {
-	report := NewReport("worlds")
-	groups := Scenarios(fuzz.NewLibrary(), *firstWorld, *scenarios)
-	BreakRules(groups, *firstWorld)
+func TestScenariosOnServer(t *testing.T) {
+	report := NewReport("scenarios")
+	groups := Scenarios(fuzz.NewLibrary(), *firstScenario, *scenarios)
+	BreakRules(groups, *firstScenario)
 	startServer(t).Sweep(t.Context(), groups, report)
 	finish(t, report)
 }
@@ -91,7 +91,7 @@ func TestKeysOnServer(t *testing.T) {
 	if level.Long() {
 		n = 2000
 	}
-	group, err := Keys(*firstWorld, n)
+	group, err := Keys(*firstScenario, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestScalesOnServer(t *testing.T) {
 	if level.Long() {
 		n = 3000
 	}
-	group, err := Scales(*firstWorld, n)
+	group, err := Scales(*firstScenario, n)
 	if err != nil {
 		t.Fatal(err)
 	}

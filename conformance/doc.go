@@ -15,7 +15,7 @@
 //     server. If a case has no recorded answer, it uses the maintainers' expectations.
 //   - server (TestServer): runs a sample of a corpus on the server, or all of it with
 //     CELADON_LEVEL=long.
-//   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds): write the
+//   - witnesses (TestWitnessesOnServer), scenario-witnesses (TestWitnessesOfScenarios): write the
 //     example objects that x/analysis/search finds for the rules of a corpus and of generated
 //     CRDs, and samples of each version. The server's answer must be as predicted, and the
 //     server must have accepted the old objects. Some rules are tried, or all with CELADON_LEVEL=long.
@@ -44,7 +44,7 @@
 // Package engine implements several Kubernetes minors, and the server in the test process has the
 // newest one. The program in minors/server/program is built with the servers of three older minors, which
 // TestMinors starts if CELADON_SERVERS names the folder of the programs (make -C conformance servers). Its modes are
-// 1.31-crds, 1.31-cases, 1.31-recipes, 1.31-worlds, and 1.31-schemas, and the same for the other minors.
+// 1.31-crds, 1.31-cases, 1.31-recipes, 1.31-scenarios, and 1.31-schemas, and the same for the other minors.
 // Without a server, the program minors/oracle, which is built for each minor, answers with the libraries of
 // that minor.
 //

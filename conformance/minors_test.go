@@ -54,7 +54,7 @@ func tryMinor(t *testing.T, folder, kubeVersion string) {
 	}
 	t.Cleanup(s.Stop)
 
-	groups := Scenarios(fuzz.NewLibraryOf(v), *firstWorld, minorScenarios)
+	groups := Scenarios(fuzz.NewLibraryOf(v), *firstScenario, minorScenarios)
 	report := NewReport(kubeVersion + "-crds")
 	s.sweepCRDs(t.Context(), crdsOf(t, groups, own), report)
 	finish(t, report)
@@ -67,8 +67,8 @@ func tryMinor(t *testing.T, folder, kubeVersion string) {
 	s.sweepRecipes(t, readRecipes(t), report)
 	finish(t, report)
 
-	BreakRules(groups, *firstWorld)
-	report = NewReport(kubeVersion + "-worlds")
+	BreakRules(groups, *firstScenario)
+	report = NewReport(kubeVersion + "-scenarios")
 	s.Sweep(t.Context(), groups, report)
 	finish(t, report)
 
@@ -90,11 +90,11 @@ func crdsOf(t *testing.T, groups []*Group, own []*Own) (cases []*vetCase) {
 		all = append(all, o.CRD)
 	}
 	for i, crd := range all {
-		seed := *firstWorld + uint64(i)
+		seed := *firstScenario + uint64(i)
 		create := func(id string, crd *apiextensionsv1.CustomResourceDefinition) {
 			cases = append(cases, newVetCase(t, id, crd, nil))
 		}
-		id := strings.TrimPrefix(crd.variant(), "world-")
+		id := strings.TrimPrefix(crd.variant(), "scenario-")
 		create(id, crd.Definition)
 		mutant := brokencrd.Of(crd.Definition, seed)
 		create(fmt.Sprintf("%s %q", id, mutant.Changes), mutant.CRD)

@@ -27,10 +27,10 @@ func Scenarios(library *fuzz.Library, first, n uint64) []*Group {
 		if w == nil {
 			continue
 		}
-		g := &Group{CRD: &CRD{Path: fmt.Sprintf("world-%d", seed), Definition: w.Definition()}}
+		g := &Group{CRD: &CRD{Path: fmt.Sprintf("scenario-%d", seed), Definition: w.Definition()}}
 		for i, write := range w.Writes(writesPerScenario) {
 			g.Cases = append(g.Cases, &Case{
-				ID: fmt.Sprintf("%d/%d", seed, i), Project: "worlds", CRD: g.CRD,
+				ID: fmt.Sprintf("%d/%d", seed, i), Project: "scenarios", CRD: g.CRD,
 				Version: write.Version, OldVersion: write.OldVersion, Subresource: write.Subresource, FieldValidation: write.FieldValidation,
 				Object: decoded(write.Object), OldObject: decoded(write.Old),
 			})

@@ -58,7 +58,7 @@ func TestSequences(t *testing.T) {
 	real, fake := newRealSide(t, s), newFakeSide(t, file, crds)
 	writes, failed := 0, 0
 	for i := range *sequences {
-		seed := uint64(*firstWorld) + uint64(i)
+		seed := uint64(*firstScenario) + uint64(i)
 		q := &sequence{seed: seed, crd: crds[seed%uint64(len(crds))], sides: [2]*side{real, fake}}
 		diff := q.run(t.Context())
 		writes += len(q.history)

@@ -35,7 +35,7 @@ func TestVetUpdates(t *testing.T) {
 			f := files[int(seed/2)%len(files)]
 			id, crd = f.id, f.crd
 		} else if w := fuzz.NewScenario(seed, library); w != nil {
-			id, crd = fmt.Sprintf("world-%d", seed), w.Definition()
+			id, crd = fmt.Sprintf("scenario-%d", seed), w.Definition()
 		} else {
 			continue // no CRD can have this schema
 		}

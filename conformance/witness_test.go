@@ -25,17 +25,17 @@ func TestWitnessesOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestWitnessesOfWorlds does the same for generated CRDs and rules.
-func TestWitnessesOfWorlds(t *testing.T) {
+// TestWitnessesOfScenarios does the same for generated CRDs and rules.
+func TestWitnessesOfScenarios(t *testing.T) {
 	n, ask := uint64(3), witnessLimits{wants: []search.Want{search.Refused, search.Accepted, search.Errs}, rules: 4, steps: 50}
 	if level.Long() {
 		n, ask.rules, ask.steps = 100, 20, 200
 	}
 	var crds []*CRD
-	for _, g := range Scenarios(fuzz.NewLibrary(), *firstWorld, n) {
+	for _, g := range Scenarios(fuzz.NewLibrary(), *firstScenario, n) {
 		crds = append(crds, g.CRD)
 	}
-	report := NewReport("world-witnesses")
+	report := NewReport("scenario-witnesses")
 	startServer(t).SweepWitnesses(t.Context(), crds, ask, report)
 	finish(t, report)
 }

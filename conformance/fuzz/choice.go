@@ -2,10 +2,10 @@ package fuzz
 
 import "math/rand/v2"
 
-// choice makes the random decisions for a world. Equal seeds result in equal worlds.
+// choice makes the random decisions for a scenario. Equal seeds result in equal scenarios.
 type choice struct {
 	*rand.Rand
-	// lenient is set for worlds whose rules and schemas accept most objects.
+	// lenient is set for scenarios whose rules and schemas accept most objects.
 	lenient bool
 }
 
@@ -13,7 +13,7 @@ func newChoice(seed uint64) choice {
 	return choice{rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), isLenient(seed)}
 }
 
-// isLenient reports whether the world of a seed is lenient. Half of them are, both with and without
+// isLenient reports whether the scenario of a seed is lenient. Half of them are, both with and without
 // a status subresource.
 func isLenient(seed uint64) bool { return seed%4 == 1 || seed%4 == 2 }
 

@@ -122,7 +122,7 @@ func (c *coverage) check() []string {
 }
 
 func (c *coverage) print(out io.Writer) {
-	fmt.Fprintf(out, "worlds %d, rules %d, compiled %d, transition %d, over maps %d; results true %d, false %d, error %d; objects %d, ratcheted %d; overloads %d of %d\n",
+	fmt.Fprintf(out, "scenarios %d, rules %d, compiled %d, transition %d, over maps %d; results true %d, false %d, error %d; objects %d, ratcheted %d; overloads %d of %d\n",
 		c.scenarios, c.rules, c.compiled, c.transition, c.overMaps, c.trues, c.falses, c.errors, c.objects, c.ratcheted, c.used(), len(c.lib.overloads))
 }
 

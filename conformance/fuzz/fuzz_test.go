@@ -15,18 +15,18 @@ import (
 )
 
 var (
-	worlds = flag.Int("worlds", enough, "how many worlds a run compares")
-	first  = flag.Uint64("seed", 1, "the first world's seed")
+	scenarios = flag.Int("scenarios", enough, "how many scenarios a run compares")
+	first     = flag.Uint64("seed", 1, "the first scenario's seed")
 )
 
-// TestWorlds compares the evaluation of rules and complete writes with the API server's code, for
-// many worlds.
-func TestWorlds(t *testing.T) {
+// TestScenarios compares the evaluation of rules and complete writes with the API server's code, for
+// many scenarios.
+func TestScenarios(t *testing.T) {
 	klog.SetOutput(io.Discard)
 	klog.LogToStderr(false)
 	cover := newCoverage()
 	failed := 0
-	for seed := *first; seed < *first+uint64(*worlds) && failed < 10; seed++ {
+	for seed := *first; seed < *first+uint64(*scenarios) && failed < 10; seed++ {
 		w := NewScenario(seed, cover.lib)
 		if w == nil {
 			continue
@@ -39,13 +39,13 @@ func TestWorlds(t *testing.T) {
 	cover.print(os.Stdout)
 	fmt.Printf("fuzz: %d passed, %d failed\n", cover.scenarios-failed, failed)
 	for _, short := range cover.check() {
-		if *worlds >= enough {
+		if *scenarios >= enough {
 			t.Error("the run does not count: " + short)
 		}
 	}
 }
 
-// enough is the number of worlds that reach every overload.
+// enough is the number of scenarios that reach every overload.
 const enough = 700
 
 func (c *coverage) compare(w *Scenario) string {
@@ -78,7 +78,7 @@ func budgetOf(seed uint64) int64 {
 	return celconfig.RuntimeCELCostBudget
 }
 
-// String formats a world for a report.
+// String formats a scenario for a report.
 func (w *Scenario) String() string {
 	schema, _ := yaml.Marshal(w.props)
 	obj, _ := yaml.Marshal(w.obj)
@@ -86,8 +86,8 @@ func (w *Scenario) String() string {
 	return fmt.Sprintf("schema:\n%s\nobject:\n%s\nold:\n%s", schema, obj, old)
 }
 
-// FuzzWorlds searches for seeds whose worlds have different results.
-func FuzzWorlds(f *testing.F) {
+// FuzzScenarios searches for seeds whose scenarios have different results.
+func FuzzScenarios(f *testing.F) {
 	lib := newCoverage().lib
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {

@@ -51,7 +51,7 @@ var selfType = regexp.MustCompile(`selfType\d*`)
 
 func normal(s string) string { return selfType.ReplaceAllString(s, "selfType") }
 
-// upstreamRules evaluates the rules of a world with the API server's validator.
+// upstreamRules evaluates the rules of a scenario with the API server's validator.
 func upstreamRules(v *upstreamcel.Validator, w *Scenario, budget int64) outcome {
 	r := &recorder{}
 	ctx := warning.WithWarningRecorder(context.Background(), r)
@@ -80,7 +80,7 @@ func ourRules(rules *engine.Rules, w *Scenario, budget int64) outcome {
 // map.
 const runs = 200
 
-// compareRules returns the difference between the results of both sides for a world, or "". If
+// compareRules returns the difference between the results of both sides for a scenario, or "". If
 // upstream's result varies between runs, ours must be consistent with that range.
 func compareRules(w *Scenario, budget int64) (difference string, ours outcome) {
 	validator := newValidator(w)

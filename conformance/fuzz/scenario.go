@@ -214,7 +214,7 @@ func reason(r apiextensionsv1.FieldValueErrorReason) *apiextensionsv1.FieldValue
 	return &r
 }
 
-// Write is a request for an object of a world.
+// Write is a request for an object of a scenario.
 type Write struct {
 	Version, OldVersion, Subresource, FieldValidation string
 	Object, Old                                       map[string]any // Old is nil for a create
@@ -342,7 +342,7 @@ func owner(uid string, controller bool) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid, "controller": controller}
 }
 
-// shuffled returns the world with rebuilt objects, because the iteration order of a small Go map
+// shuffled returns the scenario with rebuilt objects, because the iteration order of a small Go map
 // depends on how the map was built. For n = 0, keys are inserted in sorted order.
 func (w *Scenario) shuffled(n int) *Scenario {
 	order := rand.New(rand.NewPCG(w.seed, uint64(n)))

@@ -23,7 +23,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Definition returns the CRD of a world. The API server would reject many of them because of the
+// Definition returns the CRD of a scenario. The API server would reject many of them because of the
 // costs of their rules, or because of rules in places where it forbids them.
 func (w *Scenario) Definition() *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -61,7 +61,7 @@ func (w *Scenario) storage() string {
 
 func (w *Scenario) hasStatus() bool { return w.seed%2 == 0 }
 
-// group returns the API group of a world, which differs from that of other worlds on the same
+// group returns the API group of a scenario, which differs from that of other scenarios on the same
 // server.
 func (w *Scenario) group() string { return fmt.Sprintf("w%d.example.com", w.seed) }
 
@@ -85,7 +85,7 @@ func (w *Scenario) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy,
 }
 
 // compareWrites returns the difference between the causes for which the engine and the API server's
-// strategies reject a world's object, or "". Both get the object as prepared by the engine; the
+// strategies reject a scenario's object, or "". Both get the object as prepared by the engine; the
 // preparation is only compared with a real server.
 func compareWrites(w *Scenario) (difference string, ours *engine.Result) {
 	e, err := engine.Compile(w.alone(), engine.Config{})
