@@ -42,7 +42,7 @@ func (c *CRDs) Cover(t testing.TB, percent float64) {
 		c.watched.Store(nil)
 		if report := w.recorder.Report(); report.Percent() < percent {
 			t.Errorf("celadontest: coverage is %.1f %%, want %v; of %d rules, %d ran and %d rejected%s",
-				report.Percent(), percent, report.Rules, report.Ran, report.Refused, gaps(report))
+				report.Percent(), percent, report.Rules, report.Ran, report.Rejected, gaps(report))
 		}
 	})
 }
@@ -53,7 +53,7 @@ func gaps(report *coverage.Report) string {
 	shown, left := 0, 0
 	for i := range report.Items {
 		item := &report.Items[i]
-		if item.Refused > 0 {
+		if item.Rejected > 0 {
 			continue
 		}
 		if shown == maxGaps {

@@ -65,13 +65,13 @@ func parseResponse(r *response) (Answer, error) {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		var status metav1.Status
 		err := json.Unmarshal(r.body, &status)
-		a.refuse(&status)
+		a.reject(&status)
 		return a, err
 	}
 	return a, fmt.Errorf("the server answered %d: %s", r.code, shorten(string(r.body), 300))
 }
 
-func (a *Answer) refuse(status *metav1.Status) {
+func (a *Answer) reject(status *metav1.Status) {
 	a.Message = withoutClock(status.Message)
 	if status.Details == nil {
 		return
@@ -92,7 +92,7 @@ func resultAnswer(r *engine.Result, update bool) Answer {
 		return a
 	}
 	a.Code = int(r.Failure.Code)
-	a.refuse(r.Failure)
+	a.reject(r.Failure)
 	// Failure.Details has the causes in the form of the server's status, Causes in the form of
 	// Celadon's API. Both must have the same content.
 	if own := ownCauses(r); !slices.Equal(sortedCauses(own), sortedCauses(a.Causes)) {

@@ -251,7 +251,7 @@ func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resou
 			t.Fatalf("%s: %v", resources[i].crd.Name, err)
 		}
 	}
-	refused := map[string]int{}
+	rejected := map[string]int{}
 	deadline := time.Now().Add(settle)
 	for _, o := range rep.Objects {
 		i := slices.IndexFunc(resources, func(r *Resource) bool { return r.crd.Spec.Names.Kind == o.Kind })
@@ -264,15 +264,15 @@ func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resou
 		if err != nil {
 			t.Errorf("%s %s: %v", o.Kind, o.Name, err)
 		}
-		refused["now "+o.Upgrade.Now]++
-		refused["unchanged "+o.Upgrade.Unchanged]++
+		rejected["now "+o.Upgrade.Now]++
+		rejected["unchanged "+o.Upgrade.Unchanged]++
 		if len(o.Upgrade.Changes) > 0 {
-			refused["changed"]++
+			rejected["changed"]++
 		}
 	}
-	t.Logf("%v", refused)
-	if refused["now valid"] < 10 || refused["now invalid"] < 10 || refused["unchanged invalid"] < 2 || refused["changed"] == 0 {
-		t.Errorf("%v: the kinds show too little", refused)
+	t.Logf("%v", rejected)
+	if rejected["now valid"] < 10 || rejected["now invalid"] < 10 || rejected["unchanged invalid"] < 2 || rejected["changed"] == 0 {
+		t.Errorf("%v: the kinds show too little", rejected)
 	}
 }
 

@@ -219,8 +219,8 @@ func TestKeysThatPanic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var refused *engine.CompileErrors
-		if _, err := engine.CompileRules(s, engine.Config{Subtree: true}); !errors.As(err, &refused) {
+		var rejected *engine.CompileErrors
+		if _, err := engine.CompileRules(s, engine.Config{Subtree: true}); !errors.As(err, &rejected) {
 			t.Errorf("%s: got %v, want a rule that does not compile", rule, err)
 		}
 		func() {

@@ -126,9 +126,9 @@ func (s *Server) holdExplain(t *testing.T, kubectl string, f *crdFile, report *R
 			theirs := string(explainWith(t, kubectl, host, args))
 			ours, err := explainOurs(crd, ask.name, apiVersion, ask.recursive)
 			id := f.id + ": " + strings.Join(args, " ")
-			refused := regexp.MustCompile(`(?m)^error: (.*)$`).FindStringSubmatch(theirs)
+			rejected := regexp.MustCompile(`(?m)^error: (.*)$`).FindStringSubmatch(theirs)
 			switch {
-			case refused != nil && err != nil && strings.HasPrefix(err.Error(), refused[1]), refused == nil && err == nil && ours == theirs:
+			case rejected != nil && err != nil && strings.HasPrefix(err.Error(), rejected[1]), rejected == nil && err == nil && ours == theirs:
 				report.Add(id)
 			case err != nil:
 				report.Add(id, Difference{"celadon refuses in other words", err.Error() + "\n" + shorten(theirs, 400)})

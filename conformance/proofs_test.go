@@ -61,7 +61,7 @@ func shown(t *testing.T, e *engine.Engine, c *Case) (only *engine.RuleRef, faile
 
 func contradicted(t *testing.T, p *prove.Prover, ref *engine.RuleRef, failed bool) (out []Difference) {
 	t.Helper()
-	questions := []prove.Outcome{prove.Refused}
+	questions := []prove.Outcome{prove.Rejected}
 	if failed {
 		questions = append(questions, prove.Failed)
 	}

@@ -23,8 +23,8 @@ type trial struct {
 // maxAttempts is the maximum number of attempts for a request.
 const maxAttempts = 3
 
-// errOldRefused is returned if the server cannot store the old object at all.
-var errOldRefused = errors.New("the server does not store the old object")
+// errOldRejected is returned if the server cannot store the old object at all.
+var errOldRejected = errors.New("the server does not store the old object")
 
 // try writes a case's old object, if any, and then its object to the server. Each case has its own
 // namespace; cases with cluster-scoped objects of the same name are serialized.
@@ -170,7 +170,7 @@ func (r *Resource) get(ctx context.Context, version, namespace, name string) (ma
 		return nil, err
 	}
 	if got.code != http.StatusOK {
-		return nil, fmt.Errorf("%w: %d: %s", errOldRefused, got.code, shorten(string(got.body), 300))
+		return nil, fmt.Errorf("%w: %d: %s", errOldRejected, got.code, shorten(string(got.body), 300))
 	}
 	object, err := engine.Decode(got.body)
 	if err != nil {

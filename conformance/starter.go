@@ -74,7 +74,7 @@ func (w *starterRun) work() {
 
 func (w *starterRun) note(suite *ruletest.Started) {
 	for label, n := range map[string]int{"rules": suite.Rules, "rules with an accepted object": suite.Accepted,
-		"rules with a refused object": suite.Refused, "rules that refuse an object alone": suite.Alone} {
+		"rules with a refused object": suite.Rejected, "rules that refuse an object alone": suite.Alone} {
 		w.report.Count(label, n)
 	}
 }

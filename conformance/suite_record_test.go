@@ -80,7 +80,7 @@ func (s *Server) serveSuite(ctx context.Context, inputs []*suiteInput) (map[stri
 			FieldValidation: in.fieldValidation(), Object: in.write.Object, OldObject: in.write.Old,
 		}
 		t, err := r.try(ctx, c, fmt.Sprintf("case-%d", i))
-		if errors.Is(err, errOldRefused) && in.group == generatedGroup {
+		if errors.Is(err, errOldRejected) && in.group == generatedGroup {
 			continue
 		}
 		if err != nil {

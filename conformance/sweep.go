@@ -117,11 +117,11 @@ func (s *Server) sweepGroup(ctx context.Context, g *Group, report *Report) {
 
 func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, namespace string, report *Report) {
 	t, err := r.try(ctx, c, namespace)
-	if errors.Is(err, errOldRefused) && !c.known() {
+	if errors.Is(err, errOldRejected) && !c.known() {
 		report.Note("cases not counted: the server does not store their old object, and nothing is known of the answer")
 		return
 	}
-	if errors.Is(err, errOldRefused) && c.Claim == nil {
+	if errors.Is(err, errOldRejected) && c.Claim == nil {
 		report.Note("cases held to recorded answers only: the server does not store their old object")
 		replay(ctx, e, c, report)
 		return

@@ -24,7 +24,7 @@ import (
 // an update without changes.
 
 // replayCounts counts the claims that were verified on the server.
-type replayCounts struct{ claims, refusedUpdates int }
+type replayCounts struct{ claims, rejectedUpdates int }
 
 // Upgrade verifies all breaking changes for which a comparison has an example object. It returns an
 // error for the first claim that the server does not confirm.
@@ -45,7 +45,7 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 	var claims []*claim
 	for i := range report.Changes {
 		c := &claim{resource: r, change: &report.Changes[i], namespace: fmt.Sprintf("claim-%d", i)}
-		if c.change.Refused == nil || c.change.Path == "" && c.change.Subject == "version" {
+		if c.change.Rejected == nil || c.change.Path == "" && c.change.Subject == "version" {
 			continue
 		}
 		if err := c.store(ctx); err != nil {
@@ -54,7 +54,7 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 		claims = append(claims, c)
 	}
 	if err := s.replace(ctx, r, after); apierrors.IsInvalid(err) {
-		done.refusedUpdates++ // the report's first change predicts this
+		done.rejectedUpdates++ // the report's first change predicts this
 		return done, nil
 	} else if err != nil {
 		return done, err
@@ -97,7 +97,7 @@ type claim struct {
 	same      bool // the status was already written without changes
 }
 
-func (c *claim) witness() *changes.Witness { return c.change.Refused }
+func (c *claim) witness() *changes.Witness { return c.change.Rejected }
 
 // named returns a copy of obj in the claim's namespace, and that namespace. A non-empty suffix
 // changes the name too. Objects of cluster-scoped kinds have no namespace and get a name that is
@@ -225,7 +225,7 @@ func (c *claim) write(ctx context.Context, method string, obj map[string]any, na
 // agree compares a predicted verdict with the server's answer.
 func (c *claim) agree(write string, want changes.Verdict, got *response) error {
 	accepted := got.code == http.StatusOK || got.code == http.StatusCreated
-	if accepted == (want == changes.Refused) {
+	if accepted == (want == changes.Rejected) {
 		return fmt.Errorf("%s: the server answers %d, want %s: %s", write, got.code, want, shorten(string(got.body), 400))
 	}
 	if !accepted || want != changes.Changed {

@@ -27,15 +27,15 @@ func TestUpgrades(t *testing.T) {
 		history = history[:min(4, len(history))]
 	}
 	s := startServer(t)
-	claims, refused := 0, 0
+	claims, rejected := 0, 0
 	for _, pair := range append(pairs, history...) {
 		done, err := s.Upgrade(t.Context(), corpus.ReadCRD(t, pair[0]), corpus.ReadCRD(t, pair[1]))
 		if err != nil {
 			t.Errorf("%s to %s: %v", pair[0], pair[1], err)
 		}
-		claims, refused = claims+done.claims, refused+done.refusedUpdates
+		claims, rejected = claims+done.claims, rejected+done.rejectedUpdates
 	}
-	t.Logf("%d breaks of %d upgrades replayed; %d updates of a CRD are rejected", claims, len(pairs)+len(history), refused)
+	t.Logf("%d breaks of %d upgrades replayed; %d updates of a CRD are rejected", claims, len(pairs)+len(history), rejected)
 	if claims == 0 {
 		t.Error("no break was replayed")
 	}

@@ -167,7 +167,7 @@ func vetCRD(ctx context.Context, c *vetCase, kubeVersion string) (Answer, error)
 	if a.Code = int(r.Status.Code); a.Code == http.StatusInternalServerError {
 		return a, nil
 	}
-	a.refuse(r.Status)
+	a.reject(r.Status)
 	var own []Cause
 	for _, c := range r.Causes {
 		own = append(own, Cause{string(c.Reason), c.Field, withoutClock(c.Message)})

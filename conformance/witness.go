@@ -122,7 +122,7 @@ func (w *witnessSearch) add(version, outcome, rule string, a *analysis.Answer, e
 		w.report.Note(fmt.Sprintf("questions without a witness: %s, %s", outcome, a.Status))
 		return
 	}
-	if outcome == string(search.Refused) && !a.Witness.Alone {
+	if outcome == string(search.Rejected) && !a.Witness.Alone {
 		outcome = "refused for other reasons too"
 	}
 	w.report.Note(fmt.Sprintf("witnesses: %s, %s", outcome, a.Witness.Operation))

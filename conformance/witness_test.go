@@ -14,7 +14,7 @@ import (
 // corpus to a real server, and checks that the verdict, causes, warnings, and persisted objects are
 // as predicted. A sample is some rules of one CRD of each project.
 func TestWitnessesOnServer(t *testing.T) {
-	ask := witnessLimits{wants: []search.Want{search.Refused, search.Accepted, search.Errs}}
+	ask := witnessLimits{wants: []search.Want{search.Rejected, search.Accepted, search.Errs}}
 	crds := witnessCRDs(t)
 	if !level.Long() {
 		ask.rules, ask.steps = 4, 200
@@ -27,7 +27,7 @@ func TestWitnessesOnServer(t *testing.T) {
 
 // TestWitnessesOfScenarios does the same for generated CRDs and rules.
 func TestWitnessesOfScenarios(t *testing.T) {
-	n, ask := uint64(3), witnessLimits{wants: []search.Want{search.Refused, search.Accepted, search.Errs}, rules: 4, steps: 50}
+	n, ask := uint64(3), witnessLimits{wants: []search.Want{search.Rejected, search.Accepted, search.Errs}, rules: 4, steps: 50}
 	if level.Long() {
 		n, ask.rules, ask.steps = 100, 20, 200
 	}

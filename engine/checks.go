@@ -35,7 +35,7 @@ func (w *write) checkCreate() {
 	errs = append(errs, values.ListTypes(nil, w.obj.Object)...)
 	w.fail(errs)
 	w.rules(errs)
-	if !w.refused() && !plain {
+	if !w.rejected() && !plain {
 		w.fail(w.engine.server.metadata.Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath))
 	}
 }

@@ -78,7 +78,7 @@ func (c *compiler) err() error {
 // bug returns p, a panic while compiling, as an error. It names the current rule, if any.
 func (c *compiler) bug(p any) error {
 	if c == nil {
-		return bug(p)
+		return internalError(p)
 	}
 	return bugOf(c.at, p)
 }

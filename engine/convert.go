@@ -44,7 +44,7 @@ type Conversion struct {
 func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string) (out map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = nil, bug(p)
+			out, err = nil, internalError(p)
 		}
 	}()
 	v, from := e.versions[version], e.versions[versionOf(obj)]

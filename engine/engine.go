@@ -120,7 +120,7 @@ func later(cfg Config, version string, s *versionSchema) func() *Rules {
 	return sync.OnceValue(func() *Rules {
 		c, err := newCompiler(cfg)
 		if err != nil {
-			panic(bug(err))
+			panic(internalError(err))
 		}
 		defer func() {
 			if p := recover(); p != nil {
@@ -129,7 +129,7 @@ func later(cfg Config, version string, s *versionSchema) func() *Rules {
 		}()
 		rules, err := c.compile(version, s.structural, s.decl)
 		if err != nil {
-			panic(bug(err))
+			panic(internalError(err))
 		}
 		return rules
 	})

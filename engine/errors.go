@@ -132,7 +132,7 @@ func (e *InternalError) Error() string {
 }
 
 // bug returns the error for a panic that is not attributed to a rule.
-func bug(p any) error { return bugOf(nil, p) }
+func internalError(p any) error { return bugOf(nil, p) }
 
 // bugOf returns the error for a panic in rule, which may be nil. p is the recovered value or an
 // internal error of the evaluator.

@@ -45,7 +45,7 @@ const maxValue = 64 << 20
 func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			out = Outcome{Err: bug(p)}
+			out = Outcome{Err: internalError(p)}
 		}
 	}()
 	got := x.x.Eval(ctx, self, old)

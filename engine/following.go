@@ -23,7 +23,7 @@ import (
 func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			causes, err = nil, bug(p)
+			causes, err = nil, internalError(p)
 		}
 	}()
 	skipped := func(c Cause) bool { return c.Kind == CauseRulesSkipped }

@@ -9,8 +9,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// refuse reports a false rule, with the result of its messageExpression or else with its message.
-func (r *run) refuse(rule *compiledRule, at *ruleTarget) {
+// reject reports a false rule, with the result of its messageExpression or else with its message.
+func (r *run) reject(rule *compiledRule, at *ruleTarget) {
 	path := r.fieldPath(rule, at)
 	kind := at.node.decl.Schema.Type
 	detail := rule.defaultMessage()
@@ -32,7 +32,7 @@ func (r *run) refuse(rule *compiledRule, at *ruleTarget) {
 	case kind == "object" || kind == "array":
 		value = field.OmitValueType{}
 	}
-	r.ratchet(rule, refusal(path, value, detail, rule.spec.Reason))
+	r.ratchet(rule, rejection(path, value, detail, rule.spec.Reason))
 }
 
 // fieldPath returns the path of a false rule's error.
@@ -76,7 +76,7 @@ func (r *run) message(rule *compiledRule) (text, fatal string) {
 	return s, ""
 }
 
-func refusal(path string, value any, detail string, reason *apiextensionsv1.FieldValueErrorReason) *field.Error {
+func rejection(path string, value any, detail string, reason *apiextensionsv1.FieldValueErrorReason) *field.Error {
 	e := &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: value, Detail: detail}
 	if reason == nil {
 		return e

@@ -33,7 +33,7 @@ type Prepared struct {
 func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			p, err = nil, bug(r)
+			p, err = nil, internalError(r)
 		}
 	}()
 	w, err := e.newWrite(context.Background(), req)
@@ -66,7 +66,7 @@ type Received struct {
 func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r, err = nil, bug(p)
+			r, err = nil, internalError(p)
 		}
 	}()
 	if req.Subresource == scaleSubresource {
@@ -114,7 +114,7 @@ func (w *write) prepared() *Prepared {
 func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes []Cause, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			results, causes, err = nil, nil, bug(r)
+			results, causes, err = nil, nil, internalError(r)
 		}
 	}()
 	tally := newTally()

@@ -60,8 +60,8 @@ type RunOutcome uint8
 const (
 	// Passed means that the rule was true.
 	Passed RunOutcome = iota
-	// Refused means that the rule was false, so the object is rejected.
-	Refused
+	// Rejected means that the rule was false, so the object is rejected.
+	Rejected
 	// Ratcheted means that the rule was false for a value that the update does not change, so it
 	// only causes a warning.
 	Ratcheted

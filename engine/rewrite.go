@@ -160,7 +160,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		s.Forget()
 	}
 	was := at.Rule
-	at.Rule, at.OptionalOldSelf = spec.Rule, w.Engine.server.has[optionalOldSelf] && expr.OptionalOldSelf(spec.OptionalOldSelf)
+	at.Rule, at.OptionalOldSelf = spec.Rule, w.Engine.server.has[optionalOldSelf] && expr.HasOptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}
 	w.compiler.errs = nil
 	w.compiler.rule(r, n)
@@ -179,7 +179,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResourceValidation) (e *Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e, err = nil, bug(p)
+			e, err = nil, internalError(p)
 		}
 	}()
 	v := w.Engine.versions[version]

@@ -72,13 +72,13 @@ func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 		return
 	}
 	c.at = &r.ref
-	var refused *expr.Rejection
-	if r.expr, refused = c.part(r, n.decl, expr.Itself, r.spec.Rule); refused != nil {
-		r.compileErr = refused.Detail
+	var rejected *expr.Rejection
+	if r.expr, rejected = c.part(r, n.decl, expr.Itself, r.spec.Rule); rejected != nil {
+		r.compileErr = rejected.Detail
 		return
 	}
 	if r.spec.MessageExpression != "" {
-		if r.message, refused = c.part(r, n.decl, expr.Message, r.spec.MessageExpression); refused != nil {
+		if r.message, rejected = c.part(r, n.decl, expr.Message, r.spec.MessageExpression); rejected != nil {
 			return
 		}
 	}
@@ -94,14 +94,14 @@ func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 // part compiles part p of r, whose source is src.
 func (c *compiler) part(r *compiledRule, d *types.Decl, p expr.Part, src string) (*expr.Expr, *expr.Rejection) {
 	key := r.key(d, p, src)
-	x, refused, err := c.exprs.Compile(key)
+	x, rejected, err := c.exprs.Compile(key)
 	if err != nil {
-		refused = key.Uncompilable(err)
+		rejected = key.Uncompilable(err)
 	}
-	if refused != nil {
-		c.fail(r.ref, p.String(), refused.Err, refused.Detail)
+	if rejected != nil {
+		c.fail(r.ref, p.String(), rejected.Err, rejected.Detail)
 	}
-	return x, refused
+	return x, rejected
 }
 
 func (r *compiledRule) key(d *types.Decl, p expr.Part, src string) expr.Key {

@@ -231,7 +231,7 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 	for i := range rules {
 		r := &compiledRule{spec: &rules[i], ref: RuleRef{
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
-			OptionalOldSelf: c.server.has[optionalOldSelf] && expr.OptionalOldSelf(rules[i].OptionalOldSelf),
+			OptionalOldSelf: c.server.has[optionalOldSelf] && expr.HasOptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
 		c.todo = append(c.todo, ruleAtNode{n, r})
 		if n.noType == nil {
@@ -248,7 +248,7 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, budget int64) (errs field.ErrorList, remaining int64) {
 	defer func() {
 		if p := recover(); p != nil {
-			errs, remaining = append(errs, field.InternalError(path, bug(p))), -1
+			errs, remaining = append(errs, field.InternalError(path, internalError(p))), -1
 		}
 	}()
 	if !r.anyFor(obj) {

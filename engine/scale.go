@@ -150,7 +150,7 @@ var noScale = minors.Texts{
 
 // strictScale reports whether the strict decoding errors of a Scale reject the write. With
 // fieldValidation Warn, it adds them as warnings instead.
-func (w *write) strictScale(strict []error) (refused bool) {
+func (w *write) strictScale(strict []error) (rejected bool) {
 	directive := w.req.fieldValidation()
 	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {
 		return false

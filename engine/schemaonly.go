@@ -70,7 +70,7 @@ type SchemaResult struct {
 func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any) (res *SchemaResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = nil, bug(p)
+			res, err = nil, internalError(p)
 		}
 	}()
 	if !schema.Decoded(value) || !schema.Decoded(old) {

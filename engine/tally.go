@@ -72,7 +72,7 @@ func outcomeOf(out *eval.Outcome) RunOutcome {
 	case out.Err != nil:
 		return Failed
 	case out.False():
-		return Refused
+		return Rejected
 	}
 	return Passed
 }

@@ -34,7 +34,7 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = nil, bug(p)
+			res, err = nil, internalError(p)
 		}
 	}()
 	w, err := e.newWrite(ctx, req)
@@ -61,7 +61,7 @@ func (w *write) decide() (*Result, error) {
 	switch {
 	case w.bug != nil:
 		return nil, w.bug
-	case w.unknown != nil && !w.refused():
+	case w.unknown != nil && !w.rejected():
 		return nil, w.unknown
 	}
 	return w.result()
@@ -184,7 +184,7 @@ func (w *write) check() {
 	default:
 		w.checkUpdate()
 	}
-	if !w.refused() {
+	if !w.rejected() {
 		w.engine.server.warnOfFinalizers(w.obj, w.old, &w.warnings)
 	}
 }
@@ -212,7 +212,7 @@ func owned(obj, given map[string]any) *unstructured.Unstructured {
 
 // strictness handles the findings of strict decoding. It reports whether they reject the write, or
 // else adds warnings.
-func (w *write) strictness() (refused bool) {
+func (w *write) strictness() (rejected bool) {
 	if len(w.strict) == 0 {
 		return false
 	}
@@ -243,7 +243,7 @@ const (
 
 // checkIdentity checks the object's namespace and name against those of the URL, and sets the namespace. It
 // reports whether the write is rejected.
-func (w *write) checkIdentity() (refused bool) {
+func (w *write) checkIdentity() (rejected bool) {
 	namespace := ""
 	if w.engine.info.Namespaced {
 		if namespace = w.req.Namespace; namespace == "" {
@@ -306,7 +306,7 @@ func (w *write) readOld() error {
 // unreadable rejects an object that cannot be decoded.
 func (w *write) unreadable(u *decodeFailure) { w.failure, w.unread = u.status, u.why }
 
-func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }
+func (w *write) rejected() bool { return w.failure != nil || len(w.findings) > 0 }
 
 // fail adds errors that do not belong to a rule.
 func (w *write) fail(errs field.ErrorList) {
@@ -317,7 +317,7 @@ func (w *write) fail(errs field.ErrorList) {
 
 func (w *write) result() (*Result, error) {
 	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Unread: w.unread, Rules: w.tally.results(), Undecided: w.unknown}
-	if !w.refused() {
+	if !w.rejected() {
 		if hasMetadata(w.obj, selfLink) { // rules see it, but it is not stored
 			w.obj.SetSelfLink("")
 		}
@@ -349,10 +349,10 @@ func (w *write) result() (*Result, error) {
 
 // unconverted rejects the write if err is a rejected conversion. It returns any other error.
 func (w *write) unconverted(err error) error {
-	var refused conversionError
-	if !errors.As(err, &refused) {
+	var rejected conversionError
+	if !errors.As(err, &rejected) {
 		return err
 	}
-	w.failure = refused.status()
+	w.failure = rejected.status()
 	return nil
 }

@@ -390,7 +390,7 @@ func (r *run) finish(rule *compiledRule, at *ruleTarget, out *eval.Outcome) {
 	case out.Err != nil:
 		r.report(rule, r.invalid(at.node, at.leaked, runtimeError(out.Err, rule)))
 	case out.False():
-		r.refuse(rule, at)
+		r.reject(rule, at)
 	}
 }
 

@@ -308,7 +308,7 @@ func completeSet(s *Session, arg string) assist.Completion {
 	trimmed := strings.TrimLeft(value, " ")
 	c := assist.Completion{Start: len([]rune(arg)) - len([]rune(trimmed))}
 	f := s.pathTo(strings.TrimSpace(path))
-	for _, text := range assist.Enum(f.schema) {
+	for _, text := range assist.EnumStrings(f.schema) {
 		c.Candidates = append(c.Candidates, assist.Candidate{Text: formatJSON(text)})
 	}
 	if f.decl != nil && f.decl.Kind == types.Bool {

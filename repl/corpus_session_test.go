@@ -20,7 +20,7 @@ const largeCRD = 60_000
 // change, that a failed edit changes nothing, and that undoing all edits restores the text.
 func TestCorpusSessions(t *testing.T) {
 	t.Parallel()
-	sessions, edits, refused := 0, 0, 0
+	sessions, edits, rejected := 0, 0, 0
 	for n, file := range corpusCRDs(t) {
 		if leftOutOfShort(n) {
 			continue
@@ -48,7 +48,7 @@ func TestCorpusSessions(t *testing.T) {
 				before := s.state
 				reply := s.Do(context.Background(), line)
 				if edits++; reply.Failed {
-					refused++
+					rejected++
 					if s.state != before {
 						t.Errorf("%s: %s failed and changed the session", file, line)
 					}
@@ -68,8 +68,8 @@ func TestCorpusSessions(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d CRDs, %d edits, of which %d were refused", sessions, edits, refused)
-	if refused > edits/2 {
+	t.Logf("%d CRDs, %d edits, of which %d were refused", sessions, edits, rejected)
+	if rejected > edits/2 {
 		t.Error("most edits were refused: nothing was tried")
 	}
 }

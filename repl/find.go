@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// rejectedWord is the outcome that celadon find --want calls refused.
+// rejectedWord is the outcome that celadon find --want calls rejected.
 const rejectedWord = "rejected"
 
 // wants are the outcomes that :find accepts. Except for rejectedWord, they are named as in celadon find.
@@ -42,11 +42,11 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	want, use := search.Refused, word == useFound
+	want, use := search.Rejected, word == useFound
 	switch {
 	case use && s.found.crd == s.state.crd && s.found.rule == s.ruleRef(n):
 		return "", s.useFound()
-	case use || word == "" || word == rejectedWord || word == string(search.Refused):
+	case use || word == "" || word == rejectedWord || word == string(search.Rejected):
 	case slices.Contains(wants, word):
 		want = search.Want(word)
 	default:

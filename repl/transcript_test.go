@@ -30,8 +30,8 @@ func TestEveryCommandHasATranscript(t *testing.T) {
 		if !answered.Match(all) {
 			t.Errorf(":%s: no transcript shows an answer", c.name)
 		}
-		refused := regexp.MustCompile(`(?m)^\S.*> :` + c.name + `( .*)?\n(.*\n *\^\n)?(error: |there are unsaved)`)
-		if !refused.Match(all) {
+		rejected := regexp.MustCompile(`(?m)^\S.*> :` + c.name + `( .*)?\n(.*\n *\^\n)?(error: |there are unsaved)`)
+		if !rejected.Match(all) {
 			t.Errorf(":%s: no transcript shows a refusal", c.name)
 		}
 	}

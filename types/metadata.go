@@ -24,8 +24,8 @@ func (v Version) withMetadata(s *schema.Structural) *schema.Structural {
 	name, generateName := text, text
 	if nameLength.Include(v.Minor) {
 		declared := s.Properties["metadata"].Properties
-		name = atMost(validation.DNS1123SubdomainMaxLength, declared["name"])
-		generateName = atMost(validation.DNS1123SubdomainMaxLength-1, declared["generateName"]) // a suffix follows
+		name = boundedStringSchema(validation.DNS1123SubdomainMaxLength, declared["name"])
+		generateName = boundedStringSchema(validation.DNS1123SubdomainMaxLength-1, declared["generateName"]) // a suffix follows
 	}
 	root.Properties = make(map[string]schema.Structural, len(s.Properties)+3)
 	maps.Copy(root.Properties, s.Properties)
@@ -45,7 +45,7 @@ func declaresMetadata(s *schema.Structural) bool {
 
 // atMost returns the schema of a string with the given maximum length, or with the declared one if it
 // is smaller.
-func atMost(limit int, declared schema.Structural) schema.Structural {
+func boundedStringSchema(limit int, declared schema.Structural) schema.Structural {
 	length := int64(limit)
 	if v := declared.ValueValidation; v != nil && v.MaxLength != nil {
 		length = min(length, *v.MaxLength)

@@ -101,8 +101,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// refused checks that err is an Invalid error that contains text.
-func refused(t *testing.T, err error, text string) {
+// rejected checks that err is an Invalid error that contains text.
+func rejected(t *testing.T, err error, text string) {
 	t.Helper()
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), text) {
 		t.Errorf("got %v, want Invalid with %q", err, text)
@@ -124,7 +124,7 @@ func TestWrites(t *testing.T) {
 	}
 	bad := newCronTab("b")
 	bad.Spec.Schedule = "now"
-	refused(t, c.Create(ctx, bad), `CronTab.stable.example.com "b" is invalid: spec.schedule: Invalid value: "now": must have five fields`)
+	rejected(t, c.Create(ctx, bad), `CronTab.stable.example.com "b" is invalid: spec.schedule: Invalid value: "now": must have five fields`)
 	bad.Spec.Schedule, bad.Spec.Unknown = obj.Spec.Schedule, "x"
 	if err := c.Create(ctx, bad); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `unknown field "spec.unknown"`) {
 		t.Errorf("got %v", err)
@@ -151,10 +151,10 @@ func TestWrites(t *testing.T) {
 	}
 	changed := obj.DeepCopyObject().(*CronTab)
 	changed.Spec.Image = "app:2"
-	refused(t, c.Update(ctx, changed), "spec.image: Forbidden: is immutable")
-	refused(t, c.Patch(ctx, changed, client.MergeFrom(obj)), "spec.image: Forbidden: is immutable")
+	rejected(t, c.Update(ctx, changed), "spec.image: Forbidden: is immutable")
+	rejected(t, c.Patch(ctx, changed, client.MergeFrom(obj)), "spec.image: Forbidden: is immutable")
 	changed.ResourceVersion, changed.Spec.Image = "", "app:1"
-	refused(t, c.Update(ctx, changed), "metadata.resourceVersion: Invalid value: 0: must be specified for an update")
+	rejected(t, c.Update(ctx, changed), "metadata.resourceVersion: Invalid value: 0: must be specified for an update")
 
 	obj.Status.Phase = "Running"
 	must(t, c.Status().Update(ctx, obj))
@@ -162,7 +162,7 @@ func TestWrites(t *testing.T) {
 		t.Errorf("after status update: %+v", obj)
 	}
 	obj.Status.Phase = "Done"
-	refused(t, c.Status().Update(ctx, obj), `status.phase: Unsupported value: "Done"`)
+	rejected(t, c.Status().Update(ctx, obj), `status.phase: Unsupported value: "Done"`)
 	must(t, c.Get(ctx, client.ObjectKeyFromObject(obj), obj))
 	before := obj.DeepCopyObject().(client.Object)
 	obj.Status.Phase = "Pending"
@@ -223,7 +223,7 @@ func TestDryRun(t *testing.T) {
 	}
 	bad := newCronTab("a")
 	bad.Spec.Schedule = "now"
-	refused(t, c.Create(ctx, bad, client.DryRunAll), "must have five fields")
+	rejected(t, c.Create(ctx, bad, client.DryRunAll), "must have five fields")
 	must(t, c.Create(ctx, newCronTab("a")))
 	must(t, c.Get(ctx, client.ObjectKeyFromObject(obj), obj))
 	obj.Spec.Schedule = "0 5 * * *"
@@ -258,7 +258,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	must(t, apply("two", map[string]any{"env": env("A", "2")}, client.ForceOwnership))
-	refused(t, apply("two", map[string]any{"env": env("a", "2")}), "spec.env: Invalid value")
+	rejected(t, apply("two", map[string]any{"env": env("a", "2")}), "spec.env: Invalid value")
 	if err := apply("two", map[string]any{"unknown": "x"}); err == nil || !strings.Contains(err.Error(), "field not declared in schema") {
 		t.Errorf("got %v", err)
 	}

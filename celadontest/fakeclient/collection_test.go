@@ -88,7 +88,7 @@ func TestDynamicOptions(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{}).Resource(ships(t, "v1"))
 	_, err := c.Create(t.Context(), ship("v1", "a", map[string]any{}), metav1.CreateOptions{DryRun: []string{"yes"}})
-	refused(t, err, `dryRun: Unsupported value: ["yes"]`)
+	rejected(t, err, `dryRun: Unsupported value: ["yes"]`)
 }
 
 // TestSchemeOfBuilder checks that a scheme set with WithScheme is reported.

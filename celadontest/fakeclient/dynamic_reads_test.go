@@ -36,7 +36,7 @@ func TestDynamicBody(t *testing.T) {
 		}
 	}
 	_, err := c.Patch(t.Context(), "seed", types.MergePatchType, []byte(`{"kind":"Boat"}`), metav1.PatchOptions{})
-	refused(t, err, "must be Ship")
+	rejected(t, err, "must be Ship")
 }
 
 // TestDynamicFieldSelector checks lists with field selectors.

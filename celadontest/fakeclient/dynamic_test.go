@@ -75,7 +75,7 @@ func TestDynamic(t *testing.T) {
 		t.Errorf("got %v", read)
 	}
 	_, err = v1.Patch(ctx, "a", types.MergePatchType, []byte(`{"spec":{"sails":"x"}}`), metav1.PatchOptions{})
-	refused(t, err, "spec.sails: Invalid value")
+	rejected(t, err, "spec.sails: Invalid value")
 	_, err = v1.Patch(ctx, "a", types.StrategicMergePatchType, []byte(`{}`), metav1.PatchOptions{})
 	if !apierrors.IsUnsupportedMediaType(err) {
 		t.Errorf("got %v", err)

@@ -66,7 +66,7 @@ func (r *reporter) report(o observed) {
 	c.options(r.server, "", "", nil)
 	res, err := r.decide(c, engine.Request{Object: obj, OldObject: o.before, FieldValidation: c.fieldValidation})
 	if err == nil {
-		err = refusal(res)
+		err = rejection(res)
 	}
 	if !apierrors.IsTimeout(err) && !apierrors.IsInternalError(err) { // decide has reported these
 		r.log(o, err)

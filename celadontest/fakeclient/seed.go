@@ -58,7 +58,7 @@ func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
 	req := engine.Request{Object: given, FieldValidation: c.fieldValidation}
 	res, err := s.decide(c, req)
 	if err == nil {
-		err = refusal(res)
+		err = rejection(res)
 	}
 	if err != nil {
 		return s.stored(c, given), err
@@ -70,7 +70,7 @@ func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
 	status := *c
 	status.at.subresource, req.OldObject = "status", stored
 	if res, err = s.decide(&status, req); err == nil {
-		err = refusal(res)
+		err = rejection(res)
 	}
 	if err != nil {
 		return s.stored(c, given), err

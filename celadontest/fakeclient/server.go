@@ -88,8 +88,8 @@ func (s *server) prepare(c *call, req engine.Request) (*engine.Prepared, error) 
 	return e.Prepare(c.request(req))
 }
 
-// refusal returns the error of a result, or nil if the write is allowed.
-func refusal(res *engine.Result) error {
+// rejection returns the error of a result, or nil if the write is allowed.
+func rejection(res *engine.Result) error {
 	if res.Allowed {
 		return nil
 	}

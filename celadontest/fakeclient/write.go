@@ -51,7 +51,7 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]an
 		return nil, err
 	}
 	c.warn(res.Warnings)
-	if err := refusal(res); err != nil {
+	if err := rejection(res); err != nil {
 		return nil, err
 	}
 	if c.sent != "" && c.sent != "0" && !c.dryRun {
@@ -96,14 +96,14 @@ func (s *server) put(c *call, obj map[string]any) (map[string]any, error) {
 func (s *server) accepted(c *call, req engine.Request, res *engine.Result) error {
 	if unreadable(res) || req.OldObject == nil {
 		c.warn(res.Warnings)
-		return refusal(res)
+		return rejection(res)
 	}
 	if err := c.preconditions(req.OldObject, req.Object); err != nil {
 		s.warnEarly(c, req)
 		return err
 	}
 	c.warn(res.Warnings)
-	return refusal(res)
+	return rejection(res)
 }
 
 // unreadable reports whether a server rejects the request before it reads the stored object.
@@ -129,7 +129,7 @@ func (s *server) replaceNothing(c *call, obj map[string]any) error {
 		return err
 	case unreadable(res):
 		c.warn(res.Warnings)
-		return refusal(res)
+		return rejection(res)
 	}
 	s.warnEarly(&create, req)
 	c.warn(create.warnings)

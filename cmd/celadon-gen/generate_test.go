@@ -115,7 +115,7 @@ func TestMarkersAsControllerTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	const tries = 20_000
-	read, refused := 0, 0
+	read, rejected := 0, 0
 	for seed := range uint64(tries) {
 		comment := madeUp(rand.New(rand.NewPCG(seed, 1)))
 		def := registry.Lookup(comment, kbmarkers.DescribesField)
@@ -130,7 +130,7 @@ func TestMarkersAsControllerTools(t *testing.T) {
 		}
 		m := src.Markers()[0]
 		if theirs != nil {
-			refused++
+			rejected++
 			if !cutShort(src) {
 				t.Errorf("%q: controller-tools: %v; ours reads it", comment, theirs)
 			}
@@ -148,8 +148,8 @@ func TestMarkersAsControllerTools(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", comment, got, want)
 		}
 	}
-	if read < tries/10 || refused < tries/10 {
-		t.Errorf("%d read, %d refused of %d: want more of both", read, refused, tries)
+	if read < tries/10 || rejected < tries/10 {
+		t.Errorf("%d read, %d refused of %d: want more of both", read, rejected, tries)
 	}
 }
 

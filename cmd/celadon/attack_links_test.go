@@ -61,7 +61,7 @@ func outside(t *testing.T) (dir string) {
 // escaping lists paths in repo that go through a link.
 var escaping = []string{"folder", "folder/sub", "a.yaml", "text.yaml", "absolute", "again", "config.yaml", "git", "plain/../folder", "inside/../folder"}
 
-func refused(out string, code int) bool {
+func rejected(out string, code int) bool {
 	return code == command.Usage && (strings.Contains(out, "leads out of the work tree") || strings.Contains(out, "leads to git's own files"))
 }
 
@@ -82,12 +82,12 @@ func TestAttackLinkedOperands(t *testing.T) {
 					args = append(args, "1")
 				}
 				out, code := run(t, args...)
-				if !refused(out, code) || strings.Contains(out, secret) || !strings.Contains(out, "not read: remove the link, or pass --follow") {
+				if !rejected(out, code) || strings.Contains(out, secret) || !strings.Contains(out, "not read: remove the link, or pass --follow") {
 					t.Errorf("%v: exit code %d: %s", args, code, out)
 				}
 				if path == "folder" {
 					out, code := run(t, slices.Concat(args, follow[name], []string{"--follow"})...)
-					if refused(out, code) || code == command.Bug {
+					if rejected(out, code) || code == command.Bug {
 						t.Errorf("%v --follow: exit code %d: %s", args, code, out)
 					}
 				}
@@ -119,14 +119,14 @@ func TestAttackLinkedOperands(t *testing.T) {
 	}
 	// Relative paths, from the top and from below it.
 	for at, path := range map[string]string{"repo": "folder", "repo/plain": "../a.yaml"} {
-		if out, code := in(t, filepath.Join(dir, at), "celadon", "check", "--crd", dir+"/crds", path); !refused(out, code) {
+		if out, code := in(t, filepath.Join(dir, at), "celadon", "check", "--crd", dir+"/crds", path); !rejected(out, code) {
 			t.Errorf("%s in %s: exit code %d: %s", path, at, code, out)
 		}
 	}
 	// A file that the user named with --config names a link.
 	plant(t, dir, map[string]string{"by-hand.yaml": "check: {objects: repo/a.yaml}"})
 	args := []string{"check", "--config", dir + "/by-hand.yaml", "--crd", dir + "/crds"}
-	if out, code := run(t, args...); !refused(out, code) || strings.Contains(out, secret) {
+	if out, code := run(t, args...); !rejected(out, code) || strings.Contains(out, secret) {
 		t.Errorf("--config: exit code %d: %s", code, out)
 	}
 	if out, code := run(t, append(args, "--follow")...); code != command.OK {
@@ -220,7 +220,7 @@ func TestAttackLinkedOutputs(t *testing.T) {
 			}
 			for _, path := range paths {
 				out, code := run(t, slices.Concat(args, []string{flag, dir + "/repo/" + path})...)
-				if !refused(out, code) || !strings.Contains(out, "not written: remove the link, or name the file or folder that it leads to") {
+				if !rejected(out, code) || !strings.Contains(out, "not written: remove the link, or name the file or folder that it leads to") {
 					t.Errorf("%s: exit code %d: %s", path, code, out)
 				}
 			}

@@ -280,7 +280,7 @@ func TestClusterOld(t *testing.T) {
 	const next = "../../examples/crontab-next/crd.yaml"
 	var checked, compared struct {
 		Summary struct {
-			Upgrade, Objects struct{ RefusedOnCreate, RefusedOnUpdate, Ratcheted int }
+			Upgrade, Objects struct{ RejectedOnCreate, RejectedOnUpdate, Ratcheted int }
 		}
 	}
 	out, _, _ := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-o", "json")
@@ -289,10 +289,10 @@ func TestClusterOld(t *testing.T) {
 	if err2 := json.Unmarshal([]byte(more), &compared); err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
-	if u := checked.Summary.Upgrade; u != compared.Summary.Objects || u.RefusedOnCreate == 0 {
+	if u := checked.Summary.Upgrade; u != compared.Summary.Objects || u.RejectedOnCreate == 0 {
 		t.Errorf("check %+v, diff %+v", u, compared.Summary.Objects)
 	}
-	if u := checked.Summary.Upgrade; u.Ratcheted > 0 || u.RefusedOnUpdate == 0 { // no ratcheting before 1.30
+	if u := checked.Summary.Upgrade; u.Ratcheted > 0 || u.RejectedOnUpdate == 0 { // no ratcheting before 1.30
 		t.Errorf("%+v", u)
 	}
 	if strings.Contains(told, "1.37") {

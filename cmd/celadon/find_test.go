@@ -21,7 +21,7 @@ type foundReport struct {
 	CRDs []struct {
 		Versions []struct {
 			Accepted *foundObject
-			Rules    []struct{ Refused, Accepted, Error, Budget *foundObject }
+			Rules    []struct{ Rejected, Accepted, Error, Budget *foundObject }
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestFindReport(t *testing.T) {
 			checkFound(t, crd, true, v.Accepted, checked)
 			for _, r := range v.Rules {
 				checkFound(t, crd, true, r.Accepted, checked)
-				for _, bad := range []*foundObject{r.Refused, r.Error, r.Budget} {
+				for _, bad := range []*foundObject{r.Rejected, r.Error, r.Budget} {
 					checkFound(t, crd, false, bad, checked)
 				}
 			}

@@ -72,7 +72,7 @@ func TestProgressAndReport(t *testing.T) {
 				close(copied)
 			}()
 			n := 0
-			for deadline := time.Now().Add(3 * progress.Patience); time.Now().Before(deadline) || columns > progress.Width && n < 10_000; n++ {
+			for deadline := time.Now().Add(3 * progress.Patience); time.Now().Before(deadline) || columns > progress.MinWidth && n < 10_000; n++ {
 				fmt.Fprintf(feed, crontab, n, "@daily")
 				time.Sleep(20 * time.Millisecond)
 				c.mu.Lock()
@@ -86,7 +86,7 @@ func TestProgressAndReport(t *testing.T) {
 			_ = cmd.Wait()
 			<-copied
 			out := c.out.String()
-			if shown := strings.Contains(out, "checking ("); shown != (columns > progress.Width) {
+			if shown := strings.Contains(out, "checking ("); shown != (columns > progress.MinWidth) {
 				t.Errorf("a bar is shown: %t", shown)
 			}
 			lines := strings.Split(strings.TrimSpace(screen(out)), "\n")

@@ -111,7 +111,7 @@ func testRecipes(t *testing.T, all []*recipe) {
 			Name  string
 			Cases []any
 		}
-		Coverage struct{ Rules, Ran, Refused, Conditions, Both, MCDC int }
+		Coverage struct{ Rules, Ran, Rejected, Conditions, Both, MCDC int }
 		Mutation struct {
 			Survivors []struct {
 				CRD, Rule, Mutant string
@@ -122,7 +122,7 @@ func testRecipes(t *testing.T, all []*recipe) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 {
 		t.Fatalf("test: exit code %d, %v\n%s", code, err, out)
 	}
-	if c := report.Coverage; c.Ran != c.Rules || c.Refused != c.Rules || c.Both != c.Conditions || c.MCDC != c.Conditions || c.Rules == 0 {
+	if c := report.Coverage; c.Ran != c.Rules || c.Rejected != c.Rules || c.Both != c.Conditions || c.MCDC != c.Conditions || c.Rules == 0 {
 		t.Errorf("the suites do not cover all rules and conditions: %+v", c)
 	}
 	for _, m := range report.Mutation.Survivors {

@@ -95,8 +95,8 @@ func TestPlugin(t *testing.T) {
 // output, before and after the CRD becomes stricter.
 func TestCheckCluster(t *testing.T) {
 	p := stocked(t)
-	for _, refused := range []float64{0, 4} {
-		if refused > 0 {
+	for _, rejected := range []float64{0, 4} {
+		if rejected > 0 {
 			p.apply(p.write("next.yaml", next(t)))
 			p.until("the stricter CRD is in force", configured, func() error {
 				if got := p.do(http.MethodPost, cronTabs+"?dryRun=All", bad); got.Code != http.StatusUnprocessableEntity {
@@ -113,8 +113,8 @@ func TestCheckCluster(t *testing.T) {
 		if diff := cmp.Diff(wanted, readReport(t, got)); diff != "" || code != wantCode {
 			t.Errorf("ends with %d, want %d (-kubectl get | celadon check +celadon check --cluster):\n%s", code, wantCode, diff)
 		}
-		if wanted.Summary["checked"] != 13.0 || wanted.Summary["invalid"] != refused {
-			t.Errorf("summary %v: want 13 objects, %v refused", wanted.Summary, refused)
+		if wanted.Summary["checked"] != 13.0 || wanted.Summary["invalid"] != rejected {
+			t.Errorf("summary %v: want 13 objects, %v refused", wanted.Summary, rejected)
 		}
 	}
 }

@@ -110,8 +110,8 @@ func (p *plane) stored(name string) bool {
 	return p.do(http.MethodGet, cronTabs+"/"+name, "").Code == http.StatusOK
 }
 
-// refused checks that the API server rejected a write with the causes that celadon check reports.
-func (p *plane) refused(what string, got answer, want []string) {
+// rejected checks that the API server rejected a write with the causes that celadon check reports.
+func (p *plane) rejected(what string, got answer, want []string) {
 	p.t.Helper()
 	causes := got.causes()
 	slices.Sort(causes)
@@ -149,7 +149,7 @@ func TestServeEnforces(t *testing.T) {
 		return nil
 	})
 	for _, query := range []string{"", "?dryRun=All", "?fieldValidation=Strict"} {
-		p.refused("create"+query, p.do(http.MethodPost, cronTabs+query, bad), p.expected(bad, ""))
+		p.rejected("create"+query, p.do(http.MethodPost, cronTabs+query, bad), p.expected(bad, ""))
 	}
 	p.accepted("dry run", p.do(http.MethodPost, cronTabs+"?dryRun=All", good))
 	if p.stored("good") || p.stored("bad") {
@@ -160,10 +160,10 @@ func TestServeEnforces(t *testing.T) {
 		t.Errorf("stored without defaults: %v", spec)
 	}
 
-	p.refused("update", p.do(http.MethodPatch, cronTabs+"/good", `{"spec":{"replicas":7}}`), p.expected(cron("good", `"image":"a:1","replicas":7`), good))
+	p.rejected("update", p.do(http.MethodPatch, cronTabs+"/good", `{"spec":{"replicas":7}}`), p.expected(cron("good", `"image":"a:1","replicas":7`), good))
 	p.accepted("update", p.do(http.MethodPatch, cronTabs+"/good", `{"spec":{"replicas":2}}`))
 	p.accepted("ratcheted", p.do(http.MethodPatch, cronTabs+"/many", `{"spec":{"maxReplicas":9}}`))
-	p.refused("still too many", p.do(http.MethodPatch, cronTabs+"/many", `{"spec":{"replicas":7}}`), p.expected(cron("many", `"image":"a:1","replicas":7`), many))
+	p.rejected("still too many", p.do(http.MethodPatch, cronTabs+"/many", `{"spec":{"replicas":7}}`), p.expected(cron("many", `"image":"a:1","replicas":7`), many))
 	p.accepted("ratcheted", p.do(http.MethodPatch, cronTabs+"/latest", `{"metadata":{"labels":{"a":"b"}}}`))
 	p.accepted("status", p.do(http.MethodPatch, cronTabs+"/many/status", `{"status":{"phase":"Running"}}`))
 	p.accepted("delete", p.do(http.MethodDelete, cronTabs+"/latest", ""))

@@ -206,7 +206,7 @@ func BenchmarkOnceShell(b *testing.B) {
 			bench(b, ":find of each rule", fmt.Sprintf("%s %d", s.name, i), ours, loop(func() {
 				a, err := analysis.New(def, e, version, analysis.Config{})
 				if err == nil {
-					_, err = a.Ask(context.Background(), rule, search.Refused)
+					_, err = a.Ask(context.Background(), rule, search.Rejected)
 				}
 				if err != nil {
 					b.Fatal(err)

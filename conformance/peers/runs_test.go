@@ -142,14 +142,14 @@ func sameVerdicts(celadon, other string, k *Kind, files string) error {
 	rejected, different := 0, 0
 	for _, o := range report.Objects {
 		theirs, found := statuses[o.File]
-		refused := false
+		failed := false
 		for _, s := range theirs {
-			refused = refused || s.Status != metav1.StatusSuccess
+			failed = failed || s.Status != metav1.StatusSuccess
 		}
 		if o.Verdict != "valid" {
 			rejected++
 		}
-		if !found || refused != (o.Verdict != "valid") {
+		if !found || failed != (o.Verdict != "valid") {
 			different++
 		}
 	}

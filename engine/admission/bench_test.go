@@ -40,9 +40,9 @@ func BenchmarkSet(b *testing.B) {
 		want   admission.Verdict
 	}{
 		{"create/accepted", create(benchSpec), validate, admission.Allowed},
-		{"create/refused", create(benchBad), validate, admission.Refused},
+		{"create/refused", create(benchBad), validate, admission.Rejected},
 		{"update/accepted", update(benchSpec, benchSpec), validate, admission.Allowed},
-		{"update/refused", update(benchBad, benchSpec), validate, admission.Refused},
+		{"update/refused", update(benchBad, benchSpec), validate, admission.Rejected},
 		{"status", status(`"status":{"ready":1}`, benchSpec), validate, admission.Allowed},
 		{"mutate/nothing", create(benchSpec), mutate, admission.Allowed},
 		{"mutate/defaults", create(benchBare), mutate, admission.Allowed},

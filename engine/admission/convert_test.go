@@ -24,7 +24,7 @@ func TestConverter(t *testing.T) {
 		text    string
 	}{
 		"converts": {func(obj map[string]any, to string) (map[string]any, error) { obj["apiVersion"] = to; return obj, nil }, admission.Allowed, ""},
-		"refuses":  {func(map[string]any, string) (map[string]any, error) { return nil, errors.New("no") }, admission.Refused, failed + "no"},
+		"refuses":  {func(map[string]any, string) (map[string]any, error) { return nil, errors.New("no") }, admission.Rejected, failed + "no"},
 		"panics":   {func(map[string]any, string) (map[string]any, error) { panic("oh") }, admission.Undecided, "celadon: undecided: " + failed + "the converter panicked: oh"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestConverter(t *testing.T) {
 				t.Fatalf("got %+v, %v, want %s", d, err, test.verdict)
 			}
 			switch {
-			case d.Verdict == admission.Refused && (d.Response.Allowed || d.Response.Result.Code != 500 || d.Response.Result.Message != test.text):
+			case d.Verdict == admission.Rejected && (d.Response.Allowed || d.Response.Result.Code != 500 || d.Response.Result.Message != test.text):
 				t.Errorf("got %+v, want %s", d.Response.Result, test.text)
 			case d.Verdict == admission.Undecided && (d.Response.Allowed || d.Response.Result.Code != 504 || d.Response.Result.Message != test.text || d.Response.AuditAnnotations[admission.AuditReason] != "undecided: the converter does not respond"):
 				t.Errorf("got %+v, want %s", d.Response, test.text)

@@ -18,9 +18,9 @@ type Verdict string
 const (
 	// Allowed means that the CRD accepts the object, and that no policy denies it.
 	Allowed Verdict = "allowed"
-	// Refused means that the CRD or a policy rejects the object. In the modes Warn and Audit, the response
+	// Rejected means that the CRD or a policy rejects the object. In the modes Warn and Audit, the response
 	// still allows it.
-	Refused Verdict = "refused"
+	Rejected Verdict = "refused"
 	// Untouched means that the request does not write a custom resource: DELETE, CONNECT, and the
 	// scale subresource. It is allowed.
 	Untouched Verdict = "untouched"
@@ -49,8 +49,8 @@ type Decision struct {
 	Response *admissionv1.AdmissionResponse
 }
 
-// RefusedBy returns the rules that rejected the object, without duplicates.
-func (d *Decision) RefusedBy() []engine.RuleRef {
+// RejectedBy returns the rules that rejected the object, without duplicates.
+func (d *Decision) RejectedBy() []engine.RuleRef {
 	if d.Result == nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (
 func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	d, err := s.validate(ctx, req)
 	policies := s.policies.Load()
-	if policies == nil || err != nil || d.Verdict == Refused || d.Verdict == Undecided || !d.Response.Allowed {
+	if policies == nil || err != nil || d.Verdict == Rejected || d.Verdict == Undecided || !d.Response.Allowed {
 		return d, err
 	}
 	return s.admit(ctx, policies, req, d)
@@ -136,7 +136,7 @@ func (s *Set) validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	}
 	d.Result, d.Verdict = res, Allowed
 	if !res.Allowed {
-		d.Verdict = Refused
+		d.Verdict = Rejected
 	}
 	s.answer(d)
 	return d, nil

@@ -35,7 +35,7 @@ func TestValidate(t *testing.T) {
 		warnings []string
 	}{
 		"create":         {req: create(`"spec":{"size":3}`), verdict: admission.Allowed},
-		"create refused": {req: create(`"spec":{"size":30}`), verdict: admission.Refused, causes: []string{"FieldValueInvalid spec.size: Invalid value: 30: too big"}},
+		"create refused": {req: create(`"spec":{"size":30}`), verdict: admission.Rejected, causes: []string{"FieldValueInvalid spec.size: Invalid value: 30: too big"}},
 		"create, status is dropped": {
 			req: create(`"spec":{"size":3},"status":{"ready":-1}`), verdict: admission.Allowed,
 		},
@@ -46,20 +46,20 @@ func TestValidate(t *testing.T) {
 		},
 		"dry run": {
 			req:     with(create(`"spec":{"size":30}`), func(r *admissionv1.AdmissionRequest) { r.DryRun = new(bool); *r.DryRun = true }),
-			verdict: admission.Refused, causes: []string{"FieldValueInvalid spec.size: Invalid value: 30: too big"},
+			verdict: admission.Rejected, causes: []string{"FieldValueInvalid spec.size: Invalid value: 30: too big"},
 		},
 		"unknown field": {
 			req: create(`"spec":{"sise":3}`), verdict: admission.Allowed, warnings: []string{`unknown field "spec.sise"`},
 		},
 		"unknown field, strict": {
 			req:     with(create(`"spec":{"sise":3}`), func(r *admissionv1.AdmissionRequest) { r.Options.Raw = []byte(`{"fieldValidation":"Strict"}`) }),
-			verdict: admission.Refused, message: `Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.sise"`,
+			verdict: admission.Rejected, message: `Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.sise"`,
 		},
 		"update":          {req: update(`"spec":{"image":"a","size":4}`, `"spec":{"image":"a"}`), verdict: admission.Allowed},
-		"update refused":  {req: update(`"spec":{"image":"b"}`, `"spec":{"image":"a"}`), verdict: admission.Refused, causes: []string{"FieldValueForbidden spec.image: Forbidden: is immutable"}},
+		"update refused":  {req: update(`"spec":{"image":"b"}`, `"spec":{"image":"a"}`), verdict: admission.Rejected, causes: []string{"FieldValueForbidden spec.image: Forbidden: is immutable"}},
 		"update ratchets": {req: update(`"spec":{"size":30,"image":"a"}`, `"spec":{"size":30,"image":"a"}`), verdict: admission.Allowed, warnings: []string{"spec.size: Invalid value: 30: too big"}},
 		"status":          {req: status(`"status":{"ready":1}`, ``), verdict: admission.Allowed},
-		"status refused":  {req: status(`"status":{"ready":-1}`, ``), verdict: admission.Refused, causes: []string{"FieldValueInvalid status: Invalid value: negative"}},
+		"status refused":  {req: status(`"status":{"ready":-1}`, ``), verdict: admission.Rejected, causes: []string{"FieldValueInvalid status: Invalid value: negative"}},
 		"status keeps the old spec": {
 			req: status(`"spec":{"image":"b"},"status":{"ready":1}`, `"spec":{"image":"a"}`), verdict: admission.Allowed,
 		},
@@ -83,7 +83,7 @@ func TestValidate(t *testing.T) {
 		},
 		"object of another version than the request": {
 			req:     with(create(""), raw(`{"apiVersion":"example.com/v7","kind":"Widget","metadata":{"name":"w"}}`)),
-			verdict: admission.Refused, message: "the API version in the data (example.com/v7) does not match the expected API version (example.com/v1)",
+			verdict: admission.Rejected, message: "the API version in the data (example.com/v7) does not match the expected API version (example.com/v1)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestValidate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d.Verdict != c.verdict || d.Response.Allowed != (c.verdict != admission.Refused) || d.Response.UID != c.req.UID {
+			if d.Verdict != c.verdict || d.Response.Allowed != (c.verdict != admission.Rejected) || d.Response.UID != c.req.UID {
 				t.Errorf("verdict %s, response %s", d.Verdict, asJSON(d.Response))
 			}
 			if got := causesOf(d); c.causes != nil || got != nil {
@@ -145,7 +145,7 @@ func TestModes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.mode.String() != name || d.Verdict != admission.Refused || d.Response.Allowed != c.allowed || (d.Response.Result == nil) != c.allowed {
+			if c.mode.String() != name || d.Verdict != admission.Rejected || d.Response.Allowed != c.allowed || (d.Response.Result == nil) != c.allowed {
 				t.Errorf("got %s", asJSON(d.Response))
 			}
 			if diff := cmp.Diff(c.warnings, d.Response.Warnings); diff != "" {
@@ -158,11 +158,11 @@ func TestModes(t *testing.T) {
 	}
 }
 
-func TestUnknownRefused(t *testing.T) {
+func TestUnknownRejected(t *testing.T) {
 	t.Parallel()
 	req := with(create(""), func(r *admissionv1.AdmissionRequest) { r.Kind.Kind = "Gadget" })
 	for _, mode := range []admission.Mode{admission.Enforce, admission.Warn, admission.Audit} {
-		set := admission.NewSet(admission.Config{Mode: mode, Unknown: admission.RefuseUnknown})
+		set := admission.NewSet(admission.Config{Mode: mode, Unknown: admission.RejectUnknown})
 		for _, decide := range []func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error){set.Validate, set.Mutate} {
 			d, err := decide(t.Context(), req)
 			if err != nil {
@@ -245,14 +245,14 @@ func TestGoObjects(t *testing.T) {
 		"spec": map[string]any{"size": int64(30)},
 	}}
 	d, err := set.Validate(t.Context(), with(create(""), func(r *admissionv1.AdmissionRequest) { r.Object = runtime.RawExtension{Object: u} }))
-	if err != nil || d.Verdict != admission.Refused {
+	if err != nil || d.Verdict != admission.Rejected {
 		t.Errorf("unstructured: %v, %v", d, err)
 	}
 	typed := widgetCRD(t, "10") // any object with a Go type
 	d, err = set.Validate(t.Context(), with(create(""), func(r *admissionv1.AdmissionRequest) {
 		r.Object, r.Options = runtime.RawExtension{Object: typed}, runtime.RawExtension{Object: &metav1.CreateOptions{FieldValidation: "Ignore"}}
 	}))
-	if err != nil || d.Verdict != admission.Refused {
+	if err != nil || d.Verdict != admission.Rejected {
 		t.Errorf("typed: %v, %v", d, err)
 	}
 }

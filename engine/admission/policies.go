@@ -58,7 +58,7 @@ func (s *Set) admit(ctx context.Context, set *policy.Set, req *admissionv1.Admis
 
 // deny sets the response for a request that a policy denies, according to the mode.
 func (s *Set) deny(d *Decision) {
-	d.Verdict = Refused
+	d.Verdict = Rejected
 	out := d.Response
 	denied := d.DeniedBy()
 	annotate(out.AuditAnnotations, AuditPolicies, len(denied), func(i int) string { return denied[i] })

@@ -57,7 +57,7 @@ func (s *Set) answer(d *Decision) {
 		AuditVerdict: string(d.Verdict),
 		AuditCost:    strconv.FormatInt(res.Cost, 10),
 	}
-	rules := d.RefusedBy()
+	rules := d.RejectedBy()
 	annotate(out.AuditAnnotations, AuditRules, len(rules), func(i int) string { return ruleText(rules[i]) })
 	annotate(out.AuditAnnotations, AuditCauses, len(res.Causes), func(i int) string {
 		return string(res.Causes[i].Reason) + " " + res.Causes[i].Field
@@ -72,7 +72,7 @@ func (s *Set) answer(d *Decision) {
 	case Enforce:
 		out.Allowed, out.Result = false, bounded(res.Failure)
 	case Warn:
-		out.Warnings = append(out.Warnings, wouldRefuse(res)...)
+		out.Warnings = append(out.Warnings, wouldReject(res)...)
 	}
 }
 
@@ -84,7 +84,7 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	text := "celadon: not checked: " + shorten(why)
 	switch {
 	case s.config.Mode == Audit:
-	case s.config.Mode == Enforce && s.config.Unknown == RefuseUnknown:
+	case s.config.Mode == Enforce && s.config.Unknown == RejectUnknown:
 		out.Allowed = false
 		out.Result = &metav1.Status{
 			Status:  metav1.StatusFailure,
@@ -159,8 +159,8 @@ func sendableCauses(status *metav1.Status) (n int, complete bool) {
 	return n, n == len(status.Details.Causes)
 }
 
-// wouldRefuse returns the warnings for a rejected object.
-func wouldRefuse(res *engine.Result) []string {
+// wouldReject returns the warnings for a rejected object.
+func wouldReject(res *engine.Result) []string {
 	const text = "celadon would reject this: "
 	if len(res.Causes) == 0 {
 		return []string{text + shorten(res.Failure.Message)}

@@ -54,12 +54,12 @@ type Unknown uint8
 const (
 	// AllowUnknown allows them with a warning.
 	AllowUnknown Unknown = iota
-	// RefuseUnknown rejects them.
-	RefuseUnknown
+	// RejectUnknown rejects them.
+	RejectUnknown
 )
 
 func (u Unknown) String() string {
-	if u == RefuseUnknown {
+	if u == RejectUnknown {
 		return "refuse"
 	}
 	return "allow"

@@ -26,7 +26,7 @@ func TestUndecided(t *testing.T) {
 	t.Parallel()
 	const why = "undecided: spec.image: x-kubernetes-validations[0].rule: call of replace: it would allocate over 96 MiB of memory: self.replace('', self).size() > 0 || true"
 	req := create(`"spec":{"image":"` + strings.Repeat("x", 100_000) + `"}`)
-	for _, unknown := range []admission.Unknown{admission.AllowUnknown, admission.RefuseUnknown} {
+	for _, unknown := range []admission.Unknown{admission.AllowUnknown, admission.RejectUnknown} {
 		for mode, want := range map[admission.Mode]admissionv1.AdmissionResponse{
 			admission.Enforce: {Result: &metav1.Status{Status: "Failure", Code: http.StatusGatewayTimeout, Reason: "Timeout", Message: "celadon: " + why}},
 			admission.Warn:    {Allowed: true, Warnings: []string{"celadon: " + why}},
@@ -42,10 +42,10 @@ func TestUndecided(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&want, d.Response); diff != "" || d.Verdict != admission.Undecided || d.CRD != "widgets.example.com" || d.Result != nil || d.RefusedBy() != nil {
+			if diff := cmp.Diff(&want, d.Response); diff != "" || d.Verdict != admission.Undecided || d.CRD != "widgets.example.com" || d.Result != nil || d.RejectedBy() != nil {
 				t.Errorf("%s: verdict %s of %q (-want +got):\n%s", mode, d.Verdict, d.CRD, diff)
 			}
-			for body, verdict := range map[string]admission.Verdict{`"spec":{"image":"x"}`: admission.Allowed, `"spec":{"size":30}`: admission.Refused} {
+			for body, verdict := range map[string]admission.Verdict{`"spec":{"image":"x"}`: admission.Allowed, `"spec":{"size":30}`: admission.Rejected} {
 				if d, err := set.Validate(t.Context(), create(body)); err != nil || d.Verdict != verdict {
 					t.Errorf("%s: %s in another object: %+v, %v", mode, body, d, err)
 				}
@@ -67,7 +67,7 @@ func TestRequestTexts(t *testing.T) {
 		"operation":   func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Operation(long) },
 	} {
 		for _, mode := range []admission.Mode{admission.Enforce, admission.Warn} {
-			d, err := widgetSet(t, admission.Config{Mode: mode, Unknown: admission.RefuseUnknown}).Validate(t.Context(), with(create(""), change))
+			d, err := widgetSet(t, admission.Config{Mode: mode, Unknown: admission.RejectUnknown}).Validate(t.Context(), with(create(""), change))
 			if text := fmt.Sprint(err); err != nil && len(text) > 1000 {
 				t.Errorf("%s: an error of %d bytes", name, len(text))
 			}
@@ -93,7 +93,7 @@ func TestBoundedTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if size := len(asJSON(d.Response)); d.Verdict != admission.Refused || size > 100<<10 || !strings.HasSuffix(d.Response.Result.Message, " causes in all)") {
+	if size := len(asJSON(d.Response)); d.Verdict != admission.Rejected || size > 100<<10 || !strings.HasSuffix(d.Response.Result.Message, " causes in all)") {
 		t.Errorf("%s, an answer of %d bytes: %.100s", d.Verdict, size, d.Response.Result.Message)
 	}
 	long := strings.Repeat("n", 2<<20)

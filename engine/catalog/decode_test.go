@@ -54,8 +54,8 @@ func TestDecodeBeta(t *testing.T) {
 	}
 }
 
-// TestDecodeRefuses checks the errors for values that are not CRDs.
-func TestDecodeRefuses(t *testing.T) {
+// TestDecodeRejects checks the errors for values that are not CRDs.
+func TestDecodeRejects(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"kind":"Secret"}`: `kind "Secret": want CustomResourceDefinition`,

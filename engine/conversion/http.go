@@ -106,7 +106,7 @@ func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
 		return apierrors.NewInternalError(err)
 	}
 	if a.code < http.StatusOK || a.code > http.StatusPartialContent {
-		return a.refusal(codec, strings.HasPrefix(media, "text/") || a.header.Get("Content-Type") == "")
+		return a.rejection(codec, strings.HasPrefix(media, "text/") || a.header.Get("Content-Type") == "")
 	}
 	if len(a.body) == 0 {
 		return fmt.Errorf("0-length response with status code: %d and content type: %s", a.code, contentType)
@@ -117,9 +117,9 @@ func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
 // maxText is the maximum length of a response that an error quotes.
 const maxText = 2048
 
-// refusal returns the error of an unsuccessful response: the Status in its body, or an error made
+// rejection returns the error of an unsuccessful response: the Status in its body, or an error made
 // from its code.
-func (a *answer) refusal(codec runtime.Codec, text bool) error {
+func (a *answer) rejection(codec runtime.Codec, text bool) error {
 	message := "unknown"
 	if text {
 		message = strings.TrimSpace(string(a.body[:min(len(a.body), maxText)]))

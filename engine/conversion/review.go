@@ -63,15 +63,15 @@ func newCodec() runtime.Codec {
 }
 
 // maxOther limits a response that is not JSON, because decoding it takes longer.
-const maxOther = 64 << 10
+const maxNonJSONBody = 64 << 10
 
 // maxValues limits the values of a response. A decoded value can take fifty times its bytes.
 const maxValues = 1 << 20
 
 // checkSize returns an error if decoding a response could take too long, or too much memory.
 func checkSize(body []byte) error {
-	if len(body) > maxOther && !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
-		return fmt.Errorf("the response is not JSON (got %d bytes, want JSON if longer than %d)", len(body), maxOther)
+	if len(body) > maxNonJSONBody && !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+		return fmt.Errorf("the response is not JSON (got %d bytes, want JSON if longer than %d)", len(body), maxNonJSONBody)
 	}
 	if values := bytes.Count(body, []byte(",")) + bytes.Count(body, []byte("{")) + bytes.Count(body, []byte("[")); values > maxValues {
 		return fmt.Errorf("the response is too large (got about %d values, want at most %d)", values, maxValues)

@@ -15,7 +15,7 @@ import (
 // function.
 func TestCorpusVerdicts(t *testing.T) {
 	t.Parallel()
-	rules, refused, differences := 0, 0, 0
+	rules, rejected, differences := 0, 0, 0
 	var mine, theirs time.Duration
 	files := sample(corpus.CRDFiles(t))
 	for _, path := range files {
@@ -31,11 +31,11 @@ func TestCorpusVerdicts(t *testing.T) {
 			t.Errorf("%s:%s", filepath.Base(path), d)
 		}
 		if len(want) > 0 {
-			refused++
+			rejected++
 		}
 		rules += countRules(crd)
 	}
-	t.Logf("%d CRDs with %d rules, %d refused: %d differences; ours %v, upstream's %v", len(files), rules, refused, differences, mine, theirs)
+	t.Logf("%d CRDs with %d rules, %d refused: %d differences; ours %v, upstream's %v", len(files), rules, rejected, differences, mine, theirs)
 }
 
 // TestMutantVerdicts compares verdicts on mutated CRDs of the corpus with the API server's own
@@ -43,7 +43,7 @@ func TestCorpusVerdicts(t *testing.T) {
 func TestMutantVerdicts(t *testing.T) {
 	t.Parallel()
 	files := smaller(t, corpus.CRDFiles(t), 60)
-	n, compared, refused, causes, differences := 700, 0, 0, 0, 0
+	n, compared, rejected, causes, differences := 700, 0, 0, 0, 0
 	made := map[string]int{}
 	for seed := range n {
 		crd := corpus.ReadCRD(t, files[seed%len(files)])
@@ -59,7 +59,7 @@ func TestMutantVerdicts(t *testing.T) {
 			compared++
 			causes += len(want)
 			if len(want) > 0 {
-				refused++
+				rejected++
 			}
 			if d := compare(got, want); d != "" {
 				differences++
@@ -67,7 +67,7 @@ func TestMutantVerdicts(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d mutants of %d CRDs, %d comparisons, %d refused with %d causes: %d differences", n, len(files), compared, refused, causes, differences)
+	t.Logf("%d mutants of %d CRDs, %d comparisons, %d refused with %d causes: %d differences", n, len(files), compared, rejected, causes, differences)
 	for _, name := range brokencrd.Changes() {
 		if made[name] == 0 && len(files) == 60 { // few CRDs may not have the place for each
 			t.Errorf("change %q was never made", name)

@@ -53,7 +53,7 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 		ad.perRule = math.MaxUint64
 	}
 	for _, r := range u.rules {
-		if r.expr != nil && !r.expr.refused {
+		if r.expr != nil && !r.expr.rejected {
 			ad.rules = append(ad.rules, r)
 		}
 	}

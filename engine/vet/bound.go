@@ -179,7 +179,7 @@ func (b *branch) assumed() int64 {
 func (r *rule) compiledParts() []*compiled {
 	var parts []*compiled
 	for _, x := range []*compiled{r.expr, r.message} {
-		if x != nil && !x.refused {
+		if x != nil && !x.rejected {
 			parts = append(parts, x)
 		}
 	}
@@ -220,7 +220,7 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 		}
 	}
 	estimate := func(x *compiled) uint64 {
-		if x == nil || x.refused {
+		if x == nil || x.rejected {
 			return 0
 		}
 		if len(assume.Sizes) == 0 {

@@ -23,8 +23,8 @@ import (
 // compiled is an expression compiled with a declaration.
 type compiled struct {
 	// detail is the server's error for a rejected expression; "" if accepted.
-	detail  string
-	refused bool
+	detail   string
+	rejected bool
 	// panics is set if the server's checker or planner panics.
 	panics  bool
 	usesOld bool
@@ -57,16 +57,16 @@ func (c *compiler) expr(key expr.Key, stored bool) (*compiled, error) {
 	if stored {
 		of = c.stored
 	}
-	x, refused, err := of.Compile(key)
+	x, rejected, err := of.Compile(key)
 	if err != nil {
 		return nil, err
 	}
-	if refused != nil {
+	if rejected != nil {
 		x = &compiled{key: key}
-		if refused.Checked != nil {
-			x.ast, x.env = refused.Checked.AST, refused.Checked.Env
+		if rejected.Checked != nil {
+			x.ast, x.env = rejected.Checked.AST, rejected.Checked.Env
 		}
-		x.refuse(refused)
+		x.reject(rejected)
 	}
 	x.base = of.Env
 	return x, nil
@@ -77,21 +77,21 @@ func finish(checked *expr.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
 	if planCanFail(checked.AST) && !celenv.LargePattern(checked.AST) {
 		if err := plan(checked.Env, checked.AST); err == errPanics {
-			x.refused, x.panics, x.detail = true, true, "CEL's libraries panic when they plan it"
+			x.rejected, x.panics, x.detail = true, true, "CEL's libraries panic when they plan it"
 			return x, nil
 		} else if err != nil {
-			x.refuse(checked.Unplannable(eval.PlanError(err, checked.Version.Minor)))
+			x.reject(checked.Unplannable(eval.PlanError(err, checked.Version.Minor)))
 			return x, nil
 		}
 	}
 	if x.cost, err = checked.Cost(); err != nil {
-		x.refuse(checked.Unpriced(err))
+		x.reject(checked.Unpriced(err))
 	}
 	return x, nil
 }
 
-func (x *compiled) refuse(why *expr.Rejection) {
-	x.refused, x.detail = true, why.Detail
+func (x *compiled) reject(why *expr.Rejection) {
+	x.rejected, x.detail = true, why.Detail
 	var panicked *celenv.PanicError
 	if errors.As(why.Err, &panicked) {
 		x.panics, x.detail = true, panicked.Error()

@@ -18,14 +18,14 @@ import (
 type defaultRules struct {
 	ctx         context.Context
 	kubeVersion string
-	refused     errorPaths
+	rejected    errorPaths
 	budget      int64
 	errs        field.ErrorList
 	undecided   *engine.WorkLimitError
 }
 
-func newDefaultRules(ctx context.Context, kubeVersion string, refused errorPaths) *defaultRules {
-	return &defaultRules{ctx: ctx, kubeVersion: kubeVersion, refused: refused, budget: celconfig.RuntimeCELCostBudget}
+func newDefaultRules(ctx context.Context, kubeVersion string, rejected errorPaths) *defaultRules {
+	return &defaultRules{ctx: ctx, kubeVersion: kubeVersion, rejected: rejected, budget: celconfig.RuntimeCELCostBudget}
 }
 
 // walk visits the nodes that the API server visits: not additionalProperties, which have no defaults.
@@ -50,7 +50,7 @@ func (r *defaultRules) walk(path *field.Path, b *branch, root bool) error {
 }
 
 func (r *defaultRules) run(path *field.Path, b *branch, root bool) error {
-	if r.refused.defaultRefused(path.String()) {
+	if r.rejected.defaultRejected(path.String()) {
 		return nil
 	}
 	node, err := b.structuralNode()
@@ -171,9 +171,9 @@ func (e errorPaths) below(path string) bool {
 	return false
 }
 
-// defaultRefused reports whether errors keep rules from running on the default at path. Unknown
+// defaultRejected reports whether errors keep rules from running on the default at path. Unknown
 // fields in the default do not, nor does the error that no default is allowed there.
-func (e errorPaths) defaultRefused(path string) bool {
+func (e errorPaths) defaultRejected(path string) bool {
 	for _, err := range e {
 		forbidden := err.Field == path && err.Type == field.ErrorTypeForbidden
 		if isBelow(err.Field, path) && err.Detail != "must not have unknown fields" && !forbidden {

@@ -142,7 +142,7 @@ func (a *admission) ruleEstimates() (list []RuleEstimate) {
 
 // broken reports whether the rule or its messageExpression does not compile.
 func (r *rule) broken() bool {
-	return r.expr == nil || r.expr.refused || r.message != nil && r.message.refused
+	return r.expr == nil || r.expr.rejected || r.message != nil && r.message.rejected
 }
 
 // differs reports whether another version might return another verdict for a reason other than its
@@ -175,10 +175,10 @@ func (a *admission) differs() bool {
 
 // plain reports whether all versions certainly compile the rule in the same way.
 func (r *rule) plain() bool {
-	if r.expr == nil || r.expr.refused || r.spec.OptionalOldSelf != nil || !celenv.Plain(r.expr.ast) {
+	if r.expr == nil || r.expr.rejected || r.spec.OptionalOldSelf != nil || !celenv.Plain(r.expr.ast) {
 		return false
 	}
-	return r.message == nil || !r.message.refused && celenv.Plain(r.message.ast)
+	return r.message == nil || !r.message.rejected && celenv.Plain(r.message.ast)
 }
 
 // differs reports whether rules run on a default: their costs and values depend on the version.

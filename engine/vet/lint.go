@@ -125,7 +125,7 @@ func (a *admission) lints() []Lint {
 	state, lowest, all := &lintState{patterns: map[string]*allowedTexts{}}, a.lowest(), lints()
 	for _, u := range a.units {
 		for _, r := range u.rules {
-			if r.expr == nil || r.expr.refused {
+			if r.expr == nil || r.expr.rejected {
 				continue
 			}
 			in := &inspection{rule: r, walk: newPathWalk(r, r.expr), lowest: lowest, lintState: state}

@@ -74,10 +74,10 @@ func readsObject(e ast.Expr) (reads bool) {
 }
 
 // evaluated is the cost limit for evaluating a rule that does not read the object.
-const evaluated = 100_000
+const maxConstantRuleCost = 100_000
 
 func evaluate(x *compiled) truth {
-	prog, err := eval.New(x.env, x.ast, x.key.Decl, evaluated)
+	prog, err := eval.New(x.env, x.ast, x.key.Decl, maxConstantRuleCost)
 	if err != nil {
 		return maybe
 	}

@@ -18,7 +18,7 @@ import (
 // message instead, or stops the validation.
 func messageLimits(r *rule) string {
 	m := r.message
-	if m == nil || m.refused {
+	if m == nil || m.rejected {
 		return ""
 	}
 	if m.cost.Max > celconfig.PerCallLimit {

@@ -46,7 +46,7 @@ func (b *branch) removable() bool {
 // guards reports whether a transition rule of an ancestor tests for the property.
 func (u *unit) guards(b *branch) bool {
 	return slices.ContainsFunc(u.rules, func(r *rule) bool {
-		return r.at != b && b.within(r.at) && r.expr != nil && !r.expr.refused && r.expr.usesOld && tests(r.expr, b.name)
+		return r.at != b && b.within(r.at) && r.expr != nil && !r.expr.rejected && r.expr.usesOld && tests(r.expr, b.name)
 	})
 }
 

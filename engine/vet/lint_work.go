@@ -37,7 +37,7 @@ const (
 // small value and, if the work extrapolates to too much, on large values.
 func hiddenWork(r *rule) string {
 	for _, x := range []*compiled{r.expr, r.message} {
-		if x == nil || x.refused || x.panics || !maySurprise(x.ast.NativeRep().Expr()) {
+		if x == nil || x.rejected || x.panics || !maySurprise(x.ast.NativeRep().Expr()) {
 			continue
 		}
 		prog, err := eval.New(x.env, x.ast, x.key.Decl, perCall)

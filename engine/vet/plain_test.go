@@ -10,7 +10,7 @@ import (
 // TestBoundsOfDefaults checks that bounds of a value with a default must fit the integer's type.
 func TestBoundsOfDefaults(t *testing.T) {
 	t.Parallel()
-	refused := 0
+	rejected := 0
 	for _, text := range []string{
 		"{type: integer, default: 5, maximum: 10}", "{type: integer, default: 5, maximum: 10.5}", "{type: integer, default: 5, minimum: 0.5}",
 		"{type: integer, format: int32, default: 5, maximum: 4294967295}", "{type: integer, default: 5, maximum: 9223372036854775807}",
@@ -29,9 +29,9 @@ func TestBoundsOfDefaults(t *testing.T) {
 		if err != nil || r.Accepted != (len(want) == 0) {
 			t.Errorf("%s: accepted %v, %v, server %v", text, r.Accepted, err, want)
 		}
-		refused += min(1, len(want))
+		rejected += min(1, len(want))
 	}
-	if refused < 4 {
-		t.Errorf("%d are refused, want 4", refused)
+	if rejected < 4 {
+		t.Errorf("%d are refused, want 4", rejected)
 	}
 }

@@ -51,7 +51,7 @@ func (ad *advisor) reason(r *rule) *Reason {
 	out := &Reason{Missing: ad.missing(r)}
 	p := ad.price(r, nil)
 	x, message := r.expr, false
-	if r.message != nil && !r.message.refused && p.total <= ad.perRule && p.message > ad.perRule {
+	if r.message != nil && !r.message.rejected && p.total <= ad.perRule && p.message > ad.perRule {
 		x, message = r.message, true
 	}
 	out.Message = message

@@ -59,7 +59,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		c.Value = nil
 	}
 	if rule := a.refs[err]; rule != nil {
-		c.Rule = &engine.RuleRef{Path: rule.at.objectPath(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: expr.OptionalOldSelf(rule.spec.OptionalOldSelf)}
+		c.Rule = &engine.RuleRef{Path: rule.at.objectPath(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: expr.HasOptionalOldSelf(rule.spec.OptionalOldSelf)}
 		if len(rule.unit.versions) == 1 {
 			c.Rule.Version = rule.unit.versions[0]
 		}

@@ -35,14 +35,14 @@ type rule struct {
 
 // cost returns the estimate of an evaluation, or 0 if the rule does not compile.
 func (r *rule) cost() uint64 {
-	if r.expr == nil || r.expr.refused {
+	if r.expr == nil || r.expr.rejected {
 		return 0
 	}
 	return r.expr.cost.Max
 }
 
 func (r *rule) messageCost() uint64 {
-	if r.message == nil || r.message.refused {
+	if r.message == nil || r.message.rejected {
 		return 0
 	}
 	return r.message.cost.Max
@@ -64,11 +64,11 @@ type visit struct {
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
 	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.exempt(u)}
 	u.total = cost.NewTotal(a.limits)
-	var refused errorPaths
-	_, v.sound, refused = u.structure(a.ctx, v.errs)
+	var rejected errorPaths
+	_, v.sound, rejected = u.structure(a.ctx, v.errs)
 	var defaults field.ErrorList
 	if v.sound {
-		d := newDefaultRules(a.ctx, a.version.String(), refused)
+		d := newDefaultRules(a.ctx, a.version.String(), rejected)
 		if err := d.walk(u.schemaPath(), u.tree, true); err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 		if a.undecided == nil {
 			a.undecided = d.undecided
 		}
-		v.sound = len(defaults) == 0 && len(refused) == 0
+		v.sound = len(defaults) == 0 && len(rejected) == 0
 	}
 	if _, err := v.branch(u.tree, u.schemaPath(), cost.Cardinality{}, nil); err != nil {
 		return nil, err
@@ -198,9 +198,9 @@ func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Dec
 	if blank(spec.Rule) {
 		return nil, nil, nil
 	}
-	key := expr.Key{Decl: d, Part: expr.Itself, Optional: expr.OptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
+	key := expr.Key{Decl: d, Part: expr.Itself, Optional: expr.HasOptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
 	itself, err = a.compiler.expr(key, a.oldRules[spec.Rule])
-	if err != nil || itself.refused || spec.MessageExpression == "" {
+	if err != nil || itself.rejected || spec.MessageExpression == "" {
 		return itself, nil, err
 	}
 	key.Part, key.Source = expr.Message, spec.MessageExpression
@@ -215,12 +215,12 @@ func (v *visit) checkRule(r *rule, barrier *field.Path) {
 		v.failCost(r, "rule", "estimated rule cost", r.total)
 	}
 	v.u.total.Add(id, r.total)
-	if r.expr != nil && r.expr.refused {
+	if r.expr != nil && r.expr.rejected {
 		v.fail(r, field.Invalid(r.path.Child("rule"), *r.spec, r.expr.detail))
 	}
 	switch m := r.message; {
 	case m == nil:
-	case m.refused:
+	case m.rejected:
 		v.fail(r, field.Invalid(r.path.Child("messageExpression"), *r.spec, m.detail))
 	default:
 		if !v.suppress && r.messageCost() > limit {

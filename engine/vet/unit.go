@@ -155,9 +155,9 @@ func owner(err *field.Error) string {
 const rootTypeDetail = `only "object" is allowed as the type at the root of the schema if the status subresource is enabled`
 
 // structure reports how far the API server processes a schema with errors: convertible is set if it
-// can be converted to a structural schema, sound if its rules are compiled. refused are the errors
+// can be converted to a structural schema, sound if its rules are compiled. rejected are the errors
 // of its defaults.
-func (u *unit) structure(ctx context.Context, errs errorPaths) (convertible, sound bool, refused errorPaths) {
+func (u *unit) structure(ctx context.Context, errs errorPaths) (convertible, sound bool, rejected errorPaths) {
 	if len(errs) == 0 {
 		return true, true, nil
 	}

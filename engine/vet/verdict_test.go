@@ -24,7 +24,7 @@ func TestVerdictOnly(t *testing.T) {
 	if full() {
 		files, seeds = corpus.CRDFiles(t), 12
 	}
-	accepted, refused := 0, 0
+	accepted, rejected := 0, 0
 	for i, file := range files {
 		for seed := range seeds {
 			crd := corpus.ReadCRD(t, file)
@@ -64,12 +64,12 @@ func TestVerdictOnly(t *testing.T) {
 			if got.Accepted {
 				accepted++
 			} else {
-				refused++
+				rejected++
 			}
 		}
 	}
-	t.Logf("%d accepted, %d rejected", accepted, refused)
-	if accepted < refused || refused < accepted/20 {
+	t.Logf("%d accepted, %d rejected", accepted, rejected)
+	if accepted < rejected || rejected < accepted/20 {
 		t.Error("too few are accepted or rejected")
 	}
 }

@@ -73,7 +73,7 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 		needs = append(needs, n)
 	}
 	for _, x := range []*compiled{r.expr, r.message} {
-		if x == nil || x.refused {
+		if x == nil || x.rejected {
 			continue
 		}
 		m, part := f.expr(x)

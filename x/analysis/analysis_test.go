@@ -84,16 +84,16 @@ func TestAsk(t *testing.T) {
 		want          search.Want
 		words         string
 	}{
-		{"!has(self.num) || self.num > 3", "v1", search.Refused, "rejected: this object (create)"},
+		{"!has(self.num) || self.num > 3", "v1", search.Rejected, "rejected: this object (create)"},
 		{"!has(self.num) || self.num > 3", "v1", search.Accepted, "accepted: this object (create)"},
 		{"!has(self.num) || self.num > 3", "v1", search.Errs, "no object on which the rule fails: proved (the rule itself)"},
 		{"!has(self.num) || self.num > 3", "v1", search.OverBudget, "no object on which it exceeds its cost limit: proved (estimates: 5 of 1,000,000 units per run, 5 of 10,000,000 in total)"},
-		{"!has(self.num) || self.num < 10", "v1", search.Refused, "no such object: proved (schema)"},
+		{"!has(self.num) || self.num < 10", "v1", search.Rejected, "no such object: proved (schema)"},
 		{"self.num > 3", "v1", search.Errs, "fails to evaluate: this object (create)"},
 		{"false", "v1", search.Accepted, "never set: no accepted object has spec: proved (rule 0 of spec)"},
-		{"self.nonsense", "v1", search.Refused, "not analyzed: undefined field 'nonsense'"},
+		{"self.nonsense", "v1", search.Rejected, "not analyzed: undefined field 'nonsense'"},
 		{"!has(self.names) || " + unbounded, "v1", search.OverBudget, "exceeds its cost limit: this object (create)"},
-		{"!has(self.num) || self.num < 10", "v0", search.Refused, "not searched: version v0 is not served"},
+		{"!has(self.num) || self.num < 10", "v0", search.Rejected, "not searched: version v0 is not served"},
 		{"!has(self.num) || self.num < 10", "v0", search.OverBudget, "not searched: version v0 is not served"},
 	} {
 		a := analyzer(t, definition(t, tt.rule), tt.version)
@@ -115,11 +115,11 @@ func TestAskCharges(t *testing.T) {
 	m := work.NewMeter(1_000_000)
 	a.Charge(m)
 	rule := a.Rules()[0]
-	if answer, err := a.Ask(t.Context(), rule, search.Refused); err != nil || answer.Status != search.Found || m.Spent() == 0 {
+	if answer, err := a.Ask(t.Context(), rule, search.Rejected); err != nil || answer.Status != search.Found || m.Spent() == 0 {
 		t.Errorf("got %v, %v, %d units", answer, err, m.Spent())
 	}
 	m.Spend(1_000_000)
-	answer, err := a.Ask(t.Context(), rule, search.Refused)
+	answer, err := a.Ask(t.Context(), rule, search.Rejected)
 	if err != nil || answer.Status != search.Unknown || !answer.Limited || answer.Reason != m.Reason() {
 		t.Errorf("without a budget: got %+v, %v", answer, err)
 	}
@@ -166,21 +166,21 @@ func TestInLanes(t *testing.T) {
 func TestCompile(t *testing.T) {
 	t.Parallel()
 	a := analysis.Uncompiled(definition(t, "!has(self.num) || self.num < 10", "self.nonsense"), "", "v1", analysis.Config{})
-	if proof := a.Prove(engine.RuleRef{Path: "spec"}, search.Refused); proof == nil || proof.String() != "schema" {
+	if proof := a.Prove(engine.RuleRef{Path: "spec"}, search.Rejected); proof == nil || proof.String() != "schema" {
 		t.Errorf("got %v", proof)
 	}
 	var broken *engine.CompileErrors
 	if err := a.Compile(); !errors.As(err, &broken) || len(broken.Errors) == 0 {
 		t.Fatalf("got %v", err)
 	}
-	answer, err := a.Search(t.Context(), a.Rules()[1], search.Refused)
+	answer, err := a.Search(t.Context(), a.Rules()[1], search.Rejected)
 	if err != nil || answer.Status != search.NotAnalyzed {
 		t.Errorf("got %+v, %v", answer, err)
 	}
 }
 
-// TestRefusal checks that a search between two forms of a version works in both directions.
-func TestRefusal(t *testing.T) {
+// TestRejection checks that a search between two forms of a version works in both directions.
+func TestRejection(t *testing.T) {
 	t.Parallel()
 	crd, other := definition(t, "!has(self.num) || self.num > 3"), definition(t, "!has(self.num) || self.num > 4")
 	e, err := engine.Compile(other, engine.Config{})
@@ -193,10 +193,10 @@ func TestRefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, tt := range []struct {
-		refusing, admitting analysis.Form
-		want                search.StatusWord
+		rejecting, admitting analysis.Form
+		want                 search.StatusWord
 	}{{a.Form(original), a.Form(e), search.Unknown}, {a.Form(e), a.Form(original), search.Found}} {
-		if answer, err := tt.refusing.Refusal(t.Context(), tt.admitting); err != nil || answer.Status != tt.want {
+		if answer, err := tt.rejecting.Rejection(t.Context(), tt.admitting); err != nil || answer.Status != tt.want {
 			t.Errorf("%d: got %+v, %v, want %s", i, answer, err, tt.want)
 		}
 	}

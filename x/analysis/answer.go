@@ -54,14 +54,14 @@ func (a *Answer) Words(want search.Want) string {
 		return text
 	}
 	text := fmt.Sprintf("%s: this object (%s)", outcomeWords[want].found, a.Witness.Operation)
-	if want == search.Refused && !a.Witness.Alone {
+	if want == search.Rejected && !a.Witness.Alone {
 		text += ", for other reasons too"
 	}
 	return text
 }
 
 var outcomeWords = map[search.Want]struct{ found, impossible, missing string }{
-	search.Refused:    {"rejected", "no such object", ""},
+	search.Rejected:   {"rejected", "no such object", ""},
 	search.Accepted:   {"accepted", "no object is accepted", " that is accepted"},
 	search.Errs:       {"fails to evaluate", "no object on which the rule fails", " on which the rule fails"},
 	search.OverBudget: {"exceeds its cost limit", "no object on which it exceeds its cost limit", " on which it exceeds its cost limit"},

@@ -59,7 +59,7 @@ func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 	if err != nil {
 		return nil, err
 	}
-	if served && want == search.Refused { // most rules reject an object that is found faster than a proof fails
+	if served && want == search.Rejected { // most rules reject an object that is found faster than a proof fails
 		if found, err := question.Try(); err != nil || found != nil && found.Status == search.Found {
 			return a.answer(found, err)
 		}
@@ -79,7 +79,7 @@ func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 // Prove returns a proof that rule never rejects, or never fails, or nil if it finds no proof or
 // if want is another outcome.
 func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
-	outcome, ok := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
+	outcome, ok := map[search.Want]prove.Outcome{search.Rejected: prove.Rejected, search.Errs: prove.Failed}[want]
 	p := a.proofs()
 	if !ok || p == nil {
 		return nil
@@ -183,7 +183,7 @@ type Form struct {
 // Form returns a's version with the rules of e.
 func (a *Analyzer) Form(e *engine.Engine) Form { return Form{a.search, e} }
 
-// Refusal searches for a write that f rejects and other admits.
-func (f Form) Refusal(ctx context.Context, other Form) (*search.Answer, error) {
-	return f.schema.Form(f.engine, other.schema.Form(other.engine, nil)).Refusal(ctx)
+// Rejection searches for a write that f rejects and other admits.
+func (f Form) Rejection(ctx context.Context, other Form) (*search.Answer, error) {
+	return f.schema.Form(f.engine, other.schema.Form(other.engine, nil)).Rejection(ctx)
 }

@@ -36,7 +36,7 @@ func BenchmarkAsk(b *testing.B) {
 				b.Fatal(err)
 			}
 			rules = len(a.Rules())
-			if _, err := a.Ask(context.Background(), a.Rules()[i], search.Refused); err != nil {
+			if _, err := a.Ask(context.Background(), a.Rules()[i], search.Rejected); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -4,8 +4,8 @@
 //
 //	a, err := analysis.New(crd, e, "v1", analysis.Config{})
 //	for _, rule := range a.Rules() {
-//		answer, err := a.Ask(ctx, rule, search.Refused)
-//		fmt.Println(answer.Words(search.Refused))
+//		answer, err := a.Ask(ctx, rule, search.Rejected)
+//		fmt.Println(answer.Words(search.Rejected))
 //	}
 package analysis
 

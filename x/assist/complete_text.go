@@ -49,7 +49,7 @@ func (v *view) texts() []string {
 		return nil
 	}
 	if in := v.above(2); above.Kind() == ast.ListKind && in != nil && isCall(in, operators.In) {
-		return Enum(v.expr(in.AsCall().Args()[0]).schema)
+		return EnumStrings(v.expr(in.AsCall().Args()[0]).schema)
 	}
 	switch of := childrenOf(above); {
 	case len(of) != 2:
@@ -57,7 +57,7 @@ func (v *view) texts() []string {
 		if of[0] == v.above(0) {
 			of[0] = of[1]
 		}
-		return Enum(v.expr(of[0]).schema)
+		return EnumStrings(v.expr(of[0]).schema)
 	case isCall(above, operators.Index), isCall(above, operators.OptIndex):
 		if f := v.expr(of[0]); f.decl != nil && f.decl.Kind == types.Map {
 			return Keys(f.values)

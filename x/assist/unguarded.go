@@ -47,7 +47,7 @@ func (p *Context) unguarded(x *expr.Expr) (all []Problem) {
 		problem := Problem{Kind: Unguarded, Advice: Advice{Code: UnguardedField}, Start: start, End: end, Read: of.name}
 		problem.Message = fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"", of.name)
 		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", of.name, of.name)
-		for _, way := range []guard.Way{guard.Refuse, guard.Accept} {
+		for _, way := range []guard.Way{guard.Reject, guard.Accept} {
 			if edits := p.guarded(x, of, way); len(all) < maxGuarded && len(edits) > 0 {
 				problem.Fixes = append(problem.Fixes, p.tried(x.Source(), edits, p.fits)...)
 			}

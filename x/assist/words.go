@@ -108,7 +108,7 @@ func Bounds(d *types.Decl, node *apiextensionsv1.JSONSchemaProps) string {
 	if node.Pattern != "" {
 		add("pattern", node.Pattern)
 	}
-	if values := Enum(node); len(values) > 0 {
+	if values := EnumStrings(node); len(values) > 0 {
 		add("enum", strings.Join(values, ", "))
 	}
 	if node.Default != nil {
@@ -132,7 +132,7 @@ func BoundName(d *types.Decl) string {
 }
 
 // Enum returns the strings in a schema's enum.
-func Enum(node *apiextensionsv1.JSONSchemaProps) []string {
+func EnumStrings(node *apiextensionsv1.JSONSchemaProps) []string {
 	if node == nil {
 		return nil
 	}

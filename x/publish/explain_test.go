@@ -67,7 +67,7 @@ func TestExplainIsKubectls(t *testing.T) {
 		for _, f := range archive.Files {
 			want := string(f.Data)
 			got, err := explained(t, crd, f.Name, true)
-			if words := refusal(want); words != "" {
+			if words := rejection(want); words != "" {
 				if alone := strings.Contains(f.Name, "['"); alone != (err == nil) || !alone && !strings.HasPrefix(err.Error(), words) {
 					t.Errorf("%s: %s: kubectl refuses with %q, and ours is %v", file, f.Name, words, err)
 				}
@@ -88,11 +88,11 @@ func TestExplainIsKubectls(t *testing.T) {
 	}
 }
 
-// refusal returns kubectl's error. kubectl does not find names that contain a dot; we do.
-func refusal(answer string) string {
+// rejection returns kubectl's error. kubectl does not find names that contain a dot; we do.
+func rejection(answer string) string {
 	lines := strings.Split(strings.TrimSpace(answer), "\n")
-	words, refused := strings.CutPrefix(lines[len(lines)-1], "error: ")
-	if refused || len(lines) == 1 {
+	words, rejected := strings.CutPrefix(lines[len(lines)-1], "error: ")
+	if rejected || len(lines) == 1 {
 		return words
 	}
 	return ""

@@ -105,7 +105,7 @@ func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) 
 		n := &crd.Spec.Names
 		known = append(append(known, n.Plural, singular(n)), n.ShortNames...)
 	}
-	return nil, nil, fmt.Errorf("the server doesn't have a resource type %q%s", steps[0], spell.Offer(steps[0], known))
+	return nil, nil, fmt.Errorf("the server doesn't have a resource type %q%s", steps[0], spell.SuggestOrList(steps[0], known))
 }
 
 func singular(n *apiextensionsv1.CustomResourceDefinitionNames) string {
@@ -158,7 +158,7 @@ func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextens
 			}
 		}
 	}
-	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), spell.Offer(apiVersion, known))
+	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), spell.SuggestOrList(apiVersion, known))
 }
 
 func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
@@ -181,9 +181,9 @@ func (p *Target) walk(names []string) error {
 			}
 			known := slices.Sorted(maps.Keys(p.names(p.schema)))
 			if i == len(names)-1 {
-				return fmt.Errorf("field %q does not exist %s%s", name, where, spell.Offer(name, known))
+				return fmt.Errorf("field %q does not exist %s%s", name, where, spell.SuggestOrList(name, known))
 			}
-			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, spell.Offer(name, known))
+			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, spell.SuggestOrList(name, known))
 		}
 		for range through {
 			steps = append(steps, engine.Step{Any: true})

@@ -109,9 +109,9 @@ func (t *trip) there() (err error) {
 	if err != nil {
 		return err
 	}
-	if refused := res != nil && !res.Allowed; refused && t.change == nil {
+	if rejected := res != nil && !res.Allowed; rejected && t.change == nil {
 		t.invalid(res)
-	} else if refused {
+	} else if rejected {
 		return errEnd // the trip without a change reports it
 	}
 	if t.change != nil {

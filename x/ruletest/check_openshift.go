@@ -130,25 +130,25 @@ func (b *openShift) update(t *trial, updated, stored map[string]any) {
 
 // passes returns a function that reports whether the case would pass with another result of the
 // same write.
-func (b *openShift) passes(t *trial, refusal string, expected *embedded) func(*engine.Result) bool {
+func (b *openShift) passes(t *trial, rejection string, expected *embedded) func(*engine.Result) bool {
 	return func(res *engine.Result) bool {
 		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
-		b.compareResult(again, refusal, expected)
+		b.compareResult(again, rejection, expected)
 		return len(again.wrong) == 0
 	}
 }
 
 // compareResult compares the result of the last write with a part of the expected error, or with
 // the expected object. If both are empty, the write must only be accepted.
-func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) {
+func (b *openShift) compareResult(t *trial, rejection string, expected *embedded) {
 	res := t.result
 	switch {
-	case refusal != "" && res.Allowed:
-		t.wrongAt(b.errorPosition, "rejected: …"+refusal+"…", "accepted")
-	case refusal != "":
-		ok, by := contains(res.Failure.Message, refusal, t.cfg.Exact)
+	case rejection != "" && res.Allowed:
+		t.wrongAt(b.errorPosition, "rejected: …"+rejection+"…", "accepted")
+	case rejection != "":
+		ok, by := contains(res.Failure.Message, rejection, t.cfg.Exact)
 		if !ok {
-			t.wrongAt(b.errorPosition, "rejected: …"+refusal+"…", "rejected: "+res.Failure.Message)
+			t.wrongAt(b.errorPosition, "rejected: …"+rejection+"…", "rejected: "+res.Failure.Message)
 		} else if by {
 			t.remark(olderRemark)
 		}

@@ -37,9 +37,9 @@ type Starter struct {
 // Started is a generated suite with statistics.
 type Started struct {
 	Text []byte
-	// Rules is the number of rules. Accepted and Refused count the rules with such an object, Alone
+	// Rules is the number of rules. Accepted and Rejected count the rules with such an object, Alone
 	// those with an object that no other rule rejects.
-	Rules, Accepted, Refused, Alone int
+	Rules, Accepted, Rejected, Alone int
 	// Limited is the reason why some rules were not searched, or "".
 	Limited string
 }
@@ -78,10 +78,10 @@ type suiteGenerator struct {
 
 // evidence holds the objects found for a rule.
 type evidence struct {
-	refused, accepted *engine.Request
-	alone             bool
-	none              string // why no rejected object is known
-	noneAccepted      string
+	rejected, accepted *engine.Request
+	alone              bool
+	none               string // why no rejected object is known
+	noneAccepted       string
 }
 
 // begin finds the base object of the suite.
@@ -119,7 +119,7 @@ func (w *suiteGenerator) findEvidence() error {
 		if w.shown[i], err = w.findRuleEvidence(lane, w.refs[i]); err != nil {
 			return err
 		}
-		if w.shown[i].refused == nil || w.shown[i].accepted == nil {
+		if w.shown[i].rejected == nil || w.shown[i].accepted == nil {
 			lane.Meter().Unanswered(lane.Meter().Spent() - before)
 		}
 		return nil
@@ -132,13 +132,13 @@ func (w *suiteGenerator) findEvidence() error {
 
 func (w *suiteGenerator) findRuleEvidence(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, error) {
 	out := &evidence{}
-	if out.refused = w.sampled(ref, false); out.refused != nil {
+	if out.rejected = w.sampled(ref, false); out.rejected != nil {
 		out.alone = true
 	} else if err := w.findRejection(out, a, ref); err != nil {
 		return nil, err
 	}
-	if out.refused != nil {
-		out.refused = w.nearBase(out.refused, func(res *engine.Result) bool { return refusedAlone(res, ref) })
+	if out.rejected != nil {
+		out.rejected = w.nearBase(out.rejected, func(res *engine.Result) bool { return rejectedAlone(res, ref) })
 	}
 	ran := func(res *engine.Result) bool { return res.Allowed && ranIn(res, ref) }
 	if req := (&engine.Request{Object: w.base, Trace: true}); w.base != nil && w.shows(req, ran) {
@@ -162,20 +162,20 @@ func (w *suiteGenerator) findRuleEvidence(a *analysis.Analyzer, ref engine.RuleR
 // findRejection searches before it looks for a proof, because the objects that a search
 // accepts are of use to later searches.
 func (w *suiteGenerator) findRejection(out *evidence, a *analysis.Analyzer, ref engine.RuleRef) error {
-	found, err := a.Search(w.ctx, ref, search.Refused)
+	found, err := a.Search(w.ctx, ref, search.Rejected)
 	if err != nil {
 		return err
 	}
 	if found.Status == search.Found {
 		req := found.Witness.Request()
-		out.refused, out.alone = &req, found.Witness.Alone
+		out.rejected, out.alone = &req, found.Witness.Alone
 		return nil
 	}
 	out.none = "no object found that the rule rejects, of " + phrase.Searched(found.Searched, found.Lists)
 	if found.Reason != "" {
 		out.none += ": " + found.Reason
 	}
-	if proof := a.Prove(ref, search.Refused); proof != nil {
+	if proof := a.Prove(ref, search.Rejected); proof != nil {
 		out.none = "the rule rejects nothing: proved (" + proof.String() + ")"
 	}
 	return nil
@@ -187,7 +187,7 @@ func (w *suiteGenerator) sampled(ref engine.RuleRef, accepted bool) *engine.Requ
 	for _, sample := range w.Samples {
 		req := &engine.Request{Object: sample, Trace: true}
 		shows := func(res *engine.Result) bool {
-			return len(res.Strict) == 0 && (accepted && res.Allowed && ranIn(res, ref) || !accepted && refusedAlone(res, ref))
+			return len(res.Strict) == 0 && (accepted && res.Allowed && ranIn(res, ref) || !accepted && rejectedAlone(res, ref))
 		}
 		if w.shows(req, shows) {
 			return &engine.Request{Object: sample}
@@ -207,8 +207,8 @@ func ranIn(res *engine.Result, ref engine.RuleRef) bool {
 	return slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
 }
 
-// refusedAlone reports whether only the rule at ref rejects the write.
-func refusedAlone(res *engine.Result, ref engine.RuleRef) bool {
+// rejectedAlone reports whether only the rule at ref rejects the write.
+func rejectedAlone(res *engine.Result, ref engine.RuleRef) bool {
 	return len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
 }
 
@@ -227,11 +227,11 @@ func (w *suiteGenerator) cases() (all []*started) {
 	}
 	for i, ref := range w.refs {
 		one, name := w.shown[i], phrase.Rule(ref.Path, ref.Index)
-		refused := &started{name: name + ": rejected", comment: ref.Rule, req: one.refused, skip: one.none}
-		if one.refused != nil {
-			refused.causes = w.causes(one.refused)
+		rejected := &started{name: name + ": rejected", comment: ref.Rule, req: one.rejected, skip: one.none}
+		if one.rejected != nil {
+			rejected.causes = w.causes(one.rejected)
 		}
-		all = append(all, refused)
+		all = append(all, rejected)
 		if one.accepted == nil {
 			all = append(all, &started{name: name + ": accepted", skip: "no accepted object found on which the rule runs: " + one.noneAccepted})
 			continue
@@ -295,8 +295,8 @@ func (w *suiteGenerator) count(text []byte, cases []*started) *Started {
 	}
 	for i, one := range w.shown {
 		name := phrase.Rule(w.refs[i].Path, w.refs[i].Index)
-		if one.refused != nil && !gone[name+": rejected"] {
-			out.Refused++
+		if one.rejected != nil && !gone[name+": rejected"] {
+			out.Rejected++
 			if one.alone {
 				out.Alone++
 			}

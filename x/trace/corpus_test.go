@@ -29,10 +29,10 @@ const sampled = 4
 // and that most explanations have values.
 func TestCorpus(t *testing.T) {
 	explainers := map[string]*Explainer{}
-	refused, explained, silent := 0, 0, 0
+	rejected, explained, silent := 0, 0, 0
 	for _, folder := range corpus.Folders(t) {
-		for _, c := range refusedCases(t, folder) {
-			if refused++; refused%sampled != 0 {
+		for _, c := range rejectedCases(t, folder) {
+			if rejected++; rejected%sampled != 0 {
 				continue
 			}
 			file := filepath.Join(folder, c.CRD)
@@ -45,13 +45,13 @@ func TestCorpus(t *testing.T) {
 			explained, silent = explained+e, silent+n
 		}
 	}
-	t.Logf("%d refused cases, %d causes explained, nothing to tell of %d", refused, explained, silent)
+	t.Logf("%d refused cases, %d causes explained, nothing to tell of %d", rejected, explained, silent)
 	if silent > 0 {
 		t.Errorf("nothing to tell of %d of %d", silent, explained)
 	}
 }
 
-func refusedCases(t *testing.T, folder string) (cases []corpusCase) {
+func rejectedCases(t *testing.T, folder string) (cases []corpusCase) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(folder, "cases", "*", "*.yaml"))
 	for _, file := range files {

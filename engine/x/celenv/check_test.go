@@ -84,7 +84,7 @@ func TestLiterals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := 0
+		rejected := 0
 		for _, src := range exprs {
 			_, issues := env.Compile(src)
 			scope, err := e.Scope()
@@ -96,11 +96,11 @@ func TestLiterals(t *testing.T) {
 				t.Errorf("1.%d: %s: got %v, cel-go %v", minor, src, scoped, issues)
 			}
 			if issues != nil {
-				refused++
+				rejected++
 			}
 		}
-		if minor == types.Newest && refused < 20 || minor == types.Oldest && refused > 6 {
-			t.Errorf("1.%d: %d of %d are refused", minor, refused, len(exprs))
+		if minor == types.Newest && rejected < 20 || minor == types.Oldest && rejected > 6 {
+			t.Errorf("1.%d: %d of %d are refused", minor, rejected, len(exprs))
 		}
 	}
 }

@@ -85,7 +85,7 @@ func multiply(a, b int64) (int64, *celtypes.Err) {
 	return product, nil
 }
 
-func calculate(x, y numFunc, op intOperator) numFunc {
+func calculate(x, y intFunc, op intOperator) intFunc {
 	return func(f *frame) (int64, bool) {
 		a, b, ok := both(f, x, y)
 		f.charge(1)
@@ -101,7 +101,7 @@ func calculate(x, y numFunc, op intOperator) numFunc {
 	}
 }
 
-func calculateDouble(x, y dblFunc, op string) dblFunc {
+func calculateDouble(x, y doubleFunc, op string) doubleFunc {
 	return func(f *frame) (float64, bool) {
 		a, b, ok := both(f, x, y)
 		f.charge(1)

@@ -33,13 +33,13 @@ const (
 // The functions of planned code. If the bool is false or the truth is bad, the frame holds the
 // error.
 type (
-	valFunc  = func(*frame) ref.Val
-	testFunc = func(*frame) truth
-	numFunc  = func(*frame) (int64, bool)
-	dblFunc  = func(*frame) (float64, bool)
-	strFunc  = func(*frame) (string, bool)
-	rawFunc  = func(*frame) (any, bool)
-	listFunc = func(*frame) ([]any, bool)
+	valFunc    = func(*frame) ref.Val
+	testFunc   = func(*frame) truth
+	intFunc    = func(*frame) (int64, bool)
+	doubleFunc = func(*frame) (float64, bool)
+	strFunc    = func(*frame) (string, bool)
+	rawFunc    = func(*frame) (any, bool)
+	listFunc   = func(*frame) ([]any, bool)
 )
 
 // A code is a planned expression. The function for its kind is always set. Other functions are set
@@ -50,15 +50,15 @@ type code struct {
 	strategy strategy
 
 	// The functions that compute the value. boxed converts the result of each to a ref.Val.
-	test testFunc // boolKind
-	num  numFunc  // intKind
-	dbl  dblFunc  // doubleKind
-	str  strFunc  // stringKind
-	raw  rawFunc  // rawKind, and any kind whose value is unchanged JSON
-	list listFunc // listKind, and boxed lists if only the items are needed
-	opt  optFunc  // optionalKind
-	val  valFunc  // boxedKind, and other kinds if there is a cheaper way than boxing
-	json jsonFunc // boxed values without a declaration
+	test testFunc   // boolKind
+	num  intFunc    // intKind
+	dbl  doubleFunc // doubleKind
+	str  strFunc    // stringKind
+	raw  rawFunc    // rawKind, and any kind whose value is unchanged JSON
+	list listFunc   // listKind, and boxed lists if only the items are needed
+	opt  optFunc    // optionalKind
+	val  valFunc    // boxedKind, and other kinds if there is a cheaper way than boxing
+	json jsonFunc   // boxed values without a declaration
 
 	decl     *types.Decl // describes raw and opt
 	elem     *types.Decl // describes the items of list
@@ -84,8 +84,8 @@ const (
 )
 
 func boolCode(test testFunc) *code          { return &code{kind: boolKind, test: test} }
-func intCode(num numFunc) *code             { return &code{kind: intKind, num: num} }
-func doubleCode(dbl dblFunc) *code          { return &code{kind: doubleKind, dbl: dbl} }
+func intCode(num intFunc) *code             { return &code{kind: intKind, num: num} }
+func doubleCode(dbl doubleFunc) *code       { return &code{kind: doubleKind, dbl: dbl} }
 func stringCode(str strFunc) *code          { return &code{kind: stringKind, str: str} }
 func boxedCode(h strategy, v valFunc) *code { return &code{kind: boxedKind, strategy: h, val: v} }
 
@@ -198,7 +198,7 @@ func (f *frame) truth(v ref.Val) truth {
 }
 
 // ints returns a function that evaluates c to an int, or nil if the value may be anything else.
-func (c *code) ints() numFunc {
+func (c *code) ints() intFunc {
 	if c.kind == intKind {
 		return c.num
 	}
@@ -218,7 +218,7 @@ func (c *code) ints() numFunc {
 
 // doubles returns a function that evaluates c to a double, or nil if the value may be anything
 // else.
-func (c *code) doubles() dblFunc {
+func (c *code) doubles() doubleFunc {
 	if c.kind == doubleKind {
 		return c.dbl
 	}

@@ -144,7 +144,7 @@ func inStrings(x strFunc, set map[ref.Val]bool) testFunc {
 	}
 }
 
-func inInts(x numFunc, set map[ref.Val]bool) testFunc {
+func inInts(x intFunc, set map[ref.Val]bool) testFunc {
 	ints := map[int64]bool{}
 	for v := range set {
 		if n, ok := v.(celtypes.Int); ok {

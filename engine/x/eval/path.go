@@ -44,7 +44,7 @@ type pathStep struct {
 	name string // of a field, or the constant key
 	at   int64  // the constant index
 	str  strFunc
-	num  numFunc
+	num  intFunc
 	// from describes the value before the step, and to the value after it.
 	from, to *types.Decl
 	goType   goType

@@ -129,7 +129,7 @@ func (p *path) strCode(step uint64) strFunc {
 	}
 }
 
-func (p *path) numCode(step uint64) numFunc {
+func (p *path) numCode(step uint64) intFunc {
 	return func(f *frame) (int64, bool) {
 		v, ok := p.walk(f)
 		f.charge(step)
@@ -144,7 +144,7 @@ func (p *path) numCode(step uint64) numFunc {
 	}
 }
 
-func (p *path) dblCode(step uint64) dblFunc {
+func (p *path) dblCode(step uint64) doubleFunc {
 	return func(f *frame) (float64, bool) {
 		v, ok := p.walk(f)
 		f.charge(step)

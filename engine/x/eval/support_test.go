@@ -85,26 +85,26 @@ func newSubject(env *cel.Env, d *types.Decl, src string) (*subject, error) {
 	}
 	ours, err := New(env, ast, d, noLimit)
 	if err != nil {
-		return nil, refusedError{err}
+		return nil, rejectedError{err}
 	}
 	return &subject{env, ast, d, ours}, nil
 }
 
-// refusedError is the error of a valid expression that Celadon's planner rejects.
-type refusedError struct{ error }
+// rejectedError is the error of a valid expression that Celadon's planner rejects.
+type rejectedError struct{ error }
 
 // compiles returns a subject, or nil if src is not a valid expression. The test fails if only
 // Celadon's planner rejects src.
 func compiles(t *testing.T, env *cel.Env, d *types.Decl, src string) *subject {
 	t.Helper()
 	s, err := newSubject(env, d, src)
-	var refused refusedError
-	if !errors.As(err, &refused) {
+	var rejected rejectedError
+	if !errors.As(err, &rejected) {
 		return s
 	}
 	ast, _ := env.Compile(src)
 	if _, err := celProgram(env, ast, d, noLimit); err == nil {
-		t.Errorf("%s: cel-go plans it, and we: %v", src, refused)
+		t.Errorf("%s: cel-go plans it, and we: %v", src, rejected)
 	}
 	return nil
 }

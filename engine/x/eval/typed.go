@@ -86,7 +86,7 @@ func (m *semantics) typedBinary(inv *invocation, a, b *code) *code {
 	return nil
 }
 
-func negate(x numFunc) numFunc {
+func negate(x intFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		n, ok := x(f)
 		f.charge(1)
@@ -98,7 +98,7 @@ func negate(x numFunc) numFunc {
 	}
 }
 
-func stringSize(x strFunc) numFunc {
+func stringSize(x strFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		s, ok := x(f)
 		f.charge(1)
@@ -106,7 +106,7 @@ func stringSize(x strFunc) numFunc {
 	}
 }
 
-func listSize(x listFunc) numFunc {
+func listSize(x listFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		items, ok := x(f)
 		f.charge(1)
@@ -116,7 +116,7 @@ func listSize(x listFunc) numFunc {
 
 var errNullSize = newErr("no such overload: %s", overloads.Size)
 
-func rawSize(x rawFunc) numFunc {
+func rawSize(x rawFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		v, ok := x(f)
 		f.charge(1)
@@ -195,7 +195,7 @@ func order[T int64 | float64 | string](r relation, a, b T) truth {
 	return truthOf(r.equal)
 }
 
-func orderInts(x, y numFunc, r relation) testFunc {
+func orderInts(x, y intFunc, r relation) testFunc {
 	return func(f *frame) truth {
 		a, b, ok := both(f, x, y)
 		f.charge(1)
@@ -206,7 +206,7 @@ func orderInts(x, y numFunc, r relation) testFunc {
 	}
 }
 
-func orderInt(x numFunc, b int64, r relation) testFunc {
+func orderInt(x intFunc, b int64, r relation) testFunc {
 	return func(f *frame) truth {
 		a, ok := x(f)
 		f.charge(1)
@@ -219,7 +219,7 @@ func orderInt(x numFunc, b int64, r relation) testFunc {
 
 var errNaN = newErr("NaN values cannot be ordered")
 
-func orderDoubles(x, y dblFunc, r relation) testFunc {
+func orderDoubles(x, y doubleFunc, r relation) testFunc {
 	return func(f *frame) truth {
 		a, b, ok := both(f, x, y)
 		f.charge(1)

@@ -52,7 +52,7 @@ func untypedTest(x, y jsonFunc, quick quickCall, call callFunc) testFunc {
 }
 
 // untypedSize plans size(), whose overload depends on the value. It then costs 1.
-func untypedSize(x jsonFunc, call callFunc) numFunc {
+func untypedSize(x jsonFunc, call callFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		v, boxed := x(f)
 		if boxed == nil {

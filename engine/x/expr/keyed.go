@@ -69,8 +69,8 @@ type KeyedCompiler[T any] struct {
 }
 
 type outcome[T any] struct {
-	value   T
-	refused *Rejection
+	value    T
+	rejected *Rejection
 }
 
 // NewKeyedCompiler returns a KeyedCompiler for cfg.
@@ -78,25 +78,25 @@ func NewKeyedCompiler[T any](cfg KeyedConfig[T]) *KeyedCompiler[T] {
 	return &KeyedCompiler[T]{KeyedConfig: cfg, known: map[Key]*outcome[T]{}}
 }
 
-// Compile compiles an expression, or returns the earlier result for its key. refused is nil if the
+// Compile compiles an expression, or returns the earlier result for its key. rejected is nil if the
 // server accepts the expression. err is set if compilation as a whole failed.
-func (c *KeyedCompiler[T]) Compile(key Key) (value T, refused *Rejection, err error) {
+func (c *KeyedCompiler[T]) Compile(key Key) (value T, rejected *Rejection, err error) {
 	one := c.known[key]
 	if one == nil {
 		one = &outcome[T]{}
 		one.value, err = c.compile(key)
-		if err != nil && !errors.As(err, &one.refused) {
+		if err != nil && !errors.As(err, &one.rejected) {
 			return value, nil, err
 		}
 		c.known[key] = one
 	}
-	if one.refused == nil {
+	if one.rejected == nil {
 		return one.value, nil, nil
 	}
-	complex := c.scope.Report(one.refused.Detail)
+	complex := c.scope.Report(one.rejected.Detail)
 	switch {
 	case complex == nil:
-		return one.value, one.refused, nil
+		return one.value, one.rejected, nil
 	case c.Complex == nil:
 		return value, nil, complex
 	}

@@ -43,10 +43,10 @@ func TestCompilerTexts(t *testing.T) {
 		},
 	})
 	for _, tt := range []struct {
-		part    Part
-		src     string
-		refused string // prefix of the server's message
-		checked bool
+		part     Part
+		src      string
+		rejected string // prefix of the server's message
+		checked  bool
 	}{
 		{Itself, "self.a > 1", "", true},
 		{Message, "string(self.a)", "", true},
@@ -59,16 +59,16 @@ func TestCompilerTexts(t *testing.T) {
 		{Itself, "'price' == ''", "cost estimation failed: a price", true},
 		{Message, "'price'", "cost estimation failed for messageExpression: a price", true},
 	} {
-		value, refused, err := c.Compile(Key{Decl: d, Part: tt.part, Source: tt.src})
+		value, rejected, err := c.Compile(Key{Decl: d, Part: tt.part, Source: tt.src})
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", tt.src, err)
-		case refused == nil:
-			if tt.refused != "" || value != "made of "+tt.src {
-				t.Errorf("%s: got %q, want %q", tt.src, value, tt.refused)
+		case rejected == nil:
+			if tt.rejected != "" || value != "made of "+tt.src {
+				t.Errorf("%s: got %q, want %q", tt.src, value, tt.rejected)
 			}
-		case tt.refused == "" || !strings.HasPrefix(refused.Detail, tt.refused) || (refused.Checked != nil) != tt.checked:
-			t.Errorf("%s: got %+v, want %q", tt.src, refused, tt.refused)
+		case tt.rejected == "" || !strings.HasPrefix(rejected.Detail, tt.rejected) || (rejected.Checked != nil) != tt.checked:
+			t.Errorf("%s: got %+v, want %q", tt.src, rejected, tt.rejected)
 		}
 	}
 }
@@ -85,8 +85,8 @@ func TestCompilerCompilesOnce(t *testing.T) {
 	keys := []Key{{Decl: d, Source: "'' == ''"}, {Decl: d, Source: "'' == ''", Optional: true}, {Decl: declared(t), Source: "'' == ''"}, {Decl: d, Source: "'a' == ''"}}
 	for range 3 {
 		for i, key := range keys {
-			if got, refused, err := c.Compile(key); got != i+1 || refused != nil || err != nil {
-				t.Errorf("%d: got %d, %v, %v", i, got, refused, err)
+			if got, rejected, err := c.Compile(key); got != i+1 || rejected != nil || err != nil {
+				t.Errorf("%d: got %d, %v, %v", i, got, rejected, err)
 			}
 		}
 	}

@@ -89,4 +89,4 @@ func (c *Checked) Unpriced(err error) *Rejection {
 var ErrNoType = errors.New("failed to convert to declType for CEL validation rules")
 
 // OptionalOldSelf reports whether a rule sets optionalOldSelf to true.
-func OptionalOldSelf(flag *bool) bool { return flag != nil && *flag }
+func HasOptionalOldSelf(flag *bool) bool { return flag != nil && *flag }

@@ -95,8 +95,8 @@ func BenchmarkValidateUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkRefused validates an update that changes an invalid value.
-func BenchmarkRefused(b *testing.B) {
+// BenchmarkRejected validates an update that changes an invalid value.
+func BenchmarkRejected(b *testing.B) {
 	for _, c := range benchCases(b) {
 		s := c.subject
 		obj := runtime.DeepCopyJSON(c.obj)

@@ -155,7 +155,7 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-func TestCompileRefuses(t *testing.T) {
+func TestCompileRejects(t *testing.T) {
 	t.Parallel()
 	if _, err := Compile(nil, nil, 30); err == nil {
 		t.Error("no error without a schema")

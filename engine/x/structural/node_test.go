@@ -28,7 +28,7 @@ func TestOpen(t *testing.T) {
 // corpus and for corrupted schemas.
 func TestNode(t *testing.T) {
 	t.Parallel()
-	same, refused := 0, 0
+	same, rejected := 0, 0
 	for i, file := range corpus.CRDFiles(t) {
 		for seed := range 3 {
 			crd := corpus.ReadCRD(t, file)
@@ -51,7 +51,7 @@ func TestNode(t *testing.T) {
 				case (err == nil) != (wantErr == nil):
 					t.Fatalf("%s, seed %d: %v, upstream %v", file, seed, err, wantErr)
 				case err != nil:
-					refused++
+					rejected++
 				case !reflect.DeepEqual(got, want):
 					t.Fatalf("%s, seed %d: not equal", file, seed)
 				default:
@@ -60,8 +60,8 @@ func TestNode(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d equal, %d refused", same, refused)
-	if same == 0 || refused == 0 {
+	t.Logf("%d equal, %d refused", same, rejected)
+	if same == 0 || rejected == 0 {
 		t.Error("want some of both")
 	}
 }

@@ -89,7 +89,7 @@ func (s *side) compare(t testing.TB, src string, count *tally) {
 	}
 	count.parsed++
 	ours, _ := s.parser.Parse(parse.NewSource(src))
-	want, refusal := s.upstream(t, theirs)
+	want, rejection := s.upstream(t, theirs)
 	got, err := s.ours.Check(ours, s.provider, s.variables...)
 	if want != nil {
 		count.theirs++
@@ -98,7 +98,7 @@ func (s *side) compare(t testing.TB, src string, count *tally) {
 	case err != nil:
 		return
 	case want == nil:
-		t.Errorf("%s: %q: accepted, but %.300s", s.name, src, refusal)
+		t.Errorf("%s: %q: accepted, but %.300s", s.name, src, rejection)
 		return
 	}
 	count.ours++

@@ -41,7 +41,7 @@ func (s *state) entries(end scan.Kind) bool {
 	if !s.accept(scan.Comma) {
 		return s.tok.Kind != end
 	}
-	return s.tok.Kind != end && s.refused(comma)
+	return s.tok.Kind != end && s.rejected(comma)
 }
 
 // optional parses the ? of an optional entry, if present. ok is false if the mark is present but
@@ -51,7 +51,7 @@ func (s *state) optional() (marked, ok bool) {
 	if !s.accept(scan.Question) {
 		return false, true
 	}
-	return true, s.config.OptionalSyntax || s.refused(mark)
+	return true, s.config.OptionalSyntax || s.rejected(mark)
 }
 
 // mapLiteral parses {a: b, ?c: d}. A trailing comma is allowed. The ID of an entry has the position

@@ -113,7 +113,7 @@ func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
 // missingOperandAfter handles a missing operand after token t.
 func (s *state) missingOperandAfter(t token) (operand, path) {
-	if !s.refused(t) {
+	if !s.rejected(t) {
 		return operand{}, path{}
 	}
 	return s.missingOperand()
@@ -126,12 +126,12 @@ func (s *state) missingOperand() (operand, path) {
 		return operand{}, path{}
 	}
 	for s.tok.Kind == scan.Bad || s.tok.Kind == scan.Dot {
-		s.refused(s.tok)
+		s.rejected(s.tok)
 		s.advance()
 	}
 	switch at := s.tok; {
 	case at.Kind == scan.EscapedIdent:
-		s.refused(at)
+		s.rejected(at)
 		s.advance()
 		return operand{expr: s.factory.NewIdent(s.id(at), strings.Trim(s.textOf(at), "`"))}, path{}
 	case begins.has(at) && at.Kind != scan.Not:
@@ -153,9 +153,9 @@ func (s *state) expect(kind scan.Kind) bool {
 	return true
 }
 
-// refused handles token t, which is not valid at its position, and reports whether parsing can
+// rejected handles token t, which is not valid at its position, and reports whether parsing can
 // continue. A tolerant parse records a hole and continues.
-func (s *state) refused(t token) bool {
+func (s *state) rejected(t token) bool {
 	if s.holes == nil {
 		return false
 	}
@@ -176,7 +176,7 @@ func (s *state) wrong(at ast.OffsetRange) operand {
 // the beginning of a type name.
 func (s *state) allowed(start int32) bool {
 	_, ok := s.typeName(start)
-	return ok || s.refused(s.tok)
+	return ok || s.rejected(s.tok)
 }
 
 // noField handles a missing or invalid field name.
@@ -186,7 +186,7 @@ func (s *state) noField(at token) (string, token, bool) {
 		return "", at, false
 	case at.Kind == scan.In || at.Kind == scan.True || at.Kind == scan.False || at.Kind == scan.Null:
 		s.advance()
-		return s.textOf(at), at, s.refused(at)
+		return s.textOf(at), at, s.rejected(at)
 	}
 	s.note(Hole{Kind: Name, Start: s.before(), End: at.at})
 	return "", at, true
@@ -245,7 +245,7 @@ func (s *state) choiceWithin(e operand) operand {
 	before := s.holes.await
 	s.holes.await |= inKey
 	if s.tok.Kind == scan.Question {
-		s.refused(s.tok)
+		s.rejected(s.tok)
 		e = s.choice(e)
 	}
 	e = s.strays(e)
@@ -270,7 +270,7 @@ func (s *state) strays(e operand) operand {
 			s.note(Hole{Operator, id, at, s.tok.at})
 			e = s.joined(id, "", e)
 		default:
-			s.refused(s.tok)
+			s.rejected(s.tok)
 			s.advance()
 		}
 	}

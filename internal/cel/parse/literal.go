@@ -58,7 +58,7 @@ func numberOf(t token, text string) (ref.Val, bool) {
 func (s *state) text() operand {
 	t := s.tok
 	value, ok := textValue(t.Token, s.textOf(t), s.config.Surrogates)
-	if (!ok || t.Marks.Has(scan.Open)) && !s.refused(t) {
+	if (!ok || t.Marks.Has(scan.Open)) && !s.rejected(t) {
 		return operand{}
 	}
 	s.advance()

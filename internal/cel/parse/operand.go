@@ -134,7 +134,7 @@ func (s *state) selection(of operand) (operand, bool) {
 	}
 	switch {
 	case optional:
-		if !s.config.OptionalSyntax && !s.refused(dot) {
+		if !s.config.OptionalSyntax && !s.rejected(dot) {
 			return operand{}, false
 		}
 		key := s.factory.NewLiteral(s.id(at), celtypes.String(field))
@@ -160,7 +160,7 @@ func (s *state) field() (name string, at token, ok bool) {
 	case scan.Ident:
 		name = s.textOf(at)
 	case scan.EscapedIdent:
-		if (at.Marks.Has(scan.Open) || s.config.NoEscapedIdents) && !s.refused(at) {
+		if (at.Marks.Has(scan.Open) || s.config.NoEscapedIdents) && !s.rejected(at) {
 			return "", at, false
 		}
 		name = strings.Trim(s.textOf(at), "`")
@@ -175,7 +175,7 @@ func (s *state) index(of operand) operand {
 	id, name := s.id(s.tok), operators.Index
 	s.advance()
 	if mark := s.tok; s.accept(scan.Question) {
-		if !s.config.OptionalSyntax && !s.refused(mark) {
+		if !s.config.OptionalSyntax && !s.rejected(mark) {
 			return operand{}
 		}
 		name = operators.OptIndex

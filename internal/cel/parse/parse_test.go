@@ -68,10 +68,10 @@ func newSide(t testing.TB, name string, config parse.Config, options ...parser.O
 
 // upstream returns cel-go's tree, or the reason for rejection. Some macros panic for invalid
 // expressions with options that Kubernetes does not use.
-func (s side) upstream(src string) (tree *ast.AST, refusal string) {
+func (s side) upstream(src string) (tree *ast.AST, rejection string) {
 	defer func() {
 		if r := recover(); r != nil {
-			tree, refusal = nil, fmt.Sprint(r)
+			tree, rejection = nil, fmt.Sprint(r)
 		}
 	}()
 	tree, errs := s.cels.Parse(common.NewTextSource(src))
@@ -84,12 +84,12 @@ func (s side) upstream(src string) (tree *ast.AST, refusal string) {
 // compare compares both parsers for src and reports whether cel-go accepts it.
 func (s side) compare(t testing.TB, src string) (accepted bool) {
 	t.Helper()
-	want, refusal := s.upstream(src)
+	want, rejection := s.upstream(src)
 	accepted = want != nil
 	got, err := s.ours.Parse(parse.NewSource(src))
 	switch {
 	case (err == nil) != accepted:
-		t.Errorf("%s: %q: got %v, accepted %v: %.300s", s.name, src, err, accepted, refusal)
+		t.Errorf("%s: %q: got %v, accepted %v: %.300s", s.name, src, err, accepted, rejection)
 	case accepted:
 		if d := celexprs.Difference(got, want); d != "" {
 			t.Errorf("%s: %q: %s", s.name, src, d)

@@ -14,13 +14,13 @@ type class struct{ from, to, shown rune }
 
 const (
 	surrogates, behindSurrogates = 0xd800, 0xe000
-	behindAll                    = unicode.MaxRune + 1
+	pastLastRune                 = unicode.MaxRune + 1
 )
 
 // newAlphabet returns the classes of the patterns. Common characters are first, so that the first
 // strings found look natural.
 func newAlphabet(patterns []*syntax.Prog) alphabet {
-	cuts := []rune{0, surrogates, behindSurrogates, behindAll}
+	cuts := []rune{0, surrogates, behindSurrogates, pastLastRune}
 	for _, p := range patterns {
 		for i := range p.Inst {
 			cuts = appendCuts(cuts, &p.Inst[i])

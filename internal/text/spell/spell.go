@@ -59,7 +59,7 @@ func DidYouMean(word string, known []string) string {
 const offered = 5
 
 // Offer is like DidYouMean, but lists the first known names if none is similar.
-func Offer(word string, known []string) string {
+func SuggestOrList(word string, known []string) string {
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	if hint := DidYouMean(word, known); hint != "" || len(known) == 0 {
 		return hint

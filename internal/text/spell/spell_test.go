@@ -74,7 +74,7 @@ func TestOffer(t *testing.T) {
 		{"nosuch", []string{"b", "a", "b"}, `: want "a", "b"`},
 		{"nosuch", []string{"f", "e", "d", "c", "b", "a", "g"}, `: want "a", "b", "c", "d", "e" or 2 more`},
 	} {
-		if got := Offer(test.word, test.known); got != test.want {
+		if got := SuggestOrList(test.word, test.known); got != test.want {
 			t.Errorf("%s among %q: %q, want %q", test.word, test.known, got, test.want)
 		}
 	}

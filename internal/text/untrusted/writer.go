@@ -62,9 +62,9 @@ func (w *Writer) Command(command, text string) error {
 // optional white space, and "##[" anywhere in a line. Azure's agent recognizes "##vso[", and
 // TeamCity "##teamcity[". See ActionCommand.cs of https://github.com/actions/runner.
 type state struct {
-	colors bool
-	begin  begin
-	hash   hash
+	colors    bool
+	begin     begin
+	hashMarks hashMarks
 }
 
 type begin int
@@ -75,10 +75,10 @@ const (
 	inLine
 )
 
-type hash int
+type hashMarks int
 
 const (
-	noHash hash = iota
+	noHash hashMarks = iota
 	oneHash
 	twoHashes // perhaps followed by letters
 )
@@ -107,7 +107,7 @@ func (s *state) append(b, text []byte) (out, rest []byte) {
 		switch {
 		case r == '\n':
 			b = append(b, '\n')
-			s.begin, s.hash = atBegin, noHash
+			s.begin, s.hashMarks = atBegin, noHash
 		case r == utf8.RuneError && size == 1:
 			b = appendByte(b, text[i])
 			s.see('\\')
@@ -124,7 +124,7 @@ func (s *state) append(b, text []byte) (out, rest []byte) {
 
 // plain returns the number of bytes at the start of text that cannot begin or continue a command.
 func (s *state) plain(text []byte) int {
-	if s.begin != inLine || s.hash != noHash {
+	if s.begin != inLine || s.hashMarks != noHash {
 		return 0
 	}
 	for i, c := range text {
@@ -152,14 +152,14 @@ func (s *state) see(r rune) bool {
 		s.begin = inLine
 	}
 	switch {
-	case s.hash == twoHashes && r == '[':
+	case s.hashMarks == twoHashes && r == '[':
 		command = true
-		s.hash = noHash
+		s.hashMarks = noHash
 	case r == '#':
-		s.hash = min(s.hash+1, twoHashes)
-	case s.hash == twoHashes && unicode.IsLetter(r):
+		s.hashMarks = min(s.hashMarks+1, twoHashes)
+	case s.hashMarks == twoHashes && unicode.IsLetter(r):
 	default:
-		s.hash = noHash
+		s.hashMarks = noHash
 	}
 	return command
 }

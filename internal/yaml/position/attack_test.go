@@ -21,9 +21,9 @@ func TestHostileTexts(t *testing.T) {
 	}
 	const large = 100_000
 	for name, c := range map[string]struct {
-		text    string
-		refused bool
-		path    Path
+		text     string
+		rejected bool
+		path     Path
 	}{
 		"deep flow":             {strings.Repeat("[", large), true, nil},
 		"deep flow, closed":     {strings.Repeat("[", large) + strings.Repeat("]", large), true, nil},
@@ -46,7 +46,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, err := Parse([]byte(c.text))
-			if (err != nil) != c.refused {
+			if (err != nil) != c.rejected {
 				t.Fatalf("refused: %v", err)
 			}
 			if err != nil {

@@ -200,7 +200,7 @@ func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
-		if proof := a.prover(a.base, h.crd, h.ref.Version).Prove(h.ref, search.Refused); proof != nil {
+		if proof := a.prover(a.base, h.crd, h.ref.Version).Prove(h.ref, search.Rejected); proof != nil {
 			return proof
 		}
 	}
@@ -222,7 +222,7 @@ func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 
 // find searches for an object that the rule rejects or on which it fails.
 func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef, isHybrid bool) error {
-	for _, want := range []search.Want{search.Refused, search.Errs} {
+	for _, want := range []search.Want{search.Rejected, search.Errs} {
 		if want == search.Errs && a.from == nil {
 			continue // rules generated from the schema do not fail
 		}

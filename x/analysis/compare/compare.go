@@ -100,9 +100,9 @@ type CRDChange struct {
 	Searched int
 	// Limited is set if the effect is unknown because the work budget is used up.
 	Limited bool
-	// Refused is served by the old CRD but not by the new CRD; Admitted is the opposite. Kept is
+	// Rejected is served by the old CRD but not by the new CRD; Admitted is the opposite. Kept is
 	// served by both, but a default of the new CRD adds values to it.
-	Refused, Admitted, Kept *Witness
+	Rejected, Admitted, Kept *Witness
 }
 
 // A side is one of the two CRDs, in one version.
@@ -244,7 +244,7 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 		ch.Kept, breaks.witness = breaks.witness, nil
 		breaks.proof = c.untouched(ch, m)
 	}
-	ch.Refused, ch.Admitted = breaks.witness, loosens.witness
+	ch.Rejected, ch.Admitted = breaks.witness, loosens.witness
 	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
 	ch.Limited = breaks.limited && breaks.witness == nil && breaks.proof == ""
 	switch {

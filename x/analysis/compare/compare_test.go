@@ -105,11 +105,11 @@ func TestThreeAnswers(t *testing.T) {
 	t.Parallel()
 	before, after := crdOf(t, "{type: object, properties: {a: {type: integer}}}"), crdOf(t, "{type: object, properties: {a: {type: integer, maximum: 5}}}")
 	r, err := compare.CRDs(context.Background(), before, after, compare.Config{})
-	if err != nil || len(r.Changes) != 1 || r.Changes[0].Refused == nil {
+	if err != nil || len(r.Changes) != 1 || r.Changes[0].Rejected == nil {
 		t.Fatal(r, err)
 	}
-	w := r.Changes[0].Refused
-	if w.Create != compare.Refused || w.ChangedUpdate != compare.Refused || w.UnchangedUpdate != compare.Ratcheted {
+	w := r.Changes[0].Rejected
+	if w.Create != compare.Rejected || w.ChangedUpdate != compare.Rejected || w.UnchangedUpdate != compare.Ratcheted {
 		t.Errorf("create %s, changed update %s, unchanged update %s", w.Create, w.ChangedUpdate, w.UnchangedUpdate)
 	}
 }
@@ -143,7 +143,7 @@ func ExampleCRDs() {
 		return
 	}
 	for _, c := range r.Changes {
-		fmt.Println(c.Version, c.Path, c.Subject, c.Old, "->", c.New, c.Effect, c.Refused.Object["spec"])
+		fmt.Println(c.Version, c.Path, c.Subject, c.Old, "->", c.New, c.Effect, c.Rejected.Object["spec"])
 	}
 	// Output: v1 spec.size bound maximum: 9 -> maximum: 5 breaking map[size:6]
 }

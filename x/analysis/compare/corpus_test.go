@@ -195,9 +195,9 @@ func TestMutantsOfCorpus(t *testing.T) {
 		defer mu.Unlock()
 		witness, proved := false, len(report.Changes) > 0
 		for _, c := range report.Changes {
-			witness = witness || c.Refused != nil || c.Admitted != nil
+			witness = witness || c.Rejected != nil || c.Admitted != nil
 			proved = proved && c.Effect == compare.Equivalent && c.By == compare.ByProof
-			held(t, r.crd, after, c.Refused)
+			held(t, r.crd, after, c.Rejected)
 			held(t, after, r.crd, c.Admitted)
 		}
 		switch {
@@ -224,7 +224,7 @@ func summary(r *compare.Report) (text string) {
 }
 
 // held validates the witness with the engines of both CRDs again.
-func held(t *testing.T, admits, refuses *apiextensionsv1.CustomResourceDefinition, w *compare.Witness) {
+func held(t *testing.T, admits, rejects *apiextensionsv1.CustomResourceDefinition, w *compare.Witness) {
 	t.Helper()
 	if w == nil || len(w.Kept) > 0 {
 		return
@@ -236,7 +236,7 @@ func held(t *testing.T, admits, refuses *apiextensionsv1.CustomResourceDefinitio
 	for _, c := range []struct {
 		crd  *apiextensionsv1.CustomResourceDefinition
 		want bool
-	}{{admits, true}, {refuses, false}} {
+	}{{admits, true}, {rejects, false}} {
 		e, err := engine.Compile(c.crd, engine.Config{})
 		if e == nil {
 			t.Error(err)
@@ -287,9 +287,9 @@ func TestRewordingsOfCorpus(t *testing.T) {
 		n++
 		all := true
 		for _, c := range report.Changes {
-			if c.Refused != nil || c.Admitted != nil {
+			if c.Rejected != nil || c.Admitted != nil {
 				alarms++
-				t.Errorf("%s %s: %s: a rewording %s:\n\t%s\n\t%s\n\t%v", r.file, r.path, c.Subject, c.Effect, c.Old, c.New, c.Refused)
+				t.Errorf("%s %s: %s: a rewording %s:\n\t%s\n\t%s\n\t%v", r.file, r.path, c.Subject, c.Effect, c.Old, c.New, c.Rejected)
 			}
 			all = all && c.Effect == compare.Equivalent && c.By == compare.ByProof
 		}

@@ -181,7 +181,7 @@ func (c *comparison) sample(ch *change, old *side) {
 	a.Charge(m)
 	if found, err := a.Sample(c.ctx, false); err == nil && found.Witness != nil {
 		ch.By, ch.Searched = ByWitness, found.Searched
-		ch.Refused = &Witness{Operation: search.Create, Object: found.Witness.Object, Create: Refused, ChangedUpdate: Refused, UnchangedUpdate: Refused}
+		ch.Rejected = &Witness{Operation: search.Create, Object: found.Witness.Object, Create: Rejected, ChangedUpdate: Rejected, UnchangedUpdate: Rejected}
 	}
 }
 

@@ -32,7 +32,7 @@ type ChangeRef struct{ Version, Path, Subject, Old, New string }
 func (c *comparison) isolate() error {
 	var groups [][]*change // by version
 	for _, ch := range c.changes {
-		if ch.breaks == nil || ch.upgrade || !ch.Effect.Breaks() || ch.Refused == nil {
+		if ch.breaks == nil || ch.upgrade || !ch.Effect.Breaks() || ch.Rejected == nil {
 			continue
 		}
 		i := slices.IndexFunc(groups, func(g []*change) bool { return g[0].Version == ch.Version && g[0].OldVersion == ch.OldVersion })
@@ -134,7 +134,7 @@ func sameRule(a, b engine.RuleRef) bool {
 // isolate replaces the witness of ch by an object that breaks fewer other changes, if the witness breaks others.
 func (r *requirements) isolate(ch *change) error {
 	a := &goalSearch{comparison: r.comparison, work: r.work, goal: ch.breaks, base: ch.before, other: ch.after, relabel: isRelabeling(ch.before, ch.after)}
-	best := ch.Refused
+	best := ch.Rejected
 	also, err := r.alsoBroken(a, ch, best)
 	if err != nil || len(also) == 0 {
 		return err
@@ -158,7 +158,7 @@ func (r *requirements) isolate(ch *change) error {
 			err = improve(found)
 		}
 	}
-	ch.Refused = best
+	ch.Rejected = best
 	for _, d := range also {
 		best.AlsoBreaks = append(best.AlsoBreaks, ChangeRef{d.Version, d.Path, d.Subject, d.Old, d.New})
 	}

@@ -58,14 +58,14 @@ func TestIsolate(t *testing.T) {
 				if ch.Effect.Breaks() {
 					breaks++
 				}
-				if ch.Refused == nil {
+				if ch.Rejected == nil {
 					continue
 				}
-				for _, other := range ch.Refused.AlsoBreaks {
+				for _, other := range ch.Rejected.AlsoBreaks {
 					also = append(also, ch.Path+" "+ch.Subject+": "+other.Path+" "+other.Subject)
 				}
-				held(t, old, now, ch.Refused)
-				if spec, ok := ch.Refused.Object["spec"].(map[string]any); ok && c.broken != nil {
+				held(t, old, now, ch.Rejected)
+				if spec, ok := ch.Rejected.Object["spec"].(map[string]any); ok && c.broken != nil {
 					name, _ := spec["name"].(string)
 					mode, _ := spec["mode"].(string)
 					replicas, _ := spec["replicas"].(int64)

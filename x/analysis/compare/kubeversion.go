@@ -103,7 +103,7 @@ func (u *upgrading) search(a *goalSearch) error {
 // rules tries a write that each rule rejects, and a write that it accepts.
 func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer) error {
 	for _, rule := range q.Rules() {
-		for _, want := range []search.Want{search.Refused, search.Accepted} {
+		for _, want := range []search.Want{search.Rejected, search.Accepted} {
 			if a.work.Empty() {
 				return nil
 			}
@@ -133,7 +133,7 @@ func (u *upgrading) sharedRules(a *goalSearch, base *analysis.Analyzer) error {
 		if a.work.Empty() {
 			return nil
 		}
-		found, err := q.Search(a.ctx, rule, search.Refused)
+		found, err := q.Search(a.ctx, rule, search.Rejected)
 		if err != nil {
 			return err
 		}
@@ -212,17 +212,17 @@ func (u *upgrading) try(req engine.Request) {
 	}
 }
 
-// record adds a write that only one version accepts. refused is the result of the other version.
-func (u *upgrading) record(a *goalSearch, req engine.Request, refused *engine.Result, effect Effect) {
-	where, place := u.place(refused.Causes)
+// record adds a write that only one version accepts. rejected is the result of the other version.
+func (u *upgrading) record(a *goalSearch, req engine.Request, rejected *engine.Result, effect Effect) {
+	where, place := u.place(rejected.Causes)
 	if u.again(effect, where) {
 		return
 	}
-	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject, Causes: refused.Causes}
+	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject, Causes: rejected.Causes}
 	ch := u.difference(where, effect)
 	ch.NewField = place
 	if effect == Breaking {
-		ch.Refused, u.err = w, a.setVerdicts(w, req, refused)
+		ch.Rejected, u.err = w, a.setVerdicts(w, req, rejected)
 	} else {
 		ch.Admitted = w
 	}

@@ -41,7 +41,7 @@ func TestUpgrade(t *testing.T) {
 			if len(r.Changes) != 1 || r.Changes[0].Effect != tt.effect || r.Changes[0].Path != tt.path {
 				t.Fatalf("got %+v, want %s at %q", r.Changes, tt.effect, tt.path)
 			}
-			if w := r.Changes[0].Refused; tt.effect == Breaking && (w == nil || w.Create != Refused || len(w.Causes) == 0) {
+			if w := r.Changes[0].Rejected; tt.effect == Breaking && (w == nil || w.Create != Rejected || len(w.Causes) == 0) {
 				t.Errorf("got example object %+v, want a create that is rejected", w)
 			}
 		})

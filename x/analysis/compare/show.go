@@ -21,7 +21,7 @@ type Verdict string
 // accepted, but other values are persisted than before. "" means that the write was not tried.
 const (
 	Accepted  Verdict = "accepted"
-	Refused   Verdict = "refused"
+	Rejected  Verdict = "refused"
 	Ratcheted Verdict = "ratcheted"
 	Changed   Verdict = "changed"
 	Undecided Verdict = "undecided"
@@ -257,7 +257,7 @@ func (a *goalSearch) verdict(res *engine.Result, w *Witness) Verdict {
 	case res == nil:
 		return Undecided
 	case !res.Allowed:
-		return Refused
+		return Rejected
 	case len(w.Kept) > 0:
 		return Changed
 	}

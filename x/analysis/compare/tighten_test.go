@@ -193,7 +193,7 @@ func TestTighteningsOfCorpus(t *testing.T) {
 				t.Errorf("%s of %s %s: %v", name, before.Name, path, err)
 			case report.Changes[i].Effect.Breaks():
 				count[0]++
-				held(t, before, after, report.Changes[i].Refused)
+				held(t, before, after, report.Changes[i].Rejected)
 			case report.Changes[i].By == compare.ByProof:
 				count[1]++
 			default:

@@ -15,7 +15,7 @@ import (
 // try inserts values at the goal's path into an object that has the path. It is used if CEL cannot
 // express the goal.
 func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
-	found, err := q.Search(a.ctx, h.ref, search.Refused)
+	found, err := q.Search(a.ctx, h.ref, search.Rejected)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *goalSearch) many() error {
 	if err != nil {
 		return err
 	}
-	found, err := q.Search(a.ctx, h.ref, search.Refused)
+	found, err := q.Search(a.ctx, h.ref, search.Rejected)
 	if err != nil || found.Witness == nil {
 		return err
 	}

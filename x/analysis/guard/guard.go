@@ -22,9 +22,9 @@ import (
 type Way uint8
 
 const (
-	// Refuse makes the whole rule false, so that it rejects the objects that it rejected before,
+	// Reject makes the whole rule false, so that it rejects the objects that it rejected before,
 	// with its own message.
-	Refuse Way = iota
+	Reject Way = iota
 	// Accept makes the whole rule true, as far as the condition decides it.
 	Accept
 	// AsFalse makes the condition itself false, and AsTrue makes it true.
@@ -91,13 +91,13 @@ func guarded(x *expr.Expr, env *cel.Env, reason string, way Way, wanted func(ast
 	}
 	test, and := todo.present, true
 	switch way {
-	case Refuse, Accept:
+	case Reject, Accept:
 		outer := decisive(x, at)
 		if outer == nil || way == Accept && outer != at && at.above.sign == 0 && isCall(at.above.e, operators.Conditional) {
 			return nil
 		}
 		at = outer
-		and = (way == Refuse) == (at.polarity() > 0)
+		and = (way == Reject) == (at.polarity() > 0)
 	case AsTrue:
 		and = false
 	}

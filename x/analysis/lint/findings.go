@@ -76,7 +76,7 @@ func (f *finder) isClosed(path string) bool {
 // proofs. If rules make each other redundant, the first of them is not included.
 func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 	all := map[engine.RuleRef]*prove.Proof{}
-	if f.off(NeverRefuses) {
+	if f.off(NeverRejects) {
 		return all
 	}
 	for _, r := range slices.Backward(f.unit.rules) {
@@ -84,15 +84,15 @@ func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 			continue
 		}
 		ref := f.ref(&r)
-		if proof := f.analyzer.Prove(ref, search.Refused); proof != nil && !rests(proof, ref, all, map[engine.RuleRef]bool{}) {
+		if proof := f.analyzer.Prove(ref, search.Rejected); proof != nil && !rests(proof, ref, all, map[engine.RuleRef]bool{}) {
 			all[ref] = proof
 		}
 	}
 	return all
 }
 
-// neverRefuses adds a lint for a redundant rule. proof is nil for any other rule.
-func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
+// neverRejects adds a lint for a redundant rule. proof is nil for any other rule.
+func (f *finder) neverRejects(r *vet.Rule, proof *prove.Proof) {
 	if proof == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
 	default:
 		rejected, then = "anything", "remove it, or correct it if it should reject something"
 	}
-	l := f.lint(NeverRefuses, r, "never rejects "+rejected+": proved ("+proof.String()+"); "+then)
+	l := f.lint(NeverRejects, r, "never rejects "+rejected+": proved ("+proof.String()+"); "+then)
 	l.Proof = proof
 	f.lints = append(f.lints, l)
 }

@@ -50,12 +50,12 @@ func (cfg *Config) analyzer(crd *apiextensionsv1.CustomResourceDefinition, e *en
 // The names of lints; docs/lints.md has a section for each.
 const (
 	FailsToEvaluate = "fails-to-evaluate"
-	NeverRefuses    = "never-refuses"
+	NeverRejects    = "never-refuses"
 	AcceptsNothing  = "accepts-nothing"
 )
 
 // Names returns the names of all lints, for Config.Without.
-func Names() []string { return []string{FailsToEvaluate, NeverRefuses, AcceptsNothing} }
+func Names() []string { return []string{FailsToEvaluate, NeverRejects, AcceptsNothing} }
 
 // A Lint is a problem in a CRD that the API server accepts, with a witness or a proof.
 type Lint struct {
@@ -180,7 +180,7 @@ func (f *finder) find() (err error) {
 		if r.Broken || f.isClosed(r.Path) && !f.closed[r.Path] {
 			continue
 		}
-		f.neverRefuses(r, redundant[f.ref(r)])
+		f.neverRejects(r, redundant[f.ref(r)])
 		if err := f.failsToEvaluate(r); err != nil {
 			return err
 		}

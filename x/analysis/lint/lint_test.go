@@ -183,7 +183,7 @@ func TestLints(t *testing.T) {
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3", "self.name != 'x'", "self.name != 'x'")
-	for _, name := range []string{lint.FailsToEvaluate, lint.NeverRefuses} {
+	for _, name := range []string{lint.FailsToEvaluate, lint.NeverRejects} {
 		for _, l := range find(t, crd, lint.Config{Without: []string{name}}) {
 			if l.Name == name {
 				t.Errorf("%s is reported", name)

@@ -84,11 +84,11 @@ const maxRounds = 2
 // more than before, then one that accepts more.
 func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all []Rewrite, err error) {
 	m := &rewriter{finder: f, site: at, rule: rule, fails: []*search.Witness{w}}
-	ways := []guard.Way{guard.Refuse, guard.Accept, guard.AsFalse, guard.AsTrue}
+	ways := []guard.Way{guard.Reject, guard.Accept, guard.AsFalse, guard.AsTrue}
 	if f.isClosed(rule.Path) {
 		ways = []guard.Way{guard.AsFalse, guard.AsTrue} // accepting nothing as before would not be a fix
 	}
-	for _, want := range []search.Want{search.Refused, search.Accepted} {
+	for _, want := range []search.Want{search.Rejected, search.Accepted} {
 		if want == search.Accepted && f.analyzer.AcceptsNothing(rule.Path) != nil {
 			continue
 		}
@@ -104,7 +104,7 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 	learned := map[guard.Way]int{} // number of known failures when it was last tried
 	for range maxRounds {
 		for _, way := range ways {
-			now, known := made[way == guard.Refuse], len(m.fails)+len(m.reasons)
+			now, known := made[way == guard.Reject], len(m.fails)+len(m.reasons)
 			if now != nil && now.Proof != nil || learned[way] == known {
 				continue
 			}
@@ -114,7 +114,7 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 				return nil, err
 			}
 			if now == nil || now.guardWay == way || fix != nil && fix.Proof != nil {
-				made[way == guard.Refuse] = fix
+				made[way == guard.Reject] = fix
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (m *rewriter) rewrite(way guard.Way) (*Rewrite, error) {
 		}
 		switch t.answer.Status {
 		case analysis.Never, search.Unknown:
-			return m.verified(t, &Rewrite{Rule: text, Keeps: way == guard.Refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, guardWay: way})
+			return m.verified(t, &Rewrite{Rule: text, Keeps: way == guard.Reject, Proof: t.answer.Proof, Searched: t.answer.Searched, guardWay: way})
 		case search.Found:
 			m.fails = append(m.fails, t.answer.Witness)
 		default:

@@ -42,7 +42,7 @@ func (f *finder) suggest(lints []Lint) error {
 // complete adds the example and the replacement of a lint.
 func (f *finder) complete(l *Lint, r *vet.Rule) error {
 	if l.Fix == "" {
-		answer, err := f.analyzer.Ask(f.ctx, f.ref(r), search.Refused)
+		answer, err := f.analyzer.Ask(f.ctx, f.ref(r), search.Rejected)
 		if err == nil && answer.Witness != nil {
 			l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
 			l.Message += "; the rule rejects the example object"
@@ -128,7 +128,7 @@ func (s *suggestion) compare() error {
 		return err
 	}
 	for _, pair := range [][2]*form{{before, after}, {after, before}} {
-		answer, err := pair[0].refusal(s, pair[1])
+		answer, err := pair[0].rejection(s, pair[1])
 		if err != nil || answer.Status != search.Unknown || answer.Limited {
 			return err
 		}
@@ -144,9 +144,9 @@ func (s *suggestion) equal() *prove.Proof {
 	return s.analyzer.Equal(s.ref, apiextensionsv1.ValidationRule{Rule: s.lint.Fix, OptionalOldSelf: &optional})
 }
 
-// refusal looks for a write that f rejects and other admits.
-func (f *form) refusal(s *suggestion, other *form) (*search.Answer, error) {
-	return f.analyzer.Form(f.engine).Refusal(s.ctx, other.analyzer.Form(other.engine))
+// rejection looks for a write that f rejects and other admits.
+func (f *form) rejection(s *suggestion, other *form) (*search.Answer, error) {
+	return f.analyzer.Form(f.engine).Rejection(s.ctx, other.analyzer.Form(other.engine))
 }
 
 // exemplify adds the replacement and a write for which it has another result than the rule, if one
@@ -163,7 +163,7 @@ func (s *suggestion) exemplify() error {
 		return err
 	}
 	for i, pair := range [][2]*form{{after, before}, {before, after}} {
-		answer, err := pair[0].refusal(s, pair[1])
+		answer, err := pair[0].rejection(s, pair[1])
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ var nullCases = []nullCase{{"DELETE", objectName, oldObjectName}, {"CREATE", old
 // or oldObject, which is null.
 func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporter) {
 	for _, c := range nullCases {
-		if !s.match.matches(c.operation) || narrows(bindings, c.operation) {
+		if !s.match.matches(c.operation) || bindingsExclude(bindings, c.operation) {
 			continue
 		}
 		var failing []*expression

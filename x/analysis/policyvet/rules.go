@@ -65,7 +65,7 @@ func (m *matchResources) matchesResource(operation, group, resource, subresource
 }
 
 // narrows reports whether the bindings of a policy exclude an operation on whole objects.
-func narrows(bindings []*bindingDocument, operation string) bool {
+func bindingsExclude(bindings []*bindingDocument, operation string) bool {
 	return len(bindings) > 0 && !slices.ContainsFunc(bindings, func(b *bindingDocument) bool {
 		m := b.Spec.MatchResources
 		return m == nil || len(m.ResourceRules) == 0 || m.matches(operation)

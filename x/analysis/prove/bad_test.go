@@ -113,7 +113,7 @@ func TestBadInput(t *testing.T) {
 				return
 			}
 			w.target = &q.rule.ref
-			w.clause(q.refuses(q.rule))
+			w.clause(q.rejects(q.rule))
 			if got := proofText(t, w.prove(), nil); c.want != "?" && got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

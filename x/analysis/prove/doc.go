@@ -2,7 +2,7 @@
 // evaluate, or that a CRD accepts.
 //
 //	p, err := prove.New(&crd.Spec.Versions[0], prove.Config{})
-//	proof := p.Never(rule, prove.Refused)
+//	proof := p.Never(rule, prove.Rejected)
 //	if proof != nil {
 //		fmt.Println("no such object: proved", proof) // "(schema; rules 0 and 2 of spec.x)"
 //	}

@@ -80,9 +80,9 @@ func holdNever(t *testing.T, what Outcome, proofs map[string]string) {
 	}
 }
 
-func TestNeverRefused(t *testing.T) {
+func TestNeverRejected(t *testing.T) {
 	t.Parallel()
-	holdNever(t, Refused, map[string]string{
+	holdNever(t, Rejected, map[string]string{
 		"true":                                                                         "the rule itself",
 		"has(self.num) || !has(self.num)":                                              "the rule itself",
 		"!has(self.num) || self.num > 0":                                               "schema",
@@ -182,7 +182,7 @@ func TestSiblings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := never(t, spec(fields, c.rules...), Refused); got != c.want {
+			if got := never(t, spec(fields, c.rules...), Rejected); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -198,7 +198,7 @@ func TestBesideTooMuch(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if w.clause(q.refuses(q.rule)); !w.withoutSiblings {
+		if w.clause(q.rejects(q.rule)); !w.withoutSiblings {
 			w.spend(maxWork + 1)
 		}
 		return nil

@@ -28,8 +28,8 @@ type Outcome uint8
 
 // The outcomes of a rule.
 const (
-	// Refused means that the rule is false or fails for an object that is otherwise accepted.
-	Refused Outcome = iota
+	// Rejected means that the rule is false or fails for an object that is otherwise accepted.
+	Rejected Outcome = iota
 	// Failed means that the rule fails to evaluate for such an object.
 	Failed
 )
@@ -171,12 +171,12 @@ func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
 // rule compiles a rule of a schema node, or returns nil if it does not compile.
 func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *compiledRule {
 	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
-	return p.compile(ref, d, s.XValidations[index].Rule, expr.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))
+	return p.compile(ref, d, s.XValidations[index].Rule, expr.HasOptionalOldSelf(s.XValidations[index].OptionalOldSelf))
 }
 
 func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optional bool) *compiledRule {
-	checked, refused, err := p.compiler.Compile(expr.Key{Decl: d, Part: expr.Itself, Optional: optional, Source: text})
-	if refused != nil || err != nil {
+	checked, rejected, err := p.compiler.Compile(expr.Key{Decl: d, Part: expr.Itself, Optional: optional, Source: text})
+	if rejected != nil || err != nil {
 		return nil
 	}
 	ref.Rule, ref.OptionalOldSelf = text, optional

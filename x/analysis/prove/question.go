@@ -20,13 +20,13 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 		if err != nil {
 			return err
 		}
-		other := p.compile(q.rule.ref, q.self.decl, instead.Rule, expr.OptionalOldSelf(instead.OptionalOldSelf))
+		other := p.compile(q.rule.ref, q.self.decl, instead.Rule, expr.HasOptionalOldSelf(instead.OptionalOldSelf))
 		if other == nil {
 			return fmt.Errorf("rule instead of %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalyzed)
 		}
 		w.target = &q.rule.ref
 		w.before(q, other)
-		a, b := q.refuses(q.rule), q.refuses(other)
+		a, b := q.rejects(q.rule), q.rejects(other)
 		w.clause(a, b)
 		w.clause(a.Not(), b.Not())
 		return nil
@@ -44,7 +44,7 @@ func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 		if err != nil {
 			return err
 		}
-		w.clause(q.refuses(q.rule))
+		w.clause(q.rejects(q.rule))
 		return nil
 	})
 }
@@ -108,7 +108,7 @@ func (q *question) truth(r *compiledRule) truth {
 	return truth{g.both(noError, v.t), g.both(noError, v.f)}
 }
 
-// refuses returns a literal that holds if a rule rejects the object: it runs and is not true.
-func (q *question) refuses(r *compiledRule) sat.Lit {
+// rejects returns a literal that holds if a rule rejects the object: it runs and is not true.
+func (q *question) rejects(r *compiledRule) sat.Lit {
 	return q.formula.both(q.formula.runs(r), q.truth(r).t.Not())
 }

@@ -177,7 +177,7 @@ func TestReordered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proof, err := p.Never(engine.RuleRef{Path: "spec", Index: 1}, Refused)
+	proof, err := p.Never(engine.RuleRef{Path: "spec", Index: 1}, Rejected)
 	if got, want := proofText(t, proof, err), "rule 0 of spec"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -59,7 +59,7 @@ func TestSolvers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, script, assumed := formulaOf(t, p, engine.RuleRef{Path: "spec"}, Refused)
+		_, script, assumed := formulaOf(t, p, engine.RuleRef{Path: "spec"}, Rejected)
 		for _, s := range solvers {
 			if got, err := s.Check(t.Context(), script, assumed); err != nil || got != want {
 				t.Errorf("%s, %s: got %v, %v, want %v", s.Name, rule, got, err, want)
@@ -82,7 +82,7 @@ func TestSolversAgree(t *testing.T) {
 	count, n := map[string]int{}, 0
 	for i := 0; i < len(rules); i += 5 {
 		r := rules[i]
-		for _, what := range []Outcome{Refused, Failed} {
+		for _, what := range []Outcome{Rejected, Failed} {
 			proved, script, assumed := formulaOf(t, r.prover, r.ref, what)
 			line := fmt.Sprintf("proved by ours %v", proved)
 			for _, s := range solvers {

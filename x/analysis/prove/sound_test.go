@@ -143,7 +143,7 @@ func claimsOf(t *testing.T, p *Prover, v *apiextensionsv1.CustomResourceDefiniti
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 5))
 	for _, ref := range refs {
-		for _, what := range []Outcome{Refused, Failed} {
+		for _, what := range []Outcome{Rejected, Failed} {
 			if proof, err := p.Never(ref, what); err == nil && proof != nil {
 				claims = append(claims, &claim{rule: named(ref), failed: what == Failed, siblings: proof.Siblings, text: ref.Rule})
 			}

@@ -64,7 +64,7 @@ func (w *formula) contradiction() []sat.Lit {
 }
 
 // part is a constraint of an example on a string.
-type part struct {
+type stringConstraint struct {
 	lit          sat.Lit
 	language     *automaton.Language // or else a bound:
 	lower, upper int64               // at least and less than; 0 if unset
@@ -72,27 +72,27 @@ type part struct {
 
 // example returns the constraints of the solver's example on the string. It returns nil if the
 // string equals a constant, whose constraints are already in the formula.
-func (c *content) example() (parts []part) {
+func (c *content) example() (parts []stringConstraint) {
 	s := c.gates.sat
 	for _, m := range c.members {
 		switch {
 		case !s.True(m.lit):
-			parts = append(parts, part{lit: m.lit.Not(), language: m.language.Not()})
+			parts = append(parts, stringConstraint{lit: m.lit.Not(), language: m.language.Not()})
 		case m.exact:
 			return nil
 		default:
-			parts = append(parts, part{lit: m.lit, language: m.language})
+			parts = append(parts, stringConstraint{lit: m.lit, language: m.language})
 		}
 	}
 	// The tightest bounds suffice.
-	lower, upper := part{}, part{}
+	lower, upper := stringConstraint{}, stringConstraint{}
 	for i, cut := range c.sizes.cuts {
 		lit := c.sizes.lits[i]
 		if s.True(lit) {
-			upper = part{lit: lit, upper: cut.i}
+			upper = stringConstraint{lit: lit, upper: cut.i}
 			break
 		}
-		lower = part{lit: lit.Not(), lower: cut.i}
+		lower = stringConstraint{lit: lit.Not(), lower: cut.i}
 	}
 	if lower.lower > 0 {
 		parts = append(parts, lower)
@@ -112,7 +112,7 @@ const (
 )
 
 // noText reports whether automata find that no string satisfies the constraints.
-func (w *formula) noText(parts []part) bool {
+func (w *formula) noText(parts []stringConstraint) bool {
 	left := maxSteps - w.steps
 	if left <= 0 {
 		return false
@@ -145,7 +145,7 @@ func (w *formula) noText(parts []part) bool {
 }
 
 // shrunk returns a minimal conflicting subset of parts.
-func (w *formula) shrunk(parts []part) []part {
+func (w *formula) shrunk(parts []stringConstraint) []stringConstraint {
 	for i := 0; i < len(parts); {
 		if fewer := slices.Delete(slices.Clone(parts), i, i+1); w.noText(fewer) {
 			parts = fewer
@@ -156,7 +156,7 @@ func (w *formula) shrunk(parts []part) []part {
 	return parts
 }
 
-func lits(parts []part) []sat.Lit {
+func lits(parts []stringConstraint) []sat.Lit {
 	out := make([]sat.Lit, len(parts))
 	for i, one := range parts {
 		out[i] = one.lit

@@ -55,7 +55,7 @@ func (f *Finder) neverFails(d *document, expression string, operation policy.Ope
 		return false, nil
 	}
 	root := of.Schema.OpenAPIV3Schema
-	if !asPoliciesSee(root, rule) {
+	if !dropFormats(root, rule) {
 		return false, nil
 	}
 	p, err := prove.New(of, prove.Config{KubeVersion: f.engine.Info().KubeVersion})
@@ -72,19 +72,19 @@ func (f *Finder) neverFails(d *document, expression string, operation policy.Ope
 
 // asPoliciesSee removes the formats from a schema, in place. It reports whether the rule then fails for the same values as
 // a policy.
-func asPoliciesSee(s *apiextensionsv1.JSONSchemaProps, rule string) bool {
+func dropFormats(s *apiextensionsv1.JSONSchemaProps, rule string) bool {
 	if s.Nullable {
 		return false
 	}
 	s.Format = ""
 	for name, below := range s.Properties {
-		if below.Type == "number" && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(rule) || !asPoliciesSee(&below, rule) {
+		if below.Type == "number" && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(rule) || !dropFormats(&below, rule) {
 			return false
 		}
 		s.Properties[name] = below
 	}
 	for _, below := range []*apiextensionsv1.JSONSchemaProps{itemsOf(s), valuesOf(s)} {
-		if below != nil && (below.Type == "number" || !asPoliciesSee(below, rule)) {
+		if below != nil && (below.Type == "number" || !dropFormats(below, rule)) {
 			return false
 		}
 	}

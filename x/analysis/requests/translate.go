@@ -61,7 +61,7 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 	if at < 0 {
 		return nil
 	}
-	want := map[Want]search.Want{Denied: search.Refused, Fails: search.Errs, Accepted: search.Accepted}[q.want]
+	want := map[Want]search.Want{Denied: search.Rejected, Fails: search.Errs, Accepted: search.Accepted}[q.want]
 	answer, err := s.Find(ctx, rules[at], want)
 	if err != nil {
 		return err

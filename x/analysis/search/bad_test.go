@@ -49,7 +49,7 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := searching(t, specWith(test.rule, test.property), Config{Steps: 300})
-			a, err := s.Find(t.Context(), s.Rules()[0], Refused)
+			a, err := s.Find(t.Context(), s.Rules()[0], Rejected)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 			}
 			got := a.Status
 			if got == Found {
-				holds(t, s, s.Rules()[0], Refused, a.Witness)
+				holds(t, s, s.Rules()[0], Rejected, a.Witness)
 				if !a.Witness.Alone {
 					got = Unknown // the schema rejects it too
 				}
@@ -84,7 +84,7 @@ func TestSearchOfManyRules(t *testing.T) {
 	if len(refs) != 10_000 {
 		t.Fatal(len(refs))
 	}
-	a, err := s.Find(t.Context(), refs[7777], Refused)
+	a, err := s.Find(t.Context(), refs[7777], Rejected)
 	if err != nil || a.Status != Found {
 		t.Error(a, err)
 	}
@@ -96,7 +96,7 @@ func TestSearchWithoutRules(t *testing.T) {
 	if len(s.Rules()) != 0 {
 		t.Error(s.Rules())
 	}
-	if _, err := s.Find(t.Context(), engine.RuleRef{Version: "v1", Path: "spec"}, Refused); err == nil {
+	if _, err := s.Find(t.Context(), engine.RuleRef{Version: "v1", Path: "spec"}, Rejected); err == nil {
 		t.Error("a rule that is not there is looked for")
 	}
 	a, err := s.Sample(t.Context(), false)
@@ -122,7 +122,7 @@ func TestSearchOfAnUnservedVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := s.Find(t.Context(), s.Rules()[0], Refused); err != nil || a.Status != Unserved {
+	if a, err := s.Find(t.Context(), s.Rules()[0], Rejected); err != nil || a.Status != Unserved {
 		t.Error(a, err)
 	}
 	if _, err := New(crd, e, "v2", Config{}); err == nil {
@@ -136,7 +136,7 @@ func TestFindIsInterrupted(t *testing.T) {
 	s := searching(t, specWith("true", "a: {type: string}"), Config{Steps: 1 << 30})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Find(ctx, s.Rules()[0], Refused); !errors.Is(err, context.Canceled) {
+	if _, err := s.Find(ctx, s.Rules()[0], Rejected); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

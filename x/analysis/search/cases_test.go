@@ -12,9 +12,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestFindsWhatMaintainersRefuse checks that the search finds a witness for each rule that is the
+// TestFindsWhatMaintainersReject checks that the search finds a witness for each rule that is the
 // only cause in a test case of the CRD's maintainers. The search never sees their objects.
-func TestFindsWhatMaintainersRefuse(t *testing.T) {
+func TestFindsWhatMaintainersReject(t *testing.T) {
 	if !level.Long() {
 		t.Skip("CELADON_LEVEL=long searches for each rule that alone rejects a maintainers' case")
 	}
@@ -28,7 +28,7 @@ func TestFindsWhatMaintainersRefuse(t *testing.T) {
 				s = searchOf(t, filepath.Join(folder, c.CRD), c.Version)
 				searches[c.CRD+" "+c.Version] = s
 			}
-			if ref, ok := refusesAlone(t, s, c); ok {
+			if ref, ok := rejectsAlone(t, s, c); ok {
 				key := filepath.Join(folder, c.CRD)
 				if shown[key] == nil {
 					shown[key] = map[engine.RuleRef]bool{}
@@ -41,7 +41,7 @@ func TestFindsWhatMaintainersRefuse(t *testing.T) {
 			for ref := range shown[file] {
 				s := searches[crd+" "+ref.Version]
 				asked++
-				a, err := s.Find(t.Context(), ref, Refused)
+				a, err := s.Find(t.Context(), ref, Rejected)
 				if err != nil {
 					t.Errorf("%s: %v", file, err)
 				} else if a.Status != Found || !a.Witness.Alone {
@@ -71,9 +71,9 @@ func searchOf(t *testing.T, file, version string) *Search {
 	return s
 }
 
-// refusesAlone returns the rule that is the only cause of rejection in a test case, if its old
+// rejectsAlone returns the rule that is the only cause of rejection in a test case, if its old
 // object can be stored under the same CRD.
-func refusesAlone(t *testing.T, s *Search, c corpus.Case) (engine.RuleRef, bool) {
+func rejectsAlone(t *testing.T, s *Search, c corpus.Case) (engine.RuleRef, bool) {
 	w := &candidate{op: Create, obj: c.Object, old: c.OldObject, split: s.split}
 	switch {
 	case c.Subresource == "status":

@@ -57,10 +57,10 @@ const (
 )
 
 func TestFindInCorpus(t *testing.T) {
-	every, wants := 24, []Want{Refused, Accepted}
+	every, wants := 24, []Want{Rejected, Accepted}
 	long := level.Long()
 	if long {
-		every, wants = 1, []Want{Refused, Accepted, Errs, OverBudget}
+		every, wants = 1, []Want{Rejected, Accepted, Errs, OverBudget}
 	}
 	built, aside := &tally{name: "built with"}, &tally{name: "kept aside"}
 	if !long {
@@ -181,7 +181,7 @@ func proverOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *pr
 // proof reports whether no witness can exist. It fails the test if a witness
 // contradicts the proof.
 func (q *questions) proof(t *testing.T, p *prove.Prover, ref engine.RuleRef, want Want, a *Answer) bool {
-	outcome, ok := map[Want]prove.Outcome{Refused: prove.Refused, Errs: prove.Failed}[want]
+	outcome, ok := map[Want]prove.Outcome{Rejected: prove.Rejected, Errs: prove.Failed}[want]
 	if !ok || p == nil {
 		return false
 	}
@@ -200,7 +200,7 @@ func (sum *tally) add(want Want, a *Answer, proved bool) {
 	defer sum.Unlock()
 	found := a.Status == Found && a.Witness.Alone
 	switch {
-	case want == Refused:
+	case want == Rejected:
 		sum.rules++
 		if !found {
 			if proved {
@@ -321,7 +321,7 @@ func answersOf(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, back
 	}
 	answers := map[string]string{}
 	for _, ref := range refs {
-		for _, want := range []Want{Refused, Accepted, Errs} {
+		for _, want := range []Want{Rejected, Accepted, Errs} {
 			a, err := s.Find(t.Context(), ref, want)
 			if err != nil {
 				t.Error(err)

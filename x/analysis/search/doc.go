@@ -4,7 +4,7 @@
 //
 //	s, err := search.New(crd, e, "v1", search.Config{})
 //	for _, rule := range s.Rules() {
-//		a, err := s.Find(ctx, rule, search.Refused)
+//		a, err := s.Find(ctx, rule, search.Rejected)
 //		if a.Status == search.Found {
 //			fmt.Println(a.Witness.Object)
 //		}
@@ -13,7 +13,7 @@
 // Every witness has been validated by the engine. A search without a result proves nothing.
 //
 // To compare two forms of a CRD, such as the old and the new form, set Config.OtherForm.
-// [Search.Refusal] then looks for a write that one form rejects and the other admits.
+// [Search.Rejection] then looks for a write that one form rejects and the other admits.
 package search
 
 // How it works. The solver generates an object (start.go, generate.go) and changes a path in it

@@ -178,8 +178,8 @@ type complaint struct {
 
 func (v *verdict) accepted() bool { return len(v.complaints) == 0 && !v.undecided }
 
-// refusedByOther reports whether the write is rejected only by the other form of the CRD.
-func (v *verdict) refusedByOther() bool {
+// rejectedByOther reports whether the write is rejected only by the other form of the CRD.
+func (v *verdict) rejectedByOther() bool {
 	return !v.undecided && v.byOther != nil && !v.byOther.Allowed &&
 		!slices.ContainsFunc(v.complaints, func(c complaint) bool { return c.old || !c.other })
 }
@@ -304,7 +304,7 @@ type outcome uint8
 
 const (
 	passes outcome = iota
-	refuses
+	rejects
 	errs
 	exceeds
 	unclear
@@ -408,7 +408,7 @@ func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old a
 	case out.Err != nil:
 		return errs
 	case out.False():
-		return refuses
+		return rejects
 	}
 	return passes
 }

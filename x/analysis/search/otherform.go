@@ -24,10 +24,10 @@ type differences struct {
 	paths [][]engine.Step
 }
 
-// Refusal searches for a write that the version rejects, for any reason, and that Config.OtherForm
-// admits. The witness is Alone if it has a single cause. Refusal returns an error if Config.OtherForm
+// Rejection searches for a write that the version rejects, for any reason, and that Config.OtherForm
+// admits. The witness is Alone if it has a single cause. Rejection returns an error if Config.OtherForm
 // is not set.
-func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
+func (s *Search) Rejection(ctx context.Context) (*Answer, error) {
 	admits := s.cfg.OtherForm
 	if admits == nil {
 		return nil, errors.New("searching for a rejection relative to another form of the CRD requires Config.OtherForm")
@@ -40,7 +40,7 @@ func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
 		return &Answer{Status: Unknown, Reason: "the two forms have the same rules and schema"}, nil
 	}
 	h := admits.newSolver(ctx, "refusal", s.cfg.Steps)
-	h.other, h.differences, h.want = s, d, Refused
+	h.other, h.differences, h.want = s, d, Rejected
 	h.oracle = h.newOracle(s.cfg.Steps)
 	return h.run()
 }
@@ -130,7 +130,7 @@ func (h *solver) partRule(w *candidate, r *rule) {
 	}
 	seen.createPath(w)
 	if at := r.instances(w, seen.root, false); len(at) > 0 {
-		want := Refused
+		want := Rejected
 		if h.maker.rng.IntN(4) == 0 {
 			want = Errs
 		}

@@ -52,7 +52,7 @@ func TestFindOtherForm(t *testing.T) {
 			t.Parallel()
 			s := withOtherForm(t, specWith(test.rule, test.properties), specWith(test.other, test.otherProperties))
 			s.cfg.Steps = 300
-			a, err := s.Find(t.Context(), s.Rules()[0], Refused)
+			a, err := s.Find(t.Context(), s.Rules()[0], Rejected)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestFindOtherForm(t *testing.T) {
 			if a.Status != Found {
 				return
 			}
-			holds(t, s, s.Rules()[0], Refused, a.Witness)
+			holds(t, s, s.Rules()[0], Rejected, a.Witness)
 			if !a.Witness.Alone || !admitted(t, s.cfg.OtherForm, a.Witness) {
 				t.Errorf("the other rule rejects it: %v", a.Witness.Object)
 			}
@@ -70,8 +70,8 @@ func TestFindOtherForm(t *testing.T) {
 	}
 }
 
-// TestRefusal checks each way in which a new form of a CRD can be stricter.
-func TestRefusal(t *testing.T) {
+// TestRejection checks each way in which a new form of a CRD can be stricter.
+func TestRejection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, now, before string
@@ -100,7 +100,7 @@ func TestRefusal(t *testing.T) {
 			t.Parallel()
 			s := withOtherForm(t, specWith("true", test.now), specWith("true", test.before))
 			s.cfg.Steps = 600
-			a, err := s.Refusal(t.Context())
+			a, err := s.Rejection(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,10 +114,10 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-func TestRefusalWithoutOtherForm(t *testing.T) {
+func TestRejectionWithoutOtherForm(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("true", "a: {type: string}"), Config{})
-	if _, err := s.Refusal(t.Context()); err == nil {
+	if _, err := s.Rejection(t.Context()); err == nil {
 		t.Error("Refusal without OtherForm: got no error")
 	}
 }

@@ -28,7 +28,7 @@ func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	walk = func(s *schema.Structural, steps []engine.Step) {
 		for i := range s.XValidations {
 			x := &s.XValidations[i]
-			optional := expr.OptionalOldSelf(x.OptionalOldSelf)
+			optional := expr.HasOptionalOldSelf(x.OptionalOldSelf)
 			all = append(all, &rule{
 				ref:      engine.RuleRef{Version: version, Path: engine.FormatPath(steps), Index: i, Rule: x.Rule, OptionalOldSelf: optional},
 				steps:    slices.Clone(steps),

@@ -39,8 +39,8 @@ type Want string
 
 // The outcomes.
 const (
-	// Refused: the rule is false and is the only reason for rejection.
-	Refused Want = "refused"
+	// Rejected: the rule is false and is the only reason for rejection.
+	Rejected Want = "refused"
 	// Accepted: the write is accepted, and the rule ran.
 	Accepted Want = "accepted"
 	// Errs: the rule fails to evaluate, which is the only reason for rejection.

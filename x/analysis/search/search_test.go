@@ -134,7 +134,7 @@ func TestFindByOperator(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
 			s := searching(t, specWith(test.rule, test.properties...), Config{})
-			for _, want := range []Want{Refused, Accepted} {
+			for _, want := range []Want{Rejected, Accepted} {
 				a, err := s.Find(t.Context(), s.Rules()[0], want)
 				if err != nil {
 					t.Fatal(err)
@@ -324,7 +324,7 @@ func TestFindManyThatDiffer(t *testing.T) {
 		"integer": "x-kubernetes-list-type: set, items: {type: integer, minimum: 80, maximum: 130}",
 	} {
 		s := searching(t, specWith("!has(self.l) || self.l.size() <= 40", "l: {type: array, maxItems: 64, "+items+"}"), Config{})
-		a, err := s.Find(t.Context(), s.Rules()[0], Refused)
+		a, err := s.Find(t.Context(), s.Rules()[0], Rejected)
 		if err != nil || a.Status != Found || !a.Witness.Alone {
 			t.Errorf("%s: %+v %v", name, a, err)
 		}
@@ -345,7 +345,7 @@ properties:
 x-kubernetes-validations:
 - rule: "!has(self.status) || !has(self.status.c) || !has(self.spec) || !has(self.spec.c) || self.status.c <= self.spec.c"`, Config{})
 	for _, ref := range s.Rules() {
-		a, err := s.Find(t.Context(), ref, Refused)
+		a, err := s.Find(t.Context(), ref, Rejected)
 		if err != nil || a.Status != Found || !a.Witness.Alone {
 			t.Errorf("%s: %v %v", ref.Rule, a, err)
 			continue
@@ -353,7 +353,7 @@ x-kubernetes-validations:
 		if ref.Path == "status" && a.Witness.Operation != Status {
 			t.Errorf("%s: %s", ref.Rule, a.Witness.Operation)
 		}
-		holds(t, s, ref, Refused, a.Witness)
+		holds(t, s, ref, Rejected, a.Witness)
 	}
 }
 
@@ -375,7 +375,7 @@ properties:
     x-kubernetes-validations:
     - rule: "!has(self.l) || self.l.all(x, !has(x.v) || x.v < 100)"`, Config{})
 	ref := s.Rules()[0]
-	a, err := s.Find(t.Context(), ref, Refused)
+	a, err := s.Find(t.Context(), ref, Rejected)
 	if err != nil || a.Status != Found {
 		t.Fatal(a, err)
 	}
@@ -421,7 +421,7 @@ properties:
 		}
 		out := map[string]string{}
 		for _, ref := range refs {
-			for _, want := range []Want{Refused, Accepted, Errs} {
+			for _, want := range []Want{Rejected, Accepted, Errs} {
 				a, err := s.Find(t.Context(), ref, want)
 				if err != nil {
 					t.Fatal(err)

@@ -173,7 +173,7 @@ func (h *solver) suits(v *verdict) (alone, also, shown bool) {
 	case v.undecided:
 		return false, false, false
 	case h.differences != nil:
-		return v.refusedByOther(), false, true
+		return v.rejectedByOther(), false, true
 	case h.want == Accepted:
 		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false, true
 	}
@@ -189,7 +189,7 @@ func (h *solver) suits(v *verdict) (alone, also, shown bool) {
 			alone = false
 		}
 	}
-	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, h.targets), false
+	return alone, !alone && h.want == Rejected && slices.ContainsFunc(v.complaints, h.targets), false
 }
 
 // targets reports whether c is the wanted complaint.
@@ -212,7 +212,7 @@ func (h *solver) showing(w *candidate) (shown bool) {
 		switch out := h.rule.at(h.ctx, w, in, h.work); {
 		case out == h.goal():
 			shown = true
-		case out == errs && h.want == Refused:
+		case out == errs && h.want == Rejected:
 			return false
 		}
 	}
@@ -221,8 +221,8 @@ func (h *solver) showing(w *candidate) (shown bool) {
 
 func (h *solver) goal() outcome {
 	switch h.want {
-	case Refused:
-		return refuses
+	case Rejected:
+		return rejects
 	case Errs:
 		return errs
 	case OverBudget:
@@ -260,7 +260,7 @@ func (h *solver) aim(w *candidate) {
 // change makes the value at a path of a rule differ from its old value, because ratcheting
 // ignores violations in unchanged values.
 func (h *solver) change(w *candidate, at []instance) {
-	if h.want != Refused || h.rule.usesOld() {
+	if h.want != Rejected || h.rule.usesOld() {
 		return
 	}
 	for _, in := range at {
@@ -278,7 +278,7 @@ func (h *solver) steer(w *candidate, r *rule, in instance, want Want) {
 	b := h.newAdjuster(w, r, in)
 	root := r.program.parts.Root()
 	switch want {
-	case Refused:
+	case Rejected:
 		b.truth(root, nil, false)
 	case Errs:
 		b.fail(root, nil)

@@ -10,7 +10,7 @@ func TestNoUnknownFields(t *testing.T) {
 		`!dyn(self).exists(k, k == 'other')`,
 	} {
 		s := searching(t, specWith(rule, "a: {type: object, properties: {b: {type: string}}, x-kubernetes-embedded-resource: true}"), Config{Steps: 200})
-		for _, want := range []Want{Refused, Errs, Accepted} {
+		for _, want := range []Want{Rejected, Errs, Accepted} {
 			a, err := s.Find(t.Context(), s.Rules()[0], want)
 			if err != nil {
 				t.Fatal(err)

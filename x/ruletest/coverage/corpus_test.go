@@ -23,9 +23,9 @@ type corpusCRD struct {
 
 // plainCount counts outcomes independently of the package, by CRD, version, path, and expression.
 type plainCount struct {
-	mu      sync.Mutex
-	ran     map[[4]string]bool
-	refused map[[4]string]bool
+	mu       sync.Mutex
+	ran      map[[4]string]bool
+	rejected map[[4]string]bool
 }
 
 func (c *plainCount) of(crd string, ref *engine.RuleRef) [4]string {
@@ -37,7 +37,7 @@ func (c *plainCount) observe(crd string, run engine.RuleRun) {
 	defer c.mu.Unlock()
 	k := c.of(crd, run.Rule)
 	c.ran[k] = c.ran[k] || run.Outcome != engine.Undecided
-	c.refused[k] = c.refused[k] || run.Outcome == engine.Refused || run.Outcome == engine.Failed // a rule that fails rejects the write
+	c.rejected[k] = c.rejected[k] || run.Outcome == engine.Rejected || run.Outcome == engine.Failed // a rule that fails rejects the write
 }
 
 // TestCorpusCoverage measures the coverage of CRD rules by tests of real projects, and compares the
@@ -45,7 +45,7 @@ func (c *plainCount) observe(crd string, run engine.RuleRun) {
 func TestCorpusCoverage(t *testing.T) {
 	t.Parallel()
 	for _, folder := range corpus.Folders(t) {
-		rec, plain := New(), &plainCount{ran: map[[4]string]bool{}, refused: map[[4]string]bool{}}
+		rec, plain := New(), &plainCount{ran: map[[4]string]bool{}, rejected: map[[4]string]bool{}}
 		crds := map[string]*corpusCRD{}
 		writes := 0
 		for c := range corpus.Cases(t, folder) {
@@ -82,7 +82,7 @@ func TestCorpusCoverage(t *testing.T) {
 		for k := range all {
 			if strings.Contains(k[3], "oldSelf") {
 				transition++
-				if !plain.refused[k] {
+				if !plain.rejected[k] {
 					silent++
 				}
 			}
@@ -96,12 +96,12 @@ func TestCorpusCoverage(t *testing.T) {
 			return n
 		}
 		t.Logf("%s: %d writes; versions apart: %d rules, %.1f %% never run, %.1f %% never refuse, %d transition rules, %d never refuse", filepath.Base(folder), writes,
-			len(all), 100-100*float64(count(plain.ran))/float64(len(all)), 100-100*float64(count(plain.refused))/float64(len(all)), transition, silent)
+			len(all), 100-100*float64(count(plain.ran))/float64(len(all)), 100-100*float64(count(plain.rejected))/float64(len(all)), transition, silent)
 		report := rec.Report()
 		percent := func(n, of int) string { return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(max(of, 1))) }
 		t.Logf("equal versions once, served ones alone: %d rules, %s ran, %s refused; %d conditions, %s both, %s decisive", report.Rules,
-			percent(report.Ran, report.Rules), percent(report.Refused, report.Rules), report.Conditions, percent(report.Both, report.Conditions), percent(report.Decisive, report.Conditions))
-		if report.Rules > len(all) || report.Ran > count(plain.ran) || report.Refused > count(plain.refused) {
+			percent(report.Ran, report.Rules), percent(report.Rejected, report.Rules), report.Conditions, percent(report.Both, report.Conditions), percent(report.Decisive, report.Conditions))
+		if report.Rules > len(all) || report.Ran > count(plain.ran) || report.Rejected > count(plain.rejected) {
 			t.Errorf("the report counts more than there is: %d rules", report.Rules)
 		}
 		for _, item := range report.Items {
@@ -113,7 +113,7 @@ func TestCorpusCoverage(t *testing.T) {
 // holdItem checks invariants of an item.
 func holdItem(t *testing.T, item *Item) {
 	t.Helper()
-	if item.Ran != item.Passed+item.Refused+item.Errors+item.Ratcheted {
+	if item.Ran != item.Passed+item.Rejected+item.Errors+item.Ratcheted {
 		t.Errorf("%s: %s: %+v does not add up", item.CRD, item.Rule, item)
 	}
 	if item.Unmeasured != "" {

@@ -115,9 +115,9 @@ func TestOutcomes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []Item{{Ran: 3, Refused: 1, Errors: 1, Ratcheted: 1}, {Ran: 3, Passed: 2, Refused: 1}, {Ran: 1, Passed: 1}} {
+	for i, want := range []Item{{Ran: 3, Rejected: 1, Errors: 1, Ratcheted: 1}, {Ran: 3, Passed: 2, Rejected: 1}, {Ran: 1, Passed: 1}} {
 		got := rec.Report().Items[i]
-		if got.Ran != want.Ran || got.Passed != want.Passed || got.Refused != want.Refused || got.Errors != want.Errors || got.Ratcheted != want.Ratcheted {
+		if got.Ran != want.Ran || got.Passed != want.Passed || got.Rejected != want.Rejected || got.Errors != want.Errors || got.Ratcheted != want.Ratcheted {
 			t.Errorf("rule %d: got %+v, want %+v", i, got, want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestOnce(t *testing.T) {
 		}
 	}
 	report := rec.Report()
-	if report.Rules != 2 || report.Ran != 2 || report.Refused != 1 {
+	if report.Rules != 2 || report.Ran != 2 || report.Rejected != 1 {
 		t.Fatalf("got %+v", report)
 	}
 	if item := report.Items[0]; item.Version != "v1" || item.Ran != 2 || item.Conditions[0].True != 1 || !item.Conditions[0].MCDC {

@@ -82,7 +82,7 @@ func (x *expressionRule) Ran(value *bool, err error) {
 	case err != nil:
 		x.item.Errors++
 	case value != nil && !*value:
-		x.item.Refused++
+		x.item.Rejected++
 	default:
 		x.item.Passed++
 	}
@@ -110,7 +110,7 @@ func (c *PolicyCounts) add(item *Item) {
 	if c.Expressions++; item.Ran > 0 {
 		c.Ran++
 	}
-	if item.Refused > 0 {
+	if item.Rejected > 0 {
 		c.False++
 	}
 }
@@ -126,7 +126,7 @@ func (i *Item) policyGaps() (texts []string) {
 	case !i.HasOutcomes():
 		return nil
 	}
-	if i.Refused == 0 {
+	if i.Rejected == 0 {
 		texts = append(texts, "never false")
 	}
 	if i.Passed == 0 {

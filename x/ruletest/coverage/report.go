@@ -8,11 +8,11 @@ import (
 
 // Report is the coverage of the rules of all watched CRDs and policies. Its order depends only on them.
 type Report struct {
-	// Rules is the number of rules, Ran the number of those that ran, and Refused the number of
+	// Rules is the number of rules, Ran the number of those that ran, and Rejected the number of
 	// those that rejected an object.
-	Rules   int `json:"rules"`
-	Ran     int `json:"ran"`
-	Refused int `json:"refused"`
+	Rules    int `json:"rules"`
+	Ran      int `json:"ran"`
+	Rejected int `json:"refused"`
 	// Conditions is the number of conditions of all rules, and Both the number of those that were
 	// both true and false.
 	Conditions int `json:"conditions"`
@@ -41,13 +41,13 @@ type Item struct {
 	Path    string `json:"path"`
 	Index   int    `json:"index"`
 	Rule    string `json:"rule"`
-	// Ran is how often the rule ran, for each value in each object. Refused is how often it was
+	// Ran is how often the rule ran, for each value in each object. Rejected is how often it was
 	// false and rejected the object itself. Errors is how often its evaluation failed. Ratcheted is
 	// how often it was false but only caused a warning. For an expression of a policy, Passed is how
-	// often it was true or had a value of another type, and Refused how often it was false.
+	// often it was true or had a value of another type, and Rejected how often it was false.
 	Ran       int `json:"ran"`
 	Passed    int `json:"passed"`
-	Refused   int `json:"refused"`
+	Rejected  int `json:"refused"`
 	Errors    int `json:"errors"`
 	Ratcheted int `json:"ratcheted,omitempty"`
 	// Conditions are in the order of the text.
@@ -166,15 +166,15 @@ func (r *Report) addRule(item *Item) {
 	if item.Ran > 0 {
 		r.Ran++
 	}
-	if item.Refused > 0 {
-		r.Refused++
+	if item.Rejected > 0 {
+		r.Rejected++
 	}
 }
 
 // Percent returns the percentage of rules that rejected an object, and of validations and
 // matchConditions that were false. It returns 100 for an empty report.
 func (r *Report) Percent() float64 {
-	all, covered := r.Rules, r.Refused
+	all, covered := r.Rules, r.Rejected
 	if r.Policies != nil {
 		all, covered = all+r.Policies.Expressions, covered+r.Policies.False
 	}
@@ -206,7 +206,7 @@ func (i *Item) Gaps() (gaps []Gap) {
 	case i.Ran == 0:
 		whole("never ran")
 		return gaps
-	case i.Refused == 0:
+	case i.Rejected == 0:
 		whole("never rejected")
 	}
 	if i.Passed == 0 && i.Policy == "" {

@@ -125,8 +125,8 @@ func (p *engineRule) ran(run *engine.RuleRun) {
 	switch run.Outcome {
 	case engine.Passed:
 		p.item.Passed++
-	case engine.Refused:
-		p.item.Refused++
+	case engine.Rejected:
+		p.item.Rejected++
 	case engine.Ratcheted:
 		p.item.Ratcheted++
 	case engine.Failed:

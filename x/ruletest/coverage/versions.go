@@ -49,7 +49,7 @@ func (i *Item) join(other *Item, shown, others []shown) {
 	i.Index = min(i.Index, other.Index)
 	i.Ran += other.Ran
 	i.Passed += other.Passed
-	i.Refused += other.Refused
+	i.Rejected += other.Rejected
 	i.Errors += other.Errors
 	i.Ratcheted += other.Ratcheted
 	i.isBool = i.isBool || other.isBool

@@ -24,8 +24,8 @@ type baseline struct {
 // hit is a write of a case.
 type hit struct {
 	index, write int
-	// refused is set if the rule failed in the write. Such writes are likely to kill mutants.
-	refused bool
+	// rejected is set if the rule failed in the write. Such writes are likely to kill mutants.
+	rejected bool
 }
 
 func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
@@ -53,9 +53,9 @@ func (b *baseline) passingWrites(hits []hit) []hit {
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return b.failing[h.index] })
 	slices.SortStableFunc(hits, func(x, y hit) int {
 		switch {
-		case x.refused == y.refused:
+		case x.rejected == y.rejected:
 			return 0
-		case x.refused:
+		case x.rejected:
 			return -1
 		}
 		return 1
@@ -76,7 +76,7 @@ func (b *baseline) write(ctx context.Context, index, n int) error {
 			b.ran[run.Rule] = append(b.ran[run.Rule], hit{index: index, write: n})
 		}
 		if run.Outcome != engine.Passed {
-			b.ran[run.Rule][i].refused = true
+			b.ran[run.Rule][i].rejected = true
 		}
 	}
 	res, err := b.Engine.Validate(ctx, req)

@@ -76,11 +76,11 @@ func (h *runner) seek(ctx context.Context, m *Mutant, t target, a *analysis.Anal
 		mutant = other.Form(changed)
 	}
 	for _, allowed := range []bool{false, true} {
-		refusing, admitting := original, mutant
+		rejecting, admitting := original, mutant
 		if allowed {
-			refusing, admitting = mutant, original
+			rejecting, admitting = mutant, original
 		}
-		answer, err := refusing.Refusal(ctx, admitting)
+		answer, err := rejecting.Rejection(ctx, admitting)
 		var bug *engine.InternalError
 		if errors.As(err, &bug) || ctx.Err() != nil {
 			return err

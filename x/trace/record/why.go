@@ -230,7 +230,7 @@ func (w *why) loop(e ast.Expr, depth int) {
 	}
 	over, v := w.value(l.Over), w.value(e)
 	step := e.AsComprehension().LoopStep().ID()
-	failed := celtypes.IsError(v) && w.record.Failed(step)
+	failed := celtypes.IsError(v) && w.record.RewindToFailure(step)
 	number, vars := w.record.Element(step)
 	size := sizeOf(over)
 	switch {

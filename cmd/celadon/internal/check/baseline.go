@@ -66,8 +66,8 @@ const maxKnown = 250_000
 
 // Reasons of findings for which the server has no reason.
 const (
-	lost          = "Lost"          // a field is lost by an upgrade
-	refusedUpdate = "UpdateRefused" // an update is rejected even if the object is unchanged
+	lost           = "Lost"          // a field is lost by an upgrade
+	rejectedUpdate = "UpdateRefused" // an update is rejected even if the object is unchanged
 )
 
 // findingsOf returns all findings of an object.
@@ -97,8 +97,8 @@ func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 		}
 	}
 	if u := r.Upgrade; u != nil {
-		if u.RefusedOnUpdate() {
-			add(refusedUpdate, "", "", "")
+		if u.RejectedOnUpdate() {
+			add(rejectedUpdate, "", "", "")
 		}
 		for _, c := range u.Changes {
 			if c.Before != "" {

@@ -183,7 +183,7 @@ func (a *run) verdict(t *tally) error {
 func (t *tally) reported(problem error) bool {
 	var broken *verdict.BrokenRule
 	s := &t.summary
-	return errors.As(problem, &broken) && s.CRDs != nil && s.CRDs.Refused > 0 && (s.Baseline == nil || s.Baseline.Known == 0)
+	return errors.As(problem, &broken) && s.CRDs != nil && s.CRDs.Rejected > 0 && (s.Baseline == nil || s.Baseline.Known == 0)
 }
 
 // whyUnclear returns the flag that helps if no object could be checked, or "".

@@ -55,8 +55,8 @@ func TestPipeAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// TestPipeRefusesFlags checks that a flag without a meaning for --pipe is reported.
-func TestPipeRefusesFlags(t *testing.T) {
+// TestPipeRejectsFlags checks that a flag without a meaning for --pipe is reported.
+func TestPipeRejectsFlags(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
 		"--old a", "--base a", "--crd-old a", "--no-vet", "--strict-kinds", "--output json", "--output json --persisted",

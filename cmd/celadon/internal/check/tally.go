@@ -96,13 +96,13 @@ func (t *tally) crd(crd *finding.CRD) error {
 	if crd.Bug != nil {
 		t.bug = cmp.Or(t.bug, crd.Bug)
 	}
-	if crd.Refused() {
+	if crd.Rejected() {
 		o := crd.AsObject()
 		t.markKnown(o)
 		crd.Known = o.Known
 	}
 	t.summary.CountCRD(crd)
-	if crd.Refused() && !crd.Known {
+	if crd.Rejected() && !crd.Known {
 		t.findings++ // always printed, because the other results depend on it
 	}
 	return t.to.printer.CRD(crd)

@@ -144,7 +144,7 @@ func (crd *CRD) rejection() untrusted.Safe {
 		return line
 	}
 	u := crd.Update
-	if u == nil || !u.Refused() {
+	if u == nil || !u.Rejected() {
 		return ""
 	}
 	text := ""
@@ -160,7 +160,7 @@ func (crd *CRD) rejection() untrusted.Safe {
 // item returns a change as a list item, with the example that shows its effect.
 func (c *Change) item(crd *CRD) commentItem {
 	item := commentItem{line: func() string { return c.commentLine(crd) }, kind: c.Subject, kinds: c.subjects()}
-	if w := cmp.Or(c.Refused, c.Kept); w != nil && c.Allowed == "" {
+	if w := cmp.Or(c.Rejected, c.Kept); w != nil && c.Allowed == "" {
 		item.example = func() []string { return c.example(w) }
 	}
 	return item

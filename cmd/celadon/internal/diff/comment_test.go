@@ -49,7 +49,7 @@ func TestCommentLimits(t *testing.T) {
 				w := &Witness{Object: map[string]any{"spec": spec}}
 				rule := strings.Repeat("\x60]\n", 1000)
 				crd.Changes = append(crd.Changes,
-					&Change{Version: "v1", Path: fmt.Sprintf("spec.a%d", i), Subject: "rule", New: rule, Effect: compare.Breaking, By: compare.ByWitness, Refused: w},
+					&Change{Version: "v1", Path: fmt.Sprintf("spec.a%d", i), Subject: "rule", New: rule, Effect: compare.Breaking, By: compare.ByWitness, Rejected: w},
 					&Change{Version: "v1", Path: fmt.Sprintf("spec.b%d", i), Subject: "bound", Effect: compare.Unknown, By: compare.BySearch},
 					&Change{Version: "v1", Path: fmt.Sprintf("spec.c%d", i), Subject: "field", Effect: compare.Breaking, By: compare.ByWitness, Allowed: rule})
 			}
@@ -79,7 +79,7 @@ func TestCommentBytes(t *testing.T) {
 		r := &Report{CRDs: []*CRD{crd}}
 		for range 40 {
 			w := &Witness{Operation: "update", Object: map[string]any{"a": text}, Causes: []finding.Cause{{Field: text, Message: text}}}
-			crd.Changes = append(crd.Changes, &Change{Version: text, Path: text, Subject: "rule", Old: text, New: text, Effect: compare.Breaking, NewLine: 1, Refused: w},
+			crd.Changes = append(crd.Changes, &Change{Version: text, Path: text, Subject: "rule", Old: text, New: text, Effect: compare.Breaking, NewLine: 1, Rejected: w},
 				&Change{Version: text, Path: text, Subject: "bound", Old: text, New: text, Effect: compare.Unknown, By: compare.BySearch, NewLine: 1},
 				&Change{Version: text, Path: text, Subject: "rule", Old: text, Effect: compare.Breaking, Allowed: text})
 			r.Objects = append(r.Objects, &finding.Object{Identity: finding.Identity{Name: "own"}, Upgrade: &finding.Upgrade{Before: finding.Valid, Now: finding.Invalid}})

@@ -42,7 +42,7 @@ func (c *Change) summary() untrusted.Safe {
 	if c.New != "" {
 		untrusted.Fprintf(&b, "+ %s\n", flat(c, c.New))
 	}
-	if w := c.Refused; w != nil {
+	if w := c.Rejected; w != nil {
 		untrusted.Fprintf(&b, "%s:\n", c.head(w))
 		if w.Old != nil {
 			untrusted.Fprintf(&b, "old object: %s\n", finding.Preview(w.Old, nil))
@@ -78,7 +78,7 @@ func newList(out *untrusted.Writer, o *Options) *listPrinter {
 
 func (p *listPrinter) crd(crd *CRD) error {
 	if p.check == nil {
-		return p.add(slices.Concat(crd.refusals(), crd.findings()))
+		return p.add(slices.Concat(crd.rejections(), crd.findings()))
 	}
 	if crd.Update != nil {
 		if err := p.check.CRD(crd.Update); err != nil {
@@ -106,9 +106,9 @@ func (p *listPrinter) add(list []finding.Finding) error {
 	return p.list.Add(finding.Result{Findings: slices.Values(list)})
 }
 
-// refusals returns the API server's errors about the update of the CRD.
-func (crd *CRD) refusals() (list []finding.Finding) {
-	if crd.Update == nil || !crd.Update.Refused() {
+// rejections returns the API server's errors about the update of the CRD.
+func (crd *CRD) rejections() (list []finding.Finding) {
+	if crd.Update == nil || !crd.Update.Rejected() {
 		return nil
 	}
 	for _, c := range crd.Update.Causes {

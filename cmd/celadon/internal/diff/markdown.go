@@ -23,7 +23,7 @@ const maxComment = 60_000
 
 func (p *markdownPrinter) crd(crd *CRD) error {
 	untrusted.Fprintf(&p.b, "### %s\n\n", code(crd.Name))
-	if u := crd.Update; u != nil && u.Refused() {
+	if u := crd.Update; u != nil && u.Rejected() {
 		p.b.WriteString("The API server **rejects the update of the CRD**:\n\n")
 		text := ""
 		for _, c := range u.Causes {
@@ -94,7 +94,7 @@ func (p *markdownPrinter) change(c *Change) {
 	if c.unproved() {
 		untrusted.Fprintf(&p.b, "  %s\n\n", code(string(c.noWitness())))
 	}
-	if w := c.Refused; w != nil {
+	if w := c.Rejected; w != nil {
 		p.witness(c, w)
 	}
 }

@@ -35,8 +35,8 @@ type Summary struct {
 	// Allowed counts breaking and unknown changes that the file of --allow accepts. They are not
 	// included in the other counts.
 	Allowed int `json:"allowed,omitempty"`
-	// Refused counts CRDs that the API server would reject.
-	Refused    int `json:"refused,omitempty"`
+	// Rejected counts CRDs that the API server would reject.
+	Rejected   int `json:"refused,omitempty"`
 	Unreadable int `json:"unreadable,omitempty"`
 	// Objects counts the given objects by the effect of the change; nil without objects.
 	Objects *Objects `json:"objects,omitempty"`
@@ -83,7 +83,7 @@ type Change struct {
 	Proof      string         `json:"proof,omitempty"`
 	Reason     string         `json:"reason,omitempty"`
 	Searched   int            `json:"searched"`
-	Refused    *Witness       `json:"refused,omitempty"`
+	Rejected   *Witness       `json:"refused,omitempty"`
 	Admitted   *Witness       `json:"admitted,omitempty"`
 	Kept       *Witness       `json:"kept,omitempty"`
 	OldLine    int            `json:"oldLine,omitempty"`
@@ -123,8 +123,8 @@ func (c *Change) unproved() bool { return !c.Effect.Breaks() && c.By == compare.
 
 func (s *Summary) count(crd *CRD) {
 	s.CRDs++
-	if crd.Update != nil && crd.Update.Refused() || crd.KubeVersions.rejects() {
-		s.Refused++
+	if crd.Update != nil && crd.Update.Rejected() || crd.KubeVersions.rejects() {
+		s.Rejected++
 	}
 	for _, c := range crd.Changes {
 		switch {
@@ -170,6 +170,6 @@ func (r *Report) unchanged() (names []string) {
 func (r *Report) seal() {
 	s := &r.Summary
 	newlyRejected := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })
-	r.Compatible = s.Breaking == 0 && s.Refused == 0 && !newlyRejected
+	r.Compatible = s.Breaking == 0 && s.Rejected == 0 && !newlyRejected
 	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable == 0 && !s.Interrupted
 }

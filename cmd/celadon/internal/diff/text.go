@@ -105,7 +105,7 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 	if c.New != "" {
 		untrusted.Fprintf(b, "    + %s\n", flat(c, c.New))
 	}
-	for _, w := range []*Witness{c.Refused, c.Kept} {
+	for _, w := range []*Witness{c.Rejected, c.Kept} {
 		if w != nil {
 			p.witness(b, c, w)
 		}

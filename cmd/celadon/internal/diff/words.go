@@ -140,7 +140,7 @@ func (w *Witness) alsoBreaks() untrusted.Safe {
 
 var verdicts = map[compare.Verdict]string{
 	compare.Accepted:  "accepted",
-	compare.Refused:   "rejected",
+	compare.Rejected:  "rejected",
 	compare.Ratcheted: "accepted (ratcheting)",
 	compare.Changed:   "accepted, but persisted differently",
 	compare.Undecided: "undecided",
@@ -176,7 +176,7 @@ func (r *Report) summary() string {
 		count       int
 		one, others string
 	}{
-		{s.Refused, one, others},
+		{s.Rejected, one, others},
 		{s.Breaking, "change breaks", "changes break"},
 		{s.Unknown, "is unknown", "are unknown"},
 		{s.Allowed, "is allowed", "are allowed"},

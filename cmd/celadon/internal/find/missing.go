@@ -49,5 +49,5 @@ func (o *Options) nothing(k *selectable) error {
 
 // offer returns a suffix for an error message that suggests similar names.
 func offer(word string, names []string) string {
-	return string(untrusted.Line(spell.Offer(word, names)))
+	return string(untrusted.Line(spell.SuggestOrList(word, names)))
 }

@@ -113,7 +113,7 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 // wants returns the selected outcomes.
 func (o *Options) wants() []search.Want {
 	if o.Want == "all" {
-		return []search.Want{search.Refused, search.Accepted, search.Errs, search.OverBudget}
+		return []search.Want{search.Rejected, search.Accepted, search.Errs, search.OverBudget}
 	}
 	return []search.Want{search.Want(o.Want)}
 }

@@ -172,7 +172,7 @@ func (p *textPrinter) end(r *Report) error {
 	for _, n := range []struct {
 		count int
 		label string
-	}{{s.Refused, "rejecting an object"}, {s.Never, "never rejecting an object"}, {s.Errors, "failing or exceeding a limit"}, {s.Nothing, "versions that accept nothing"}, {s.Unserved, "not served"}, {s.Unknown, "unknown"}} {
+	}{{s.Rejected, "rejecting an object"}, {s.Never, "never rejecting an object"}, {s.Errors, "failing or exceeding a limit"}, {s.Nothing, "versions that accept nothing"}, {s.Unserved, "not served"}, {s.Unknown, "unknown"}} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", n.label, n.count))
 		}

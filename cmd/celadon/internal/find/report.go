@@ -19,9 +19,9 @@ type Report struct {
 // Summary counts rules by result.
 type Summary struct {
 	Rules int `json:"rules"`
-	// Refused counts rules that reject an object, Never those that never do.
-	Refused int `json:"refused"`
-	Never   int `json:"never"`
+	// Rejected counts rules that reject an object, Never those that never do.
+	Rejected int `json:"refused"`
+	Never    int `json:"never"`
 	// Unknown counts rules and samples with an unanswered question.
 	Unknown int `json:"unknown"`
 	// Errors counts rules that fail to evaluate or are too expensive on an object.
@@ -64,7 +64,7 @@ type RulePart struct {
 	Path     string   `json:"path"`
 	Index    int      `json:"index"`
 	Rule     string   `json:"rule"`
-	Refused  *Finding `json:"refused,omitempty"`
+	Rejected *Finding `json:"refused,omitempty"`
 	Accepted *Finding `json:"accepted,omitempty"`
 	Error    *Finding `json:"error,omitempty"`
 	Budget   *Finding `json:"budget,omitempty"`
@@ -106,7 +106,7 @@ func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Findin
 		return f
 	}
 	f.Operation, f.Object, f.Old = w.Operation, w.Object, w.Old
-	if want == search.Refused {
+	if want == search.Rejected {
 		f.Alone = &w.Alone
 	}
 	for _, c := range w.Result.Causes {
@@ -120,8 +120,8 @@ func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Findin
 
 func (r *RulePart) set(want search.Want, f *Finding) {
 	switch want {
-	case search.Refused:
-		r.Refused = f
+	case search.Rejected:
+		r.Rejected = f
 	case search.Accepted:
 		r.Accepted = f
 	case search.Errs:
@@ -133,7 +133,7 @@ func (r *RulePart) set(want search.Want, f *Finding) {
 
 // answers returns the answers for the rule, in order.
 func (r *RulePart) answers() (all []answer) {
-	for _, a := range []answer{{search.Refused, r.Refused}, {search.Accepted, r.Accepted}, {search.Errs, r.Error}, {search.OverBudget, r.Budget}} {
+	for _, a := range []answer{{search.Rejected, r.Rejected}, {search.Accepted, r.Accepted}, {search.Errs, r.Error}, {search.OverBudget, r.Budget}} {
 		if a.finding != nil {
 			all = append(all, a)
 		}
@@ -188,9 +188,9 @@ func (s *Summary) count(r *RulePart) {
 			unserved = true
 		}
 		switch {
-		case a.want == search.Refused && found:
-			s.Refused++
-		case a.want == search.Refused && a.finding.Status == analysis.Never:
+		case a.want == search.Rejected && found:
+			s.Rejected++
+		case a.want == search.Rejected && a.finding.Status == analysis.Never:
 			s.Never++
 		case found && a.want != search.Accepted:
 			failing = true

@@ -28,12 +28,12 @@ type CRD struct {
 // CRDSummary counts the CRDs of a run.
 type CRDSummary struct {
 	Accepted  int `json:"accepted"`
-	Refused   int `json:"refused"`
+	Rejected  int `json:"refused"`
 	Undecided int `json:"undecided,omitempty"`
 }
 
-// Refused reports whether the API server would reject the CRD.
-func (c *CRD) Refused() bool { return !c.Accepted && !c.Undecided && c.Bug == nil }
+// Rejected reports whether the API server would reject the CRD.
+func (c *CRD) Rejected() bool { return !c.Accepted && !c.Undecided && c.Bug == nil }
 
 // AsObject returns the CRD as an Object, for formats that list findings.
 func (c *CRD) AsObject() *Object {

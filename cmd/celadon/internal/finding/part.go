@@ -134,7 +134,7 @@ func (l *PartLine) Join() error {
 	p := l.Part
 	if c := l.CRD; c != nil {
 		c.Update = p.Update
-		if c.Refused() && c.Status == nil {
+		if c.Rejected() && c.Status == nil {
 			return errors.New("crd: no status (want a status if the CRD is rejected)")
 		}
 		return p.join(c.Causes, c.Strict, &c.Bug)

@@ -360,7 +360,7 @@ func (s *Summary) known(known bool) {
 func (s *Summary) Lines() int {
 	n := s.Checked + s.Skipped + s.Unreadable + s.Undecided + s.Ignored
 	if s.CRDs != nil {
-		n += s.CRDs.Accepted + s.CRDs.Refused + s.CRDs.Undecided
+		n += s.CRDs.Accepted + s.CRDs.Rejected + s.CRDs.Undecided
 	}
 	return n
 }
@@ -378,6 +378,6 @@ func (s *Summary) CountCRD(c *CRD) {
 	case c.Accepted:
 		s.CRDs.Accepted++
 	default:
-		s.CRDs.Refused++
+		s.CRDs.Rejected++
 	}
 }

@@ -21,11 +21,11 @@ type Change struct {
 	After  string `json:"after,omitempty"`
 }
 
-// RefusedOnCreate reports whether the object was accepted before and is rejected now.
-func (u *Upgrade) RefusedOnCreate() bool { return u.Before == Valid && u.Now == Invalid }
+// RejectedOnCreate reports whether the object was accepted before and is rejected now.
+func (u *Upgrade) RejectedOnCreate() bool { return u.Before == Valid && u.Now == Invalid }
 
-// RefusedOnUpdate reports whether every update is rejected, even without changes.
-func (u *Upgrade) RefusedOnUpdate() bool { return u.Unchanged == Invalid }
+// RejectedOnUpdate reports whether every update is rejected, even without changes.
+func (u *Upgrade) RejectedOnUpdate() bool { return u.Unchanged == Invalid }
 
 // Undecided reports whether any of the verdicts is undecided.
 func (u *Upgrade) Undecided() bool {
@@ -43,24 +43,24 @@ func (u *Upgrade) Lossy() bool {
 }
 
 // Finding reports whether the upgrade breaks or changes the object.
-func (u *Upgrade) Finding() bool { return u.RefusedOnCreate() || u.RefusedOnUpdate() || u.Lossy() }
+func (u *Upgrade) Finding() bool { return u.RejectedOnCreate() || u.RejectedOnUpdate() || u.Lossy() }
 
 // UpgradeSummary counts the effects of an upgrade.
 type UpgradeSummary struct {
-	RefusedOnCreate int `json:"refusedOnCreate"`
-	RefusedOnUpdate int `json:"refusedOnUpdate"`
-	Ratcheted       int `json:"ratcheted"`
-	Changed         int `json:"changed"`
-	Undecided       int `json:"undecided,omitempty"`
+	RejectedOnCreate int `json:"refusedOnCreate"`
+	RejectedOnUpdate int `json:"refusedOnUpdate"`
+	Ratcheted        int `json:"ratcheted"`
+	Changed          int `json:"changed"`
+	Undecided        int `json:"undecided,omitempty"`
 }
 
 // Add adds an object to the counts.
 func (s *UpgradeSummary) Add(u *Upgrade) {
-	if u.RefusedOnCreate() {
-		s.RefusedOnCreate++
+	if u.RejectedOnCreate() {
+		s.RejectedOnCreate++
 	}
-	if u.RefusedOnUpdate() {
-		s.RefusedOnUpdate++
+	if u.RejectedOnUpdate() {
+		s.RejectedOnUpdate++
 	}
 	if u.Ratcheted {
 		s.Ratcheted++

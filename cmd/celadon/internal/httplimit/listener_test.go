@@ -65,8 +65,8 @@ func TestListener(t *testing.T) {
 		l.State(first, http.StateIdle) // it was closed in the meantime
 		// All connections have a request, so a new connection finds no room until a request ends.
 		l.State(fifth, http.StateIdle) // this one is waiting, but has not lingered
-		refused, theirs := wire(t)
-		network <- refused
+		rejected, theirs := wire(t)
+		network <- rejected
 		accepted := make(chan net.Conn)
 		go func() {
 			c, _ := l.Accept()

@@ -86,7 +86,7 @@ func kind(mode fs.FileMode) string {
 // example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because
 // another user may have replaced a file by such a link. Links in /dev and /proc are trusted,
 // because they belong to the system.
-func given(path string, info fs.FileInfo) bool {
+func mayReadSpecialFile(path string, info fs.FileInfo) bool {
 	if info.IsDir() {
 		return false
 	}

@@ -161,7 +161,7 @@ func (w *walker) named() bool {
 		return w.regular(w.root, info)
 	case w.onlyRegular:
 		return w.lost(w.root, regular(info))
-	case !given(w.root, info):
+	case !mayReadSpecialFile(w.root, info):
 		return w.lost(w.root, fmt.Errorf("a link to %s: want a link to a regular file", kind(info.Mode())))
 	}
 	f, err := os.Open(w.root)

@@ -24,7 +24,7 @@ func (d *Document) Spans(paths [][]path.Step) []Span {
 	}
 	var spans []Span
 	for _, steps := range paths {
-		if node := descend(root, steps); node != nil {
+		if node := nodeAtPath(root, steps); node != nil {
 			span := Span{d.text.position(node.Start), math.MaxInt}
 			if node.Known {
 				span.Last = d.text.position(node.End).Line
@@ -35,7 +35,7 @@ func (d *Document) Spans(paths [][]path.Step) []Span {
 	return spans
 }
 
-func descend(node *position.Node, steps []path.Step) *position.Node {
+func nodeAtPath(node *position.Node, steps []path.Step) *position.Node {
 	for _, step := range steps {
 		if step.Item {
 			node = node.Item(step.Index)

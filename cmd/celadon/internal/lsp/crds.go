@@ -98,7 +98,7 @@ func kindOf(r read) schema.GroupKind {
 // best returns the CRD with the given name that should be in force.
 func (c *crds) best(name string) (best read, ok bool) {
 	for _, r := range c.names[name] {
-		if !ok || nearer(r, best) {
+		if !ok || hasShorterPath(r, best) {
 			best, ok = r, true
 		}
 	}
@@ -108,7 +108,7 @@ func (c *crds) best(name string) (best read, ok bool) {
 	return best, ok
 }
 
-func nearer(a, b read) bool {
+func hasShorterPath(a, b read) bool {
 	return cmp.Or(cmp.Compare(len(a.file), len(b.file)), cmp.Compare(a.file, b.file)) < 0
 }
 

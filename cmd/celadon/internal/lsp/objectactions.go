@@ -20,7 +20,7 @@ import (
 func (a *actor) object() {
 	p, within := a.trees.At(a.text.bytes, a.from)
 	o := a.objectAt(p)
-	if o == nil || p.Tree.Broken() != nil || !a.refused() {
+	if o == nil || p.Tree.Broken() != nil || !a.rejected() {
 		return
 	}
 	spot := p.Tree.At(within)
@@ -36,8 +36,8 @@ func (a *actor) object() {
 	}
 }
 
-// refused reports whether there is a finding in an object in the range.
-func (a *actor) refused() bool {
+// rejected reports whether there is a finding in an object in the range.
+func (a *actor) rejected() bool {
 	return a.known != nil && a.known.text == a.text && slices.ContainsFunc(a.known.parts, func(p *part) bool {
 		return p.documentType == object && slices.ContainsFunc(p.findings, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 	})

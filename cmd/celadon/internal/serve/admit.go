@@ -52,11 +52,11 @@ func (h *admissionHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 	case errors.As(err, &failed):
-		refuse(w, failed)
+		reject(w, failed)
 	default:
 		h.metrics.panics.Inc()
 		h.log.Error("request not decided, please report it", "path", h.path, "error", brief(err.Error()))
-		refuse(w, &httpError{code: http.StatusInternalServerError, text: internalError})
+		reject(w, &httpError{code: http.StatusInternalServerError, text: internalError})
 	}
 }
 
@@ -236,7 +236,7 @@ func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admissio
 	}
 	annotations := d.Response.AuditAnnotations
 	switch d.Verdict {
-	case admission.Refused:
+	case admission.Rejected:
 		h.log.Info("refused", append(about, "cost", costOf(d), "causes", annotations[admission.AuditCauses], "rules", annotations[admission.AuditRules], "policies", annotations[admission.AuditPolicies])...)
 	case admission.Undecided:
 		h.log.Warn("undecided", append(about, "reason", annotations[admission.AuditReason])...)

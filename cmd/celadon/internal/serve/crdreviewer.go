@@ -24,9 +24,9 @@ func (j *crdReviewer) begin() {
 	}
 }
 
-// refuses returns the reason why a server would reject a CRD, or nil. Data is the CRD's complete
+// rejects returns the reason why a server would reject a CRD, or nil. Data is the CRD's complete
 // JSON.
-func (j *crdReviewer) refuses(doc *input.Document, data []byte) error {
+func (j *crdReviewer) rejects(doc *input.Document, data []byte) error {
 	if j == nil {
 		return nil
 	}

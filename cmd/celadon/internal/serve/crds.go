@@ -50,8 +50,8 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 		f.since = now
 	}
 	inForce := f.server.set.Names()
-	put, refused := f.choose(found, inForce)
-	problems = append(problems, refused...)
+	put, rejected := f.choose(found, inForce)
+	problems = append(problems, rejected...)
 	if len(problems) == 0 {
 		missing = without(inForce, namesOf(found))
 	}
@@ -79,14 +79,14 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 // their rules may not work as intended. Otherwise, it omits them only if another CRD with that name
 // is in force.
 func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, problems []error) {
-	refused := 0
+	rejected := 0
 	for _, crd := range found {
-		if crd.refused == nil {
+		if crd.rejected == nil {
 			put = append(put, crd)
 			continue
 		}
-		refused++
-		why := fmt.Errorf("%s: %s: an API server would reject it: %w", crd.location, crd.Name, crd.refused)
+		rejected++
+		why := fmt.Errorf("%s: %s: an API server would reject it: %w", crd.location, crd.Name, crd.rejected)
 		switch {
 		case f.enforce || slices.Contains(inForce, crd.Name):
 			problems = append(problems, why)
@@ -95,7 +95,7 @@ func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, pr
 			put = append(put, crd)
 		}
 	}
-	f.server.metrics.crdsRefused.Set(float64(refused))
+	f.server.metrics.crdsRejected.Set(float64(rejected))
 	return put, problems
 }
 
@@ -136,8 +136,8 @@ func without(names, others []string) []string {
 type readCRD struct {
 	*resource.Compact
 	location string
-	// refused is the reason why an API server would reject the CRD, or nil.
-	refused error
+	// rejected is the reason why an API server would reject the CRD, or nil.
+	rejected error
 }
 
 // read reads all CRDs and sets the digest.
@@ -157,7 +157,7 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 		if crd == nil {
 			return
 		}
-		found = append(found, readCRD{crd, doc.Location(), f.reviewer.refuses(doc, data)})
+		found = append(found, readCRD{crd, doc.Location(), f.reviewer.rejects(doc, data)})
 	})
 	f.digest = digest.Sum(nil)
 	if len(found) == 0 && len(problems) == 0 {

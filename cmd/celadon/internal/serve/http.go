@@ -30,8 +30,8 @@ const (
 	headerTimeout = 5 * time.Second
 	// readTimeout includes the header. The body of a review has a minimum rate instead.
 	readTimeout = 10 * time.Second
-	// refuseTimeout is how long the server reads the rest of a request after it has responded.
-	refuseTimeout = time.Second
+	// rejectTimeout is how long the server reads the rest of a request after it has responded.
+	rejectTimeout = time.Second
 	// bareTimeout is the write timeout of responses other than reviews, which have a minimum rate.
 	bareTimeout = 5 * time.Second
 	// writeTimeout covers the longest request and a slow reader.
@@ -82,7 +82,7 @@ func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/validate", s.observed("validate", &admissionHandler{s, "validate", s.validate}))
 	mux.Handle("/mutate", s.observed("mutate", &admissionHandler{s, "mutate", s.mutate}))
-	mux.Handle("/", refuseBody(others))
+	mux.Handle("/", rejectBody(others))
 	return fewFields(mux)
 }
 
@@ -91,18 +91,18 @@ func (s *server) handler() http.Handler {
 func fewFields(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header) > maxFields {
-			refuse(w, &httpError{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("more than %d header fields", maxFields), true})
+			reject(w, &httpError{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("more than %d header fields", maxFields), true})
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// refuseBody rejects requests with a body, and limits the time for sending the response.
-func refuseBody(next http.Handler) http.Handler {
+// rejectBody rejects requests with a body, and limits the time for sending the response.
+func rejectBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
-			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "a request body is not allowed", true})
+			reject(w, &httpError{http.StatusRequestEntityTooLarge, "a request body is not allowed", true})
 			return
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test does not support it

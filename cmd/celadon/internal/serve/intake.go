@@ -155,12 +155,12 @@ func (h *admissionHandler) send(w http.ResponseWriter, data []byte, answer *http
 	_ = answer.Send(context.Background(), w, data)
 }
 
-// refuse sends an error. If the body was not read, the connection is closed, after a delay in which
+// reject sends an error. If the body was not read, the connection is closed, after a delay in which
 // the client can read the response.
-func refuse(w http.ResponseWriter, err *httpError) {
+func reject(w http.ResponseWriter, err *httpError) {
 	if err.unread {
 		w.Header().Set("Connection", "close")
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refuseTimeout)) // a recorder in a test has no deadline
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(rejectTimeout)) // a recorder in a test has no deadline
 	}
 	http.Error(w, err.text, err.code)
 }

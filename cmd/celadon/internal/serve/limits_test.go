@@ -195,7 +195,7 @@ func TestServeSlowReaders(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		if took := time.Since(start); took > httplimit.Window+refuseTimeout {
+		if took := time.Since(start); took > httplimit.Window+rejectTimeout {
 			t.Errorf("hung up after %s", took)
 		}
 		terminate()

@@ -17,12 +17,12 @@ type metrics struct {
 	requests          *prometheus.CounterVec
 	duration          *prometheus.HistogramVec
 	cost              *prometheus.HistogramVec
-	ruleRefusals      *prometheus.CounterVec
+	ruleRejections    *prometheus.CounterVec
 	inFlight          prometheus.Gauge
 	panics            prometheus.Counter
 	compileErrors     prometheus.Counter
 	crdProblems       prometheus.Gauge
-	crdsRefused       prometheus.Gauge
+	crdsRejected      prometheus.Gauge
 	reloads           prometheus.Counter
 	certificateExpiry prometheus.Gauge
 }
@@ -44,21 +44,21 @@ func newMetrics(set *admission.Set) *metrics {
 			Name: "celadon_cel_cost_units", Help: "CEL cost units spent on an object.",
 			Buckets: prometheus.ExponentialBuckets(10, 10, 7),
 		}, []string{"kind"}),
-		ruleRefusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+		ruleRejections: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "celadon_rule_refusals_total", Help: "Objects that a rule rejected, in any mode.",
 		}, []string{"crd", "version", "path", "index"}),
 		inFlight:          gauge("celadon_requests_in_flight", "Admission requests being decided."),
 		panics:            counter("celadon_panics_total", "Internal errors: panics, and requests that could not be decided."),
 		compileErrors:     counter("celadon_crd_compile_errors_total", "CRDs and rules that could not be read or compiled."),
 		crdProblems:       gauge("celadon_crd_problems", "CRDs and rules of the last reload that are not in force."),
-		crdsRefused:       gauge("celadon_crds_refused", "CRDs of the last reload that an API server would reject, in force or not."),
+		crdsRejected:      gauge("celadon_crds_refused", "CRDs of the last reload that an API server would reject, in force or not."),
 		reloads:           counter("celadon_crd_reloads_total", "Number of CRD reloads."),
 		certificateExpiry: gauge("celadon_certificate_expiry_timestamp_seconds", "When the serving certificate expires."),
 	}
 	crds := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "celadon_crds", Help: "CRDs in force."},
 		func() float64 { return float64(len(set.Names())) })
-	m.registry.MustRegister(m.requests, m.duration, m.cost, m.ruleRefusals, m.inFlight, m.panics, m.compileErrors,
-		m.crdProblems, m.crdsRefused, m.reloads, m.certificateExpiry, crds,
+	m.registry.MustRegister(m.requests, m.duration, m.cost, m.ruleRejections, m.inFlight, m.panics, m.compileErrors,
+		m.crdProblems, m.crdsRejected, m.reloads, m.certificateExpiry, crds,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -81,8 +81,8 @@ func (m *metrics) decided(path string, d *admission.Decision) {
 		return
 	}
 	m.cost.WithLabelValues(kind).Observe(float64(d.Result.Cost))
-	for _, rule := range d.RefusedBy() {
-		m.ruleRefusals.WithLabelValues(d.CRD, rule.Version, rule.Path, strconv.Itoa(rule.Index)).Inc()
+	for _, rule := range d.RejectedBy() {
+		m.ruleRejections.WithLabelValues(d.CRD, rule.Version, rule.Path, strconv.Itoa(rule.Index)).Inc()
 	}
 }
 

@@ -41,8 +41,8 @@ func TestServePolicies(t *testing.T) {
 	if r := s.review("/validate", policyReview("DELETE", "2", "jane")); !r.Allowed || len(r.Warnings) != 1 {
 		t.Errorf("delete: %+v", r)
 	}
-	if refused := s.log.records("refused"); len(refused) != 1 || refused[0]["policies"] != "replica-limit replica-limit spec.validations[0]" {
-		t.Errorf("log: %v", refused)
+	if rejected := s.log.records("refused"); len(rejected) != 1 || rejected[0]["policies"] != "replica-limit replica-limit spec.validations[0]" {
+		t.Errorf("log: %v", rejected)
 	}
 	limits := filepath.Join(folder, "limits.yaml")
 	replace(t, limits, strings.Replace(read(t, limits), `maxReplicas: "3"`, `maxReplicas: "9"`, 1))

@@ -87,7 +87,7 @@ func (o *Options) config() (cfg admission.Config, err error) {
 	switch o.Unknown {
 	case "allow":
 	case "refuse":
-		cfg.Unknown = admission.RefuseUnknown
+		cfg.Unknown = admission.RejectUnknown
 	default:
 		return cfg, fmt.Errorf("--unknown-crd %q: want allow or refuse", o.Unknown)
 	}

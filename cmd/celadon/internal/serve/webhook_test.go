@@ -45,9 +45,9 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
-	refused := s.log.records("refused")
-	if len(refused) != 1 || refused[0]["user"] != "jane" || refused[0]["causes"] != "FieldValueInvalid spec.schedule" || refused[0]["allowedAnyway"] != false {
-		t.Errorf("log: %v", refused)
+	rejected := s.log.records("refused")
+	if len(rejected) != 1 || rejected[0]["user"] != "jane" || rejected[0]["causes"] != "FieldValueInvalid spec.schedule" || rejected[0]["allowedAnyway"] != false {
+		t.Errorf("log: %v", rejected)
 	}
 	if strings.Contains(s.log.String(), "@daily") {
 		t.Error("the log has values of objects")

@@ -90,7 +90,7 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	}
 	is := func(def *definition) bool { return def.name == name }
 	if name == "" {
-		is = func(def *definition) bool { return def.is(s) }
+		is = func(def *definition) bool { return def.definesKindOf(s) }
 		name = "a CRD for kind " + s.Kind.Kind
 	}
 	for _, all := range [][]*definition{d.given, nil, d.walked} {
@@ -120,7 +120,7 @@ func (d *definitions) suggestion(name string) string {
 }
 
 // is reports whether d defines the suite's kind.
-func (d *definition) is(s *ruletest.Suite) bool {
+func (d *definition) definesKindOf(s *ruletest.Suite) bool {
 	crd, err := d.decode()
 	return err == nil && crd.Definition.Spec.Group == s.Kind.Group && crd.Definition.Spec.Names.Kind == s.Kind.Kind
 }
@@ -164,7 +164,7 @@ func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 		return nil, fmt.Errorf("crd: %s: %w", s.CRDPath, err)
 	}
 	is := func(def *definition) bool {
-		return len(all) == 1 || s.CRDName != "" && def.name == s.CRDName || s.CRDName == "" && def.is(s)
+		return len(all) == 1 || s.CRDName != "" && def.name == s.CRDName || s.CRDName == "" && def.definesKindOf(s)
 	}
 	found, err := d.matching(s, all, is)
 	if err == nil && len(found) == 0 {

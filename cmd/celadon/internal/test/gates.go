@@ -17,11 +17,11 @@ import (
 // enables.
 
 const (
-	featureSetKey = "release.openshift.io/feature-set"
-	profileKey    = "include.release.openshift.io/"
-	custom        = "CustomNoUpgrade" // enables all gates
-	tableName     = "features.md"
-	maxTable      = 1 << 20
+	featureSetKey    = "release.openshift.io/feature-set"
+	profileKey       = "include.release.openshift.io/"
+	custom           = "CustomNoUpgrade" // enables all gates
+	featureTableFile = "features.md"
+	maxTable         = 1 << 20
 )
 
 // profiles maps cluster profiles in annotations to their names in the table.
@@ -68,7 +68,7 @@ func (d *definitions) tableFor(dirs []string) table {
 	for _, dir := range dirs {
 		t, known := d.tables[dir]
 		if !known {
-			file := filepath.Join(dir, tableName)
+			file := filepath.Join(dir, featureTableFile)
 			if text, err := input.ReadFile(file, maxTable); err == nil && worktree.Inside(dir, file) {
 				t = parseTable(string(text))
 			}

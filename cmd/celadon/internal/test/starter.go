@@ -247,7 +247,7 @@ func (i *initial) name(d *definition, version string) string {
 
 // write writes a suite, and prints a summary.
 func (i *initial) write(name string, made *ruletest.Started) error {
-	return i.writeText(name, made.Text, fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted))
+	return i.writeText(name, made.Text, fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Rejected, made.Alone, made.Accepted))
 }
 
 // writeText writes the text of a suite, and prints a summary.

@@ -87,7 +87,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 		return &command.ExitError{Code: command.Usage}
 	case sum.CRDs == 0:
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %v", paths)}
-	case sum.Refused > 0 || sum.NotFixed > 0 || o.DryRun && sum.Fixed > 0:
+	case sum.Rejected > 0 || sum.NotFixed > 0 || o.DryRun && sum.Fixed > 0:
 		return &command.ExitError{Code: command.Findings}
 	case sum.Fixed == 0:
 		fmt.Fprintln(s.Stderr, "nothing to fix")

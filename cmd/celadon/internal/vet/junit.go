@@ -26,17 +26,17 @@ func (one *vetted) testcase() junit.Testcase {
 	case one.undecided():
 		c.Error = print.JUnitResult(untrusted.Line(one.report.Undecided.Error()), "undecided", location)
 	}
-	var refused, warned []string
+	var rejected, warned []string
 	for _, f := range one.findings() {
 		text := string(f.text())
 		if f.level == "error" {
-			refused = append(refused, text)
+			rejected = append(rejected, text)
 		} else {
 			warned = append(warned, text)
 		}
 	}
 	if s := one.report.Status; s != nil {
-		c.Failure = print.JUnitResult(print.KubectlError(one.kubectl(0)), untrusted.Line(string(s.Reason)), untrusted.Safe(strings.Join(refused, "")))
+		c.Failure = print.JUnitResult(print.KubectlError(one.kubectl(0)), untrusted.Line(string(s.Reason)), untrusted.Safe(strings.Join(rejected, "")))
 	}
 	if len(warned) > 0 {
 		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(strings.Join(warned, ""), "\n")}

@@ -19,7 +19,7 @@ func (one *vetted) locations(fields []string, width int) []finding.Location {
 	if one.source != nil {
 		for i, field := range fields {
 			if at, line, ok := one.source.Position(field); ok {
-				locations[i] = inGo(at, line, field, width)
+				locations[i] = goLocation(at, line, field, width)
 			}
 		}
 	}
@@ -27,7 +27,7 @@ func (one *vetted) locations(fields []string, width int) []finding.Location {
 }
 
 // inGo returns a location in a Go file with its line.
-func inGo(at markers.Position, line, field string, width int) finding.Location {
+func goLocation(at markers.Position, line, field string, width int) finding.Location {
 	return finding.Location{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
 }
 
@@ -78,7 +78,7 @@ func (one *vetted) causes(width int) []finding.Cause {
 	}
 	for i := range list {
 		if at, line, ok := one.source.Cause(i); ok {
-			setLocation(&list[i], inGo(at, line, list[i].Field, width))
+			setLocation(&list[i], goLocation(at, line, list[i].Field, width))
 		}
 	}
 	return list

@@ -19,8 +19,8 @@ import (
 type Vetted struct {
 	// Report is the output of -o json.
 	Report []byte
-	// Refusals holds the error that kubectl would print for each CRD; "" if it is accepted.
-	Refusals []string
+	// Rejections holds the error that kubectl would print for each CRD; "" if it is accepted.
+	Rejections []string
 	// Positions holds the positions of rules, and of schemas with advice.
 	Positions []Position
 	// Problems are the reasons for a missing verdict, or for a rejection without causes.
@@ -63,7 +63,7 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 	if err != nil {
 		return nil, err
 	}
-	all, sum := &Vetted{text: text.Data, Refusals: []string{}, Positions: []Position{}, Problems: []Problem{}}, summary{}
+	all, sum := &Vetted{text: text.Data, Rejections: []string{}, Positions: []Position{}, Problems: []Problem{}}, summary{}
 	var other *input.Document // the first that is not a CRD
 	text.Each(func(doc *input.Document) {
 		if err != nil || ctx.Err() != nil {
@@ -156,11 +156,11 @@ func (v *Vetted) Reports() (list []*vet.Report) {
 func (v *Vetted) add(one *vetted) {
 	v.crds = append(v.crds, one)
 	v.Problems = append(v.Problems, one.problems()...)
-	refusal := ""
+	rejection := ""
 	if one.report != nil && one.report.Status != nil {
-		refusal = string(print.KubectlError(one.kubectl(0)))
+		rejection = string(print.KubectlError(one.kubectl(0)))
 	}
-	v.Refusals = append(v.Refusals, refusal)
+	v.Rejections = append(v.Rejections, rejection)
 	if one.report == nil {
 		return
 	}

@@ -180,7 +180,7 @@ type policySummary struct {
 	Bindings int `json:"bindings"`
 	Webhooks int `json:"webhooks"`
 	Accepted int `json:"accepted"`
-	Refused  int `json:"refused"`
+	Rejected int `json:"refused"`
 	Warnings int `json:"warnings"`
 	Lints    int `json:"lints"`
 }
@@ -197,7 +197,7 @@ func (s *policySummary) count(one *vettedPolicy) {
 	if one.accepted() {
 		s.Accepted++
 	} else {
-		s.Refused++
+		s.Rejected++
 	}
 	s.Warnings += len(one.policy.Warnings) - one.harmless()
 	s.Lints += len(one.policy.Lints)
@@ -221,7 +221,7 @@ func (s *policySummary) String() string {
 	add(s.Policies, "policy", "policies")
 	add(s.Bindings, "binding", "bindings")
 	add(s.Webhooks, "webhook configuration", "webhook configurations")
-	text += fmt.Sprintf(" vetted: %d accepted, %d rejected", s.Accepted, s.Refused)
+	text += fmt.Sprintf(" vetted: %d accepted, %d rejected", s.Accepted, s.Rejected)
 	if s.Warnings > 0 {
 		text += "; " + phrase.Count(s.Warnings, "type warning")
 	}

@@ -12,7 +12,7 @@ import (
 type summary struct {
 	CRDs        int  `json:"crds"`
 	Accepted    int  `json:"accepted"`
-	Refused     int  `json:"refused"`
+	Rejected    int  `json:"refused"`
 	Unreadable  int  `json:"unreadable"`
 	Undecided   int  `json:"undecided,omitempty"`
 	Lints       int  `json:"lints"`
@@ -48,7 +48,7 @@ func (s *summary) count(one *vetted) {
 	case one.undecided():
 		s.Undecided++
 	default:
-		s.Refused++
+		s.Rejected++
 	}
 	s.CRDs++
 	if one.operation == "update" && s.Old != nil {
@@ -68,7 +68,7 @@ func (s *summary) verdict(paths []string) error {
 		return &command.ExitError{Code: command.Usage}
 	case s.CRDs == 0 && s.Policies == nil:
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
-	case s.Refused > 0 || s.Policies != nil && s.Policies.Refused > 0:
+	case s.Rejected > 0 || s.Policies != nil && s.Policies.Rejected > 0:
 		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (s *summary) String() string {
 }
 
 func (s *summary) crds() string {
-	text := fmt.Sprintf("%s vetted: %d accepted, %d rejected", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Refused)
+	text := fmt.Sprintf("%s vetted: %d accepted, %d rejected", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Rejected)
 	if s.Lints > 0 {
 		text += "; " + phrase.Count(s.Lints, "lint")
 	}

@@ -92,8 +92,8 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 	kubectl := one.kubectl(p.excerpt())
 	hints := p.hints(b, kubectl)
-	refused := strings.TrimRight(string(print.KubectlError(kubectl)), "\n")
-	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Safe(refused)))
+	rejected := strings.TrimRight(string(print.KubectlError(kubectl)), "\n")
+	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Safe(rejected)))
 	if r.Undecided != nil {
 		p.line(b, 2, "there may be more errors: "+untrusted.Line(r.Undecided.Error()))
 	}

@@ -37,7 +37,7 @@ func run(t *testing.T, args ...string) (stdout string, code int) {
 }
 
 const (
-	refusedCRD  = "../../testdata/vet_terminal/crd.yaml"
+	rejectedCRD = "../../testdata/vet_terminal/crd.yaml"
 	acceptedCRD = "../../../../examples/crontab/crd.yaml"
 )
 
@@ -64,8 +64,8 @@ func TestDocuments(t *testing.T) {
 			code  int
 		}{
 			{[]string{acceptedCRD}, command.OK},
-			{[]string{acceptedCRD, refusedCRD}, command.Findings},
-			{[]string{broken, refusedCRD, acceptedCRD}, command.Usage},
+			{[]string{acceptedCRD, rejectedCRD}, command.Findings},
+			{[]string{broken, rejectedCRD, acceptedCRD}, command.Usage},
 			{[]string{t.TempDir()}, command.Usage},
 		} {
 			out, code := run(t, append(c.paths, "-o", output, "--explain")...)

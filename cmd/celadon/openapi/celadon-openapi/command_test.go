@@ -66,8 +66,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestRefused checks command lines and inputs that end with exit code 2.
-func TestRefused(t *testing.T) {
+// TestRejected checks command lines and inputs that end with exit code 2.
+func TestRejected(t *testing.T) {
 	unserved := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b.c"},"spec":{"group":"b.c","names":{"kind":"A","plural":"as"},"scope":"Cluster","versions":[{"name":"v1","served":false,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
 	for _, test := range []struct {
 		args  string

@@ -31,7 +31,7 @@ func TestWebhook(t *testing.T) {
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	set := celadon.NewSet(celadon.Config{Unknown: celadon.RefuseUnknown})
+	set := celadon.NewSet(celadon.Config{Unknown: celadon.RejectUnknown})
 	r := &webhook.CRDReconciler{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(crd).Build(), Set: set}
 	h := &webhook.Handler{Set: set}
 	reconcile := func() {

@@ -53,7 +53,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-func TestReplaceRefusesWhatChanged(t *testing.T) {
+func TestReplaceRejectsWhatChanged(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "f")
 	if err := Write(name, []byte("before")); err != nil {

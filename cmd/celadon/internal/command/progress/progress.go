@@ -22,7 +22,7 @@ const (
 	// Patience is the time before the bar appears.
 	Patience = time.Second
 	// Width is the minimum width of the terminal. A bar that wraps could not be cleared.
-	Width = 60
+	MinWidth = 60
 )
 
 // On returns a bar on out, or nil if out is not a terminal or too narrow.
@@ -34,7 +34,7 @@ func On(out io.Writer, verb, noun string) *Bar {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width < Width {
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width < MinWidth {
 		return nil
 	}
 	return start(f, Patience, verb, noun)

@@ -205,8 +205,8 @@ func skippedKinds(s *finding.Summary) string {
 // crdCounts returns the CRDs' part of the last line of a report.
 func crdCounts(s *finding.CRDSummary) untrusted.Safe {
 	var text untrusted.Safe
-	if s != nil && s.Refused > 0 {
-		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Refused, "CRD"))
+	if s != nil && s.Rejected > 0 {
+		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Rejected, "CRD"))
 	}
 	if s != nil && s.Undecided > 0 {
 		text += untrusted.Sprintf("; %s undecided", phrase.Count(s.Undecided, "CRD"))

@@ -11,7 +11,7 @@ import (
 // UpgradeCounts returns the counts of an upgrade, except for undecided objects.
 func UpgradeCounts(s *finding.UpgradeSummary) string {
 	return fmt.Sprintf("%d accepted before and rejected on create now, %d rejected on update even when unchanged, %d accepted by ratcheting, %d silently changed",
-		s.RefusedOnCreate, s.RefusedOnUpdate, s.Ratcheted, s.Changed)
+		s.RejectedOnCreate, s.RejectedOnUpdate, s.Ratcheted, s.Changed)
 }
 
 // showUpgrades writes the counts of an upgrade, if there is one.
@@ -37,10 +37,10 @@ func Upgraded(o *finding.Object) string {
 func showUpgrade(b *strings.Builder, o *finding.Object) {
 	u := o.Upgrade
 	var what []string
-	if u.RefusedOnCreate() {
+	if u.RejectedOnCreate() {
 		what = append(what, "accepted before, rejected on create now")
 	}
-	if u.RefusedOnUpdate() {
+	if u.RejectedOnUpdate() {
 		what = append(what, "rejected on update even when unchanged")
 	}
 	if u.Before == finding.Undecided {

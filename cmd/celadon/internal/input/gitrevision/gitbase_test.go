@@ -78,7 +78,7 @@ func wants(t *testing.T, rev, path string, want ...string) {
 	}
 }
 
-func refused(t *testing.T, rev, path, want string) {
+func rejected(t *testing.T, rev, path, want string) {
 	t.Helper()
 	got, err := seen(t, rev, path)
 	if err == nil || !strings.Contains(err.Error(), want) {
@@ -107,9 +107,9 @@ func TestRepositories(t *testing.T) {
 	wants(t, "main", ".", "m/a.yaml new <nil>")
 	t.Chdir(dir)
 	wants(t, "HEAD", "shallow/m", "shallow/m/a.yaml new <nil>")
-	refused(t, "HEAD", ".", "not in a git work tree")
+	rejected(t, "HEAD", ".", "not in a git work tree")
 	t.Chdir(dir + "/super")
-	refused(t, "HEAD", "sub/m", "is in another repository: run celadon in "+filepath.Join(dir, "super/sub"))
+	rejected(t, "HEAD", "sub/m", "is in another repository: run celadon in "+filepath.Join(dir, "super/sub"))
 	wants(t, "HEAD", "../shallow/m", "../shallow/m/a.yaml new <nil>")
 }
 
@@ -135,8 +135,8 @@ func TestNothingFetched(t *testing.T) {
 	t.Setenv("GIT_DIR", src)
 	t.Setenv("GIT_ALLOW_PROTOCOL", "ssh")
 	t.Chdir(partial)
-	refused(t, "HEAD", "m", "fetch it first: git fetch --refetch --no-filter origin HEAD")
-	refused(t, "0123456789012345678901234567890123456789", "m", "fetch it first: git fetch origin 0123456789012345678901234567890123456789")
+	rejected(t, "HEAD", "m", "fetch it first: git fetch --refetch --no-filter origin HEAD")
+	rejected(t, "0123456789012345678901234567890123456789", "m", "fetch it first: git fetch origin 0123456789012345678901234567890123456789")
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a command was run")
 	}

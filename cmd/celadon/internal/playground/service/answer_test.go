@@ -55,7 +55,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-const refused = `apiVersion: stable.example.com/v1
+const rejected = `apiVersion: stable.example.com/v1
 kind: CronTab
 metadata: {name: nightly}
 spec:
@@ -67,7 +67,7 @@ spec:
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	got := ask(t, service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml"), Object: refused})
+	got := ask(t, service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml"), Object: rejected})
 	one := got["objects"].([]any)[0].(map[string]any)
 	if words := one["kubectl"].(string); !strings.HasPrefix(words, `The CronTab "nightly" is invalid: `) {
 		t.Errorf("kubectl: %s", words)
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	r := service.New()
-	req := service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml"), Object: refused}
+	req := service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml"), Object: rejected}
 	one := askIn(t, r, req)["objects"].([]any)[0].(map[string]any)
 	req.Do = "trace"
 	seen := map[string]bool{}
@@ -185,7 +185,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	r := service.New()
 	crd := read(t, "crontab/crd.yaml")
-	rules := askIn(t, r, service.Request{Do: "check", CRD: crd, Object: refused})["objects"].([]any)[0].(map[string]any)["rules"].([]any)
+	rules := askIn(t, r, service.Request{Do: "check", CRD: crd, Object: rejected})["objects"].([]any)[0].(map[string]any)["rules"].([]any)
 	rule := rules[0].(map[string]any)
 	got := askIn(t, r, service.Request{Do: "find", CRD: crd, Of: "crontabs.stable.example.com", Version: "v1", Path: rule["path"].(string), Index: int(rule["index"].(float64)), Want: "refused", Steps: 2000})
 	object := text(got["object"])
@@ -269,7 +269,7 @@ func TestShare(t *testing.T) {
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	crd := strings.Replace(read(t, "crontab/crd.yaml"), "self.replicas <= self.maxReplicas", "self.replicas <= self.maxReplicas && isIP('1.2.3.4')", 1)
-	list := ask(t, service.Request{Do: "versions", CRD: crd, Object: refused, KubeVersion: "1.33"})["versions"].([]any)
+	list := ask(t, service.Request{Do: "versions", CRD: crd, Object: rejected, KubeVersion: "1.33"})["versions"].([]any)
 	if len(list) != types.Newest-types.Oldest+1 {
 		t.Fatalf("got %d versions", len(list))
 	}

@@ -87,7 +87,7 @@ func TestNoNullLists(t *testing.T) {
 	for name, bad := range badCRDs(t) {
 		texts[name] = bad.text
 	}
-	objects := map[string]string{"no object": "", "refused": refused, "broken": "a: [\n", "other": "apiVersion: v1\nkind: Pod\n", "of bare": "apiVersion: example.com/v1\nkind: A\nmetadata: {name: a}\n", "several": refused + "---\n" + refused}
+	objects := map[string]string{"no object": "", "refused": rejected, "broken": "a: [\n", "other": "apiVersion: v1\nkind: Pod\n", "of bare": "apiVersion: example.com/v1\nkind: A\nmetadata: {name: a}\n", "several": rejected + "---\n" + rejected}
 	lists, nulls := map[string]bool{}, map[string]string{}
 	record := func(of string, value any) {
 		eachValue("", value, func(path string, v any) {

@@ -62,7 +62,7 @@ type run struct {
 const maxRuns = 500
 
 var outcomes = map[engine.RunOutcome]string{
-	engine.Passed: "passed", engine.Refused: "refused", engine.Ratcheted: "ratcheted", engine.Failed: "failed", engine.Undecided: "undecided",
+	engine.Passed: "passed", engine.Rejected: "refused", engine.Ratcheted: "ratcheted", engine.Failed: "failed", engine.Undecided: "undecided",
 }
 
 func (r *Service) check(ctx context.Context, req *Request) (any, error) {

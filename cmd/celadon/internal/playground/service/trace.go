@@ -15,12 +15,12 @@ import (
 
 // traceReply is the response to trace: the parts of a rule, each followed by its operands.
 type traceReply struct {
-	Parts []part `json:"parts"`
-	Cost  uint64 `json:"cost"`
-	Error string `json:"error,omitempty"`
+	Parts []tracedPart `json:"parts"`
+	Cost  uint64       `json:"cost"`
+	Error string       `json:"error,omitempty"`
 }
 
-type part struct {
+type tracedPart struct {
 	Text  string `json:"text"`
 	Depth int    `json:"depth"`
 	// Value is abbreviated JSON, or "" if the part was not evaluated.
@@ -49,12 +49,12 @@ func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	answer := &traceReply{Parts: []part{}, Cost: t.Cost}
+	answer := &traceReply{Parts: []tracedPart{}, Cost: t.Cost}
 	if t.Err != nil {
 		answer.Error = t.Err.Error()
 	}
 	for _, p := range t.Tree() {
-		one := part{Text: p.Text, Depth: p.Depth, Cost: p.Cost}
+		one := tracedPart{Text: p.Text, Depth: p.Depth, Cost: p.Cost}
 		if p.Ran && p.Value != nil {
 			one.Value = finding.Preview(expr.Native(p.Value), o.Secrets)
 		}

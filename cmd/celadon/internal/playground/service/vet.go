@@ -39,7 +39,7 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &vetted{all.Report, all.Refusals, all.Positions, located(all.Problems, req.CRD), points, r.withoutRules(req.CRD)}, nil
+	return &vetted{all.Report, all.Rejections, all.Positions, located(all.Problems, req.CRD), points, r.withoutRules(req.CRD)}, nil
 }
 
 // fix returns the text of the CRD with one or all of the advised bounds set.

@@ -259,7 +259,7 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 		c.show(def, req, doc, res, rep)
 		return res.Object
 	}
-	c.refuse(ctx, def, req, doc, res, rep)
+	c.reject(ctx, def, req, doc, res, rep)
 	if p := res.Prepared; p != nil {
 		return p.Self
 	}

@@ -47,11 +47,11 @@ func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Docum
 	u.Ratcheted = u.Now == finding.Invalid && u.Unchanged == finding.Valid
 	u.Changes = silent(ctx, before, def, update, unchanged.Result)
 	switch {
-	case u.RefusedOnUpdate():
+	case u.RejectedOnUpdate():
 		rep.Operation = "update"
-		c.refuse(ctx, def, update, doc, unchanged.Result, rep)
-	case u.RefusedOnCreate():
-		c.refuse(ctx, def, create, doc, now.Result, rep)
+		c.reject(ctx, def, update, doc, unchanged.Result, rep)
+	case u.RejectedOnCreate():
+		c.reject(ctx, def, create, doc, now.Result, rep)
 	case rep.Limit != nil:
 		rep.Verdict = finding.Undecided
 	}

@@ -24,7 +24,7 @@ func CoverageRules(b *strings.Builder, r *coverage.Report) {
 func CoverageLine(b *strings.Builder, r *coverage.Report) {
 	untrusted.Fprintf(b, "coverage: %.1f %%: ", r.Percent())
 	if r.Rules > 0 || r.Policies == nil {
-		untrusted.Fprintf(b, "of %s, %d ran and %d rejected; ", phrase.Count(r.Rules, "rule"), r.Ran, r.Refused)
+		untrusted.Fprintf(b, "of %s, %d ran and %d rejected; ", phrase.Count(r.Rules, "rule"), r.Ran, r.Rejected)
 	}
 	if p := r.Policies; p != nil {
 		untrusted.Fprintf(b, "of %s, %d ran and %d were false; ", phrase.Count(p.Expressions, "policy expression"), p.Ran, p.False)
@@ -41,9 +41,9 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 		return
 	}
 	if item.Policy != "" {
-		untrusted.Fprintf(b, "%s: ran %s, false %s\n", policyItem(item), phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+		untrusted.Fprintf(b, "%s: ran %s, false %s\n", policyItem(item), phrase.Count(item.Ran, "time"), phrase.Count(item.Rejected, "time"))
 	} else {
-		untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, rejected %s\n", item.CRD, item.Version, phrase.Path(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+		untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, rejected %s\n", item.CRD, item.Version, phrase.Path(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Rejected, "time"))
 	}
 	underlined(b, item.Rule, gaps)
 	for i, gap := range gaps {

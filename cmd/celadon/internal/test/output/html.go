@@ -57,9 +57,9 @@ func missing(item *coverage.Item) string {
 	}
 	if len(texts) == 0 {
 		if item.Policy != "" {
-			return fmt.Sprintf("ran %d, false %d", item.Ran, item.Refused)
+			return fmt.Sprintf("ran %d, false %d", item.Ran, item.Rejected)
 		}
-		return fmt.Sprintf("ran %d, rejected %d", item.Ran, item.Refused)
+		return fmt.Sprintf("ran %d, rejected %d", item.Ran, item.Rejected)
 	}
 	return strings.Join(texts, "; ")
 }

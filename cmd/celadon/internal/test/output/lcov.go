@@ -62,7 +62,7 @@ func (f *tracefile) add(item *coverage.Item, line int) {
 	block := f.found
 	if item.HasOutcomes() {
 		f.branch(item, line, block, 0, item.Passed)
-		f.branch(item, line, block, 1, item.Refused)
+		f.branch(item, line, block, 1, item.Rejected)
 	}
 	for i, c := range item.Conditions {
 		f.branch(item, line, block, 2+2*i, c.True)

@@ -58,9 +58,9 @@ type Fixer struct {
 
 // Summary counts CRDs.
 type Summary struct {
-	// CRDs counts all CRDs, Fixed the changed CRDs, and Refused those that the server would reject
+	// CRDs counts all CRDs, Fixed the changed CRDs, and Rejected those that the server would reject
 	// after fixing.
-	CRDs, Fixed, Refused int
+	CRDs, Fixed, Rejected int
 	// NotFixed counts the CRDs whose fixes must be made by hand.
 	NotFixed int
 	// Failed counts files that could not be fixed, and CRDs that could not be decoded.
@@ -99,7 +99,7 @@ func (f *Fixer) Generated(doc *input.Document, v *Vetted) {
 	if c.advised() {
 		f.notFixed(c, fmt.Errorf("it is generated from a %s: make the changes that celadon vet shows by hand", doc.Original["kind"]))
 	}
-	f.refused([]crd{c})
+	f.rejected([]crd{c})
 }
 
 // notFixed reports why a CRD is not changed.
@@ -125,7 +125,7 @@ func (f *Fixer) End(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if !slices.ContainsFunc(crds, crd.advised) {
-		f.refused(crds)
+		f.rejected(crds)
 		return nil
 	}
 	before, err := os.ReadFile(f.file)
@@ -183,7 +183,7 @@ func (f *Fixer) rounds(ctx context.Context, crds []crd, before []byte) (after []
 		done.add(e.counts)
 	}
 	if done.crds == 0 {
-		f.refused(crds)
+		f.rejected(crds)
 	}
 	return after, now, done, nil
 }
@@ -209,7 +209,7 @@ func (f *Fixer) write(crds, now []crd, done counts, before, after []byte) error 
 	for i := range now {
 		now[i].doc = crds[i].doc // report lines of the original file
 	}
-	f.refused(now)
+	f.rejected(now)
 	return nil
 }
 
@@ -227,11 +227,11 @@ func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error)
 	return crds, err
 }
 
-// refused reports the CRDs that the server would reject.
-func (f *Fixer) refused(crds []crd) {
+// rejected reports the CRDs that the server would reject.
+func (f *Fixer) rejected(crds []crd) {
 	for _, c := range crds {
 		if !c.Accepted {
-			f.sum.Refused++
+			f.sum.Rejected++
 			untrusted.Fprintf(f.err, "%s: %s: the API server rejects it: run celadon vet for details\n", c.doc.Location(), c.Report.Name)
 		}
 	}

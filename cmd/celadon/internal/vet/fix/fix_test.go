@@ -47,9 +47,9 @@ func TestFileChanged(t *testing.T) {
 	}
 	second := strings.ReplaceAll(string(costly), "gateway", "other")
 	for name, c := range map[string]struct {
-		then    string
-		fixed   int
-		refused bool
+		then     string
+		fixed    int
+		rejected bool
 	}{
 		"not at all":           {string(costly), 1, false},
 		"in another document":  {"# more\n" + string(costly) + "---\nkind: Other\n", 1, false}, // the vetted document is fixed
@@ -76,7 +76,7 @@ func TestFileChanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if sum := f.Summary(); sum.Fixed != c.fixed || (sum.Failed > 0) != c.refused || c.refused != (string(now) == c.then) {
+			if sum := f.Summary(); sum.Fixed != c.fixed || (sum.Failed > 0) != c.rejected || c.rejected != (string(now) == c.then) {
 				t.Errorf("%+v, %s\n%s", sum, &stderr, now)
 			}
 		})

@@ -15,9 +15,9 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// refuse records the rejection of an object: the server's status and causes, their positions, and
+// reject records the rejection of an object: the server's status and causes, their positions, and
 // the values in the failed rules.
-func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
+func (c *Decider) reject(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
 	rep.Verdict = finding.Invalid
 	rep.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	secrets := secret.Of(def.CRD.ForEngine(), doc.Object)

@@ -15,9 +15,9 @@ func misspelt(t *testing.T, kind string) string {
 	return strings.Replace(crdOf(t, kind, "10"), "x-kubernetes-validations", "x-kubernetes-validation", 1)
 }
 
-// TestServeRefusedAtStart checks that a server in the mode enforce does not start with a CRD that an
+// TestServeRejectedAtStart checks that a server in the mode enforce does not start with a CRD that an
 // API server would reject, and that other modes start and log it.
-func TestServeRefusedAtStart(t *testing.T) {
+func TestServeRejectedAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), misspelt(t, "Alpha"))
@@ -37,8 +37,8 @@ func TestServeRefusedAtStart(t *testing.T) {
 	}
 }
 
-// TestServeRefusedLater checks that the previous CRD stays in force, in every mode.
-func TestServeRefusedLater(t *testing.T) {
+// TestServeRejectedLater checks that the previous CRD stays in force, in every mode.
+func TestServeRejectedLater(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"enforce", "warn"} {
 		dir := t.TempDir()
