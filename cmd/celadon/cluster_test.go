@@ -280,7 +280,11 @@ func TestClusterOld(t *testing.T) {
 	const next = "../../examples/crontab-next/crd.yaml"
 	var checked, compared struct {
 		Summary struct {
-			Upgrade, Objects struct{ RejectedOnCreate, RejectedOnUpdate, Ratcheted int }
+			Upgrade, Objects struct {
+				RejectedOnCreate int `json:"refusedOnCreate"`
+				RejectedOnUpdate int `json:"refusedOnUpdate"`
+				Ratcheted        int
+			}
 		}
 	}
 	out, _, _ := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-o", "json")

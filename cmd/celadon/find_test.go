@@ -21,7 +21,10 @@ type foundReport struct {
 	CRDs []struct {
 		Versions []struct {
 			Accepted *foundObject
-			Rules    []struct{ Rejected, Accepted, Error, Budget *foundObject }
+			Rules    []struct {
+				Rejected                *foundObject `json:"refused"`
+				Accepted, Error, Budget *foundObject
+			}
 		}
 	}
 }

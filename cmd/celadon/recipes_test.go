@@ -111,7 +111,10 @@ func testRecipes(t *testing.T, all []*recipe) {
 			Name  string
 			Cases []any
 		}
-		Coverage struct{ Rules, Ran, Rejected, Conditions, Both, MCDC int }
+		Coverage struct {
+			Rules, Ran, Conditions, Both, MCDC int
+			Rejected                           int `json:"refused"`
+		}
 		Mutation struct {
 			Survivors []struct {
 				CRD, Rule, Mutant string

@@ -147,9 +147,9 @@ func ExampleSet_Validate() {
 	}, log)
 	fmt.Println(response.Allowed, err)
 	// Output:
-	// level=INFO msg=decided crd=crontabs.stable.example.com verdict=rejected cost=31
-	// level=INFO msg=rejected field=spec.replicas rule="self.replicas <= self.maxReplicas"
-	// level=INFO msg=rejected field=spec.schedule rule="self.split(' ').size() == 5"
+	// level=INFO msg=decided crd=crontabs.stable.example.com verdict=refused cost=31
+	// level=INFO msg=refused field=spec.replicas rule="self.replicas <= self.maxReplicas"
+	// level=INFO msg=refused field=spec.schedule rule="self.split(' ').size() == 5"
 	// true <nil>
 }
 
