@@ -18,14 +18,14 @@ import (
 // Advice is a bound to set in the schema.
 type Advice struct {
 	// Path is the path of the value to bound, such as "spec.hosts[*]".
-	Path string
+	Path string `json:"path"`
 	// Set is maxLength, maxItems, or maxProperties. Value is the bound to set.
-	Set   string
-	Value int64
+	Set   string `json:"set"`
+	Value int64  `json:"value"`
 	// Now is the current bound, or 0 if it is not set.
-	Now int64
+	Now int64 `json:"now,omitempty"`
 	// Field is the path of the value's schema in the CRD.
-	Field string
+	Field string `json:"-"`
 }
 
 // An advisor searches for the smallest set of bounds that brings all rules of a schema under their

@@ -21,30 +21,30 @@ import (
 type Reason struct {
 	// Expression is the most expensive part of the rule. EstimatedCost is how much less the rule
 	// would cost without it.
-	Expression    string
-	EstimatedCost uint64
+	Expression    string `json:"expression"`
+	EstimatedCost uint64 `json:"estimatedCost"`
 	// Missing lists the missing bounds that cause the cost, most significant first.
-	Missing []Missing
+	Missing []Missing `json:"missing"`
 	// EstimatedTotal is the estimate of the rule for an object or, if Message is set, of an evaluation
 	// of its messageExpression. KubeVersion is the version with this estimate, or "" if it is the
 	// vetted version.
-	EstimatedTotal uint64
-	Message        bool
-	KubeVersion    string
+	EstimatedTotal uint64 `json:"-"`
+	Message        bool   `json:"-"`
+	KubeVersion    string `json:"kubeVersion,omitempty"`
 	// Notes describe known pitfalls that apply to the rule.
-	Notes []string
+	Notes []string `json:"notes"`
 	// Fixable is false if no bounds bring the rule under its limit. Expression must then be
 	// rewritten.
-	Fixable bool
+	Fixable bool `json:"mendable"`
 }
 
 // Missing is a bound that the schema lacks.
 type Missing struct {
-	Path string
+	Path string `json:"path"`
 	// Set is the bound to add. Assumed is the size that the estimate uses without it: bytes, items,
 	// or entries.
-	Set     string
-	Assumed int64
+	Set     string `json:"bound"`
+	Assumed int64  `json:"assumed"`
 }
 
 func (ad *advisor) reason(r *rule) *Reason {

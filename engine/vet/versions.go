@@ -19,12 +19,12 @@ import (
 type Need struct {
 	// KubeVersion is the first version that accepts the rule, such as "1.31"; "" if this build
 	// supports no such version. If Silent is set, older versions accept the rule but drop Part.
-	KubeVersion string
-	Silent      bool
+	KubeVersion string `json:"kubeVersion"`
 	// Path and Index identify the rule. Part names the part that requires the version.
-	Path  string
-	Index int
-	Part  string
+	Part   string `json:"what"`
+	Path   string `json:"path"`
+	Index  int    `json:"index"`
+	Silent bool   `json:"withoutEffectBefore,omitempty"`
 }
 
 func (n Need) String() string {

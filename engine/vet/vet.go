@@ -59,44 +59,48 @@ type Report struct {
 
 // Version holds the cost estimates of a version's rules.
 type Version struct {
-	Name string
+	Name string `json:"name"`
 	// EstimatedCost is the sum over all rules, Limit the largest sum that is accepted.
-	EstimatedCost, Limit uint64
+	EstimatedCost uint64 `json:"estimatedCost"`
+	Limit         uint64 `json:"limit"`
 	// Advice is the smallest set of bounds, with the largest round values, that brings under their
 	// limits all rules for which bounds suffice. Fixable is set if it covers every rule.
-	Advice  []Advice
-	Fixable bool
+	Fixable bool     `json:"mendable"`
+	Advice  []Advice `json:"advice"`
 	// Rules are in schema order.
-	Rules []Rule
+	Rules []Rule `json:"rules"`
 }
 
 // Rule holds the estimate of a rule, in CEL cost units.
 type Rule struct {
 	// Path is the path in objects, such as "spec.hosts[*]"; "" is the root.
-	Path string
+	Path string `json:"path"`
 	// Index is the index in x-kubernetes-validations at Path.
-	Index int
+	Index int `json:"index"`
 	// Field is the rule's path in the CRD.
-	Field                   string
-	Rule, MessageExpression string
+	Field             string `json:"-"`
+	Rule              string `json:"rule"`
+	MessageExpression string `json:"messageExpression,omitempty"`
 	// EstimatedCost is for one evaluation. Cardinality is how often the rule can run in an object.
 	// EstimatedTotal is the product.
-	EstimatedCost, Cardinality, EstimatedTotal uint64
+	EstimatedCost  uint64 `json:"estimatedCost"`
+	Cardinality    uint64 `json:"cardinality"`
+	EstimatedTotal uint64 `json:"estimatedTotal"`
 	// Factors are the lists and maps around the rule that multiply its cost, outermost first.
-	Factors []cost.Factor
+	Factors []cost.Factor `json:"-"`
 	// MessageExpressionCost is for one evaluation.
-	MessageExpressionCost uint64
+	MessageExpressionCost uint64 `json:"messageExpressionCost"`
 	// Limit applies to EstimatedTotal and to MessageExpressionCost.
-	Limit uint64
+	Limit uint64 `json:"limit"`
 	// Broken is set if the rule does not compile.
-	Broken bool
+	Broken bool `json:"broken,omitempty"`
 	// OverLimit is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
 	// schema.
-	OverLimit bool
+	OverLimit bool `json:"over"`
 	// Reason explains the cost. It is nil unless OverLimit or Config.Explain is set.
-	Reason *Reason
+	Reason *Reason `json:"reason,omitempty"`
 	// Advice is the part of the version's advice that affects the rule.
-	Advice []Advice
+	Advice []Advice `json:"advice"`
 }
 
 // Vet validates a CRD in JSON. A rejected CRD is not an error: see Report.Accepted. Vet returns an

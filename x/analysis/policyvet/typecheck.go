@@ -30,25 +30,30 @@ type Warning struct {
 // largest object that the schema allows. They exceed Unbounded if a size has no bound.
 type Estimate struct {
 	// Kind is the kind of objects, such as "apps/v1, Kind=Deployment".
-	Kind string
+	Kind string `json:"kind"`
 	// Validations is the cost of validations and message expressions with their variables, which
 	// share the budget of the policy. Conditions and Annotations are those of matchConditions and audit
 	// annotations, with budgets of their own.
-	Validations, Conditions, Annotations uint64
+	Validations uint64 `json:"validations"`
+	Conditions  uint64 `json:"matchConditions"`
+	Annotations uint64 `json:"auditAnnotations"`
 	// Budget limits Validations, and also Annotations. ConditionsBudget limits Conditions.
-	Budget, ConditionsBudget uint64
+	Budget           uint64 `json:"budget"`
+	ConditionsBudget uint64 `json:"matchConditionsBudget"`
 	// Incomplete is set if the cost of an expression is not known, because it does not fit the type of the
 	// kind. The expression then counts as 0.
-	Incomplete bool
+	Incomplete bool `json:"incomplete,omitempty"`
 	// Expressions holds all expressions, in the order of fields.
-	Expressions []ExpressionEstimate
+	Expressions []ExpressionEstimate `json:"expressions"`
 }
 
 // An ExpressionEstimate is the estimated cost of an evaluation of an expression, without the variables
 // that it uses.
 type ExpressionEstimate struct {
-	Path, Expression string
-	Cost, Limit      uint64
+	Path       string `json:"path"`
+	Expression string `json:"-"`
+	Cost       uint64 `json:"estimatedCost"`
+	Limit      uint64 `json:"limit"`
 }
 
 // Fits reports whether all costs are within the limits, so that no object exceeds them.

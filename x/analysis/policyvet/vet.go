@@ -54,15 +54,16 @@ type Report struct {
 // An Error is the reason why the API server rejects a document.
 type Error struct {
 	// Path is the field, or "" for the whole document. Expression is the expression there, if it is one.
-	Path, Expression string
-	Message          string
+	Path       string `json:"path"`
+	Expression string `json:"expression,omitempty"`
+	Message    string `json:"message"`
 }
 
 // A KubeVersion is the verdict of a Kubernetes minor.
 type KubeVersion struct {
-	Version  string
-	Accepted bool
-	Errors   []Error
+	Version  string  `json:"version"`
+	Accepted bool    `json:"accepted"`
+	Errors   []Error `json:"errors"`
 }
 
 // Vet analyzes the documents for which IsVetted is true, in their order. The error is ctx's, an invalid
