@@ -57,19 +57,35 @@ type definitions struct {
 	walked []*definition // found while searching for suites
 	roots  []string      // folders in which a suite may name files
 
-	policyFiles policyFiles
+	policyFiles memo[*policyList] // by the paths that suites name
+	dirs        memo[[]*definition]
+	files       memo[readFile]
+	tables      memo[table]
+}
 
-	mu     sync.Mutex // suites run concurrently
-	dirs   map[string][]*definition
-	files  map[string][]*definition
-	tables map[string]table
+// A memo keeps results, because suites that run concurrently need the same files.
+type memo[T any] struct {
+	mu    sync.Mutex
+	known map[string]T
+}
+
+// get returns the result for a key. It computes it the first time.
+func (m *memo[T]) get(key string, compute func() T) T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	result, ok := m.known[key]
+	if !ok {
+		if m.known == nil {
+			m.known = map[string]T{}
+		}
+		result = compute()
+		m.known[key] = result
+	}
+	return result
 }
 
 func newDefinitions(suites, crds []string) *definitions {
-	return &definitions{
-		roots: slices.Concat(roots(suites), roots(crds)),
-		dirs:  map[string][]*definition{}, files: map[string][]*definition{}, tables: map[string]table{},
-	}
+	return &definitions{roots: slices.Concat(roots(suites), roots(crds))}
 }
 
 // layouts are the usual CRD folders, relative to a suite's folder or one of its parents: those of
@@ -175,19 +191,20 @@ func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 
 // file returns the CRDs in a file. Results are cached.
 func (d *definitions) file(path string) ([]*definition, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if all, known := d.files[path]; known {
-		return all, nil
-	}
-	data, err := input.ReadFile(path, input.MaxFile)
-	if err != nil {
-		return nil, err
-	}
-	var all []*definition
-	input.SplitText(path, data, func(c input.Chunk) bool { return c.Each(collect(&all)) })
-	d.files[path] = all
-	return all, nil
+	read := d.files.get(path, func() (r readFile) {
+		var data []byte
+		if data, r.err = input.ReadFile(path, input.MaxFile); r.err == nil {
+			input.SplitText(path, data, func(c input.Chunk) bool { return c.Each(collect(&r.crds)) })
+		}
+		return r
+	})
+	return read.crds, read.err
+}
+
+// readFile holds the CRDs in a file.
+type readFile struct {
+	crds []*definition
+	err  error
 }
 
 // collect returns a function that appends each document that is a CRD to all.
@@ -244,23 +261,19 @@ func above(dir string) (dirs []string) {
 // folder returns the CRDs in the folder path, without subfolders. Links that lead out of
 // top are skipped. Results are cached.
 func (d *definitions) folder(path, top string) []*definition {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if all, known := d.dirs[path]; known {
-		return all
-	}
-	var all []*definition
-	entries, err := os.ReadDir(path)
-	if err != nil || !worktree.Inside(top, path) {
-		entries = nil
-	}
-	for _, e := range entries {
-		file := filepath.Join(path, e.Name())
-		if !e.Type().IsRegular() || !input.Readable(file) {
-			continue
+	return d.dirs.get(path, func() (all []*definition) {
+		entries, err := os.ReadDir(path)
+		if err != nil || !worktree.Inside(top, path) {
+			return nil
 		}
-		input.Selection{Regular: true}.Scan(nil, []string{file}, func() {}, func(c input.Chunk) bool { return c.Each(collect(&all)) })
-	}
-	d.dirs[path] = all
-	return all
+		for _, e := range entries {
+			file := filepath.Join(path, e.Name())
+			if !e.Type().IsRegular() || !input.Readable(file) {
+				continue
+			}
+			each := func(c input.Chunk) bool { return c.Each(collect(&all)) }
+			input.Selection{Regular: true}.Scan(nil, []string{file}, func() {}, each)
+		}
+		return all
+	})
 }

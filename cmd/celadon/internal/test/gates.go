@@ -63,18 +63,15 @@ func parseTable(text string) table {
 
 // tableFor returns the first table found in dirs, or nil.
 func (d *definitions) tableFor(dirs []string) table {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	for _, dir := range dirs {
-		t, known := d.tables[dir]
-		if !known {
+		if t := d.tables.get(dir, func() table {
 			file := filepath.Join(dir, featureTableFile)
-			if text, err := input.ReadFile(file, maxTable); err == nil && worktree.Inside(dir, file) {
-				t = parseTable(string(text))
+			text, err := input.ReadFile(file, maxTable)
+			if err != nil || !worktree.Inside(dir, file) {
+				return nil
 			}
-			d.tables[dir] = t
-		}
-		if len(t) > 0 {
+			return parseTable(string(text))
+		}); len(t) > 0 {
 			return t
 		}
 	}

@@ -98,10 +98,7 @@ func (m *measures) attach(cfg *ruletest.Config) {
 
 func (m *measures) watch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) func(engine.RuleRun) {
 	w, err := m.rec.Watch(crd, e)
-	if err != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.err = cmp.Or(m.err, err)
+	if m.failed(err) {
 		return nil
 	}
 	return w.Observe
@@ -109,13 +106,18 @@ func (m *measures) watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 
 func (m *measures) watchPolicies(set *policy.Set) ruletest.PolicyObserver {
 	w, err := m.rec.WatchPolicies(set)
-	if err != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.err = cmp.Or(m.err, err)
+	if m.failed(err) {
 		return nil
 	}
 	return w.Observe
+}
+
+// failed keeps the first error. It reports whether err is one.
+func (m *measures) failed(err error) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = cmp.Or(m.err, err)
+	return err != nil
 }
 
 func (m *measures) writes(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, s *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {
@@ -217,25 +219,21 @@ func (m *measures) orderedPolicies() []mutation.PolicySuite {
 }
 
 // ordered returns the suites sorted, so that the order does not depend on which finished first.
-func (m *measures) ordered() []mutation.Suite {
-	type keyed struct {
-		mutation.Suite
-		text []byte
-	}
-	var all []keyed
-	for _, s := range m.suites {
+func (m *measures) ordered() (all []mutation.Suite) {
+	texts := map[*engine.Engine][]byte{}
+	for e, s := range m.suites {
 		slices.SortStableFunc(s.Cases, func(a, b mutation.Case) int { return cmp.Compare(a.Name, b.Name) })
-		text, _ := json.Marshal(s.CRD)
-		all = append(all, keyed{*s, text})
+		texts[e], _ = json.Marshal(s.CRD)
+		all = append(all, *s)
 	}
-	slices.SortFunc(all, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.CRD.Name, b.CRD.Name), bytes.Compare(a.text, b.text), cmp.Compare(a.Cases[0].Name, b.Cases[0].Name), cmp.Compare(a.Engine.Info().KubeVersion, b.Engine.Info().KubeVersion))
+	slices.SortFunc(all, func(a, b mutation.Suite) int {
+		return cmp.Or(
+			cmp.Compare(a.CRD.Name, b.CRD.Name), bytes.Compare(texts[a.Engine], texts[b.Engine]),
+			cmp.Compare(a.Cases[0].Name, b.Cases[0].Name),
+			cmp.Compare(a.Engine.Info().KubeVersion, b.Engine.Info().KubeVersion),
+		)
 	})
-	suites := make([]mutation.Suite, len(all))
-	for i := range all {
-		suites[i] = all[i].Suite
-	}
-	return suites
+	return all
 }
 
 func (m *measures) writeCoverage(r *coverage.Report, sources *output.Sources) error {

@@ -21,12 +21,6 @@ const (
 	maxPolicyBytes     = 64 << 20
 )
 
-// policyFiles holds the policies that suites name, by their paths.
-type policyFiles struct {
-	mu    sync.Mutex
-	known map[string]*policyList
-}
-
 // A policyList holds the policies at the paths of a suite.
 type policyList struct {
 	once     sync.Once
@@ -46,17 +40,7 @@ func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) 
 			return nil, []error{fmt.Errorf("policies: %s: a suite may only name files in the folders on the command line and their git work trees: test a folder that contains both", name)}
 		}
 	}
-	key := strings.Join(paths, "\x00")
-	d.policyFiles.mu.Lock()
-	if d.policyFiles.known == nil {
-		d.policyFiles.known = map[string]*policyList{}
-	}
-	list := d.policyFiles.known[key]
-	if list == nil {
-		list = &policyList{}
-		d.policyFiles.known[key] = list
-	}
-	d.policyFiles.mu.Unlock()
+	list := d.policyFiles.get(strings.Join(paths, "\x00"), func() *policyList { return &policyList{} })
 	list.once.Do(func() { list.read(paths, d.mayRead) })
 	return list.policies, list.errs
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -34,7 +33,7 @@ func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 	}
 	held := map[string]bool{} // files that hold a suite
 	var suites []*readResult
-	suspected := &suspects{files: map[string]bool{}}
+	suspected := &suspects{}
 	decode := func(doc *input.Document) *readResult { return classify(doc, named[doc.File], suspected) }
 	err := batch.All(ctx, r.Stdin, paths, decode, func(f *readResult) error {
 		switch {
@@ -87,25 +86,14 @@ func isSuite(file string) bool {
 
 // suspects caches which files look like suites, because a file can have millions of unreadable
 // documents.
-type suspects struct {
-	mu    sync.Mutex
-	files map[string]bool
-}
+type suspects struct{ memo[bool] }
 
 // has reports whether an unreadable file looks like a suite.
 func (s *suspects) has(file string) bool {
-	if isSuite(file) {
-		return true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	looks, known := s.files[file]
-	if !known {
+	return isSuite(file) || s.get(file, func() bool {
 		text, err := input.ReadFile(file, input.MaxFile)
-		looks = err == nil && ruletest.MayBeSuite(text)
-		s.files[file] = looks
-	}
-	return looks
+		return err == nil && ruletest.MayBeSuite(text)
+	})
 }
 
 // readGiven reads the CRDs of --crd. It returns an error if paths contain no CRD.

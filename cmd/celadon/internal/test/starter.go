@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
@@ -109,7 +108,12 @@ func (i *initial) showNext() {
 // startAll writes the requested suites and returns how many it wrote.
 func (i *initial) startAll(ctx context.Context, step func()) (written int, err error) {
 	if len(i.o.Policies) > 0 {
-		return i.startPolicies(ctx, step)
+		if err := i.readPolicies(ctx); i.policies == nil {
+			return 0, err
+		}
+		if len(i.crds) == 0 {
+			return i.startBuiltin(ctx, step)
+		}
 	}
 	for _, d := range i.crds {
 		n, err := i.start(ctx, d, step)
@@ -131,7 +135,8 @@ type initial struct {
 	samples  map[string][]map[string]any // by apiVersion and kind
 	problems []error
 	named    map[string]bool
-	parts    int // number of suites on standard output
+	parts    int                // number of suites on standard output
+	policies *ruletest.Policies // nil for suites of rules
 }
 
 func (i *initial) read(ctx context.Context) error {
@@ -171,52 +176,62 @@ func (i *initial) read(ctx context.Context) error {
 	})
 }
 
-// start writes a suite for each version of the CRD and returns how many it wrote.
+// start writes a suite for each served version of the CRD and returns how many it wrote.
 func (i *initial) start(ctx context.Context, d *definition, step func()) (written int, err error) {
 	read, err := d.decode()
 	if err != nil {
 		return 0, err
 	}
-	crd := read.Definition
-	e, err := engine.Compile(crd, engine.Config{})
+	e, err := engine.Compile(read.Definition, engine.Config{})
 	if e == nil {
 		return 0, err
 	}
-	for _, v := range crd.Spec.Versions {
+	for _, v := range read.Definition.Spec.Versions {
 		if !v.Served {
 			continue
 		}
 		if i.o.Out != "" {
-			if err := resource.CheckNames(crd.Name, v.Name); err != nil {
+			if err := resource.CheckNames(d.name, v.Name); err != nil {
 				return written, err
 			}
 		}
-		made, err := i.suite(ctx, d.file, crd, e, v.Name)
+		wrote, err := i.suite(ctx, d, e, v.Name)
 		if err != nil {
 			return written, err
 		}
-		if made == nil {
-			continue
+		if wrote {
+			written++
+			step()
 		}
-		if made.Limited != "" {
-			i.problems = append(i.problems, fmt.Errorf("%s: version %s: not all rules have cases: %s", d.file, v.Name, made.Limited))
-		}
-		if err := i.write(i.name(d, v.Name), made); err != nil {
-			return written, err
-		}
-		written++
-		step()
 	}
 	return written, nil
 }
 
-func (i *initial) suite(ctx context.Context, file string, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) (*ruletest.Started, error) {
-	s := &ruletest.Starter{
-		Definition: crd, Engine: e, Version: version, CRDPath: i.pathTo(file, crd.Name),
-		Samples: i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)],
-		Search:  analysis.Config{Steps: i.o.Steps, Seed: 1},
+// suite writes a suite of the rules or the policies of a version. It reports whether there are any.
+func (i *initial) suite(ctx context.Context, d *definition, e *engine.Engine, version string) (wrote bool, err error) {
+	crd, path := d.crd.Definition, i.pathTo(d.file, d.name)
+	samples := i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)]
+	if i.policies != nil {
+		s := &ruletest.PolicyStarter{
+			Definition: crd, Engine: e, Version: version, CRDPath: path, PolicyPaths: i.policyPaths(),
+			Policies: i.policies, Samples: samples, Steps: i.o.Steps,
+		}
+		return i.writePolicies(ctx, s, d.name+"-"+version+"-policies.testsuite.yaml")
 	}
-	return s.Suite(ctx)
+	s := &ruletest.Starter{
+		Definition: crd, Engine: e, Version: version, CRDPath: path, Samples: samples,
+		Search: analysis.Config{Steps: i.o.Steps, Seed: 1},
+	}
+	made, err := s.Suite(ctx)
+	if err != nil || made == nil {
+		return false, err
+	}
+	if made.Limited != "" {
+		i.problems = append(i.problems, fmt.Errorf("%s: version %s: not all rules have cases: %s", d.file, version, made.Limited))
+	}
+	summary := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object",
+		phrase.Count(made.Rules, "rule"), made.Rejected, made.Alone, made.Accepted)
+	return true, i.write(i.name(d, version), made.Text, summary)
 }
 
 // pathTo returns how a suite refers to its CRD: by the path of file relative to the output folder, or
@@ -245,13 +260,8 @@ func (i *initial) name(d *definition, version string) string {
 	return name + ".testsuite.yaml"
 }
 
-// write writes a suite, and prints a summary.
-func (i *initial) write(name string, made *ruletest.Started) error {
-	return i.writeText(name, made.Text, fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Rejected, made.Alone, made.Accepted))
-}
-
-// writeText writes the text of a suite, and prints a summary.
-func (i *initial) writeText(name string, text []byte, summary string) error {
+// write writes the text of a suite, and prints a summary.
+func (i *initial) write(name string, text []byte, summary string) error {
 	if i.o.Out == "" {
 		if i.parts++; i.parts > 1 {
 			_, _ = io.WriteString(i.Stdout, "---\n")

@@ -30,7 +30,7 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 	for path, text := range d.Open {
 		var all []*definition
 		input.SplitText(path, text, func(c input.Chunk) bool { return c.Each(collect(&all)) })
-		defs.files[path] = all
+		defs.files.get(path, func() readFile { return readFile{crds: all} })
 		defs.walked = append(defs.walked, all...)
 	}
 	for _, r := range d.Known {

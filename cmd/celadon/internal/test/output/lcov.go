@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,12 +28,7 @@ func Lcov(w io.Writer, r *coverage.Report, sources *Sources) error {
 		files[src.file].add(item, src.lineOf(node))
 	}
 	b := &strings.Builder{}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(b, "TN:\nSF:%s\n", untrusted.Line(name))
 		files[name].write(b)
 	}
@@ -43,61 +39,51 @@ func Lcov(w io.Writer, r *coverage.Report, sources *Sources) error {
 // tracefile is the record of a file.
 type tracefile struct {
 	functions, hits, branches []string
-	found, hit, forks, taken  int
+	hit, taken                int
 	lines                     map[int]int
 }
 
 func (f *tracefile) add(item *coverage.Item, line int) {
-	text := fmt.Sprintf("%s[%d]", itemName(item), item.Index)
-	if item.Policy != "" {
-		text = itemName(item)
+	text := itemName(item)
+	if item.Policy == "" {
+		text = fmt.Sprintf("%s[%d]", text, item.Index)
 	}
 	name := untrusted.Line(text)
 	f.functions = append(f.functions, fmt.Sprintf("FN:%d,%s", line, name))
 	f.hits = append(f.hits, fmt.Sprintf("FNDA:%d,%s", item.Ran, name))
-	if f.found++; item.Ran > 0 {
-		f.hit++
-	}
+	f.hit += min(item.Ran, 1)
 	f.lines[line] += item.Ran
-	block := f.found
+	branch := func(n, taken int) {
+		text := "-"
+		if item.Ran > 0 {
+			text = fmt.Sprint(taken)
+			f.taken += min(taken, 1)
+		}
+		f.branches = append(f.branches, fmt.Sprintf("BRDA:%d,%d,%d,%s", line, len(f.functions), n, text))
+	}
 	if item.HasOutcomes() {
-		f.branch(item, line, block, 0, item.Passed)
-		f.branch(item, line, block, 1, item.Rejected)
+		branch(0, item.Passed)
+		branch(1, item.Rejected)
 	}
 	for i, c := range item.Conditions {
-		f.branch(item, line, block, 2+2*i, c.True)
-		f.branch(item, line, block, 3+2*i, c.False)
+		branch(2+2*i, c.True)
+		branch(3+2*i, c.False)
 	}
-}
-
-func (f *tracefile) branch(item *coverage.Item, line, block, n, taken int) {
-	text := "-"
-	if f.forks++; item.Ran > 0 {
-		text = fmt.Sprint(taken)
-		if taken > 0 {
-			f.taken++
-		}
-	}
-	f.branches = append(f.branches, fmt.Sprintf("BRDA:%d,%d,%d,%s", line, block, n, text))
 }
 
 func (f *tracefile) write(b *strings.Builder) {
-	for _, list := range [][]string{f.functions, f.hits, {fmt.Sprintf("FNF:%d", f.found), fmt.Sprintf("FNH:%d", f.hit)}, f.branches, {fmt.Sprintf("BRF:%d", f.forks), fmt.Sprintf("BRH:%d", f.taken)}} {
-		for _, line := range list {
-			b.WriteString(line + "\n")
-		}
+	for _, line := range slices.Concat(f.functions, f.hits) {
+		b.WriteString(line + "\n")
 	}
-	numbers := make([]int, 0, len(f.lines))
-	for n := range f.lines {
-		numbers = append(numbers, n)
+	fmt.Fprintf(b, "FNF:%d\nFNH:%d\n", len(f.functions), f.hit)
+	for _, line := range f.branches {
+		b.WriteString(line + "\n")
 	}
-	slices.Sort(numbers)
+	fmt.Fprintf(b, "BRF:%d\nBRH:%d\n", len(f.branches), f.taken)
 	hit := 0
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(f.lines)) {
 		fmt.Fprintf(b, "DA:%d,%d\n", n, f.lines[n])
-		if f.lines[n] > 0 {
-			hit++
-		}
+		hit += min(f.lines[n], 1)
 	}
-	fmt.Fprintf(b, "LF:%d\nLH:%d\nend_of_record\n", len(numbers), hit)
+	fmt.Fprintf(b, "LF:%d\nLH:%d\nend_of_record\n", len(f.lines), hit)
 }
