@@ -1,196 +1,304 @@
 package diff
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// markdownPrinter writes a comment for a pull request. Untrusted text is put into code spans and blocks
-// whose fences are longer than any run of backticks in it, so markdown in it has no effect.
+// markdownPrinter writes a comment for a pull request. Each change is on a line of its own, and examples
+// follow if there is room for them. Untrusted text is put into code spans and blocks whose fences are
+// longer than any run of backticks in it, so markdown in it has no effect.
 type markdownPrinter struct {
-	out  *untrusted.Writer
-	b    strings.Builder
-	file string // of the current CRD
+	out *untrusted.Writer
+	// limits are those of a short comment with the breaks, or those of a verbose comment with all changes.
+	limits
 }
 
-// maxComment is the maximum length of a comment. GitHub's limit is slightly larger.
-const maxComment = 60_000
-
-func (p *markdownPrinter) crd(crd *CRD) error {
-	untrusted.Fprintf(&p.b, "### %s\n\n", code(crd.Name))
-	if u := crd.Update; u != nil && u.Rejected() {
-		p.b.WriteString("The API server **rejects the update of the CRD**:\n\n")
-		text := ""
-		for _, c := range u.Causes {
-			text += shortened(c.Field) + ": " + shortened(c.Message) + "\n"
-		}
-		if text == "" && u.Status != nil {
-			text = shortened(u.Status.Message) + "\n"
-		}
-		p.fence("", text)
-	}
-	if u := crd.KubeVersions; u != nil {
-		p.upgrade(u)
-	}
-	p.file = crd.NewFile
-	var rows, quiet []*Change
-	for _, c := range crd.Changes {
-		if c.Effect == compare.Equivalent || c.Effect == compare.Loosening && !c.unproved() {
-			quiet = append(quiet, c)
-		} else {
-			rows = append(rows, c)
-		}
-	}
-	if len(crd.Changes) == 0 {
-		p.b.WriteString("No change affects objects.\n\n")
-	}
-	for _, c := range rows {
-		p.change(c)
-	}
-	p.table(quiet)
-	return nil
+// limits are the limits of a comment.
+type limits struct {
+	verbose      bool
+	lines, bytes int
+	breakLines   int // one per break
+	breakBytes   int // of these lines
+	objectLines  int // of the breaks: objects before the changes of CRDs
+	unknownLines int // one per change with an unknown effect
+	unknownBytes int // of these lines
+	text         int // characters of a text from a CRD
+	example      int // bytes of an example
 }
 
-// upgrade writes the verdicts of two Kubernetes versions on the CRD.
-func (p *markdownPrinter) upgrade(u *KubeVersions) {
-	if verdict := u.verdict(); verdict != "" {
-		untrusted.Fprintf(&p.b, "%s\n\n", verdict)
-		text := ""
+var (
+	// action.yml cuts at slightly more.
+	shortComment = limits{
+		lines: 40, bytes: 20_000, breakLines: 24, breakBytes: 12_000, objectLines: 8, unknownLines: 3,
+		unknownBytes: 3000, text: 120, example: 2000,
+	}
+	// GitHub's limit is slightly larger.
+	verboseComment = limits{
+		verbose: true, lines: 2000, bytes: 60_000, breakLines: 200, breakBytes: 25_000, objectLines: 50,
+		unknownLines: 200, unknownBytes: 15_000, text: shown, example: 16_000,
+	}
+)
+
+func (p *markdownPrinter) crd(*CRD) error               { return nil }
+func (p *markdownPrinter) object(*finding.Object) error { return nil }
+
+// A commentItem is a list item of a comment.
+type commentItem struct {
+	// kind and kinds name the item in the counts of omitted items.
+	kind, kinds string
+	// line returns the item. example returns the lines of its example, or nil if they are too many. It is nil
+	// itself if the item has no example.
+	line    func() string
+	example func() []string
+}
+
+func (p *markdownPrinter) end(r *Report) error {
+	breaks, unknown := p.items(r)
+	breaks, restOfBreaks := limitItems(breaks, p.breakLines, p.breakBytes, "more")
+	rest := "more with an unknown effect"
+	if p.verbose {
+		unknown, rest = append(unknown, p.quiet(r)...), "more that break nothing or have an unknown effect"
+	}
+	unknown, restOfUnknown := limitItems(unknown, p.unknownLines, p.unknownBytes, rest)
+	head := []string{"## CRD changes: " + r.conclusion(), "", r.summary(), ""}
+	foot := p.foot(r)
+	more := []string{"", "Run `celadon diff` to see an example object for each change."}
+	items := slices.Concat(breaks, restOfBreaks, unknown, restOfUnknown)
+	room := p.lines - len(head) - len(items) - len(foot) - len(more)
+	bytes := p.bytes - p.breakBytes - p.unknownBytes - size(head) - size(foot) - size(more)
+	lines, omitted := head, len(restOfBreaks)+len(restOfUnknown) > 0
+	for _, item := range items {
+		if lines = append(lines, item.line()); item.example == nil {
+			continue
+		}
+		example := item.example()
+		if example == nil || len(example) > room || size(example) > bytes {
+			omitted = true
+			continue
+		}
+		lines = append(lines, example...)
+		room -= len(example)
+		bytes -= size(example)
+	}
+	if lines = append(lines, foot...); omitted {
+		lines = append(lines, more...)
+	}
+	lines = slices.CompactFunc(lines, func(a, b string) bool { return a == "" && b == "" })
+	_, err := io.WriteString(p.out, strings.TrimSpace(strings.Join(lines, "\n"))+"\n")
+	return err
+}
+
+// size returns the number of bytes of lines.
+func size(lines []string) (n int) {
+	for _, line := range lines {
+		n += len(line) + 1
+	}
+	return n
+}
+
+// foot returns the lines after the list: the counts of everything that is not in it.
+func (p *markdownPrinter) foot(r *Report) (lines []string) {
+	if o := r.Summary.Objects; o != nil {
+		lines = append(lines, "", o.text())
+	}
+	var parts []string
+	if quiet := p.quiet(r); len(quiet) > 0 && !p.verbose {
+		parts = append(parts, "These changes break nothing: "+countKinds(quiet)+".")
+	}
+	estimates := 0
+	for _, crd := range r.CRDs {
+		if crd.KubeVersions != nil && !p.verbose {
+			estimates += len(crd.KubeVersions.Estimates)
+		}
+	}
+	if estimates > 0 {
+		parts = append(parts, phrase.Count(estimates, "rule")+" with another estimated cost.")
+	}
+	if n := len(r.unchanged()); n > 0 {
+		parts = append(parts, unchangedText(n)+".")
+	}
+	if len(parts) > 0 {
+		lines = append(lines, "", strings.Join(parts, " "))
+	}
+	return lines
+}
+
+// items returns the breaks, most important first, and the changes with an unknown effect.
+func (p *markdownPrinter) items(r *Report) (breaks, unknown []commentItem) {
+	var allowed, objects []commentItem
+	for _, crd := range r.CRDs {
+		if rejection := p.rejection(crd); rejection.line != nil {
+			breaks = append(breaks, rejection)
+		}
+	}
+	for _, o := range r.Objects {
+		line := func() string { return "- " + string(p.code(print.Upgraded(o))) }
+		objects = append(objects, commentItem{line: line, kind: "object", kinds: "objects"})
+	}
+	first := min(len(objects), p.objectLines)
+	breaks = append(breaks, objects[:first]...)
+	for _, crd := range r.CRDs {
+		for _, c := range crd.Changes {
+			switch item := p.item(crd, c); {
+			case c.Allowed != "":
+				allowed = append(allowed, item)
+			case c.Effect.Breaks():
+				breaks = append(breaks, item)
+			case c.unproved():
+				unknown = append(unknown, item)
+			}
+		}
+	}
+	return slices.Concat(breaks, objects[first:], allowed), unknown
+}
+
+// quiet returns the changes that break nothing and, in a verbose comment, the estimates that change.
+func (p *markdownPrinter) quiet(r *Report) (items []commentItem) {
+	for _, crd := range r.CRDs {
+		for _, c := range crd.Changes {
+			if c.Allowed == "" && !c.unproved() && (c.Effect == compare.Equivalent || c.Effect == compare.Loosening) {
+				items = append(items, p.item(crd, c))
+			}
+		}
+		if crd.KubeVersions == nil || !p.verbose {
+			continue
+		}
+		for _, e := range crd.KubeVersions.Estimates {
+			line := func() string { return string("- " + p.code(crd.Name) + " " + p.code(string(e.text()))) }
+			items = append(items, commentItem{line: line, kind: "estimate", kinds: "estimates"})
+		}
+	}
+	return items
+}
+
+// rejection returns an item if the API server rejects the CRD or its update. With two Kubernetes versions, it
+// also returns an item if only the older version rejects the CRD. Otherwise the item has no line.
+func (p *markdownPrinter) rejection(crd *CRD) (item commentItem) {
+	var text untrusted.Safe
+	var causes []string
+	if u := crd.KubeVersions; u != nil && u.verdict() != "" {
+		text = u.verdict()
 		for _, c := range u.causes() {
-			text += string(causeText(c)) + "\n"
+			causes = append(causes, string(causeText(c)))
 		}
-		p.fence("", text)
+	} else if u := crd.Update; u != nil && u.Rejected() {
+		text = "the API server **rejects the update of the CRD**:"
+		for _, c := range u.Causes {
+			causes = append(causes, c.Field+": "+c.Message)
+		}
+		if len(causes) == 0 && u.Status != nil {
+			causes = []string{u.Status.Message}
+		}
 	}
-	for _, e := range u.Estimates {
-		untrusted.Fprintf(&p.b, "- %s\n", code(string(e.text())))
+	if text == "" {
+		return item
 	}
-	if len(u.Estimates) > 0 {
-		p.b.WriteString("\n")
+	if item = (commentItem{kind: "rejected CRD", kinds: "rejected CRDs"}); p.verbose && len(causes) > 1 {
+		item.example = func() (lines []string) {
+			for _, cause := range causes[1:] {
+				lines = append(lines, "  - "+string(p.code(cause)))
+			}
+			return lines
+		}
 	}
+	item.line = func() string {
+		line := "- " + p.code(crd.Name) + ": " + text
+		if len(causes) > 0 {
+			line += " " + p.code(causes[0])
+		}
+		return string(line)
+	}
+	return item
 }
 
-func (p *markdownPrinter) change(c *Change) {
-	mark := "**" + c.verb() + "**"
-	at := untrusted.Safe("")
-	if c.NewLine > 0 && p.file != "" {
-		at = " at " + code(location(finding.Location{File: p.file, Line: c.NewLine}))
+// item returns a change as a list item, with the example that shows its effect.
+func (p *markdownPrinter) item(crd *CRD, c *Change) commentItem {
+	item := commentItem{line: func() string { return p.line(crd, c) }, kind: c.Subject, kinds: c.subjects()}
+	if w := cmp.Or(c.Rejected, c.Kept); w != nil && c.Allowed == "" {
+		item.example = func() []string { return p.witness(c, w) }
 	}
-	untrusted.Fprintf(&p.b, "- %s %s%s\n\n", untrusted.Safe(mark), code(string(c.title())), at)
+	return item
+}
+
+// line describes a change in a list item.
+func (p *markdownPrinter) line(crd *CRD, c *Change) string {
+	var b strings.Builder
+	effect := untrusted.Safe("**" + c.verb() + "**")
+	if p.verbose && !c.Effect.Breaks() {
+		effect = p.code(string(c.effect()))
+	}
+	untrusted.Fprintf(&b, "- %s %s %s", p.code(crd.Name), p.code(string(c.title())), effect)
+	switch old, now := p.brief(c, c.Old), p.brief(c, c.New); {
+	case old != "" && now != "":
+		untrusted.Fprintf(&b, ": %s → %s", old, now)
+	case old != "":
+		untrusted.Fprintf(&b, ": %s is removed", old)
+	case now != "":
+		untrusted.Fprintf(&b, ": %s is new", now)
+	}
+	switch {
+	case c.NewLine > 0 && crd.NewFile != "":
+		untrusted.Fprintf(&b, " (%s)", p.code(location(finding.Location{File: crd.NewFile, Line: c.NewLine})))
+	case c.OldLine > 0 && crd.NewFile == "":
+		untrusted.Fprintf(&b, " (%s)", p.code(location(finding.Location{File: crd.OldFile, Line: c.OldLine})))
+	}
 	if c.Allowed != "" {
-		untrusted.Fprintf(&p.b, "  Allowed: %s\n\n", code(c.Allowed))
+		untrusted.Fprintf(&b, ", allowed: %s", p.code(c.Allowed))
 	}
-	text := ""
-	for _, side := range []struct{ sign, text string }{{"- ", c.Old}, {"+ ", c.New}} {
-		if side.text != "" {
-			text += side.sign + string(flat(c, side.text)) + "\n"
-		}
-	}
-	p.fence("diff", text)
-	if c.unproved() {
-		untrusted.Fprintf(&p.b, "  %s\n\n", code(string(c.noWitness())))
-	}
-	if w := c.Rejected; w != nil {
-		p.witness(c, w)
-	}
+	return b.String()
 }
 
 // verb returns the effect in a word or two.
 func (c *Change) verb() string {
-	switch {
-	case c.Effect == compare.Breaking:
+	switch c.Effect {
+	case compare.Breaking:
 		return "breaks"
-	case c.Effect == compare.Both:
+	case compare.Both:
 		return "breaks, and accepts more"
-	case c.Effect == compare.Unknown:
+	case compare.Unknown:
 		return "unknown"
-	case c.Effect == compare.Loosening:
+	case compare.Loosening:
 		return "accepts more"
 	}
 	return "has no effect"
 }
 
-func (p *markdownPrinter) witness(c *Change, w *Witness) {
-	untrusted.Fprintf(&p.b, "  <details><summary>%s: %s</summary>\n\n", c.head(w), w.describe())
-	text := ""
-	if w.Old != nil {
-		text = "# before\n" + document(w.Old) + "---\n"
+// subjects returns the plural of the change's subject.
+func (c *Change) subjects() string {
+	switch c.Subject {
+	case "pruning", "nullable", "required", "scope", "conversion", "storage", "names", "columns", "selectable fields":
+		return c.Subject
 	}
-	p.fence("yaml", text+document(w.Object))
-	text = ""
-	for _, cause := range w.causes() {
-		text += string(cause) + "\n"
-	}
-	for _, change := range w.Kept {
-		text += string(untrusted.Sprintf("%s: %s\n", change.Field, kept(&change)))
-	}
-	if also := w.alsoBreaks(); also != "" {
-		text += string(also) + "\n"
-	}
-	p.fence("", text)
-	p.b.WriteString("  </details>\n\n")
+	return c.Subject + "s"
 }
 
-// table lists the changes that need no review.
-func (p *markdownPrinter) table(list []*Change) {
-	if len(list) == 0 {
-		return
+// brief returns a text from a CRD as a short code span, or "" if the text is empty.
+func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
+	if c.Subject == "rule" {
+		text = lex.Flat(text)
 	}
-	untrusted.Fprintf(&p.b, "<details><summary>%d more changes that break nothing</summary>\n\n", len(list))
-	for _, c := range list {
-		untrusted.Fprintf(&p.b, "- %s: %s\n", code(string(c.title())), code(string(c.effect())))
-	}
-	p.b.WriteString("\n</details>\n\n")
-}
-
-func (p *markdownPrinter) object(o *finding.Object) error {
-	untrusted.Fprintf(&p.b, "- %s\n", code(print.Upgraded(o)))
-	return nil
-}
-
-func (p *markdownPrinter) end(r *Report) error {
-	head := "## CRD changes: " + r.conclusion() + "\n\n"
-	foot := "\n" + r.summary() + "\n"
-	if r.Summary.Objects != nil {
-		foot = "\n" + r.Summary.Objects.text() + "\n" + foot
-	}
-	body := p.b.String()
-	if limit := maxComment - len(head) - len(foot); len(body) > limit {
-		body = cut(body, limit)
-	}
-	_, err := io.WriteString(p.out, head+body+foot)
-	return err
-}
-
-// cut shortens a comment to limit bytes. It only keeps whole changes.
-func cut(body string, limit int) string {
-	end := strings.LastIndex(body[:limit-100], "\n- **")
-	if head := strings.LastIndex(body[:limit-100], "\n### "); head > end {
-		end = head
-	}
-	return body[:max(end, 0)] + "\n\nThe report is too long for a comment: run `celadon diff` to see the rest.\n"
-}
-
-// fence writes text as a code block in a list item.
-func (p *markdownPrinter) fence(language, text string) {
 	if text == "" {
-		return
+		return ""
 	}
-	marks := strings.Repeat("`", max(3, longest(text)+1))
-	p.b.WriteString("  " + marks + language + "\n")
-	for line := range strings.Lines(text) {
-		untrusted.Fprintf(&p.b, "  %s\n", strings.TrimSuffix(line, "\n"))
-	}
-	p.b.WriteString("  " + marks + "\n\n")
+	return p.code(text)
 }
 
-// code returns text as a code span on one line.
-func code(text string) untrusted.Safe {
-	line := string(untrusted.Line(text))
+// code returns the beginning and end of text as a code span on one line. It is shortened after it
+// is escaped, because an escape sequence is longer than its character.
+func (p *markdownPrinter) code(text string) untrusted.Safe {
+	line := preview.Middle(string(untrusted.Line(text)), p.text)
 	marks := strings.Repeat("`", longest(line)+1)
 	if longest(line) > 0 || line == "" {
 		line = " " + line + " "
@@ -208,4 +316,69 @@ func longest(text string) (longest int) {
 		longest = max(longest, n)
 	}
 	return longest
+}
+
+// witness returns the lines of a folded example object.
+func (p *markdownPrinter) witness(c *Change, w *Witness) []string {
+	text := print.Document(w.Object)
+	if w.Old != nil {
+		text = "# before\n" + print.Document(w.Old) + "---\n" + text
+	}
+	for _, remark := range w.remarks() {
+		text += string("# " + remark + "\n")
+	}
+	if len(text) > p.example {
+		return nil
+	}
+	marks := strings.Repeat("`", max(3, longest(text)+1))
+	lines := []string{"  <details><summary>" + c.head(w) + ": " + w.describe() + "</summary>", "", "  " + marks + "yaml"}
+	for line := range strings.Lines(text) {
+		lines = append(lines, string(untrusted.Sprintf("  %s", strings.TrimSuffix(line, "\n"))))
+	}
+	return append(lines, "  "+marks, "  </details>", "")
+}
+
+// limitItems returns the first items, at most limit lines of together bytes, and, if others remain, an item
+// with their counts by kind.
+func limitItems(items []commentItem, limit, bytes int, words string) (first, rest []commentItem) {
+	n := 0
+	for ; n < min(len(items), limit); n++ {
+		line := items[n].line()
+		if bytes -= len(line) + 1; bytes < 0 {
+			break
+		}
+		items[n].line = func() string { return line }
+	}
+	if n == len(items) {
+		return items, nil
+	}
+	return items[:n], []commentItem{{line: func() string {
+		return fmt.Sprintf("- and %d %s: %s", len(items)-n, words, countKinds(items[n:]))
+	}}}
+}
+
+// countKinds returns the number of items of each kind, largest first.
+func countKinds(items []commentItem) string {
+	type count struct {
+		n    int
+		item commentItem
+	}
+	var counts []*count
+	for _, item := range items {
+		i := slices.IndexFunc(counts, func(c *count) bool { return c.item.kind == item.kind })
+		if i < 0 {
+			i, counts = len(counts), append(counts, &count{item: item})
+		}
+		counts[i].n++
+	}
+	slices.SortStableFunc(counts, func(a, b *count) int { return cmp.Compare(b.n, a.n) })
+	var parts []string
+	for _, c := range counts {
+		name := c.item.kinds
+		if c.n == 1 {
+			name = c.item.kind
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", c.n, name))
+	}
+	return strings.Join(parts, ", ")
 }

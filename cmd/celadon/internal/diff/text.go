@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -26,11 +27,12 @@ func newPrinter(out *untrusted.Writer, width int, o *Options) printer {
 		return newList(out, o)
 	case "markdown":
 		if o.Verbose {
-			return &markdownPrinter{out: out}
+			return &markdownPrinter{out, verboseComment}
 		}
-		return &commentPrinter{out: out}
+		return &markdownPrinter{out, shortComment}
 	}
-	return &textPrinter{out: out, o: o, layout: print.Layout{Color: out.Colors, Width: width}}
+	objects, _ := print.New("text", out, print.Options{Color: out.Colors, Width: width})
+	return &textPrinter{out, o, print.Layout{Color: out.Colors, Width: width}, objects}
 }
 
 // textPrinter writes for people.
@@ -48,41 +50,28 @@ func (p *textPrinter) crd(crd *CRD) error {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", p.out.Paint(untrusted.Bold, untrusted.Line(crd.Name)))
 	if u := crd.Update; u != nil && !u.Accepted {
-		p.update(&b, u)
+		if err := cmp.Or(p.write(&b), p.objects.CRD(u)); err != nil {
+			return err
+		}
 	}
 	if crd.KubeVersions != nil {
 		p.upgrade(&b, crd.KubeVersions)
 	}
-	for _, c := range crd.Changes {
-		if c.Effect != compare.Equivalent {
-			p.change(&b, crd, c)
+	for _, quiet := range []bool{false, true} {
+		for _, c := range crd.Changes {
+			if quiet == (c.Effect == compare.Equivalent) {
+				p.change(&b, crd, c)
+			}
 		}
 	}
-	for _, c := range crd.Changes {
-		if c.Effect == compare.Equivalent {
-			untrusted.Fprintf(&b, "  %s: %s%s\n", c.title(), c.effect(), p.locations(crd, c))
-		}
-	}
-	_, err := io.WriteString(p.out, p.layout.Text(b.String()))
-	return err
+	return p.write(&b)
 }
 
-// update writes the API server's verdict on the CRD itself.
-func (p *textPrinter) update(b *strings.Builder, u *finding.CRD) {
-	if u.Undecided {
-		untrusted.Fprintf(b, "  the update of the CRD is undecided: %s\n", u.Problem)
-		return
-	}
-	untrusted.Fprintf(b, "  %s\n", p.out.Paint(untrusted.Red, "the API server rejects the update of the CRD:"))
-	for _, c := range u.Causes {
-		untrusted.Fprintf(b, "    %s: %s\n", shortened(c.Field), shortened(c.Message))
-		if c.Line > 0 {
-			untrusted.Fprintf(b, "      --> %s:%d:%d\n", c.File, c.Line, c.Column)
-		}
-	}
-	if len(u.Causes) == 0 && u.Status != nil {
-		untrusted.Fprintf(b, "    %s\n", shortened(u.Status.Message))
-	}
+// write writes a part of the report in the layout of the terminal, and empties b.
+func (p *textPrinter) write(b *strings.Builder) error {
+	_, err := io.WriteString(p.out, p.layout.Text(b.String()))
+	b.Reset()
+	return err
 }
 
 func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
@@ -96,55 +85,69 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 		effect = p.out.Paint(untrusted.Yellow, effect)
 	}
 	untrusted.Fprintf(b, "  %s: %s%s\n", c.title(), effect, p.locations(crd, c))
-	if c.Allowed != "" {
-		untrusted.Fprintf(b, "    allowed: %s\n", c.Allowed)
-	}
-	if c.Old != "" {
-		untrusted.Fprintf(b, "    - %s\n", flat(c, c.Old))
-	}
-	if c.New != "" {
-		untrusted.Fprintf(b, "    + %s\n", flat(c, c.New))
-	}
-	for _, w := range []*Witness{c.Rejected, c.Kept} {
-		if w != nil {
-			p.witness(b, c, w)
+	if c.Effect != compare.Equivalent {
+		for _, line := range c.details() {
+			untrusted.Fprintf(b, "    %s\n", line)
 		}
 	}
 }
 
-func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
-	untrusted.Fprintf(b, "    %s:\n", c.head(w))
-	for _, part := range []struct {
-		name   string
-		object map[string]any
-	}{{"old object", w.Old}, {"new object", w.Object}} {
-		if part.object == nil {
-			continue
-		}
-		indent := "      "
-		if w.Old != nil {
-			untrusted.Fprintf(b, "      %s:\n", part.name)
-			indent += "  "
-		}
-		for line := range strings.Lines(document(part.object)) {
-			b.WriteString(indent + line)
+// details returns the texts of a change and its example in lines.
+func (c *Change) details() (lines []untrusted.Safe) {
+	if c.Allowed != "" {
+		lines = append(lines, untrusted.Sprintf("allowed: %s", c.Allowed))
+	}
+	if c.Old != "" {
+		lines = append(lines, "- "+flat(c, c.Old))
+	}
+	if c.New != "" {
+		lines = append(lines, "+ "+flat(c, c.New))
+	}
+	for _, w := range []*Witness{c.Rejected, c.Kept} {
+		if w != nil {
+			lines = append(append(lines, untrusted.Safe(c.head(w)+":")), w.details()...)
 		}
 	}
-	for _, cause := range w.causes() {
-		untrusted.Fprintf(b, "      %s\n", cause)
+	return lines
+}
+
+// details returns the objects, causes, and verdicts in lines.
+func (w *Witness) details() (lines []untrusted.Safe) {
+	object := func(indent untrusted.Safe, obj map[string]any) {
+		for line := range strings.Lines(print.Document(obj)) {
+			lines = append(lines, indent+untrusted.Line(strings.TrimSuffix(line, "\n")))
+		}
 	}
-	for _, change := range w.Kept {
-		untrusted.Fprintf(b, "      %s: %s\n", change.Field, kept(&change))
+	if w.Old == nil {
+		object("  ", w.Object)
+	} else {
+		lines = append(lines, "  old object:")
+		object("    ", w.Old)
+		lines = append(lines, "  new object:")
+		object("    ", w.Object)
 	}
-	for _, path := range w.Hidden {
-		untrusted.Fprintf(b, "      %s is hidden: its format is password\n", path)
-	}
-	if also := w.alsoBreaks(); also != "" {
-		untrusted.Fprintf(b, "      %s\n", also)
+	for _, remark := range w.remarks() {
+		lines = append(lines, "  "+remark)
 	}
 	if description := w.describe(); description != "" {
-		untrusted.Fprintf(b, "    %s\n", description)
+		lines = append(lines, untrusted.Safe(description))
 	}
+	return lines
+}
+
+// remarks returns the causes of a rejection, and other remarks on the example, in a line each.
+func (w *Witness) remarks() []untrusted.Safe {
+	lines := w.causes()
+	for _, change := range w.Kept {
+		lines = append(lines, untrusted.Sprintf("%s: %s", change.Field, kept(&change)))
+	}
+	for _, path := range w.Hidden {
+		lines = append(lines, untrusted.Sprintf("%s is hidden: its format is password", path))
+	}
+	if also := w.alsoBreaks(); also != "" {
+		lines = append(lines, also)
+	}
+	return lines
 }
 
 // kept describes how a persisted value changes.
@@ -179,15 +182,7 @@ func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 
 func location(p finding.Location) string { return string(untrusted.Sprintf("%s:%d", p.File, p.Line)) }
 
-func (p *textPrinter) object(o *finding.Object) error {
-	if p.objects == nil {
-		var err error
-		if p.objects, err = print.New("text", p.out, print.Options{Color: p.layout.Color, Width: p.layout.Width}); err != nil {
-			return err
-		}
-	}
-	return p.objects.Object(o)
-}
+func (p *textPrinter) object(o *finding.Object) error { return p.objects.Object(o) }
 
 func (p *textPrinter) end(r *Report) error {
 	var b strings.Builder
@@ -203,8 +198,7 @@ func (p *textPrinter) end(r *Report) error {
 		color = untrusted.Yellow
 	}
 	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.out.Paint(color, untrusted.Line(r.conclusion())))
-	_, err := io.WriteString(p.out, p.layout.Text(b.String()))
-	return err
+	return p.write(&b)
 }
 
 // unchanged writes the number of unchanged CRDs on a line, followed by their names if the output is

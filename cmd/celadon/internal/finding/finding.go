@@ -2,12 +2,12 @@ package finding
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Result holds the findings of a command about an object, a CRD, or a test suite, for formats that
@@ -28,10 +28,12 @@ type Finding struct {
 	// Level is error, warning, or note.
 	Level string
 	At    Location
-	// Text is the message with its details. An annotation has Title and Note instead, which may have
-	// several lines.
-	Text, Title string
-	Note        untrusted.Safe
+	// Title names the object and its problem. It is "" if the ID does.
+	Title string
+	// Message begins with the title if it would not be clear without it. Expression is the rule that
+	// it is about, or "", and Details are further lines.
+	Message, Expression string
+	Details             []string
 	// Subject identifies the object, so that a code-scanning page can track the finding when its line
 	// moves.
 	Subject []string
@@ -46,4 +48,19 @@ type Finding struct {
 	Lint *vet.Lint
 	// Write is a Go marker to add above the position, or "".
 	Write string
+}
+
+// Text returns the message with the rule and the details.
+func (f *Finding) Text() string {
+	text := f.Message
+	if f.Expression != "" {
+		text += "\nrule: " + f.Expression
+	}
+	return strings.Join(append([]string{text}, f.Details...), "\n")
+}
+
+// SetLines sets the message to the first line of text, and the details to the others.
+func (f *Finding) SetLines(text string) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	f.Message, f.Details = lines[0], lines[1:]
 }

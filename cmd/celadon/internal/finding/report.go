@@ -191,7 +191,7 @@ func (c *Cause) Incomplete() bool {
 // Location returns the location of the cause. It has the hint of a cause that is not about a rule.
 func (c *Cause) Location() Location {
 	at := Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
-	if c.Rule == "" {
+	if c.Rule == "" && c.Summary == "" {
 		at.Hint = c.Hint
 	}
 	return at
@@ -217,7 +217,22 @@ type Location struct {
 }
 
 func (p Location) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Field)
+	text := p.Place()
+	if p.Field != "" {
+		text += ": " + p.Field
+	}
+	return text
+}
+
+// Place returns the file, with the line and column if they are known.
+func (p Location) Place() string {
+	text := p.File
+	for _, n := range []int{p.Line, p.Column} {
+		if n > 0 {
+			text += ":" + strconv.Itoa(n)
+		}
+	}
+	return text
 }
 
 // Summary counts the objects of a run.

@@ -190,7 +190,7 @@ func (v *view) ofCRD(p *part) {
 		if rule != nil && f.Level == "error" {
 			if at, reason, ok := p.within(v.text, rule, f.At.Field); ok {
 				d.Range = at
-				compilePoint(&d, reason, f.Text)
+				compilePoint(&d, reason, f.Text())
 			}
 		}
 		one := docFinding{diagnostic: d, rule: rule, of: p.kind}
@@ -206,7 +206,7 @@ func crdErrors(findings []finding.Finding) []editor.CRDError {
 	list := make([]editor.CRDError, len(findings))
 	for i := range findings {
 		f := &findings[i]
-		message := strings.TrimPrefix(f.Text, f.At.Field+": ")
+		message := strings.TrimPrefix(f.Text(), f.At.Field+": ")
 		list[i] = editor.CRDError{
 			Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: message, Kind: f.Kind,
 		}
@@ -216,7 +216,7 @@ func crdErrors(findings []finding.Finding) []editor.CRDError {
 
 func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
 	d := protocol.Diagnostic{
-		Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: pointFirst(pointOf(f), f.Text),
+		Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: pointFirst(pointOf(f), f.Text()),
 	}
 	switch {
 	case f.Lint != nil:

@@ -202,6 +202,6 @@ func (a *actor) markers() {
 		word := a.text.offsetAt(f.At.Line, 0)
 		line := string(a.text.bytes[at:word])
 		edit := protocol.TextEdit{Range: a.text.rangeOf(at, at), NewText: line + f.Write + "\n"}
-		a.offer(quickFix, "write "+f.Write, []protocol.TextEdit{edit}, true, func(d *protocol.Diagnostic) bool { return d.Code == f.ID && d.Message == shown(f.Text) })
+		a.offer(quickFix, "write "+f.Write, []protocol.TextEdit{edit}, true, func(d *protocol.Diagnostic) bool { return d.Code == f.ID && d.Message == shown(f.Text()) })
 	}
 }

@@ -23,7 +23,7 @@ func pointFirst(point, text string) string {
 
 // pointOf returns the point of a finding.
 func pointOf(f *finding.Finding) string {
-	text, isFollowing := strings.CutPrefix(f.Text, print.Follows)
+	text, isFollowing := strings.CutPrefix(f.Text(), print.Follows)
 	text = strings.TrimPrefix(text, strings.TrimSuffix(f.Title, print.FollowsTitle)+": ")
 	if point, ok := editor.StrictPoint(text, f.At.Field, f.At.Hint); ok {
 		return point
@@ -65,7 +65,7 @@ func strictInCRD(p *part, f *finding.Finding) (more []finding.Location) {
 	if f.Rule != nil || p.doc.Duplicate != nil {
 		return nil
 	}
-	fields := editor.StrictFields(f.Text)
+	fields := editor.StrictFields(f.Text())
 	if len(fields) == 0 || f.At.Field != fields[0] {
 		return nil
 	}

@@ -64,6 +64,6 @@ func (v *view) addPolicyFinding(p *part, path, level, id, text string) {
 		position := p.doc.Locate([]string{path})[0]
 		at.Line, at.Column = position.Line, position.Column
 	}
-	f := finding.Finding{ID: id, Level: level, At: at, Text: text}
+	f := finding.Finding{ID: id, Level: level, At: at, Message: text}
 	p.findings = append(p.findings, docFinding{diagnostic: diagnostic(p.rangeOf(v.text, at), &f)})
 }

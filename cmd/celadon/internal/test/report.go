@@ -75,7 +75,7 @@ type suite struct{ *ruletest.SuiteReport }
 
 func (s suite) findings(yield func(finding.Finding) bool) {
 	for _, e := range s.Errors {
-		if !yield(s.finding(e.Position, s.Name, untrusted.Line(e.Message))) {
+		if !yield(s.finding(e.Position, s.Name, string(untrusted.Line(e.Message)))) {
 			return
 		}
 	}
@@ -89,14 +89,17 @@ func (s suite) findings(yield func(finding.Finding) bool) {
 		}
 		var b strings.Builder
 		showCase(&b, s.SuiteReport, c)
-		if !yield(s.finding(at, s.Name+"/"+c.Name, untrusted.Safe(strings.TrimSpace(b.String())))) {
+		if !yield(s.finding(at, s.Name+"/"+c.Name, b.String())) {
 			return
 		}
 	}
 }
 
-func (s suite) finding(at ruletest.Position, title string, note untrusted.Safe) finding.Finding {
-	return finding.Finding{Level: "error", At: finding.Location{File: s.File, Line: at.Line, Column: at.Column}, Title: title, Note: note}
+func (s suite) finding(at ruletest.Position, title, text string) finding.Finding {
+	place := finding.Location{File: s.File, Line: at.Line, Column: at.Column}
+	f := finding.Finding{Level: "error", At: place, Title: title}
+	f.SetLines(text)
+	return f
 }
 
 // cases returns one case for each error of the suite and for each of its cases.

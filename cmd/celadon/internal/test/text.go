@@ -32,22 +32,19 @@ func (p *textPrinter) suite(s *ruletest.SuiteReport) error {
 	return err
 }
 
+// outcomes are the words for outcomes, and their colors.
+var outcomes = map[ruletest.Outcome]struct {
+	color untrusted.Color
+	word  untrusted.Safe
+}{
+	ruletest.Failed: {untrusted.Red, "FAIL"}, ruletest.Error: {untrusted.Red, "ERROR"},
+	ruletest.Skipped: {untrusted.Yellow, "SKIP"}, ruletest.Passed: {untrusted.Green, "PASS"},
+}
+
 func (p *textPrinter) one(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseReport) {
-	switch c.Outcome {
-	case ruletest.Failed:
-		p.head(b, untrusted.Red, "FAIL", s, c.Name, c.Position)
-	case ruletest.Error:
-		p.head(b, untrusted.Red, "ERROR", s, c.Name, c.Position)
-	case ruletest.Skipped:
-		if p.verbose {
-			p.head(b, untrusted.Yellow, "SKIP", s, c.Name, c.Position)
-		}
-	case ruletest.Passed:
-		if p.verbose {
-			p.head(b, untrusted.Green, "PASS", s, c.Name, c.Position)
-		}
-	}
 	if p.verbose || c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error {
+		o := outcomes[c.Outcome]
+		p.head(b, o.color, o.word, s, c.Name, c.Position)
 		showCase(b, s, c)
 	}
 }
@@ -132,15 +129,9 @@ func counts(b *strings.Builder, r *Report) {
 		untrusted.Fprintf(b, "%s is updated: review the new expectations\n", file)
 	}
 	untrusted.Fprintf(b, "%s in %s: %d passed, %d failed", phrase.Count(s.Passed+s.Failed+s.Skipped, "case"), phrase.Count(s.Suites, "suite"), s.Passed, s.Failed)
-	if s.Skipped > 0 {
-		untrusted.Fprintf(b, "; %d skipped", s.Skipped)
-	}
-	if s.Errors > 0 {
-		untrusted.Fprintf(b, "; %s", phrase.Count(s.Errors, "error"))
-	}
-	if s.Older > 0 {
-		untrusted.Fprintf(b, "; %d with a message in the wording of an older server", s.Older)
-	}
+	print.Also(b, s.Skipped, "skipped")
+	print.Also(b, s.Errors, "error", "errors")
+	print.Also(b, s.Older, "with a message in the wording of an older server")
 	if r.Interrupted {
 		b.WriteString("; interrupted")
 	}

@@ -3,162 +3,217 @@ package vet
 import (
 	"cmp"
 	"fmt"
+	"strings"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
-	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/assist"
 )
-
-// crdFinding is a problem at a position.
-type crdFinding struct {
-	id, description, message string
-	rule                     string   // the rule with the problem, or ""
-	shown                    []string // details
-	code                     string   // the kind of mistake in the rule, or ""
-	level                    string   // error, warning, or note
-	at                       finding.Location
-	ref                      *engine.RuleRef // the rule in the CRD, if it can be located
-	kind                     engine.CauseKind
-	lint                     *vet.Lint
-}
 
 // crdLocation is the position of a finding about the whole CRD.
 func (one *vetted) crdLocation() finding.Location {
 	return finding.Location{File: one.doc.File, Line: one.doc.Line}
 }
 
-// findings returns the errors, warnings, lints, and advice of a CRD.
-func (one *vetted) findings() (list []crdFinding) {
+// name returns the name of the CRD, or "".
+func (one *vetted) name() string {
+	if one.report == nil {
+		return ""
+	}
+	return one.report.Name
+}
+
+// findings returns the errors, warnings, lints, and advice of a CRD. width is the width of excerpts.
+func (one *vetted) findings(width int) (list []finding.Finding) {
 	whole := one.crdLocation()
-	add := func(f crdFinding) {
-		if f.at.Line == 0 {
-			f.at.File, f.at.Line = whole.File, whole.Line
+	add := func(f finding.Finding) {
+		if f.At.Line == 0 {
+			f.At.File, f.At.Line = whole.File, whole.Line
 		}
+		f.Subject = []string{f.At.File, one.name()}
 		list = append(list, f)
 	}
 	if one.problem != nil {
-		add(crdFinding{id: "unreadable", description: "A document that cannot be read as a CustomResourceDefinition", level: "error", message: one.problem.Error(), at: whole})
+		add(finding.Finding{
+			ID: unreadable, Description: "A document that cannot be read as a CustomResourceDefinition",
+			Level: "error", Message: one.problem.Error(),
+		})
 		return list
 	}
 	r := one.report
-	if r.Undecided != nil {
-		add(crdFinding{id: "undecided", description: "A CRD that exceeds the work limit", level: "error", message: r.Undecided.Error(), at: whole})
-	}
 	if r.Status != nil && len(r.Causes) == 0 {
-		f := crdFinding{id: string(r.Status.Reason), description: "A request that the API server cannot process", level: "error", message: r.Status.Message, at: whole}
-		strict := one.strict(0)
-		if len(strict) > 0 {
-			f.at = strict[0]
-		}
-		for _, at := range strict {
-			if at.Hint != "" {
-				f.shown = append(f.shown, at.Field+": "+at.Hint)
-			}
-		}
-		if c := one.panic(0); c != nil {
-			f.message, f.rule, f.ref = f.message+" "+c.Message, c.Rule, c.Ref
-			f.at = c.Location()
-		}
-		add(f)
+		add(one.statusFinding(width))
 	}
-	causes := one.causes(0)
+	causes := one.causes(width)
 	for i := range causes {
-		add(newCauseFinding(&causes[i]))
+		add(causeFinding(&causes[i]))
 	}
-	for _, c := range one.following(causes, 0) {
-		f := newCauseFinding(&c)
-		f.level, f.message = "note", print.Follows+f.message
+	if r.Undecided != nil {
+		add(finding.Finding{
+			ID: undecided, Description: "A CRD that exceeds the work limit", Level: "error",
+			Message: r.Undecided.Error(),
+		})
+	}
+	for _, c := range one.following(causes, width) {
+		f := causeFinding(&c)
+		f.Level, f.Message = "note", print.Follows+f.Message
 		add(f)
 	}
 	if f, ok := one.kubeVersionFinding(); ok {
 		add(f)
 	}
 	for _, w := range r.Warnings {
-		add(crdFinding{id: "warning", description: "A warning of the API server", level: "warning", message: w, at: whole})
+		add(finding.Finding{ID: "warning", Description: "A warning of the API server", Level: "warning", Message: w})
 	}
-	for i, at := range one.lintLocations(0) {
-		l := &one.lints[i]
-		at.Field = l.Path + " " + l.Rule // identifies the lint even if rules are inserted before it
-		add(crdFinding{id: l.Name, description: "An accepted definition that causes problems later", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at, lint: &l.Lint})
+	for _, f := range one.lintFindings(width) {
+		add(f)
 	}
 	for _, v := range r.Versions {
 		for i, at := range one.adviceLocations(v.Advice) {
 			a := &v.Advice[i]
 			at.Field = a.Field + "." + a.Set
-			add(crdFinding{id: "advice", description: "A bound that makes rules fit", level: "note", message: fmt.Sprintf("%s: %s: set %s: %d", v.Name, phrase.Path(a.Path), a.Set, a.Value), at: at})
+			add(finding.Finding{
+				ID: "advice", Description: "A bound that makes rules fit", Level: "note", At: at,
+				Message: fmt.Sprintf("%s: %s: set %s: %d", v.Name, phrase.Path(a.Path), a.Set, a.Value),
+			})
 		}
 	}
 	return list
 }
 
-// newCauseFinding returns the finding of a cause. A cause without message is described by its summary.
-func newCauseFinding(c *finding.Cause) crdFinding {
-	hints := *c
-	if c.Message == "" {
-		hints.Summary = ""
+// lintFindings returns the lints of a CRD.
+func (one *vetted) lintFindings(width int) (list []finding.Finding) {
+	for i, at := range one.lintLocations(width) {
+		l := &one.lints[i]
+		at.Field = l.Path + " " + l.Rule // identifies the lint even if rules are inserted before it
+		list = append(list, finding.Finding{
+			ID: l.Name, Description: lintDescription, Level: "warning", At: at,
+			Message: l.Message, Expression: l.Rule, Details: shown(l), Lint: &l.Lint,
+		})
 	}
-	f := crdFinding{
-		id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + cmp.Or(c.Message, c.Summary), rule: c.Rule, ref: c.Ref,
-		at: c.Location(), shown: print.HintLines(&hints), kind: c.Kind,
+	return list
+}
+
+// The IDs of findings about CRDs without a verdict.
+const (
+	unreadable = "unreadable"
+	undecided  = "undecided"
+)
+
+const lintDescription = "An accepted definition that causes problems later"
+
+// statusFinding returns the finding of a rejection without causes.
+func (one *vetted) statusFinding(width int) finding.Finding {
+	s := one.report.Status
+	f := finding.Finding{
+		ID: string(s.Reason), Description: "A request that the API server cannot process", Level: "error",
+		Message: s.Message,
 	}
-	if known, ok := assist.Find(c.Code); ok {
-		f.id, f.description, f.code = c.Code, known.Cause, c.Code
+	strict := one.strict(width)
+	if len(strict) > 0 {
+		f.At = strict[0]
+	}
+	for _, at := range strict {
+		if at.Hint != "" {
+			f.Details = append(f.Details, at.Field+": "+at.Hint)
+		}
+	}
+	if c := one.panic(width); c != nil {
+		f.Message, f.Expression, f.Rule, f.At = f.Message+" "+c.Message, c.Rule, c.Ref, c.Location()
 	}
 	return f
 }
 
-// listPrinter writes the findings about CRDs in a format that lists findings.
-type listPrinter struct{ list print.List }
+// causeFinding returns the finding of a cause. A cause without message is described by its summary.
+func causeFinding(c *finding.Cause) finding.Finding {
+	hints := *c
+	if c.Message == "" {
+		hints.Summary = ""
+	}
+	f := finding.Finding{
+		ID: c.Reason, Description: "A check of the API server: " + c.Reason, Level: "error", At: c.Location(),
+		Message: c.Field + ": " + cmp.Or(c.Message, c.Summary), Expression: c.Rule, Details: print.HintLines(&hints),
+		Rule: c.Ref, Kind: c.Kind,
+	}
+	if known, ok := assist.Find(c.Code); ok {
+		f.ID, f.Description, f.Code = c.Code, known.Cause, c.Code
+	}
+	return f
+}
+
+// listPrinter writes findings in a format that lists them.
+type listPrinter struct {
+	list print.List
+	// cases is set if the format has a case for each CRD and policy.
+	cases bool
+	// quiet is set if only errors are written.
+	quiet bool
+}
 
 func (p *listPrinter) crd(one *vetted) error {
-	return p.list.Add(finding.Result{Findings: one.listed, Cases: one.cases})
+	findings := one.findings(0)
+	return p.add(one.doc.File, findings, func() junit.Testcase {
+		c := testcase(one.caseName(), "CustomResourceDefinition", findings)
+		if one.problem == nil && one.report.Status != nil {
+			c.Failure.Message = strings.TrimSpace(string(print.KubectlError(one.kubectl(0))))
+			c.Failure.Type = string(untrusted.Line(string(one.report.Status.Reason)))
+		}
+		return c
+	})
+}
+
+// add adds the findings about a CRD or a policy, or its test case.
+func (p *listPrinter) add(file string, findings []finding.Finding, c func() junit.Testcase) error {
+	return p.list.Add(finding.Result{
+		Findings: func(yield func(finding.Finding) bool) {
+			for _, f := range findings {
+				if (f.Level == "error" || !p.quiet) && !yield(f) {
+					return
+				}
+			}
+		},
+		Cases: func() (string, []junit.Testcase) { return file, []junit.Testcase{c()} },
+	})
 }
 
 func (p *listPrinter) end(s *summary) error {
 	return p.list.End(print.End{Text: s.String() + "\n", Interrupted: s.Interrupted})
 }
 
-// listed yields the findings for a list.
-func (one *vetted) listed(yield func(finding.Finding) bool) {
-	name := ""
-	if one.report != nil {
-		name = one.report.Name
+// testcase returns a test case. Errors are its failure, and other findings its output.
+func testcase(name, class untrusted.Safe, findings []finding.Finding) junit.Testcase {
+	c := junit.Testcase{Name: string(name), Classname: string(class)}
+	var errors, others strings.Builder
+	var first *finding.Finding
+	for i := range findings {
+		b := &others
+		if findings[i].Level == "error" {
+			b, first = &errors, cmp.Or(first, &findings[i])
+		}
+		print.Show(b, untrusted.Line(findings[i].ID), &findings[i])
 	}
-	for _, f := range one.findings() {
-		if !yield(f.listed(name)) {
-			return
+	if first != nil {
+		text := untrusted.Safe(errors.String())
+		if message := print.Sentence(first.Message); first.ID == unreadable || first.ID == undecided {
+			c.Error = print.JUnitResult(message, untrusted.Safe(first.ID), text)
+		} else {
+			c.Failure = print.JUnitResult(message, "Invalid", text)
 		}
 	}
+	if others.Len() > 0 {
+		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(others.String(), "\n")}
+	}
+	return c
 }
 
-// listed returns the finding for a list. of is the CRD or Go type.
-func (f *crdFinding) listed(of string) finding.Finding {
-	note := print.Sentence(f.message)
-	if f.rule != "" {
-		note += "\nrule: " + untrusted.Line(lex.Flat(f.rule))
+// caseName distinguishes the CRDs in a file.
+func (one *vetted) caseName() untrusted.Safe {
+	if one.name() == "" {
+		return untrusted.Safe(fmt.Sprintf("document %d, item %d", one.doc.Index, one.doc.Item))
 	}
-	for _, line := range f.shown {
-		note += "\n" + untrusted.Line(line)
-	}
-	return finding.Finding{
-		ID: f.id, Description: f.description, Level: f.level, At: f.at, Text: f.body(), Title: f.id, Note: note, Subject: []string{f.at.File, of}, Rule: f.ref, Code: f.code,
-		Kind: f.kind, Lint: f.lint,
-	}
-}
-
-// body returns the message with the rule and details.
-func (f *crdFinding) body() string {
-	text := f.message
-	if f.rule != "" {
-		text += "\nrule: " + f.rule
-	}
-	for _, line := range f.shown {
-		text += "\n" + line
-	}
-	return text
+	return untrusted.Line(one.name())
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
@@ -19,12 +19,11 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	if o.Fix {
 		return errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
 	}
-	var open closers
-	defer open.close()
-	g, err := readGo(dirs, &open, nil)
+	g, err := readGo(dirs, nil)
 	if err != nil {
 		return err
 	}
+	defer g.close()
 	paths := o.CRDs
 	if len(paths) == 0 {
 		folders, err := g.tree.CRDFolders()
@@ -39,11 +38,14 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	if err != nil {
 		return err
 	}
-	p, err := o.goPrinter(streams.Stdout)
+	p, err := o.printer(streams.Stdout, streams.Stdout)
 	if err != nil {
 		return err
 	}
-	run := &goRun{src: g, without: o.NoLints, excerpt: p.excerpt()}
+	run := &goRun{src: g, without: o.NoLints}
+	if text, ok := p.(*textPrinter); ok {
+		run.excerpt = text.excerpt()
+	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
 	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
 		switch {
@@ -60,7 +62,10 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	if err != nil && !run.sum.Interrupted {
 		return err
 	}
-	if err := p.report(run.end()); err != nil {
+	if err = p.golang(run.end()); err == nil {
+		err = p.end(&run.sum)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
 	return run.sum.verdict(paths)
@@ -80,12 +85,12 @@ type goRun struct {
 	findings []goFinding
 }
 
-// goFinding is a finding with its locations.
+// goFinding is a finding with the details of its JSON form.
 type goFinding struct {
-	crdFinding
+	finding.Finding
+	shown []string
 	of    string
 	paths []markervet.ObjectPath
-	write string // a marker to add above the position, or ""
 }
 
 // add maps a CRD to Go.
@@ -94,8 +99,8 @@ func (r *goRun) add(one *vetted) {
 	r.sum.count(one)
 	r.crds = append(r.crds, one)
 	if one.report == nil || err != nil || crd == nil {
-		for _, f := range one.findings() { // no Go source is known
-			r.unread = append(r.unread, goFinding{crdFinding: f})
+		for _, f := range one.findings(r.excerpt) { // no Go source is known
+			r.unread = append(r.unread, goFinding{Finding: f, shown: f.Details})
 		}
 		return
 	}
@@ -104,30 +109,50 @@ func (r *goRun) add(one *vetted) {
 	r.of = append(r.of, len(r.crds)-1)
 }
 
+// maxLocations limits the locations shown per finding.
+const maxLocations = 5
+
 // end collects all findings and counts.
 func (r *goRun) end() *goRun {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
-		g := goFinding{of: f.Of, paths: f.Paths, write: f.Write, crdFinding: crdFinding{
-			id: f.ID, description: f.Description, message: f.Message, rule: f.Rule, shown: f.Shown, level: f.Level, kind: f.Kind, lint: f.Lint,
-			at: finding.Location{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule},
-		}}
+		at := finding.Location{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule}
 		if f.Position.Line > 0 {
-			g.at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.excerpt, nil)
+			at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.excerpt, nil)
 		} else {
-			g.at = r.crds[r.of[f.CRD]].inFile(f.Field, r.excerpt)
+			at = r.crds[r.of[f.CRD]].inFile(f.Field, r.excerpt)
 		}
-		r.findings = append(r.findings, g)
+		details := slices.Clone(f.Shown)
+		for i, p := range f.Paths {
+			if i == maxLocations && len(f.Paths) > maxLocations+1 {
+				details = append(details, fmt.Sprintf("and in %d more places", len(f.Paths)-i))
+				break
+			}
+			details = append(details, "in "+p.String())
+		}
+		r.findings = append(r.findings, goFinding{finding.Finding{
+			ID: f.ID, Description: f.Description, Level: f.Level, At: at, Subject: []string{at.File, f.Of},
+			Message: f.Message, Expression: f.Rule, Details: details, Kind: f.Kind, Lint: f.Lint, Write: f.Write,
+		}, f.Shown, f.Of, f.Paths})
 	}
 	r.sum.Go = r.count()
 	r.findings = append(r.unread, r.findings...)
 	r.sum.Lints = 0
 	for _, f := range r.findings {
-		if f.level == markervet.Warning && f.id != "warning" {
+		if f.Level == markervet.Warning && f.ID != "warning" {
 			r.sum.Lints++
 		}
 	}
 	return r
+}
+
+// all yields the findings.
+func (r *goRun) all(yield func(finding.Finding) bool) {
+	for _, f := range r.findings {
+		if !yield(f.Finding) {
+			return
+		}
+	}
 }
 
 // inFile returns the position of a field in the CRD's file, or that of the CRD.
@@ -143,7 +168,10 @@ func (one *vetted) inFile(field string, width int) finding.Location {
 func (r *goRun) cannotRead() {
 	add := func(at finding.Location, text string) {
 		r.sum.Unreadable++
-		r.unread = append(r.unread, goFinding{crdFinding: crdFinding{id: "unreadable", description: "An unreadable file", level: "error", message: text, at: at}})
+		r.unread = append(r.unread, goFinding{Finding: finding.Finding{
+			ID: unreadable, Description: "An unreadable file", Level: "error", Message: text, At: at,
+			Subject: []string{at.File, ""},
+		}})
 	}
 	for _, p := range r.src.Problems() {
 		add(finding.Location{File: p.File, Line: p.Line, Column: p.Column}, p.Message)
@@ -192,27 +220,4 @@ func (r *goRun) count() *goSummary {
 		}
 	}
 	return s
-}
-
-// goPrinter writes the report of a goRun.
-type goPrinter interface {
-	report(*goRun) error
-	// excerpt returns the width of excerpts; 0 is the default.
-	excerpt() int
-}
-
-func (o *Options) goPrinter(to io.Writer) (goPrinter, error) {
-	p, err := o.printer(to, to)
-	if err != nil {
-		return nil, err
-	}
-	switch p := p.(type) {
-	case *textPrinter:
-		return goText{p}, nil
-	case *listPrinter:
-		if o.Output != "junit" {
-			return goList{p}, nil
-		}
-	}
-	return goEach{p}, nil
 }

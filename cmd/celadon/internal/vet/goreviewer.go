@@ -44,12 +44,11 @@ type GoRule struct {
 // Vet vets the packages in dir, an absolute path, with the CRDs in the module's usual folders.
 // texts holds unsaved contents by file name. It returns an error if the packages cannot be vetted.
 func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byte) (*GoReviewed, error) {
-	var open closers
-	defer open.close()
-	g, err := readGo([]string{dir}, &open, texts)
+	g, err := readGo([]string{dir}, texts)
 	if err != nil {
 		return nil, err
 	}
+	defer g.close()
 	folders, err := g.tree.CRDFolders()
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byt
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	r := &GoReviewed{Findings: slices.Collect(run.end().listed)}
+	r := &GoReviewed{Findings: slices.Collect(run.end().all)}
 	for i, m := range run.mapped {
 		r.Rules = append(r.Rules, rulesOf(m.Map(), run.crds[run.of[i]])...)
 	}

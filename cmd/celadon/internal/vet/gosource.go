@@ -38,22 +38,20 @@ type goSource struct {
 	// top is the repository's folder. here is the working directory, or "" if the user gave
 	// absolute paths.
 	top, here string
+	roots     []*os.Root // that are open
 }
 
-// closers are open folders.
-type closers []*os.Root
-
-func (c *closers) open(dir string) (*os.Root, error) {
+// open opens a folder until close.
+func (g *goSource) open(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		g.roots = append(g.roots, root)
 	}
-	*c = append(*c, root)
-	return root, nil
+	return root, err
 }
 
-func (c closers) close() {
-	for _, root := range c {
+func (g *goSource) close() {
+	for _, root := range g.roots {
 		_ = root.Close()
 	}
 }
@@ -61,18 +59,23 @@ func (c closers) close() {
 // readGo parses the packages in folders of a module. Access to the module is confined to its
 // repository, including symbolic links, and the go command is never run. texts holds unsaved
 // contents by file name; they replace those on disk.
-func readGo(dirs []string, open *closers, texts map[string][]byte) (*goSource, error) {
+func readGo(dirs []string, texts map[string][]byte) (_ *goSource, err error) {
 	g, err := locate(dirs[0])
 	if err != nil {
 		return nil, fmt.Errorf("%s%s: %w", dirs[0], dots, err)
 	}
-	root, err := open.open(g.top)
+	defer func() {
+		if err != nil {
+			g.close()
+		}
+	}()
+	root, err := g.open(g.top)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", g.top, input.WithoutPath(err))
 	}
 	cfg := gotree.Config{Repository: input.Below(root), Name: g.name, CacheName: gotree.ModuleCache()}
 	if cfg.CacheName != "" {
-		if cache, err := open.open(cfg.CacheName); err == nil {
+		if cache, err := g.open(cfg.CacheName); err == nil {
 			cfg.Cache = input.Below(cache)
 		}
 	}

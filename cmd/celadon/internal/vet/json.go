@@ -18,7 +18,7 @@ type wholeReport struct {
 	APIVersion  string      `json:"apiVersion"`
 	KubeVersion string      `json:"kubeVersion"`
 	Summary     *summary    `json:"summary"`
-	CRDs        []crdReport `json:"crds"`
+	CRDs        []CRDReport `json:"crds"`
 	// Policies is set if there are admission policies.
 	Policies []policyReport `json:"policies,omitempty"`
 	// Findings is set for Go packages: causes, lints, and advice, once per marker, and findings
@@ -26,7 +26,8 @@ type wholeReport struct {
 	Findings []goReport `json:"findings,omitempty"`
 }
 
-type crdReport struct {
+// CRDReport is the report about a CRD.
+type CRDReport struct {
 	File     string `json:"file"`
 	Document int    `json:"document"`
 	Item     int    `json:"item"`
@@ -50,7 +51,7 @@ type crdReport struct {
 	Warnings []string        `json:"warnings"`
 	Lints    []lintReport    `json:"lints"`
 	Minimum  string          `json:"minKubeVersion,omitempty"`
-	Needs    []needReport    `json:"needs"`
+	Needs    []vet.Need      `json:"needs"`
 	Versions []versionReport `json:"versions"`
 	// KubeVersions is set if several versions were asked for, or none in particular.
 	KubeVersions []finding.KubeVersion `json:"kubeVersions,omitempty"`
@@ -93,38 +94,15 @@ type fixReport struct {
 	Searched int    `json:"searched,omitempty"`
 }
 
-type needReport struct {
-	KubeVersion   string `json:"kubeVersion"`
-	Part          string `json:"what"`
-	Path          string `json:"path"`
-	Index         int    `json:"index"`
-	WithoutEffect bool   `json:"withoutEffectBefore,omitempty"`
-}
-
 type versionReport struct {
-	Name          string         `json:"name"`
-	EstimatedCost uint64         `json:"estimatedCost"`
-	Limit         uint64         `json:"limit"`
-	Fixable       bool           `json:"mendable"`
-	Advice        []adviceReport `json:"advice"`
-	Rules         []ruleReport   `json:"rules"`
+	*vet.Version
+	Rules []ruleReport `json:"rules"`
 }
 
 type ruleReport struct {
-	Path                  string         `json:"path"`
-	Index                 int            `json:"index"`
-	Rule                  string         `json:"rule"`
-	MessageExpression     string         `json:"messageExpression,omitempty"`
-	EstimatedCost         uint64         `json:"estimatedCost"`
-	Cardinality           uint64         `json:"cardinality"`
-	Factors               []factorReport `json:"factors"`
-	EstimatedTotal        uint64         `json:"estimatedTotal"`
-	MessageExpressionCost uint64         `json:"messageExpressionCost"`
-	Limit                 uint64         `json:"limit"`
-	OverLimit             bool           `json:"over"`
-	Broken                bool           `json:"broken,omitempty"`
-	Reason                *reasonReport  `json:"reason,omitempty"`
-	Advice                []adviceReport `json:"advice"`
+	*vet.Rule
+	Factors []factorReport `json:"factors"`
+	Reason  *reasonReport  `json:"reason,omitempty"`
 }
 
 type factorReport struct {
@@ -135,34 +113,16 @@ type factorReport struct {
 }
 
 type reasonReport struct {
-	Expression    string `json:"expression"`
-	EstimatedCost uint64 `json:"estimatedCost"`
-	// KubeVersion is another version with a larger estimate, and EstimatedTotal that estimate.
-	KubeVersion    string          `json:"kubeVersion,omitempty"`
-	EstimatedTotal uint64          `json:"estimatedTotal,omitempty"`
-	Missing        []missingReport `json:"missing"`
-	Notes          []string        `json:"notes"`
-	Fixable        bool            `json:"mendable"`
-}
-
-type missingReport struct {
-	Path    string `json:"path"`
-	Set     string `json:"bound"`
-	Assumed int64  `json:"assumed"`
-}
-
-type adviceReport struct {
-	Path  string `json:"path"`
-	Set   string `json:"set"`
-	Value int64  `json:"value"`
-	Now   int64  `json:"now,omitempty"`
+	vet.Reason
+	// EstimatedTotal is the estimate of KubeVersion.
+	EstimatedTotal uint64 `json:"estimatedTotal,omitempty"`
 }
 
 // jsonPrinter writes a single document at the end.
 type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string
-	crds        []crdReport
+	crds        []CRDReport
 	policies    []policyReport
 	findings    []goReport
 }
@@ -174,15 +134,15 @@ func (p *jsonPrinter) crd(one *vetted) error {
 
 func (p *jsonPrinter) end(s *summary) error {
 	if p.crds == nil {
-		p.crds = []crdReport{}
+		p.crds = []CRDReport{}
 	}
 	return print.JSON(p.out, wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Policies: p.policies, Findings: p.findings})
 }
 
-func newCRDReport(one *vetted) crdReport {
-	rep := crdReport{
+func newCRDReport(one *vetted) CRDReport {
+	rep := CRDReport{
 		File: one.doc.File, Document: one.doc.Index, Item: one.doc.Item, Line: one.doc.Line,
-		Causes: []finding.Cause{}, Warnings: []string{}, Lints: []lintReport{}, Needs: []needReport{}, Versions: []versionReport{},
+		Causes: []finding.Cause{}, Warnings: []string{}, Lints: []lintReport{}, Needs: []vet.Need{}, Versions: []versionReport{},
 	}
 	if one.problem != nil {
 		rep.Problem = one.problem.Error()
@@ -202,11 +162,9 @@ func newCRDReport(one *vetted) crdReport {
 	rep.Strict, rep.Following = one.strict(0), one.following(rep.Causes, 0)
 	rep.Panic = one.panic(0)
 	rep.Lints = one.lintReports()
-	for _, n := range r.Needs {
-		rep.Needs = append(rep.Needs, needReport{n.KubeVersion, n.Part, n.Path, n.Index, n.Silent})
-	}
-	for _, v := range r.Versions {
-		rep.Versions = append(rep.Versions, newVersionReport(v))
+	rep.Needs = append(rep.Needs, r.Needs...)
+	for i := range r.Versions {
+		rep.Versions = append(rep.Versions, newVersionReport(&r.Versions[i]))
 	}
 	for _, v := range r.KubeVersions {
 		rep.KubeVersions = append(rep.KubeVersions, finding.NewKubeVersion(v))
@@ -242,46 +200,35 @@ func proofText(p *prove.Proof) string {
 	return p.String()
 }
 
-func newVersionReport(v vet.Version) versionReport {
-	rep := versionReport{Name: v.Name, EstimatedCost: v.EstimatedCost, Limit: v.Limit, Fixable: v.Fixable, Advice: newAdvice(v.Advice), Rules: []ruleReport{}}
+func newVersionReport(v *vet.Version) versionReport {
+	notNull(&v.Advice)
+	rep := versionReport{v, []ruleReport{}}
 	for i := range v.Rules {
-		r := &v.Rules[i]
-		rule := ruleReport{
-			Path: r.Path, Index: r.Index, Rule: r.Rule, MessageExpression: r.MessageExpression,
-			EstimatedCost: r.EstimatedCost, Cardinality: r.Cardinality, EstimatedTotal: r.EstimatedTotal,
-			MessageExpressionCost: r.MessageExpressionCost, Limit: r.Limit, OverLimit: r.OverLimit, Broken: r.Broken,
-			Factors: []factorReport{}, Advice: newAdvice(r.Advice),
-		}
-		for _, f := range r.Factors {
+		rule := ruleReport{Rule: &v.Rules[i], Factors: []factorReport{}}
+		notNull(&rule.Advice)
+		for _, f := range rule.Rule.Factors {
 			one := factorReport{Path: f.Path, Set: f.Word()}
 			if f.Bounded {
 				one.Max = &f.Max
 			}
 			rule.Factors = append(rule.Factors, one)
 		}
-		if r.Reason != nil {
-			rule.Reason = newReason(r.Reason)
+		if r := rule.Rule.Reason; r != nil {
+			rule.Reason = &reasonReport{Reason: *r}
+			notNull(&rule.Reason.Missing)
+			notNull(&rule.Reason.Notes)
+			if r.KubeVersion != "" {
+				rule.Reason.EstimatedTotal = r.EstimatedTotal
+			}
 		}
 		rep.Rules = append(rep.Rules, rule)
 	}
 	return rep
 }
 
-func newReason(r *vet.Reason) *reasonReport {
-	rep := &reasonReport{Expression: r.Expression, EstimatedCost: r.EstimatedCost, Missing: []missingReport{}, Notes: append([]string{}, r.Notes...), Fixable: r.Fixable}
-	if r.KubeVersion != "" {
-		rep.KubeVersion, rep.EstimatedTotal = r.KubeVersion, r.EstimatedTotal
+// notNull makes an empty list [] in JSON.
+func notNull[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
 	}
-	for _, m := range r.Missing {
-		rep.Missing = append(rep.Missing, missingReport(m))
-	}
-	return rep
-}
-
-func newAdvice(list []vet.Advice) []adviceReport {
-	out := []adviceReport{}
-	for _, a := range list {
-		out = append(out, adviceReport{a.Path, a.Set, a.Value, a.Now})
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -43,13 +44,8 @@ func (one *vetted) accepted() bool {
 	return one.report.Accepted
 }
 
-// A versionRange is a range of versions with the same verdict. cause is the first cause of the first
-// version.
-type versionRange struct {
-	first, last string
-	accepted    bool
-	cause       string
-}
+// A versionRange is a range of versions for which the same is true, in words.
+type versionRange struct{ first, last, text string }
 
 func (r versionRange) String() string {
 	if r.first == r.last {
@@ -58,24 +54,24 @@ func (r versionRange) String() string {
 	return r.first + " to " + r.last
 }
 
-// versionRanges returns the verdicts of a CRD's Kubernetes versions.
-func versionRanges(list []vet.KubeVersion) (ranges []versionRange) {
-	for _, v := range list {
-		cause := ""
-		if len(v.Causes) > 0 {
-			cause = versionCause(&v)
+// versionRanges joins the versions with the same text.
+func versionRanges(list []vet.KubeVersion, text func(*vet.KubeVersion) string) (ranges []versionRange) {
+	for i := range list {
+		one := versionRange{list[i].Version, list[i].Version, text(&list[i])}
+		if n := len(ranges); n > 0 && ranges[n-1].text == one.text {
+			ranges[n-1].last = one.last
+		} else {
+			ranges = append(ranges, one)
 		}
-		if n := len(ranges); n > 0 && ranges[n-1].accepted == v.Accepted && ranges[n-1].cause == cause {
-			ranges[n-1].last = v.Version
-			continue
-		}
-		ranges = append(ranges, versionRange{v.Version, v.Version, v.Accepted, cause})
 	}
 	return ranges
 }
 
 // versionCause describes the first cause of a rejection and where it is.
 func versionCause(v *vet.KubeVersion) string {
+	if len(v.Causes) == 0 {
+		return ""
+	}
 	c := &v.Causes[0]
 	where := c.Field
 	if c.Rule != nil {
@@ -115,24 +111,18 @@ func versionsDiffer(r *vet.Report) bool {
 // versionSentence returns the verdicts in a sentence, such as "accepted by Kubernetes 1.30 to 1.36;
 // rejected by 1.37: spec.url, rule 1: …".
 func versionSentence(list []vet.KubeVersion) string {
-	var parts []string
+	verbs, parts, kubernetes := map[bool]string{true: "accepted by ", false: "rejected by "}, []string{}, "Kubernetes "
+	ranges := versionRanges(list, func(v *vet.KubeVersion) string { return verbs[v.Accepted] + "\x00" + versionCause(v) })
 	for _, accepted := range []bool{true, false} {
-		for _, r := range versionRanges(list) {
-			if r.accepted != accepted {
+		for _, r := range ranges {
+			verb, cause, _ := strings.Cut(r.text, "\x00")
+			if verb != verbs[accepted] {
 				continue
 			}
-			text := "rejected by "
-			if accepted {
-				text = "accepted by "
+			if cause != "" {
+				cause = ": " + cause
 			}
-			if len(parts) == 0 {
-				text += "Kubernetes "
-			}
-			text += r.String()
-			if r.cause != "" {
-				text += ": " + r.cause
-			}
-			parts = append(parts, text)
+			parts, kubernetes = append(parts, verb+kubernetes+r.String()+cause), ""
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -143,23 +133,17 @@ func versionSentence(list []vet.KubeVersion) string {
 // has a single Kubernetes version or not this rule.
 func RuleVersions(r *vet.Report, version, path string, index int) string {
 	var parts []string
-	var ranges []versionRange
-	for _, v := range r.KubeVersions {
+	missing := len(r.KubeVersions) == 0
+	for _, one := range versionRanges(r.KubeVersions, func(v *vet.KubeVersion) string {
 		i := slices.IndexFunc(v.Rules, func(e vet.RuleEstimate) bool { return e.Version == version && e.Path == path && e.Index == index })
-		if i < 0 {
+		if missing = missing || i < 0; missing {
 			return ""
 		}
-		text := estimateText(r, &v.Rules[i])
-		if n := len(ranges); n > 0 && ranges[n-1].cause == text {
-			ranges[n-1].last = v.Version
-			continue
-		}
-		ranges = append(ranges, versionRange{first: v.Version, last: v.Version, cause: text})
+		return estimateText(r, &v.Rules[i])
+	}) {
+		parts = append(parts, one.String()+": "+one.text)
 	}
-	for _, one := range ranges {
-		parts = append(parts, one.String()+": "+one.cause)
-	}
-	if len(parts) == 0 {
+	if missing {
 		return ""
 	}
 	return "Kubernetes " + strings.Join(parts, "; ")
@@ -189,17 +173,17 @@ func (p *textPrinter) kubeVersions(b *strings.Builder, one *vetted) {
 
 // kubeVersionFinding returns the finding for Kubernetes versions that reject the CRD although the
 // one that decides accepts it. ok is false if there is none.
-func (one *vetted) kubeVersionFinding() (f crdFinding, ok bool) {
+func (one *vetted) kubeVersionFinding() (f finding.Finding, ok bool) {
 	r := one.report
 	if !r.Accepted || !versionsDiffer(r) && one.accepted() {
 		return f, false
 	}
-	f = crdFinding{
-		id: "kube-version", description: "Another Kubernetes version rejects the CRD", level: "note",
-		message: versionSentence(r.KubeVersions), at: one.crdLocation(),
+	f = finding.Finding{
+		ID: "kube-version", Description: "Another Kubernetes version rejects the CRD", Level: "note",
+		Message: versionSentence(r.KubeVersions),
 	}
 	if !one.accepted() {
-		f.level = "error"
+		f.Level = "error"
 	}
 	return f, true
 }

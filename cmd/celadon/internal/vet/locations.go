@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
 	"github.com/celadon-cel/celadon/x/markers"
 	"github.com/celadon-cel/celadon/x/secret"
 )
@@ -34,10 +35,7 @@ func goLocation(at markers.Position, line, field string, width int) finding.Loca
 // inYAML returns the locations of fields in the CRD's file. Fields that are not found have no line.
 // The first excerpt.Shown locations have an excerpt of the given width; 0 is the default.
 func (one *vetted) inYAML(fields []string, width int) []finding.Location {
-	mapped := make([]string, len(fields))
-	for i, f := range fields {
-		mapped[i] = resource.DocumentPath(one.doc, f)
-	}
+	mapped := pathsOf(fields, func(field string) string { return resource.DocumentPath(one.doc, field) })
 	excerpts := one.excerpts(width)
 	locations := make([]finding.Location, len(fields))
 	for i, at := range one.doc.Locate(mapped) {
@@ -120,11 +118,7 @@ func (one *vetted) panic(width int) *finding.Cause {
 
 func (one *vetted) located(causes []engine.Cause, width int) []finding.Cause {
 	list := finding.NewCauses(causes)
-	fields := make([]string, len(list))
-	for i, c := range causes {
-		fields[i] = c.Field
-	}
-	for i, at := range one.locations(fields, width) {
+	for i, at := range one.locations(pathsOf(causes, func(c engine.Cause) string { return c.Field }), width) {
 		setLocation(&list[i], at)
 	}
 	return list
@@ -135,20 +129,21 @@ func setLocation(c *finding.Cause, at finding.Location) {
 	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
 }
 
-// lintLocations returns the locations of the lints' rules.
-func (one *vetted) lintLocations(width int) []finding.Location {
-	fields := make([]string, len(one.lints))
-	for i, l := range one.lints {
-		fields[i] = l.Field
+// pathsOf returns the path of each element of a list.
+func pathsOf[T any](list []T, path func(T) string) []string {
+	paths := make([]string, len(list))
+	for i := range list {
+		paths[i] = path(list[i])
 	}
-	return one.locations(fields, width)
+	return paths
 }
 
 // adviceLocations returns the locations of the schemas that lack bounds.
 func (one *vetted) adviceLocations(list []vet.Advice) []finding.Location {
-	fields := make([]string, len(list))
-	for i, a := range list {
-		fields[i] = a.Field
-	}
-	return one.locations(fields, 0)
+	return one.locations(pathsOf(list, func(a vet.Advice) string { return a.Field }), 0)
+}
+
+// lintLocations returns the locations of the lints' rules.
+func (one *vetted) lintLocations(width int) []finding.Location {
+	return one.locations(pathsOf(one.lints, func(l lint.Lint) string { return l.Field }), width)
 }

@@ -93,6 +93,7 @@ func LintNames() []string {
 type printer interface {
 	crd(*vetted) error
 	policy(*vettedPolicy) error
+	golang(*goRun) error
 	end(*summary) error
 }
 
@@ -114,10 +115,7 @@ func (o *Options) printer(terminal, to io.Writer) (printer, error) {
 		return &jsonPrinter{out: out, kubeVersion: v.String()}, nil
 	}
 	if list := print.NewList(o.Output, out, "celadon vet", command.Version()); list != nil {
-		if o.Quiet {
-			list = errorList{list}
-		}
-		return &listPrinter{list}, nil
+		return &listPrinter{list, o.Output == "junit", o.Quiet}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want text, json, junit, sarif, or github", o.Output)
 }

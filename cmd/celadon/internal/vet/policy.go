@@ -6,15 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
@@ -162,18 +162,6 @@ func (one *vettedPolicy) harmless() (n int) {
 	return n
 }
 
-// at returns the locations of fields. Fields that are not found are at the document.
-func (one *vettedPolicy) at(paths []string, width int) []finding.Location {
-	locations := one.inYAML(paths, width)
-	for i, path := range paths {
-		if locations[i].Line == 0 || path == "" {
-			locations[i] = one.crdLocation()
-			locations[i].Field = path
-		}
-	}
-	return locations
-}
-
 // policySummary counts policies, bindings, and webhook configurations.
 type policySummary struct {
 	Policies int `json:"policies"`
@@ -205,28 +193,24 @@ func (s *policySummary) count(one *vettedPolicy) {
 
 // String returns the counts in a line.
 func (s *policySummary) String() string {
-	var text string
-	add := func(n int, one, many string) {
-		if n == 0 {
-			return
+	var kinds []string
+	for _, of := range []struct {
+		n         int
+		one, many string
+	}{
+		{s.Policies, "policy", "policies"}, {s.Bindings, "binding", "bindings"},
+		{s.Webhooks, "webhook configuration", "webhook configurations"},
+	} {
+		if of.n > 1 {
+			of.one = of.many
 		}
-		if text != "" {
-			text += ", "
+		if of.n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", of.n, of.one))
 		}
-		if n > 1 {
-			one = many
-		}
-		text += fmt.Sprintf("%d %s", n, one)
 	}
-	add(s.Policies, "policy", "policies")
-	add(s.Bindings, "binding", "bindings")
-	add(s.Webhooks, "webhook configuration", "webhook configurations")
-	text += fmt.Sprintf(" vetted: %d accepted, %d rejected", s.Accepted, s.Rejected)
-	if s.Warnings > 0 {
-		text += "; " + phrase.Count(s.Warnings, "type warning")
-	}
-	if s.Lints > 0 {
-		text += "; " + phrase.Count(s.Lints, "lint")
-	}
-	return text
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s vetted: %d accepted, %d rejected", strings.Join(kinds, ", "), s.Accepted, s.Rejected)
+	print.Also(&b, s.Warnings, "type warning", "type warnings")
+	print.Also(&b, s.Lints, "lint", "lints")
+	return b.String()
 }

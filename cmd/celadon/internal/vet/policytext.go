@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jstemmer/go-junit-report/v2/junit"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
@@ -17,25 +18,18 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 		return nil
 	}
 	var b strings.Builder
-	if p.written && !p.quiet {
-		b.WriteByte('\n')
-	}
-	p.written = true
+	p.separate(&b)
 	r := one.policy
-	head := untrusted.Sprintf("%s %s: ", r.Kind, r.Name)
-	switch rejecting := one.rejecting(); {
-	case one.accepted() && r.MinKubeVersion != "":
-		untrusted.Fprintf(&b, "%s%s, from Kubernetes %s\n", head, p.out.Paint(untrusted.Green, "accepted"), r.MinKubeVersion)
-	case one.accepted():
-		untrusted.Fprintf(&b, "%s%s\n", head, p.out.Paint(untrusted.Green, "accepted"))
-	case len(rejecting) > 0:
-		untrusted.Fprintf(&b, "%s%s\n", head, p.out.Paint(untrusted.Red, untrusted.Line("rejected by Kubernetes "+strings.Join(rejecting, ", "))))
-	default:
-		untrusted.Fprintf(&b, "%s%s\n", head, p.out.Paint(untrusted.Red, "rejected"))
+	verdict := p.out.Paint(untrusted.Red, "rejected")
+	if rejecting := one.rejecting(); one.accepted() {
+		verdict = p.accepted(r.MinKubeVersion)
+	} else if len(rejecting) > 0 {
+		verdict = p.out.Paint(untrusted.Red, untrusted.Line("rejected by Kubernetes "+strings.Join(rejecting, ", ")))
 	}
+	untrusted.Fprintf(&b, "%s %s: %s\n", r.Kind, r.Name, verdict)
 	for _, f := range one.findings(p.excerpt()) {
-		if !p.quiet || f.level == "error" {
-			p.policyFinding(&b, &f)
+		if !p.quiet || f.Level == "error" {
+			p.finding(&b, &f)
 		}
 	}
 	if p.quiet {
@@ -49,32 +43,6 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 		p.line(&b, 2, untrusted.Line(r.Limited))
 	}
 	return p.write(&b)
-}
-
-func (p *textPrinter) policyFinding(b *strings.Builder, f *crdFinding) {
-	kind, color := untrusted.Safe("lint "), untrusted.Yellow
-	switch f.id {
-	case invalidPolicy:
-		kind, color = "", untrusted.Red
-	case typeCheck:
-		kind = "warning "
-	}
-	head := untrusted.Sprintf("%s%s: ", kind, p.out.Paint(color, untrusted.Line(f.id)))
-	lines := strings.Split(string(print.Sentence(f.message)), "\n")
-	p.line(b, 2, head+untrusted.Safe(lines[0]))
-	for _, line := range lines[1:] {
-		b.WriteString("    " + line + "\n")
-	}
-	if f.at.Field == "" {
-		untrusted.Fprintf(b, "  --> %s:%d\n", f.at.File, f.at.Line)
-	} else {
-		f.at.Show(b)
-	}
-	for _, line := range f.shown {
-		if source, ok := strings.CutPrefix(line, expressionLabel); !ok || !strings.Contains(f.at.Excerpt.Line, source) {
-			p.line(b, 8, untrusted.Line(line))
-		}
-	}
 }
 
 // estimates writes the cost for the most expensive kind or, with --all, for every kind with its
@@ -126,43 +94,30 @@ func costText(cost, limit uint64) untrusted.Safe {
 	return untrusted.Sprintf("%s of %s (%s)", formatNumber(cost), formatNumber(limit), share(cost, limit))
 }
 
-// The IDs of findings about policies that are not lints.
-const (
-	invalidPolicy = "invalid-policy"
-	typeCheck     = "type-check"
-)
-
-// expressionLabel precedes the expression in the details of a finding.
-const expressionLabel = "expression: "
-
 // findings returns the errors, warnings, and lints of a policy. width is the width of excerpts.
-func (one *vettedPolicy) findings(width int) (list []crdFinding) {
-	var paths []string
-	add := func(path, expression string, f crdFinding) {
-		if expression != "" {
-			f.shown = append(f.shown, expressionLabel+string(oneLine(expression, maxShownExpression)))
+func (one *vettedPolicy) findings(width int) (list []finding.Finding) {
+	add := func(id, description, level string, problems []policyProblem) {
+		for _, p := range problems {
+			if p.Harmless {
+				continue
+			}
+			f := finding.Finding{
+				ID: cmp.Or(p.Lint, id), Description: description, Level: level, At: p.at, Message: p.Message,
+				Subject: []string{one.doc.File, one.policy.Kind + " " + one.policy.Name},
+			}
+			if level == "error" && p.Path != "" {
+				f.Message = p.Path + ": " + f.Message
+			}
+			if !strings.Contains(p.at.Excerpt.Line, p.Expression) {
+				f.Details = []string{"expression: " + string(oneLine(p.Expression, maxShownExpression))}
+			}
+			list = append(list, f)
 		}
-		list, paths = append(list, f), append(paths, path)
 	}
-	for _, e := range one.errors() {
-		message := e.Message
-		if e.Path != "" {
-			message = e.Path + ": " + message
-		}
-		add(e.Path, e.Expression, crdFinding{id: invalidPolicy, description: "A check of the API server", level: "error", message: message})
-	}
-	for _, w := range one.policy.Warnings {
-		if w.Harmless {
-			continue
-		}
-		add(w.Path, w.Expression, crdFinding{id: typeCheck, description: "An expression that does not fit the type of objects", level: "warning", message: w.Message})
-	}
-	for _, l := range one.policy.Lints {
-		add(l.Path, l.Expression, crdFinding{id: l.Name, description: "An accepted definition that causes problems later", level: "warning", message: l.Message})
-	}
-	for i, at := range one.at(paths, width) {
-		list[i].at = at
-	}
+	errors, warnings, lints := one.problems(width)
+	add("invalid-policy", "A check of the API server", "error", errors)
+	add("type-check", "An expression that does not fit the type of objects", "warning", warnings)
+	add("", lintDescription, "warning", lints)
 	return list
 }
 
@@ -170,14 +125,9 @@ func (one *vettedPolicy) findings(width int) (list []crdFinding) {
 const maxShownExpression = 200
 
 func (p *listPrinter) policy(one *vettedPolicy) error {
-	return p.list.Add(finding.Result{Findings: one.listed, Cases: one.cases})
-}
-
-// listed yields the findings for a list.
-func (one *vettedPolicy) listed(yield func(finding.Finding) bool) {
-	for _, f := range one.findings(0) {
-		if !yield(f.listed(one.policy.Kind + " " + one.policy.Name)) {
-			return
-		}
-	}
+	findings := one.findings(0)
+	r := one.policy
+	return p.add(one.doc.File, findings, func() junit.Testcase {
+		return testcase(untrusted.Line(r.Name), untrusted.Line(r.Kind), findings)
+	})
 }

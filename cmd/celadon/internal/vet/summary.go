@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
@@ -86,25 +87,20 @@ func (s *summary) String() string {
 }
 
 func (s *summary) crds() string {
-	text := fmt.Sprintf("%s vetted: %d accepted, %d rejected", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Rejected)
-	if s.Lints > 0 {
-		text += "; " + phrase.Count(s.Lints, "lint")
-	}
-	if s.Unreadable > 0 {
-		text += fmt.Sprintf("; %d unreadable", s.Unreadable)
-	}
-	if s.Undecided > 0 {
-		text += fmt.Sprintf("; %d undecided", s.Undecided)
-	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s vetted: %d accepted, %d rejected", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Rejected)
+	print.Also(&b, s.Lints, "lint", "lints")
+	print.Also(&b, s.Unreadable, "unreadable")
+	print.Also(&b, s.Undecided, "undecided")
 	if s.Interrupted {
-		text += "; interrupted"
+		b.WriteString("; interrupted")
 	}
 	switch {
-	case s.Old == nil || s.CRDs == 0 || s.Old.Matched == s.CRDs:
+	case s.Old == nil || s.CRDs == 0:
 	case s.Old.Matched == 0:
-		text += "; no CRD in --old matches: all were vetted as new"
+		b.WriteString("; no CRD in --old matches: all were vetted as new")
 	default:
-		text += fmt.Sprintf("; %d vetted as new, because --old does not have them", s.CRDs-s.Old.Matched)
+		print.Also(&b, s.CRDs-s.Old.Matched, "vetted as new, because --old does not have them")
 	}
-	return text
+	return b.String()
 }

@@ -35,10 +35,7 @@ func newText(terminal io.Writer, out *untrusted.Writer, o *Options) *textPrinter
 
 func (p *textPrinter) crd(one *vetted) error {
 	var b strings.Builder
-	if p.written && !p.quiet {
-		b.WriteByte('\n')
-	}
-	p.written = true
+	p.separate(&b)
 	if one.problem != nil {
 		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Location(), one.problem.Error())
 		return p.write(&b)
@@ -53,11 +50,25 @@ func (p *textPrinter) crd(one *vetted) error {
 		p.version(&b, one, &v)
 	}
 	p.needs(&b, one.report)
-	p.lints(&b, one)
+	for _, f := range one.lintFindings(p.excerpt()) {
+		if f.At.Field = f.Lint.Field; f.Expression != "" {
+			f.At.Field = phrase.Rule(f.Lint.Path, f.Lint.Index)
+		}
+		p.finding(&b, &f)
+	}
 	if one.report.Accepted {
-		p.following(&b, one, nil)
+		o := &finding.Object{File: one.doc.File, Line: one.doc.Line, Following: one.following(nil, p.excerpt())}
+		print.Following(&b, o)
 	}
 	return p.write(&b)
+}
+
+// separate begins the report about a CRD or a policy.
+func (p *textPrinter) separate(b *strings.Builder) {
+	if p.written && !p.quiet {
+		b.WriteByte('\n')
+	}
+	p.written = true
 }
 
 // write writes a part of the report in the layout of the terminal.
@@ -66,98 +77,78 @@ func (p *textPrinter) write(b *strings.Builder) error {
 	return err
 }
 
+// finding writes a finding.
+func (p *textPrinter) finding(b *strings.Builder, f *finding.Finding) { print.Show(b, p.head(f), f) }
+
+// head returns the level and the ID of a finding.
+func (p *textPrinter) head(f *finding.Finding) untrusted.Safe {
+	level, color := f.Level, untrusted.Yellow
+	switch {
+	case f.Level == "error":
+		color = untrusted.Red
+	case f.Level == "note":
+		color = untrusted.Green
+	case f.Description == lintDescription:
+		level = "lint"
+	}
+	return untrusted.Line(level) + " " + p.out.Paint(color, untrusted.Line(f.ID))
+}
+
 func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
 		untrusted.Fprintf(b, "Warning: %s\n", w)
 	}
-	if r.Accepted && !one.accepted() {
+	switch {
+	case r.Accepted && !one.accepted():
 		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, "rejected by some Kubernetes versions"))
 		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
-		return
-	}
-	if r.Accepted {
-		untrusted.Fprintf(b, "%s: %s", r.Name, p.out.Paint(untrusted.Green, "accepted"))
-		if r.MinKubeVersion != "" {
-			untrusted.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
-		}
-		b.WriteByte('\n')
+	case r.Accepted:
+		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.accepted(r.MinKubeVersion))
 		p.names(b, one)
-		return
-	}
-	if one.undecided() {
+	case one.undecided():
 		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, untrusted.Line(r.Undecided.Error())))
 		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
-		return
-	}
-	kubectl := one.kubectl(p.excerpt())
-	hints := p.hints(b, kubectl)
-	rejected := strings.TrimRight(string(print.KubectlError(kubectl)), "\n")
-	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Safe(rejected)))
-	if r.Undecided != nil {
-		p.line(b, 2, "there may be more errors: "+untrusted.Line(r.Undecided.Error()))
-	}
-	if at := one.panic(p.excerpt()); at != nil {
-		p.line(b, 2, untrusted.Line(at.Message))
-		at.Location().Show(b)
-		return
-	}
-	locations := one.strict(p.excerpt())
-	seen := map[finding.Location]bool{}
-	for _, at := range locations {
-		seen[at] = true
-	}
-	for i := range kubectl.Causes {
-		c := &kubectl.Causes[i]
-		at := c.Location()
-		if at.Line > 0 && !seen[at] && !(hints && c.Summary != "") {
-			seen[at] = true
-			locations = append(locations, at)
+	default:
+		o := p.rejection(b, one)
+		o.Strict, o.Following = one.strict(p.excerpt()), one.following(o.Causes, p.excerpt())
+		if r.Undecided != nil {
+			p.line(b, 2, "there may be more errors: "+untrusted.Line(r.Undecided.Error()))
 		}
-	}
-	if len(locations) == 0 && !hints {
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
-	}
-	for _, at := range locations {
-		at.Show(b)
-		if at.Hint != "" {
-			untrusted.Fprintf(b, "        %s\n", at.Hint)
+		if at := one.panic(p.excerpt()); at != nil {
+			p.line(b, 2, untrusted.Line(at.Message))
+			o.Causes = append(o.Causes, *at)
 		}
-	}
-	p.following(b, one, kubectl.Causes)
-}
-
-// following writes the causes that would follow.
-func (p *textPrinter) following(b *strings.Builder, one *vetted, causes []finding.Cause) {
-	for i, c := range one.following(causes, p.excerpt()) {
-		if i == 0 {
-			b.WriteString("  would follow once the above is fixed:\n")
-		}
-		c.Location().Show(b)
-		if c.Summary == "" {
-			untrusted.Fprintf(b, "        %s\n", print.Sentence(c.Message))
-		}
-		print.ShowHint(b, &c)
+		print.Where(b, o)
 	}
 }
 
-// hints writes the rules that do not compile with their hints, before the text of the server. It reports whether there
-// are any.
-func (p *textPrinter) hints(b *strings.Builder, o *finding.Object) bool {
-	shown := false
-	for i := range o.Causes {
-		c := &o.Causes[i]
-		if c.Summary == "" || c.Line == 0 {
-			continue
-		}
-		if !shown {
-			untrusted.Fprintf(b, "%s: %s\n", o.Name, p.out.Paint(untrusted.Red, "rejected"))
-			shown = true
-		}
-		c.Location().Show(b)
-		print.ShowHint(b, c)
+// accepted returns the verdict on an accepted CRD or policy. minimum is the lowest Kubernetes version, or "".
+func (p *textPrinter) accepted(minimum string) untrusted.Safe {
+	text := p.out.Paint(untrusted.Green, "accepted")
+	if minimum != "" {
+		text += untrusted.Sprintf(", from Kubernetes %s", minimum)
 	}
-	return shown
+	return text
+}
+
+// rejection writes the output of kubectl for a rejected CRD.
+func (p *textPrinter) rejection(b *strings.Builder, one *vetted) *finding.Object {
+	o := one.kubectl(p.excerpt())
+	text := untrusted.Safe(strings.TrimRight(string(print.KubectlError(o)), "\n"))
+	b.WriteString(string(p.out.Paint(untrusted.Red, text)) + "\n")
+	return o
+}
+
+// quietVerdict writes the verdict on a CRD that is not accepted, without positions and advice.
+func (p *textPrinter) quietVerdict(b *strings.Builder, one *vetted) {
+	switch {
+	case one.accepted():
+	case one.report.Accepted || one.undecided():
+		p.verdict(b, one)
+	default:
+		p.rejection(b, one)
+	}
 }
 
 // names writes the short names and categories of the CRD.
@@ -184,34 +175,6 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	}
 	o.Kind, o.Name = "CustomResourceDefinition", one.report.Name
 	return o
-}
-
-// lints writes each lint with its rule, as check does for findings.
-func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
-	for i, at := range one.lintLocations(p.excerpt()) {
-		l := &one.lints[i]
-		p.line(b, 2, untrusted.Sprintf("lint %s: %s", p.out.Paint(untrusted.Yellow, untrusted.Line(l.Name)), l.Message))
-		if at.Line > 0 {
-			if l.Rule != "" {
-				at.Field = phrase.Rule(l.Path, l.Index)
-			}
-			at.Show(b)
-		}
-		if l.Rule != "" && !strings.Contains(at.Excerpt.Line, l.Rule) {
-			p.rule(b, l.Rule)
-		}
-		p.shown(b, l)
-	}
-}
-
-// rule writes a rule, which may have several lines, below a location.
-func (p *textPrinter) rule(b *strings.Builder, text string) {
-	const head = "rule: "
-	indent, first := 8, untrusted.Safe(head)
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		p.line(b, indent, first+untrusted.Line(strings.TrimSuffix(line, "\n")))
-		indent, first = 8+len(head), ""
-	}
 }
 
 // excerpt returns the width of excerpts after their gutter; 0 is the default.

@@ -86,7 +86,7 @@ func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	title, file := "t: 100%,\n%0A", "a,b:c%25 \r\n.yaml"
-	f := finding.Finding{Level: "error", At: finding.Location{File: file, Line: 3, Column: 4}, Title: title, Note: untrusted.Text(nasty)}
+	f := finding.Finding{Level: "error", At: finding.Location{File: file, Line: 3, Column: 4}, Title: title, Message: nasty}
 	p := newGitHub(untrusted.NewWriter(&b))
 	if err := errors.Join(p.annotate(&f), p.End(End{})); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestGitHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := command{"error", map[string]string{"file": file, "line": "3", "col": "4", "title": `t: 100%,\n%0A`}, string(untrusted.Text(nasty))}
+	want := command{"error", map[string]string{"file": file, "line": "3", "col": "4", "title": `t: 100%,\n%0A`}, string(untrusted.Text(string(Sentence(nasty))))}
 	if diff := cmp.Diff(want, c, cmp.AllowUnexported(command{})); diff != "" {
 		t.Error(diff)
 	}

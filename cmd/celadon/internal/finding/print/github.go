@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -60,7 +61,7 @@ func (p *githubPrinter) annotate(f *finding.Finding) error {
 		return p.w.Command(a.command, a.text)
 	}
 	problem := problemOf(f)
-	if a.rank = 2 * rankOf(f.Level); p.seen[problem] {
+	if a.rank = 2 * slices.Index(levels, f.Level); p.seen[problem] {
 		a.rank++
 	}
 	p.seen[problem] = true
@@ -84,16 +85,8 @@ func (p *githubPrinter) flush() error {
 	return nil
 }
 
-// rankOf returns the order of a level, from 0 for errors.
-func rankOf(level string) int {
-	switch level {
-	case "error":
-		return 0
-	case "warning":
-		return 1
-	}
-	return 2
-}
+// levels are the levels in the order of their annotations.
+var levels = []string{"error", "warning", "note"}
 
 var indexes = lazy.New(`\[[^\]]*\]`)
 
@@ -106,7 +99,7 @@ func problemOf(f *finding.Finding) string {
 	case isObject && f.At.Field != "":
 		what = append(what, f.Subject[2], indexes.ReplaceAllString(f.At.Field, "[]"))
 	default:
-		what = append(what, string(f.Note))
+		what = append(what, f.Text())
 	}
 	return strings.Join(what, "\x00")
 }
@@ -124,9 +117,21 @@ func newAnnotation(f *finding.Finding) heldAnnotation {
 	if f.At.Column > 0 {
 		fmt.Fprintf(&b, ",col=%d", f.At.Column)
 	}
-	text := untrusted.Text(string(f.Note)) // a runner may print its lines
-	fmt.Fprintf(&b, ",title=%s::%s", escapeProperty(string(untrusted.Line(f.Title))), escapeData(string(text)))
+	text := untrusted.Text(note(f)) // a runner may print its lines
+	title := untrusted.Line(cmp.Or(f.Title, f.ID))
+	fmt.Fprintf(&b, ",title=%s::%s", escapeProperty(string(title)), escapeData(string(text)))
 	return heldAnnotation{command: "::" + level + " ", text: b.String()}
+}
+
+// note returns the text of a finding without its title, escaped.
+func note(f *finding.Finding) string {
+	var b strings.Builder
+	untrusted.Fprintf(&b, "%s\n", Sentence(strings.TrimPrefix(f.Message, f.Title+": ")))
+	rule(&b, "rule: ", f.Expression)
+	for _, line := range f.Details {
+		untrusted.Fprintf(&b, "%s\n", line)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 var dataEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

@@ -41,7 +41,7 @@ func annotations(t *testing.T, findings []finding.Finding) (notes []string) {
 func TestGitHubOrder(t *testing.T) {
 	t.Parallel()
 	one := func(level, id, field, note string) finding.Finding {
-		return finding.Finding{Level: level, ID: id, At: finding.Location{File: "f", Field: field}, Note: untrusted.Safe(note), Subject: []string{"f", "v1", "Kind", "", "name"}}
+		return finding.Finding{Level: level, ID: id, At: finding.Location{File: "f", Field: field}, Message: note, Subject: []string{"f", "v1", "Kind", "", "name"}}
 	}
 	got := annotations(t, []finding.Finding{
 		one("note", "n", "a", "note"),
@@ -69,9 +69,9 @@ func TestGitHubLimits(t *testing.T) {
 				break
 			}
 			note := fmt.Sprintf("%d%s", i, strings.Repeat("x", size))
-			findings = append(findings, finding.Finding{Level: "warning", ID: "w", Note: untrusted.Safe(note)})
+			findings = append(findings, finding.Finding{Level: "warning", ID: "w", Message: note})
 		}
-		findings = append(findings, finding.Finding{Level: "error", Note: "last"})
+		findings = append(findings, finding.Finding{Level: "error", Message: "last"})
 		got := annotations(t, findings)
 		if len(got) != len(findings) || got[len(got)-1] != "last" {
 			t.Errorf("%d of %d annotations, the last is %.20q", len(got), len(findings), got[len(got)-1])

@@ -59,24 +59,25 @@ func (o object) findings(yield func(finding.Finding) bool) {
 }
 
 // finding returns a finding about the whole object.
-func (o object) finding(id, description, level, text, title string, note untrusted.Safe) finding.Finding {
+func (o object) finding(id, description, level, title, message string, details ...string) finding.Finding {
 	subject := []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name}
 	if o.Source != "" {
 		subject = append(subject, o.Source)
 	}
 	return finding.Finding{
 		ID: id, Description: description, Level: level, At: finding.Location{File: o.File, Line: o.Line},
-		Text: inSource(o.Object, text), Title: inSource(o.Object, title), Note: note, Subject: subject, Known: o.Known,
+		Title: inSource(o.Object, title), Message: inSource(o.Object, message), Details: details,
+		Subject: subject, Known: o.Known,
 	}
 }
 
 func (o object) warned(yield func(finding.Finding) bool) bool {
 	for _, warning := range o.Warnings {
-		text, note := warning, Sentence(warning)
+		f := o.finding("warning", "A warning of the API server", "warning", title(o.Object), warning)
 		if o.Ratcheted(warning) {
-			text, note = text+"\n"+finding.AlreadySo, note+"\n"+finding.AlreadySo
+			f.Details = []string{finding.AlreadySo}
 		}
-		if !yield(o.finding("warning", "A warning of the API server", "warning", text, title(o.Object), note)) {
+		if !yield(f) {
 			return false
 		}
 	}
@@ -87,8 +88,9 @@ func (o object) warned(yield func(finding.Finding) bool) bool {
 func (o object) ratcheted(yield func(finding.Finding) bool) bool {
 	for i := range o.RatchetedErrors {
 		c := &o.RatchetedErrors[i]
-		text := c.Field + ": " + c.Message + "\n" + finding.NothingChanged
-		f := o.finding("ratcheted", "An error of a value that an update does not change, which the API server ignores", "note", text, title(o.Object), annotation(c)+"\n"+finding.NothingChanged)
+		const about = "An error of a value that an update does not change, which the API server ignores"
+		f := o.finding("ratcheted", about, "note", title(o.Object), c.Field+": "+c.Message)
+		f.Expression, f.Details = c.Rule, append(causeDetails(c), finding.NothingChanged)
 		if c.Line > 0 {
 			f.At = c.Location()
 		}
@@ -100,25 +102,30 @@ func (o object) ratcheted(yield func(finding.Finding) bool) bool {
 }
 
 func (o object) errors(yield func(finding.Finding) bool) bool {
-	more, problem := true, untrusted.Line(o.Problem)
+	more := true
 	switch name := title(o.Object); {
 	case o.Verdict == finding.Unreadable:
-		more = yield(o.finding("unreadable", "A document that cannot be read as a Kubernetes object", "error", o.Problem, "unreadable", problem))
+		const about = "A document that cannot be read as a Kubernetes object"
+		more = yield(o.finding("unreadable", about, "error", "unreadable", o.Problem))
 	case o.Verdict == finding.Undecided:
-		note := undecidedText(o.Object)
-		more = yield(o.finding("undecided", "An object whose validation exceeds the work limit", "error", name+": "+string(note), name+" is undecided", note))
+		const about = "An object whose validation exceeds the work limit"
+		f := o.finding("undecided", about, "error", name+" is undecided", name+": "+o.Problem)
+		if o.Limit != nil {
+			f.Expression, f.Details = o.Limit.Rule.Rule, []string{decide}
+		}
+		more = yield(f)
 	case o.strictKinds && o.WithoutCRD():
-		more = yield(o.finding("skipped", "An object whose CRD was not given", "error", o.Problem, name+" skipped", problem))
+		more = yield(o.finding("skipped", "An object whose CRD was not given", "error", name+" skipped", o.Problem))
 	case o.Denied(): // by policies, whose decisions are findings
 	case o.Verdict == finding.Invalid && len(o.Causes) == 0:
-		f := o.finding(o.Status.Reason, "A request that the API server cannot process", "error", o.Status.Message, name+" is invalid", Sentence(o.Status.Message))
+		const about = "A request that the API server cannot process"
+		f := o.finding(o.Status.Reason, about, "error", name+" is invalid", o.Status.Message)
 		if len(o.Strict) > 0 {
 			f.At = o.Strict[0]
 		}
 		for _, at := range o.Strict[:min(len(o.Strict), maxStrict)] {
 			if at.Hint != "" {
-				f.Text += "\n" + at.Field + ": " + at.Hint
-				f.Note += untrusted.Sprintf("\n%s: %s", at.Field, at.Hint)
+				f.Details = append(f.Details, at.Field+": "+at.Hint)
 			}
 		}
 		more = yield(f) && o.allFollowing(yield)
@@ -127,8 +134,10 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 	}
 	more = more && o.decisions(yield)
 	if more && o.Upgrade != nil && o.Upgrade.Finding() {
-		text := Upgraded(o.Object)
-		more = yield(o.finding("upgrade", "An object that an upgrade of its CRD affects", "error", text, title(o.Object)+" and the upgrade", untrusted.Safe(text)))
+		const about = "An object that an upgrade of its CRD affects"
+		f := o.finding("upgrade", about, "error", title(o.Object)+" and the upgrade", "")
+		f.SetLines(Upgraded(o.Object))
+		more = yield(f)
 	}
 	return more
 }
@@ -144,8 +153,7 @@ func (o object) causes(yield func(finding.Finding) bool) bool {
 		}
 		f := o.cause(c)
 		if remark {
-			f.Text += "\n" + rulesNotRun
-			f.Note += "\n" + rulesNotRun
+			f.Details = append(f.Details, rulesNotRun)
 			remark = false
 		}
 		if !yield(f) {
@@ -169,8 +177,7 @@ func (o object) allFollowing(yield func(finding.Finding) bool) bool {
 // report it yet.
 func (o object) following(c *finding.Cause) finding.Finding {
 	f := o.cause(c)
-	f.Level = "note"
-	f.Text, f.Title, f.Note = Follows+f.Text, f.Title+FollowsTitle, Follows+f.Note
+	f.Level, f.Message, f.Title = "note", Follows+f.Message, f.Title+FollowsTitle
 	return f
 }
 
@@ -187,7 +194,8 @@ const rulesNotRun = "some rules did not run, because the object is invalid"
 func (o object) cause(c *finding.Cause) finding.Finding {
 	invalid := title(o.Object) + " is invalid"
 	reason := cmp.Or(c.Reason, o.Status.Reason) // denials of mutating policies have no reason of their own
-	f := o.finding(reason, "A check of the API server: "+reason, "error", invalid+": "+causeText(c), invalid, annotation(c))
+	f := o.finding(reason, "A check of the API server: "+reason, "error", invalid, invalid+": "+c.Field+": "+c.Message)
+	f.Expression, f.Details = c.Rule, causeDetails(c)
 	if f.Rule = c.Ref; c.Ref != nil {
 		group, _, _ := strings.Cut(o.APIVersion, "/")
 		f.ID = fmt.Sprintf("%s/%s/%s/%s[%d]", group, o.Kind, c.Ref.Version, c.Ref.Path, c.Ref.Index)
@@ -200,46 +208,15 @@ func (o object) cause(c *finding.Cause) finding.Finding {
 	return f
 }
 
-// causeText returns a cause with its rule and values.
-func causeText(c *finding.Cause) string {
-	text := c.Field + ": " + c.Message
-	if c.Rule == "" {
-		return text
-	}
-	text += "\nrule: " + c.Rule
+// causeDetails returns the values and the hints of a cause.
+func causeDetails(c *finding.Cause) (lines []string) {
 	for _, v := range c.Values {
-		text += "\n  " + v.Expr + ": " + v.Text
+		lines = append(lines, "  "+v.Expr+": "+v.Text)
 	}
 	if c.NotShown != "" {
-		text += "\n  values not shown: " + c.NotShown
+		lines = append(lines, "  values not shown: "+c.NotShown)
 	}
-	for _, line := range HintLines(c) {
-		text += "\n" + line
-	}
-	return text
-}
-
-// annotation returns a cause with its rule and values, escaped.
-func annotation(c *finding.Cause) untrusted.Safe {
-	var b strings.Builder
-	untrusted.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))
-	rule(&b, "rule: ", c.Rule)
-	for _, v := range c.Values {
-		untrusted.Fprintf(&b, "  %s: %s\n", v.Expr, v.Text)
-	}
-	if c.NotShown != "" {
-		untrusted.Fprintf(&b, "  values not shown: %s\n", c.NotShown)
-	}
-	hint(&b, "", c)
-	return untrusted.Safe(strings.TrimSuffix(b.String(), "\n"))
-}
-
-// undecidedText returns the problem of an undecided object, with the rule and the fix.
-func undecidedText(o *finding.Object) untrusted.Safe {
-	var b strings.Builder
-	untrusted.Fprintf(&b, "%s\n", o.Problem)
-	undecided(&b, o)
-	return untrusted.Safe(strings.TrimSpace(b.String()))
+	return append(lines, HintLines(c)...)
 }
 
 // cases returns the object as a test case.
@@ -252,7 +229,7 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 	var b strings.Builder
 	switch {
 	case o.Verdict == finding.Invalid:
-		where(&b, o.Object)
+		Where(&b, o.Object)
 		c.Failure = JUnitResult(KubectlError(o.Object), untrusted.Line(o.Status.Reason), untrusted.Safe(b.String()))
 	case o.Verdict == finding.Unreadable:
 		c.Error = JUnitResult(problem, finding.Unreadable, place)

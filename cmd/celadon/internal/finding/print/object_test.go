@@ -32,8 +32,8 @@ func TestIncompleteCause(t *testing.T) {
 		if len(found) != tt.want {
 			t.Errorf("%d causes: %d findings, want %d", len(tt.causes), len(found), tt.want)
 		}
-		if hasRemark := strings.Contains(found[0].Text, rulesNotRun); hasRemark != (tt.want < len(tt.causes)) {
-			t.Errorf("%d causes: %s", len(tt.causes), found[0].Text)
+		if hasRemark := strings.Contains(found[0].Text(), rulesNotRun); hasRemark != (tt.want < len(tt.causes)) {
+			t.Errorf("%d causes: %s", len(tt.causes), found[0].Text())
 		}
 	}
 }

@@ -101,16 +101,9 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	if d.Action == finding.Deny {
 		level, name = "error", name+" is denied"
 	}
-	var note strings.Builder
-	untrusted.Fprintf(&note, "%s: %s: %s\n", policyName(d), action(d), Sentence(d.Message))
-	text := fmt.Sprintf("%s: %s: %s: %s", name, policyName(d), action(d), d.Message)
-	if d.Expression != "" {
-		text += "\nexpression: " + d.Expression
-		rule(&note, "expression: ", d.Expression)
-	}
+	details := labeled("expression: ", d.Expression)
 	for _, v := range d.Values {
-		text += "\n  " + v.Expr + ": " + v.Text
-		untrusted.Fprintf(&note, "  %s: %s\n", v.Expr, v.Text)
+		details = append(details, "  "+v.Expr+": "+v.Text)
 	}
 	id := d.Kind + "/" + d.Policy
 	if d.Validation >= 0 {
@@ -120,7 +113,8 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	if description == "" {
 		description = d.Kind + " " + d.Policy
 	}
-	return o.finding(id, description, level, text, name, untrusted.Safe(strings.TrimSuffix(note.String(), "\n")))
+	message := fmt.Sprintf("%s: %s: %s: %s", name, policyName(d), action(d), d.Message)
+	return o.finding(id, description, level, name, message, details...)
 }
 
 // decisions yields the findings of policies, except warnings, which the server sends, too.

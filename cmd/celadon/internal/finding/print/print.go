@@ -91,7 +91,7 @@ func NewList(format string, w *untrusted.Writer, command, version string) List {
 	case "junit":
 		return &junitPrinter{w: w, name: command}
 	case "sarif":
-		return newSARIF(w, version)
+		return &sarifPrinter{w: w, version: version, index: map[string]int{}}
 	case "github":
 		return newGitHub(w)
 	}

@@ -13,25 +13,29 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
+// The subset of SARIF 2.1.0 that Celadon writes. A complete library would add a JSON Schema
+// validator and the schema to the binary, and would write an empty value for every unset field.
+// Tests validate the logs against the schema.
+
+const (
+	sarifVersion = "2.1.0"
+	sarifSchema  = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
+)
+
+// sarif is an object of a log.
+type sarif map[string]any
+
 // sarifPrinter writes a log. Each result is written immediately. The rules to which results refer
 // follow at the end, because JSON objects are unordered.
 type sarifPrinter struct {
 	w       io.Writer
-	run     sarifRun // without its results
-	rules   map[string]int
+	version string
+	rules   []sarif
+	index   map[string]int // of rules
 	results int
 }
 
 const home = "https://github.com/celadon-cel/celadon"
-
-func newSARIF(w io.Writer, version string) *sarifPrinter {
-	driver := sarifDriver{InformationURI: home, Name: "celadon", Version: version}
-	return &sarifPrinter{
-		w:     w,
-		run:   sarifRun{ColumnKind: "unicodeCodePoints", Tool: sarifTool{Driver: driver}},
-		rules: map[string]int{},
-	}
-}
 
 func (s *sarifPrinter) Add(r finding.Result) error {
 	for f := range r.Findings {
@@ -42,51 +46,50 @@ func (s *sarifPrinter) Add(r finding.Result) error {
 	return nil
 }
 
-func (s *sarifPrinter) result(f *finding.Finding) *sarifResult {
+func (s *sarifPrinter) result(f *finding.Finding) sarif {
 	uri := url.URL{Path: filepath.ToSlash(f.At.File)}
-	place := sarifPhysical{ArtifactLocation: sarifArtifact{URI: uri.String()}}
+	place := sarif{"artifactLocation": sarif{"uri": uri.String()}}
 	if f.At.Line > 0 {
-		place.Region = &sarifRegion{StartLine: f.At.Line, StartColumn: f.At.Column}
+		region := sarif{"startLine": f.At.Line}
+		if f.At.Column > 0 {
+			region["startColumn"] = f.At.Column
+		}
+		place["region"] = region
 		if f.At.Excerpt.Line != "" {
-			place.ContextRegion = &sarifRegion{StartLine: f.At.Line, Snippet: &sarifText{f.At.Excerpt.Line}}
+			place["contextRegion"] = sarif{"startLine": f.At.Line, "snippet": sarif{"text": f.At.Excerpt.Line}}
 		}
 	}
-	var suppressions []sarifSuppression
+	result := sarif{
+		"level":               f.Level,
+		"locations":           []sarif{{"physicalLocation": place}},
+		"message":             sarif{"text": f.Text()},
+		"partialFingerprints": sarif{"celadon/v1": fingerprint(slices.Concat(f.Subject, []string{f.ID, f.At.Field}))},
+		"ruleId":              f.ID,
+		"ruleIndex":           s.rule(f.ID, f.Description, f.Code),
+	}
 	if f.Known && f.Level == "error" {
-		suppressions = []sarifSuppression{{Kind: "external", Justification: known}}
+		result["suppressions"] = []sarif{{"kind": "external", "justification": known}}
 	}
-	return &sarifResult{
-		Suppressions:        suppressions,
-		Level:               f.Level,
-		Locations:           []sarifLocation{{place}},
-		Message:             sarifText{f.Text},
-		PartialFingerprints: map[string]string{"celadon/v1": fingerprint(slices.Concat(f.Subject, []string{f.ID, f.At.Field}))},
-		RuleID:              f.ID,
-		RuleIndex:           s.rule(f.ID, f.Description, f.Code),
-	}
+	return result
 }
 
 // rule returns the index of a rule, adding it if necessary. code is the mistake in it, or "".
 func (s *sarifPrinter) rule(id, description, code string) int {
-	index, ok := s.rules[id]
+	index, ok := s.index[id]
 	if !ok {
 		index = len(s.rules)
-		s.rules[id] = index
-		s.run.Tool.Driver.Rules = append(s.run.Tool.Driver.Rules, sarifRule{HelpURI: helpURI(code), ID: id, ShortDescription: sarifText{description}})
+		s.index[id] = index
+		rule := sarif{"id": id, "shortDescription": sarif{"text": description}}
+		if code != "" {
+			rule["helpUri"] = home + "/blob/main/docs/errors.md#" + url.QueryEscape(code)
+		}
+		s.rules = append(s.rules, rule)
 	}
 	return index
 }
 
-// helpURI returns the address of the description of a code, or "".
-func helpURI(code string) string {
-	if code == "" {
-		return ""
-	}
-	return home + "/blob/main/docs/errors.md#" + url.QueryEscape(code)
-}
-
 // write writes a result, preceded by the beginning of the log if it is the first.
-func (s *sarifPrinter) write(result *sarifResult) error {
+func (s *sarifPrinter) write(result sarif) error {
 	if s.results++; s.results == 1 {
 		if err := s.begin(); err != nil {
 			return err
@@ -125,12 +128,19 @@ func (s *sarifPrinter) End(e End) error {
 	if e.Interrupted {
 		why = Partial
 	}
-	invocation := sarifInvocation{ExecutionSuccessful: why == ""}
+	invocation := sarif{"executionSuccessful": why == ""}
 	if why != "" {
-		invocation.Notifications = []sarifNotification{{"error", sarifText{why}}}
+		invocation["toolExecutionNotifications"] = []sarif{{"level": "error", "message": sarif{"text": why}}}
 	}
-	s.run.Invocations = []sarifInvocation{invocation}
-	rest, err := indented(s.run, "    ")
+	driver := sarif{"informationUri": home, "name": "celadon"}
+	if len(s.rules) > 0 {
+		driver["rules"] = s.rules
+	}
+	if s.version != "" {
+		driver["version"] = s.version
+	}
+	run := sarif{"columnKind": "unicodeCodePoints", "invocations": []sarif{invocation}, "tool": sarif{"driver": driver}}
+	rest, err := indented(run, "    ")
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (p *textPrinter) Object(o *finding.Object) error {
 		}
 		b.WriteString(p.paint(untrusted.Red, KubectlError(o)))
 		if !p.Quiet {
-			where(&b, o)
+			Where(&b, o)
 		}
 	case finding.Unreadable:
 		untrusted.Fprintf(&b, "%s: %s\n", place(o), p.w.Paint(untrusted.Red, untrusted.Line(o.Problem)))
@@ -109,7 +109,7 @@ func ratcheted(b *strings.Builder, o *finding.Object) {
 		c := &o.RatchetedErrors[i]
 		untrusted.Fprintf(b, "  * %s: %s: %s\n", c.Field, Sentence(c.Message), finding.NothingChanged)
 	}
-	where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.RatchetedErrors})
+	Where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.RatchetedErrors})
 }
 
 func (p *textPrinter) End(s *finding.Summary) error {
@@ -139,15 +139,9 @@ func counts(b *strings.Builder, s *finding.Summary) {
 	if s.Skipped > 0 {
 		untrusted.Fprintf(b, "; %d skipped%s", s.Skipped, skippedKinds(s))
 	}
-	if s.Unreadable > 0 {
-		untrusted.Fprintf(b, "; %d unreadable", s.Unreadable)
-	}
-	if s.Undecided > 0 {
-		untrusted.Fprintf(b, "; %d undecided", s.Undecided)
-	}
-	if s.Ignored > 0 {
-		untrusted.Fprintf(b, "; %d ignored", s.Ignored)
-	}
+	Also(b, s.Unreadable, "unreadable")
+	Also(b, s.Undecided, "undecided")
+	Also(b, s.Ignored, "ignored")
 	b.WriteString(string(crdCounts(s.CRDs)))
 	if s.Baseline != nil {
 		untrusted.Fprintf(b, "; %d known from the baseline", s.Baseline.Known)
@@ -179,6 +173,17 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		untrusted.Fprintf(b, "%s\n", lacks)
 	}
 	showUpgrades(b, s.Upgrade)
+}
+
+// Also writes a count at the end of a line of counts, unless it is 0. plural, if given, replaces the words
+// if n is not 1.
+func Also(b *strings.Builder, n int, words string, plural ...string) {
+	if n > 0 {
+		if n > 1 && len(plural) > 0 {
+			words = plural[0]
+		}
+		fmt.Fprintf(b, "; %d %s", n, words)
+	}
 }
 
 // shownKinds limits the kinds of skipped objects in text.
@@ -264,8 +269,8 @@ func Sentence(message string) untrusted.Safe {
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
 }
 
-// where writes the locations of the causes, each once, and below each the rules that failed there.
-func where(b *strings.Builder, o *finding.Object) {
+// Where writes the locations of the causes, each once, and below each the rules that failed there.
+func Where(b *strings.Builder, o *finding.Object) {
 	locations := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
 	rules := map[finding.Location][]*finding.Cause{}
 	for i := range o.Causes {
@@ -300,20 +305,21 @@ func where(b *strings.Builder, o *finding.Object) {
 		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
 	why(b, rules[finding.Location{}])
-	following(b, o)
+	Following(b, o)
 }
 
-// following writes the causes that the server would report after the errors above are fixed.
-func following(b *strings.Builder, o *finding.Object) {
+// Following writes the causes that the server would report after the errors above are fixed.
+func Following(b *strings.Builder, o *finding.Object) {
 	if len(o.Following) == 0 {
 		return
 	}
 	b.WriteString("  would follow once the above is fixed:\n")
 	for i := range o.Following {
-		c := &o.Following[i]
-		untrusted.Fprintf(b, "  * %s: %s\n", c.Field, Sentence(c.Message))
+		if c := &o.Following[i]; c.Message != "" {
+			untrusted.Fprintf(b, "  * %s: %s\n", c.Field, Sentence(c.Message))
+		}
 	}
-	where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.Following})
+	Where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.Following})
 }
 
 // maxStrict limits how many positions of unknown and duplicate fields are shown per object. The
@@ -324,21 +330,19 @@ const maxStrict = 100
 func why(b *strings.Builder, causes []*finding.Cause) {
 	shown := map[string]bool{}
 	for _, c := range causes {
-		if c.Rule == "" || shown[c.Rule] {
+		if c.Rule == "" && c.Summary == "" || shown[c.Rule] {
 			continue
 		}
-		shown[c.Rule] = true
-		ShowRule(b, c.Rule)
+		if shown[c.Rule] = c.Rule != ""; !strings.Contains(c.Excerpt.Line, c.Rule) {
+			ShowRule(b, c.Rule)
+		}
 		for _, v := range c.Values {
 			untrusted.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
 		ShowMissing(b, c.NotShown)
-		ShowHint(b, c)
+		hint(b, c)
 	}
 }
-
-// ShowHint writes the mistake in a rule, how to fix it, and the rule without it.
-func ShowHint(b *strings.Builder, c *finding.Cause) { hint(b, "        ", c) }
 
 // HintLines returns the mistake in a rule, how to fix it, and the rule without it, as lines.
 func HintLines(c *finding.Cause) (lines []string) {
@@ -350,15 +354,16 @@ func HintLines(c *finding.Cause) (lines []string) {
 	return lines
 }
 
-func hint(b *strings.Builder, indent string, c *finding.Cause) {
+// hint writes the mistake in a rule, how to fix it, and the rule without it.
+func hint(b *strings.Builder, c *finding.Cause) {
 	if c.Summary != "" {
-		untrusted.Fprintf(b, "%s%s (celadon help %s)\n", indent, c.Summary, c.Code)
+		untrusted.Fprintf(b, "        %s (celadon help %s)\n", c.Summary, c.Code)
 	}
 	if c.Hint != "" {
-		untrusted.Fprintf(b, "%shint: %s\n", indent, c.Hint)
+		untrusted.Fprintf(b, "        hint: %s\n", c.Hint)
 	}
 	if c.Code != assist.UnquotedRule { // the hint has the rule in quotes
-		rule(b, indent+"try:  ", c.Fixed)
+		rule(b, "        try:  ", c.Fixed)
 	}
 }
 
@@ -374,10 +379,18 @@ func ShowRule(b *strings.Builder, text string) { rule(b, "        rule: ", text)
 
 // rule writes a rule, which may have several lines, after head.
 func rule(b *strings.Builder, head, text string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		untrusted.Fprintf(b, "%s%s\n", head, strings.TrimSuffix(line, "\n"))
-		head = strings.Repeat(" ", len(head))
+	for _, line := range labeled(head, text) {
+		untrusted.Fprintf(b, "%s\n", line)
 	}
+}
+
+// labeled returns the lines of text, the first of them after a label.
+func labeled(label, text string) (lines []string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		lines = append(lines, label+strings.TrimSuffix(line, "\n"))
+		label = strings.Repeat(" ", len(label))
+	}
+	return lines
 }
 
 // undecided writes the rule that exceeds the work limit, and the fix.

@@ -37,26 +37,21 @@ func Upgraded(o *finding.Object) string {
 func showUpgrade(b *strings.Builder, o *finding.Object) {
 	u := o.Upgrade
 	var what []string
-	if u.RejectedOnCreate() {
-		what = append(what, "accepted before, rejected on create now")
-	}
-	if u.RejectedOnUpdate() {
-		what = append(what, "rejected on update even when unchanged")
-	}
-	if u.Before == finding.Undecided {
-		what = append(what, "undecided before")
-	}
-	if u.Now == finding.Undecided {
-		what = append(what, "undecided on create now")
-	}
-	if u.Unchanged == finding.Undecided {
-		what = append(what, "undecided on an unchanged update")
-	}
-	if u.Ratcheted {
-		what = append(what, "accepted by ratcheting on an unchanged update")
-	}
-	if len(u.Changes) > 0 {
-		what = append(what, "silently changed")
+	for _, effect := range []struct {
+		is   bool
+		text string
+	}{
+		{u.RejectedOnCreate(), "accepted before, rejected on create now"},
+		{u.RejectedOnUpdate(), "rejected on update even when unchanged"},
+		{u.Before == finding.Undecided, "undecided before"},
+		{u.Now == finding.Undecided, "undecided on create now"},
+		{u.Unchanged == finding.Undecided, "undecided on an unchanged update"},
+		{u.Ratcheted, "accepted by ratcheting on an unchanged update"},
+		{len(u.Changes) > 0, "silently changed"},
+	} {
+		if effect.is {
+			what = append(what, effect.text)
+		}
 	}
 	if len(what) == 0 {
 		return

@@ -2,49 +2,32 @@ package service
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
-	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// pointsOf returns the reasons in the causes of each CRD of a report of vet. A reason is "" if the editor leaves
-// out the error, because another error has the same cause.
-func pointsOf(report []byte) ([][]string, error) {
-	var of struct {
-		CRDs []struct {
-			Causes []struct {
-				Field, Message string
-				Line, Column   int
-				Kind           engine.CauseKind
-			}
+// pointsOf returns the reasons in the causes of a CRD. A reason is "" if the editor leaves out the error, because
+// another error has the same cause.
+func pointsOf(causes []finding.Cause) []string {
+	errors := make([]editor.CRDError, len(causes))
+	for i, c := range causes {
+		errors[i] = editor.CRDError{Line: c.Line, Column: c.Column, Field: c.Field, Message: c.Message, Kind: c.Kind}
+	}
+	points := make([]string, len(causes))
+	for i, repeats := range editor.Repeats(errors) {
+		if !repeats {
+			points[i] = editor.Point(causes[i].Field, causes[i].Message)
 		}
 	}
-	if err := json.Unmarshal(report, &of); err != nil {
-		return nil, err
-	}
-	points := make([][]string, len(of.CRDs))
-	for i, crd := range of.CRDs {
-		errors := make([]editor.CRDError, len(crd.Causes))
-		for n, c := range crd.Causes {
-			errors[n] = editor.CRDError{Line: c.Line, Column: c.Column, Field: c.Field, Message: c.Message, Kind: c.Kind}
-		}
-		points[i] = make([]string, len(crd.Causes))
-		for n, repeats := range editor.Repeats(errors) {
-			if !repeats {
-				points[i][n] = editor.Point(crd.Causes[n].Field, crd.Causes[n].Message)
-			}
-		}
-	}
-	return points, nil
+	return points
 }
 
 // located moves problems after the end of the text, where the parser of YAML finds that something is missing, to the last
 // line.
-func located(problems []vet.Problem, text string) []vet.Problem {
+func located(problems []crdProblem, text string) []crdProblem {
 	last := 1 + strings.Count(strings.TrimRight(text, " \t\r\n"), "\n")
 	for i := range problems {
 		problems[i].Line = max(1, min(problems[i].Line, last))
@@ -55,8 +38,8 @@ func located(problems []vet.Problem, text string) []vet.Problem {
 const noRules = "this CRD has no validation rules: add x-kubernetes-validations next to a type in its schema"
 
 // withoutRules returns a note for each CRD in the text that has a schema but no rules.
-func (r *Service) withoutRules(text string) []vet.Problem {
-	notes := []vet.Problem{}
+func (r *Service) withoutRules(text string) []crdProblem {
+	notes := []crdProblem{}
 	for p := range r.trees.All([]byte(text), "CustomResourceDefinition") {
 		if bytes.Contains(p.Bytes, []byte("x-kubernetes-validations")) || p.Tree.Broken() != nil {
 			continue
@@ -72,7 +55,7 @@ func (r *Service) withoutRules(text string) []vet.Problem {
 				at = key.Start
 			}
 		}
-		notes = append(notes, vet.Problem{Message: noRules, Line: 1 + strings.Count(text[:p.Start+at], "\n")})
+		notes = append(notes, crdProblem{Message: noRules, Line: 1 + strings.Count(text[:p.Start+at], "\n")})
 	}
 	return notes
 }

@@ -43,15 +43,16 @@ type versionObject struct {
 func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 	all := *req
 	all.KubeVersion = ""
-	vetted, err := vetText(ctx, &all)
+	crds, _, err := vetText(ctx, &all)
 	if err != nil {
 		return nil, err
 	}
 	list := []kubeVersion{}
 	for i, v := range types.Versions() {
 		one := kubeVersion{Version: v.String(), CRDs: []versionCRD{}, Objects: []versionObject{}}
-		for _, report := range vetted.Reports() {
-			if i >= len(report.KubeVersions) {
+		for _, vetted := range crds {
+			report := vetted.Report
+			if report == nil || i >= len(report.KubeVersions) {
 				continue
 			}
 			of := &report.KubeVersions[i]

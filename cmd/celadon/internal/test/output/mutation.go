@@ -2,14 +2,12 @@ package output
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
-	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
@@ -88,21 +86,9 @@ func lines(text string) []byte {
 	return []byte(strings.TrimRight(text, "\n") + "\n")
 }
 
-// maxObject is the maximum number of bytes to show of an object.
-const maxObject = 4 << 10
-
 func object(b *strings.Builder, name string, v map[string]any) {
-	text, err := emit.YAML(v)
-	if err != nil {
-		return
-	}
-	more := ""
-	if len(text) > maxObject {
-		text, more = text[:maxObject], fmt.Sprintf("      and %d KiB more\n", (len(text)-maxObject)>>10+1)
-	}
 	untrusted.Fprintf(b, "    %s:\n", name)
-	for line := range strings.Lines(string(text)) {
-		untrusted.Fprintf(b, "      %s\n", termwidth.Cut(strings.TrimRight(line, "\r\n"), maxColumns))
+	for line := range strings.Lines(print.Document(v)) {
+		untrusted.Fprintf(b, "      %s\n", strings.TrimRight(line, "\r\n"))
 	}
-	b.WriteString(more)
 }

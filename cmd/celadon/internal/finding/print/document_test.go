@@ -1,4 +1,4 @@
-package diff
+package print
 
 import (
 	"strings"
@@ -31,7 +31,7 @@ func TestDocument(t *testing.T) {
 		{"deep", deep, []string{"a:\n  a:\n", "a:\n" + note}},
 		{"wide", wide, []string{"  kk: v\n", note}},
 	} {
-		text := document(map[string]any{"a": c.value})
+		text := Document(map[string]any{"a": c.value})
 		if len(text) > maxExampleBytes+len(note) || strings.Contains(text, note) != (c.name != "short") {
 			t.Errorf("%s: %d bytes: %.200q", c.name, len(text), text)
 		}

@@ -25,7 +25,7 @@ func comment(t *testing.T, r *Report) string {
 	}
 	r.seal()
 	var out bytes.Buffer
-	if err := (&commentPrinter{untrusted.NewWriter(&out)}).end(r); err != nil {
+	if err := (&markdownPrinter{untrusted.NewWriter(&out), shortComment}).end(r); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -54,15 +54,15 @@ func TestCommentLimits(t *testing.T) {
 					&Change{Version: "v1", Path: fmt.Sprintf("spec.c%d", i), Subject: "field", Effect: compare.Breaking, By: compare.ByWitness, Allowed: rule})
 			}
 			text := comment(t, r)
-			if lines := strings.Count(text, "\n"); lines > maxCommentLines || len(text) > maxCommentBytes {
+			if lines := strings.Count(text, "\n"); lines > shortComment.lines || len(text) > shortComment.bytes {
 				t.Errorf("%d changes, %d fields: %d lines, %d bytes", n, size, lines, len(text))
 			}
-			for i := range min(n, maxBreakLines-min(n/10, maxObjectLines)) {
+			for i := range min(n, shortComment.breakLines-min(n/10, shortComment.objectLines)) {
 				if !strings.Contains(text, fmt.Sprintf("spec.a%d:", i)) {
 					t.Errorf("%d changes: spec.a%d is missing:\n%s", n, i, text)
 				}
 			}
-			rest := 2*n + n/10 - maxBreakLines
+			rest := 2*n + n/10 - shortComment.breakLines
 			if want := fmt.Sprintf("- and %d more: ", rest); (rest > 0) != strings.Contains(text, want) {
 				t.Errorf("%d changes: want %q:\n%s", n, want, text)
 			}
@@ -85,7 +85,7 @@ func TestCommentBytes(t *testing.T) {
 			r.Objects = append(r.Objects, &finding.Object{Identity: finding.Identity{Name: "own"}, Upgrade: &finding.Upgrade{Before: finding.Valid, Now: finding.Invalid}})
 		}
 		comment := comment(t, r)
-		if len(comment) > maxCommentBytes || strings.Count(comment, "\n") > maxCommentLines {
+		if len(comment) > shortComment.bytes || strings.Count(comment, "\n") > shortComment.lines {
 			t.Errorf("%.20q: %d bytes, %d lines", text, len(comment), strings.Count(comment, "\n"))
 		}
 		if own, change := strings.Index(comment, "own"), strings.Index(comment, "**breaks**"); own < 0 || change >= 0 && change < own {
@@ -169,21 +169,21 @@ func TestCommentHistory(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := string(run(t, "markdown", old, now))
-			breaks, shown := 0, 0
+			breaks, shown, p := 0, 0, &markdownPrinter{limits: shortComment}
 			for _, crd := range report.CRDs {
 				for _, c := range crd.Changes {
 					if !c.Effect.Breaks() {
 						continue
 					}
 					breaks++
-					if strings.Contains(text, string("- "+shortCode(crd.Name)+" "+shortCode(string(c.title()))+" **breaks")) {
+					if strings.Contains(text, string("- "+p.code(crd.Name)+" "+p.code(string(c.title()))+" **breaks")) {
 						shown++
 					}
 				}
 			}
 			lines := strings.Count(text, "\n")
 			t.Logf("%-24s %7s to %-7s %2d lines, %2d examples, %2d of %2d breaks", project.Name(), versions[i-1], versions[i], lines, strings.Count(text, "<details>"), shown, breaks)
-			if lines > maxCommentLines || shown < min(breaks, maxBreakLines) {
+			if lines > shortComment.lines || shown < min(breaks, shortComment.breakLines) {
 				t.Errorf("%s to %s: %d lines with %d of %d breaks:\n%s", old, now, lines, shown, breaks, text)
 			}
 		}

@@ -1,4 +1,4 @@
-package diff
+package print
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ const (
 	maxExampleBytes = 8_000 // of the YAML
 )
 
-// document returns obj as YAML. It shortens long strings and lists, and ends with a comment if the object is
+// Document returns obj as YAML. It shortens long strings and lists, and ends with a comment if the object is
 // incomplete.
-func document(obj map[string]any) string {
+func Document(obj map[string]any) string {
 	short := &shortener{}
 	data, err := untrusted.YAML(short.value(obj))
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *shortener) value(v any) any {
 // list keeps the first and the last items of a long list.
 func (s *shortener) list(list []any) []any {
 	const half = maxExampleItems / 2
-	var out []any
+	out := []any{}
 	for i, item := range list {
 		switch {
 		case len(list) <= maxExampleItems || i < half || i >= len(list)-half:
