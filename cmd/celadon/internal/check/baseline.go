@@ -269,26 +269,26 @@ func (f knownFinding) String() string {
 const maxStale = 20
 
 // listStale lists stale lines of the baseline on stderr.
-func (a *run) listStale(t *tally) {
+func (r *runner) listStale(t *tally) {
 	if t.options.BaselineOut != "" {
 		return // the new baseline has no stale lines
 	}
 	for _, line := range t.stale[:min(maxStale, len(t.stale))] {
-		a.Complain(fmt.Errorf("stale in the baseline: %s", line))
+		r.Complain(fmt.Errorf("stale in the baseline: %s", line))
 	}
 	if more := len(t.stale) - maxStale; more > 0 {
-		a.Complain(fmt.Errorf("%s more", phrase.Count(more, "stale line")))
+		r.Complain(fmt.Errorf("%s more", phrase.Count(more, "stale line")))
 	}
 }
 
 // writeBaseline writes the findings of this run as the new baseline.
-func (a *run) writeBaseline(t *tally) error {
+func (r *runner) writeBaseline(t *tally) error {
 	text, err := t.baseline.text()
 	if err == nil {
 		err = outfile.Write(t.options.BaselineOut, text)
 	}
 	if err == nil {
-		untrusted.Fprintf(a.Stderr, "celadon: %s: %s added to the baseline\n", t.options.BaselineOut, phrase.Count(len(t.baseline.current), "finding"))
+		untrusted.Fprintf(r.Stderr, "celadon: %s: %s added to the baseline\n", t.options.BaselineOut, phrase.Count(len(t.baseline.current), "finding"))
 	}
 	return err
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A run is an invocation of celadon check.
-type run struct{ command.Streams }
+// A runner runs celadon check.
+type runner struct{ command.Streams }
 
 // Run implements celadon check: it checks the objects at paths and writes a report. Its error
 // carries the exit code.
@@ -28,20 +28,20 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	if err := o.Check(paths); err != nil {
 		return err
 	}
-	a := &run{s}
+	r := &runner{s}
 	if o.Pipe {
-		return a.pipe(ctx, o)
+		return r.pipe(ctx, o)
 	}
 	if o.Watch {
 		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths)
-		return rerun.Run(ctx, s, watched, func() error { return a.check(ctx, o, paths) })
+		return rerun.Run(ctx, s, watched, func() error { return r.check(ctx, o, paths) })
 	}
-	return a.check(ctx, o, paths)
+	return r.check(ctx, o, paths)
 }
 
-func (a *run) check(ctx context.Context, o *Options, paths []string) error {
+func (r *runner) check(ctx context.Context, o *Options, paths []string) error {
 	defer collectLess(o)()
-	client, err := o.Cluster.Connect(ctx, a.Complain, &o.KubeVersion)
+	client, err := o.Cluster.Connect(ctx, r.Complain, &o.KubeVersion)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -49,19 +49,19 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.tally(ctx, o, v.String())
+	t, err := r.tally(ctx, o, v.String())
 	if err != nil {
 		return err
 	}
 	defer t.to.discard()
-	if t.checker, err = a.newChecker(ctx, o, paths, client); err != nil && ctx.Err() == nil {
+	if t.checker, err = r.newChecker(ctx, o, paths, client); err != nil && ctx.Err() == nil {
 		return err
 	}
 	err = nil // an interruption is not an error
 	if ctx.Err() == nil {
-		err = t.all(ctx)
+		err = t.reportAll(ctx)
 	}
-	return a.end(ctx, t, err)
+	return r.finish(ctx, t, err)
 }
 
 // enoughMemory is the heap size in bytes from which garbage may no longer grow faster: a malicious
@@ -83,19 +83,18 @@ func collectLess(o *Options) func() {
 }
 
 // files returns the source of the objects at paths.
-func (a *run) files(o *Options, paths []string) batch.Source {
+func (r *runner) files(o *Options, paths []string) batch.Source {
 	from := o.selection()
 	from.Linked = func(path string) {
-		a.Complain(fmt.Errorf("%s: links to folders are not followed: name it as an argument to check it", path))
+		r.Complain(fmt.Errorf("%s: links to folders are not followed: name it as an argument to check it", path))
 	}
-	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, paths, wait, yield) }
+	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(r.Stdin, paths, wait, yield) }
 }
 
-// all decides all objects and vets the CRDs. In text and in a partial report, CRDs come first, because the
-// other findings depend on theirs. In other formats they come last, because deciding objects does not wait
-// for them. An interruption is not an error.
-func (t *tally) all(ctx context.Context) error {
-	steps := []func(context.Context) error{t.run, t.addCRDs}
+// reportAll decides all objects and reports them and the CRDs. In text and in a partial report, CRDs come first, because
+// the other findings depend on theirs. In other formats they come last. An interruption is not an error.
+func (t *tally) reportAll(ctx context.Context) error {
+	steps := []func(context.Context) error{t.reportObjects, t.reportCRDs}
 	if t.options.Output == "text" || t.options.reportsPart() {
 		slices.Reverse(steps)
 	}
@@ -111,22 +110,22 @@ func (t *tally) all(ctx context.Context) error {
 	return nil
 }
 
-// run decides all objects.
-func (t *tally) run(ctx context.Context) error {
+// reportObjects decides all objects.
+func (t *tally) reportObjects(ctx context.Context) error {
 	decide := func(doc *input.Document) *finding.Object { return t.checker.Decide(ctx, doc) }
-	pipe := batch.From(t.options.sharded(t.checker.source, t.checker.CRDs), decide, t.take)
+	pipe := batch.From(t.checker.source, decide, t.take)
 	pipe.Idle = t.to.out.Flush
 	err := pipe.Run(ctx)
 	t.to.bar.Done()
 	return err
 }
 
-// end completes the report and returns the error with the exit code. Err is an error of reading or
+// finish completes the report and returns the error with the exit code. Err is an error of reading or
 // writing.
-func (a *run) end(ctx context.Context, t *tally, err error) error {
+func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	interrupted := ctx.Err() != nil
 	if err == nil {
-		err = t.end(interrupted)
+		err = t.printSummary(interrupted)
 	}
 	if err == nil {
 		err = t.to.out.Flush()
@@ -139,26 +138,27 @@ func (a *run) end(ctx context.Context, t *tally, err error) error {
 		err = t.to.commit()
 	}
 	if err != nil {
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the report: %w", a.unwrapWrite(err))}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the report: %w", r.unwrapWrite(err))}
 	}
 	if interrupted {
 		return &command.ExitError{Code: command.Interrupted, Err: errors.New(print.Partial)}
 	}
-	return a.verdict(t)
+	return r.exit(t)
 }
 
-func (a *run) verdict(t *tally) error {
+// exit prints what does not belong to the report and returns the error with the exit code of a complete run.
+func (r *runner) exit(t *tally) error {
 	for _, problem := range t.problems {
 		if !t.reported(problem) {
-			a.Complain(problem)
+			r.Complain(problem)
 		}
 	}
 	if t.checker != nil {
 		for _, note := range slices.CompactFunc(t.checker.Notes(), func(a, b error) bool { return a.Error() == b.Error() }) {
-			a.Complain(note)
+			r.Complain(note)
 		}
 	}
-	a.listStale(t)
+	r.listStale(t)
 	s := &t.summary
 	unclear := t.parts.unclear || len(t.problems) > 0 || s.Unreadable > 0 || s.Undecided > 0 || len(s.Missing) > 0 || s.CRDs != nil && s.CRDs.Undecided > 0
 	switch {
@@ -166,13 +166,13 @@ func (a *run) verdict(t *tally) error {
 		return &command.ExitError{Code: command.Bug, Err: t.bug}
 	case unclear:
 		if help := t.whyUnclear(); help != "" {
-			a.Complain(errors.New(help))
+			r.Complain(errors.New(help))
 		}
 		return &command.ExitError{Code: command.Usage}
 	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && !t.options.partial():
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no object was checked%s", t.whyNone())}
 	case t.options.BaselineOut != "":
-		return a.writeBaseline(t)
+		return r.writeBaseline(t)
 	case t.findings > 0 && t.options.FindingsExitCode != command.OK:
 		return &command.ExitError{Code: t.options.FindingsExitCode}
 	}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -18,27 +17,29 @@ import (
 // A checker decides the objects of a run.
 type checker struct {
 	*verdict.Decider
-	options  *Options
-	source   batch.Source
-	reviewer *verdict.CRDReviewer // nil if the CRDs are not vetted
+	source batch.Source
 	// policyProblems holds the errors of policies and bindings.
 	policyProblems []error
 }
 
-// decides returns the configuration for deciding and reporting objects.
-func (o *Options) decides(named []string, width int) verdict.Config {
+// decides returns the configuration that follows from the flags alone.
+func (o *Options) decides(width int) verdict.Config {
 	return verdict.Config{
-		KubeVersion: o.KubeVersion, Validation: o.validation, Subresource: o.Subresource, Named: named, Width: width,
+		KubeVersion: o.KubeVersion, Validation: o.validation, Subresource: o.Subresource, Among: o.among(), Width: width,
 		Locate: o.locates(), Explain: o.explains(), Trace: o.Summary,
 		Persisted: o.Persisted || o.Output == "yaml", Selectable: o.Output == "json" || o.Output == "jsonl", Diff: o.Diff, Row: o.Output == "wide", Now: o.now,
 		Keyed: o.partial() || o.baselined(), Elsewhere: o.elsewhere, Selector: o.selector,
 	}
 }
 
+// source returns the source of the documents at paths.
+func (r *runner) source(o *Options, paths []string) batch.Source {
+	return func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(r.Stdin, paths, wait, yield) }
+}
+
 // readCRDs reads the CRDs at paths.
-func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
-	source := func(wait func(), yield func(input.Chunk) bool) { from.Scan(stdin, paths, wait, yield) }
-	return verdict.Read(ctx, source, paths, use, cfg)
+func (r *runner) readCRDs(ctx context.Context, o *Options, paths []string, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
+	return verdict.Read(ctx, r.source(o, paths), &resource.Filter{Named: paths}, use, cfg)
 }
 
 func (o *Options) engine() (engine.Config, error) {
@@ -46,44 +47,48 @@ func (o *Options) engine() (engine.Config, error) {
 	return engine.Config{KubeVersion: o.KubeVersion, Converter: c}, err
 }
 
-// newChecker reads the CRDs and the old objects. Client is nil without --cluster.
-func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client *cluster.Client) (*checker, error) {
-	c := &checker{options: o, source: a.files(o, paths), Decider: &verdict.Decider{Config: o.decides(paths, a.excerptWidth(o))}}
+// newChecker reads the CRDs, the policies, and the old objects. Client is nil without --cluster.
+func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, client *cluster.Client) (*checker, error) {
 	cfg, err := o.engine()
 	if err != nil {
 		return nil, err
 	}
-	from, crdPaths := o.selection(), o.crdPaths(paths)
-	c.Kustomizations, c.Among = resource.NewKustomizations(slices.Concat(paths, crdPaths)...), o.among()
-	after := func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, crdPaths, wait, yield) }
+	crdPaths := o.crdPaths(paths)
+	patches := resource.NewKustomizations(slices.Concat(paths, crdPaths)...)
+	decides := o.decides(r.excerptWidth(o))
+	decides.Filter = &resource.Filter{Named: paths, Kustomizations: patches}
+	after := r.source(o, crdPaths)
 	switch {
 	case client != nil && len(o.CRDs) > 0:
-		after, c.Before, err = a.before(ctx, o, client, cfg)
+		after, decides.Before, err = r.before(ctx, o, client, cfg)
 	case len(o.CRDOlds) > 0:
-		c.Before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, from, verdict.Use{Before: true}, cfg)
+		decides.Before, err = r.readCRDs(ctx, o, o.CRDOlds, verdict.Use{Before: true}, cfg)
 	}
 	if err != nil {
 		return nil, err
 	}
+	use := verdict.Use{Optional: len(o.policy.paths) > 0 && len(o.CRDs) == 0, Among: o.among()}
 	if !o.NoVet {
-		c.reviewer = &verdict.CRDReviewer{KubeVersion: o.KubeVersion, Validation: o.validation, Before: c.Before, Width: c.Width, Now: o.reportsPart()}
+		use.Vet = &verdict.CRDReviewer{KubeVersion: o.KubeVersion, Validation: o.validation, Before: decides.Before, Width: decides.Width}
 	}
+	var crds *verdict.CRDs
 	if client != nil && len(o.CRDs) == 0 {
-		c.CRDs, err = clusterCRDs(ctx, client, nil, verdict.Use{Vet: c.reviewer}, cfg)
+		crds, err = clusterCRDs(ctx, client, nil, verdict.Use{Vet: use.Vet}, cfg)
 	} else {
-		use := verdict.Use{Vet: c.reviewer, Optional: len(o.policy.paths) > 0 && len(o.CRDs) == 0, Among: o.among(), Kustomizations: c.Kustomizations}
-		c.CRDs, err = verdict.Read(ctx, after, crdPaths, use, cfg)
+		crds, err = verdict.Read(ctx, after, &resource.Filter{Named: crdPaths, Kustomizations: patches}, use, cfg)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if c.Admission, c.policyProblems, err = a.admission(ctx, o, c.CRDs); err != nil {
+	c := &checker{source: r.files(o, paths)}
+	if decides.Admission, c.policyProblems, err = r.admission(ctx, o, crds); err != nil {
 		return nil, err
 	}
 	if client != nil {
-		c.source = a.objectsOf(ctx, client, c)
+		c.source = r.objectsOf(ctx, o, client, decides.Before, crds)
 	}
-	c.Olds, err = a.readOld(ctx, c, paths)
+	decides.Olds, err = r.readOld(ctx, o, crds, decides.Filter)
+	c.Decider = verdict.New(decides, crds)
 	return c, err
 }
 
@@ -92,8 +97,8 @@ const gutter = 10
 
 // excerptWidth returns the width of excerpts that fits the terminal, or 0 for the default if the
 // report does not go to a terminal.
-func (a *run) excerptWidth(o *Options) int {
-	width, _ := command.Width(a.Stdout)
+func (r *runner) excerptWidth(o *Options) int {
+	width, _ := command.Width(r.Stdout)
 	if width == 0 || o.Out != "" {
 		return 0
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -27,7 +28,7 @@ const namedKinds = 10
 // clusterCRDs returns the cluster's CRDs for which wanted returns true, or all if wanted is nil.
 func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
 	all, failed := client.CRDs(ctx, wanted)
-	d, err := verdict.Read(ctx, all, []string{client.String()}, use, cfg)
+	d, err := verdict.Read(ctx, all, &resource.Filter{Named: []string{client.String()}}, use, cfg)
 	if err == nil {
 		err = failed()
 	}
@@ -39,11 +40,11 @@ func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string
 
 // before reads the CRDs of --crd and the cluster's CRDs that they replace. It returns the chunks of
 // --crd as a new source, because standard input can be read only once.
-func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after batch.Source, before *verdict.CRDs, err error) {
+func (r *runner) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after batch.Source, before *verdict.CRDs, err error) {
 	var chunks []input.Chunk
 	names := map[string]bool{}
 	kept := func(wait func(), yield func(input.Chunk) bool) {
-		o.selection().Scan(a.Stdin, o.CRDs, wait, func(c input.Chunk) bool {
+		r.source(o, o.CRDs)(wait, func(c input.Chunk) bool {
 			chunks = append(chunks, c)
 			return yield(c)
 		})
@@ -65,26 +66,26 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 }
 
 // objectsOf returns the source of the cluster's objects of the kinds that the CRDs define.
-func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker) batch.Source {
+func (r *runner) objectsOf(ctx context.Context, o *Options, client *cluster.Client, before, after *verdict.CRDs) batch.Source {
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	for _, def := range c.CRDs.All {
+	for _, def := range after.All {
 		crd := def.CRD.ForEngine()
-		if c.Before != nil {
-			if crd = c.Before.Complete(crd.Name); crd == nil {
-				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, so it has no objects", def.Location, def.CRD.Name, client))
+		if before != nil {
+			if crd = before.Complete(crd.Name); crd == nil {
+				r.Complain(fmt.Errorf("%s: %s: %s has no such CRD, so it has no objects", def.Location, def.CRD.Name, client))
 				continue
 			}
 		}
 		crds = append(crds, crd)
 	}
 	kinds, problems := client.Kinds(crds)
-	c.CRDs.Problems = append(c.CRDs.Problems, problems...)
-	a.announce(client, c.options, kinds)
+	after.Problems = append(after.Problems, problems...)
+	r.announce(client, o, kinds)
 	return client.Objects(ctx, kinds)
 }
 
 // announce prints the cluster and the kinds that are read.
-func (a *run) announce(client *cluster.Client, o *Options, kinds []cluster.Kind) {
+func (r *runner) announce(client *cluster.Client, o *Options, kinds []cluster.Kind) {
 	if o.Quiet {
 		return
 	}
@@ -96,5 +97,5 @@ func (a *run) announce(client *cluster.Client, o *Options, kinds []cluster.Kind)
 	if err != nil {
 		return // Check has validated the version
 	}
-	a.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, limit)))
+	r.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, limit)))
 }

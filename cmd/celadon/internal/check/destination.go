@@ -25,8 +25,8 @@ type destination struct {
 }
 
 // destination opens the destination of a report. KubeVersion is the emulated version.
-func (a *run) destination(o *Options, kubeVersion string) (d *destination, err error) {
-	d = &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
+func (r *runner) destination(o *Options, kubeVersion string) (d *destination, err error) {
+	d = &destination{bar: progress.On(r.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
 	options := print.Options{
 		KubeVersion: kubeVersion,
 		StrictKinds: o.StrictKinds,
@@ -34,7 +34,7 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 		Verbose:     o.Verbose,
 		Version:     command.Version(),
 		Part:        d.head,
-		Stderr:      a.Stderr,
+		Stderr:      r.Stderr,
 	}
 	var to io.Writer
 	if o.Out != "" {
@@ -44,9 +44,9 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 		}
 		to = d.file
 	} else {
-		to, d.sharesTerminal = d.bar.ReportWriter(a.Stdout)
-		options.Color = command.Color(a.Stdout) && !o.Quiet
-		if options.Width, _ = command.Width(a.Stdout); o.Quiet {
+		to, d.sharesTerminal = d.bar.ReportWriter(r.Stdout)
+		options.Color = command.Color(r.Stdout) && !o.Quiet
+		if options.Width, _ = command.Width(r.Stdout); o.Quiet {
 			options.Width = 0 // as kubectl does, without wrapping
 		}
 	}
@@ -84,9 +84,9 @@ func (d *destination) discard() {
 }
 
 // unwrapWrite removes the name of standard output from an error about it.
-func (a *run) unwrapWrite(err error) error {
+func (r *runner) unwrapWrite(err error) error {
 	var pathErr *os.PathError
-	if f, ok := a.Stdout.(*os.File); ok && errors.As(err, &pathErr) && pathErr.Path == f.Name() {
+	if f, ok := r.Stdout.(*os.File); ok && errors.As(err, &pathErr) && pathErr.Path == f.Name() {
 		return pathErr.Err
 	}
 	return err

@@ -30,8 +30,8 @@ func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results)
 	}
 	o.NoVet = true // the CRDs were vetted by the other runs
 	o.StrictKinds, o.Summary = d.Head.Has(finding.StrictKinds), d.Head.Has(finding.WithTables)
-	a := &run{s}
-	t, err := a.tally(ctx, o, d.Head.KubeVersion)
+	r := &runner{s}
+	t, err := r.tally(ctx, o, d.Head.KubeVersion)
 	if err != nil {
 		return err
 	}
@@ -53,9 +53,9 @@ func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results)
 		err = t.to.flush()
 	}
 	if ctx.Err() != nil {
-		err = nil // end reports the interruption
+		err = nil // finish reports the interruption
 	}
-	return a.end(ctx, t, err)
+	return r.finish(ctx, t, err)
 }
 
 func (t *tally) mergeObjects(ctx context.Context, d *Results) error {

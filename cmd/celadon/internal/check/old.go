@@ -13,22 +13,20 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// readOld reads the old objects of --old and --base. The kustomizations of today determine which files of the revision
-// are patches.
-func (a *run) readOld(ctx context.Context, c *checker, paths []string) (*verdict.Olds, error) {
-	o, crds := c.options, c.CRDs
+// readOld reads the old objects of --old and --base. The filter is that of the objects: the kustomizations of today
+// determine which files of the revision are patches.
+func (r *runner) readOld(ctx context.Context, o *Options, crds *verdict.CRDs, filter *resource.Filter) (*verdict.Olds, error) {
 	olds := verdict.NewOlds()
 	olds.WithoutCRD = len(o.policy.paths) > 0
-	filter := resource.NewFilter(o.Olds)
+	given := resource.NewFilter(o.Olds)
 	read := func(doc *input.Document) verdict.Old {
-		if filter.Ignores(doc) {
+		if given.Ignores(doc) {
 			return verdict.Old{}
 		}
 		return verdict.ReadOld(doc)
 	}
-	files := func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(a.Stdin, o.Olds, wait, yield) }
-	err := batch.From(o.sharded(files, crds), read, func(r verdict.Old) error {
-		olds.Take(r, crds, o.owns)
+	err := batch.From(r.source(o, o.Olds), read, func(old verdict.Old) error {
+		olds.Take(old, crds, o.owns)
 		return nil
 	}).Run(ctx)
 	if err == nil && len(o.Olds) > 0 && olds.Given() == 0 && ctx.Err() == nil {
@@ -37,7 +35,8 @@ func (a *run) readOld(ctx context.Context, c *checker, paths []string) (*verdict
 	if err != nil || o.Base == "" {
 		return olds, err
 	}
-	base := &resource.Filter{Named: paths, Kustomizations: c.Kustomizations}
+	paths := filter.Named
+	base := &resource.Filter{Named: paths, Kustomizations: filter.Kustomizations}
 	err = gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 		if slices.ContainsFunc(paths, func(root string) bool { return o.selection().Excludes(root, chunk.File) }) {
 			return ctx.Err()
@@ -48,7 +47,7 @@ func (a *run) readOld(ctx context.Context, c *checker, paths []string) (*verdict
 			}
 			old := verdict.ReadOld(doc)
 			if err := olds.TakeBase(old, crds, o.owns); err != nil {
-				a.Complain(fmt.Errorf("--base %s: %s: %w: its objects are treated as new", o.Base, old.Location, err))
+				r.Complain(fmt.Errorf("--base %s: %s: %w: its objects are treated as new", o.Base, old.Location, err))
 			}
 			return true
 		})

@@ -55,36 +55,36 @@ type request struct {
 }
 
 // pipe answers requests until there are no more.
-func (a *run) pipe(ctx context.Context, o *Options) error {
+func (r *runner) pipe(ctx context.Context, o *Options) error {
 	cfg, err := o.engine()
 	if err != nil {
 		return err
 	}
-	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), verdict.Use{}, cfg)
+	crds, err := r.readCRDs(ctx, o, o.CRDs, verdict.Use{}, cfg)
 	if err != nil {
 		return err
 	}
 	if problems := crds.Found(); len(problems) > 0 {
 		for _, problem := range problems {
-			a.Complain(problem)
+			r.Complain(problem)
 		}
 		return &command.ExitError{Code: command.Usage}
 	}
-	d := &verdict.Decider{Config: o.decides(nil, 0), CRDs: crds}
-	requests, out := readRequests(ctx, a.Stdin), print.Encoder(untrusted.NewWriter(a.Stdout))
+	d := verdict.New(o.decides(0), crds)
+	requests, out := readRequests(ctx, r.Stdin), print.Encoder(untrusted.NewWriter(r.Stdout))
 	for {
 		select {
 		case <-ctx.Done(): // a read may be blocked
 			return ctx.Err()
-		case r, more := <-requests:
+		case one, more := <-requests:
 			if !more {
 				return nil
 			}
-			if r.err != nil {
-				return fmt.Errorf("cannot read the requests: %w", r.err)
+			if one.err != nil {
+				return fmt.Errorf("cannot read the requests: %w", one.err)
 			}
-			if err := out.Encode(answer(ctx, d, r.text)); err != nil {
-				return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the answer: %w", a.unwrapWrite(err))}
+			if err := out.Encode(answer(ctx, d, one.text)); err != nil {
+				return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the answer: %w", r.unwrapWrite(err))}
 			}
 		}
 	}

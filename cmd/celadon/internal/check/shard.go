@@ -15,8 +15,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
@@ -85,21 +83,6 @@ func (o *Options) checkParts() (err error) {
 // cluster is always reported, because another shard may have read it.
 func (o *Options) elsewhere(rep *finding.Object) bool {
 	return (rep.Key != "" || !o.Cluster.On) && !o.owns(rep.Key)
-}
-
-// sharded makes source skip objects of other shards. JSON objects, most of a shard's input, are
-// skipped without decoding.
-func (o *Options) sharded(source batch.Source, crds *verdict.CRDs) batch.Source {
-	if o.shard.Of <= 1 {
-		return source
-	}
-	skip := func(doc *input.Document) bool { return !o.owns(crds.Key(doc.Identity())) }
-	return func(wait func(), yield func(input.Chunk) bool) {
-		source(wait, func(c input.Chunk) bool {
-			c.Skip = skip
-			return yield(c)
-		})
-	}
 }
 
 // owns reports whether this shard decides the object with the given key.

@@ -3,13 +3,10 @@ package check
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
 // A tally counts and prints results in the order of the input.
@@ -39,13 +36,13 @@ type partMessages struct {
 	olds     map[string]bool // sources whose old objects are counted
 }
 
-func (a *run) tally(ctx context.Context, o *Options, kubeVersion string) (*tally, error) {
+func (r *runner) tally(ctx context.Context, o *Options, kubeVersion string) (*tally, error) {
 	t := &tally{options: o}
 	var err error
-	if t.baseline, err = readBaseline(ctx, o, a.Complain); err != nil {
+	if t.baseline, err = readBaseline(ctx, o, r.Complain); err != nil {
 		return nil, err
 	}
-	if t.to, err = a.destination(o, kubeVersion); err != nil {
+	if t.to, err = r.destination(o, kubeVersion); err != nil {
 		return nil, err
 	}
 	if o.Summary {
@@ -59,35 +56,19 @@ func (t *tally) shows() bool {
 	return t.options.Output == "text" && t.options.Verbose || t.to.head != nil
 }
 
-// addCRDs adds the verdicts on the CRDs.
-func (t *tally) addCRDs(ctx context.Context) error {
+// reportCRDs adds the verdicts on the CRDs.
+func (t *tally) reportCRDs(context.Context) error {
 	if t.to.head != nil {
 		t.to.head.CRDs = t.checker.digest()
 	}
 	if !t.options.NoVet {
 		t.summary.CRDs = &finding.CRDSummary{}
 	}
-	pipe := parallel.Pipe[*verdict.CRDVerdict, *finding.CRD]{
-		Workers: runtime.GOMAXPROCS(0),
-		Produce: func(send func(*verdict.CRDVerdict) bool) {
-			for _, one := range t.checker.CRDs.Verdicts {
-				if !send(one) {
-					return
-				}
-			}
-		},
-		Work: func(one *verdict.CRDVerdict) *finding.CRD { return one.Report(ctx, t.checker.reviewer) },
-		Take: func(crd *finding.CRD) error {
-			if crd == nil {
-				return batch.ErrStopped // the context is canceled
-			}
-			crd.Source = t.options.Source
-			return t.crd(crd)
-		},
-		Idle: t.to.out.Flush,
-	}
-	if err := pipe.Run(ctx); err != nil {
-		return err
+	for _, crd := range t.checker.CRDs.Verdicts {
+		crd.Source = t.options.Source
+		if err := t.crd(crd); err != nil {
+			return err
+		}
 	}
 	return t.to.flush()
 }
@@ -180,7 +161,8 @@ func (t *tally) count(r *finding.Object) {
 	}
 }
 
-func (t *tally) end(interrupted bool) error {
+// printSummary prints the end of the report.
+func (t *tally) printSummary(interrupted bool) error {
 	s := &t.summary
 	if s.Interrupted = interrupted; !interrupted {
 		t.last()

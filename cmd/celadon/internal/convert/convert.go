@@ -191,9 +191,8 @@ func unanswered(err error) error {
 // that the conversion set. Other metadata in out was set by the server.
 func withOwnMetadata(out, given map[string]any) map[string]any {
 	meta := map[string]any{}
-	own, _ := given["metadata"].(map[string]any)
-	maps.Copy(meta, own)
-	made, _ := out["metadata"].(map[string]any)
+	maps.Copy(meta, input.Metadata(given))
+	made := input.Metadata(out)
 	for _, name := range []string{"labels", "annotations"} {
 		if v, ok := made[name]; ok {
 			meta[name] = v

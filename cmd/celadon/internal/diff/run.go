@@ -132,19 +132,26 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 
 // objects compares the verdicts of the old and new CRDs on each given object.
 func (d *differ) objects(ctx context.Context, converter engine.Converter, take func(*finding.Object) error) error {
-	before := verdict.Side{Config: engine.Config{KubeVersion: d.options.KubeVersion, Converter: converter}}
-	after := before
-	after.Config.KubeVersion = cmp.Or(d.options.ToKubeVersion, d.options.KubeVersion)
+	var before, after []resource.Read
 	for _, p := range d.sides.pairs {
 		if p.before != nil && p.after != nil {
-			before.CRDs = append(before.CRDs, resource.Read{Location: p.before.doc.Location(), CRD: p.before.crd})
-			after.CRDs = append(after.CRDs, resource.Read{Location: p.after.doc.Location(), CRD: p.after.crd})
+			before = append(before, resource.Read{Location: p.before.doc.Location(), CRD: p.before.crd})
+			after = append(after, resource.Read{Location: p.after.doc.Location(), CRD: p.after.crd})
 		}
 	}
 	sum := &Objects{}
 	d.report.Summary.Objects = sum
-	problems, err := verdict.Upgrade(ctx, before, after, d.source(ctx), d.options.Objects, func(o *finding.Object) error {
+	cfg := engine.Config{KubeVersion: d.options.KubeVersion, Converter: converter}
+	decides := verdict.Config{
+		Locate: true, Explain: true, Filter: &resource.Filter{Named: d.options.Objects}, Before: verdict.NewCRDs(cfg, before...),
+	}
+	cfg.KubeVersion = cmp.Or(d.options.ToKubeVersion, cfg.KubeVersion)
+	decider := verdict.New(decides, verdict.NewCRDs(cfg, after...))
+	decide := func(doc *input.Document) *finding.Object { return decider.Decide(ctx, doc) }
+	err := batch.From(d.source(ctx), decide, func(o *finding.Object) error {
 		switch {
+		case o == nil:
+			return batch.ErrStopped
 		case o.Bug != nil:
 			return &command.ExitError{Code: command.Bug, Err: o.Bug}
 		case o.Verdict == finding.Unreadable, o.Verdict == finding.Undecided:
@@ -160,8 +167,8 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 		}
 		d.report.Objects = append(d.report.Objects, o)
 		return take(o)
-	})
-	d.sides.problems = append(d.sides.problems, problems...)
+	}).Run(ctx)
+	d.sides.problems = append(d.sides.problems, decider.Problems()...)
 	return err
 }
 

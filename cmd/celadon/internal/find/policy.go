@@ -217,8 +217,8 @@ func policyFinding(a *requests.Answer) *PolicyFinding {
 
 // withoutGeneration returns an object without the generation, which the server sets.
 func withoutGeneration(obj map[string]any) map[string]any {
-	meta, ok := obj["metadata"].(map[string]any)
-	if !ok {
+	meta := input.Metadata(obj)
+	if meta == nil {
 		return obj
 	}
 	obj, meta = maps.Clone(obj), maps.Clone(meta)

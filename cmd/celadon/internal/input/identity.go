@@ -23,12 +23,19 @@ func Identify(obj map[string]any) Identity {
 		s, _ := m[name].(string)
 		return s
 	}
-	meta, _ := obj["metadata"].(map[string]any)
+	meta := Metadata(obj)
 	name := text(meta, "name")
 	if name == "" {
 		name = text(meta, "generateName")
 	}
 	return Identity{APIVersion: text(obj, "apiVersion"), Kind: text(obj, "kind"), Namespace: text(meta, "namespace"), Name: name}
+}
+
+// Metadata returns the metadata of obj, or nil. In contrast to unstructured.Unstructured, it does not format metadata of
+// another type for an error, which could be large.
+func Metadata(obj map[string]any) map[string]any {
+	meta, _ := obj["metadata"].(map[string]any)
+	return meta
 }
 
 // Called returns the kind, group, namespace, and name as a string.
@@ -43,4 +50,10 @@ func Called(gk schema.GroupKind, namespace, name string) string {
 func (id Identity) GroupKind() schema.GroupKind {
 	gv, _ := schema.ParseGroupVersion(id.APIVersion)
 	return schema.GroupKind{Group: gv.Group, Kind: id.Kind}
+}
+
+// Version returns the version in the object's apiVersion.
+func (id Identity) Version() string {
+	gv, _ := schema.ParseGroupVersion(id.APIVersion)
+	return gv.Version
 }

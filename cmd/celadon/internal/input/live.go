@@ -48,7 +48,7 @@ func (c *Chunk) live() *Document {
 	if obj["apiVersion"] == nil && obj["kind"] == nil {
 		obj["apiVersion"], obj["kind"] = c.apiVersion, c.kind
 	}
-	meta, _ := obj["metadata"].(map[string]any)
+	meta := Metadata(obj)
 	namespace, _ := meta["namespace"].(string)
 	name, _ := meta["name"].(string)
 	d.File = liveName(c.File, namespace, name)

@@ -165,12 +165,9 @@ func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	return kept
 }
 
-// compiler returns a function that compiles a CRD once. A CRD in force uses the engine that also
-// validates objects.
+// compiler returns a function that compiles a CRD once.
 func (s *server) compiler(c *crdPart) func() (*engine.Engine, error) {
-	return sync.OnceValues(func() (*engine.Engine, error) {
-		return s.crds.live().Compile(c.read.CRD)
-	})
+	return sync.OnceValues(func() (*engine.Engine, error) { return s.crds.engine(c.read.CRD) })
 }
 
 // ofCRD adds the findings of celadon vet.
@@ -258,7 +255,7 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 	if !v.crds.live().Knows(p.kind) {
 		return
 	}
-	p.verdict = v.crds.live().Decide(ctx, p.doc)
+	p.verdict = v.crds.decider().Decide(ctx, p.doc)
 	if p.verdict == nil {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // the shortest path is in force, and among those the first. A repository may contain copies.
 type crds struct {
 	mu      sync.Mutex
-	objects *verdict.Live
+	objects *verdict.Decider
 	files   map[string][]read          // by path
 	names   map[string]map[string]read // by name, then by path
 	inForce map[string]read            // by name
@@ -35,12 +35,13 @@ type read struct {
 func (c *crds) reset(kube string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.objects = verdict.NewLive(engine.Config{KubeVersion: kube})
+	cfg := verdict.Config{KubeVersion: kube, Validation: "Strict", Locate: true, Explain: true}
+	c.objects = verdict.New(cfg, verdict.NewCRDs(engine.Config{KubeVersion: kube}))
 	c.files, c.names, c.inForce = map[string][]read{}, map[string]map[string]read{}, map[string]read{}
 }
 
-// live returns the decider that uses the CRDs in force.
-func (c *crds) live() *verdict.Live {
+// decider returns the decider that uses the CRDs in force.
+func (c *crds) decider() *verdict.Decider {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.objects
@@ -88,7 +89,7 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 	}
 	c.changed += len(put) + len(remove)
 	slices.SortFunc(put, func(a, b resource.Read) int { return cmp.Compare(a.CRD.Name, b.CRD.Name) })
-	_ = c.objects.Apply(put, remove) // errors are reported by the findings of the file
+	c.objects.CRDs.Change(put, remove)
 }
 
 func kindOf(r read) schema.GroupKind {
@@ -110,6 +111,15 @@ func (c *crds) best(name string) (best read, ok bool) {
 
 func hasShorterPath(a, b read) bool {
 	return cmp.Or(cmp.Compare(len(a.file), len(b.file)), cmp.Compare(a.file, b.file)) < 0
+}
+
+// live returns the CRDs in force.
+func (c *crds) live() *verdict.CRDs { return c.decider().CRDs }
+
+// engine compiles a CRD. A CRD in force uses the engine that also validates objects.
+func (c *crds) engine(of *resource.Compact) (*engine.Engine, error) {
+	d := c.decider()
+	return d.CRDs.Engine(of, engine.Config{KubeVersion: d.KubeVersion})
 }
 
 // changes returns the number of CRDs that have been added or removed so far.

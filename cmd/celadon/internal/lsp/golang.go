@@ -159,7 +159,7 @@ func (v *view) goContext(all []*markers.Marker, at int, part assist.Part) *assis
 	if found == nil {
 		return nil
 	}
-	e, _ := v.crds.live().Compile(found.CRD)
+	e, _ := v.crds.engine(found.CRD)
 	i := slices.IndexFunc(found.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == found.Version })
 	if e == nil || i < 0 || found.CRD.Spec.Versions[i].Schema == nil {
 		return nil

@@ -49,12 +49,12 @@ func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 
 // vetPolicies vets documents with the schemas of the CRDs in force.
 func (v *view) vetPolicies(ctx context.Context, documents []map[string]any) ([]*policyvet.Report, error) {
-	live := v.crds.live()
-	schemas, err := policyvet.NewSchemas(live.KubeVersion(), live.CRDs(policyvet.Needs(documents)))
+	d := v.crds.decider()
+	schemas, err := policyvet.NewSchemas(d.KubeVersion, d.CRDs.Wanted(policyvet.Needs(documents)))
 	if err != nil {
 		return nil, err
 	}
-	return policyvet.Vet(ctx, documents, policyvet.Config{KubeVersion: live.KubeVersion(), Schemas: schemas, Without: elsewhere})
+	return policyvet.Vet(ctx, documents, policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere})
 }
 
 // addPolicyFinding adds a finding at a field of a policy.

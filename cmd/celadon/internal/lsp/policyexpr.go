@@ -27,7 +27,7 @@ func (v *view) policyExpression(offset int) (*expression, *assist.PolicyContext)
 
 // matched returns the context of the first CRD of the workspace that a policy matches, or nil.
 func (v *view) matched(e *editor.PolicyExpression) *assist.Context {
-	for _, crd := range v.crds.live().CRDs(func(string, string) bool { return true }) {
+	for _, crd := range v.crds.live().Wanted(func(string, string) bool { return true }) {
 		spec := &crd.Spec
 		i := slices.IndexFunc(spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 			return v.Served && e.Matches(spec.Group, v.Name, spec.Names.Plural)

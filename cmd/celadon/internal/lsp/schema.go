@@ -45,12 +45,11 @@ func (v *view) objectAt(p editor.Piece) *objectAt {
 	if c == nil {
 		return nil
 	}
-	_, version, _ := strings.Cut(id.APIVersion, "/")
 	crd := c.part.crd.described()
 	if crd == nil {
 		return nil
 	}
-	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
+	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == id.Version() })
 	if i < 0 || crd.Spec.Versions[i].Schema == nil {
 		return nil
 	}

@@ -77,10 +77,7 @@ func DecodeStrict(doc *input.Document) (crd *apiextensionsv1.CustomResourceDefin
 }
 
 // Stored reports whether a CRD comes from a server, which has set its uid.
-func Stored(crd map[string]any) bool {
-	meta, _ := crd["metadata"].(map[string]any)
-	return meta["uid"] != nil
-}
+func Stored(crd map[string]any) bool { return input.Metadata(crd)["uid"] != nil }
 
 // Complete sets the apiVersion and kind of a CRD that comes from a server's list, whose items lack
 // them.

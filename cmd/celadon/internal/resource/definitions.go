@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 )
@@ -25,13 +27,11 @@ func Definitions(doc *input.Document) []*input.Document {
 	if doc.Err != nil {
 		return []*input.Document{doc}
 	}
-	apiVersion, _ := doc.Object["apiVersion"].(string)
-	group, _, _ := strings.Cut(apiVersion, "/")
 	var crds []map[string]any
-	switch kind := doc.Object["kind"]; {
-	case kind == xrdKind && group == xrdGroup:
+	switch kind := doc.Identity().GroupKind(); {
+	case kind == schema.GroupKind{Group: xrdGroup, Kind: xrdKind}:
 		crds = compositeDefinitions(doc.Object)
-	case kind == schemaKind && (group == "apis.kcp.io" || group == "apis.kcp.dev"):
+	case kind.Kind == schemaKind && (kind.Group == "apis.kcp.io" || kind.Group == "apis.kcp.dev"):
 		crds = schemaDefinitions(doc.Object)
 	}
 	if len(crds) == 0 {

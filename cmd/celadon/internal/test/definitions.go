@@ -32,8 +32,7 @@ func newDefinition(doc *input.Document) *definition {
 	if doc.Err != nil || doc.Object["kind"] != resource.Kind || catalog.IsPatchObject(doc.Object) {
 		return nil
 	}
-	meta, _ := doc.Object["metadata"].(map[string]any)
-	name, _ := meta["name"].(string)
+	name, _ := input.Metadata(doc.Object)["name"].(string)
 	return &definition{file: doc.File, name: name, doc: doc}
 }
 

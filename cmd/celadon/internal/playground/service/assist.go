@@ -128,7 +128,7 @@ func (r *Service) expression(ctx context.Context, req *Request) (*expression, er
 	if err != nil {
 		return nil, err
 	}
-	if !d.Readable() {
+	if len(d.All) == 0 {
 		r.mu.Lock()
 		d = r.good
 		r.mu.Unlock()
@@ -142,7 +142,7 @@ func (r *Service) expression(ctx context.Context, req *Request) (*expression, er
 	if !ok {
 		return nil, nil
 	}
-	crd, compiled := d.Definition(e.CRD)
+	crd, compiled := d.Named(e.CRD)
 	if compiled == nil {
 		return nil, nil
 	}

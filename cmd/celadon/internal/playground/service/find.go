@@ -25,7 +25,7 @@ func (r *Service) find(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	crd, _ := d.Definition(req.Of)
+	crd, _ := d.Named(req.Of)
 	if crd == nil {
 		return nil, fmt.Errorf("%q: no readable CRD of that name", req.Of)
 	}

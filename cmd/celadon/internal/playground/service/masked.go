@@ -22,7 +22,7 @@ func maskedTexts(d *verdict.TextChecker, texts ...input.Text) (masked [][]byte, 
 	docs := make([][]*input.Document, len(texts))
 	for i, text := range texts {
 		text.Each(func(doc *input.Document) {
-			def := d.CRDFor(doc.Identity().GroupKind())
+			def, _ := d.Definition(doc.Identity().GroupKind())
 			switch {
 			case doc.Err != nil:
 				err = fmt.Errorf("%s: %w", doc.Location(), doc.Err)

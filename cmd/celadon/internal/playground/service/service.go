@@ -190,7 +190,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	d := &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made}
 	r.evictFor(len(req.CRD)) // another text may have been added meanwhile
 	r.texts = slices.Insert(r.texts, 0, d)
-	if made.Readable() {
+	if len(made.All) > 0 {
 		r.good = d
 	}
 	return d, nil

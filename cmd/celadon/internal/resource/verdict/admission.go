@@ -5,13 +5,14 @@ import (
 	"errors"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
-	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // Operations of Admission.
@@ -38,123 +39,127 @@ func (a *Admission) operation() string {
 	return a.Operation
 }
 
-// old returns the old version of an object, or nil for a create.
-func (c *Decider) old(doc *input.Document, id input.Identity) map[string]any {
-	operation := c.Admission.operation()
+// old returns the old version of the object, or nil for a create.
+func (d *decision) old() map[string]any {
+	operation := d.Admission.operation()
 	if operation == Create {
 		return nil
 	}
-	if old, ok := c.Olds.find(c.CRDs, doc.File, id); ok {
+	if old, ok := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); ok {
 		return old
 	}
 	if operation == Update {
-		return doc.Object
+		return d.doc.Object
 	}
 	return nil
 }
 
 // delete decides the deletion of an object, which only policies can deny. Without an old version, the
 // document is the stored object.
-func (c *Decider) delete(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) {
-	rep.Operation = Delete
-	stored := doc.Object
-	if old, ok := c.Olds.find(c.CRDs, doc.File, rep.Identity); ok {
+func (d *decision) delete(ctx context.Context) outcome {
+	d.report.Operation = Delete
+	stored := d.doc.Object
+	if old, ok := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); ok {
 		stored = old
 	}
-	_, version, _ := strings.Cut(rep.APIVersion, "/")
-	old, err := def.engine.Convert(ctx, stored, version)
+	old, err := d.def.engine.Convert(ctx, stored, d.report.Version())
 	var notChecked *engine.NotCheckedError
 	switch {
 	case errors.As(err, &notChecked):
-		rep.Verdict, rep.Problem = finding.Skipped, notChecked.Error()
-		return
+		return outcome{verdict: finding.Skipped, problem: notChecked.Error()}
 	case err != nil:
-		rep.Verdict, rep.Problem = finding.Unreadable, err.Error()
-		return
+		return outcome{verdict: finding.Unreadable, problem: err.Error()}
 	}
-	rep.Verdict = finding.Valid
-	c.admit(ctx, def.subject(ctx, rep, doc.Object, old), nil, old, rep)
+	if out := d.admit(ctx, d.subject(ctx, d.doc.Object, old), nil, old); out.verdict != "" {
+		return out
+	}
+	return outcome{verdict: finding.Valid}
 }
 
-// admitWrite evaluates the policies for a write that the CRD accepts. It reports whether they accept
-// it, too.
-func (c *Decider) admitWrite(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, object map[string]any, rep *finding.Object) bool {
-	if c.Admission == nil {
-		return true
+// admitWrite evaluates the policies for a write that the CRD accepts. Without a verdict, they accept it, too.
+func (d *decision) admitWrite(ctx context.Context, req engine.Request, object map[string]any) outcome {
+	if d.Admission == nil {
+		return outcome{}
 	}
 	old := req.OldObject
 	if old != nil {
-		_, version, _ := strings.Cut(rep.APIVersion, "/")
 		var err error
-		if old, err = def.engine.Convert(ctx, old, version); err != nil {
-			rep.Verdict, rep.Problem = finding.Undecided, "policies are not evaluated: the old object: "+err.Error()
-			return false
+		if old, err = d.def.engine.Convert(ctx, old, d.report.Version()); err != nil {
+			return outcome{verdict: finding.Undecided, problem: "policies are not evaluated: the old object: " + err.Error()}
 		}
 	}
-	c.admit(ctx, def.subject(ctx, rep, doc.Object, old), object, old, rep)
-	return rep.Verdict == finding.Valid
+	return d.admit(ctx, d.subject(ctx, d.doc.Object, old), object, old)
 }
 
 // subject returns the subject of an object of the CRD.
-func (def *Definition) subject(ctx context.Context, rep *finding.Object, objects ...map[string]any) policyrequest.Subject {
-	return policyrequest.SubjectOf(ctx, def.CRD.ForEngine(), def.engine, rep.APIVersion, objects...)
+func (d *decision) subject(ctx context.Context, objects ...map[string]any) policyrequest.Subject {
+	return policyrequest.SubjectOf(ctx, d.def.CRD.ForEngine(), d.def.engine, d.report.APIVersion, objects...)
 }
 
-// request returns the request for an object.
-func (a *Admission) request(to *policyrequest.Subject, object, old map[string]any, rep *finding.Object) policy.Request {
-	req := to.Request(policy.Operation(strings.ToUpper(rep.Operation)), a.User)
-	req.Subresource, req.Name, req.Namespace, req.Object, req.OldObject = rep.Subresource, nameOf(object, old), rep.Namespace, object, old
+// policyRequest returns the request for an object.
+func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[string]any) policy.Request {
+	req := to.Request(policy.Operation(strings.ToUpper(d.report.Operation)), d.Admission.User)
+	req.Subresource, req.Name, req.Namespace, req.Object, req.OldObject = d.report.Subresource, nameOf(object, old), d.report.Namespace, object, old
 	return req
 }
 
-// admit evaluates the policies for a request and records their decisions in rep. object is nil for a
-// deletion, and old for a create.
-func (c *Decider) admit(ctx context.Context, to policyrequest.Subject, object, old map[string]any, rep *finding.Object) {
-	req := c.Admission.request(&to, object, old, rep)
-	req.SetServerFields(c.now())
-	res, err := c.Admission.Policies.Set.Evaluate(ctx, req)
-	switch {
-	case ctx.Err() != nil:
-		return
-	case err != nil:
-		rep.Verdict, rep.Problem, rep.Bug = finding.Unreadable, err.Error(), err
-		return
+// admit evaluates the policies for a request and records their decisions in the report. Without a verdict, they accept
+// it. object is nil for a deletion, and old for a create.
+func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, old map[string]any) outcome {
+	req := d.policyRequest(&to, object, old)
+	req.SetServerFields(d.now())
+	res, err := d.Admission.Policies.Set.Evaluate(ctx, req)
+	if err != nil {
+		return failed(err)
 	}
-	rep.Warnings = append(rep.Warnings, res.Warnings...)
-	rep.AuditAnnotations = res.AuditAnnotations
-	c.record(ctx, req, res, to.Secrets, rep)
+	d.report.Warnings = append(d.report.Warnings, res.Warnings...)
+	d.report.AuditAnnotations = res.AuditAnnotations
+	describer := policyrequest.Describer{Set: d.Admission.Policies.Set, Validation: d.Admission.Policies.Validation, Explain: d.Explain}
+	var bug error
+	if d.report.Policies, bug = describer.Decisions(ctx, req, res, to.Secrets); !d.Locate {
+		for i := range d.report.Policies {
+			d.report.Policies[i].File, d.report.Policies[i].Line = "", 0
+		}
+	}
 	switch {
 	case !res.Allowed:
-		rep.Verdict, rep.Resource = finding.Invalid, req.Resource.Resource
-		rep.SetStatus(res.Failure)
+		out := denied(res.Failure, req.Resource.Resource)
+		out.bug = bug
+		return out
 	case len(res.Undecided) > 0:
-		rep.Verdict, rep.Problem = finding.Undecided, reasons(res.Undecided)
+		return outcome{verdict: finding.Undecided, problem: reasons(res.Undecided), bug: bug}
+	case bug != nil:
+		return outcome{verdict: finding.Valid, bug: bug}
 	}
+	return outcome{}
+}
+
+// denied returns the outcome of a request that a policy denies.
+func denied(status *metav1.Status, resource string) outcome {
+	out := outcome{verdict: finding.Invalid, denied: resource, status: statusOf(status)}
+	if status.Details != nil {
+		for _, cause := range status.Details.Causes {
+			out.causes = append(out.causes, finding.Cause{Reason: string(cause.Type), Field: cause.Field, Message: cause.Message})
+		}
+	}
+	return out
+}
+
+func reasons(undecided []policy.Undecided) string {
+	texts := make([]string, len(undecided))
+	for i, u := range undecided {
+		texts[i] = u.String()
+	}
+	return strings.Join(texts, "; ")
 }
 
 // nameOf returns metadata.name of the first object that has one. The name in a report can also be a
 // generateName.
 func nameOf(objects ...map[string]any) string {
 	for _, object := range objects {
-		meta, _ := object["metadata"].(map[string]any)
-		if name, _ := meta["name"].(string); name != "" {
+		if name, _ := input.Metadata(object)["name"].(string); name != "" {
 			return name
 		}
 	}
 	return ""
-}
-
-// record adds the decisions of policies to rep.
-func (c *Decider) record(ctx context.Context, req policy.Request, res *policy.Result, secrets secret.Texts, rep *finding.Object) {
-	describer := policyrequest.Describer{Set: c.Admission.Policies.Set, Validation: c.Admission.Policies.Validation, Explain: c.Explain}
-	list, err := describer.Decisions(ctx, req, res, secrets)
-	if err != nil && ctx.Err() == nil {
-		rep.Bug = err
-	}
-	if !c.Locate {
-		for i := range list {
-			list[i].File, list[i].Line = "", 0
-		}
-	}
-	rep.Policies = list
 }

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"context"
-	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -25,44 +24,6 @@ type CRDReviewer struct {
 	Width       int    // of excerpts
 	// old is the complete CRD before the update, whether or not it was read from a server.
 	old *apiextensionsv1.CustomResourceDefinition
-	// Now is set if CRDs are reported before the objects instead of after them.
-	Now  bool
-	kept atomic.Int64 // bytes of sources and objects that wait for their verdict
-}
-
-// maxKept limits the bytes of CRDs whose verdict is postponed. Objects are decided first, because
-// users wait for their results.
-const maxKept = 4 << 20
-
-// A CRDVerdict is a CRD and its verdict, which may be computed later.
-type CRDVerdict struct {
-	report *finding.CRD // nil until the verdict is computed
-	doc    *input.Document
-	// conflict is set if the CRD differs from another CRD of its name.
-	conflict string
-}
-
-// soon computes the verdict on a CRD, or keeps the document to compute it later.
-func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document) *CRDVerdict {
-	source, _, inList := doc.Source()
-	if j.Now || inList || j.kept.Add(2*int64(len(source))) > maxKept {
-		return &CRDVerdict{report: j.review(ctx, doc)}
-	}
-	doc.Detach()
-	return &CRDVerdict{doc: doc}
-}
-
-// Report returns the verdict, or nil if the context is canceled. By must be the reviewer that read
-// the CRD.
-func (v *CRDVerdict) Report(ctx context.Context, by *CRDReviewer) *finding.CRD {
-	report := v.report
-	if report == nil {
-		report = by.review(ctx, v.doc)
-	}
-	if report != nil && report.Accepted && v.conflict != "" {
-		report.Accepted, report.Undecided, report.Problem = false, true, v.conflict
-	}
-	return report
 }
 
 // ReviewCRD returns the API server's verdict on creating a CRD, or on replacing old by it if old is
@@ -73,13 +34,13 @@ func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, old
 
 // review returns the verdict on a CRD: as stored in a cluster, as an update, or as new. It returns
 // nil if the context is canceled.
-func (j *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.CRD {
-	cfg := vet.Config{KubeVersion: j.KubeVersion, FieldValidation: j.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
+func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.CRD {
+	cfg := vet.Config{KubeVersion: r.KubeVersion, FieldValidation: r.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}
-	if cfg.Old = j.old; cfg.Old == nil {
-		cfg.Old = j.Before.Complete(c.Name)
+	if cfg.Old = r.old; cfg.Old == nil {
+		cfg.Old = r.Before.Complete(c.Name)
 	}
-	cfg.Stored = cfg.Old == nil && j.Before == nil && resource.Stored(doc.Object) // otherwise it would be written
+	cfg.Stored = cfg.Old == nil && r.Before == nil && resource.Stored(doc.Object) // otherwise it would be written
 	c.Update = cfg.Old != nil
 	verdict, err := vetDocument(ctx, doc, cfg)
 	switch {
@@ -95,7 +56,7 @@ func (j *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.
 	}
 	if verdict.Status != nil {
 		c.Status = &finding.Status{Code: verdict.Status.Code, Reason: string(verdict.Status.Reason), Message: verdict.Status.Message}
-		j.locate(c, doc, verdict)
+		r.locate(c, doc, verdict)
 	}
 	return c
 }
@@ -120,8 +81,8 @@ func vetDocument(ctx context.Context, doc *input.Document, cfg vet.Config) (*vet
 }
 
 // locate adds the causes with their positions and excerpts.
-func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
-	excerpts := excerpt.NewExcerpts(doc, j.Width, &secret.Secrets{}, nil)
+func (r *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
+	excerpts := excerpt.NewExcerpts(doc, r.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
 		fields[i] = resource.DocumentPath(doc, cause.Field)
@@ -129,7 +90,7 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	c.Causes = finding.NewCauses(verdict.Causes)
 	excerpts.Locate(c.Causes, doc.Locate(fields))
 	if data, err := doc.JSON(); err == nil {
-		hint.Explain(doc, data, j.KubeVersion, c.Causes, excerpts)
+		hint.Explain(doc, data, r.KubeVersion, c.Causes, excerpts)
 	}
 	for i := range c.Causes {
 		c.Causes[i].Ref = nil // the rule is part of the CRD, not of an object
@@ -142,11 +103,11 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 
 // Complete returns the complete CRD with the given name, or nil. CRDs are complete only if they were
 // read with Use.Before.
-func (d *CRDs) Complete(name string) *apiextensionsv1.CustomResourceDefinition {
-	if d == nil {
+func (c *CRDs) Complete(name string) *apiextensionsv1.CustomResourceDefinition {
+	if c == nil {
 		return nil
 	}
-	if def := d.byEntry[d.catalog.Named(name)]; def != nil {
+	if def := c.byEntry[c.catalog.Named(name)]; def != nil {
 		return def.complete
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -22,19 +24,21 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// CRDs holds the CRDs of a run. Each is compiled once, when the first object needs it.
+// CRDs holds the CRDs of a run. Each is compiled once, when the first object needs it. It is safe for concurrent use.
 type CRDs struct {
+	mu sync.RWMutex // held by Change for writing
+
 	// Problems holds the errors of CRDs that cannot be read.
 	Problems []error
 	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a
 	// reviewer.
-	Verdicts []*CRDVerdict
+	Verdicts []*finding.CRD
 	// All holds the usable CRDs in the order of the files.
 	All []*Definition
 
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
-	charts  resource.Charts
+	filter  *resource.Filter
 	// conflicts holds the error about each kind that CRDs of the same name define differently.
 	conflicts map[schema.GroupKind]string
 	// lost is set if a document that may be a CRD cannot be decoded.
@@ -74,81 +78,83 @@ type Definition struct {
 type Use struct {
 	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
+	// First is set if the first of several CRDs of a name decides. The others are problems.
+	First bool
 	// Optional is set if there need not be any.
 	Optional bool
 	// Among is set if the CRDs are among the objects. Documents that cannot be decoded are then reported with the objects.
 	Among bool
-	// Kustomizations, if not nil, determines which files are patches.
-	Kustomizations *resource.Kustomizations
 }
 
-// Read reads the CRDs of a source without compiling them. The paths in named were named by the user
-// instead of found below a folder.
-func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg engine.Config) (*CRDs, error) {
-	d := &CRDs{
-		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
-		byEntry: map[*catalog.Entry]*Definition{},
+// NewCRDs returns CRDs that were read before, without compiling them.
+func NewCRDs(cfg engine.Config, reads ...resource.Read) *CRDs {
+	c := newCRDs(cfg, &resource.Filter{})
+	given := make([]crdRead, len(reads))
+	for i, r := range reads {
+		given[i].Read = r
 	}
+	c.reportConflicts(c.add(given), given, Use{First: true})
+	return c
+}
+
+func newCRDs(cfg engine.Config, filter *resource.Filter) *CRDs {
+	return &CRDs{catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}), byEntry: map[*catalog.Entry]*Definition{}, filter: filter}
+}
+
+// Read reads the CRDs of a source without compiling them. The filter has the paths that the user named.
+func Read(ctx context.Context, source batch.Source, filter *resource.Filter, use Use, cfg engine.Config) (*CRDs, error) {
+	c := newCRDs(cfg, filter)
 	found := 0
 	var given []crdRead
-	var t templates
-	read := func(doc *input.Document) crdRead {
-		if d.charts.Has(doc, named) {
-			return crdRead{}
-		}
-		return readCRD(ctx, doc, named, &t, use)
-	}
+	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, filter, use) }
 	err := batch.From(resource.Sourced(source), read, func(r crdRead) error {
 		if r.vetted != nil {
-			d.Verdicts = append(d.Verdicts, r.vetted)
+			c.Verdicts = append(c.Verdicts, r.vetted)
 		}
-		if d.lost = d.lost || r.lost; r.CRD == nil && r.Err == nil {
-			return nil
-		}
-		found++
-		if given = append(given, r); r.Err != nil {
-			given = given[:len(given)-1]
-			d.unreadable(r)
+		switch c.lost = c.lost || r.lost; {
+		case r.Err != nil:
+			found++
+			c.unreadable(r)
+		case r.CRD != nil:
+			found++
+			given = append(given, r)
 		}
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil && !use.Optional {
-		problem := noCRD(named)
+		problem := fmt.Errorf("%w in %s", ErrNoCRD, strings.Join(filter.Named, ", "))
 		if use.Among {
 			problem = fmt.Errorf("no CRD given: use --crd PATH: %w", problem)
 		}
-		d.Problems = append(d.Problems, problem)
+		c.Problems = append(c.Problems, problem)
 	}
-	d.reportConflicts(d.add(given), given, use)
-	return d, err
+	c.reportConflicts(c.add(given), given, use)
+	return c, err
 }
 
 var ErrNoCRD = errors.New("no CustomResourceDefinition")
-
-func noCRD(paths []string) error { return fmt.Errorf("%w in %s", ErrNoCRD, strings.Join(paths, ", ")) }
 
 // crdRead is the CRD in a document, and its verdict.
 type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see Definition
-	vetted   *CRDVerdict                               // nil unless the CRD is vetted
+	vetted   *finding.CRD                              // nil unless the CRD is vetted
 	lost     bool                                      // the document cannot be decoded, which is reported elsewhere
 	file     string
 	line     int
 }
 
-// readCRD reads the CRD in a document. It skips documents of other kinds. Below folders, it also
-// skips documents that are not objects, and patches of CRDs.
-func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use Use) crdRead {
+// readCRD reads the CRD in a document. It skips documents of other kinds, and those that the filter ignores.
+func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, use Use) crdRead {
 	resource.Complete(doc)
-	if resource.IsBelowFolder(doc, named) && (resource.NoObject(doc) != "" || use.Kustomizations.IsPatch(doc.File)) {
+	if filter.Reason(doc) != "" {
 		return crdRead{}
 	}
 	if use.Among && doc.Err != nil {
 		return crdRead{lost: true}
 	}
-	if t.has(doc) {
-		return crdRead{Read: resource.Read{Location: doc.File, Err: errTemplate}}
+	if filter.Unrendered(doc) {
+		return crdRead{Read: resource.Read{Location: doc.File, Err: resource.ErrTemplate}}
 	}
 	read := crdRead{Read: resource.One(doc), file: doc.File, line: doc.Line}
 	if read.CRD == nil || read.Err != nil {
@@ -158,52 +164,118 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 		read.complete, read.Err = resource.Decode(doc)
 	}
 	if use.Vet != nil {
-		read.vetted = use.Vet.soon(ctx, doc)
+		read.vetted = use.Vet.review(ctx, doc)
 	}
 	return read
 }
 
 // unreadable adds the error of a CRD that cannot be read. For each template, it adds only one error.
-func (d *CRDs) unreadable(r crdRead) {
+func (c *CRDs) unreadable(r crdRead) {
 	problem := fmt.Errorf("%s: %w", r.Location, r.Err)
-	if last := len(d.Problems) - 1; r.Err == errTemplate && last >= 0 && d.Problems[last].Error() == problem.Error() {
+	if last := len(c.Problems) - 1; r.Err == resource.ErrTemplate && last >= 0 && c.Problems[last].Error() == problem.Error() {
 		return
 	}
-	d.Problems = append(d.Problems, problem)
+	c.Problems = append(c.Problems, problem)
 }
 
 // add puts the CRDs into the catalog. It returns the CRDs that differ from an earlier CRD of their name.
-func (d *CRDs) add(given []crdRead) (conflicts []crdRead) {
+func (c *CRDs) add(given []crdRead) (conflicts []crdRead) {
 	given = withoutCopies(given)
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
+	failed := c.put(given, nil)
 	for i, r := range given {
-		crds[i] = r.CRD.ForEngine()
-	}
-	failed := map[int]bool{}
-	var errs *catalog.Errors
-	if err := d.catalog.Apply(crds, nil); errors.As(err, &errs) {
-		for _, e := range errs.Errors {
-			failed[e.Index] = true
-			if errors.Is(e, catalog.ErrTwice) {
-				conflicts = append(conflicts, given[e.Index])
-			} else {
-				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Location, e))
-			}
+		switch err := failed[i]; {
+		case errors.Is(err, catalog.ErrTwice):
+			conflicts = append(conflicts, r)
+		case err != nil:
+			c.Problems = append(c.Problems, fmt.Errorf("%s: %w", r.Location, err))
 		}
-	}
-	for i, r := range given {
-		if e := d.catalog.Named(r.CRD.Name); e != nil && !failed[i] {
-			def := &Definition{CRD: r.CRD, complete: r.complete, entry: e, Location: r.Location}
-			d.byEntry[e] = def
-			d.All = append(d.All, def)
+		if def := c.byEntry[c.catalog.Named(r.CRD.Name)]; def != nil && failed[i] == nil {
+			c.All = append(c.All, def)
 		}
 	}
 	return conflicts
 }
 
+// put puts CRDs into the catalog, after removing others by name. It returns the errors by index.
+func (c *CRDs) put(given []crdRead, remove []string) map[int]error {
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
+	for i, r := range given {
+		crds[i] = r.CRD.ForEngine()
+	}
+	failed := map[int]error{}
+	var errs *catalog.Errors
+	if err := c.catalog.Apply(crds, remove); errors.As(err, &errs) {
+		for _, e := range errs.Errors {
+			failed[e.Index] = e
+		}
+	}
+	for i, r := range given {
+		if e := c.catalog.Named(r.CRD.Name); e != nil && c.byEntry[e] == nil && failed[i] == nil {
+			c.byEntry[e] = &Definition{CRD: r.CRD, complete: r.complete, entry: e, Location: r.Location}
+		}
+	}
+	return failed
+}
+
+// Change removes CRDs by name and adds others, whose names must be distinct. A CRD that did not change stays compiled.
+// CRDs that cannot be used are not added.
+func (c *CRDs) Change(reads []resource.Read, remove []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	given := make([]crdRead, len(reads))
+	for i, r := range reads {
+		given[i].Read = r
+	}
+	c.put(given, remove)
+	for e := range c.byEntry {
+		if c.catalog.Named(e.Name) != e {
+			delete(c.byEntry, e)
+		}
+	}
+}
+
+// Engine compiles a CRD. If it equals the CRD of its name in c, the result is the engine that decides objects. The
+// errors are those of engine.Compile.
+func (c *CRDs) Engine(of *resource.Compact, cfg engine.Config) (*engine.Engine, error) {
+	crd := of.ForEngine()
+	c.mu.RLock()
+	e := c.catalog.Named(crd.Name)
+	c.mu.RUnlock()
+	if e != nil && (e.CRD == crd || reflect.DeepEqual(e.CRD.Spec, crd.Spec)) {
+		return e.Engine()
+	}
+	return engine.Compile(crd, cfg)
+}
+
+// Definition returns the CRD of a kind and its engine, or nil if the kind has no usable CRD.
+func (c *CRDs) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	def := c.find(kind)
+	if def == nil {
+		return nil, nil
+	}
+	return def.CRD.ForEngine(), def.engine
+}
+
+// Wanted returns the CRDs whose plural name and kind are wanted, sorted by name.
+func (c *CRDs) Wanted(wanted func(plural, kind string) bool) (crds []*apiextensionsv1.CustomResourceDefinition) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, name := range c.catalog.Names() {
+		if e := c.catalog.Named(name); e != nil && wanted(e.CRD.Spec.Names.Plural, e.CRD.Spec.Names.Kind) {
+			crds = append(crds, e.CRD)
+		}
+	}
+	return crds
+}
+
+// Knows reports whether there is a CRD for a kind.
+func (c *CRDs) Knows(kind schema.GroupKind) bool { return c.catalog.Find(kind) != nil }
+
 // find returns the compiled definition of a kind, or nil if the kind has no usable CRD.
-func (d *CRDs) find(gk schema.GroupKind) *Definition {
-	def := d.byEntry[d.catalog.Find(gk)]
+func (c *CRDs) find(gk schema.GroupKind) *Definition {
+	def := c.byEntry[c.catalog.Find(gk)]
 	if def == nil {
 		return nil
 	}
@@ -214,55 +286,18 @@ func (d *CRDs) find(gk schema.GroupKind) *Definition {
 	return def
 }
 
-// addressee returns the definition that decides an object, or nil if no usable CRD was given for it. If the object's
-// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
-// because every endpoint rejects it in nearly the same words.
-func (d *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {
-	if !mistyped(obj) {
-		return d.find(id.GroupKind()), true
-	}
-	group := id.GroupKind().Group
-	var only *Definition
-	for _, def := range d.All {
-		spec := def.CRD.Spec
-		if (id.Kind == "" || spec.Names.Kind != id.Kind) && (id.Kind != "" || group == "" || spec.Group != group) {
-			continue
-		}
-		if only != nil {
-			return nil, false
-		}
-		only = def
-	}
-	if only == nil {
-		return nil, false
-	}
-	return d.find(only.entry.Kind), false
-}
-
-// mistyped reports whether an object has an apiVersion or kind that is not a string.
-func mistyped(obj map[string]any) bool {
-	for _, name := range []string{"apiVersion", "kind"} {
-		if v, ok := obj[name]; ok {
-			if _, ok := v.(string); !ok {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Found returns all problems, including those of the CRDs that have been compiled so far.
-func (d *CRDs) Found() []error {
-	problems := slices.Clip(d.Problems)
-	for _, def := range d.All {
+func (c *CRDs) Found() []error {
+	problems := slices.Clip(c.Problems)
+	for _, def := range c.All {
 		problems = append(problems, def.problems...)
 	}
 	return problems
 }
 
 // namespaced reports whether a kind is namespaced. It returns true for unknown kinds.
-func (d *CRDs) namespaced(gk schema.GroupKind) bool {
-	e := d.catalog.Find(gk)
+func (c *CRDs) namespaced(gk schema.GroupKind) bool {
+	e := c.catalog.Find(gk)
 	return e == nil || e.Namespaced()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -31,7 +32,7 @@ func scanned(path string) batch.Source {
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		if _, err := Read(context.Background(), scanned(crd), []string{crd}, Use{}, engine.Config{}); err != nil {
+		if _, err := Read(context.Background(), scanned(crd), &resource.Filter{Named: []string{crd}}, Use{}, engine.Config{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -41,7 +42,7 @@ func BenchmarkReadCRD(b *testing.B) {
 func BenchmarkCompileCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		d, err := Read(context.Background(), scanned(crd), []string{crd}, Use{}, engine.Config{})
+		d, err := Read(context.Background(), scanned(crd), &resource.Filter{Named: []string{crd}}, Use{}, engine.Config{})
 		if err != nil {
 			b.Fatal(err)
 		}

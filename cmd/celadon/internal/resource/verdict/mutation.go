@@ -2,14 +2,12 @@ package verdict
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -30,8 +28,9 @@ type subject struct {
 }
 
 // mutable returns the subject of an object of the CRD for mutations.
-func (def *Definition) mutable(ctx context.Context, rep *finding.Object) subject {
-	to := subject{def.subject(ctx, rep), def.mergeables[versionOf(rep)]()}
+func (d *decision) mutable(ctx context.Context) subject {
+	version, def := d.report.Version(), d.def
+	to := subject{d.subject(ctx), def.mergeables[version]()}
 	webhook := def.CRD.Spec.Conversion != nil && def.CRD.Spec.Conversion.Webhook != nil
 	for i := range to.Equivalents {
 		e := &to.Equivalents[i]
@@ -39,16 +38,11 @@ func (def *Definition) mutable(ctx context.Context, rep *finding.Object) subject
 		e.Schema, e.Default = m.Schema, m.SetDefaults
 		if webhook {
 			e.Revert = func(object map[string]any) (map[string]any, error) {
-				return def.engine.Convert(ctx, object, versionOf(rep))
+				return def.engine.Convert(ctx, object, version)
 			}
 		}
 	}
 	return to
-}
-
-func versionOf(rep *finding.Object) string {
-	_, version, _ := strings.Cut(rep.APIVersion, "/")
-	return version
 }
 
 // builtinMergeables holds the built-in kinds that mutations needed.
@@ -67,61 +61,46 @@ func (b *builtinMergeables) of(kind *policyrequest.Builtin) *policyrequest.Merge
 	return m
 }
 
-// mutate evaluates the mutating policies for a write and returns the request with the changed object. It
-// reports whether the write goes on. Otherwise, rep has the reason.
-func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Request, rep *finding.Object) (_ engine.Request, ok bool) {
-	if c.Admission == nil || !c.Admission.Policies.Mutates() {
-		return req, true
+// mutate evaluates the mutating policies for a write and returns the request with the changed object. Without a verdict,
+// the write goes on.
+func (d *decision) mutate(ctx context.Context, req engine.Request) (engine.Request, outcome) {
+	if d.Admission == nil || !d.Admission.Policies.Mutates() {
+		return req, outcome{}
 	}
-	received, err := def.engine.Receive(ctx, req)
+	received, err := d.def.engine.Receive(ctx, req)
 	if err != nil {
-		return req, true // it is rejected before mutation
+		return req, outcome{} // it is rejected before mutation
 	}
-	object, changed, ok := c.mutated(ctx, def.mutable(ctx, rep), received.Object, received.OldObject, rep)
-	if changed || !ok {
+	object, changed, out := d.mutated(ctx, d.mutable(ctx), received.Object, received.OldObject)
+	if changed || out.verdict != "" {
 		// The server decodes the object only before the mutation.
-		rep.Warnings = append(rep.Warnings, received.Warnings...)
+		d.report.Warnings = append(d.report.Warnings, received.Warnings...)
 	}
 	if changed {
 		req.Object, req.Raw, req.Merged = object, nil, true
 		req.Name = "" // the server compares it with that of the URL before the mutation
 	}
-	return req, ok
+	return req, out
 }
 
-// mutated returns an object as the mutating policies change it. It reports whether it is changed, and
-// whether the write goes on.
-func (c *Decider) mutated(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) (_ map[string]any, changed, ok bool) {
-	req := c.Admission.request(&to.Subject, object, old, rep)
+// mutated returns an object as the mutating policies change it, and whether they change it. Without a verdict, the write
+// goes on.
+func (d *decision) mutated(ctx context.Context, to subject, object, old map[string]any) (_ map[string]any, changed bool, _ outcome) {
+	req := d.policyRequest(&to.Subject, object, old)
 	to.mergeable.Set(&req)
-	req.SetReceivedFields(c.now())
-	res, err := c.Admission.Policies.Set.Mutate(ctx, req)
-	switch {
-	case ctx.Err() != nil:
-		return nil, false, false
-	case err != nil:
-		rep.Verdict, rep.Problem, rep.Bug = finding.Unreadable, err.Error(), err
-		return nil, false, false
+	req.SetReceivedFields(d.now())
+	res, err := d.Admission.Policies.Set.Mutate(ctx, req)
+	if err != nil {
+		return nil, false, failed(err)
 	}
 	for _, e := range res.Evaluations {
-		rep.Mutations = append(rep.Mutations, finding.NewPolicyMutation(&e))
+		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(&e))
 	}
 	switch {
 	case !res.Allowed:
-		rep.Verdict, rep.Resource = finding.Invalid, to.Resource.Resource
-		rep.SetStatus(res.Failure)
-		return nil, false, false
+		return nil, false, denied(res.Failure, to.Resource.Resource)
 	case len(res.Undecided) > 0:
-		rep.Verdict, rep.Problem = finding.Undecided, reasons(res.Undecided)
-		return nil, false, false
+		return nil, false, outcome{verdict: finding.Undecided, problem: reasons(res.Undecided)}
 	}
-	return res.Object, res.Changed, true
-}
-
-func reasons(undecided []policy.Undecided) string {
-	texts := make([]string, len(undecided))
-	for i, u := range undecided {
-		texts[i] = u.String()
-	}
-	return strings.Join(texts, "; ")
+	return res.Object, res.Changed, outcome{}
 }

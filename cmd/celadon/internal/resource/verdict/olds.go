@@ -104,14 +104,11 @@ func (o *Olds) Paired() int {
 	return len(o.byKey) - o.Vanished()
 }
 
-// knows reports whether there is a CRD for an object.
-func (d *CRDs) knows(id input.Identity) bool { return d.catalog.Find(id.GroupKind()) != nil }
-
 // key returns the key that pairs an object with its old version. If the kind is namespaced, a
 // missing namespace is "default".
-func (d *CRDs) key(id input.Identity) string {
+func (c *CRDs) key(id input.Identity) string {
 	namespace := ""
-	if d.namespaced(id.GroupKind()) {
+	if c.namespaced(id.GroupKind()) {
 		if namespace = id.Namespace; namespace == "" {
 			namespace = "default"
 		}
@@ -120,16 +117,16 @@ func (d *CRDs) key(id input.Identity) string {
 }
 
 // Key returns the key of an object in shards and baselines, or "" if id has no apiVersion or kind.
-func (d *CRDs) Key(id input.Identity) string {
+func (c *CRDs) Key(id input.Identity) string {
 	if id.APIVersion == "" || id.Kind == "" {
 		return ""
 	}
-	return d.key(id)
+	return c.key(id)
 }
 
 // Take adds an object of --old. It keeps an error for Decider.Problems.
 func (o *Olds) Take(r Old, crds *CRDs, owns func(key string) bool) {
-	if r.Err != nil || r.named.Kind != "" {
+	if r.Err != nil || r.id.Kind != "" {
 		o.given++
 	}
 	if err := o.add(r, crds, owns); err != nil {
@@ -138,7 +135,7 @@ func (o *Olds) Take(r Old, crds *CRDs, owns func(key string) bool) {
 }
 
 func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
-	if owns != nil && !owns(crds.Key(r.named)) {
+	if owns != nil && !owns(crds.Key(r.id)) {
 		return nil
 	}
 	if r.Err != nil || !o.keeps(r, crds) {
@@ -154,13 +151,13 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 
 // keeps reports whether an old object can be used.
 func (o *Olds) keeps(r Old, crds *CRDs) bool {
-	return crds.knows(r.id) || o.WithoutCRD && r.id.Kind != ""
+	return crds.Knows(r.id.GroupKind()) || o.WithoutCRD && r.id.Kind != ""
 }
 
 // TakeBase adds an object of --base. It returns errors instead of keeping them, because an
 // unreadable file in the base revision is not a problem of the current files.
 func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
-	if !owns(crds.Key(r.named)) {
+	if !owns(crds.Key(r.id)) {
 		return nil
 	}
 	if r.Err != nil {
@@ -194,12 +191,11 @@ type Old struct {
 
 	file   string
 	object map[string]any
-	id     input.Identity // of object
-	named  input.Identity // known even if the object cannot be decoded
+	id     input.Identity
 	json   []byte
 }
 
 // ReadOld reads a document as an old object.
 func ReadOld(doc *input.Document) Old {
-	return Old{Location: doc.Location(), Err: doc.Err, file: doc.File, object: doc.Object, id: doc.Identity(), named: doc.Named(), json: doc.FromJSON()}
+	return Old{Location: doc.Location(), Err: doc.Err, file: doc.File, object: doc.Object, id: doc.Identity(), json: doc.FromJSON()}
 }

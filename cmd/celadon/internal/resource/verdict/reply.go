@@ -30,52 +30,50 @@ func Unanswered(verdict string, err error) *Reply {
 	return &Reply{Verdict: verdict, Causes: []finding.Cause{}, Warnings: []string{}, Problem: err.Error()}
 }
 
-// Reply decides the write of a raw object. It sets the request's field validation from c.
-func (c *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
-	req.FieldValidation = c.Validation
+// Reply decides the write of a raw object. It sets the request's field validation from d.
+func (d *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
+	req.FieldValidation = d.Validation
 	obj, err := engine.Decode(req.Raw)
 	if err != nil {
 		return Unanswered(finding.Unreadable, fmt.Errorf("object: %w", err))
 	}
 	id := input.Identify(obj)
-	def, typed := c.CRDs.addressee(obj, id)
+	def, typed := d.CRDs.addressee(obj, id)
 	if def == nil {
 		return Unanswered(finding.Skipped, fmt.Errorf("no usable CRD given for %s", id.GroupKind()))
 	}
-	rep := &finding.Object{Identity: id}
-	if typed && unserved(def, rep) {
-		return &Reply{Verdict: rep.Verdict, Status: rep.Status, Causes: []finding.Cause{}, Warnings: []string{}}
+	out := outcome{}
+	if typed {
+		out = def.unserved(id)
 	}
-	res, ok := validate(ctx, def.engine, *req, rep)
-	if !ok {
-		return Unanswered(rep.Verdict, errors.New(rep.Problem))
+	if out.verdict == "" {
+		out = validate(ctx, def.engine, *req)
 	}
-	out := newReply(ctx, def, res)
-	if res.Allowed && len(req.Raw) > fitsBelow {
-		out.Warnings = append(out.Warnings, tooLarge(func() ([]byte, error) { return req.Raw, nil }, res)...)
+	if out.status == nil && out.result == nil {
+		return Unanswered(out.verdict, errors.New(out.problem))
 	}
-	if out.Problem == "" && len(def.problems) > 0 {
-		out.Problem = errors.Join(def.problems...).Error()
+	reply := &Reply{Verdict: out.verdict, Status: out.status, Causes: []finding.Cause{}, Warnings: []string{}}
+	res := out.result
+	if res == nil {
+		return reply
 	}
-	return out
-}
-
-// newReply returns the reply for a result.
-func newReply(ctx context.Context, def *Definition, res *engine.Result) *Reply {
-	out := &Reply{Verdict: finding.Valid, Causes: []finding.Cause{}, Warnings: append([]string{}, res.Warnings...), Cost: res.Cost, Object: res.Object}
-	if res.Allowed {
-		return out
+	reply.Cost, reply.Object, reply.Warnings = res.Cost, res.Object, append(reply.Warnings, res.Warnings...)
+	switch {
+	case !res.Allowed:
+		reply.Causes = finding.NewCauses(res.Causes)
+		if _, err := explain(ctx, def, res, min(maxExplained, len(res.Causes)), reply.Causes, new(trace.Run).Allowance(), nil); err != nil {
+			reply.Problem = err.Error()
+		}
+		if res.Undecided != nil {
+			reply.Verdict, reply.Problem = finding.Undecided, res.Undecided.Error()
+		}
+	case len(req.Raw) > fitsBelow:
+		reply.Warnings = append(reply.Warnings, tooLarge(func() ([]byte, error) { return req.Raw, nil }, res)...)
 	}
-	out.Verdict = finding.Invalid
-	out.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	out.Causes = finding.NewCauses(res.Causes)
-	if _, err := explain(ctx, def, res.Prepared, res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, new(trace.Run).Allowance(), nil); err != nil {
-		out.Problem = err.Error()
+	if reply.Problem == "" && len(def.problems) > 0 {
+		reply.Problem = errors.Join(def.problems...).Error()
 	}
-	if res.Undecided != nil {
-		out.Verdict, out.Problem = finding.Undecided, res.Undecided.Error()
-	}
-	return out
+	return reply
 }
 
 // maxExplained limits the causes for which the values in their rules are added.

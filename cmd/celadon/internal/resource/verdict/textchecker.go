@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -24,11 +23,11 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A TextChecker runs celadon check on texts that are not in files, for example in the playground.
-// Its CRDs are fixed, in contrast to Live. It is safe for concurrent use.
+// A TextChecker runs celadon check on texts that are not in files, for example in the playground. It is safe for
+// concurrent use.
 type TextChecker struct {
+	*CRDs
 	kubeVersion string
-	crds        *CRDs
 }
 
 // NewTextChecker reads the CRDs without compiling them. It returns an error only if kubeVersion is
@@ -37,29 +36,16 @@ func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*
 	if _, err := types.ParseVersion(kubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
-	named := []string{crds.File}
-	var t templates
-	t.hold(crds)
-	var given []resource.Read
-	var unreadable []crdRead
-	crds.Each(func(doc *input.Document) {
-		switch r := readCRD(ctx, doc, named, &t, Use{}); {
-		case r.Err != nil:
-			unreadable = append(unreadable, r)
-		case r.CRD != nil:
-			given = append(given, r.Read)
-		}
-	})
-	d := &CRDs{}
-	if len(given) == 0 && len(unreadable) == 0 {
-		d.Problems = append(d.Problems, noCRD(named))
-	}
-	for _, r := range unreadable {
-		d.unreadable(r)
-	}
-	all := gathered(Side{engine.Config{KubeVersion: kubeVersion}, given})
-	all.Problems = append(d.Problems, all.Problems...)
-	return &TextChecker{kubeVersion, all}, nil
+	source := func(_ func(), yield func(input.Chunk) bool) { input.SplitText(crds.File, crds.Data, yield) }
+	all, err := Read(ctx, source, filterOf(crds), Use{First: true}, engine.Config{KubeVersion: kubeVersion})
+	return &TextChecker{all, kubeVersion}, err
+}
+
+// filterOf returns the filter for a text.
+func filterOf(text input.Text) *resource.Filter {
+	f := &resource.Filter{Named: []string{text.File}}
+	f.Hold(text)
+	return f
 }
 
 // Writes holds objects and the old objects that they replace, if any.
@@ -94,28 +80,26 @@ type Answer struct {
 
 // Check decides the objects. It returns an error if the context is canceled or w.Subresource is
 // invalid.
-func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
+func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	switch w.Subresource {
 	case "", "status", "scale":
 	default:
 		return nil, fmt.Errorf("--subresource %q: want status or scale", w.Subresource)
 	}
-	v, err := types.ParseVersion(d.kubeVersion)
+	v, err := types.ParseVersion(c.kubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	c := &Decider{
-		Config: Config{
-			KubeVersion: d.kubeVersion, Validation: "Strict", Subresource: w.Subresource, Named: []string{w.Objects.File},
-			Locate: true, Explain: true, Trace: true, Selectable: true, Diff: true,
-		},
-		CRDs: d.crds, Olds: d.readOlds(w.Olds),
-	}
-	c.templates.hold(w.Objects)
-	policyProblems, err := d.readPolicies(w.Policies, c)
+	olds := NewOlds()
+	w.Olds.Each(func(doc *input.Document) { olds.Take(ReadOld(doc), c.CRDs, nil) })
+	admission, policyProblems, err := c.admission(w.Policies)
 	if err != nil {
 		return nil, err
 	}
+	d := New(Config{
+		KubeVersion: c.kubeVersion, Validation: "Strict", Subresource: w.Subresource, Olds: olds, Admission: admission, Filter: filterOf(w.Objects),
+		Locate: true, Explain: true, Trace: true, Selectable: true, Diff: true,
+	}, c.CRDs)
 	var out bytes.Buffer
 	p, err := print.New("json", &out, print.Options{KubeVersion: v.String(), Verbose: true, Version: command.Version(), Stderr: io.Discard})
 	if err != nil {
@@ -129,14 +113,14 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 			return
 		}
 		var one Answer
-		c.Observe = func(run engine.RuleRun) { one.Runs = append(one.Runs, run) }
-		if one.Object = c.Decide(ctx, doc); one.Object == nil {
+		d.Observe = func(run engine.RuleRun) { one.Runs = append(one.Runs, run) }
+		if one.Object = d.Decide(ctx, doc); one.Object == nil {
 			err = ctx.Err()
 			return
 		}
-		if def := d.crds.find(one.GroupKind()); def != nil {
+		if def := c.find(one.GroupKind()); def != nil {
 			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.CRD.ForEngine(), doc.Object).Texts
-			if old, ok := c.Olds.find(d.crds, doc.File, one.Identity); ok {
+			if old, ok := olds.find(c.CRDs, doc.File, one.Identity); ok {
 				one.Secrets = append(one.Secrets, secret.Of(def.CRD.ForEngine(), old).Texts...)
 			}
 		}
@@ -147,16 +131,16 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 			}
 			reported = true
 		}
-		c.Settle(one.Object)
+		d.Settle(one.Object)
 		tables.Add(one.Object)
 		summary.Count(one.Object)
 		err = p.Object(one.Object)
 	})
-	checked.Problems = append(c.Problems(), policyProblems...)
+	checked.Problems = append(d.Problems(), policyProblems...)
 	if err == nil {
-		summary.Vanished = c.Olds.Vanished()
-		if given := c.Olds.Given(); given > 0 {
-			summary.Old = &finding.OldSummary{Given: given, Matched: c.Olds.Paired()}
+		summary.Vanished = olds.Vanished()
+		if given := olds.Given(); given > 0 {
+			summary.Old = &finding.OldSummary{Given: given, Matched: olds.Paired()}
 		}
 		tables.Fill(summary)
 		err = p.End(summary)
@@ -165,14 +149,11 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	return checked, err
 }
 
-// Readable reports whether there is a CRD that can be read.
-func (d *TextChecker) Readable() bool { return len(d.crds.All) > 0 }
-
-// Definition returns the CRD with the given name and its engine. If there is only one CRD, it
-// returns that. It returns nil if no CRD is usable.
-func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
-	for _, def := range d.crds.All {
-		if def.CRD.Name == name || len(d.crds.All) == 1 {
+// Named returns the CRD with the given name and its engine. If there is only one CRD, it returns that. It returns nil if
+// no CRD is usable.
+func (c *TextChecker) Named(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
+	for _, def := range c.All {
+		if def.CRD.Name == name || len(c.All) == 1 {
 			def.once.Do(def.compile)
 			return def.CRD.ForEngine(), def.engine
 		}
@@ -180,38 +161,23 @@ func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDe
 	return nil, nil
 }
 
-// CRDFor returns the CRD that decides objects of a kind, or nil if no usable one was given.
-func (d *TextChecker) CRDFor(kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
-	if def := d.crds.find(kind); def != nil {
-		return def.CRD.ForEngine()
-	}
-	return nil
-}
-
-// readPolicies makes c evaluate the policies in text, if there are any. It returns their errors, and the policies without a
-// binding.
-func (d *TextChecker) readPolicies(text input.Text, c *Decider) (problems []error, err error) {
+// admission returns the policies in text, their errors, and the policies without a binding. The result is nil for an
+// empty text.
+func (c *TextChecker) admission(text input.Text) (_ *Admission, problems []error, err error) {
 	if len(bytes.TrimSpace(text.Data)) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var docs []*input.Document
 	text.Each(func(doc *input.Document) { docs = append(docs, doc) })
-	p, err := policies.FromDocuments(docs, []string{text.File}, policy.Config{KubeVersion: d.kubeVersion, Namespaced: d.crds.Namespaced()})
+	p, err := policies.FromDocuments(docs, []string{text.File}, policy.Config{KubeVersion: c.kubeVersion, Namespaced: c.Namespaced()})
 	if errors.Is(err, policies.ErrNoPolicy) {
-		return []error{err}, nil
+		return nil, []error{err}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, problem := range slices.Concat(p.Problems, p.Unbound) {
 		problems = append(problems, problem)
 	}
-	c.Admission = &Admission{Policies: p, User: policyrequest.User("", nil)}
-	return problems, nil
-}
-
-func (d *TextChecker) readOlds(text input.Text) *Olds {
-	olds := NewOlds()
-	text.Each(func(doc *input.Document) { olds.Take(ReadOld(doc), d.crds, nil) })
-	return olds
+	return &Admission{Policies: p, User: policyrequest.User("", nil)}, problems, nil
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/valuediff"
@@ -13,77 +12,75 @@ import (
 
 // upgrade decides an object that exists under the old CRD: as a create under both CRDs, and as an
 // update without changes. The update under the old CRD only determines the persisted object.
-func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) {
-	rep.Operation = "create"
-	before := c.Before.find(rep.GroupKind())
+func (d *decision) upgrade(ctx context.Context) outcome {
+	d.report.Operation = Create
+	before := d.Before.find(d.report.GroupKind())
 	if before == nil {
-		rep.Verdict, rep.Problem = finding.Skipped, "no old CRD given for "+rep.GroupKind().String()
-		return
+		return outcome{verdict: finding.Skipped, problem: "no old CRD given for " + d.report.GroupKind().String()}
 	}
-	create := engine.Request{Object: doc.Object, FieldValidation: "Ignore", Trace: c.Trace}
+	create := engine.Request{Object: d.doc.Object, FieldValidation: "Ignore", Trace: d.Trace}
 	update := create
-	update.OldObject = doc.Object
-	was, ok := answered(ctx, before, create, rep)
-	if !ok {
-		return
+	update.OldObject = d.doc.Object
+	a := answers{}
+	was := a.of(ctx, before, create)
+	if was == nil {
+		return a.end
 	}
-	if unserved(def, rep) {
+	if out := d.def.unserved(d.report.Identity); out.verdict != "" {
 		if was.verdict != finding.Invalid { // otherwise the old CRD did not accept the object either
-			rep.Upgrade = &finding.Upgrade{Before: was.verdict, Now: finding.Invalid, Unchanged: finding.Invalid}
+			d.report.Upgrade = &finding.Upgrade{Before: was.verdict, Now: finding.Invalid, Unchanged: finding.Invalid}
 		}
-		return
+		out.problem, out.limit = a.undecided.problem, a.undecided.limit
+		return out
 	}
-	now, ok := answered(ctx, def, create, rep)
-	if !ok {
-		return
+	now := a.of(ctx, d.def, create)
+	if now == nil {
+		return a.end
 	}
-	unchanged, ok := answered(ctx, def, update, rep)
-	if !ok {
-		return
+	unchanged := a.of(ctx, d.def, update)
+	if unchanged == nil {
+		return a.end
 	}
-	rep.Cost, rep.Rules = now.Cost, now.Rules
+	d.report.Cost, d.report.Rules = now.result.Cost, now.result.Rules
 	u := &finding.Upgrade{Before: was.verdict, Now: now.verdict, Unchanged: unchanged.verdict}
-	rep.Upgrade = u
+	d.report.Upgrade = u
 	u.Ratcheted = u.Now == finding.Invalid && u.Unchanged == finding.Valid
-	u.Changes = silent(ctx, before, def, update, unchanged.Result)
+	u.Changes = silent(ctx, before, d.def, update, unchanged.result)
+	out := outcome{verdict: finding.Valid}
 	switch {
 	case u.RejectedOnUpdate():
-		rep.Operation = "update"
-		c.reject(ctx, def, update, doc, unchanged.Result, rep)
+		d.report.Operation = Update
+		out = *unchanged
 	case u.RejectedOnCreate():
-		c.reject(ctx, def, create, doc, now.Result, rep)
-	case rep.Limit != nil:
-		rep.Verdict = finding.Undecided
+		out = *now
+	case a.undecided.limit != nil:
+		return a.undecided
 	}
+	out.problem, out.limit = a.undecided.problem, a.undecided.limit
+	return out
 }
 
-// An answer is a verdict and its result, which is empty if the verdict is undecided.
-type answer struct {
-	*engine.Result
-	verdict string
-}
+// answers are the outcomes of several requests for an object. end is the outcome of all of them if one cannot be
+// decided. undecided is the first that exceeds a limit, even if a later request is not checked.
+type answers struct{ end, undecided outcome }
 
-// answered returns the verdict on req. If req cannot be decided, it records the reason in rep and
-// returns false. If several verdicts are undecided, rep keeps the first reason, even if a later
-// request is not checked.
-func answered(ctx context.Context, def *Definition, req engine.Request, rep *finding.Object) (answer, bool) {
-	problem, limit := rep.Problem, rep.Limit
-	res, ok := validate(ctx, def.engine, req, rep)
-	switch {
-	case ok && res.Allowed:
-		return answer{res, finding.Valid}, true
-	case ok:
-		return answer{res, finding.Invalid}, true
-	case rep.Verdict == finding.Skipped && limit != nil:
-		rep.Verdict, rep.Problem = finding.Undecided, problem
-		return answer{}, false
-	case rep.Verdict != finding.Undecided || rep.Limit == nil: // not decided at all
-		return answer{}, false
+// of returns the outcome of a request, with an empty result if it is undecided. If it cannot be decided at all, of sets
+// a.end and returns nil.
+func (a *answers) of(ctx context.Context, def *Definition, req engine.Request) *outcome {
+	out := validate(ctx, def.engine, req)
+	switch limited := a.undecided.limit != nil; {
+	case out.result != nil:
+		return &out
+	case out.verdict == finding.Skipped && limited:
+		a.end = a.undecided
+		return nil
+	case out.verdict != finding.Undecided || out.limit == nil && !limited:
+		a.end = out
+		return nil
+	case !limited:
+		a.undecided = out
 	}
-	if limit != nil {
-		rep.Problem, rep.Limit = problem, limit
-	}
-	return answer{&engine.Result{}, finding.Undecided}, true
+	return &outcome{verdict: finding.Undecided, result: &engine.Result{}}
 }
 
 // silent returns the differences between the object as persisted under the old CRD and under the new

@@ -67,8 +67,7 @@ func (s *Sources) add(doc *input.Document) {
 	}
 	one := &source{file: doc.File, line: line, text: text, edit: edit}
 	one.doc, _ = edit.Schema(crdedit.SchemaNode{})
-	meta, _ := doc.Object["metadata"].(map[string]any)
-	one.name, _ = meta["name"].(string)
+	one.name, _ = input.Metadata(doc.Object)["name"].(string)
 	spec, _ := doc.Object["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {

@@ -15,18 +15,18 @@ import (
 // One checks an object and returns the text report. The write is an update if old is not nil; a write to a
 // subresource needs old. Nothing in the report is hidden as secret, because the user has the object open.
 func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[string]any, subresource string) (string, error) {
-	def := &Definition{engine: e, explainer: trace.NewExplainer(e)}
-	c := &Decider{Config: Config{Validation: "Strict", Locate: true, Explain: true}}
-	rep := newReport(doc)
-	rep.Identity = doc.Identity()
-	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old, Subresource: subresource, DuplicateKeys: doc.Duplicate}
-	rep.Operation, rep.Subresource = "create", subresource
+	decider := New(Config{Validation: "Strict", Locate: true, Explain: true}, nil)
+	d := &decision{Decider: decider, doc: doc, report: newReport(doc), def: &Definition{engine: e, explainer: trace.NewExplainer(e)}}
+	r := d.report
+	r.Identity, r.Operation, r.Subresource = doc.Identity(), Create, subresource
 	if old != nil {
-		rep.Operation = "update"
+		r.Operation = Update
 	}
-	c.request(ctx, def, req, doc, rep)
-	if rep.Bug != nil {
-		return "", rep.Bug
+	out := d.write(ctx, engine.Request{
+		Object: doc.Object, FieldValidation: d.Validation, OldObject: old, Subresource: subresource, DuplicateKeys: doc.Duplicate,
+	})
+	if d.describe(ctx, &out); r.Bug != nil {
+		return "", r.Bug
 	}
 	var b bytes.Buffer
 	p, err := print.New("text", &b, print.Options{StrictKinds: true})
@@ -34,7 +34,7 @@ func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[str
 		return "", err
 	}
 	var s finding.Summary
-	s.Count(rep)
-	err = errors.Join(p.Object(rep), p.End(&s))
+	s.Count(r)
+	err = errors.Join(p.Object(r), p.End(&s))
 	return b.String(), err
 }

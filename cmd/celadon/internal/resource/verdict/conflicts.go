@@ -30,22 +30,24 @@ func withoutCopies(given []crdRead) (kept []crdRead) {
 }
 
 // reportConflicts makes CRDs that differ from an earlier CRD of their name undecided, and the objects of their kinds, too.
-func (d *CRDs) reportConflicts(conflicts, given []crdRead, use Use) {
-	d.conflicts = map[schema.GroupKind]string{}
+func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use) {
+	c.conflicts = map[schema.GroupKind]string{}
 	for _, r := range conflicts {
 		problem := r.differsFrom(given)
-		if use.Before {
-			d.Problems = append(d.Problems, fmt.Errorf("%s: %s", r.Location, problem))
+		if use.Before || use.First {
+			c.Problems = append(c.Problems, fmt.Errorf("%s: %s", r.Location, problem))
 			continue
 		}
 		if r.vetted == nil {
-			r.vetted = &CRDVerdict{report: &finding.CRD{File: r.file, Line: r.line, Name: r.CRD.Name, Accepted: true, Causes: []finding.Cause{}}}
-			d.Verdicts = append(d.Verdicts, r.vetted)
+			r.vetted = &finding.CRD{File: r.file, Line: r.line, Name: r.CRD.Name, Accepted: true, Causes: []finding.Cause{}}
+			c.Verdicts = append(c.Verdicts, r.vetted)
 		}
-		r.vetted.conflict = problem
+		if r.vetted.Accepted {
+			r.vetted.Accepted, r.vetted.Undecided, r.vetted.Problem = false, true, problem
+		}
 		kind := schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
-		if _, ok := d.conflicts[kind]; !ok {
-			d.conflicts[kind] = fmt.Sprintf("is undecided: the CRD %s in %s %s", r.CRD.Name, r.Location, problem)
+		if _, ok := c.conflicts[kind]; !ok {
+			c.conflicts[kind] = fmt.Sprintf("is undecided: the CRD %s in %s %s", r.CRD.Name, r.Location, problem)
 		}
 	}
 }
@@ -56,9 +58,9 @@ func (r crdRead) differsFrom(given []crdRead) string {
 		if other.CRD.Name != r.CRD.Name {
 			continue
 		}
-		for c := range valuediff.Values(decoded(other), decoded(r)) {
+		for change := range valuediff.Values(decoded(other), decoded(r)) {
 			return fmt.Sprintf("differs from the one in %s at spec.%s (%s, there %s): keep one of them, or skip one with --exclude",
-				other.Location, engine.FormatPath(c.Path), shortValue(c.After, c.Removed), shortValue(c.Before, c.Added))
+				other.Location, engine.FormatPath(change.Path), shortValue(change.After, change.Removed), shortValue(change.Before, change.Added))
 		}
 		break
 	}

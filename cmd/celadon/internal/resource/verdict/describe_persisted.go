@@ -1,9 +1,7 @@
 package verdict
 
 import (
-	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/x/crdfields"
 	"github.com/celadon-cel/celadon/x/secret"
@@ -75,31 +72,31 @@ func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.C
 
 // view returns the view for an object's version, or nil if the CRD does not have that version.
 func (def *Definition) view(obj map[string]any) *view {
-	apiVersion, _ := obj["apiVersion"].(string)
-	_, version, _ := strings.Cut(apiVersion, "/")
-	return def.views[version]
+	return def.views[input.Identify(obj).Version()]
 }
 
-// show adds the requested data about an accepted object to the report.
-func (c *Decider) show(def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
-	v := def.view(res.Object)
-	selects := v != nil && v.selects && c.Selectable
-	if v == nil || !selects && !c.Persisted && !c.Diff && !c.Row {
+// describePersisted adds the requested data about an accepted object.
+func (d *decision) describePersisted(out *outcome) {
+	object, old, r := out.result.Object, out.request.OldObject, d.report
+	v := d.def.view(object)
+	selects := v != nil && v.selects && d.Selectable
+	if v == nil || !selects && !d.Persisted && !d.Diff && !d.Row {
 		return
 	}
-	mask := secret.MaskOf(def.CRD.ForEngine(), doc.Object, req.OldObject, res.Object)
-	shown := mask.Object(res.Object)
+	mask := secret.MaskOf(d.def.CRD.ForEngine(), d.doc.Object, old, object)
+	shown := mask.Object(object)
 	if selects {
-		rep.SelectableFields = selected(v, shown)
+		r.SelectableFields = selected(v, shown)
 	}
-	if c.Persisted {
-		rep.Persisted = shown
+	if d.Persisted {
+		r.Persisted = shown
 	}
-	if c.Diff {
-		rep.Diff, rep.Bug = linediff.Persisted(doc.Location(), mask.Object(doc.Object), shown)
+	if d.Diff {
+		r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), mask.Object(d.doc.Object), shown)
 	}
-	if c.Row {
-		rep.Row = c.row(v, rep.Identity, shown, doc.Object, req.OldObject)
+	if d.Row {
+		now, t := d.now(), v.table()
+		r.Row = &finding.Row{Table: t.Table, Namespace: r.Namespace, Name: r.Name, Cells: t.columns.Cells(aged(shown, now, d.doc.Object, old), now)}
 	}
 }
 
@@ -117,31 +114,25 @@ func selected(v *view, obj map[string]any) map[string]string {
 	return set
 }
 
-// row returns the row of kubectl get. If the object has no creation time, the time is taken from its
-// other forms, for example the old object, or else from the clock.
-func (c *Decider) row(v *view, id input.Identity, obj map[string]any, forms ...map[string]any) *finding.Row {
-	now, t := c.now(), v.table()
-	return &finding.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
-}
-
 // now returns the time of requests.
-func (c *Decider) now() time.Time {
-	if c.Now.IsZero() {
+func (d *Decider) now() time.Time {
+	if d.Now.IsZero() {
 		return time.Now()
 	}
-	return c.Now
+	return d.Now
 }
 
-// aged returns an object with a creation time.
-func aged(obj map[string]any, now time.Time, forms []map[string]any) map[string]any {
-	meta, _ := obj["metadata"].(map[string]any)
+// aged returns an object with a creation time. If it has none, the time is taken from its other forms, for example the
+// old object, or else it is now.
+func aged(obj map[string]any, now time.Time, forms ...map[string]any) map[string]any {
+	meta := input.Metadata(obj)
 	if meta["creationTimestamp"] != nil {
 		return obj
 	}
 	created := any(now.UTC().Format(time.RFC3339))
 	for _, form := range forms {
-		if given, _ := form["metadata"].(map[string]any); given["creationTimestamp"] != nil {
-			created = given["creationTimestamp"]
+		if given := input.Metadata(form)["creationTimestamp"]; given != nil {
+			created = given
 		}
 	}
 	return withField(obj, "metadata", withField(meta, "creationTimestamp", created))
@@ -155,28 +146,6 @@ func withField(obj map[string]any, name string, value any) map[string]any {
 	}
 	out[name] = value
 	return out
-}
-
-// choose marks the object as not selected if --field-selector does not match seen, which is the
-// object as stored, or as it would be stored. If the object's CRD does not declare a field of the
-// selector, the object is reported as unreadable.
-func (c *Decider) choose(def *Definition, seen map[string]any, rep *finding.Object) {
-	selector := c.Selector
-	if selector == nil {
-		return
-	}
-	v := def.view(seen)
-	if v == nil {
-		return // an unknown version is reported elsewhere
-	}
-	chosen, err := v.chooses(selector, seen, rep.Identity)
-	switch {
-	case err != nil:
-		*rep = finding.Object{Key: rep.Key, File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
-			Verdict: finding.Unreadable, Problem: fmt.Sprintf("--field-selector: %v", err), Warnings: []string{}, Causes: []finding.Cause{}}
-	case !chosen:
-		rep.Verdict = finding.Unselected
-	}
 }
 
 func (v *view) chooses(selector fields.Selector, obj map[string]any, id input.Identity) (bool, error) {

@@ -1,0 +1,172 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+)
+
+// route finds the CRD or the built-in kind that decides the object. It has the last word if there is none.
+func (d *decision) route() outcome {
+	id := d.doc.Identity()
+	def, typed := d.CRDs.addressee(d.doc.Object, id)
+	if err := readable(d.doc, id); err != nil && (typed || def == nil) {
+		return outcome{verdict: finding.Unreadable, problem: err.Error()}
+	}
+	d.def, d.typed, d.report.Identity = def, typed, id
+	if def != nil {
+		if def.engine.Info().Namespaced && id.Namespace == "" {
+			d.report.Namespace = metav1.NamespaceDefault
+		}
+		return outcome{}
+	}
+	if problem := d.CRDs.conflicts[id.GroupKind()]; problem != "" && typed {
+		return outcome{verdict: finding.Undecided, problem: problem}
+	}
+	if d.Among && (id.Kind == resource.Kind && id.GroupKind().Group == crdGroup || resource.Generates(d.doc)) {
+		return outcome{verdict: finding.Ignored, problem: "a definition: the objects are checked against it"}
+	}
+	if typed {
+		if out := d.routeBuiltin(); out.verdict != "" || d.builtin != nil {
+			return out
+		}
+		if out := d.CRDs.unknownKind(id); out.verdict != "" {
+			return out
+		}
+	}
+	return outcome{verdict: finding.Skipped, problem: fmt.Sprintf("no CRD given for %s", id.GroupKind())}
+}
+
+// crdGroup is the group of CRDs.
+const crdGroup = "apiextensions.k8s.io"
+
+// routeBuiltin finds the built-in kind of an object if there are policies.
+func (d *decision) routeBuiltin() outcome {
+	if d.Admission == nil {
+		return outcome{}
+	}
+	gvk := schema.FromAPIVersionAndKind(d.report.APIVersion, d.report.Kind)
+	kind, err := d.builtins.Kind(gvk, engine.Config{KubeVersion: d.KubeVersion})
+	d.report.StructureOnly = err != nil || kind != nil
+	if err != nil {
+		return failed(err)
+	}
+	if d.builtin = kind; kind != nil {
+		d.report.Namespace = kind.Namespace(d.report.Namespace, nameOf(d.doc.Object))
+	}
+	return outcome{}
+}
+
+func readable(doc *input.Document, id input.Identity) error {
+	switch {
+	case doc.Err != nil:
+		return doc.Err
+	case id.APIVersion != "" && id.Kind != "":
+		return nil
+	case mistyped(doc.Object):
+		return errors.New("not a Kubernetes object: apiVersion or kind is not a string")
+	}
+	return errors.New("not a Kubernetes object: apiVersion or kind is missing")
+}
+
+// addressee returns the definition that decides an object, or nil if no usable CRD was given for it. If the object's
+// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
+// because every endpoint rejects it in nearly the same words.
+func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {
+	if !mistyped(obj) {
+		return c.find(id.GroupKind()), true
+	}
+	group := id.GroupKind().Group
+	var only *Definition
+	for _, def := range c.All {
+		spec := def.CRD.Spec
+		if (id.Kind == "" || spec.Names.Kind != id.Kind) && (id.Kind != "" || group == "" || spec.Group != group) {
+			continue
+		}
+		if only != nil {
+			return nil, false
+		}
+		only = def
+	}
+	if only == nil {
+		return nil, false
+	}
+	return c.find(only.entry.Kind), false
+}
+
+// mistyped reports whether an object has an apiVersion or kind that is not a string.
+func mistyped(obj map[string]any) bool {
+	for _, name := range []string{"apiVersion", "kind"} {
+		if v, ok := obj[name]; ok {
+			if _, ok := v.(string); !ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unknownKind rejects an object whose group has CRDs, but none for its kind. A client finds no endpoint for such an
+// object. If a file could not be read, it may have the missing CRD, so the object is undecided.
+func (c *CRDs) unknownKind(id input.Identity) outcome {
+	group := id.GroupKind().Group
+	if group == "" || c.Knows(id.GroupKind()) {
+		return outcome{}
+	}
+	var kinds []string
+	for _, def := range c.All {
+		if def.CRD.Spec.Group == group {
+			kinds = append(kinds, def.CRD.Spec.Names.Kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return outcome{}
+	}
+	hint := spell.DidYouMean(id.Kind, kinds)
+	if hint == "" {
+		hint = fmt.Sprintf(": the CRDs of %s do not define it", group)
+	}
+	message := fmt.Sprintf("no matches for kind %q in version %q%s", id.Kind, id.APIVersion, hint)
+	if c.lost || len(c.Problems) > 0 {
+		return outcome{verdict: finding.Undecided, problem: "is undecided: " + message + "; its CRD may be in a file that cannot be read"}
+	}
+	return notFound(Create, message)
+}
+
+// notFound returns the outcome of a request for which the server has no endpoint.
+func notFound(operation, message string) outcome {
+	return outcome{verdict: finding.Invalid, operation: operation, status: &finding.Status{
+		Code: 404, Reason: string(metav1.StatusReasonNotFound), Message: message,
+	}}
+}
+
+// unserved rejects an object in a version that the CRD does not serve. A client finds no endpoint for such an object.
+func (def *Definition) unserved(id input.Identity) outcome {
+	if slices.Contains(def.served, id.Version()) {
+		return outcome{}
+	}
+	return notFound(Create, fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", id.Kind, id.APIVersion, strings.Join(def.served, ", ")))
+}
+
+// noSubresource rejects a write if the object's version lacks the subresource. The server has no such endpoint.
+func (def *Definition) noSubresource(obj map[string]any, subresource string) outcome {
+	if subresource == "" {
+		return outcome{}
+	}
+	v := def.view(obj)
+	if v == nil || slices.Contains(v.subresources, subresource) {
+		return outcome{}
+	}
+	return notFound(Update, fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource",
+		v.table().Kind.Version, subresource))
+}
