@@ -42,16 +42,6 @@ type Document struct {
 	item bool // an item of the List in text
 
 	duplicates []duplicateKey
-	named      Identity // read before decoding, or zero; see Chunk.glimpse
-}
-
-// Named returns the identity of the object. If Chunk.Skip was set, it may be known even if the object
-// cannot be decoded.
-func (d *Document) Named() Identity {
-	if d.named != (Identity{}) {
-		return d.named
-	}
-	return d.Identity()
 }
 
 // Complete sets the object's apiVersion and kind.
@@ -63,7 +53,7 @@ func (d *Document) Complete(apiVersion, kind string) {
 // Derived returns a document with the source of d and an object that was derived from that of d.
 func (d *Document) Derived(object map[string]any) *Document {
 	out := *d
-	out.Original, out.Object, out.json, out.named = d.Object, object, nil, Identity{}
+	out.Original, out.Object, out.json = d.Object, object, nil
 	return &out
 }
 
@@ -113,19 +103,6 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 			return true
 		}
 	}
-	if c.Skip != nil {
-		if seen := c.scanIdentity(); seen != nil {
-			d := c.document(nil)
-			if d.Object = seen; c.Skip(d) {
-				return yield(d)
-			}
-			named, decoded := d.Identity(), yield
-			yield = func(d *Document) bool {
-				d.named = named
-				return decoded(d)
-			}
-		}
-	}
 	switch c.form {
 	case smallFile:
 		return c.small(yield)
@@ -146,10 +123,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 		return yield(&Document{File: c.File, Err: WithoutPath(err)})
 	}
 	defer f.Close()
-	each := func(part Chunk) bool {
-		part.Skip = c.Skip
-		return part.Each(yield)
-	}
+	each := func(part Chunk) bool { return part.Each(yield) }
 	data, err := sized(io.LimitReader(f, small), c.size)
 	if err != nil || len(data) == small { // the file has grown
 		return split(c.File, io.MultiReader(bytes.NewReader(data), f), func() {}, each)

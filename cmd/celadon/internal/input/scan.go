@@ -15,10 +15,6 @@ import (
 type Chunk struct {
 	// File is the file as the user named it; "-" is standard input.
 	File string
-	// Skip, if set, is called with a document that has only the object's apiVersion, kind, and
-	// names. If it returns true, the object is not decoded, and Each yields that document. Skip is
-	// not called if these fields cannot be read without decoding.
-	Skip func(*Document) bool
 	// Expand, if set, returns the documents that Each yields instead of a document.
 	Expand func(*Document) []*Document
 
