@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -18,10 +16,10 @@ type object struct {
 	stopped          bool // yield returned false
 }
 
-// members reads the object at offset i and returns the offset after it.
-func (o *object) members(i int) (end int, err error) {
-	i++
-	for first := true; ; first = false {
+// members reads the members of the object from offset i, which is after its bracket or after a member, and returns the
+// offset after the object.
+func (o *object) members(i int, first bool) (end int, err error) {
+	for ; ; first = false {
 		c, i2, err := o.next(i)
 		if err != nil {
 			return i2, err
@@ -122,37 +120,13 @@ func (o *object) finish(end int) (int, error) {
 			return end, err
 		}
 		o.items = 0
-		return o.rest(end)
+		return o.members(end, false)
 	}
 	return end, nil
 }
 
-// rest reads the members that follow the items.
-func (o *object) rest(i int) (int, error) {
-	for {
-		c, i2, err := o.next(i)
-		if err != nil {
-			return i2, err
-		}
-		i = i2
-		switch c {
-		case '}':
-			return o.finish(i + 1)
-		case ',':
-			if _, i, err = o.next(i + 1); err == nil {
-				i, err = o.member(i)
-			}
-			if err != nil {
-				return i, err
-			}
-		default:
-			return i, fmt.Errorf("invalid character %q after a field's value", c)
-		}
-	}
-}
-
-// stream yields the items of the array at offset i, each as soon as its end is found. Afterwards,
-// the window starts after the array.
+// stream yields the items of the array at offset i, each as soon as its end is found. Afterwards, the window starts after
+// the array, or after the first item that is not JSON: the items after it cannot be distinguished from its parts.
 func (o *object) stream(i int) (int, error) {
 	index := o.index
 	o.index++
@@ -162,31 +136,33 @@ func (o *object) stream(i int) (int, error) {
 	for item := 0; ; {
 		c, i, err := o.next(0)
 		if err != nil {
-			o.stopped = o.stopped || !o.yield(o.lost(index, item, errCut))
-			return o.abandon()
+			return o.abandon(index, item, errCut)
 		}
 		before := o.beforeOnLine(i)
-		switch o.w.skip(i); c {
-		case ']':
+		switch o.w.skip(i); {
+		case c == ']':
 			o.w.skip(1)
 			return 0, nil
-		case ',':
+		case c == ',':
 			o.w.skip(1)
 			comma = true
 			continue
-		}
-		if !comma {
+		case !comma:
 			o.stopped = !o.yield(o.lost(index, item, errNoComma))
+			return 0, errAbandoned // the rest may be objects of their own
 		}
 		comma = false
-		more, found := o.item(index, item, before)
-		item++
-		if !more || o.stopped {
+		chunk := Chunk{File: o.file, form: jsonItem, index: index, item: item, before: before}
+		chunk.line, chunk.column = o.w.lineColumn(0)
+		end, err := o.w.valueEnd(0, maxObject)
+		if err != nil {
+			o.countFutile(end)
+			return o.abandon(index, item, err)
+		}
+		chunk.text = o.w.take(end)
+		if item++; !o.yield(chunk) {
 			o.stopped = true
 			return 0, nil
-		}
-		if !found {
-			return o.abandon()
 		}
 	}
 }
@@ -196,63 +172,15 @@ var errNoComma = errors.New("a comma is missing before an item")
 // errAbandoned ends the reading of a List. The cause has been reported before.
 var errAbandoned = errors.New("abandoned")
 
-// abandon skips the rest of a List whose items cannot be distinguished.
-func (o *object) abandon() (int, error) {
+// abandon yields the error of an item and skips the rest of the List.
+func (o *object) abandon(index, item int, err error) (int, error) {
+	o.stopped = !o.yield(o.lost(index, item, err))
 	o.resume()
 	return 0, errAbandoned
 }
 
 func (o *object) lost(index, item int, err error) Chunk {
 	return Chunk{File: o.file, index: index, item: item, line: o.w.line, err: fmt.Errorf("not JSON: %w", err)}
-}
-
-// item yields the item at the window's start. It returns more as false if yield returned false, and
-// found as false if the next item cannot be found.
-func (o *object) item(index, item int, before []byte) (more, found bool) {
-	line, column := o.w.lineColumn(0)
-	end, err := o.itemEnd(before)
-	if err != nil {
-		bad := o.lost(index, item, err)
-		if o.countFutile(end) {
-			return o.yield(bad), false
-		}
-		found = o.nextItem(before)
-		return o.yield(bad), found
-	}
-	c := Chunk{File: o.file, form: jsonItem, index: index, item: item, line: line, column: column, before: before}
-	c.text = o.w.take(end)
-	return o.yield(c), true
-}
-
-// itemEnd returns the end of the item at the window's start. If an item is truncated, the items
-// after it may seem to be part of it until the List ends too early. Therefore an item that contains
-// something like the beginning of the next item is considered truncated.
-func (o *object) itemEnd(before []byte) (int, error) {
-	end, err := o.w.valueEnd(0, maxObject)
-	if err != nil {
-		return end, err
-	}
-	if ownLine(before) && !bytes.Contains(o.w.rest()[:end], nextBelow(before)) {
-		return end, nil
-	}
-	if c, _, err := o.next(end); err == nil && (c == ',' || c == ']') {
-		return end, nil
-	}
-	if !ownLine(before) && !itemStart.Match(o.w.rest()[:end]) {
-		return end, nil
-	}
-	return end, errCut
-}
-
-// ownLine reports whether an item begins a line. In a List with one item per line, the items then
-// have the same indentation.
-func ownLine(before []byte) bool {
-	return len(before) > 0 && len(bytes.TrimLeft(before, " \t")) == 0
-}
-
-// nextBelow returns the bytes with which the next item begins if items begin lines.
-func nextBelow(before []byte) []byte {
-	return slices.Concat(newline, before, []byte{'{'})
 }
 
 // maxBefore limits the bytes before an item on its line that are kept for excerpts.
@@ -263,47 +191,4 @@ func (o *object) beforeOnLine(i int) []byte {
 	line := o.w.rest()[:i]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
 	return bytes.Clone(line[max(0, len(line)-maxBefore):])
-}
-
-// itemStart matches the beginning of an item in a List without line breaks.
-var itemStart = regexp.MustCompile(`,\s*\{\s*"(?:apiVersion|kind)"\s*:`)
-
-// nextItem skips from a malformed item to the next one: a line with the same indentation that begins
-// an object, or, in a List without line breaks, the next match of itemStart. It reports whether
-// it found an item or the end of the List.
-func (o *object) nextItem(before []byte) bool {
-	if !ownLine(before) {
-		return o.nextInline()
-	}
-	begin := nextBelow(before)[len(newline):]
-	for n := 0; n < maxObject; {
-		length := o.w.lineEnd(n)
-		if length == 0 {
-			return false
-		}
-		n += length
-		o.w.lineEnd(n)
-		next := o.w.rest()[n:]
-		trimmed := bytes.TrimLeft(next, " \t")
-		closing := len(trimmed) > 0 && trimmed[0] == ']' && len(next)-len(trimmed) < len(before)
-		if closing || bytes.HasPrefix(next, begin) {
-			o.w.skip(n)
-			return true
-		}
-	}
-	return false
-}
-
-func (o *object) nextInline() bool {
-	const overlap = 64 // the beginning of an item may be split between two reads
-	for from := 0; ; {
-		if at := itemStart.FindIndex(o.w.rest()[from:]); at != nil {
-			o.w.skip(from + at[0])
-			return true
-		}
-		from = max(0, len(o.w.rest())-overlap)
-		if from > maxObject || !o.w.more() {
-			return false
-		}
-	}
 }

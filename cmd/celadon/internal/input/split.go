@@ -170,7 +170,7 @@ func (s *splitter) json() bool {
 	first := !s.afterJSON
 	s.afterJSON = true
 	o := object{splitter: s}
-	end, err := o.members(0)
+	end, err := o.members(1, true)
 	switch {
 	case o.stopped || errors.Is(err, errAbandoned):
 		return !o.stopped
