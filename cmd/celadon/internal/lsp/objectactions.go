@@ -62,20 +62,9 @@ func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root b
 // rename offers similar names instead of an unknown field name.
 func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 	for i, name := range spell.Near(spot.Node.Value, names) {
-		text := position.Word(name)
-		switch spot.Node.Style {
-		case position.DoubleQuoted:
-			text = `"` + spot.Node.Style.Escape(name) + `"`
-		case position.SingleQuoted:
-			text = "'" + spot.Node.Style.Escape(name) + "'"
-		}
-		after := slices.Replace(slices.Clone(p.Bytes), spot.Node.Start, spot.Node.End, []byte(text)...)
-		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), position.Key(name))
-		if tree, err := position.Parse(after); err == nil {
-			if _, now := tree.Find(path); now != nil {
-				unknown := a.findingsBetween(p, spot.Node, spot.Node, string(metav1.StatusReasonBadRequest))
-				a.add(quickFix, "rename to "+name, p, after, i == 0, unknown)
-			}
+		if after, err := p.Tree.Edit(position.Rename(spot.Path, name)); err == nil {
+			unknown := a.findingsBetween(p, spot.Node, spot.Node, string(metav1.StatusReasonBadRequest))
+			a.add(quickFix, "rename to "+name, p, after, i == 0, unknown)
 		}
 	}
 }

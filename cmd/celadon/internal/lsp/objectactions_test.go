@@ -23,7 +23,7 @@ func TestObjectActions(t *testing.T) {
 	for name, c := range map[string]struct{ text, about, want string }{
 		"a name":           {head + "spec:\n  siez: 3 # three\n  colour: red\n", "unknown field", head + "spec:\n  size: 3 # three\n  colour: red\n"},
 		"at the root":      {head + "sepc: {size: 3}\n", "unknown field", head + "spec: {size: 3}\n"},
-		"in single quotes": {head + "spec:\n  'siez': 3\n", "unknown field", head + "spec:\n  'size': 3\n"},
+		"in single quotes": {head + "spec:\n  'siez': 3\n", "unknown field", head + "spec:\n  size: 3\n"},
 		"in an item":       {head + "spec:\n  rows:\n  - text: a\n  - {txet: '😀'}\n", "unknown field", head + "spec:\n  rows:\n  - text: a\n  - {text: '😀'}\n"},
 		"in JSON":          {`{"apiVersion": "example.com/v1", "kind": "Sign", "metadata": {"name": "a"}, "spec": {"siez": 3}}`, "unknown field", `{"apiVersion": "example.com/v1", "kind": "Sign", "metadata": {"name": "a"}, "spec": {"size": 3}}`},
 		"a value":          {head + "spec:\n  colour: gren # as grass\n", "Unsupported value", head + "spec:\n  colour: green # as grass\n"},

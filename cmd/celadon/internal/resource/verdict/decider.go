@@ -35,7 +35,7 @@ type Config struct {
 	Validation string
 	// Subresource is status, scale, or "".
 	Subresource string
-	// Before holds the CRDs of --crd-old, and Olds the old objects. Both may be nil.
+	// Before holds the CRDs of --crd-old, and Olds the old objects, if any.
 	Before *CRDs
 	Olds   *Olds
 	// Admission, if not nil, holds the policies for accepted objects.
@@ -80,12 +80,15 @@ func New(cfg Config, crds *CRDs) *Decider {
 	if cfg.Filter == nil {
 		cfg.Filter = &resource.Filter{}
 	}
+	if cfg.Olds == nil {
+		cfg.Olds = NewOlds()
+	}
 	return &Decider{Config: cfg, CRDs: crds}
 }
 
 // Problems returns the errors of the CRDs and of the old objects.
 func (d *Decider) Problems() []error {
-	problems := append(d.CRDs.Found(), d.Olds.problems()...)
+	problems := append(d.CRDs.Found(), d.Olds.errs...)
 	if d.Before != nil {
 		problems = append(problems, d.Before.Found()...)
 	}

@@ -35,9 +35,6 @@ type table struct {
 
 // newViews returns the views of a CRD by version.
 func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
-	if crd == nil {
-		return nil
-	}
 	views := map[string]*view{}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]

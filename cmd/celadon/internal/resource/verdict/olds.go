@@ -58,7 +58,7 @@ func (o *oldObject) value() map[string]any {
 
 // find returns the old version of an object.
 func (o *Olds) find(crds *CRDs, file string, id input.Identity) (map[string]any, bool) {
-	if o == nil || len(o.byKey) == 0 {
+	if len(o.byKey) == 0 {
 		return nil, false
 	}
 	key := crds.key(id)
@@ -76,9 +76,6 @@ func (o *Olds) find(crds *CRDs, file string, id input.Identity) (map[string]any,
 // Vanished returns the number of old objects without a new version.
 func (o *Olds) Vanished() int {
 	n := 0
-	if o == nil {
-		return n
-	}
 	for _, old := range o.byKey {
 		if !old.paired.Load() {
 			n++
@@ -89,20 +86,10 @@ func (o *Olds) Vanished() int {
 
 // Given returns the number of objects in --old, including those without a CRD. For an unreadable document, it
 // counts an object.
-func (o *Olds) Given() int {
-	if o == nil {
-		return 0
-	}
-	return o.given
-}
+func (o *Olds) Given() int { return o.given }
 
 // Paired returns the number of old objects with a new version.
-func (o *Olds) Paired() int {
-	if o == nil {
-		return 0
-	}
-	return len(o.byKey) - o.Vanished()
-}
+func (o *Olds) Paired() int { return len(o.byKey) - o.Vanished() }
 
 // key returns the key that pairs an object with its old version. If the kind is namespaced, a
 // missing namespace is "default".
@@ -173,14 +160,6 @@ func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
 		o.byKey[key] = old
 	}
 	return nil
-}
-
-// problems returns the errors of old objects that cannot be used.
-func (o *Olds) problems() []error {
-	if o == nil {
-		return nil
-	}
-	return o.errs
 }
 
 // An Old is an old object as it was read.
