@@ -288,7 +288,8 @@ func (r *runner) writeBaseline(t *tally) error {
 		err = outfile.Write(t.options.BaselineOut, text)
 	}
 	if err == nil {
-		untrusted.Fprintf(r.Stderr, "celadon: %s: %s added to the baseline\n", t.options.BaselineOut, phrase.Count(len(t.baseline.current), "finding"))
+		findings := phrase.Count(len(t.baseline.current), "finding")
+		untrusted.Fprintf(r.Stderr, "celadon: %s: %s added to the baseline\n", t.options.BaselineOut, findings)
 	}
 	return err
 }

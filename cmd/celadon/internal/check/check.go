@@ -91,8 +91,8 @@ func (r *runner) files(o *Options, paths []string) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(r.Stdin, paths, wait, yield) }
 }
 
-// reportAll decides all objects and reports them and the CRDs. In text and in a partial report, CRDs come first, because
-// the other findings depend on theirs. In other formats they come last. An interruption is not an error.
+// reportAll decides all objects and reports them and the CRDs. In text and in a partial report, CRDs come first,
+// because the other findings depend on theirs. In other formats they come last. An interruption is not an error.
 func (t *tally) reportAll(ctx context.Context) error {
 	steps := []func(context.Context) error{t.reportObjects, t.reportCRDs}
 	if t.options.Output == "text" || t.options.reportsPart() {

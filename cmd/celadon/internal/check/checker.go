@@ -38,7 +38,9 @@ func (r *runner) source(o *Options, paths []string) batch.Source {
 }
 
 // readCRDs reads the CRDs at paths.
-func (r *runner) readCRDs(ctx context.Context, o *Options, paths []string, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
+func (r *runner) readCRDs(
+	ctx context.Context, o *Options, paths []string, use verdict.Use, cfg engine.Config,
+) (*verdict.CRDs, error) {
 	return verdict.Read(ctx, r.source(o, paths), &resource.Filter{Named: paths}, use, cfg)
 }
 
@@ -69,7 +71,9 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	}
 	use := verdict.Use{Optional: len(o.policy.paths) > 0 && len(o.CRDs) == 0, Among: o.among()}
 	if !o.NoVet {
-		use.Vet = &verdict.CRDReviewer{KubeVersion: o.KubeVersion, Validation: o.validation, Before: decides.Before, Width: decides.Width}
+		use.Vet = &verdict.CRDReviewer{
+			KubeVersion: o.KubeVersion, Validation: o.validation, Before: decides.Before, Width: decides.Width,
+		}
 	}
 	var crds *verdict.CRDs
 	if client != nil && len(o.CRDs) == 0 {

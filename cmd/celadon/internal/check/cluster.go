@@ -40,7 +40,9 @@ func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string
 
 // before reads the CRDs of --crd and the cluster's CRDs that they replace. It returns the chunks of
 // --crd as a new source, because standard input can be read only once.
-func (r *runner) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after batch.Source, before *verdict.CRDs, err error) {
+func (r *runner) before(
+	ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config,
+) (after batch.Source, before *verdict.CRDs, err error) {
 	var chunks []input.Chunk
 	names := map[string]bool{}
 	kept := func(wait func(), yield func(input.Chunk) bool) {
@@ -66,7 +68,9 @@ func (r *runner) before(ctx context.Context, o *Options, client *cluster.Client,
 }
 
 // objectsOf returns the source of the cluster's objects of the kinds that the CRDs define.
-func (r *runner) objectsOf(ctx context.Context, o *Options, client *cluster.Client, before, after *verdict.CRDs) batch.Source {
+func (r *runner) objectsOf(
+	ctx context.Context, o *Options, client *cluster.Client, before, after *verdict.CRDs,
+) batch.Source {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, def := range after.All {
 		crd := def.CRD.ForEngine()
@@ -97,5 +101,6 @@ func (r *runner) announce(client *cluster.Client, o *Options, kinds []cluster.Ki
 	if err != nil {
 		return // Check has validated the version
 	}
-	r.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, limit)))
+	count := phrase.Count(len(kinds), "kind")
+	r.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, count, cluster.Names(kinds, limit)))
 }

@@ -15,7 +15,9 @@ import (
 
 // readOld reads the old objects of --old and --base. The filter is that of the objects: the kustomizations of today
 // determine which files of the revision are patches.
-func (r *runner) readOld(ctx context.Context, o *Options, crds *verdict.CRDs, filter *resource.Filter) (*verdict.Olds, error) {
+func (r *runner) readOld(
+	ctx context.Context, o *Options, crds *verdict.CRDs, filter *resource.Filter,
+) (*verdict.Olds, error) {
 	olds := verdict.NewOlds()
 	olds.WithoutCRD = len(o.policy.paths) > 0
 	given := resource.NewFilter(o.Olds)

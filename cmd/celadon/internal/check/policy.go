@@ -58,11 +58,14 @@ func (o *Options) checkPolicy() error {
 
 // admission reads the policies and prints which have no binding. It returns nil if no policies are
 // requested. The problems are invalid policies and bindings. The CRDs define the scope of params.
-func (r *runner) admission(ctx context.Context, o *Options, crds *verdict.CRDs) (_ *verdict.Admission, problems []error, err error) {
+func (r *runner) admission(
+	ctx context.Context, o *Options, crds *verdict.CRDs,
+) (_ *verdict.Admission, problems []error, err error) {
 	if len(o.policy.paths) == 0 {
 		return nil, nil, nil
 	}
-	p, err := policies.Read(ctx, r.Stdin, o.policy.paths, o.selection(), policy.Config{KubeVersion: o.KubeVersion, Namespaced: crds.Namespaced()})
+	cfg := policy.Config{KubeVersion: o.KubeVersion, Namespaced: crds.Namespaced()}
+	p, err := policies.Read(ctx, r.Stdin, o.policy.paths, o.selection(), cfg)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--policy: %w", err)
 	}

@@ -143,7 +143,8 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 	d.report.Summary.Objects = sum
 	cfg := engine.Config{KubeVersion: d.options.KubeVersion, Converter: converter}
 	decides := verdict.Config{
-		Locate: true, Explain: true, Filter: &resource.Filter{Named: d.options.Objects}, Before: verdict.NewCRDs(cfg, before...),
+		Locate: true, Explain: true, Filter: &resource.Filter{Named: d.options.Objects},
+		Before: verdict.NewCRDs(cfg, before...),
 	}
 	cfg.KubeVersion = cmp.Or(d.options.ToKubeVersion, cfg.KubeVersion)
 	decider := verdict.New(decides, verdict.NewCRDs(cfg, after...))

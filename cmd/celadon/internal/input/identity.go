@@ -31,8 +31,8 @@ func Identify(obj map[string]any) Identity {
 	return Identity{APIVersion: text(obj, "apiVersion"), Kind: text(obj, "kind"), Namespace: text(meta, "namespace"), Name: name}
 }
 
-// Metadata returns the metadata of obj, or nil. In contrast to unstructured.Unstructured, it does not format metadata of
-// another type for an error, which could be large.
+// Metadata returns the metadata of obj, or nil. In contrast to unstructured.Unstructured, it does not format metadata
+// of another type for an error, which could be large.
 func Metadata(obj map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	return meta

@@ -125,8 +125,8 @@ func (o *object) finish(end int) (int, error) {
 	return end, nil
 }
 
-// stream yields the items of the array at offset i, each as soon as its end is found. Afterwards, the window starts after
-// the array, or after the first item that is not JSON: the items after it cannot be distinguished from its parts.
+// stream yields the items of the array at offset i, each as soon as its end is found. Afterwards, the window starts
+// after the array, or after the first item that is not JSON: the items after it cannot be distinguished from its parts.
 func (o *object) stream(i int) (int, error) {
 	index := o.index
 	o.index++

@@ -135,8 +135,8 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// holdBad checks that at least the given number of good objects are read, and that the first error is on the given line;
-// 0 means any line.
+// holdBad checks that at least the given number of good objects are read, and that the first error is on the given
+// line; 0 means any line.
 func holdBad(t *testing.T, text string, line, least int) {
 	t.Helper()
 	got := each(t, text)

@@ -21,11 +21,11 @@ type written struct {
 // unfinished matches a line up to the cursor: item indicators, perhaps a key, and the word.
 var unfinished = regexp.MustCompile(`^ *(?:- +)*([^ {}\[\]#&*][^{}\[\]#&*]*?: +)?([^ :{}\[\]"'#&*|>]*)$`)
 
-// placeholder stands for the word, so that the text around it is YAML.
+// placeholder replaces the word, so that the text around it is YAML.
 const placeholder = "celadon-cursor"
 
-// wordAt returns the word of the document before the cursor, which is at offset. It returns nil if the cursor is neither
-// in a key nor in a value.
+// wordAt returns the word of the document before the cursor, which is at offset. It returns nil if the cursor is
+// neither in a key nor in a value.
 func wordAt(text []byte, offset int) *written {
 	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
 	found := unfinished.FindSubmatchIndex(text[begin:offset])

@@ -54,7 +54,8 @@ func (v *view) vetPolicies(ctx context.Context, documents []map[string]any) ([]*
 	if err != nil {
 		return nil, err
 	}
-	return policyvet.Vet(ctx, documents, policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere})
+	cfg := policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere}
+	return policyvet.Vet(ctx, documents, cfg)
 }
 
 // addPolicyFinding adds a finding at a field of a policy.

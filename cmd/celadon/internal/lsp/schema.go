@@ -49,7 +49,9 @@ func (v *view) objectAt(p editor.Piece) *objectAt {
 	if crd == nil {
 		return nil
 	}
-	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == id.Version() })
+	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == id.Version()
+	})
 	if i < 0 || crd.Spec.Versions[i].Schema == nil {
 		return nil
 	}

@@ -68,7 +68,8 @@ func (f *Filter) Notes() []error { return append(f.ChartNotes(), f.Kustomization
 // ChartNotes returns a note about each chart whose templates were ignored.
 func (f *Filter) ChartNotes() (notes []error) {
 	f.charts.Range(func(folder, _ any) bool {
-		notes = append(notes, fmt.Errorf("%s: the templates of this Helm chart are ignored: check the output of helm template %[1]s", folder))
+		const note = "%s: the templates of this Helm chart are ignored: check the output of helm template %[1]s"
+		notes = append(notes, fmt.Errorf(note, folder))
 		return true
 	})
 	slices.SortFunc(notes, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

@@ -99,7 +99,8 @@ func (d *decision) subject(ctx context.Context, objects ...map[string]any) polic
 // policyRequest returns the request for an object.
 func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[string]any) policy.Request {
 	req := to.Request(policy.Operation(strings.ToUpper(d.report.Operation)), d.Admission.User)
-	req.Subresource, req.Name, req.Namespace, req.Object, req.OldObject = d.report.Subresource, nameOf(object, old), d.report.Namespace, object, old
+	req.Subresource, req.Namespace = d.report.Subresource, d.report.Namespace
+	req.Name, req.Object, req.OldObject = nameOf(object, old), object, old
 	return req
 }
 
@@ -114,7 +115,8 @@ func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, 
 	}
 	d.report.Warnings = append(d.report.Warnings, res.Warnings...)
 	d.report.AuditAnnotations = res.AuditAnnotations
-	describer := policyrequest.Describer{Set: d.Admission.Policies.Set, Validation: d.Admission.Policies.Validation, Explain: d.Explain}
+	policies := d.Admission.Policies
+	describer := policyrequest.Describer{Set: policies.Set, Validation: policies.Validation, Explain: d.Explain}
 	var bug error
 	if d.report.Policies, bug = describer.Decisions(ctx, req, res, to.Secrets); !d.Locate {
 		for i := range d.report.Policies {
@@ -138,8 +140,8 @@ func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, 
 func denied(status *metav1.Status, resource string) outcome {
 	out := outcome{verdict: finding.Invalid, denied: resource, status: statusOf(status)}
 	if status.Details != nil {
-		for _, cause := range status.Details.Causes {
-			out.causes = append(out.causes, finding.Cause{Reason: string(cause.Type), Field: cause.Field, Message: cause.Message})
+		for _, c := range status.Details.Causes {
+			out.causes = append(out.causes, finding.Cause{Reason: string(c.Type), Field: c.Field, Message: c.Message})
 		}
 	}
 	return out

@@ -58,8 +58,8 @@ func (d *decision) structured(ctx context.Context, old map[string]any) (map[stri
 		return res.Object, outcome{}
 	}
 	out := outcome{verdict: finding.Invalid, status: statusOf(res.Failure)}
-	for _, cause := range res.Causes {
-		out.causes = append(out.causes, finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message})
+	for _, c := range res.Causes {
+		out.causes = append(out.causes, finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message})
 	}
 	d.report.Duplicate = d.doc.Duplicate != nil && len(res.Strict) > 0
 	if d.Locate { // without excerpts, because the schemas of built-in kinds do not mark secrets

@@ -60,7 +60,8 @@ func (r crdRead) differsFrom(given []crdRead) string {
 		}
 		for change := range valuediff.Values(decoded(other), decoded(r)) {
 			return fmt.Sprintf("differs from the one in %s at spec.%s (%s, there %s): keep one of them, or skip one with --exclude",
-				other.Location, engine.FormatPath(change.Path), shortValue(change.After, change.Removed), shortValue(change.Before, change.Added))
+				other.Location, engine.FormatPath(change.Path),
+				shortValue(change.After, change.Removed), shortValue(change.Before, change.Added))
 		}
 		break
 	}

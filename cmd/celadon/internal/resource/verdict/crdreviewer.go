@@ -35,7 +35,9 @@ func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, old
 // review returns the verdict on a CRD: as stored in a cluster, as an update, or as new. It returns
 // nil if the context is canceled.
 func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.CRD {
-	cfg := vet.Config{KubeVersion: r.KubeVersion, FieldValidation: r.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
+	cfg := vet.Config{
+		KubeVersion: r.KubeVersion, FieldValidation: r.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true,
+	}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}
 	if cfg.Old = r.old; cfg.Old == nil {
 		cfg.Old = r.Before.Complete(c.Name)

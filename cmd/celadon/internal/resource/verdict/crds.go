@@ -98,11 +98,14 @@ func NewCRDs(cfg engine.Config, reads ...resource.Read) *CRDs {
 }
 
 func newCRDs(cfg engine.Config, filter *resource.Filter) *CRDs {
-	return &CRDs{catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}), byEntry: map[*catalog.Entry]*Definition{}, filter: filter}
+	all := catalog.New(catalog.Config{Engine: cfg, Lazy: true})
+	return &CRDs{catalog: all, byEntry: map[*catalog.Entry]*Definition{}, filter: filter}
 }
 
 // Read reads the CRDs of a source without compiling them. The filter has the paths that the user named.
-func Read(ctx context.Context, source batch.Source, filter *resource.Filter, use Use, cfg engine.Config) (*CRDs, error) {
+func Read(
+	ctx context.Context, source batch.Source, filter *resource.Filter, use Use, cfg engine.Config,
+) (*CRDs, error) {
 	c := newCRDs(cfg, filter)
 	found := 0
 	var given []crdRead
@@ -172,7 +175,7 @@ func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, 
 // unreadable adds the error of a CRD that cannot be read. For each template, it adds only one error.
 func (c *CRDs) unreadable(r crdRead) {
 	problem := fmt.Errorf("%s: %w", r.Location, r.Err)
-	if last := len(c.Problems) - 1; r.Err == resource.ErrTemplate && last >= 0 && c.Problems[last].Error() == problem.Error() {
+	if n := len(c.Problems); r.Err == resource.ErrTemplate && n > 0 && c.Problems[n-1].Error() == problem.Error() {
 		return
 	}
 	c.Problems = append(c.Problems, problem)

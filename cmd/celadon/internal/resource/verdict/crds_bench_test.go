@@ -31,8 +31,9 @@ func scanned(path string) batch.Source {
 // BenchmarkReadCRD measures reading a CRD without compiling it.
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
+	filter := &resource.Filter{Named: []string{crd}}
 	for b.Loop() {
-		if _, err := Read(context.Background(), scanned(crd), &resource.Filter{Named: []string{crd}}, Use{}, engine.Config{}); err != nil {
+		if _, err := Read(context.Background(), scanned(crd), filter, Use{}, engine.Config{}); err != nil {
 			b.Fatal(err)
 		}
 	}

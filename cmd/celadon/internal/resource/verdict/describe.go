@@ -18,7 +18,8 @@ import (
 func (d *decision) describe(ctx context.Context, out *outcome) {
 	d.choose(out)
 	r := d.report
-	r.Verdict, r.Problem, r.Limit, r.Bug, r.Status, r.Resource = out.verdict, out.problem, out.limit, out.bug, out.status, out.denied
+	r.Verdict, r.Problem, r.Limit, r.Bug = out.verdict, out.problem, out.limit, out.bug
+	r.Status, r.Resource = out.status, out.denied
 	r.Causes = append(r.Causes, out.causes...)
 	if out.operation != "" {
 		r.Operation = out.operation
@@ -83,13 +84,15 @@ func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 	res, r := out.result, d.report
 	excerpts := d.excerpts(&out.request)
 	r.Causes = finding.NewCauses(res.Causes)
-	r.Uncompiled = len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(cause engine.Cause) bool { return cause.Rule == nil || !d.def.broken[*cause.Rule] })
+	r.Uncompiled = len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(cause engine.Cause) bool {
+		return cause.Rule == nil || !d.def.broken[*cause.Rule]
+	})
 	if d.Locate {
 		locate(excerpts, r.Causes)
 	}
 	if d.Explain {
 		// Settle may remove the values if the objects before used up the work of the run.
-		r.Explained, r.Bug = explain(ctx, d.def, res, min(excerpt.Shown, len(res.Causes)), r.Causes, d.explained.Allowance(), excerpts.Texts)
+		r.Explained, r.Bug = d.def.explain(ctx, res, excerpt.Shown, r.Causes, d.explained.Allowance(), excerpts.Texts)
 		hint.Failed(r.Causes)
 	}
 	// A strict server rejects only decoded objects, so its errors include the duplicate keys.
@@ -183,9 +186,11 @@ func (d *Decider) Settle(r *finding.Object) {
 	}
 }
 
-// explain adds the values in the rules of the first n causes, and returns the work that this took.
-func explain(ctx context.Context, def *Definition, res *engine.Result, n int, to []finding.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
-	all, err := def.explainer.Explain(ctx, res.Prepared, res.Causes[:n], allowance)
+// explain adds the values in the rules of the first causes, at most n, and returns the work that this took.
+func (def *Definition) explain(
+	ctx context.Context, res *engine.Result, n int, to []finding.Cause, allowance uint64, secrets secret.Texts,
+) (work uint64, err error) {
+	all, err := def.explainer.Explain(ctx, res.Prepared, res.Causes[:min(n, len(res.Causes))], allowance)
 	for i, why := range all.Causes {
 		to[i].NotShown = why.NotShown
 		for _, v := range why.Values {

@@ -41,7 +41,9 @@ func (d *decision) followStrict(ctx context.Context, out *outcome, renamed []str
 		return nil
 	}
 	more, _ := res.Following(ctx)
-	causes := slices.DeleteFunc(slices.Concat(res.Causes, more), func(c engine.Cause) bool { return c.Rule == nil && c.Field == "<nil>" })
+	causes := slices.DeleteFunc(slices.Concat(res.Causes, more), func(c engine.Cause) bool {
+		return c.Rule == nil && c.Field == "<nil>"
+	})
 	for _, e := range out.result.Strict {
 		if e.Duplicate {
 			renamed = append(renamed, e.Field)

@@ -93,7 +93,8 @@ func (d *decision) describePersisted(out *outcome) {
 	}
 	if d.Row {
 		now, t := d.now(), v.table()
-		r.Row = &finding.Row{Table: t.Table, Namespace: r.Namespace, Name: r.Name, Cells: t.columns.Cells(aged(shown, now, d.doc.Object, old), now)}
+		cells := t.columns.Cells(aged(shown, now, d.doc.Object, old), now)
+		r.Row = &finding.Row{Table: t.Table, Namespace: r.Namespace, Name: r.Name, Cells: cells}
 	}
 }
 

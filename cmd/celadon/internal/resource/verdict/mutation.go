@@ -61,8 +61,8 @@ func (b *builtinMergeables) of(kind *policyrequest.Builtin) *policyrequest.Merge
 	return m
 }
 
-// mutate evaluates the mutating policies for a write and returns the request with the changed object. Without a verdict,
-// the write goes on.
+// mutate evaluates the mutating policies for a write and returns the request with the changed object. Without a
+// verdict, the write goes on.
 func (d *decision) mutate(ctx context.Context, req engine.Request) (engine.Request, outcome) {
 	if d.Admission == nil || !d.Admission.Policies.Mutates() {
 		return req, outcome{}
@@ -83,9 +83,11 @@ func (d *decision) mutate(ctx context.Context, req engine.Request) (engine.Reque
 	return req, out
 }
 
-// mutated returns an object as the mutating policies change it, and whether they change it. Without a verdict, the write
-// goes on.
-func (d *decision) mutated(ctx context.Context, to subject, object, old map[string]any) (_ map[string]any, changed bool, _ outcome) {
+// mutated returns an object as the mutating policies change it, and whether they change it. Without a verdict, the
+// write goes on.
+func (d *decision) mutated(
+	ctx context.Context, to subject, object, old map[string]any,
+) (_ map[string]any, changed bool, _ outcome) {
 	req := d.policyRequest(&to.Subject, object, old)
 	to.mergeable.Set(&req)
 	req.SetReceivedFields(d.now())

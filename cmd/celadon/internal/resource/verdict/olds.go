@@ -176,5 +176,8 @@ type Old struct {
 
 // ReadOld reads a document as an old object.
 func ReadOld(doc *input.Document) Old {
-	return Old{Location: doc.Location(), Err: doc.Err, file: doc.File, object: doc.Object, id: doc.Identity(), json: doc.FromJSON()}
+	return Old{
+		Location: doc.Location(), Err: doc.Err,
+		file: doc.File, object: doc.Object, id: doc.Identity(), json: doc.FromJSON(),
+	}
 }

@@ -61,7 +61,7 @@ func (d *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
 	switch {
 	case !res.Allowed:
 		reply.Causes = finding.NewCauses(res.Causes)
-		if _, err := explain(ctx, def, res, min(maxExplained, len(res.Causes)), reply.Causes, new(trace.Run).Allowance(), nil); err != nil {
+		if _, err := def.explain(ctx, res, maxExplained, reply.Causes, new(trace.Run).Allowance(), nil); err != nil {
 			reply.Problem = err.Error()
 		}
 		if res.Undecided != nil {

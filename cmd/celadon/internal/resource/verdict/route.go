@@ -138,7 +138,8 @@ func (c *CRDs) unknownKind(id input.Identity) outcome {
 	}
 	message := fmt.Sprintf("no matches for kind %q in version %q%s", id.Kind, id.APIVersion, hint)
 	if c.lost || len(c.Problems) > 0 {
-		return outcome{verdict: finding.Undecided, problem: "is undecided: " + message + "; its CRD may be in a file that cannot be read"}
+		problem := "is undecided: " + message + "; its CRD may be in a file that cannot be read"
+		return outcome{verdict: finding.Undecided, problem: problem}
 	}
 	return notFound(Create, message)
 }
@@ -155,7 +156,8 @@ func (def *Definition) unserved(id input.Identity) outcome {
 	if slices.Contains(def.served, id.Version()) {
 		return outcome{}
 	}
-	return notFound(Create, fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", id.Kind, id.APIVersion, strings.Join(def.served, ", ")))
+	return notFound(Create, fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s",
+		id.Kind, id.APIVersion, strings.Join(def.served, ", ")))
 }
 
 // noSubresource rejects a write if the object's version lacks the subresource. The server has no such endpoint.
@@ -167,6 +169,6 @@ func (def *Definition) noSubresource(obj map[string]any, subresource string) out
 	if v == nil || slices.Contains(v.subresources, subresource) {
 		return outcome{}
 	}
-	return notFound(Update, fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource",
-		v.table().Kind.Version, subresource))
+	const message = "the server could not find the requested resource: version %s of the CRD has no %s subresource"
+	return notFound(Update, fmt.Sprintf(message, v.table().Kind.Version, subresource))
 }

@@ -16,14 +16,16 @@ import (
 // subresource needs old. Nothing in the report is hidden as secret, because the user has the object open.
 func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[string]any, subresource string) (string, error) {
 	decider := New(Config{Validation: "Strict", Locate: true, Explain: true}, nil)
-	d := &decision{Decider: decider, doc: doc, report: newReport(doc), def: &Definition{engine: e, explainer: trace.NewExplainer(e)}}
+	def := &Definition{engine: e, explainer: trace.NewExplainer(e)}
+	d := &decision{Decider: decider, doc: doc, report: newReport(doc), def: def}
 	r := d.report
 	r.Identity, r.Operation, r.Subresource = doc.Identity(), Create, subresource
 	if old != nil {
 		r.Operation = Update
 	}
 	out := d.write(ctx, engine.Request{
-		Object: doc.Object, FieldValidation: d.Validation, OldObject: old, Subresource: subresource, DuplicateKeys: doc.Duplicate,
+		Object: doc.Object, OldObject: old, FieldValidation: d.Validation, DuplicateKeys: doc.Duplicate,
+		Subresource: subresource,
 	})
 	if d.describe(ctx, &out); r.Bug != nil {
 		return "", r.Bug

@@ -97,7 +97,8 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		return nil, err
 	}
 	d := New(Config{
-		KubeVersion: c.kubeVersion, Validation: "Strict", Subresource: w.Subresource, Olds: olds, Admission: admission, Filter: filterOf(w.Objects),
+		KubeVersion: c.kubeVersion, Validation: "Strict", Subresource: w.Subresource, Filter: filterOf(w.Objects),
+		Olds: olds, Admission: admission,
 		Locate: true, Explain: true, Trace: true, Selectable: true, Diff: true,
 	}, c.CRDs)
 	var out bytes.Buffer
@@ -149,8 +150,8 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	return checked, err
 }
 
-// Named returns the CRD with the given name and its engine. If there is only one CRD, it returns that. It returns nil if
-// no CRD is usable.
+// Named returns the CRD with the given name and its engine. If there is only one CRD, it returns that. It returns nil
+// if no CRD is usable.
 func (c *TextChecker) Named(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	for _, def := range c.All {
 		if def.CRD.Name == name || len(c.All) == 1 {
@@ -169,7 +170,8 @@ func (c *TextChecker) admission(text input.Text) (_ *Admission, problems []error
 	}
 	var docs []*input.Document
 	text.Each(func(doc *input.Document) { docs = append(docs, doc) })
-	p, err := policies.FromDocuments(docs, []string{text.File}, policy.Config{KubeVersion: c.kubeVersion, Namespaced: c.Namespaced()})
+	cfg := policy.Config{KubeVersion: c.kubeVersion, Namespaced: c.Namespaced()}
+	p, err := policies.FromDocuments(docs, []string{text.File}, cfg)
 	if errors.Is(err, policies.ErrNoPolicy) {
 		return nil, []error{err}, nil
 	}
