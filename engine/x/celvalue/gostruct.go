@@ -20,9 +20,9 @@ var goStructs = []struct {
 
 // unconvertible returns the server's error of converting the value of a Go struct or map, which can only be
 // converted to its own type.
-func (m *UntypedMap) unconvertible(t reflect.Type) error {
+func (m *untypedMap) unconvertible(t reflect.Type) error {
 	for _, s := range goStructs {
-		if hasAll(m.Fields, s.fields...) {
+		if hasAll(m.fields, s.fields...) {
 			return fmt.Errorf("type conversion error from struct type %s to %v", s.name, t)
 		}
 	}

@@ -21,8 +21,8 @@ func Raw(v ref.Val) (any, bool) {
 		return v.items, true
 	case *mapListValue:
 		return v.items, true
-	case *UntypedMap:
-		return v.Fields, true
+	case *untypedMap:
+		return v.fields, true
 	case *untypedList:
 		return v.items, true
 	case *unknown:
@@ -90,7 +90,7 @@ func GoType(v ref.Val) string {
 		return "*common.refValSetList"
 	case *mergedValue:
 		return "*common.refValMapList"
-	case *UntypedMap:
+	case *untypedMap:
 		return "*types.baseMap"
 	case *untypedList:
 		return "*types.baseList"

@@ -37,66 +37,54 @@ func schemaless(v any, fromGo bool) ref.Val {
 	case float64:
 		return celtypes.Double(v)
 	case map[string]any:
-		return &UntypedMap{v, fromGo && !isOptions(v)}
+		return &untypedMap{v, fromGo && !isOptions(v)}
 	case []any:
 		return &untypedList{v, fromGo}
 	}
 	return celtypes.DefaultTypeAdapter.NativeToValue(v)
 }
 
-// An UntypedMap is a JSON object without a schema.
-type UntypedMap struct {
-	// Fields must not be modified.
-	Fields map[string]any
+// An untypedMap is a JSON object without a schema.
+type untypedMap struct {
+	fields map[string]any
 	fromGo bool // see FromGo
 }
 
-// Of returns the value of one of the fields, or of a field below them.
-func (m *UntypedMap) Of(field any) ref.Val { return schemaless(field, m.fromGo) }
+// of returns the value of one of the fields, or of a field below them.
+func (m *untypedMap) of(field any) ref.Val { return schemaless(field, m.fromGo) }
 
-// Decoded returns such a field unchanged if Untyped returns its value, and else its value.
-func (m *UntypedMap) Decoded(field any) (decoded any, value ref.Val) {
-	if m.fromGo {
-		switch field.(type) {
-		case map[string]any, []any:
-			return nil, m.Of(field)
-		}
-	}
-	return field, nil
-}
-
-var _ traits.Mapper = (*UntypedMap)(nil)
+var _ traits.Mapper = (*untypedMap)(nil)
 
 // base returns cel-go's value of the object.
-func (m *UntypedMap) base() traits.Mapper {
-	return celtypes.NewStringInterfaceMap(celtypes.DefaultTypeAdapter, m.Fields)
+func (m *untypedMap) base() traits.Mapper {
+	return celtypes.NewStringInterfaceMap(celtypes.DefaultTypeAdapter, m.fields)
 }
 
-func (m *UntypedMap) Find(key ref.Val) (ref.Val, bool) {
+func (m *untypedMap) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(celtypes.String)
 	if !ok {
 		return nil, false
 	}
-	v, found := m.Fields[string(name)]
+	v, found := m.fields[string(name)]
 	if !found {
 		return nil, false
 	}
-	return m.Of(v), true
+	return m.of(v), true
 }
 
-func (m *UntypedMap) Get(key ref.Val) ref.Val {
+func (m *untypedMap) Get(key ref.Val) ref.Val {
 	if v, found := m.Find(key); found {
 		return v
 	}
 	return celtypes.ValOrErr(nil, "no such key: %v", key)
 }
 
-func (m *UntypedMap) Contains(key ref.Val) ref.Val {
+func (m *untypedMap) Contains(key ref.Val) ref.Val {
 	_, found := m.Find(key)
 	return celtypes.Bool(found)
 }
 
-func (m *UntypedMap) Equal(other ref.Val) ref.Val {
+func (m *untypedMap) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	switch {
 	case !ok && m.fromGo:
@@ -104,26 +92,26 @@ func (m *UntypedMap) Equal(other ref.Val) ref.Val {
 	case !ok || m.Size() != o.Size():
 		return celtypes.False
 	}
-	for name, v := range m.Fields {
+	for name, v := range m.fields {
 		ov, found := o.Find(celtypes.String(name))
-		if !found || celtypes.Equal(m.Of(v), ov) == celtypes.False {
+		if !found || celtypes.Equal(m.of(v), ov) == celtypes.False {
 			return celtypes.False
 		}
 	}
 	return celtypes.True
 }
 
-func (m *UntypedMap) Iterator() traits.Iterator {
-	return &untypedKeyIterator{keys: slices.Sorted(maps.Keys(m.Fields))}
+func (m *untypedMap) Iterator() traits.Iterator {
+	return &untypedKeyIterator{keys: slices.Sorted(maps.Keys(m.fields))}
 }
 
-func (m *UntypedMap) Size() ref.Val     { return celtypes.Int(len(m.Fields)) }
-func (m *UntypedMap) Type() ref.Type    { return celtypes.MapType }
-func (m *UntypedMap) Value() any        { return m.Fields }
-func (m *UntypedMap) IsZeroValue() bool { return len(m.Fields) == 0 }
-func (m *UntypedMap) String() string    { return fmt.Sprint(m.base()) }
+func (m *untypedMap) Size() ref.Val     { return celtypes.Int(len(m.fields)) }
+func (m *untypedMap) Type() ref.Type    { return celtypes.MapType }
+func (m *untypedMap) Value() any        { return m.fields }
+func (m *untypedMap) IsZeroValue() bool { return len(m.fields) == 0 }
+func (m *untypedMap) String() string    { return fmt.Sprint(m.base()) }
 
-func (m *UntypedMap) ConvertToNative(t reflect.Type) (any, error) {
+func (m *untypedMap) ConvertToNative(t reflect.Type) (any, error) {
 	if m.fromGo {
 		if err := m.unconvertible(t); err != nil {
 			return nil, err
@@ -132,7 +120,7 @@ func (m *UntypedMap) ConvertToNative(t reflect.Type) (any, error) {
 	return m.base().ConvertToNative(t)
 }
 
-func (m *UntypedMap) ConvertToType(t ref.Type) ref.Val {
+func (m *untypedMap) ConvertToType(t ref.Type) ref.Val {
 	if t == celtypes.MapType {
 		return m
 	}
@@ -163,15 +151,6 @@ type untypedList struct {
 }
 
 var _ traits.Lister = (*untypedList)(nil)
-
-// UntypedItems returns the items of a JSON array without a schema. ok is false for other values.
-func UntypedItems(v ref.Val) (items []any, ok bool) {
-	l, ok := v.(*untypedList)
-	if !ok {
-		return nil, false
-	}
-	return l.items, true
-}
 
 // base returns cel-go's value of the array.
 func (l *untypedList) base() traits.Lister {

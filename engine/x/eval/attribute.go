@@ -217,9 +217,6 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 		c = p.optionalPath(a, counted)
 	}
 	if c == nil {
-		c = p.semantics.untypedCode(a, counted)
-	}
-	if c == nil {
 		c = boxedCode(asPath, p.semantics.boxedPath(a, counted))
 	}
 	c.typ = a.typ

@@ -102,9 +102,6 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		}
 		return constant(v, inv.typ), nil
 	}
-	if c := lib.untypedCode(inv); c != nil {
-		return c, nil
-	}
 	c := lib.code(inv)
 	if s := newSplit(inv); s != nil {
 		c.split, c.list, c.elem = s, s.list, stringDecl

@@ -58,7 +58,6 @@ type code struct {
 	list listFunc   // listKind, and boxed lists if only the items are needed
 	opt  optFunc    // optionalKind
 	val  valFunc    // boxedKind, and other kinds if there is a cheaper way than boxing
-	json jsonFunc   // boxed values without a declaration
 
 	decl     *types.Decl // describes raw and opt
 	elem     *types.Decl // describes the items of list
@@ -180,9 +179,6 @@ func boxList(list listFunc, elem *types.Decl) valFunc {
 func (c *code) truth() testFunc {
 	if c.kind == boolKind {
 		return c.test
-	}
-	if c.json != nil {
-		return truthOfJSON(c.json)
 	}
 	val := c.boxed()
 	return func(f *frame) truth { return f.truth(val(f)) }

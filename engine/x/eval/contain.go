@@ -32,9 +32,6 @@ func inConstants(inv *invocation) *code {
 		return boolCode(inInts(x, set))
 	}
 	val := inv.args[0].boxed()
-	if json := inv.args[0].json; json != nil {
-		return boolCode(inUntyped(json, set))
-	}
 	return boolCode(func(f *frame) truth { return f.in(set, val(f)) })
 }
 
@@ -48,19 +45,6 @@ func (f *frame) in(set map[ref.Val]bool, v ref.Val) truth {
 		f.compared(len(s))
 	}
 	return truthOf(set[v])
-}
-
-// inUntyped plans the lookup of a value without a declaration.
-func inUntyped(json jsonFunc, set map[ref.Val]bool) testFunc {
-	texts := setTexts(set)
-	return func(f *frame) truth {
-		v, boxed := json(f)
-		if s, ok := v.(string); ok && boxed == nil {
-			f.compared(len(s))
-			return texts.include(s)
-		}
-		return f.in(set, box(v, boxed))
-	}
 }
 
 // texts are the strings of a set. All are also in few if there are few.

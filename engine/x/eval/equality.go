@@ -40,9 +40,7 @@ func (m *semantics) equalityCode(inv *invocation) *code {
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
 		test = equalStructures(a.raw, b.raw, a.decl, equal)
 	default:
-		if test = m.equalUntyped(inv, equal); test == nil {
-			test, strategy = m.equalBoxed(inv, equal), asEquality
-		}
+		test, strategy = m.equalBoxed(inv, equal), asEquality
 	}
 	c := boolCode(test)
 	c.strategy = strategy

@@ -25,7 +25,6 @@ type loop struct {
 	list      listFunc // the items of a list
 	entries   rawFunc  // a map, iterated in key order
 	boxed     valFunc
-	json      jsonFunc // set if boxed is a value without a declaration
 	elem      *types.Decl
 	two       bool
 	key, item int
@@ -41,7 +40,6 @@ type cursor struct {
 	entries map[string]any
 	over    ref.Val // the value that boxed iterates over
 	boxed   traits.Iterator
-	untyped bool // items have no declaration
 	i, n    int
 	base    int // the height of the frame's keys before the loop
 }
@@ -76,7 +74,7 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 	case l.two:
 		return nil, nil
 	default:
-		l.boxed, l.json = over.boxed(), over.json
+		l.boxed = over.boxed()
 	}
 	return l, nil
 }
@@ -119,7 +117,7 @@ func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 	case l.entries != nil:
 		key.form = textForm
 	default:
-		key.form = itemForm
+		key.form = boxedForm
 	}
 	if !l.two {
 		return []*variable{key, result}
@@ -146,15 +144,7 @@ func (l *loop) beginRange(f *frame, c *cursor) bool {
 	case l.entries != nil:
 		return l.beginEntries(f, c)
 	}
-	if l.json == nil {
-		return l.beginBoxed(f, c, l.boxed(f))
-	}
-	v, boxed := l.json(f)
-	if items, ok := v.([]any); ok && boxed == nil {
-		c.items, c.n, c.untyped = items, len(items), true
-		return true
-	}
-	return l.beginBoxed(f, c, box(v, boxed))
+	return l.beginBoxed(f, c, l.boxed(f))
 }
 
 func (l *loop) beginBoxed(f *frame, c *cursor, v ref.Val) bool {
@@ -164,10 +154,6 @@ func (l *loop) beginBoxed(f *frame, c *cursor, v ref.Val) bool {
 	}
 	if m, ok := v.(traits.Mapper); ok {
 		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
-	}
-	if items, ok := celvalue.UntypedItems(v); ok {
-		c.items, c.n, c.untyped = items, len(items), true
-		return true
 	}
 	if !v.Type().HasTrait(traits.IterableType) {
 		f.err = newErr("got '%s', expected iterable type", celvalue.GoType(v))
@@ -211,12 +197,6 @@ func (l *loop) next(f *frame, c *cursor) bool {
 	}
 	if c.i >= c.n {
 		return false
-	}
-	if c.untyped {
-		item := &f.slots[l.key]
-		item.raw, item.val = c.items[c.i], nil
-		c.i++
-		return true
 	}
 	item := &f.slots[l.item]
 	if l.entries != nil {

@@ -32,20 +32,15 @@ func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 		if !counted {
 			return v
 		}
-		return attributeValue(f, v, has)
-	}
-}
-
-// attributeValue returns the value of an attribute from that of its last step, and charges its own unit.
-func attributeValue(f *frame, v ref.Val, has bool) ref.Val {
-	if !has {
-		f.charge(1)
+		if !has {
+			f.charge(1)
+			return v
+		}
+		if opt, ok := v.(*celtypes.Optional); ok {
+			return celtypes.Bool(opt.HasValue())
+		}
 		return v
 	}
-	if opt, ok := v.(*celtypes.Optional); ok {
-		return celtypes.Bool(opt.HasValue())
-	}
-	return v
 }
 
 // unwrap returns the function that returns the value of an optional.
@@ -66,45 +61,17 @@ func (m *semantics) stepsFrom(v *variable) stepFunc {
 
 // A boxedStep is a step on a ref.Val.
 type boxedStep struct {
-	op             boxedOp
 	key            valFunc
 	optional, test bool
-	name           string        // of nameStep, testStep, and fieldStep
-	missing        *celtypes.Err // of nameStep, if the name is absent
-	at             int64         // of indexStep
+	field          string // the selected field, if the variable is a celenv.ObjectValue
 }
-
-// A boxedOp is the kind of a step on a value without a declaration.
-type boxedOp uint8
-
-const (
-	anyStep   boxedOp = iota // depends on the value
-	nameStep                 // selects a constant name
-	testStep                 // tests for a constant name
-	indexStep                // selects a constant index
-	fieldStep                // selects a field of a celenv.ObjectValue, or tests for it
-)
 
 func boxedSteps(qualifiers []qualifier) []boxedStep {
 	steps := make([]boxedStep, len(qualifiers))
 	for i, q := range qualifiers {
-		s := &steps[i]
-		*s = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
+		steps[i] = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
 		if name, ok := q.key.constant.(celtypes.String); ok && q.field {
-			s.op, s.name = fieldStep, string(name)
-			continue
-		}
-		if q.optional {
-			continue
-		}
-		switch key := q.key.constant.(type) {
-		case celtypes.String:
-			s.op, s.name, s.missing = nameStep, string(key), noSuchKey(key)
-			if q.test {
-				s.op = testStep
-			}
-		case celtypes.Int:
-			s.op, s.at = indexStep, int64(key)
+			steps[i].field = string(name)
 		}
 	}
 	return steps
@@ -202,11 +169,11 @@ func keyError(key ref.Val) *celtypes.Err {
 // take takes a step that is not optional.
 func (f *frame) take(s *boxedStep, v, key ref.Val) (found ref.Val, present bool, err *celtypes.Err) {
 	object, ok := v.(*celenv.ObjectValue)
-	if !ok || s.op != fieldStep {
+	if !ok || s.field == "" {
 		return f.lookup(v, key, s.test)
 	}
 	f.addSizeWork(object, perField)
-	found, present, invalid := object.Field(s.name)
+	found, present, invalid := object.Field(s.field)
 	if invalid != nil && !s.test {
 		return nil, false, celtypes.WrapErr(invalid).(*celtypes.Err)
 	}

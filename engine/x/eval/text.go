@@ -99,9 +99,6 @@ func (p *planner) regexCall(inv *invocation) (*code, error) {
 	switch inv.function {
 	case overloads.Matches:
 		b.variadic = matchBoxed(re.Regexp)
-		if json := inv.args[0].json; json != nil && inv.overload == overloads.MatchesString {
-			return boolCode(matchUntyped(json, pattern, re, b.caller())), nil
-		}
 	case "find":
 		b.variadic = findBoxed(re.Regexp)
 		b.exact = true

@@ -36,7 +36,6 @@ const (
 	rawForm                // slot.raw
 	textForm               // slot.text
 	numForm                // slot.num
-	itemForm               // slot.val, or slot.raw without a declaration if val is nil
 	lazyForm               // slot.val, computed on demand
 	resultForm             // the result of a macro that runs as a loop
 	rootForm               // a root of the activation; slot is its index
@@ -119,14 +118,6 @@ func (v *variable) boxed() valFunc {
 					f.parsed(s.raw)
 				}
 				s.val = celvalue.New(s.raw, decl)
-			}
-			return s.val
-		}
-	case itemForm:
-		return func(f *frame) ref.Val {
-			s := &f.slots[slot]
-			if s.val == nil {
-				s.val = celvalue.Untyped(s.raw)
 			}
 			return s.val
 		}

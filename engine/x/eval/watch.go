@@ -42,7 +42,7 @@ func (p *planner) watchedPart(c *code, id int64) *code {
 func (r *recording) watch(c *code, id int64, errors bool) *code {
 	n := watcher{r.node(id), errors}
 	w := *c
-	w.split, w.json = nil, nil // code that uses them would bypass the recording
+	w.split = nil // code that uses it would bypass the recording
 	decl, elem := c.decl, c.elem
 	if c.test != nil {
 		w.test = n.test(c.test)
