@@ -10,7 +10,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -34,8 +33,6 @@ type ruleNode struct {
 	// path is the schema path of the node.
 	path  string
 	rules []*compiledRule
-	// updating holds all rules, and creating those that run without an old value.
-	updating, creating conditions
 	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so
 	// messageExpressions cannot read it either.
 	usesOld bool
@@ -128,28 +125,6 @@ func (n *ruleNode) settle() {
 func (n *ruleNode) summarize() {
 	n.usesOld = slices.ContainsFunc(n.rules, (*compiledRule).usesOld)
 	n.transition = n.onlyTransition()
-	n.updating = conditionsOf(n.rules)
-	if n.creating = n.updating; slices.ContainsFunc(n.rules, (*compiledRule).isTransition) {
-		n.creating = conditionsOf(slices.DeleteFunc(slices.Clone(n.rules), (*compiledRule).isTransition))
-	}
-}
-
-// conditions are rules at a node with their programs. There are no programs if the rules cannot be evaluated
-// together, because one of them has no program or reads oldSelf as an optional.
-type conditions struct {
-	rules    []*compiledRule
-	programs []*eval.Program
-}
-
-func conditionsOf(rules []*compiledRule) conditions {
-	c := conditions{rules: rules}
-	for _, r := range rules {
-		if r.expr == nil || r.usesOld() && r.ref.OptionalOldSelf {
-			return conditions{rules: rules}
-		}
-		c.programs = append(c.programs, r.expr.Program())
-	}
-	return c
 }
 
 func (n *ruleNode) onlyTransition() bool {

@@ -41,7 +41,6 @@ type run struct {
 	open *openPaths
 	// activation is bound again at each node.
 	activation eval.Activation
-	next       eval.Outcome // of a rule that is not true
 	// steps lead from the root to the current node. They are formatted as a path only for errors.
 	steps []step
 	// frames lead to the same node with its old values. It is empty on create.
@@ -80,7 +79,6 @@ func (r *run) done() {
 		return // its state is undefined after a panic
 	}
 	r.activation.Unbind()
-	r.next = eval.Outcome{}
 	if len(r.frames) > 0 { // the root's frame remains until the end
 		clear(r.frames[:cap(r.frames)])
 	}
@@ -305,10 +303,6 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	} else {
 		r.activation.Bind(n.decl, obj)
 	}
-	if r.tally == nil && r.open == nil {
-		r.conditions(&at)
-		return
-	}
 	for _, rule := range n.rules {
 		if r.open != nil && r.open.blocks(rule, r.here("")) {
 			if rule.fieldPath != "" {
@@ -322,30 +316,6 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 		}
 		if r.budget < 0 {
 			return
-		}
-	}
-}
-
-// conditions evaluates the rules at a node, as many as possible together.
-func (r *run) conditions(at *ruleTarget) {
-	c := &at.node.updating
-	if at.old == nil {
-		c = &at.node.creating
-	}
-	for i := 0; i < len(c.rules) && r.budget >= 0; i++ {
-		var t eval.Tested
-		if c.programs != nil && r.overworked == nil {
-			t = r.activation.Test(r.ctx, c.programs[i:], r.budget, &r.next)
-			r.spend(t.Cost)
-			if i += t.True; i == len(c.rules) {
-				return
-			}
-		}
-		if t.Next {
-			r.running = c.rules[i]
-			r.finish(c.rules[i], at, &r.next)
-		} else {
-			r.rule(c.rules[i], at)
 		}
 	}
 }
@@ -373,11 +343,6 @@ func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 	r.activation.SetOptional(rule.ref.OptionalOldSelf)
 	out := rule.expr.Run(r.ctx, &r.activation)
 	r.tally.ran(r, rule, at, &out)
-	r.finish(rule, at, &out)
-}
-
-// finish adds the cost of a rule, and reports the rule if it is not true.
-func (r *run) finish(rule *compiledRule, at *ruleTarget, out *eval.Outcome) {
 	if !r.spend(out.Cost) {
 		r.stop(finding{r.invalid(at.node, at.leaked, outOfBudget), rule, CauseOutOfBudget})
 		return

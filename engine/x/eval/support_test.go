@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -160,25 +159,7 @@ func (s *subject) against(theirs *reference, bind func() *Activation, limit int6
 	if g, w := show(got), show(want); g != w {
 		return fmt.Sprintf("got  %s\nwant %s", g, w), want
 	}
-	if g, w := show(evalTogether(&ours, bind())), show(got); g != w {
-		return fmt.Sprintf("Test: got %s\nEval: got %s", g, w), want
-	}
 	return "", want
-}
-
-// evalTogether returns the Outcome of a program according to Test, or according to Eval if Test does not
-// determine it.
-func evalTogether(p *Program, a *Activation) Outcome {
-	var next Outcome
-	switch t := a.Test(context.Background(), []*Program{p, p}, math.MaxInt64, &next); {
-	case t.True == 2:
-		return Outcome{Value: celtypes.True, Cost: t.Cost / 2}
-	case t.True != 0:
-		return Outcome{Err: errors.New("only the first of two equal conditions is true")}
-	case t.Next:
-		return next
-	}
-	return p.Eval(context.Background(), a)
 }
 
 func show(o Outcome) string {
