@@ -144,35 +144,38 @@ func (c *code) boxed() valFunc {
 }
 
 func boxRaw(raw rawFunc, d *types.Decl) valFunc {
-	parsing := goTypeOf(d) == goCheckedValue
 	return func(f *frame) ref.Val {
 		if v, ok := raw(f); ok {
-			if parsing {
-				f.parsed(v)
-			}
-			return celvalue.New(v, d)
+			return f.box(v, d)
 		}
 		return f.err
 	}
 }
 
 func boxList(list listFunc, elem *types.Decl) valFunc {
-	parsing := elem != nil && goTypeOf(elem) == goCheckedValue
 	return func(f *frame) ref.Val {
-		items, ok := list(f)
-		if !ok {
-			return f.err
+		if items, ok := list(f); ok {
+			return f.boxItems(items, elem)
 		}
-		f.make(2 * perItem * float64(len(items)))
-		vals := make([]ref.Val, len(items))
-		for i, item := range items {
-			if parsing {
-				f.parsed(item)
-			}
-			vals[i] = celvalue.New(item, elem)
-		}
-		return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
+		return f.err
 	}
+}
+
+// box returns decoded JSON as a ref.Val.
+func (f *frame) box(v any, d *types.Decl) ref.Val {
+	if d != nil && goTypeOf(d) == goCheckedValue {
+		f.parsed(v)
+	}
+	return celvalue.New(v, d)
+}
+
+func (f *frame) boxItems(items []any, elem *types.Decl) ref.Val {
+	f.make(2 * perItem * float64(len(items)))
+	vals := make([]ref.Val, len(items))
+	for i, item := range items {
+		vals[i] = f.box(item, elem)
+	}
+	return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
 }
 
 // truth returns a function that evaluates c as a condition. A value that is not a bool is an error.

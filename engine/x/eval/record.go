@@ -5,12 +5,9 @@ import (
 	"fmt"
 
 	"github.com/google/cel-go/cel"
-	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	"github.com/celadon-cel/celadon/engine/x/celvalue"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // How it works: the same planner makes a recording plan, in which each node's code is
@@ -20,8 +17,7 @@ import (
 // wrappers and no branch for them.
 //
 // Nodes are numbered in planning order, so the nodes of a macro's body are consecutive and can be
-// cleared together when the next element begins. A value is recorded in its computed form and boxed
-// on demand.
+// cleared together when the next element begins.
 
 // A Recorder is a program that records the value and the cost of each node of its
 // expression. It is safe for concurrent use.
@@ -63,8 +59,14 @@ type recording struct {
 // A body is the part of a macro that runs once per element.
 type body struct {
 	number        int
-	vars          []*variable
+	vars          []namedValue
 	nodes, bodies span // the nodes and bodies inside it
+}
+
+// A namedValue is a variable of a macro.
+type namedValue struct {
+	name string
+	val  valFunc
 }
 
 // A span is a half-open range of numbers.
@@ -81,7 +83,7 @@ type Record struct {
 // An observation is the last value of a node. Its cost is the total of all its runs, including its
 // operands.
 type observation struct {
-	value held
+	value ref.Val
 	ran   bool
 	cost  uint64
 }
@@ -90,7 +92,7 @@ type observation struct {
 // variables.
 type turn struct {
 	number int
-	vars   [2]held
+	vars   [2]ref.Val
 	failed *recordCopy
 }
 
@@ -101,43 +103,6 @@ type recordCopy struct {
 	turns []turn
 }
 
-// held is a value in its computed form.
-type held struct {
-	kind kind
-	num  int64
-	dbl  float64
-	text string
-	raw  any         // JSON, the value of an optional, or the items of a list
-	decl *types.Decl // describes raw, or the items in it
-	val  ref.Val     // the boxed value, if kind is boxedKind
-}
-
-func (h *held) boxed() ref.Val {
-	if h.val != nil {
-		return h.val
-	}
-	switch h.kind {
-	case intKind:
-		h.val = celtypes.Int(h.num)
-	case doubleKind:
-		h.val = celtypes.Double(h.dbl)
-	case stringKind:
-		h.val = celtypes.String(h.text)
-	case optionalKind:
-		h.val = celtypes.OptionalOf(celvalue.New(h.raw, h.decl))
-	case listKind:
-		items := h.raw.([]any)
-		vals := make([]ref.Val, len(items))
-		for i, item := range items {
-			vals[i] = celvalue.New(item, h.decl)
-		}
-		h.val = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
-	default:
-		h.val = celvalue.New(h.raw, h.decl)
-	}
-	return h.val
-}
-
 // Value returns the value of the node with that ID, which may be an error. It returns nil for
 // constants and for a node that did not run.
 func (r *Record) Value(id int64) ref.Val {
@@ -145,7 +110,7 @@ func (r *Record) Value(id int64) ref.Val {
 	if !ok || !r.nodes[n].ran {
 		return nil
 	}
-	return r.nodes[n].value.boxed()
+	return r.nodes[n].value
 }
 
 // Cost returns the cost of the node with that ID, in CEL cost units.
@@ -166,7 +131,7 @@ func (r *Record) Element(step int64) (number int, vars map[string]ref.Val) {
 	t := &r.turns[n]
 	vars = map[string]ref.Val{}
 	for i, v := range r.plan.bodies[n].vars {
-		vars[v.name] = t.vars[i].boxed()
+		vars[v.name] = t.vars[i]
 	}
 	return t.number, vars
 }
@@ -213,22 +178,8 @@ func (f *frame) beginElement(b *body) {
 	clear(r.turns[b.bodies.from:b.bodies.to])
 	t.number++
 	for i, v := range b.vars {
-		t.vars[i] = f.holds(v)
+		t.vars[i] = v.val(f)
 	}
-}
-
-// holds returns the value of a macro's variable.
-func (f *frame) holds(v *variable) held {
-	s := &f.slots[v.slot]
-	switch v.form {
-	case rawForm:
-		return held{kind: rawKind, raw: s.raw, decl: v.decl}
-	case textForm:
-		return held{kind: stringKind, text: s.text}
-	case numForm:
-		return held{kind: intKind, num: s.num}
-	}
-	return held{val: s.val}
 }
 
 // failElement saves the body's part of the record if the body fails for the first time.

@@ -8,7 +8,6 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -110,14 +109,10 @@ func (v *variable) boxed() valFunc {
 		}
 	case rawForm:
 		decl := v.decl
-		parsing := goTypeOf(decl) == goCheckedValue
 		return func(f *frame) ref.Val {
 			s := &f.slots[slot]
 			if s.val == nil {
-				if parsing {
-					f.parsed(s.raw)
-				}
-				s.val = celvalue.New(s.raw, decl)
+				s.val = f.box(s.raw, decl)
 			}
 			return s.val
 		}

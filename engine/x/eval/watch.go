@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -48,24 +46,19 @@ func (r *recording) watch(c *code, id int64, errors bool) *code {
 		w.test = n.test(c.test)
 	}
 	if c.num != nil {
-		w.num = watchTyped(n, c.num, func(v int64) held { return held{kind: intKind, num: v} })
+		w.num = watchTyped(n, c.num, func(_ *frame, v int64) ref.Val { return celtypes.Int(v) })
 	}
 	if c.dbl != nil {
-		w.dbl = watchTyped(n, c.dbl, func(v float64) held { return held{kind: doubleKind, dbl: v} })
+		w.dbl = watchTyped(n, c.dbl, func(_ *frame, v float64) ref.Val { return celtypes.Double(v) })
 	}
 	if c.str != nil {
-		w.str = watchTyped(n, c.str, func(v string) held { return held{kind: stringKind, text: v} })
+		w.str = watchTyped(n, c.str, func(_ *frame, v string) ref.Val { return celtypes.String(v) })
 	}
 	if c.raw != nil {
-		w.raw = watchTyped(n, c.raw, func(v any) held { return held{kind: rawKind, raw: v, decl: decl} })
+		w.raw = watchTyped(n, c.raw, func(f *frame, v any) ref.Val { return f.box(v, decl) })
 	}
 	if c.list != nil {
-		list := c.list
-		w.list = watchTyped(n, func(f *frame) ([]any, bool) {
-			items, ok := list(f)
-			f.work(perItem * len(items)) // to copy the items, and to box them when they are shown
-			return items, ok
-		}, func(v []any) held { return held{kind: listKind, raw: slices.Clone(v), decl: elem} })
+		w.list = watchTyped(n, c.list, func(f *frame, v []any) ref.Val { return f.boxItems(v, elem) })
 	}
 	if c.opt != nil {
 		w.opt = n.opt(c)
@@ -83,16 +76,16 @@ type watcher struct {
 }
 
 // note records a value and adds the cost since before.
-func (w watcher) note(f *frame, before uint64, h held) {
+func (w watcher) note(f *frame, before uint64, v ref.Val) {
 	f.work(perNote)
 	o := &f.record.nodes[w.node]
-	o.value, o.ran = h, true
+	o.value, o.ran = v, true
 	o.cost += f.cost - before
 }
 
 func (w watcher) failed(f *frame, before uint64) {
 	if w.errors && f.err != nil {
-		w.note(f, before, held{val: f.err})
+		w.note(f, before, f.err)
 	}
 }
 
@@ -102,9 +95,9 @@ func (w watcher) test(run testFunc) testFunc {
 		t := run(f)
 		switch t {
 		case yes:
-			w.note(f, before, held{val: celtypes.True})
+			w.note(f, before, celtypes.True)
 		case no:
-			w.note(f, before, held{val: celtypes.False})
+			w.note(f, before, celtypes.False)
 		default:
 			w.failed(f, before)
 		}
@@ -112,12 +105,12 @@ func (w watcher) test(run testFunc) testFunc {
 	}
 }
 
-func watchTyped[T any](w watcher, run func(*frame) (T, bool), hold func(T) held) func(*frame) (T, bool) {
+func watchTyped[T any](w watcher, run func(*frame) (T, bool), hold func(*frame, T) ref.Val) func(*frame) (T, bool) {
 	return func(f *frame) (T, bool) {
 		before := f.cost
 		v, ok := run(f)
 		if ok {
-			w.note(f, before, hold(v))
+			w.note(f, before, hold(f, v))
 		} else {
 			w.failed(f, before)
 		}
@@ -132,9 +125,9 @@ func (w watcher) opt(c *code) optFunc {
 		v, t := run(f)
 		switch t {
 		case yes:
-			w.note(f, before, held{kind: optionalKind, raw: v, decl: decl})
+			w.note(f, before, celtypes.OptionalOf(f.box(v, decl)))
 		case no:
-			w.note(f, before, held{val: celtypes.OptionalNone})
+			w.note(f, before, celtypes.OptionalNone)
 		default:
 			w.failed(f, before)
 		}
@@ -147,7 +140,7 @@ func (w watcher) val(run valFunc) valFunc {
 		before := f.cost
 		v := run(f)
 		if w.errors || !celtypes.IsError(v) {
-			w.note(f, before, held{val: v})
+			w.note(f, before, v)
 		}
 		return v
 	}
@@ -163,7 +156,7 @@ func (p *planner) watchBody(x ast.ComprehensionExpr, vars []*variable) *body {
 	b := &body{number: len(r.bodies)}
 	for _, v := range vars {
 		if v.form != resultForm && v.form != lazyForm && (v.name == x.IterVar() || v.name == x.IterVar2()) {
-			b.vars = append(b.vars, v)
+			b.vars = append(b.vars, namedValue{v.name, v.boxed()})
 		}
 	}
 	r.bodies = append(r.bodies, b)
