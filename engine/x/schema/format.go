@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"net/netip"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -19,60 +17,13 @@ func formatOf(name string) func(string) bool {
 	if name == "" || !strfmt.Default.ContainsName(name) {
 		return nil
 	}
-	registered := func(s string) bool {
+	if strfmt.DefaultNameNormalizer(name) == "datetime" {
+		return dateTime
+	}
+	return func(s string) bool {
 		r := registries.Get().(strfmt.Registry)
 		defer registries.Put(r)
 		return r.Validates(name, s)
-	}
-	switch strfmt.DefaultNameNormalizer(name) {
-	case "datetime":
-		return dateTime
-	case "date":
-		return strfmt.IsDate
-	case "ipv4":
-		return address(".", registered)
-	case "ipv6":
-		return address(":", registered)
-	case "cidr":
-		return cidr(registered)
-	case "duration":
-		return strfmt.IsDuration
-	case "email":
-		return strfmt.IsEmail
-	case "hostname":
-		return hostname
-	case "uuid":
-		return strfmt.IsUUID
-	case "uuid3":
-		return strfmt.IsUUID3
-	case "uuid4":
-		return strfmt.IsUUID4
-	case "uuid5":
-		return strfmt.IsUUID5
-	case "k8sshortname":
-		return strfmt.IsShortName
-	case "k8slongname":
-		return strfmt.IsLongName
-	}
-	return registered
-}
-
-// address returns a check for IP addresses that contain separator. It first parses with net/netip,
-// which does not allocate, and falls back to otherwise. net/netip accepts nothing that the API
-// server's parsers reject.
-func address(separator string, otherwise func(string) bool) func(string) bool {
-	return func(s string) bool {
-		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
-			return strings.Contains(s, separator)
-		}
-		return otherwise(s)
-	}
-}
-
-func cidr(otherwise func(string) bool) func(string) bool {
-	return func(s string) bool {
-		_, err := netip.ParsePrefix(s)
-		return err == nil || otherwise(s)
 	}
 }
 
@@ -103,20 +54,3 @@ func usualDateTime(s string) bool {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-var hostnamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strfmt.HostnamePattern) })
-
-// hostname reports whether s is a hostname, like the API server's check, but without allocating the
-// labels.
-func hostname(s string) bool {
-	if len(s) > 255 || !hostnamePattern().MatchString(s) {
-		return false
-	}
-	for rest, more := s, true; more; {
-		var label string
-		if label, rest, more = strings.Cut(rest, "."); len(label) > 63 {
-			return false
-		}
-	}
-	return true
-}
