@@ -28,11 +28,7 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 				continue
 			}
-			quick := quickWork(patterns{})
-			if quick.node("", v.Schema.OpenAPIV3Schema); quick.over == nil {
-				continue
-			}
-			w := &patternWork{version: v.Name, limit: maxDefaults, trackPaths: true, patterns: quick.patterns}
+			w := &patternWork{version: v.Name, states: map[string]float64{}}
 			if w.node("", v.Schema.OpenAPIV3Schema); w.over != nil {
 				return w.over
 			}
@@ -41,38 +37,13 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 	return nil
 }
 
-// patternWork estimates the work of a schema's patterns. It visits properties in order and tracks
-// paths only if trackPaths is set, for error messages.
+// patternWork estimates the work of a schema's patterns.
 type patternWork struct {
-	version    string
-	limit      float64 // of defaults
-	trackPaths bool
-	defaults   float64
-	over       *engine.WorkLimitError
-	patterns   patterns
+	version  string
+	defaults float64
+	over     *engine.WorkLimitError
+	states   map[string]float64 // of patterns
 }
-
-// patterns caches the measured patterns.
-type patterns map[string]measured
-
-// measured is a result of regexcost.Measure.
-type measured struct {
-	states float64
-	valid  bool
-}
-
-func (p patterns) measure(src string) measured {
-	m, known := p[src]
-	if !known {
-		m.states, m.valid = regexcost.Measure(src)
-		p[src] = m
-	}
-	return m
-}
-
-// quickWork visits properties in random order, which changes rounding. Its limit is therefore well
-// below maxDefaults.
-func quickWork(p patterns) *patternWork { return &patternWork{limit: maxDefaults / 2, patterns: p} }
 
 // node returns the time per byte of a value for all patterns at or below s.
 func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
@@ -82,15 +53,9 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 			perByte += w.node(path+below, sub)
 		}
 	}
-	if w.trackPaths {
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			sub := s.Properties[name]
-			each("."+name, &sub)
-		}
-	} else {
-		for _, sub := range s.Properties {
-			each("", &sub)
-		}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		sub := s.Properties[name]
+		each("."+name, &sub)
 	}
 	if s.Items != nil {
 		each("[*]", s.Items.Schema)
@@ -108,7 +73,11 @@ func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) f
 	if s.Pattern == "" {
 		return 0
 	}
-	n := w.patterns.measure(s.Pattern).states
+	n, known := w.states[s.Pattern]
+	if !known {
+		n, _ = regexcost.States(s.Pattern) // 0 for an invalid pattern
+		w.states[s.Pattern] = n
+	}
 	if n > regexcost.MaxStates {
 		w.stop(path, fmt.Sprintf("its pattern has more than %d states", regexcost.MaxStates))
 	}
@@ -151,7 +120,7 @@ func (w *patternWork) matched(path string, s *apiextensionsv1.JSONSchemaProps, p
 	if s.Default == nil {
 		return
 	}
-	if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > w.limit {
+	if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > maxDefaults {
 		w.stop(path, "matching its default against patterns takes too long")
 	}
 }

@@ -71,18 +71,6 @@ func Valid(src string) bool {
 	return err == nil
 }
 
-// Measure returns the results of States and Valid, but parses only once.
-func Measure(src string) (states float64, valid bool) {
-	re, err := syntax.Parse(src, syntax.Perl)
-	if !mayBeLarge(src) {
-		return float64(len(src)), err == nil
-	}
-	if err != nil {
-		return 0, false
-	}
-	return treeStates(re), true
-}
-
 func treeStates(re *syntax.Regexp) float64 {
 	n := 1.0
 	switch re.Op {

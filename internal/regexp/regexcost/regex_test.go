@@ -85,14 +85,3 @@ func TestStates(t *testing.T) {
 		}
 	}
 }
-
-// TestMeasure checks that Measure returns the results of States and Valid.
-func TestMeasure(t *testing.T) {
-	t.Parallel()
-	for _, src := range []string{"", "^a+$", "a{3}", "(a{1000}){1000}", `\pL`, `\pX`, "(", "(a{2}", "[z-a]", strings.Repeat("ab|", 1000)} {
-		states, err := States(src)
-		if gotStates, valid := Measure(src); gotStates != states || valid != Valid(src) || err != nil && valid {
-			t.Errorf("%.20q: got %g, %v, want %g, %v", src, gotStates, valid, states, Valid(src))
-		}
-	}
-}
