@@ -45,7 +45,7 @@ func (fs frames) unchanged() bool {
 func (f *frame) same() bool {
 	if f.equality == untold {
 		f.equality = different
-		if sameValue(f.obj, f.old, f.schema) {
+		if valueschema.Same(ratcheted{f.schema}, f.obj, f.old) {
 			f.equality = equal
 		}
 	}
@@ -99,64 +99,24 @@ func entryPair(obj, old any, name string) (entry, oldEntry any, both bool) {
 	return entry, oldEntry, has && had
 }
 
-// sameValue reports whether two values are equal for ratcheting: map lists are compared by key,
-// objects field by field if the schema declares every field, and other values deeply.
-func sameValue(obj, old any, s *schema.Structural) bool {
-	if obj == nil || old == nil {
-		return obj == nil && old == nil
+// ratcheted is a schema node for valueschema.Same.
+type ratcheted struct{ *schema.Structural }
+
+func (r ratcheted) MapList() (keys []string, ok bool) {
+	if r.Type == "array" {
+		keys = r.XListMapKeys
 	}
-	switch obj := obj.(type) {
-	case []any:
-		old, ok := old.([]any)
-		return ok && sameList(obj, old, s)
-	case map[string]any:
-		old, ok := old.(map[string]any)
-		return ok && sameMap(obj, old, s)
-	}
-	return valueschema.Equal(obj, old)
+	return keys, isMapList(r.Structural)
 }
 
-func sameList(obj, old []any, s *schema.Structural) bool {
-	if len(obj) != len(old) {
-		return false
-	}
-	if !isMapList(s) {
-		return valueschema.Equal(obj, old)
-	}
-	if s.Items == nil {
-		return len(obj) == 0
-	}
-	byKey := newOldList(s, old)
-	for _, item := range obj {
-		oldItem := byKey.Get(item)
-		if oldItem == nil || !sameValue(item, oldItem, s.Items) {
-			return false
-		}
-	}
-	return true
-}
+func (r ratcheted) Element() (ratcheted, bool) { return ratcheted{r.Items}, r.Items != nil }
 
-func sameMap(obj, old map[string]any, s *schema.Structural) bool {
-	if len(obj) != len(old) {
-		return false
+func (r ratcheted) Field(name string) (ratcheted, bool) {
+	if prop, ok := r.Properties[name]; ok {
+		return ratcheted{&prop}, true
 	}
-	for name, entry := range obj {
-		oldEntry, had := old[name]
-		if !had || !sameEntry(entry, oldEntry, s, name) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameEntry reports whether two entries are equal. It returns false for entries that the schema
-// does not declare.
-func sameEntry(entry, old any, s *schema.Structural, name string) bool {
-	if prop, ok := s.Properties[name]; ok {
-		return sameValue(entry, old, &prop)
-	}
-	values := additional(s)
-	return values != nil && sameValue(entry, old, values)
+	values := additional(r.Structural)
+	return ratcheted{values}, values != nil
 }
 
 // newOldList finds old items of a map list by key. It returns nil for other lists.

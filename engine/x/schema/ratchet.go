@@ -35,55 +35,67 @@ func oldItem(v any) oldValue { return oldValue{known: v != nil, value: v} }
 
 func (n *node) correlates() bool { return n.isArray && n.listType == mapList && len(n.listMap) > 0 }
 
-// same reports whether v equals old as in the API server's ratcheting: map lists are compared by
+// A Ratcheted is a schema node of type N as ratcheting reads it. Each method returns false if the node has no such
+// part.
+type Ratcheted[N any] interface {
+	// MapList returns the keys of a list of type map. It has none if the node is not an array.
+	MapList() (keys []string, ok bool)
+	Element() (N, bool)
+	Field(name string) (N, bool)
+}
+
+func (n *node) MapList() ([]string, bool) {
+	if n.correlates() {
+		return n.listMap, true
+	}
+	return nil, n.listType == mapList
+}
+
+func (n *node) Element() (*node, bool) { return n.items, n.items != nil }
+
+func (n *node) Field(name string) (*node, bool) {
+	child, _ := n.child(name)
+	return child, child != nil
+}
+
+// Same reports whether v equals old as in the API server's ratcheting: map lists are compared by
 // key in any order, objects field by field, and other values with Equal. Objects with fields that
 // are not in the schema are never the same.
-func (n *node) same(v, old any) bool {
-	if v == nil || old == nil {
-		return v == nil && old == nil
-	}
+func Same[N Ratcheted[N]](n N, v, old any) bool {
 	switch v := v.(type) {
+	case nil:
+		return old == nil
 	case []any:
 		old, ok := old.([]any)
-		return ok && n.sameList(v, old)
+		return ok && len(v) == len(old) && sameItems(n, v, old)
 	case map[string]any:
 		old, ok := old.(map[string]any)
-		return ok && n.sameObject(v, old)
+		return ok && len(v) == len(old) && sameFields(n, v, old)
 	}
 	return Equal(v, old)
 }
 
-func (n *node) sameList(items, old []any) bool {
-	if len(items) != len(old) {
-		return false
-	}
-	if len(items) == 0 {
-		return true
-	}
-	if n.listType != mapList {
+func sameItems[N Ratcheted[N]](n N, items, old []any) bool {
+	keys, ok := n.MapList()
+	if !ok {
 		return Equal(items, old)
 	}
-	if !n.correlates() || n.items == nil {
-		return false
-	}
-	before := NewOldItems(n.listMap, old)
+	element, ok := n.Element()
+	before := NewOldItems(keys, old)
 	for _, v := range items {
 		was := before.Get(v)
-		if was == nil || !n.items.same(v, was) {
+		if !ok || was == nil || !Same(element, v, was) {
 			return false
 		}
 	}
 	return true
 }
 
-func (n *node) sameObject(fields, old map[string]any) bool {
-	if len(fields) != len(old) {
-		return false
-	}
+func sameFields[N Ratcheted[N]](n N, fields, old map[string]any) bool {
 	for name, v := range fields {
-		was, ok := old[name]
-		child, _ := n.child(name)
-		if !ok || child == nil || !child.same(v, was) {
+		was, had := old[name]
+		field, ok := n.Field(name)
+		if !had || !ok || !Same(field, v, was) {
 			return false
 		}
 	}

@@ -77,7 +77,7 @@ func (r *report) skips(n *node, v any) bool {
 func (r *report) suspect(n *node, v any, at *errorPath, was oldValue) (passed int) {
 	start, bytes := len(r.errs), r.bytes
 	passed = r.checks(n, v, at, was)
-	if len(r.errs) > start && was.known && n.same(v, was.value) {
+	if len(r.errs) > start && was.known && Same(n, v, was.value) {
 		clear(r.errs[start:])
 		r.errs, r.bytes = r.errs[:start], bytes
 	}
