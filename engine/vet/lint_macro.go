@@ -4,63 +4,16 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
-	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// A macro is a comprehension in the form in which its author wrote it.
-type macro struct {
-	name     string // all, exists, exists_one, or filter
-	over     ast.Expr
-	variable string
-	index    string // the first of two variables, or ""
-	body     ast.Expr
-}
-
-// macroOf returns the macro that expanded to e. ok is false for other macros and expressions.
-func macroOf(e ast.Expr) (m macro, ok bool) {
-	if e.Kind() != ast.ComprehensionKind {
-		return m, false
-	}
-	c := e.AsComprehension()
-	m = macro{over: c.IterRange(), variable: c.IterVar()}
-	if c.HasIterVar2() {
-		m.index, m.variable = c.IterVar(), c.IterVar2()
-	}
-	step := c.LoopStep()
-	if step.Kind() != ast.CallKind || len(step.AsCall().Args()) < 2 {
-		return m, false
-	}
-	args := step.AsCall().Args()
-	m.body = args[1]
-	switch step.AsCall().FunctionName() {
-	case operators.LogicalAnd:
-		m.name = "all"
-	case operators.LogicalOr:
-		m.name = "exists"
-	case operators.Conditional:
-		m.body = args[0]
-		switch init := c.AccuInit(); {
-		case init.Kind() == ast.ListKind && args[1].Kind() == ast.CallKind && sameList(args[1].AsCall(), m.variable):
-			m.name = "filter"
-		case init.Kind() == ast.LiteralKind && init.AsLiteral().Type() == celtypes.IntType:
-			m.name = "exists_one"
-		}
-	}
-	return m, m.name != ""
-}
-
-// sameList reports whether a call appends the element itself, as in filter, and not another value,
-// as in map with three arguments.
-func sameList(call ast.CallExpr, variable string) bool {
-	args := call.Args()
-	if call.FunctionName() != operators.Add || len(args) != 2 || args[1].Kind() != ast.ListKind {
-		return false
-	}
-	items := args[1].AsList().Elements()
-	return len(items) == 1 && isIdent(items[0], variable)
+// macroOf returns the macro that expanded to e, if its body is a condition. ok is false for other macros and
+// expressions.
+func macroOf(e ast.Expr) (m loops.Loop, ok bool) {
+	m, ok = loops.Of(e)
+	return m, ok && m.Name != "" && m.Name != loops.Map
 }
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }

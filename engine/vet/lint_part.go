@@ -11,6 +11,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -209,20 +210,20 @@ func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
 // condition that is true if both elements are the same.
 func (p *partSearch) ofElements(e ast.Expr) {
 	outer, ok := macroOf(e)
-	if !ok || outer.name != "all" || outer.index != "" {
+	if !ok || outer.Name != loops.All || outer.Index != "" {
 		return
 	}
-	body, negated := outer.body, false
+	body, negated := outer.Body, false
 	if op, args := operation(body); op == operators.LogicalNot {
 		body, negated = args[0], true
 	}
 	inner, ok := macroOf(body)
-	if !ok || inner.name != "exists" || inner.index != "" {
+	if !ok || inner.Name != loops.Exists || inner.Index != "" {
 		return
 	}
-	list, again := p.walk.pathOf(outer.over), p.walk.pathOf(inner.over)
-	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || mentions(inner.over, outer.variable) ||
-		keysOf(inner.body, outer.variable, inner.variable) == nil {
+	list, again := p.walk.pathOf(outer.Over), p.walk.pathOf(inner.Over)
+	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || mentions(inner.Over, outer.Variable) ||
+		keysOf(inner.Body, outer.Variable, inner.Variable) == nil {
 		return
 	}
 	text, ok := p.text(e)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -42,7 +43,7 @@ func (s *loopSearch) visit(e ast.Expr, depth int) {
 		return
 	}
 	if m, ok := macroOf(e); ok {
-		for _, look := range []func(ast.Expr, macro) *problem{s.invariant, s.allEqual} {
+		for _, look := range []func(ast.Expr, loops.Loop) *problem{s.invariant, s.allEqual} {
 			if s.found = look(e, m); s.found != nil {
 				return
 			}
@@ -86,9 +87,9 @@ func (s *loopSearch) instead(e ast.Expr, why, text string) *problem {
 }
 
 // invariant matches all(x, A || B) and exists(x, A && B) with a loop A that does not use x.
-func (s *loopSearch) invariant(e ast.Expr, m macro) *problem {
-	op := map[string]string{"all": operators.LogicalOr, "exists": operators.LogicalAnd}[m.name]
-	if name, args := operation(m.body); op != "" && name == op {
+func (s *loopSearch) invariant(e ast.Expr, m loops.Loop) *problem {
+	op := map[string]string{"all": operators.LogicalOr, "exists": operators.LogicalAnd}[m.Name]
+	if name, args := operation(m.Body); op != "" && name == op {
 		for i, arg := range args {
 			if p := s.moved(e, m, arg, args[1-i]); p != nil {
 				return p
@@ -99,14 +100,14 @@ func (s *loopSearch) invariant(e ast.Expr, m macro) *problem {
 }
 
 // moved returns the problem of a part of the loop's body that can move out of the loop.
-func (s *loopSearch) moved(e ast.Expr, m macro, part, rest ast.Expr) *problem {
-	if !loops(part) || !s.cannotFail(m.over) || mentions(part, m.variable, m.index) {
+func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *problem {
+	if !hasLoop(part) || !s.cannotFail(m.Over) || mentions(part, m.Variable, m.Index) {
 		return nil
 	}
 	whole, ok := s.text(e)
 	text, ok2 := s.text(part)
 	remaining, ok3 := s.text(rest)
-	from, to, ok4 := s.source().Range(m.body)
+	from, to, ok4 := s.source().Range(m.Body)
 	start, _, ok5 := s.source().Range(e)
 	if !ok || !ok2 || !ok3 || !ok4 || !ok5 {
 		return nil
@@ -114,33 +115,33 @@ func (s *loopSearch) moved(e ast.Expr, m macro, part, rest ast.Expr) *problem {
 	runes := []rune(whole)
 	loop := string(runes[:from-start]) + remaining + string(runes[to-start:])
 	written := " || "
-	if m.name == "exists" {
+	if m.Name == loops.Exists {
 		written = " && "
 	}
-	if op, _ := operation(part); op == operators.Conditional || op == operators.LogicalOr && m.name == "exists" {
+	if op, _ := operation(part); op == operators.Conditional || op == operators.LogicalOr && m.Name == loops.Exists {
 		text = "(" + text + ")"
 	}
-	return s.instead(e, short(text)+" does not use "+m.variable+", but runs for each element", s.parenthesized(e, text+written+loop))
+	return s.instead(e, short(text)+" does not use "+m.Variable+", but runs for each element", s.parenthesized(e, text+written+loop))
 }
 
-// loops reports whether an expression contains a loop.
-func loops(e ast.Expr) (found bool) {
+// hasLoop reports whether an expression contains a loop.
+func hasLoop(e ast.Expr) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind }))
 	return found
 }
 
 // allEqual matches list.all(x, list.all(y, x.k == y.k)).
-func (s *loopSearch) allEqual(e ast.Expr, m macro) *problem {
-	inner, ok := macroOf(m.body)
-	if !ok || m.name != "all" || inner.name != "all" || m.index != "" || inner.index != "" || mentions(inner.over, m.variable) {
+func (s *loopSearch) allEqual(e ast.Expr, m loops.Loop) *problem {
+	inner, ok := macroOf(m.Body)
+	if !ok || m.Name != loops.All || inner.Name != loops.All || m.Index != "" || inner.Index != "" || mentions(inner.Over, m.Variable) {
 		return nil
 	}
-	list, again := s.walk.pathOf(m.over), s.walk.pathOf(inner.over)
-	keys := keysOf(inner.body, m.variable, inner.variable)
+	list, again := s.walk.pathOf(m.Over), s.walk.pathOf(inner.Over)
+	keys := keysOf(inner.Body, m.Variable, inner.Variable)
 	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || keys == nil || !comparable(list, *keys) {
 		return nil
 	}
-	over, ok := s.text(m.over)
+	over, ok := s.text(m.Over)
 	if !ok {
 		return nil
 	}
@@ -149,12 +150,12 @@ func (s *loopSearch) allEqual(e ast.Expr, m macro) *problem {
 		if i > 0 {
 			test += " && "
 		}
-		test += fmt.Sprintf("%s.%s == %s[0].%s", m.variable, key, over, key)
+		test += fmt.Sprintf("%s.%s == %s[0].%s", m.Variable, key, over, key)
 	}
 	if test == "" {
-		test = fmt.Sprintf("%s == %s[0]", m.variable, over)
+		test = fmt.Sprintf("%s == %s[0]", m.Variable, over)
 	}
-	return s.instead(e, "the rule compares each pair of items to find out whether all are equal", fmt.Sprintf("%s.all(%s, %s)", over, m.variable, test))
+	return s.instead(e, "the rule compares each pair of items to find out whether all are equal", fmt.Sprintf("%s.all(%s, %s)", over, m.Variable, test))
 }
 
 // comparable reports whether elements or their keys always have a value that is equal to itself,
@@ -179,26 +180,26 @@ func comparable(list *exprPath, keys []string) bool {
 }
 
 // membership matches list.exists(y, y == v) and list.all(y, y != v) with a v that cannot fail.
-func (s *loopSearch) membership(e ast.Expr, m macro) *problem {
-	want := map[string]string{"exists": operators.Equals, "all": operators.NotEquals}[m.name]
-	op, args := operation(m.body)
-	list := s.walk.pathOf(m.over)
-	if op != want || len(args) != 2 || m.index != "" || list == nil || list.elements {
+func (s *loopSearch) membership(e ast.Expr, m loops.Loop) *problem {
+	want := map[string]string{"exists": operators.Equals, "all": operators.NotEquals}[m.Name]
+	op, args := operation(m.Body)
+	list := s.walk.pathOf(m.Over)
+	if op != want || len(args) != 2 || m.Index != "" || list == nil || list.elements {
 		return nil
 	}
 	value := args[1]
-	if isIdent(value, m.variable) {
+	if isIdent(value, m.Variable) {
 		value = args[0]
-	} else if !isIdent(args[0], m.variable) {
+	} else if !isIdent(args[0], m.Variable) {
 		return nil
 	}
 	text, ok := s.text(value)
-	over, ok2 := s.text(m.over)
-	if !ok || !ok2 || mentions(value, m.variable) || !s.cannotFail(value) || s.isElement(value, list) {
+	over, ok2 := s.text(m.Over)
+	if !ok || !ok2 || mentions(value, m.Variable) || !s.cannotFail(value) || s.isElement(value, list) {
 		return nil
 	}
 	written := text + " in " + over
-	if m.name == "all" {
+	if m.Name == loops.All {
 		written = "!(" + written + ")"
 	} else {
 		written = s.parenthesized(e, written)

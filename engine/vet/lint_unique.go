@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -82,15 +83,15 @@ func (in *inspection) uniqueness(e ast.Expr) (list *exprPath, keys []string) {
 			return in.uniqueness(args[1])
 		}
 	case operators.LogicalNot:
-		if m, ok := macroOf(args[0]); ok && m.name == "exists" && m.index == "" {
+		if m, ok := macroOf(args[0]); ok && m.Name == loops.Exists && m.Index == "" {
 			return in.uniqueIn(m, in.several)
 		}
 	}
 	m, ok := macroOf(e)
 	switch {
-	case !ok || m.name != "all":
+	case !ok || m.Name != loops.All:
 		return nil, nil
-	case m.index != "":
+	case m.Index != "":
 		return in.uniquePairs(m)
 	}
 	return in.uniqueIn(m, in.single)
@@ -99,17 +100,17 @@ func (in *inspection) uniqueness(e ast.Expr) (list *exprPath, keys []string) {
 func isHas(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }
 
 // uniqueIn returns the list of the outer loop and the keys that count finds in its body.
-func (in *inspection) uniqueIn(outer macro, count func(body ast.Expr) (macro, bool)) (list *exprPath, keys []string) {
-	inner, ok := count(outer.body)
+func (in *inspection) uniqueIn(outer loops.Loop, count func(body ast.Expr) (loops.Loop, bool)) (list *exprPath, keys []string) {
+	inner, ok := count(outer.Body)
 	if !ok {
 		return nil, nil
 	}
-	list = in.walk.pathOf(outer.over)
-	again := in.walk.pathOf(inner.over)
-	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || list.elements || mentions(inner.over, outer.variable) {
+	list = in.walk.pathOf(outer.Over)
+	again := in.walk.pathOf(inner.Over)
+	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || list.elements || mentions(inner.Over, outer.Variable) {
 		return nil, nil
 	}
-	found := keysOf(inner.body, outer.variable, inner.variable)
+	found := keysOf(inner.Body, outer.Variable, inner.Variable)
 	if found == nil {
 		return nil, nil
 	}
@@ -127,19 +128,19 @@ func (p *exprPath) names(idents []string) (names []string) {
 }
 
 // single matches exists_one(y, …), and filter(y, …) whose size is 1.
-func (in *inspection) single(body ast.Expr) (macro, bool) {
-	if m, ok := macroOf(body); ok && m.index == "" {
-		return m, m.name == "exists_one"
+func (in *inspection) single(body ast.Expr) (loops.Loop, bool) {
+	if m, ok := macroOf(body); ok && m.Index == "" {
+		return m, m.Name == loops.ExistsOne
 	}
 	return countedFilter(body, map[string]int64{operators.Equals: 1, operators.LessEquals: 1, operators.Less: 2})
 }
 
 // several matches filter(y, …) whose size is more than 1.
-func (in *inspection) several(body ast.Expr) (macro, bool) {
+func (in *inspection) several(body ast.Expr) (loops.Loop, bool) {
 	return countedFilter(body, map[string]int64{operators.Greater: 1, operators.GreaterEquals: 2, operators.NotEquals: 1})
 }
 
-func countedFilter(e ast.Expr, numbers map[string]int64) (m macro, ok bool) {
+func countedFilter(e ast.Expr, numbers map[string]int64) (m loops.Loop, ok bool) {
 	op, args := operation(e)
 	want, ok := numbers[op]
 	if !ok || args[1].Kind() != ast.LiteralKind || args[1].AsLiteral() != celtypes.Int(want) {
@@ -150,18 +151,18 @@ func countedFilter(e ast.Expr, numbers map[string]int64) (m macro, ok bool) {
 		return m, false
 	}
 	m, ok = macroOf(of)
-	return m, ok && m.name == "filter" && m.index == ""
+	return m, ok && m.Name == loops.Filter && m.Index == ""
 }
 
 // uniquePairs matches all(i, x, list.all(j, y, i == j || x.key != y.key)).
-func (in *inspection) uniquePairs(outer macro) (list *exprPath, keys []string) {
-	inner, ok := macroOf(outer.body)
-	if !ok || inner.name != "all" || inner.index == "" {
+func (in *inspection) uniquePairs(outer loops.Loop) (list *exprPath, keys []string) {
+	inner, ok := macroOf(outer.Body)
+	if !ok || inner.Name != loops.All || inner.Index == "" {
 		return nil, nil
 	}
-	list = in.walk.pathOf(outer.over)
-	again := in.walk.pathOf(inner.over)
-	terms := chain(inner.body, operators.LogicalOr)
+	list = in.walk.pathOf(outer.Over)
+	again := in.walk.pathOf(inner.Over)
+	terms := chain(inner.Body, operators.LogicalOr)
 	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || list.elements || len(terms) < 2 {
 		return nil, nil
 	}
@@ -169,7 +170,7 @@ func (in *inspection) uniquePairs(outer macro) (list *exprPath, keys []string) {
 	found := []string{}
 	for _, term := range terms {
 		op, args := operation(term)
-		if len(args) == 2 && isPair(args, outer.index, inner.index) && op != operators.NotEquals {
+		if len(args) == 2 && isPair(args, outer.Index, inner.Index) && op != operators.NotEquals {
 			same++
 			continue
 		}
@@ -179,7 +180,7 @@ func (in *inspection) uniquePairs(outer macro) (list *exprPath, keys []string) {
 				op = operators.NotEquals
 			}
 		}
-		key, ok := keyOf(args, outer.variable, inner.variable)
+		key, ok := keyOf(args, outer.Variable, inner.Variable)
 		if op != operators.NotEquals || !ok {
 			return nil, nil
 		}

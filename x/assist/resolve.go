@@ -10,8 +10,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
-	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
 // referent is the target of an expression: a declaration, its path in the object, the schema node,
@@ -49,7 +49,7 @@ func (r *resolver) expr(e ast.Expr) referent {
 	case ast.CallKind:
 		return r.call(e)
 	case ast.ComprehensionKind:
-		l, ok := record.LoopOf(e)
+		l, ok := loops.Of(e)
 		if ok && e.AsComprehension().LoopStep().AsCall().FunctionName() == operators.Conditional && isFilter(e) {
 			return r.expr(l.Over)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
-	"github.com/celadon-cel/celadon/x/trace/record"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // A spot is a part of an expression and the path to it.
@@ -55,7 +55,7 @@ func (s *spot) parts() (all []*spot) {
 			add(entry.AsMapEntry().Value(), false, 0)
 		}
 	case ast.ComprehensionKind:
-		loop, ok := record.LoopOf(s.e)
+		loop, ok := loops.Of(s.e)
 		add(loop.Over, false, 0)
 		switch {
 		case ok && loop.Settled != nil:

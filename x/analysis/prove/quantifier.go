@@ -7,25 +7,23 @@ package prove
 
 import (
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
-	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
 // loop returns the truth of a macro of type bool.
 func (x *reading) loop(e ast.Expr) truth {
-	c := e.AsComprehension()
-	body, every, ok := quantifierOf(c)
+	l, ok := quantifierOf(e)
 	if !ok {
 		return x.unmodeledLoop(e)
 	}
-	ranges := x.value(c.IterRange())
+	ranges := x.value(l.Over)
 	if !elements(ranges) {
 		return x.unmodeledLoop(e)
 	}
-	return x.formula.quantified(x.term(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
+	return x.formula.quantified(x.term(e), ranges, l.Name == loops.All, func(q *place) truth { return x.element(q, l).truth(l.Body) })
 }
 
 // elements reports whether all possible values are lists or maps whose elements are places.
@@ -46,22 +44,10 @@ func (x *reading) unmodeledLoop(e ast.Expr) truth {
 	return g.given(defined, x.formula.named(key))
 }
 
-// quantifierOf recognizes the expansions of all and exists.
-func quantifierOf(c ast.ComprehensionExpr) (body ast.Expr, every, ok bool) {
-	init, step := c.AccuInit(), c.LoopStep()
-	if init.Kind() != ast.LiteralKind || step.Kind() != ast.CallKind || !isIdent(c.Result(), c.AccuVar()) {
-		return nil, false, false
-	}
-	call := step.AsCall()
-	args := call.Args()
-	switch {
-	case init.AsLiteral() == celtypes.True && call.FunctionName() == operators.LogicalAnd:
-		every = true
-	case init.AsLiteral() == celtypes.False && call.FunctionName() == operators.LogicalOr:
-	default:
-		return nil, false, false
-	}
-	return args[1], every, isIdent(args[0], c.AccuVar())
+// quantifierOf returns the macro that expanded to e if it is all or exists.
+func quantifierOf(e ast.Expr) (l loops.Loop, ok bool) {
+	l, ok = loops.Of(e)
+	return l, ok && l.Settled != nil
 }
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
@@ -152,14 +138,14 @@ func (q *quantifier) assert(one *place) {
 }
 
 // element returns the reading of a macro's body for an item or entry.
-func (x *reading) element(q *place, c ast.ComprehensionExpr) *reading {
+func (x *reading) element(q *place, l loops.Loop) *reading {
 	value := q.variable()
 	at := variable{key: q.index.name(), alts: []alt{*q.index}}
 	switch {
-	case c.HasIterVar2():
-		return x.with(c.IterVar(), at).with(c.IterVar2(), value)
+	case l.Index != "":
+		return x.with(l.Index, at).with(l.Variable, value)
 	case q.parent.decl.Kind == types.Map:
-		return x.with(c.IterVar(), at)
+		return x.with(l.Variable, at)
 	}
-	return x.with(c.IterVar(), value)
+	return x.with(l.Variable, value)
 }

@@ -50,7 +50,7 @@ func (x *reading) mayBeNull(e ast.Expr) bool {
 		name := e.AsCall().FunctionName()
 		return !slices.Contains(total, name) && !slices.Contains(typed, name)
 	case ast.ComprehensionKind:
-		_, _, ok := quantifierOf(e.AsComprehension())
+		_, ok := quantifierOf(e)
 		return !ok
 	}
 	return false

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -343,12 +344,12 @@ func (b *adjuster) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
 	}
 	for _, of := range b.elements(l.Over, sc) {
 		inner := l.enter(b, sc, of)
-		switch l.kind {
-		case filters:
+		switch l.Name {
+		case loops.Filter:
 			if b.is(l.Body, inner, true) {
 				all = append(all, of)
 			}
-		case transforms:
+		case loops.Map:
 			if l.filter == nil || b.is(l.filter, inner, true) {
 				all = append(all, binding{from: l.Body, in: inner})
 			}

@@ -10,58 +10,22 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/x/trace/record"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// A loop is a macro over a list or a map.
+// A loop is a macro over a list or a map. Its Body is the item of map, also if filter is set.
 type loop struct {
-	record.Loop
-	kind   loopKind
+	loops.Loop
 	filter ast.Expr // the condition of map with three arguments
 }
 
-type loopKind uint8
-
-const (
-	all loopKind = iota
-	exists
-	existsOne
-	filters
-	transforms
-)
-
 func loopOf(e ast.Expr) (loop, bool) {
-	read, ok := record.LoopOf(e)
-	if !ok {
-		return loop{}, false
-	}
+	read, ok := loops.Of(e)
 	l := loop{Loop: read}
-	step := e.AsComprehension().LoopStep().AsCall()
-	switch {
-	case read.Settled == celtypes.False:
-		l.kind = all
-	case read.Settled == celtypes.True:
-		l.kind = exists
-	case step.FunctionName() == operators.Add:
-		l.kind = transforms
-	case e.AsComprehension().Result().Kind() == ast.CallKind:
-		l.kind = existsOne
-	default:
-		l.kind = filters
-		then := step.Args()[1]
-		if then.Kind() != ast.CallKind || then.AsCall().FunctionName() != operators.Add {
-			return l, false
-		}
-		added := then.AsCall().Args()[1]
-		if added.Kind() != ast.ListKind || len(added.AsList().Elements()) != 1 {
-			return l, false
-		}
-		item := added.AsList().Elements()[0]
-		if item.Kind() != ast.IdentKind || item.AsIdent() != l.Variable {
-			l.kind, l.filter, l.Body = transforms, l.Body, item
-		}
+	if l.Name == loops.Map && l.Item != l.Body {
+		l.filter, l.Body = l.Body, l.Item
 	}
-	return l, true
+	return l, ok && l.Name != ""
 }
 
 // enter returns the scope of the macro's body for an element.
@@ -111,11 +75,11 @@ func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 		b.exist(l.Over, sc)
 	}
 	switch {
-	case l.kind == all && want, l.kind == exists && !want:
+	case l.Name == loops.All && want, l.Name == loops.Exists && !want:
 		b.each(l, sc, want)
-	case l.kind == all, l.kind == exists:
+	case l.Name == loops.All, l.Name == loops.Exists:
 		b.some(l, sc, want)
-	case l.kind == existsOne:
+	case l.Name == loops.ExistsOne:
 		b.exactlyOne(l, sc, want)
 	default:
 		b.sample(e, sc, want)
@@ -234,10 +198,10 @@ func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 		if !ok {
 			return false
 		}
-		switch l.kind {
-		case filters:
+		switch l.Name {
+		case loops.Filter:
 			return b.another(l, sc)
-		case transforms:
+		case loops.Map:
 			return b.grow(l.Over, sc)
 		}
 	case ast.CallKind:

@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // TestReference compares the value and cost of each node with cel-go's own interpreter.
@@ -134,7 +135,7 @@ func compareTraces(got *Trace, want *refTrace) string {
 	}
 	visit(got.program.root())
 	ast.PostOrderVisit(got.program.root(), ast.NewExprVisitor(func(e ast.Expr) {
-		l, ok := LoopOf(e)
+		l, ok := loops.Of(e)
 		if !ok {
 			return
 		}

@@ -3,64 +3,16 @@ package record
 import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
-
-// Loop is a macro in the form in which its author wrote it.
-type Loop struct {
-	// Over is the list or map that the macro iterates over.
-	Over ast.Expr
-	// Variable is the name of the element's variable, or of the key's for a map with one variable.
-	// Index is the first of two variables, or "".
-	Variable, Index string
-	// Body is the expression that is evaluated for each element.
-	Body ast.Expr
-	// Settled is the value of Body that ends the iteration: false for all, true for exists, and nil
-	// for other macros.
-	Settled ref.Val
-}
-
-// LoopOf returns the macro that expanded to comprehension e. ok is false if it is not a known
-// macro.
-func LoopOf(e ast.Expr) (l Loop, ok bool) {
-	if e.Kind() != ast.ComprehensionKind {
-		return Loop{}, false
-	}
-	c := e.AsComprehension()
-	l = Loop{Over: c.IterRange(), Variable: c.IterVar()}
-	if c.HasIterVar2() {
-		l.Index, l.Variable = c.IterVar(), c.IterVar2()
-	}
-	step := c.LoopStep()
-	if step.Kind() != ast.CallKind || len(step.AsCall().Args()) < 2 {
-		return l, false
-	}
-	args := step.AsCall().Args()
-	switch step.AsCall().FunctionName() {
-	case operators.LogicalAnd:
-		l.Body, l.Settled = args[1], celtypes.False
-	case operators.LogicalOr:
-		l.Body, l.Settled = args[1], celtypes.True
-	case operators.Conditional:
-		l.Body = args[0]
-	case operators.Add:
-		if args[1].Kind() != ast.ListKind || len(args[1].AsList().Elements()) != 1 {
-			return l, false
-		}
-		l.Body = args[1].AsList().Elements()[0]
-	default:
-		return l, false
-	}
-	return l, true
-}
 
 // children returns the parts of a node that have values of their own. A chain of selections is a
 // single part; its children are the operand at its start and its computed indexes.
 func children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.ComprehensionKind:
-		if l, ok := LoopOf(e); ok {
+		if l, ok := loops.Of(e); ok {
 			return []ast.Expr{l.Over, l.Body}
 		}
 		return []ast.Expr{e.AsComprehension().IterRange()}

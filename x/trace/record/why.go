@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types/path"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
@@ -214,7 +215,7 @@ func (w *why) operand(e ast.Expr, depth int) {
 		depth++
 	}
 	for _, child := range children(e) {
-		if l, ok := LoopOf(e); !ok || child.ID() != l.Body.ID() {
+		if l, ok := loops.Of(e); !ok || child.ID() != l.Body.ID() {
 			w.operand(child, depth)
 		}
 	}
@@ -223,7 +224,7 @@ func (w *why) operand(e ast.Expr, depth int) {
 // loop adds the element that decided all or exists, and why it did. For other macros, it adds the
 // list or map.
 func (w *why) loop(e ast.Expr, depth int) {
-	l, ok := LoopOf(e)
+	l, ok := loops.Of(e)
 	if !ok {
 		w.operandsOf(children(e), depth)
 		return
@@ -257,7 +258,7 @@ type element struct {
 }
 
 // element adds the variables of a macro for the element that ended it.
-func (w *why) element(l Loop, last element, size, depth int) {
+func (w *why) element(l loops.Loop, last element, size, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
 	element := Part{Text: l.Variable, Depth: depth, Value: last.values[l.Variable], Note: fmt.Sprintf("element %d of %d", last.number, size)}
 	if isList {
