@@ -83,13 +83,6 @@ func (b *adjuster) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
 			return ok && b.equalCall(e, sc, other)
 		}
 	}
-	if n, ok := now.(celtypes.Int); ok {
-		by := celtypes.Int(1)
-		if b.m.rng.IntN(2) == 0 {
-			by = -1
-		}
-		return b.arithmetic(call, sc, int64(n+by))
-	}
 	return false
 }
 

@@ -96,8 +96,6 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 	switch name := call.FunctionName(); name {
 	case operators.Conditional:
 		return b.conditional(args, sc, func(branch ast.Expr) bool { return b.equal(branch, sc, v) })
-	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
-		return b.arithmetic(call, sc, v)
 	case operators.Negate:
 		if n, ok := v.(int64); ok {
 			return b.equal(operand, sc, -n)

@@ -89,7 +89,7 @@ func (b *adjuster) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
 	default:
 		return false
 	}
-	whole, ok := f.around(w, b.m.texts)
+	whole, ok := f.around(w)
 	return ok && b.wantText(call.Target(), sc, whole)
 }
 
@@ -98,11 +98,11 @@ func (b *adjuster) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
 type frame struct{ before, free, after string }
 
 // around returns the requirement on the whole string.
-func (f frame) around(w textWant, t *texts) (whole textWant, ok bool) {
+func (f frame) around(w textWant) (whole textWant, ok bool) {
 	whole.max = -1
 	put := func(to *[]string, patterns []string) {
 		for _, p := range patterns {
-			inner, fits := t.filled(p, f.free)
+			inner, fits := filled(p, f.free)
 			ok = ok && fits
 			*to = append(*to, f.before+`(?:`+inner+`)`+f.after)
 		}
@@ -114,31 +114,6 @@ func (f frame) around(w textWant, t *texts) (whole textWant, ok bool) {
 		whole.match = append(whole.match, f.before+f.free+repeat(w.min, w.max)+f.after)
 	}
 	return whole, ok
-}
-
-// A filling holds the arguments of filled, and a filledPattern its results.
-type (
-	filling       struct{ pattern, free string }
-	filledPattern struct {
-		whole string
-		ok    bool
-	}
-)
-
-// maxFilled limits the number of cached results of filled.
-const maxFilled = 1000
-
-func (t *texts) filled(p, free string) (whole string, ok bool) {
-	key := filling{p, free}
-	of, known := t.wholes[key]
-	if !known {
-		of.whole, of.ok = filled(p, free)
-		if len(t.wholes) == maxFilled {
-			clear(t.wholes)
-		}
-		t.wholes[key] = of
-	}
-	return of.whole, of.ok
 }
 
 // filled returns a pattern that matches the whole of any string in which p matches. ok is false if
@@ -238,7 +213,7 @@ func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool
 	} else {
 		part = w.and(textWant{avoid: []string{s.sep}, max: -1})
 	}
-	whole, ok := f.around(w, b.m.texts)
+	whole, ok := f.around(w)
 	if one, found := b.m.texts.one(part, b.m.rng); found && b.edit(s, sc, i, one, whole) {
 		return true
 	}
@@ -344,7 +319,7 @@ func (b *adjuster) partPattern(e ast.Expr, variable, free string) (string, bool)
 		if !ok {
 			return "", false
 		}
-		return b.m.texts.filled(string(p), free)
+		return filled(string(p), free)
 	case operators.LessEquals, operators.Less, operators.GreaterEquals, operators.Greater:
 		n, ok := b.eval(call.Args()[1], nil).(celtypes.Int)
 		size := call.Args()[0]

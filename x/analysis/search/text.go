@@ -110,7 +110,6 @@ type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
 	found    map[string]*foundTexts
-	wholes   map[filling]filledPattern
 	kept     *int // bytes of found
 	// spent is the work for a question, in steps. Cached strings are charged once too, so that an
 	// answer does not depend on the cache.
@@ -125,7 +124,7 @@ type foundTexts struct {
 }
 
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, wholes: map[filling]filledPattern{}, kept: new(int), charged: map[string]bool{}}
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
 }
 
 // forQuestion returns texts that share the cache of t and count the work of a question.

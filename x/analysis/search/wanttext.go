@@ -3,11 +3,8 @@ package search
 import (
 	"encoding/base64"
 	"regexp"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 )
 
@@ -67,9 +64,6 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	if b.throughUntil(e, sc, w, done) {
 		return true
 	}
-	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add && b.wantSum(e.AsCall().Args(), sc, w) && done() {
-		return true
-	}
 	if e.Kind() == ast.CallKind {
 		if shape := shapes[e.AsCall().FunctionName()]; shape != "" {
 			w = w.and(textWant{match: []string{shape}, max: -1})
@@ -79,32 +73,6 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 		return true
 	}
 	return b.sampleOutcome(e, sc, done)
-}
-
-// wantSum changes one operand of + so that the sum meets w, and reports whether it set an operand.
-func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
-	first := b.m.rng.IntN(2)
-	for _, i := range []int{first, 1 - first} {
-		other, ok := b.eval(args[1-i], sc).(celtypes.String)
-		if !ok {
-			continue
-		}
-		if n := utf8.RuneCountInString(string(other)); len(w.match)+len(w.avoid) == 0 { // only a length is required
-			rest := textWant{min: max(w.min-n, 0), max: -1}
-			if w.max >= 0 {
-				rest.max = w.max - n
-			}
-			return (w.max < 0 || rest.max >= 0) && b.wantText(args[i], sc, rest)
-		}
-		p, cut := `\A`+regexp.QuoteMeta(string(other)), strings.TrimPrefix
-		if i == 0 {
-			p, cut = regexp.QuoteMeta(string(other))+`\z`, strings.TrimSuffix
-		}
-		if s, ok := b.m.texts.one(w.and(textWant{match: []string{p}, max: -1}), b.m.rng); ok && b.equal(args[i], sc, cut(s, string(other))) {
-			return true
-		}
-	}
-	return false
 }
 
 // textAt sets a handle to a string that meets w, its schema and, if possible, earlier requirements.
@@ -124,10 +92,6 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 	}
 	for _, also := range b.remembered(h) {
 		try := f.text.and(also).and(w)
-		if s, ok := b.longer(h, try); ok {
-			b.remember(h, also, w)
-			return b.assign(h, s)
-		}
 		readable := try
 		readable.min = max(try.min, 1)
 		s, ok := b.m.texts.one(readable, b.m.rng)
@@ -144,28 +108,6 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 		return b.assign(h, s)
 	}
 	return false
-}
-
-// longer sometimes lengthens the current string by repeating a piece, if only its length is
-// insufficient. This often keeps properties that cannot be derived from a rule, such as being a
-// valid URL.
-func (b *adjuster) longer(h handle, w textWant) (string, bool) {
-	rng := b.m.rng
-	v, _ := b.w.get(h.objectPath)
-	s, ok := v.(string)
-	if !ok || h.key || s == "" || utf8.RuneCountInString(s) >= w.min || rng.IntN(2) == 0 {
-		return "", false
-	}
-	runes := []rune(s)
-	for range stretches {
-		way := ways[rng.IntN(len(ways))]
-		way.piece = min(way.piece, len(runes))
-		b.m.texts.spent += 1 + w.min/longText
-		if long, ok := way.stretched(runes, rng.IntN(len(runes)-way.piece+1), w.min); ok && b.m.texts.has(w, long) {
-			return long, true
-		}
-	}
-	return "", false
 }
 
 // remembered returns earlier requirements on a string, most restrictive first, ending with no
