@@ -157,8 +157,6 @@ type binding struct {
 	// listed is set if arguments are evaluated in order and the first error ends the evaluation.
 	listed bool
 	exact  bool
-	// shortcut returns the result for the most common types of arguments, or nil. It may be nil.
-	shortcut func(a, b ref.Val) ref.Val
 	// demands add the work of the possible overloads. It is empty if no work needs to be added.
 	demands []demand
 }
@@ -191,9 +189,6 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 		b.binary = wrapInsert(b.binary)
 	}
 	b.exact = fn.isExact(inv)
-	if _, revised := b.semantics.revised[inv.function]; b.arity == 2 && !revised {
-		b.shortcut = shortcuts[inv.function]
-	}
 	b.demands = demandsOf(inv)
 	b.revise()
 	return b, nil
@@ -274,11 +269,6 @@ func (b *binding) caller() callFunc {
 
 // apply calls the bound function, or the receiver if no function is bound.
 func (b *binding) apply(args []ref.Val) ref.Val {
-	if b.shortcut != nil {
-		if v := b.shortcut(args[0], args[1]); v != nil {
-			return v
-		}
-	}
 	if !b.lenient {
 		for _, arg := range args {
 			if celtypes.IsUnknownOrError(arg) {
