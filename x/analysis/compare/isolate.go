@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
@@ -19,11 +17,8 @@ import (
 // Such a witness does not show which requirement its reader has to fix. Therefore, after all effects are known,
 // each witness is checked against the requirements of all other changes. These are added as rules to
 // the old CRD, as in hybrid.go, and that CRD validates the witness. If the witness breaks others, another search
-// treats the other requirements as rules that the object must satisfy. If that is not enough, parts of the
-// witness are removed and altered. Changes that are still broken are listed in Witness.AlsoBreaks.
-
-// maxIsolationWrites limits the objects that are tried to isolate a witness, without those of the search.
-const maxIsolationWrites = 200
+// treats the other requirements as rules that the object must satisfy. Changes that are still broken are
+// listed in Witness.AlsoBreaks.
 
 // A ChangeRef identifies another change of the same report.
 type ChangeRef struct{ Version, Path, Subject, Old, New string }
@@ -139,23 +134,11 @@ func (r *requirements) isolate(ch *change) error {
 	if err != nil || len(also) == 0 {
 		return err
 	}
-	improve := func(w *Witness) error {
-		if w == nil || ch.breaks.defaulted && !w.losesValue() {
-			return nil
-		}
-		fewer, err := r.alsoBroken(a, ch, w)
-		if err == nil && len(fewer) < len(also) {
-			best, also = w, fewer
-		}
-		return err
-	}
 	found, err := r.search(a, ch)
-	if err == nil {
-		err = improve(found)
-	}
-	if err == nil && len(also) > 0 && !r.work.Empty() {
-		if found, err = r.reduce(a, ch, best, len(also)); err == nil {
-			err = improve(found)
+	if err == nil && found != nil && (!ch.breaks.defaulted || found.losesValue()) {
+		var fewer []*change
+		if fewer, err = r.alsoBroken(a, ch, found); err == nil && len(fewer) < len(also) {
+			best, also = found, fewer
 		}
 	}
 	ch.Rejected = best
@@ -216,67 +199,6 @@ func (d *change) isCause(causes []engine.Cause) bool {
 		at, err := engine.ParsePath(fieldOf(c))
 		return err == nil && c.Rule == nil && covers(steps, at)
 	})
-}
-
-// reduce removes and alters values of w while that makes it break fewer other changes. It returns nil if no
-// object breaks fewer than left.
-func (r *requirements) reduce(a *goalSearch, ch *change, w *Witness, left int) (best *Witness, err error) {
-	writes := maxIsolationWrites
-	for again := true; again && left > 0; {
-		again = false
-		leaves(nil, w.Object, func(path []engine.Step, v any) bool {
-			if len(path) == 0 || path[0].Name == "metadata" || path[0].Name == "apiVersion" || path[0].Name == "kind" {
-				return true
-			}
-			for _, value := range slices.Backward(others(v)) { // removal first
-				if writes--; writes < 0 || r.work.Empty() {
-					return false
-				}
-				made := &Witness{Operation: w.Operation, Object: runtime.DeepCopyJSON(w.Object), Old: runtime.DeepCopyJSON(w.Old)}
-				if !put(made.Object, path, value) {
-					continue
-				}
-				if made.Old != nil {
-					put(made.Old, path, value)
-				}
-				var also []*change
-				if also, err = r.alsoBroken(a, ch, made); err != nil {
-					return false
-				}
-				if len(also) >= left {
-					continue
-				}
-				if made, err = a.confirm(made); err != nil {
-					return false
-				}
-				if made != nil {
-					w, best, left, again = made, made, len(also), true
-					return false
-				}
-			}
-			return true
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return best, nil
-}
-
-// confirm returns w with its verdicts if base admits it and it demonstrates the change. It returns nil
-// otherwise.
-func (a *goalSearch) confirm(w *Witness) (*Witness, error) {
-	req := w.request()
-	before, err := a.base.engine.Validate(a.ctx, req)
-	if err != nil || !before.Allowed {
-		return nil, undecidable(err)
-	}
-	if w.Operation == search.Update {
-		if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: w.Old}); err != nil || !res.Allowed {
-			return nil, undecidable(err)
-		}
-	}
-	return a.shown(req, before)
 }
 
 // search looks for a witness of ch in the old CRD with the requirements of all other changes.
