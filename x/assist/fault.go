@@ -2,12 +2,14 @@ package assist
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Advise returns a hint for an expression that does not compile. names returns all words that can
@@ -46,7 +48,7 @@ func (f *fault) adviceOn(text string) Advice {
 	case strings.HasPrefix(text, "expected type '"):
 		return Advice{Words: f.expected(text)}
 	case strings.Contains(text, "invalid argument to has() macro"):
-		return Advice{Words: f.as(HasArgument, hasArgument)}
+		return Advice{Words: f.as(HasArgument, f.argument())}
 	case text == invalidPattern:
 		return Advice{Words: f.as(InvalidPattern, f.pattern())}
 	}
@@ -60,6 +62,16 @@ const invalidPattern = "invalid matches argument"
 const noResolution = "unexpected failed resolution of '"
 
 const hasArgument = "has() takes a field: has(self.name); for a map use 'key' in self.labels, for a list size(self.items) > 0"
+
+// argument returns a hint for the argument of has().
+func (f *fault) argument() string {
+	for i := f.token; i < len(f.tokens) && i < f.token+4; i++ {
+		if owners := f.owners(i); f.isBare(i) && len(owners) == 1 {
+			return "has() takes a field of a variable: has(" + owners[0] + "." + f.at(i) + ")"
+		}
+	}
+	return hasArgument
+}
 
 var unknownName = lazy.New(`^(?:undefined field|undeclared reference to) '([^']+)'`)
 
@@ -145,16 +157,47 @@ func (f *fault) nearest(name string, offset int) []string {
 		return nil
 	}
 	var known []string
+	isVariable := f.wantsVariable(name, offset)
 	for _, candidate := range f.names(string(f.src[:offset])) {
-		if candidate != "in" && candidate != name {
+		if candidate != "in" && candidate != name && isVariable(candidate) {
 			known = append(known, candidate)
 		}
 	}
 	if escaped := asWritten(known, string(f.src[offset:])); escaped != "" {
 		return []string{escaped}
 	}
-	return spell.Near(name, known)
+	near := spell.Near(name, known)
+	for _, one := range near {
+		if plain(one) == plain(name) {
+			return []string{one}
+		}
+	}
+	return near
 }
+
+// plain returns a name without what styles of names differ in.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+}
+
+// wantsVariable returns whether a candidate for the name at offset can be meant: a name that is neither selected nor
+// called is not that of a function.
+func (f *fault) wantsVariable(name string, offset int) func(candidate string) bool {
+	i := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Start == offset && t.Text == name })
+	if i < 0 || f.at(i-1) == "." || f.at(i-1) == ".?" || f.at(i+1) == "(" {
+		return func(string) bool { return true }
+	}
+	variables := append(f.variablesAt(i), rootNames...)
+	if f.context != nil {
+		for _, named := range f.context.Named {
+			variables = append(variables, named.Text)
+		}
+	}
+	return func(candidate string) bool { return slices.Contains(variables, candidate) }
+}
+
+// rootNames are the variables of rules and policies, and the literals that are names.
+var rootNames = []string{types.Self, types.OldSelf, "object", "oldObject", "request", "params", "namespaceObject", "authorizer", "variables", "true", "false", "null"}
 
 // operandFirst returns the index of the first token of the operand that ends with token last, or
 // -1.

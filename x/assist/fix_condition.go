@@ -30,17 +30,17 @@ func (m *fixer) conditionEdits() (all [][]Edit) {
 	return all
 }
 
-// group returns the range of tokens in the same brackets as token i, without the brackets.
+// group returns the range of tokens in the same brackets as token i, without the brackets and other arguments.
 func (m *fixer) group(i int) (first, last int) {
 	depth := 0
 	for first = i; first > 0; first-- {
-		if depth += lex.Depth(m.tokens[first-1]); depth > 0 {
+		if depth += lex.Depth(m.tokens[first-1]); depth > 0 || depth == 0 && m.at(first-1) == "," {
 			break
 		}
 	}
 	depth = 0
 	for last = i; last+1 < len(m.tokens); last++ {
-		if depth += lex.Depth(m.tokens[last+1]); depth < 0 {
+		if depth += lex.Depth(m.tokens[last+1]); depth < 0 || depth == 0 && m.at(last+1) == "," {
 			break
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // argumentEdits returns edits for a has() whose argument is not a field.
@@ -18,8 +19,9 @@ func (m *fixer) argumentEdits() (all [][]Edit) {
 		}
 		whole, last := m.tokenSpan(i, end), end-1
 		switch {
-		case end == i+3 && m.tokens[i+2].Kind == lex.String: // has('self.name')
-			all = append(all, replace(m.tokenSpan(i+2, i+2), strings.Trim(m.at(i+2), `'"`)))
+		case end == i+3 && m.tokens[i+2].Kind == lex.String: // has('self.name') or has('name')
+			name := strings.Trim(m.at(i+2), `'"`)
+			all = append(all, replace(m.tokenSpan(i+2, i+2), name), replace(m.tokenSpan(i+2, i+2), types.Self+"."+name))
 		case m.at(last) == "]":
 			open := m.opened(last)
 			if open <= i+2 || open+2 != last {
@@ -31,8 +33,6 @@ func (m *fixer) argumentEdits() (all [][]Edit) {
 			} else {
 				all = append(all, replace(whole, "size("+of+") > "+index))
 			}
-		default:
-			all = append(all, replace(whole, m.part(i+2, last)))
 		}
 	}
 	return all

@@ -1,14 +1,12 @@
 package assist
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // A literal is a value that other languages or Kubernetes manifests write without quotes.
@@ -228,69 +226,19 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 	if at := slashPattern.FindStringSubmatchIndex(text); at != nil {
 		start, pattern := len([]rune(text[:at[2]])), text[at[4]:at[5]]
 		quoted := "'" + pattern + "'"
-		if strings.Contains(pattern, `\`) {
+		if strings.Contains(pattern, `\`) && !strings.Contains(pattern, `\\`) {
 			quoted = "r" + quoted
 		}
 		all = append(all, []Edit{{start, start + len([]rune(text[at[2]:at[3]])), quoted}})
 	}
-	for i, t := range m.tokens { // 'it's' ends before the s
-		if t.Kind != lex.String || t.Open || !m.isName(i+1) || m.tokens[i+1].Start != t.End {
-			continue
-		}
-		for _, end := range m.tokens[i+2:] {
-			if end.Open && end.Text[:1] == t.Text[:1] {
-				quote := map[string]string{"'": `"`, `"`: "'"}[t.Text[:1]]
-				all = append(all, []Edit{{t.Start, t.Start + 1, quote}, {end.Start, end.Start + 1, quote}})
-			}
-		}
-	}
 	return all
 }
-
-// enumEdits quotes unknown names that are operands, such as the values of an enum.
-func (m *fixer) enumEdits() (all [][]Edit) {
-	i := m.nameToken()
-	if i < 0 || !m.plainName(i) || len(m.tokens) == 1 || m.isSelfField(i) {
-		return nil
-	}
-	var every []Edit
-	for j := range m.tokens {
-		switch {
-		case m.isSelfField(j):
-			every = append(every, selfAt(m.tokens[j]))
-		case m.plainName(j) && !slices.Contains(m.known(), m.at(j)):
-			every = append(every, quoteAt(m.tokens[j]))
-		}
-	}
-	return [][]Edit{{quoteAt(m.tokens[i])}, every}
-}
-
-// selfEdits puts self in front of all names that are fields of self.
-func (m *fixer) selfEdits() (every []Edit) {
-	for j := range m.tokens {
-		if m.isSelfField(j) {
-			every = append(every, selfAt(m.tokens[j]))
-		}
-	}
-	return every
-}
-
-// isSelfField reports whether token i is the name of a field of self that is used like a variable.
-func (m *fixer) isSelfField(i int) bool {
-	if m.names == nil || !m.isName(i) || m.at(i-1) == "." || m.at(i-1) == ".?" || m.at(i+1) == "(" || m.at(i+1) == ":" && m.at(i-1) != "?" {
-		return false
-	}
-	name := m.at(i)
-	return !slices.Contains(m.known(), name) && slices.Contains(m.names(types.Self+"."), name)
-}
-
-func selfAt(t lex.Token) Edit { return Edit{t.Start, t.Start, types.Self + "."} }
 
 func quoteAt(t lex.Token) Edit { return Edit{t.Start, t.End, "'" + t.Text + "'"} }
 
 // plainName reports whether token i is a name that is neither selected nor called nor selected from.
 func (f *fault) plainName(i int) bool {
-	return f.isName(i) && !strings.Contains(". .?", cmp.Or(f.at(i-1), "x")) && !strings.Contains(". .? (", cmp.Or(f.at(i+1), "x"))
+	return f.isName(i) && !slices.Contains([]string{".", ".?"}, f.at(i-1)) && !slices.Contains([]string{".", ".?", "("}, f.at(i+1))
 }
 
 // known returns the names of variables.

@@ -1,8 +1,10 @@
 package assist
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -79,9 +81,6 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 	}
 	is, call := renamed[name], m.at(i+1) == "("
 	s := m.tokenSpan(i, i)
-	if nameHints[name] == "" {
-		all = append(all, m.enumEdits()...)
-	}
 	switch {
 	case is != "" && m.at(i-1) == "." && call && m.at(i+2) == ")":
 		all = append(all, replace(s, is))
@@ -120,20 +119,14 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 	case "changed", "isChanged":
 		all = append(all, m.comparisonEdit(i, "!=")...)
 	}
-	if i > 0 && m.at(i-1) == "." {
-		if path := m.context.fieldElsewhere(m.operandPath(i-2), name); path != "" {
-			if from := m.operandFirst(i - 2); from >= 0 {
-				all = append(all, replace(m.tokenSpan(from, i), path))
-			}
-		}
-	}
-	if IsLoop(name) && call {
+	if IsLoop(renamedOr(name)) && call {
 		all = append(all, m.variableEdit(i)...)
+		all = append(all, m.macroEdits(i)...)
 	}
-	if strings.HasPrefix(name, ".") {
-		all = append(all, []Edit{{s.Start - 1, s.Start - 1, types.Self}})
+	if call && m.at(i-1) != "." { // matches('a') for self.matches('a')
+		all = append(all, []Edit{{s.Start, s.Start, types.Self + "."}})
 	}
-	return all
+	return append(all, m.pathEdits(i)...)
 }
 
 // operandStart returns the index of the first token of a method's receiver, or -1; i is the
@@ -167,8 +160,10 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 		return nil
 	}
 	all = m.elsewhereEdits(m.at(i))
-	if m.at(i-1) == "." {
+	if m.at(i-1) == "." && m.at(i+1) == "." && (IsLoop(m.at(i+2)) || slices.Contains(ofLists, m.at(i+2))) {
 		all = append(all, replace(m.tokenSpan(i-1, i), ".map(e, e."+m.at(i)+")"))
+	}
+	if m.at(i-1) == "." {
 		all = append(all, replace(m.tokenSpan(i-1, i-1), ".?"))
 	}
 	return all
@@ -261,22 +256,76 @@ func (m *fixer) opened(i int) int {
 	return -1
 }
 
-// variableEdit adds the variable to the macro call at token i. Its name is the first name of the condition
-// that is not declared, or e.
+// variableEdit adds the variable to the macro call at token i: the first name in it that is not declared.
 func (m *fixer) variableEdit(i int) [][]Edit {
-	at := m.tokens[i+1].End
-	variable := "e"
-	if i+2 < len(m.tokens) && m.isName(i+2) && m.at(i+2) != types.Self && m.at(i+3) != "(" {
-		variable = m.at(i + 2)
+	at, end := m.tokens[i+1].End, m.closing(i+1)
+	for j := i + 2; j < end; j++ {
+		if m.isBare(j) && !slices.Contains(typeNames, m.at(j)) {
+			return [][]Edit{{{at, at, m.at(j) + ", "}}, {{at, at, "e, "}}}
+		}
 	}
-	return [][]Edit{{{at, at, variable + ", "}}}
+	return [][]Edit{{{at, at, "e, "}}}
 }
 
-// operandPath returns the text of the operand that ends with token i if it consists of names and dots.
-func (m *fixer) operandPath(i int) string {
-	from := m.operandFirst(i)
-	if from < 0 {
-		return ""
+// macroEdits makes a macro that is called like a function, at token i, a method of its first argument or of self, and
+// joins conditions that are separated by commas.
+func (m *fixer) macroEdits(i int) (all [][]Edit) {
+	end := m.closing(i + 1)
+	var commas []int
+	for at := i + 1; ; {
+		if at = m.next(at, ","); at < 0 || at > end {
+			break
+		}
+		commas = append(commas, at)
 	}
-	return m.part(from, i)
+	switch {
+	case m.at(i-1) != "." && len(commas) == 2:
+		list := m.part(i+2, commas[0]-1)
+		all = append(all, []Edit{{m.tokens[i].Start, m.tokens[commas[0]+1].Start, list + "." + renamedOr(m.at(i)) + "("}})
+	case m.at(i-1) == "." && len(commas) > 1:
+		var edits []Edit
+		for _, at := range commas[1:] {
+			edits = append(edits, Edit{m.tokens[at].Start, m.tokens[at].End, " &&"})
+		}
+		all = append(all, edits)
+	}
+	return all
+}
+
+// pathEdits corrects a path whose name at token i does not exist: a level too many or too few, or old for oldSelf.
+func (m *fixer) pathEdits(i int) (all [][]Edit) {
+	if m.isBare(i) && len(m.owners(i)) == 0 {
+		if path := m.context.fieldElsewhere(types.Self, m.at(i)); path != "" && !strings.Contains(path, ".metadata.") {
+			return [][]Edit{replace(m.tokenSpan(i, i), path)}
+		}
+	}
+	if i < 2 || m.at(i-1) != "." {
+		return nil
+	}
+	from := m.operandFirst(i - 2)
+	if from < 0 {
+		return nil
+	}
+	name, of := m.at(i), m.part(from, i-2)
+	if of == types.Self && slices.Contains([]string{"old", "oldSelf", "previous"}, name) {
+		all = append(all, m.pathEverywhere(i, types.OldSelf))
+	}
+	isStep := func(step engine.Step) bool { return step.Name == name }
+	if (of == types.Self || of == types.OldSelf) && slices.ContainsFunc(m.context.steps(), isStep) {
+		all = append(all, m.pathEverywhere(i, of))
+	}
+	if path := m.context.fieldElsewhere(of, name); path != "" && !strings.Contains(path, ".metadata.") {
+		all = append(all, replace(m.tokenSpan(from, i), path))
+	}
+	return all
+}
+
+// pathEverywhere replaces the name at token i and its variable, here and where else they are, by a variable.
+func (m *fixer) pathEverywhere(i int, variable string) (all []Edit) {
+	for j := 2; j < len(m.tokens); j++ {
+		if m.at(j) == m.at(i) && m.at(j-1) == "." && m.at(j-2) == m.at(i-2) && m.at(j-3) != "." {
+			all = append(all, replace(m.tokenSpan(j-2, j), variable)...)
+		}
+	}
+	return all
 }

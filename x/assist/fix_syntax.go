@@ -23,7 +23,7 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		}
 	}
 	add(m.rawEdits())
-	for _, edits := range slices.Concat(m.literalEdits(), m.quoteEdits(), m.conditionEdits(), m.wrapperEdits(), m.closingEdits()) {
+	for _, edits := range slices.Concat(m.quoteEdits(), m.wrapperEdits()) {
 		add(edits)
 	}
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
@@ -31,7 +31,6 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 			continue
 		}
 		add(m.lambda(i))
-		add(m.infix(i))
 		if edit := m.operatorEdit(i); edit != nil {
 			add(edit)
 			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
@@ -39,8 +38,45 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		add(m.tokenEdit(i))
 	}
 	add(m.everywhere("?.")) // the parser reports a?.b where it expects a conditional to continue
+	add(m.withoutOptional())
 	near, every := m.wordEdits()
 	return append(append(all, near...), every, append(m.everywhere(""), every...))
+}
+
+// shapeEdits returns edits that change more than the spelling of an operator.
+func (m *fixer) shapeEdits() (all [][]Edit) {
+	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
+		if i >= 0 && i < len(m.tokens) {
+			all = append(all, m.infix(i), m.inParentheses(i))
+		}
+	}
+	return append(all, m.literalEdits()...)
+}
+
+// inParentheses rewrites x in (a, b), where in or the bracket is near token i, with a list.
+func (m *fixer) inParentheses(i int) []Edit {
+	for ; i > 0 && m.at(i) != "in"; i-- {
+	}
+	if m.at(i) != "in" || m.at(i+1) != "(" {
+		return nil
+	}
+	end := m.closing(i + 1)
+	if end < 0 {
+		return nil
+	}
+	return []Edit{{m.tokens[i+1].Start, m.tokens[i+1].End, "["}, {m.tokens[end].Start, m.tokens[end].End, "]"}}
+}
+
+// withoutOptional replaces each ?. in front of a method by a dot.
+func (m *fixer) withoutOptional() (all []Edit) {
+	for i := range m.tokens {
+		first, last := m.runAt(i)
+		if first == i && first < last && m.textOf(m.tokenSpan(first, last)) == "?." && m.at(last+2) == "(" {
+			s := m.tokenSpan(first, last)
+			all = append(all, Edit{s.Start, s.End, "."})
+		}
+	}
+	return all
 }
 
 // operatorEdit replaces the operator at token i by its CEL counterpart, or returns nil.
@@ -113,6 +149,8 @@ func (m *fixer) tokenEdit(i int) []Edit {
 		return replace(s, " &&")
 	case t.Text == "$" && m.at(i+1) == ".":
 		return replace(s, types.Self)
+	case t.Text == "$" && !m.isName(i+1):
+		return replace(s, types.Self)
 	case t.Text == "$":
 		return replace(s, "")
 	case t.Text == "#":
@@ -178,16 +216,16 @@ func (m *fixer) infix(i int) []Edit {
 
 // operandEnd returns the index of the last token of the operand that begins with token i. An
 // operand consists of names, dots, indexes, and calls.
-func (m *fixer) operandEnd(i int) int {
-	for i+1 < len(m.tokens) {
-		next := m.tokens[i+1]
+func (f *fault) operandEnd(i int) int {
+	for i+1 < len(f.tokens) {
+		next := f.tokens[i+1]
 		switch {
-		case next.Text == "." && m.isName(i+2):
+		case next.Text == "." && f.isName(i+2):
 			i += 2
-		case next.Text == "(" && m.isName(i), next.Text == "[":
+		case next.Text == "(" && f.isName(i), next.Text == "[":
 			depth := 0
-			for i++; i+1 < len(m.tokens); i++ {
-				if depth += lex.Depth(m.tokens[i]); depth == 0 {
+			for i++; i+1 < len(f.tokens); i++ {
+				if depth += lex.Depth(f.tokens[i]); depth == 0 {
 					break
 				}
 			}
@@ -198,45 +236,92 @@ func (m *fixer) operandEnd(i int) int {
 	return i
 }
 
-// closingEdits closes open quotes and brackets, or removes closing brackets without a counterpart.
-func (m *fixer) closingEdits() (all [][]Edit) {
+// maxEnds limits how many places are tried for a bracket or quote that is missing.
+const maxEnds = 40
+
+// quoteEnds closes a string whose closing quote is missing: after its first word, or at the end of the expression.
+func (m *fixer) quoteEnds() (all [][]Edit) {
+	end := m.end()
+	for _, t := range m.tokens {
+		if t.Kind != lex.String {
+			continue
+		}
+		quote, _ := lex.StringPrefix(m.src, t.Start)
+		q := string(m.src[quote])
+		if strings.HasPrefix(string(m.src[quote:]), q+q+q) {
+			q += q + q
+		}
+		after := quote + len(q)
+		for after < t.End && (lex.LetterOrDigit(m.src[after]) || strings.ContainsRune("-./:", m.src[after])) {
+			after++
+		}
+		if after > quote+len(q) && after < t.End-1 {
+			all = append(all, []Edit{{after, after, q}})
+		}
+		if t.Open && after >= end {
+			all = append(all, []Edit{{end, end, q}})
+		}
+		all = append(all, m.otherQuotes(t))
+		for at := end; t.Open && at > quote+1 && strings.ContainsRune(")]}", m.src[at-1]); at-- {
+			all = append(all, []Edit{{at - 1, at - 1, q}})
+		}
+	}
+	return all
+}
+
+// otherQuotes puts other quotes around a string that contains its own, such as 'it's'.
+func (m *fixer) otherQuotes(t lex.Token) []Edit {
+	quote := map[string]string{"'": `"`, `"`: "'"}[t.Text[:1]]
+	for _, end := range m.tokens {
+		if quote != "" && !t.Open && end.Open && end.Start > t.End && end.Text[:1] == t.Text[:1] {
+			return []Edit{{t.Start, t.Start + 1, quote}, {end.Start, end.Start + 1, quote}}
+		}
+	}
+	return nil
+}
+
+// end returns the position after the last character that is no space.
+func (m *fixer) end() int {
 	end := len(m.src)
-	for end > 0 && (m.src[end-1] == ' ' || m.src[end-1] == '\n' || m.src[end-1] == '\t') {
+	for end > 0 && strings.ContainsRune(" \n\t", m.src[end-1]) {
 		end--
 	}
-	var open []lex.Token
-	missing := ""
+	return end
+}
+
+// closingEdits closes open brackets, or removes closing brackets without a counterpart, wherever that is possible.
+func (m *fixer) closingEdits() (all [][]Edit) {
+	var open []int
+	missing, extra := "", -1
 	for i, t := range m.tokens {
 		switch {
-		case t.Open:
-			quote, _ := lex.StringPrefix(m.src, t.Start)
-			q := string(m.src[quote])
-			if strings.HasPrefix(string(m.src[quote:]), q+q+q) {
-				q += q + q
-			}
-			all = append(all, []Edit{{end, end, q}})
-			if bracket := slices.Index(m.src[quote:end], ')'); bracket > 0 {
-				all = append(all, []Edit{{quote + bracket, quote + bracket, q}})
-			}
-			for at := end; at > quote+1 && strings.ContainsRune(")]}", m.src[at-1]); at-- {
-				all = append(all, []Edit{{at - 1, at - 1, q}})
-			}
 		case lex.Depth(t) > 0:
-			open = append(open, t)
+			open = append(open, i)
 		case lex.Depth(t) < 0 && len(open) == 0:
-			all = append(all, replace(m.tokenSpan(i, i), ""))
+			extra = i
 		case lex.Depth(t) < 0:
 			open = open[:len(open)-1]
 		}
 	}
-	for i := len(open) - 1; i >= 0; i-- {
-		missing += map[string]string{"(": ")", "[": "]", "[?": "]", "{": "}"}[open[i].Text]
+	for _, i := range slices.Backward(open) {
+		missing += map[string]string{"(": ")", "[": "]", "[?": "]", "{": "}"}[m.at(i)]
 	}
-	if missing != "" {
-		all = append(all, []Edit{{end, end, missing}})
-		if before := m.offset; before < end && len(missing) == 1 {
-			all = append(all, []Edit{{before, before, missing}})
+	switch {
+	case extra >= 0 && len(open) == 0:
+		for i, t := range m.tokens[:extra+1] {
+			if t.Text == m.at(extra) && len(all) < maxEnds {
+				all = append(all, replace(m.tokenSpan(i, i), ""))
+			}
 		}
+	case len(missing) == 1:
+		for i := len(m.tokens) - 1; i > open[0] && len(all) < maxEnds; i-- {
+			at := m.tokens[i].End
+			if next := m.at(i + 1); next != "." && next != "(" {
+				all = append(all, []Edit{{at, at, missing}})
+			}
+		}
+	case missing != "":
+		all = append(all, []Edit{{m.end(), m.end(), missing}})
 	}
 	return all
 }

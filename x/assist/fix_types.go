@@ -35,10 +35,13 @@ func (m *fixer) typeEdits() [][]Edit {
 			return nil
 		}
 		s, ok := m.span(path[len(path)-1])
+		at := path[len(path)-1]
 		switch {
 		case !ok:
+		case at.Kind() == ast.LiteralKind && len(path) > 1 && kindOf(want) == kindBool:
+			return m.alternativeIn(path[len(path)-2], operandPart{Span: s, e: at})
 		case kindOf(want) == kindBool:
-			return conditions(s, kindOf(found))
+			return m.conditions(s, path[len(path)-1], kindOf(found))
 		default:
 			return m.convert(s, path[len(path)-1], kindOf(found), kindOf(want), want)
 		}
@@ -109,14 +112,20 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	switch name {
 	case operators.LogicalAnd, operators.LogicalOr:
 		for _, part := range []operandPart{a, b} {
-			if part.kind != kindBool {
-				all = append(all, conditions(part.Span, part.kind)...)
+			switch {
+			case part.kind == kindBool:
+			case part.e.Kind() == ast.LiteralKind:
+				all = append(all, m.alternative(name, a, part)...)
+			default:
+				all = append(all, m.conditions(part.Span, part.e, part.kind)...)
 			}
 		}
 		return all
 	case operators.In:
 		switch {
-		case b.kind == kindString:
+		case a.kind == kindList:
+			return [][]Edit{replace(whole, right+" in "+left)}
+		case b.kind == kindString && a.kind == kindString:
 			return [][]Edit{replace(whole, right+".contains("+left+")")}
 		case b.kind == kindObject && a.e.Kind() == ast.LiteralKind:
 			if field, err := strconv.Unquote(strings.ReplaceAll(left, "'", `"`)); err == nil {
@@ -156,6 +165,9 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	}
 	if a.kind.byMethod() || b.kind.byMethod() {
 		return m.methodFor(name, a, b)
+	}
+	if name == operators.Add && a.kind == kindBool && b.kind == kindBool {
+		return [][]Edit{slices.Concat(asNumber(a.Span), asNumber(b.Span))}
 	}
 	if name == operators.Add && (a.kind == kindList) != (b.kind == kindList) {
 		part := a
@@ -230,22 +242,115 @@ func (m *fixer) unchain(a operandPart) [][]Edit {
 	return [][]Edit{{{a.End, a.End, " && " + m.textOf(middle)}}}
 }
 
-// notEdits returns edits for the negation of a value that is not a bool.
+// asNumber returns edits that make 1 or 0 of a condition.
+func asNumber(s Span) []Edit { return wrap(s, "(", " ? 1 : 0)") }
+
+// alternative compares a literal that is used as a condition with what the comparison before it compares:
+// x == 'a' || 'b' is x == 'a' || x == 'b'.
+func (m *fixer) alternative(operator string, before, literal operandPart) [][]Edit {
+	last := before.e
+	for isCall(last, operator) {
+		last = last.AsCall().Args()[1]
+	}
+	comparison := map[string]string{operators.LogicalOr: operators.Equals, operators.LogicalAnd: operators.NotEquals}[operator]
+	if !isCall(last, comparison) || last.AsCall().Args()[1].Kind() != ast.LiteralKind {
+		return nil
+	}
+	x, ok := m.span(last.AsCall().Args()[0])
+	if !ok {
+		return nil
+	}
+	symbol, _ := operators.FindReverse(comparison)
+	return [][]Edit{wrap(literal.Span, m.textOf(x)+" "+symbol+" ", "")}
+}
+
+// alternativeIn is like alternative for a literal in a call of a logical operator.
+func (m *fixer) alternativeIn(of ast.Expr, literal operandPart) [][]Edit {
+	if !isCall(of, operators.LogicalOr) && !isCall(of, operators.LogicalAnd) || of.AsCall().Args()[1] != literal.e {
+		return nil
+	}
+	return m.alternative(of.AsCall().FunctionName(), operandPart{e: of.AsCall().Args()[0]}, literal)
+}
+
+// notEdits returns edits for the negation of a value that is not a bool. If the negation is compared, the comparison is
+// meant to be negated, because ! binds to the value alone.
 func (m *fixer) notEdits(of operandPart) [][]Edit {
 	at := m.offset
+	path := pathTo(m.nodes, func(e ast.Expr) bool { return isCall(e, operators.LogicalNot) && m.isAtError(e) })
+	if len(path) > 1 && isComparison(path[len(path)-2]) && path[len(path)-2].AsCall().Args()[0] == path[len(path)-1] {
+		return m.negatedComparison(path, of)
+	}
+	switch test, known := m.presenceOf(of.e, m.textOf(of.Span)); {
+	case !known:
+		return nil
+	case test != "":
+		return [][]Edit{replace(of.Span, test)}
+	}
 	bang := Edit{at, at + 1, ""}
 	none := map[kind]string{kindString: " == ''", kindInt: " == 0", kindDouble: " == 0.0"}[of.kind]
 	switch {
+	case of.e.Kind() == ast.LiteralKind:
+		return nil
 	case none != "":
 		return [][]Edit{{bang, {of.End, of.End, none}}}
 	case of.kind == kindList || of.kind == kindMap:
 		return [][]Edit{{{at, at + 1, "size("}, {of.End, of.End, ") == 0"}}}
 	}
-	return conditions(of.Span, of.kind)
+	return m.conditions(of.Span, of.e, of.kind)
 }
 
-// conditions returns edits that turn a value of kind k into a condition.
-func conditions(s Span, k kind) [][]Edit {
+// negatedComparison returns edits that negate the comparison of a negated operand, the last but one node of path, as a whole.
+func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
+	whole := path[len(path)-2]
+	s, ok := m.span(whole)
+	args := whole.AsCall().Args()
+	if !ok || len(path) > 2 && m.continues(path[len(path)-3], whole) {
+		return nil
+	}
+	if args[1].Kind() == ast.LiteralKind && args[1].AsLiteral().Type() == celtypes.NullType {
+		not := map[string]string{operators.NotEquals: "!", operators.Equals: ""}[whole.AsCall().FunctionName()]
+		if test, _ := m.presenceOf(of.e, m.textOf(of.Span)); test != "" {
+			return [][]Edit{replace(Span{m.offset, s.End}, not+test)}
+		}
+	}
+	return [][]Edit{{{m.offset + 1, m.offset + 1, "("}, {s.End, s.End, ")"}}}
+}
+
+// continues reports whether all, which joins conditions, has another comparison like one, so that a negation in front of
+// one can be meant for both.
+func (m *fixer) continues(all, one ast.Expr) bool {
+	if !isCall(all, operators.LogicalOr) && !isCall(all, operators.LogicalAnd) {
+		return false
+	}
+	for _, other := range all.AsCall().Args() {
+		if other == one || !isCall(other, one.AsCall().FunctionName()) {
+			continue
+		}
+		for i, arg := range other.AsCall().Args() {
+			a, _ := m.span(arg)
+			b, _ := m.span(one.AsCall().Args()[i])
+			if left := strings.TrimPrefix(m.textOf(b), "!"); m.textOf(a) == left {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isComparison reports whether e is a comparison or a test of membership.
+func isComparison(e ast.Expr) bool {
+	return e.Kind() == ast.CallKind && slices.Contains([]string{operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals,
+		operators.Greater, operators.GreaterEquals, operators.In}, e.AsCall().FunctionName())
+}
+
+// conditions returns edits that turn e, a value of kind k, into a condition.
+func (m *fixer) conditions(s Span, e ast.Expr, k kind) [][]Edit {
+	switch test, known := m.presenceOf(e, m.textOf(s)); {
+	case !known:
+		return nil
+	case test != "":
+		return [][]Edit{replace(s, test)}
+	}
 	switch k {
 	case kindString:
 		return [][]Edit{wrap(s, "", " != ''")}
@@ -264,7 +369,12 @@ func conditions(s Span, k kind) [][]Edit {
 // choiceEdits returns edits for a conditional expression with type errors.
 func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 	if on[0].kind != kindBool {
-		return conditions(on[0].Span, on[0].kind)
+		return m.conditions(on[0].Span, on[0].e, on[0].kind)
+	}
+	for i, part := range on[1:] {
+		if other := on[2-i]; other.kind == kindBool && part.kind != kindBool {
+			return m.conditions(part.Span, part.e, part.kind)
+		}
 	}
 	return append(m.convert(on[2].Span, on[2].e, on[2].kind, on[1].kind, on[1].typ), m.convert(on[1].Span, on[1].e, on[1].kind, on[2].kind, on[2].typ)...)
 }
@@ -309,10 +419,16 @@ func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
 		}
 		all = append(all, replace(whole, m.textOf(first.Span)+"."+name+"("+rest+")"))
 	}
+	if len(m.tokens) > 0 && m.token > 0 { // matches('a') for self.matches('a')
+		all = append(all, []Edit{{whole.Start, whole.Start, types.Self + "."}})
+	}
 	if slices.Contains(ofLists, name) {
 		all = append(all, replace(whole, "["+m.textOf(Span{first.Start, last.End})+"]."+name+"()"))
 	}
-	if first.e.Kind() == ast.LiteralKind {
+	switch {
+	case first.kind == kindBool:
+		return append(all, replace(whole, "("+m.textOf(first.Span)+" ? 1 : 0)"))
+	case first.e.Kind() == ast.LiteralKind:
 		all = append(all, wrap(first.Span, "'", "'"))
 	}
 	return append(all, wrap(first.Span, "string(", ")"))
@@ -342,13 +458,15 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 		}
 	case quoted != "" && (to == kindInt && number(quoted) || to == kindBool && (quoted == "true" || quoted == "false")):
 		all = append(all, replace(s, quoted))
+	case from == kindInt && to == kindDouble && isCall(e, operators.Divide): // a fraction is wanted
+		all = append(all, m.fraction(e))
 	case from == kindInt && to == kindDouble && literal:
 		all = append(all, wrap(s, "", ".0"))
 	case from == kindDouble && to == kindInt && literal && strings.HasSuffix(text, ".0"):
 		all = append(all, replace(s, strings.TrimSuffix(text, ".0")))
 	case (from == kindList || from == kindMap) && (to == kindInt || to == kindDouble):
 		call("size")
-	case to == kindString && (from == kindInt || from == kindDouble || from == kindBool):
+	case to == kindString && (from == kindInt || from == kindDouble):
 		call("string")
 	case to == kindInt && from == kindString:
 		call("int")
@@ -362,6 +480,22 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 		all = append(all, replace(s, strings.TrimRight(text, "uU")))
 	}
 	return all
+}
+
+// fraction makes a division of integers one of doubles.
+func (m *fixer) fraction(division ast.Expr) (edits []Edit) {
+	for _, e := range division.AsCall().Args() {
+		s, ok := m.span(e)
+		switch {
+		case !ok:
+			return nil
+		case e.Kind() == ast.LiteralKind:
+			edits = append(edits, wrap(s, "", ".0")...)
+		default:
+			edits = append(edits, wrap(s, "double(", ")")...)
+		}
+	}
+	return edits
 }
 
 // typeOf returns the type of e in cel-go's notation, or other if it is unknown.

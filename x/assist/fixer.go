@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -23,6 +24,7 @@ import (
 // fixer looks for fixes of a compile error.
 type fixer struct {
 	*fault
+	hunt *hunt
 	bad  *engine.CompileError
 	text string // the error message
 	// nodes is the syntax tree, and info and source map it to the text. All three are nil if the
@@ -50,76 +52,128 @@ const (
 	maxLongTries  = 8
 )
 
+// hunt is the search for the fixes of an expression.
+type hunt struct {
+	was   string // the expression that the author wrote
+	tries int    // how many more expressions may be compiled
+}
+
+// proposal is a change that may fix an error.
+type proposal struct {
+	edits []Edit
+	// certain is set if the author can mean nothing else. alternative names a group of changes of which only one can
+	// be meant: if several of them fit, none is offered. last is set if a change must be enough on its own.
+	certain     bool
+	alternative string
+	last        bool
+}
+
 // fixes returns the fixes of an error that is described by advice.
 func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
 	if len(f.src) > maxFixedLength {
 		return nil
 	}
-	tries := maxTries
+	h := &hunt{was: bad.Rule, tries: maxTries}
 	if len(f.src) > maxRealLength {
-		tries = min(tries, maxLongTries)
+		h.tries = min(h.tries, maxLongTries)
 	}
-	return p.fixesIn(bad, f, advice, &tries, maxSteps)
+	return p.fixesIn(bad, f, advice, h, maxSteps)
 }
 
-// fixesIn is like fixes. If no edit fixes the expression as a whole, it continues with the next error
-// for at most steps edits. tries is decremented for each expression that is compiled.
-func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, tries *int, steps int) []Fix {
-	m := p.newFixer(bad, f)
+// fixesIn is like fixes. If no change fixes the expression as a whole, it continues with the next error for at most
+// steps changes.
+func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, h *hunt, steps int) []Fix {
+	m := p.newFixer(bad, f, h)
 	var whole, part []Fix
-	var attempts []attempt
-	for _, edits := range m.candidates(advice) {
-		same := func(other attempt) bool { return other.src == Apply(bad.Rule, edits) }
-		if len(edits) == 0 || slices.ContainsFunc(edits, m.outside) || slices.ContainsFunc(attempts, same) {
+	var attempts, fitting []attempt
+	for _, one := range m.proposals(advice) {
+		if m.isKnown(one, attempts) {
 			continue
 		}
-		if *tries--; *tries < 0 {
+		if h.tries--; h.tries < 0 {
 			break
 		}
-		one := m.try(edits)
-		fix := Fix{Title: titleOf(f.src, edits), Edits: edits}
+		tried := m.try(one.edits)
+		tried.proposal = one
+		fix := Fix{Title: titleOf(f.src, one.edits), Edits: one.edits, Certain: one.certain}
 		switch {
-		case one.fits:
+		case tried.fits:
+			fitting = append(fitting, tried)
 			whole = append(whole, fix)
-		case one.gone:
+		case tried.gone:
 			fix.Partial = true
 			part = append(part, fix)
 		}
-		attempts = append(attempts, one)
+		attempts = append(attempts, tried)
 	}
 	if len(whole) == 0 && steps > 1 {
-		whole = m.continued(attempts, tries, steps-1)
+		whole = m.continued(attempts, steps-1)
+	} else {
+		whole = decided(whole, fitting)
 	}
 	whole = append(whole, part...)
 	return whole[:min(len(whole), maxFixes)]
+}
+
+// isKnown reports whether a proposal is empty or makes an expression that was tried.
+func (m *fixer) isKnown(one proposal, attempts []attempt) bool {
+	src := ""
+	if len(one.edits) == 0 || slices.ContainsFunc(one.edits, m.outside) {
+		return true
+	}
+	src = Apply(m.bad.Rule, one.edits)
+	return slices.ContainsFunc(attempts, func(other attempt) bool { return other.src == src })
+}
+
+// decided returns the fixes without those of which several mean something different although only one can be meant.
+// fitting holds the attempts that they come from.
+func decided(fixes []Fix, fitting []attempt) (left []Fix) {
+	meanings := map[string]map[string]bool{}
+	for _, one := range fitting {
+		if name := one.proposal.alternative; name != "" {
+			if meanings[name] == nil {
+				meanings[name] = map[string]bool{}
+			}
+			meanings[name][one.meaning()] = true
+		}
+	}
+	for i, one := range fitting {
+		if len(meanings[one.proposal.alternative]) <= 1 {
+			left = append(left, fixes[i])
+		}
+	}
+	return left
 }
 
 // outside reports whether an edit is not within the expression.
 func (m *fixer) outside(e Edit) bool { return e.Start < 0 || e.Start > e.End || e.End > len(m.src) }
 
 // continued returns a fix that combines one of the attempts with fixes of the errors that are left.
-func (m *fixer) continued(attempts []attempt, tries *int, steps int) []Fix {
+func (m *fixer) continued(attempts []attempt, steps int) []Fix {
 	for _, one := range attempts {
 		var fixes []Fix
 		switch {
-		case *tries <= 0:
+		case m.hunt.tries <= 0:
 			return nil
+		case one.proposal.last:
+			continue
 		case one.next != nil:
 			f, ok := newFault(one.next)
 			if !ok || one.next.Summary() == m.text && f.offset <= m.offset {
 				continue
 			}
 			f.names, f.context = m.names, m.context
-			fixes = m.context.fixesIn(one.next, f, f.advise(one.next.Summary()), tries, steps)
-		case one.compiled != nil:
+			fixes = m.context.fixesIn(one.next, f, f.advise(one.next.Summary()), m.hunt, steps)
+		case one.compiled != nil && !m.context.fits(one.compiled):
 			fixes = m.context.mistyped(one.compiled).Fixes
 		}
-		if len(fixes) == 0 {
+		if len(fixes) == 0 || fixes[0].Partial {
 			continue
 		}
 		edits := difference(m.src, []rune(Apply(one.src, fixes[0].Edits)))
 		if last := m.try(edits); last.fits {
-			return []Fix{{Title: titleOf(m.src, []Edit{widened(m.src, edits[0])}), Edits: edits}}
+			title := titleOf(m.src, []Edit{widened(m.src, edits[0])})
+			return []Fix{{Title: title, Edits: edits, Certain: one.proposal.certain && fixes[0].Certain}}
 		}
 	}
 	return nil
@@ -137,8 +191,8 @@ func difference(from, to []rune) []Edit {
 	return []Edit{{start, len(from) - end, string(to[start : len(to)-end])}}
 }
 
-func (p *Context) newFixer(bad *engine.CompileError, f *fault) *fixer {
-	m := &fixer{fault: f, bad: bad, text: bad.Summary()}
+func (p *Context) newFixer(bad *engine.CompileError, f *fault, h *hunt) *fixer {
+	m := &fixer{fault: f, hunt: h, bad: bad, text: bad.Summary()}
 	if env := p.env(); env != nil {
 		if parsed, err := celenv.Parse(env, bad.Rule); err == nil {
 			m.nodes, m.info = parsed.NativeRep().Expr(), parsed.NativeRep().SourceInfo()
@@ -148,39 +202,74 @@ func (p *Context) newFixer(bad *engine.CompileError, f *fault) *fixer {
 	return m
 }
 
-// candidates returns edits that may fix the error, the most likely first.
-func (m *fixer) candidates(advice Advice) (all [][]Edit) {
+// proposals returns changes that may fix the error, the most likely first.
+func (m *fixer) proposals(advice Advice) (all []proposal) {
+	add := func(like proposal, changes ...[]Edit) {
+		for _, edits := range changes {
+			like.edits = edits
+			all = append(all, like)
+		}
+	}
+	sure, guess := proposal{certain: true}, proposal{}
+	match := unknownName.FindStringSubmatch(m.text)
+	if match != nil {
+		if edits, certain := m.textEdits(); len(edits) > 0 {
+			add(proposal{certain: certain, alternative: "name"}, edits)
+			if certain {
+				return all
+			}
+		}
+	}
 	switch {
 	case strings.HasPrefix(m.text, "Syntax error: "), strings.HasPrefix(m.text, "reserved identifier: "), m.nodes == nil:
-		all = m.syntaxEdits()
+		add(sure, m.syntaxEdits()...)
+		add(guess, m.conditionEdits()...)
+		add(guess, m.shapeEdits()...)
+		add(proposal{alternative: "quote", last: true}, m.quoteEnds()...)
+		add(proposal{alternative: "bracket", last: true}, m.closingEdits()...)
 	case len(advice.Names) > 0:
-		all = m.nameEdits(advice.Names)
+		add(proposal{certain: len(advice.Names) == 1, alternative: "name"}, m.nameEdits(advice.Names)...)
 	}
-	if match := unknownName.FindStringSubmatch(m.text); match != nil {
-		all = append(append(all, m.elsewhereEdits(match[1])...), m.selfEdits())
+	if m.hasBare() {
+		add(proposal{certain: true, alternative: "name"}, m.ownerEdits()...)
+	}
+	if match != nil {
+		add(guess, m.elsewhereEdits(match[1])...)
 		if wordHints[match[1]] != "" {
 			near, every := m.wordEdits()
-			all = append(append(all, near...), every)
+			add(sure, append(near, every)...)
 		}
 	}
 	switch {
 	case strings.Contains(m.text, "does not support field selection"), strings.HasPrefix(m.text, noResolution):
-		all = append(all, m.selectionEdits()...)
+		add(guess, m.selectionEdits()...)
 	case strings.Contains(m.text, "invalid argument to has() macro"):
-		all = append(all, m.argumentEdits()...)
+		add(sure, m.argumentEdits()...)
 	case m.text == invalidPattern:
-		all = append(all, m.patternEdits()...)
+		add(guess, m.patternEdits()...)
 	}
-	all = append(all, m.typeEdits()...)
+	add(guess, m.typeEdits()...)
 	if m.nodes != nil {
-		all = append(all, m.literalEdits()...) // a date parses as a subtraction
+		add(guess, m.literalEdits()...) // a date parses as a subtraction
 	}
 	return all
 }
 
+// hasBare reports whether names without a variable can be the reason for the error: it is about a name, or about the
+// types of something that has the name of a type.
+func (m *fixer) hasBare() bool {
+	for i := range m.tokens {
+		if m.isBare(i) || m.isBareCall(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // An attempt is an edited expression.
 type attempt struct {
-	src string
+	proposal proposal
+	src      string
 	// fits is set if the expression compiles and its type suits its part. compiled is set if it compiles,
 	// and next if it does not.
 	fits     bool
@@ -196,7 +285,7 @@ func (m *fixer) try(edits []Edit) attempt {
 	x, err := m.context.compile(one.src)
 	switch {
 	case err == nil:
-		one.compiled, one.fits, one.gone = x, m.context.fits(x), true
+		one.compiled, one.fits, one.gone = x, m.context.sound(m.hunt.was, x), true
 		return one
 	case !errors.As(err, &one.next):
 		return one
@@ -209,6 +298,15 @@ func (m *fixer) try(edits []Edit) attempt {
 	}
 	one.gone = ok && next.offset >= lastEnd+grown && next.offset > m.offset+max(grown, 0)
 	return one
+}
+
+// meaning returns the compiled expression in a form that does not depend on how it is written.
+func (a *attempt) meaning() string {
+	text, err := cel.AstToString(a.compiled.AST())
+	if err != nil {
+		return a.src
+	}
+	return text
 }
 
 // titleOf returns a one-line description of edits.

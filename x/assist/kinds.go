@@ -43,6 +43,9 @@ var constructors = map[kind]string{
 // byMethod reports whether values of kind k are ordered by methods in place of operators.
 func (k kind) byMethod() bool { return k == kindQuantity || k == kindSemver }
 
+// isMade reports whether only functions make values of kind k, so that no value of an object is one.
+func (k kind) isMade() bool { return constructors[k] != "" && k != kindTime && k != kindDuration }
+
 // kindOf returns the kind of a type in cel-go's notation, such as list(string), optional_type(int),
 // or a dotted name for an object. Unknown names are objects, because most types are.
 func kindOf(text string) kind {

@@ -73,6 +73,11 @@ func (f *fault) unknown(name string) Advice {
 		}
 		return Advice{Words: f.as(OutsideSelf, words)}
 	}
+	if f.isBare(i) {
+		if owners := f.owners(i); len(owners) > 0 {
+			return Advice{Names: qualified(owners, name)}
+		}
+	}
 	if near := f.nearest(name, t.Start); len(near) > 0 {
 		return Advice{Names: near}
 	}
@@ -83,9 +88,6 @@ func (f *fault) unknown(name string) Advice {
 		return Advice{Words: f.as(OutsideSelf, words)}
 	}
 	if !behindDot && f.names != nil && !call {
-		if fields := f.names("self."); slices.Contains(fields, name) {
-			return Advice{Names: []string{"self." + name}}
-		}
 		if text := wordHints[name]; text != "" {
 			return Advice{Words: f.as(UnknownOperator, text)}
 		}
@@ -103,12 +105,24 @@ func (f *fault) unknown(name string) Advice {
 	return Advice{}
 }
 
+// qualified returns a name selected from each variable.
+func qualified(variables []string, name string) (all []string) {
+	for _, v := range variables {
+		all = append(all, v+"."+name)
+	}
+	return all
+}
+
 // elsewhere returns a hint for a field that self has at another place, or "".
 func (f *fault) elsewhere(name string, i int) string {
-	if f.context == nil || i < 2 || f.at(i-1) != "." {
+	if f.context == nil || f.at(i+1) == "(" {
 		return ""
 	}
-	if path := f.context.fieldElsewhere(f.operand(i-2, ""), name); path != "" {
+	of := types.Self
+	if f.at(i-1) == "." {
+		of = f.operand(i-2, "")
+	}
+	if path := f.context.fieldElsewhere(of, name); path != "" && !strings.Contains(path, ".metadata.") {
 		return "the field is " + path
 	}
 	return ""
@@ -147,12 +161,16 @@ func asWritten(known []string, text string) (ident string) {
 	longest := 0
 	for _, candidate := range known {
 		name, ok := types.Unescape(candidate)
-		if ok && name != candidate && len(name) > longest && strings.HasPrefix(text, name) {
+		rest, isPrefix := strings.CutPrefix(text, name)
+		if ok && name != candidate && len(name) > longest && isPrefix && !startsWithLetter(rest) {
 			ident, longest = candidate, len(name)
 		}
 	}
 	return ident
 }
+
+// startsWithLetter reports whether text begins with a character of a name.
+func startsWithLetter(text string) bool { return text != "" && lex.LetterOrDigit(rune(text[0])) }
 
 // selection returns advice for a field selection on a value that has no fields.
 func (f *fault) selection(text string) Advice {

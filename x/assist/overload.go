@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
 const noOverload = "found no matching overload for '"
@@ -29,6 +31,10 @@ func (f *fault) overload(text string) string {
 		}
 		return f.as(NotACondition, choice(types, f.operand(f.token-1, "x")))
 	case name == "!_":
+		if op := f.at(f.operandEnd(f.token+1) + 1); comparisons[op] {
+			of := f.operandFrom(f.token+1, "x")
+			return f.as(NotACondition, fmt.Sprintf("! negates only %s: write !(%s %s …) to negate the comparison", of, of, op))
+		}
 		return f.as(NotACondition, asCondition(kindOf(types[0]), f.operandFrom(f.token+1, "x")))
 	case len(types) != 2:
 		return ""
@@ -64,6 +70,9 @@ func (f *fault) binary(name string, types []string, left string) string {
 		}
 		return together(a, b, left)
 	case "_&&_", "_||_":
+		if i := f.token + 1; i < len(f.tokens) && isLiteral(f.tokens[i]) && notBool(a, b) == b {
+			return f.as(NotACondition, noAlternative(f.at(f.token), f.at(i)))
+		}
 		return f.as(NotACondition, asCondition(notBool(a, b), "x"))
 	case "_+_":
 		return sum(a, b, left)
@@ -75,6 +84,15 @@ func (f *fault) binary(name string, types []string, left string) string {
 		return indexed(a, b, left)
 	}
 	return ""
+}
+
+// isLiteral reports whether t is a string or a number.
+func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.Number }
+
+// noAlternative returns a hint for a value that is joined to a comparison with another value.
+func noAlternative(operator, value string) string {
+	example := map[string]string{"||": "x == 'a' || x == 'b'", "&&": "x != 'a' && x != 'b'"}[operator]
+	return fmt.Sprintf("%s joins conditions, and %s is none: repeat the comparison, %s", operator, value, example)
 }
 
 func notBool(a, b kind) kind {
@@ -192,23 +210,28 @@ func choice(types []string, left string) string {
 	return "both values must have the same type: convert one, for example with string(…), or both with dyn(…)"
 }
 
+// comparisons are the operators that compare.
+var comparisons = map[string]bool{"==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "in": true}
+
 // asCondition returns a hint on how to turn a value of kind k into a condition.
 func asCondition(k kind, text string) string {
+	test := map[kind]string{kindString: " != ''", kindInt: " != 0", kindDouble: " != 0.0"}[k]
 	switch k {
-	case kindString:
-		return fmt.Sprintf("a string is not a condition: use %s != ''", text)
-	case kindInt:
-		return fmt.Sprintf("an integer is not a condition: use %s != 0", text)
-	case kindDouble:
-		return fmt.Sprintf("a number is not a condition: use %s != 0.0", text)
+	case kindString, kindInt, kindDouble:
+		test = text + test
 	case kindList, kindMap:
-		return fmt.Sprintf("%s is not a condition: use size(%s) > 0", k, text)
+		test = "size(" + text + ") > 0"
 	case kindOptional:
 		return "an optional is not a condition: use .hasValue(), or end with .orValue(false)"
 	case kindObject:
 		return "an object is not a condition; to test whether a field is present, use has(self.name)"
+	default:
+		return ""
 	}
-	return ""
+	if strings.Contains(text, ".") {
+		return fmt.Sprintf("%s is not a condition: use has(%s) if it must be present, or %s", k, text, test)
+	}
+	return fmt.Sprintf("%s is not a condition: use %s", k, test)
 }
 
 // membership returns a hint for the in operator.
@@ -249,6 +272,8 @@ func indexed(of, by kind, left string) string {
 func function(name string, types []string) string {
 	first := kindOf(types[0])
 	switch {
+	case (name == "int" || name == "uint" || name == "double") && first == kindBool:
+		return name + " takes no condition: write (a ? 1 : 0)"
 	case slices.Contains(ofLists, name) && first == kindList:
 		return fmt.Sprintf("%s is a method: use list.%s()", name, name)
 	case slices.Contains(ofLists, name):
@@ -283,6 +308,8 @@ func (f *fault) method(name, target string) string {
 		return fmt.Sprintf("contains is a method of strings: use 'a' in %s", receiver)
 	case on == kindCIDR && name == "contains":
 		return "use containsIP for an IP address, or containsCIDR for a CIDR"
+	case on == kindCIDR:
+		return name + " takes a string, or what ip(…) or cidr(…) makes of one"
 	case on.byMethod():
 		return fmt.Sprintf("%s takes %s: convert with %s(…)", name, on, constructors[on])
 	case on == kindList && slices.Contains(ofTexts, name):
@@ -309,6 +336,9 @@ func (f *fault) expected(text string) string {
 		return ""
 	}
 	found := strings.TrimSuffix(rest, "'")
+	if i := f.token; i > 0 && i < len(f.tokens) && kindOf(want) == kindBool && isLiteral(f.tokens[i]) && (f.at(i-1) == "||" || f.at(i-1) == "&&") {
+		return f.as(NotACondition, noAlternative(f.at(i-1), f.at(i)))
+	}
 	if kindOf(want) == kindBool {
 		return f.as(NotACondition, asCondition(kindOf(found), f.around()))
 	}

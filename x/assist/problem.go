@@ -53,8 +53,9 @@ type Fix struct {
 	Title  string
 	Edits  []Edit
 	Bounds []Bound
-	// Partial is set if the expression then has another mistake further right.
-	Partial bool
+	// Partial is set if the expression then has another mistake further right. Certain is set if the author can have
+	// meant nothing else, as with = for ==.
+	Partial, Certain bool
 }
 
 // Edit replaces the code points from Start to End by Text.
@@ -112,18 +113,21 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 	part := partOf[p.Part]
 	all := Span{0, len([]rune(x.Source()))}
 	out := &Problem{Advice: Advice{Code: WrongType}, Start: all.Start, End: all.End, Message: part.WrongType()}
-	edits := [][]Edit{wrap(all, "string(", ")")}
+	changes := [][]Edit{wrap(all, "string(", ")")}
 	if p.Part == Rule {
 		if isOptional(x.Type()) {
 			out.Code = OptionalValue
 		}
 		of := kindOf(x.Type().String())
-		out.Words, edits = asCondition(of, "x"), conditions(all, of)
+		out.Words = asCondition(of, "x")
+		f := &fault{src: []rune(x.Source()), context: p}
+		m := &fixer{fault: f, nodes: x.AST().NativeRep().Expr(), source: lex.NewSource(x.Source(), x.AST())}
+		changes = m.conditions(all, m.nodes, of)
 	}
-	for _, e := range edits {
-		bare := p.tried(x.Source(), e, p.fits)
+	for _, e := range changes {
+		bare := p.tried(x.Source(), e)
 		if len(bare) == 0 && len(e) == 1 {
-			bare = p.tried(x.Source(), []Edit{{all.Start, all.Start, "("}, {all.End, all.End, ")" + e[0].Text}}, p.fits)
+			bare = p.tried(x.Source(), []Edit{{all.Start, all.Start, "("}, {all.End, all.End, ")" + e[0].Text}})
 		}
 		out.Fixes = append(out.Fixes, bare...)
 	}
@@ -139,10 +143,9 @@ func (p *Context) fits(x *expr.Expr) bool {
 	return !ok || part.Takes(x.AST())
 }
 
-// tried returns a fix with these edits if the edited expression compiles and satisfies good, or
-// nil.
-func (p *Context) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Fix {
-	if x, err := p.compile(Apply(src, edits)); err != nil || !good(x) {
+// tried returns a fix with these edits if the edited expression is sound, or nil.
+func (p *Context) tried(src string, edits []Edit) []Fix {
+	if x, err := p.compile(Apply(src, edits)); err != nil || !p.sound(src, x) {
 		return nil
 	}
 	return []Fix{{Title: titleOf([]rune(src), edits), Edits: edits}}
@@ -163,7 +166,7 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 	out := Problem{Message: bad.Summary(), Advice: f.advise(bad.Summary())}
 	out.Start, out.End = f.extent()
 	out.Fixes = p.fixes(bad, f, out.Advice)
-	if out.Words == "" && len(out.Names) == 0 && len(out.Fixes) > 0 {
+	if out.Words == "" && len(out.Names) == 0 && len(out.Fixes) > 0 && !out.Fixes[0].Partial {
 		out.Words = out.Fixes[0].Title
 	}
 	return out

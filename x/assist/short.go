@@ -18,9 +18,10 @@ func (p *Problem) Hint() string {
 	return "did you mean " + strings.Join(p.Names, " or ") + "?"
 }
 
-// Fixed returns src with the first fix, or "" if no fix makes an expression that compiles.
+// Fixed returns src with the first fix. It returns "" if there is none that makes a whole expression, and for a missing
+// guard, because the expression does not say whether objects without the field are meant to be accepted.
 func (p *Problem) Fixed(src string) string {
-	if len(p.Fixes) == 0 || len(p.Fixes[0].Edits) == 0 || p.Fixes[0].Partial {
+	if len(p.Fixes) == 0 || len(p.Fixes[0].Edits) == 0 || p.Fixes[0].Partial || p.Kind == Unguarded {
 		return ""
 	}
 	return Apply(src, p.Fixes[0].Edits)

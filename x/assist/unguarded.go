@@ -49,7 +49,7 @@ func (p *Context) unguarded(x *expr.Expr) (all []Problem) {
 		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", of.name, of.name)
 		for _, way := range []guard.Way{guard.Reject, guard.Accept} {
 			if edits := p.guarded(x, of, way); len(all) < maxGuarded && len(edits) > 0 {
-				problem.Fixes = append(problem.Fixes, p.tried(x.Source(), edits, p.fits)...)
+				problem.Fixes = append(problem.Fixes, p.tried(x.Source(), edits)...)
 			}
 		}
 		all = append(all, problem)

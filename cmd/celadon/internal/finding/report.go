@@ -136,6 +136,8 @@ type Cause struct {
 	Summary string `json:"summary,omitempty"`
 	Hint    string `json:"hint,omitempty"`
 	Fixed   string `json:"fixed,omitempty"`
+	// Certain is set if the author can have meant nothing but Fixed.
+	Certain bool `json:"certain,omitempty"`
 
 	Ref     *engine.RuleRef `json:"-"`
 	Excerpt Excerpt         `json:"-"`

@@ -101,7 +101,7 @@ func (c *crd) misread(cause *finding.Cause, doc *input.Document) bool {
 	}
 	cause.Code, cause.Summary, cause.Hint = assist.UnquotedRule, "YAML reads the rule as "+reason, "quote it: "+quoted
 	if expression[0] == '!' && strings.HasSuffix(cause.Field, ".rule") { // otherwise, a fix would leave the comment
-		cause.Fixed = expression
+		cause.Fixed, cause.Certain = expression, true
 	}
 	return true
 }
@@ -156,6 +156,7 @@ func set(cause *finding.Cause, problem *assist.Problem) {
 	cause.Code, cause.Summary, cause.Hint = problem.Code, problem.Summary(), problem.Hint()
 	if cause.Rule != "" && !strings.HasSuffix(cause.Field, "messageExpression") {
 		cause.Fixed = strings.TrimSpace(problem.Fixed(cause.Rule))
+		cause.Certain = cause.Fixed != "" && problem.Fixes[0].Certain
 	}
 }
 

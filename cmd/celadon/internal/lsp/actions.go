@@ -156,7 +156,7 @@ func (a *actor) fixExpression(e *expression) {
 		for i, m := range problem.Fixes {
 			if len(m.Edits) > 0 {
 				if after, err := e.edited(p, m.Edits); err == nil {
-					a.add(quickFix, m.Title, p, after, i == 0, isFixed)
+					a.add(quickFix, m.Title, p, after, i == 0 && m.Certain, isFixed)
 				}
 			}
 			if len(m.Bounds) > 0 {

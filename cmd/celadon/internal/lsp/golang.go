@@ -184,7 +184,7 @@ func (a *actor) inGo(e *expression) {
 			for _, edit := range m.Edits {
 				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.Style.Escape(edit.Text)})
 			}
-			a.offer(quickFix, m.Title, edits, i == 0, isFixed)
+			a.offer(quickFix, m.Title, edits, i == 0 && m.Certain, isFixed)
 		}
 	}
 }

@@ -22,15 +22,23 @@ import (
 // fixes reports whether --fix is set. It returns an error if the flags contradict each other.
 func (o *Options) fixes(paths []string) (bool, error) {
 	switch {
-	case o.DryRun && !o.Fix:
+	case !slices.Contains([]string{"", certain, suggested}, o.Fix):
+		return false, fmt.Errorf("--fix=%s: want %s or %s", o.Fix, certain, suggested)
+	case o.DryRun && o.Fix == "":
 		return false, errors.New("--dry-run: use it with --fix")
-	case o.Fix && o.Output != "text":
+	case o.Fix != "" && o.Output != "text":
 		return false, errors.New("--fix prints its changes: do not set --output")
-	case o.Fix && slices.Contains(paths, "-"):
+	case o.Fix != "" && slices.Contains(paths, "-"):
 		return false, errors.New("--fix: standard input cannot be changed: want files or folders")
 	}
-	return o.Fix, nil
+	return o.Fix != "", nil
 }
+
+// The values of --fix: what is corrected in rules that do not compile.
+const (
+	certain   = "certain"   // what the author can only have meant
+	suggested = "suggested" // also what the author may have meant
+)
 
 // runFix runs celadon vet --fix.
 func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) error {
@@ -102,7 +110,11 @@ func (one *vetted) fixes() *fix.Vetted {
 	rewritten := map[ruleID]bool{}
 	causes := one.causes(0)
 	for _, c := range append(causes, one.following(causes, 0)...) {
-		if c.Fixed != "" && c.Ref != nil {
+		switch {
+		case c.Fixed == "" || c.Ref == nil:
+		case !c.Certain && one.fix != suggested:
+			v.Suggested++
+		default:
 			one.rewrite(v, rewritten, ruleID{c.Ref.Version, c.Ref.Path, c.Ref.Index}, c.Fixed)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // runGo runs celadon vet on Go packages, such as ./api/...
 func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []string) error {
-	if o.Fix {
+	if o.Fix != "" {
 		return errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
 	}
 	g, err := readGo(dirs, nil)

@@ -37,6 +37,8 @@ type vetted struct {
 	bug     bool
 	// limited is set if --find did not search for all lints.
 	limited *lint.LimitError
+	// fix is the value of --fix.
+	fix string
 	// decisive is set if all versions in report.KubeVersions must accept the CRD.
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
@@ -124,6 +126,7 @@ type vetter struct {
 	// olds holds the old versions of the CRDs, and oldCount is their number.
 	olds     *catalog.Catalog
 	oldCount int
+	fix      string // the value of --fix
 }
 
 func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vetter, error) {
@@ -131,7 +134,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	if err != nil {
 		return nil, err
 	}
-	v := &vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
+	v := &vetter{cfg: cfg, fix: o.Fix, olds: catalog.New(catalog.Config{Lazy: true})}
 	if o.Find {
 		v.find = &lint.Config{KubeVersion: cfg.KubeVersion, Without: o.NoLints}
 	}
@@ -195,7 +198,7 @@ func (v *vetter) found(ctx context.Context, filter *resource.Filter) func(*input
 
 // vet returns nil if the document is not a CRD.
 func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
-	one := &vetted{doc: doc, operation: "create", decisive: v.cfg.AdviseAll}
+	one := &vetted{doc: doc, operation: "create", fix: v.fix, decisive: v.cfg.AdviseAll}
 	data, err := doc.JSON()
 	if err != nil {
 		one.problem = err

@@ -45,6 +45,8 @@ type Vetted struct {
 	// Keys are the misspelled keys to correct, and Rules the rules to rewrite.
 	Keys  []vet.UnknownKey
 	Rules []crdedit.Text
+	// Suggested counts the corrections of rules that are not made, because the author can have meant something else.
+	Suggested int
 }
 
 // Fixer fixes files one after another.
@@ -232,7 +234,11 @@ func (f *Fixer) rejected(crds []crd) {
 	for _, c := range crds {
 		if !c.Accepted {
 			f.sum.Rejected++
-			untrusted.Fprintf(f.err, "%s: %s: the API server rejects it: run celadon vet for details\n", c.doc.Location(), c.Report.Name)
+			next := "run celadon vet for details"
+			if c.Suggested > 0 {
+				next = "run celadon vet to review what it suggests, or use --fix=suggested"
+			}
+			untrusted.Fprintf(f.err, "%s: %s: the API server rejects it: %s\n", c.doc.Location(), c.Report.Name, next)
 		}
 	}
 }

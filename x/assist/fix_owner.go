@@ -1,0 +1,235 @@
+package assist
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// typeNames are names of types, which are also names of fields that authors write without self.
+var typeNames = []string{"type", "string", "int", "uint", "double", "bool", "bytes", "list", "map", "null_type"}
+
+// maxOwned limits how many names of an expression are looked up among the fields of variables.
+const maxOwned = 40
+
+// variablesAt returns the variables of the macros around token i, the innermost first.
+func (f *fault) variablesAt(i int) (all []string) {
+	depth := 0
+	for at := i - 1; at >= 3; at-- {
+		depth += lex.Depth(f.tokens[at])
+		if depth <= 0 {
+			continue
+		}
+		depth = 0
+		if f.at(at) == "(" && IsLoop(renamedOr(f.at(at-1))) && f.at(at-2) == "." && f.isName(at+1) && f.at(at+2) == "," && i > at+2 {
+			all = append(all, f.at(at+1))
+		}
+	}
+	return all
+}
+
+// isBare reports whether token i is a name that is neither declared nor selected nor called.
+func (f *fault) isBare(i int) bool {
+	if !f.isName(i) || f.at(i+1) == "(" || f.at(i+1) == ":" && f.at(i-1) != "?" || f.selected(i) || f.at(i) == "in" {
+		return false
+	}
+	if IsLoop(renamedOr(f.at(i-2))) && f.at(i-1) == "(" && f.at(i+1) == "," {
+		return false // the variable of a macro
+	}
+	name := f.at(i)
+	return slices.Contains(typeNames, name) || !slices.Contains(f.known(), name) && !slices.Contains(f.variablesAt(i), name)
+}
+
+// isBareCall reports whether token i is the name of a method after a dot that follows nothing.
+func (f *fault) isBareCall(i int) bool {
+	return f.isName(i) && f.at(i-1) == "." && !f.selected(i) && f.at(i+1) == "("
+}
+
+// selected reports whether token i is selected from an operand.
+func (f *fault) selected(i int) bool {
+	dot := f.at(i-1) == "." || f.at(i-1) == ".?"
+	return dot && i >= 2 && lex.EndsOperand(f.tokens[i-2])
+}
+
+// owners returns the variables at token i that have a field with its name, the innermost first.
+func (f *fault) owners(i int) (all []string) {
+	if f.names == nil {
+		return nil
+	}
+	start := f.tokens[i].Start
+	if f.at(i-1) == "." {
+		start = f.tokens[i-1].Start
+	}
+	variables := append(f.variablesAt(i), types.Self)
+	if slices.ContainsFunc(f.tokens, func(t lex.Token) bool { return t.Text == types.OldSelf }) {
+		variables = append(variables, types.OldSelf)
+	}
+	for _, v := range variables {
+		if slices.Contains(f.names(string(f.src[:start])+v+"."), f.at(i)) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// ownedBy returns an edit that selects token i from a variable.
+func (f *fault) ownedBy(i int, variable string) Edit {
+	t := f.tokens[i]
+	if f.at(i-1) == "." {
+		return Edit{f.tokens[i-1].Start, f.tokens[i-1].Start, variable}
+	}
+	return Edit{t.Start, t.Start, variable + "."}
+}
+
+// ownerEdits puts the variables in front of names that are their fields. Each edit has another variable for the names
+// that several variables have.
+func (m *fixer) ownerEdits() (all [][]Edit) {
+	var sole []Edit
+	several := map[string][]Edit{}
+	var order []string
+	looked := 0
+	for i := range m.tokens {
+		if m.isBareCall(i) {
+			sole = append(sole, m.ownedBy(i, types.Self))
+			continue
+		}
+		if !m.isBare(i) {
+			continue
+		}
+		if looked++; looked > maxOwned {
+			break
+		}
+		owners := m.owners(i)
+		if len(owners) == 1 {
+			sole = append(sole, m.ownedBy(i, owners[0]))
+			continue
+		}
+		for _, v := range owners {
+			if several[v] == nil {
+				order = append(order, v)
+			}
+			several[v] = append(several[v], m.ownedBy(i, v))
+		}
+	}
+	for _, v := range order {
+		all = append(all, slices.Concat(sole, several[v]))
+	}
+	if len(order) == 0 && len(sole) > 0 {
+		all = append(all, sole)
+	}
+	return all
+}
+
+// textEdits quotes the unknown name that the error is about if it is compared with text. certain is set if the name is
+// one of the values that the text can have.
+func (m *fixer) textEdits() (edits []Edit, certain bool) {
+	i := m.nameToken()
+	if i < 0 || !m.plainName(i) || renamed[m.at(i)] == types.Self || renamed[m.at(i)] == types.OldSelf {
+		return nil, false
+	}
+	edits = []Edit{quoteAt(m.tokens[i])}
+	other, ok := m.comparedWith(i)
+	switch {
+	case !ok:
+		return nil, false
+	case other.schema != nil && len(other.schema.Enum) > 0:
+		for _, v := range other.schema.Enum {
+			if string(v.Raw) == `"`+m.at(i)+`"` {
+				return edits, true
+			}
+		}
+		return nil, false
+	case renamed[m.at(i)] == "null":
+		return nil, false
+	case other.decl != nil && other.decl.Kind != types.String, len(m.owners(i)) > 0:
+		return nil, false
+	}
+	return edits, false
+}
+
+// comparedWith returns what token i is compared with. ok is false if it is not compared.
+func (m *fixer) comparedWith(i int) (other referent, ok bool) {
+	first, last := -1, -1
+	isEquality := func(op string) bool { return op == "==" || op == "!=" }
+	switch {
+	case isEquality(m.at(i-1)) && i >= 2:
+		first, last = m.operandFirst(i-2), i-2
+	case isEquality(m.at(i+1)) && i+2 < len(m.tokens):
+		first, last = i+2, m.operandEnd(i+2)
+	case m.at(i-1) == "(" && m.at(i+1) == ")" && slices.Contains(ofTexts, m.at(i-2)) && m.at(i-3) == ".":
+		return referent{}, true
+	case m.at(i-1) == "[" || m.at(i-1) == ",":
+		open := i - 1
+		for ; open > 0 && m.at(open) != "["; open-- {
+			if !slices.Contains([]string{",", "["}, m.at(open)) && m.tokens[open].Kind != lex.String && !m.isName(open) {
+				return referent{}, false
+			}
+		}
+		if m.at(open-1) != "in" || open < 2 {
+			return referent{}, false
+		}
+		first, last = m.operandFirst(open-2), open-2
+	}
+	if first < 0 || last < first {
+		return referent{}, false
+	}
+	return m.referentOf(m.tokenSpan(first, last)), true
+}
+
+// referentOf returns what the expression in a range refers to.
+func (m *fixer) referentOf(s Span) referent {
+	if m.nodes == nil {
+		return referent{}
+	}
+	v := m.context.view(m.context.env(), m.nodes, func(e ast.Expr) bool {
+		at, ok := m.span(e)
+		return ok && at == s
+	})
+	if len(v.path) == 0 {
+		return referent{}
+	}
+	return v.expr(v.path[len(v.path)-1])
+}
+
+// presenceOf returns the test for the presence of an operand that is used as a condition, or "". It reports false if the
+// operand may be absent and is tested elsewhere, so that it is unknown what is meant: to be present or not to be empty.
+func (m *fixer) presenceOf(e ast.Expr, text string) (test string, known bool) {
+	if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() {
+		return "", true
+	}
+	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
+	if len(v.path) == 0 || v.expr(e.AsSelect().Operand()).decl == nil || v.always(e.AsSelect()) {
+		return "", true
+	}
+	test = "has(" + text + ")"
+	if !strings.Contains(string(m.src), test) {
+		return test, true
+	}
+	for i, of := range v.path[:len(v.path)-1] {
+		if of.Kind() != ast.CallKind || v.path[i+1] == of.AsCall().Args()[0] {
+			continue
+		}
+		guard := of.AsCall().Args()[0]
+		switch {
+		case isCall(of, operators.LogicalAnd) && m.joins(guard, operators.LogicalAnd, test),
+			isCall(of, operators.LogicalOr) && m.joins(guard, operators.LogicalOr, "!"+test),
+			isCall(of, operators.Conditional) && m.joins(guard, operators.LogicalAnd, test):
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// joins reports whether e is a part with this text, or joins such a part with others by an operator.
+func (m *fixer) joins(e ast.Expr, operator, text string) bool {
+	if isCall(e, operator) {
+		return slices.ContainsFunc(e.AsCall().Args(), func(e ast.Expr) bool { return m.joins(e, operator, text) })
+	}
+	s, ok := m.span(e)
+	return ok && m.textOf(s) == text
+}

@@ -1,0 +1,123 @@
+package assist
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
+)
+
+// judge decides whether a corrected expression that compiles is offered. An edit that makes the checker content can
+// still make a rule that nobody wants, such as one that is always true. What the author wrote is taken as meant: only
+// parts that a correction adds are examined.
+type judge struct {
+	context *Context
+	was     string // the expression with the mistake, flat
+	source  *lex.Source
+	is      *ast.AST
+}
+
+// sound reports whether x may be offered as a correction of the expression was.
+func (p *Context) sound(was string, x *expr.Expr) bool {
+	j := &judge{context: p, was: lex.Flat(was), source: lex.NewSource(x.Source(), x.AST()), is: x.AST().NativeRep()}
+	price := p.Price(x)
+	return p.fits(x) && j.keepsTests(was) && j.soundPart(j.is.Expr()) && (p.Part == AnyExpression || price.Total <= price.Limit)
+}
+
+// soundPart examines e and its parts.
+func (j *judge) soundPart(e ast.Expr) bool {
+	ok := true
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		if ok && (e.Kind() == ast.CallKind || e.Kind() == ast.ComprehensionKind) {
+			ok = j.soundNode(e)
+		}
+	}))
+	return ok
+}
+
+// soundNode examines a call or macro without its parts.
+func (j *judge) soundNode(e ast.Expr) bool {
+	text := j.source.Of(e)
+	if text == "" || strings.Contains(j.was, text) {
+		return true // the author wrote it
+	}
+	if e.Kind() == ast.ComprehensionKind {
+		l, ok := loops.Of(e)
+		return !ok || l.Body == nil || l.Item != nil || mentions(l.Body, l.Variable) || l.Index != ""
+	}
+	args, name := e.AsCall().Args(), e.AsCall().FunctionName()
+	if symbol, ok := operators.FindReverse(name); ok && symbol != "" && j.source.Token(e) != symbol {
+		return true // a macro made it
+	}
+	switch name {
+	case "string", "int", "uint", "double", "bool":
+		return len(args) != 1 || j.kindOf(args[0]) != kindBool && !isCall(args[0], "string") && !isCall(args[0], operators.Divide)
+	case operators.Equals, operators.NotEquals:
+		a, b := j.kindOf(args[0]), j.kindOf(args[1])
+		return j.source.Of(args[0]) != j.source.Of(args[1]) && j.varies(e) && !(a == kindAny && b.isMade()) && !(b == kindAny && a.isMade())
+	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return j.source.Of(args[0]) != j.source.Of(args[1]) && j.varies(e) && !slices.ContainsFunc(args, j.isConverted)
+	case operators.Conditional:
+		return j.source.Token(e) != "?" || j.varies(args[0]) && !slices.ContainsFunc(args[1:], func(e ast.Expr) bool { return j.source.Of(e) == j.source.Of(args[0]) })
+	case operators.LogicalAnd, operators.LogicalOr, operators.In:
+		return j.varies(e) && !(len(args) == 2 && j.source.Of(args[0]) == j.source.Of(args[1]))
+	}
+	return true
+}
+
+// varies reports whether e depends on a variable.
+func (j *judge) varies(e ast.Expr) bool {
+	return pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind }) != nil
+}
+
+// isConverted reports whether e is text made from another value, which has another order.
+func (j *judge) isConverted(e ast.Expr) bool {
+	return isCall(e, "string") && !strings.Contains(j.was, j.source.Of(e))
+}
+
+func (j *judge) kindOf(e ast.Expr) kind {
+	t, ok := j.is.TypeMap()[e.ID()]
+	if !ok {
+		return kindAny
+	}
+	return kindOf((*cel.Type)(t).String())
+}
+
+// mentions reports whether e reads a variable.
+func mentions(e ast.Expr, variable string) bool {
+	return pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == variable }) != nil
+}
+
+// keepsTests reports whether the tests of presence are still there. A test of a map's key or a list's item that was
+// written with has() can become an in or a size().
+func (j *judge) keepsTests(was string) bool {
+	written, before, tests, after := 0, 0, 0, 0
+	tokens := lex.Tokens([]rune(was))
+	for i, t := range tokens {
+		switch {
+		case t.Kind != lex.Ident:
+		case t.Text == "has" && i+1 < len(tokens) && tokens[i+1].Text == "(" && (i == 0 || tokens[i-1].Text != "."):
+			written++
+		case t.Text == "in", t.Text == "size", t.Text == "hasValue":
+			before++
+		}
+	}
+	if written == 0 {
+		return true
+	}
+	ast.PreOrderVisit(j.is.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch {
+		case isTest(e):
+			tests++
+		case isCall(e, operators.In), isCall(e, "size"), isCall(e, "hasValue"):
+			after++
+		}
+	}))
+	return tests+max(after-before, 0) >= written
+}
