@@ -73,8 +73,8 @@ func (m *fixer) nameToken() int {
 	return -1
 }
 
-// elsewhereEdits returns edits that replace a name from another language by its CEL counterpart.
-func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
+// renamedEdits returns edits that replace a name from another language by its CEL counterpart.
+func (m *fixer) renamedEdits(name string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
 		return nil
@@ -89,9 +89,20 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 		}
 	case is != "" && m.at(i-1) == "." && !call:
 		all = append(all, replace(s, is+"()"))
-	case is != "":
+	case is != "" && (call || m.at(i-1) != "." && slices.Contains(rootNames, is)):
 		all = append(all, replace(s, is))
 	}
+	return all
+}
+
+// elsewhereEdits returns edits for an unknown name that has no counterpart of the same form.
+func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
+	i := m.nameToken()
+	if i < 0 {
+		return nil
+	}
+	call := m.at(i+1) == "("
+	s := m.tokenSpan(i, i)
 	if against := emptinessTests[name]; against != "" && m.at(i-1) == "." {
 		end := i
 		if call && m.at(i+2) == ")" {

@@ -234,6 +234,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 		add(proposal{certain: true, alternative: "name"}, m.ownerEdits()...)
 	}
 	if match != nil {
+		add(sure, m.renamedEdits(match[1])...)
 		add(guess, m.elsewhereEdits(match[1])...)
 		if wordHints[match[1]] != "" {
 			near, every := m.wordEdits()
@@ -242,6 +243,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 	}
 	switch {
 	case strings.Contains(m.text, "does not support field selection"), strings.HasPrefix(m.text, noResolution):
+		add(sure, m.renamedEdits(m.at(m.nameToken()))...)
 		add(guess, m.selectionEdits()...)
 	case strings.Contains(m.text, "invalid argument to has() macro"):
 		add(sure, m.argumentEdits()...)

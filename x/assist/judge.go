@@ -62,23 +62,49 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		a, b := j.kindOf(args[0]), j.kindOf(args[1])
 		return j.source.Of(args[0]) != j.source.Of(args[1]) && j.varies(e) && !(a == kindAny && b.isMade()) && !(b == kindAny && a.isMade())
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
-		return j.source.Of(args[0]) != j.source.Of(args[1]) && j.varies(e) && !slices.ContainsFunc(args, j.isConverted)
+		return j.source.Of(args[0]) != j.source.Of(args[1]) && j.varies(e) && !slices.ContainsFunc(args, j.isUnordered)
 	case operators.Conditional:
 		return j.source.Token(e) != "?" || j.varies(args[0]) && !slices.ContainsFunc(args[1:], func(e ast.Expr) bool { return j.source.Of(e) == j.source.Of(args[0]) })
-	case operators.LogicalAnd, operators.LogicalOr, operators.In:
-		return j.varies(e) && !(len(args) == 2 && j.source.Of(args[0]) == j.source.Of(args[1]))
+	case operators.LogicalAnd, operators.LogicalOr:
+		return j.varies(e) && j.differ(j.joined(e, name))
+	case operators.In:
+		return j.varies(e) && j.source.Of(args[0]) != j.source.Of(args[1])
 	}
 	return true
 }
 
-// varies reports whether e depends on a variable.
-func (j *judge) varies(e ast.Expr) bool {
-	return pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind }) != nil
+// joined returns the texts of the conditions that an operator joins.
+func (j *judge) joined(e ast.Expr, operator string) (texts []string) {
+	if !isCall(e, operator) {
+		return []string{j.source.Of(e)}
+	}
+	for _, arg := range e.AsCall().Args() {
+		texts = append(texts, j.joined(arg, operator)...)
+	}
+	return texts
 }
 
-// isConverted reports whether e is text made from another value, which has another order.
-func (j *judge) isConverted(e ast.Expr) bool {
-	return isCall(e, "string") && !strings.Contains(j.was, j.source.Of(e))
+// differ reports whether no condition is the same as another, or its negation.
+func (j *judge) differ(conditions []string) bool {
+	seen := map[string]bool{}
+	for _, text := range conditions {
+		text = strings.TrimPrefix(text, "!")
+		if seen[text] {
+			return false
+		}
+		seen[text] = true
+	}
+	return true
+}
+
+// varies reports whether e depends on a variable. In the shell, an expression need not.
+func (j *judge) varies(e ast.Expr) bool {
+	return j.context.Part == AnyExpression || pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind }) != nil
+}
+
+// isUnordered reports whether e is a condition, or text made from another value, which has another order.
+func (j *judge) isUnordered(e ast.Expr) bool {
+	return j.kindOf(e) == kindBool || isCall(e, "string") && !strings.Contains(j.was, j.source.Of(e))
 }
 
 func (j *judge) kindOf(e ast.Expr) kind {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -78,7 +79,11 @@ func (f *fault) unknown(name string) Advice {
 			return Advice{Names: qualified(owners, name)}
 		}
 	}
-	if near := f.nearest(name, t.Start); len(near) > 0 {
+	near := f.nearest(name, t.Start)
+	if len(near) == 0 && f.isBare(i) {
+		near = f.nearField(i)
+	}
+	if len(near) > 0 {
 		return Advice{Names: near}
 	}
 	if strings.HasPrefix(name, ".") {
@@ -103,6 +108,20 @@ func (f *fault) unknown(name string) Advice {
 		return Advice{Words: f.as(UnquotedText, fmt.Sprintf("a string needs quotes: '%s'", name))}
 	}
 	return Advice{}
+}
+
+// nearField returns the fields of variables at token i that are similar to its name.
+func (f *fault) nearField(i int) (all []string) {
+	if f.names == nil {
+		return nil
+	}
+	before := string(f.src[:f.tokens[i].Start])
+	for _, v := range append(f.variablesAt(i), types.Self) {
+		if near := spell.Near(f.at(i), f.names(before+v+".")); len(near) == 1 && len(f.at(i)) > 2 {
+			all = append(all, v+"."+near[0])
+		}
+	}
+	return all
 }
 
 // qualified returns a name selected from each variable.

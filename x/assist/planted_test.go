@@ -167,7 +167,7 @@ func text(pattern, is string) func(r *planted) []string {
 func literalsOf(rewrite func(t lex.Token, value string) string) func(r *planted) []string {
 	return func(r *planted) (all []string) {
 		for _, t := range r.tokens {
-			if t.Kind != lex.String || len(t.Text) < 3 {
+			if t.Kind != lex.String || len(t.Text) < 3 || !strings.HasPrefix(t.Text, t.Text[len(t.Text)-1:]) {
 				continue
 			}
 			if is := rewrite(t, strings.Trim(t.Text, `'"`)); is != "" && is != t.Text {
