@@ -181,7 +181,7 @@ func (m *fixer) comparedWith(i int) (other referent, ok bool) {
 	return m.referentOf(m.tokenSpan(first, last)), true
 }
 
-// referentOf returns what the expression in a range refers to.
+// referentOf returns the referent of the expression in a range.
 func (m *fixer) referentOf(s Span) referent {
 	if m.nodes == nil {
 		return referent{}
@@ -197,7 +197,7 @@ func (m *fixer) referentOf(s Span) referent {
 }
 
 // presenceOf returns the test for the presence of an operand that is used as a condition, or "". It reports false if the
-// operand may be absent and is tested elsewhere, so that it is unknown what is meant: to be present or not to be empty.
+// operand may be absent and is tested elsewhere, so that either its presence or its content can be meant.
 func (m *fixer) presenceOf(e ast.Expr, text string) (test string, known bool) {
 	if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() {
 		return "", true

@@ -245,7 +245,7 @@ func (m *fixer) unchain(a operandPart) [][]Edit {
 // asNumber returns edits that make 1 or 0 of a condition.
 func asNumber(s Span) []Edit { return wrap(s, "(", " ? 1 : 0)") }
 
-// alternative compares a literal that is used as a condition with what the comparison before it compares:
+// alternative compares a literal that is used as a condition with the operand of the comparison before it:
 // x == 'a' || 'b' is x == 'a' || x == 'b'.
 func (m *fixer) alternative(operator string, before, literal operandPart) [][]Edit {
 	last := before.e

@@ -61,8 +61,8 @@ type hunt struct {
 // proposal is a change that may fix an error.
 type proposal struct {
 	edits []Edit
-	// certain is set if the author can mean nothing else. alternative names a group of changes of which only one can
-	// be meant: if several of them fit, none is offered. last is set if a change must be enough on its own.
+	// certain is set if the author can mean nothing else. alternative names a group of changes that exclude each
+	// other: if several of them fit, none is offered. last is set if a change must be enough on its own.
 	certain     bool
 	alternative string
 	last        bool
@@ -125,7 +125,7 @@ func (m *fixer) isKnown(one proposal, attempts []attempt) bool {
 	return slices.ContainsFunc(attempts, func(other attempt) bool { return other.src == src })
 }
 
-// decided returns the fixes without those of which several mean something different although only one can be meant.
+// decided returns the fixes without groups of alternatives that differ in meaning.
 // fitting holds the attempts that they come from.
 func decided(fixes []Fix, fitting []attempt) (left []Fix) {
 	meanings := map[string]map[string]bool{}

@@ -14,8 +14,8 @@ import (
 )
 
 // judge decides whether a corrected expression that compiles is offered. An edit that makes the checker content can
-// still make a rule that nobody wants, such as one that is always true. What the author wrote is taken as meant: only
-// parts that a correction adds are examined.
+// still make a useless rule, such as one that is always true. The author's own parts are taken as meant: only parts that a
+// correction adds are examined.
 type judge struct {
 	context *Context
 	was     string // the expression with the mistake, flat

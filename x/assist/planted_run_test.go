@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -20,7 +21,7 @@ const plantedSteps = 150
 // perRule is the number of mistakes that are planted into each rule.
 const perRule = 8
 
-// verdictOn counts what was offered for one kind of mistake: the corrections, those that restore the rule, those that
+// verdictOn counts the corrections for one kind of mistake: those that are offered, those that restore the rule, those that
 // differ from it, and how many of these are certain.
 type verdictOn struct{ planted, offered, restored, differ, wrong int }
 
@@ -91,14 +92,18 @@ func TestPlantedMistakes(t *testing.T) {
 }
 
 func compiled(p *assist.Context, rule apiextensionsv1.ValidationRule) *cel.Ast {
-	x, err := p.Compiled(rule.Rule)
+	compiler, err := access.Compiler(p.Node)
 	if err != nil {
 		return nil
 	}
-	return x
+	x, err := compiler.Compile(rule.Rule, p.OptionalOldSelf)
+	if err != nil {
+		return nil
+	}
+	return x.AST()
 }
 
-// correction is a mistake in a rule and what is offered for it.
+// correction is a mistake in a rule and its correction.
 type correction struct {
 	crd           *apiextensionsv1.CustomResourceDefinition
 	p             *assist.Context

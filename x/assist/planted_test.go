@@ -30,14 +30,12 @@ type planted struct {
 
 // node is a part of the rule, with the range of its text.
 type node struct {
-	e          ast.Expr
-	from, to   int
-	text       string
-	fn         string // of a call
-	args       []node // the target first
-	isTest     bool   // the argument of has()
-	within     bool   // a macro
-	start, end string // of a macro call: the text before and after its first argument
+	e        ast.Expr
+	from, to int
+	text     string
+	fn       string // of a call
+	args     []node // the target first
+	isTest   bool   // the argument of has()
 }
 
 func newPlanted(text string, checked *cel.Ast) *planted {

@@ -50,8 +50,6 @@ func quantifierOf(e ast.Expr) (l loops.Loop, ok bool) {
 	return l, ok && l.Settled != nil
 }
 
-func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
-
 // quantifier relates the result of a macro to the elements of a list or map.
 type quantifier struct {
 	over  *place

@@ -34,10 +34,10 @@ func (o *Options) fixes(paths []string) (bool, error) {
 	return o.Fix != "", nil
 }
 
-// The values of --fix: what is corrected in rules that do not compile.
+// The values of --fix, for rules that do not compile.
 const (
-	certain   = "certain"   // what the author can only have meant
-	suggested = "suggested" // also what the author may have meant
+	certain   = "certain"   // only corrections that can mean nothing else
+	suggested = "suggested" // all corrections
 )
 
 // runFix runs celadon vet --fix.
