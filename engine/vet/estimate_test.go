@@ -125,7 +125,7 @@ func unitCRD(spec apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResour
 		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 			Name: "v1", Served: true, Storage: true,
 			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &schemaProps{
-				Type: "object", Properties: map[string]schemaProps{"spec": spec},
+				Type: "object", Required: []string{"spec"}, Properties: map[string]schemaProps{"spec": spec},
 			}},
 		}},
 	}

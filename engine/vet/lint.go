@@ -73,6 +73,8 @@ type inspection struct {
 type lintState struct {
 	// patterns holds the compiled patterns of the schema.
 	patterns map[string]*allowedTexts
+	// noMatches holds the patterns that were searched for a match, and whether they have none.
+	noMatches map[string]bool
 	// comparisons counts the comparisons of texts that were checked.
 	comparisons int
 }
@@ -108,6 +110,8 @@ func lints() []lint {
 		{"quadratic-rule", quadraticRule},
 		{"message-limits", message(messageLimits)},
 		{"hidden-work", message(hiddenWork)},
+		{"missing-old-self", needsOldValue},
+		{impossiblePattern, impossibleMatch},
 	}
 }
 
@@ -117,13 +121,16 @@ func LintNames() []string {
 	for _, l := range lints() {
 		names = append(names, l.name)
 	}
-	return append(names, largeCRD, droppedKey)
+	return append(names, yamlBoolean, optionalParent, keptUnknownFields, largeCRD, droppedKey)
 }
 
 func (a *admission) lints() []Lint {
 	var found []Lint
-	state, lowest, all := &lintState{patterns: map[string]*allowedTexts{}}, a.lowest(), lints()
+	state, lowest, all := &lintState{patterns: map[string]*allowedTexts{}, noMatches: map[string]bool{}}, a.lowest(), lints()
 	for _, u := range a.units {
+		w := &schemaWalk{lintState: state, unit: u, without: a.cfg.WithoutLints}
+		w.node(u.root, u.schemaPath(), nil)
+		found = append(found, w.found...)
 		for _, r := range u.rules {
 			if r.expr == nil || r.expr.rejected {
 				continue

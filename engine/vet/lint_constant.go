@@ -91,7 +91,11 @@ func evaluate(x *compiled) truth {
 }
 
 // constancy evaluates expressions abstractly: instead of values it uses the schema's restrictions.
-type constancy struct{ walk *pathWalk }
+type constancy struct {
+	walk *pathWalk
+	// created is set if oldSelf, which is an optional, has no value.
+	created bool
+}
 
 func (c *constancy) truth(e ast.Expr) truth {
 	switch e.Kind() {
@@ -155,6 +159,10 @@ func (c *constancy) call(call ast.CallExpr) truth {
 		return c.compare(op, args[0], args[1])
 	case operators.In:
 		return c.in(args[0], args[1])
+	case "hasValue":
+		if c.created && isIdent(call.Target(), types.OldSelf) {
+			return never
+		}
 	case operators.Conditional:
 		a, b := c.truth(args[1]), c.truth(args[2])
 		switch c.truth(args[0]) {

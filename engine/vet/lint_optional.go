@@ -3,6 +3,7 @@ package vet
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -16,26 +17,93 @@ func optionalImmutable(r *rule) string {
 	if !comparesSelves(r.expr.ast.NativeRep().Expr()) || r.expr.key.Optional {
 		return ""
 	}
-	b := r.at
-	for b.kind == atProperty && (!b.removable() || r.unit.guards(b)) {
-		b = b.parent
-	}
-	if b.kind != atProperty || b != r.at && b.parent.parent == nil { // users do not remove a whole spec
+	above, guard, removable := r.removalGuard()
+	if guard == "" {
 		return ""
 	}
-	parent := b.parent.objectPath()
-	if parent == "" {
-		parent = "the root"
+	path := above.objectPath()
+	if path == "" {
+		path = "the root"
 	}
-	ident, ok := types.Escape(b.name)
-	if !ok {
-		ident = b.name
+	return fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: "+
+		"add the rule %q to %s, or make %s required", removable[0], guard, path, strings.Join(removable, " and "))
+}
+
+// removalGuard returns a rule that prevents the removal of r's value, alone or with an object that contains it, and the
+// node for that rule. removable holds the paths of the optional parts, the innermost first. The rule is "" if the value
+// cannot be removed, or only with a whole spec, which users do not do.
+func (r *rule) removalGuard() (at *branch, guard string, removable []string) {
+	var optional []*branch
+	open := -1 // the outermost part that no rule protects
+	for b := r.at; b.kind == atProperty; b = b.parent {
+		if !b.removable() {
+			continue
+		}
+		if optional = append(optional, b); !r.unit.guards(b) {
+			open = len(optional) - 1
+		}
 	}
-	operand := "the field"
-	if b != r.at {
-		operand = b.objectPath()
+	if open < 0 || open == 0 && optional[0] != r.at && optional[0].parent.parent == nil {
+		return nil, "", nil
 	}
-	return fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: add the rule \"!has(oldSelf.%s) || has(self.%s)\" to %s, or make %s required", b.objectPath(), ident, ident, parent, operand)
+	optional = optional[:open+1]
+	at = optional[open].parent
+	var before, after []string
+	for _, b := range slices.Backward(optional) {
+		path, ok := b.selection(at)
+		if !ok {
+			return nil, "", nil
+		}
+		before, after = append(before, "has(oldSelf"+path+")"), append(after, "has(self"+path+")")
+	}
+	for _, b := range optional {
+		removable = append(removable, b.objectPath())
+	}
+	if guard = "!" + before[0]; open > 0 {
+		guard = "!(" + strings.Join(before, " && ") + ")"
+	}
+	return at, guard + " || " + strings.Join(after, " && "), removable
+}
+
+// selection returns the selection of b below a node above it, such as ".spec.image". ok is false if it cannot be written
+// in CEL.
+func (b *branch) selection(above *branch) (path string, ok bool) {
+	for ; b != above; b = b.parent {
+		ident, ok := types.Escape(b.name)
+		if !ok {
+			return "", false
+		}
+		path = "." + ident + path
+	}
+	return path, true
+}
+
+// needsOldValue finds rules with optionalOldSelf that are false if there is no old value.
+func needsOldValue(in *inspection) *problem {
+	root := in.expr.ast.NativeRep().Expr()
+	c := &constancy{walk: in.walk, created: true}
+	if !in.expr.key.Optional || c.truth(root) != never || in.constant() != maybe {
+		return nil
+	}
+	p := &problem{message: "oldSelf has no value if the value is new, so the rule rejects each object that sets it"}
+	if terms := chain(root, operators.LogicalAnd); len(terms) > 1 && c.truth(terms[0]) == never {
+		call := terms[0].AsCall()
+		test, ok := in.text(terms[0])
+		rest, ok2 := in.text(root)
+		if rest, isFirst := strings.CutPrefix(rest, test); ok && ok2 && isFirst && call.FunctionName() == "hasValue" {
+			rest = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "&&"))
+			p.fix = in.fixed(edit{0, len([]rune(in.spec.Rule)), "!" + test + " || " + rest})
+		}
+	}
+	if p.fix != "" {
+		p.message += ": to accept the first value, write " + short(p.fix)
+	}
+	if b := in.at; b.kind == atProperty && b.removable() {
+		if path, ok := b.selection(b.parent); ok {
+			p.message += fmt.Sprintf("; to accept it only together with its object, also add the rule \"has(self%[1]s) == has(oldSelf%[1]s)\" above", path)
+		}
+	}
+	return p
 }
 
 // removable reports whether b is an optional property without a default.
@@ -81,19 +149,53 @@ func tests(x *compiled, field string) (found bool) {
 // optionalRead finds optional fields that are read without has(). If such a field is absent,
 // evaluation fails with "no such key".
 func optionalRead(in *inspection) *problem {
-	w, read := in.walk, ""
+	w, read := in.walk, (*exprPath)(nil)
+	var guards []string // of all such fields, unless they belong to elements
 	w.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
-		if read != "" || e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() || at == nil || at.above == nil {
+		if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() || at == nil || !w.mayFail(at) {
 			return
 		}
-		if !at.alwaysThere() && !w.tested[at.path] {
-			read = at.path
+		if read == nil {
+			read = at
+		}
+		if !at.isFixed() || !read.isFixed() {
+			return
+		}
+		at0 := len(guards)
+		for p := at; p.above != nil; p = p.above {
+			if test := "has(" + p.path + ")"; w.mayFail(p) && !slices.Contains(guards, test) {
+				guards = slices.Insert(guards, at0, test)
+			}
 		}
 	})
-	if read == "" {
+	if read == nil {
 		return nil
 	}
-	return &problem{read: read, message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)}
+	if len(guards) == 0 {
+		guards = []string{"has(" + read.path + ")"}
+	}
+	all := strings.Join(guards, " && ")
+	none := "!" + all
+	if len(guards) > 1 {
+		none = "!(" + all + ")"
+	}
+	return &problem{read: read.path, message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with "+
+		"\"no such key\"; write %s && …, or %s || …", read.path, short(all), short(none))}
+}
+
+// isFixed reports whether p is a path in self or oldSelf that passes through no element of a list or map.
+func (p *exprPath) isFixed() bool {
+	for ; p.above != nil; p = p.above {
+		if p.elements {
+			return false
+		}
+	}
+	return p.from == nil && !p.elements
+}
+
+// mayFail reports whether reading a field fails for some objects.
+func (w *pathWalk) mayFail(p *exprPath) bool {
+	return p.above != nil && !p.alwaysThere() && !w.tested[p.path]
 }
 
 // alwaysThere reports whether every valid object has the field.

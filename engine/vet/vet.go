@@ -117,6 +117,9 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 		if r, err := r.vet(ctx, crd, cfg); err != nil || r == nil {
 			return r, err
 		}
+		if err := r.addKept(ctx, crd, raw, cfg); err != nil {
+			return nil, err
+		}
 		r.addSize(raw, cfg)
 	}
 	if err := r.addKeys(ctx, raw, cfg); err != nil {
