@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
 // The kinds that Vet analyzes.
@@ -152,9 +153,19 @@ type expression struct {
 	name   string // of a variable
 	source string
 	tree   ast.Expr // nil if it cannot be parsed
+	parsed *cel.Ast // of tree
 	// uses holds the variables that it selects. The name "" means that it may use any variable, because
 	// it reads variables as a whole.
 	uses map[string]bool
+}
+
+// part returns the source of a part of the expression. ok is false if a macro generated it.
+func (x *expression) part(e ast.Expr) (source string, ok bool) {
+	from, to, ok := lex.NewSource(x.source, x.parsed).Range(e)
+	if !ok {
+		return "", false
+	}
+	return string([]rune(x.source)[from:to]), true
 }
 
 // A subject is a policy or a webhook, with everything that lints need.
@@ -189,7 +200,7 @@ type parser struct{ env *cel.Env }
 func (p parser) add(s *subject, r role, path, name, source string) {
 	x := &expression{role: r, path: path, name: name, source: source}
 	if parsed, err := celenv.Parse(p.env, source); err == nil {
-		x.tree = parsed.NativeRep().Expr()
+		x.parsed, x.tree = parsed, parsed.NativeRep().Expr()
 		x.uses = usedVariables(x.tree)
 	} else {
 		s.whole = false

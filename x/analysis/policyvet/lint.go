@@ -31,11 +31,15 @@ const (
 	unknownResource   = "unknown-resource"
 	atomicField       = "atomic-field"
 	duplicateItems    = "duplicate-items"
+	unguardedRead     = "unguarded-read"
+	openPrefix        = "open-prefix"
+	noNamespace       = "no-namespace-object"
 )
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
-	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, atomicField, duplicateItems}
+	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, atomicField, duplicateItems,
+		unguardedRead, openPrefix, noNamespace}
 }
 
 // A linter finds the lints of documents.
@@ -80,7 +84,8 @@ type reporter func(lint, path, expression, message string)
 // lint reports the lints of a document.
 func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 	add := func(lint, path, expression, message string) {
-		if !slices.Contains(l.without, lint) {
+		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == path } // the other lint explains more
+		if !slices.Contains(l.without, lint) && !slices.ContainsFunc(r.Lints, isAt) {
 			r.Lints = append(r.Lints, Lint{lint, path, expression, message})
 		}
 	}
@@ -102,7 +107,8 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		messages(s, l.schemas, add)
 		unusedVariables(s, add)
 		l.missedSubresources(s, add)
-		l.ignoredErrors(s, add)
+		l.unguardedReads(s, add)
+		accountPrefixes(s, add)
 		l.mutations(s, add)
 	}
 }

@@ -24,8 +24,9 @@ func (l *linter) mutations(s *subject, add reporter) {
 		return
 	}
 	kinds, _ := l.schemas.matched(&s.match)
+	tested := s.tested()
 	for _, x := range s.expressions {
-		if x.role != roleApply || x.tree == nil {
+		if x.role != roleApply && x.role != rolePatch || x.tree == nil {
 			continue
 		}
 		m := &mutationLint{linter: l, x: x, effect: "the request is denied"}
@@ -37,7 +38,7 @@ func (l *linter) mutations(s *subject, add reporter) {
 				continue
 			}
 			m.kind = k.kind
-			if m.literals(add) || m.podDuplicates(add) {
+			if x.role == rolePatch && m.missingParent(tested, add) || x.role == roleApply && (m.literals(add) || m.podDuplicates(add)) {
 				break
 			}
 		}
@@ -73,7 +74,8 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 			switch {
 			case node == nil:
 			case isAtomic(node):
-				add(atomicField, m.x.path, m.x.source, fmt.Sprintf("%s of %s is atomic: an ApplyConfiguration that sets it fails, and %s; use a JSONPatch", at[1:], m.kind.Kind, m.effect))
+				add(atomicField, m.x.path, m.x.source, fmt.Sprintf("%s of %s is atomic: an ApplyConfiguration that sets it fails, and %s; %s",
+					at[1:], m.kind.Kind, m.effect, m.patch(at, node, f.Value())))
 				found = true
 				return
 			case hasTwins(f.Value(), node):
@@ -83,6 +85,55 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 			}
 		}
 	}))
+	return found
+}
+
+// patch describes a JSONPatch that sets a field as intended. It also works for objects without the field.
+func (m *mutationLint) patch(at string, node *structuralschema.Structural, value ast.Expr) string {
+	above, name := at[:strings.LastIndexByte(at, '.')], at[strings.LastIndexByte(at, '.')+1:]
+	for path := above; path != ""; path = path[:strings.LastIndexByte(path, '.')] {
+		if parent := nodeAt(m.kind.node, path); parent == nil || parent.Items != nil || m.kind.mayLack("object"+path) {
+			return "use a JSONPatch that also adds the missing parts of the path"
+		}
+	}
+	source, ok := m.x.part(value)
+	if !ok {
+		source = "VALUE"
+	}
+	if value.Kind() == ast.CallKind {
+		source = "(" + source + ")"
+	}
+	if node.Type == "array" {
+		source = "object" + above + ".?" + name + ".orValue([]) + " + source
+	}
+	return fmt.Sprintf("use the JSONPatch [JSONPatch{op: 'add', path: '%s', value: %s}]", strings.ReplaceAll(at, ".", "/"), source)
+}
+
+// missingParent reports a JSONPatch that adds to a list or object which may be absent. It reports whether there is one.
+func (m *mutationLint) missingParent(tested map[string]bool, add reporter) (found bool) {
+	visit(m.x.tree, func(e ast.Expr) {
+		if found || e.Kind() != ast.StructKind || e.AsStruct().TypeName() != "JSONPatch" {
+			return
+		}
+		fields := map[string]string{}
+		for _, entry := range e.AsStruct().Fields() {
+			fields[entry.AsStructField().Name()], _ = text(entry.AsStructField().Value())
+		}
+		steps, at := strings.Split(fields["path"], "/"), objectName
+		for _, step := range steps[1:max(1, len(steps)-1)] {
+			if strings.Trim(step, "0123456789") == "" {
+				at += "[]"
+				continue
+			}
+			at += fieldStep(strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+			if fields["op"] == "add" && !tested[at] && m.kind.mayLack(at) {
+				add(unguardedRead, m.x.path, m.x.source, fmt.Sprintf("%s is optional in %s: if it is absent, the patch of %s fails, and %s; "+
+					"test it with has(), and add it as a whole if it is absent", shownPath(at), m.kind.Kind, fields["path"], m.effect))
+				found = true
+				return
+			}
+		}
+	})
 	return found
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // A subresource is a subresource whose requests change fields of the main object.
@@ -80,16 +82,14 @@ func (m *matchResources) names(operation string, k *kind) bool {
 	})
 }
 
-// ignoredErrors reports reads that fail for some objects, if failurePolicy is Ignore. The API server
-// then accepts these objects.
-func (l *linter) ignoredErrors(s *subject, add reporter) {
-	if !s.ignore {
-		return
+// unguardedReads reports a read that fails for some objects. If failurePolicy is Ignore, the API server accepts these
+// objects, otherwise it denies them without the message of the policy.
+func (l *linter) unguardedReads(s *subject, add reporter) {
+	name, effect := unguardedRead, "the request is denied with an error instead of the message"
+	if s.ignore {
+		name, effect = ignoredError, "failurePolicy: Ignore accepts the object"
 	}
-	tested := map[string]bool{}
-	for _, r := range s.reads {
-		tested[r.path] = tested[r.path] || r.test
-	}
+	tested := s.tested()
 	kinds, _ := l.schemas.matched(&s.match)
 	for _, r := range s.reads {
 		if r.test || tested[r.path] || r.of.role == roleMessage {
@@ -99,15 +99,30 @@ func (l *linter) ignoredErrors(s *subject, add reporter) {
 			if l.schemas.declare(k.kind) == nil || !k.mayLack(r.path) {
 				continue
 			}
-			add(ignoredError, r.of.path, r.of.source, fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and failurePolicy: Ignore accepts the object; test it with has()", shownPath(r.path), k.Kind))
+			add(name, r.of.path, r.of.source, fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and %s; test it with has()", shownPath(r.path), k.Kind, effect))
 			return
 		}
 	}
 }
 
+// tested returns the paths that any expression tests for.
+func (s *subject) tested() map[string]bool {
+	tested := map[string]bool{}
+	for _, r := range s.reads {
+		tested[r.path] = tested[r.path] || r.test
+	}
+	return tested
+}
+
+// validated matches fields of built-in kinds that are always there, although the schemas do not require them.
+var validated = lazy.New(`(\.spec|\.template|ontainers\[]\.image)$`)
+
 // mayLack reports whether the field at a path may be missing in an object that has the fields above it.
 // It returns false if the schema does not declare the field.
 func (k *kind) mayLack(path string) bool {
+	if k.builtIn && validated.MatchString(path) {
+		return false
+	}
 	f := k.resolve(path)
 	switch f.state {
 	case mapKey:

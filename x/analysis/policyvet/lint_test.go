@@ -301,10 +301,69 @@ func TestIgnoredErrors(t *testing.T) {
 		{"CREATE example.com widgets", ignore + expressions("has(object.spec.ports) && object.spec.ports.all(p, has(p.port) && p.port > 1)"), nil},
 		{"CREATE example.com widgets", ignore + "variables: [{name: has, expression: has(object.spec.size)}]\n" + expressions("!variables.has || object.spec.size > 1"), nil},
 		{"CREATE example.com widgets", ignore + expressions("has(object.spec.open) && object.spec.open.x == 1"), nil},
-		{"CREATE core pods", ignore + expressions("object.spec.containers.all(c, c.image != 'a')"), []string{first}},
+		{"CREATE core pods", ignore + expressions("object.spec.containers.all(c, c.workingDir != 'a')"), []string{first}},
 		{"CREATE core pods", ignore + expressions("object.spec.serviceAccountName == 'a'"), []string{first}},
 		{"CREATE unknown.example.com things", ignore + expressions("object.spec.x == 1"), nil},
 	})
+}
+
+// TestUnguardedReads checks the lint that most other tests turn off.
+func TestUnguardedReads(t *testing.T) {
+	t.Parallel()
+	const first = "unguarded-read spec.validations[0].expression"
+	patch := func(path, rest string) string {
+		text := mutatingPolicyOf("CREATE core pods", "Object{}", rest)
+		return strings.Replace(text, `{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{}"}}`,
+			`{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '`+path+`', value: 'x'}]"}}`, 1)
+	}
+	for _, tt := range []struct {
+		text string
+		want []string
+	}{
+		{policyOf("CREATE example.com widgets", expressions("object.spec.size > 1")), []string{first}},
+		{policyOf("CREATE example.com widgets", expressions("object.spec.size > 1; object.spec.size < 9")), []string{first}},
+		{policyOf("CREATE example.com widgets", expressions("!has(object.spec.size) || object.spec.size > 1")), nil},
+		{policyOf("CREATE example.com widgets", expressions("object.spec.?size.orValue(2) > 1")), nil},
+		{policyOf("CREATE core replicationcontrollers", expressions("object.spec.template.spec.containers.all(c, c.image != 'a')")), nil},
+		{policyOf("CREATE core pods", expressions("object.metadata.labels.exists(k, k == 'a')")), []string{first}},
+		{policyOf("DELETE core pods", expressions("object.metadata.labels.exists(k, k == 'a')")), []string{"null-object spec.validations[0].expression"}},
+		{patch("/spec/tolerations/-", ""), []string{"unguarded-read spec.mutations[0].jsonPatch.expression"}},
+		{patch("/metadata/labels/a~1b", ""), []string{"unguarded-read spec.mutations[0].jsonPatch.expression"}},
+		{patch("/metadata/labels", ""), nil},
+		{patch("/spec/containers/0/image", ""), nil},
+		{patch("/spec/tolerations/-", "matchConditions: [{name: a, expression: has(object.spec.tolerations)}]"), nil},
+		{patch("", ""), nil},
+		{patch("/", ""), nil},
+	} {
+		reports, err := policyvet.Vet(context.Background(), documents(t, tt.text), policyvet.Config{Schemas: schemas(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found(reports); !slices.Equal(got, tt.want) {
+			t.Errorf("got %q, want %q\n%s", got, tt.want, tt.text)
+		}
+	}
+}
+
+// TestAccountPrefixes checks the lints about the users and Namespaces in expressions.
+func TestAccountPrefixes(t *testing.T) {
+	t.Parallel()
+	const open = "open-prefix validations[0].expression"
+	var tests []lintTest
+	for prefix, want := range map[string][]string{
+		"system:serviceaccount:infra": {open}, "system:serviceaccount:infra:": nil, "system:serviceaccount:": nil, "system:serviceaccount:kube-": nil,
+		"system:serviceaccount:infra:ci-": nil, "system:node:": nil, "system:serviceaccounts:infra": nil,
+	} {
+		tests = append(tests, lintTest{"CREATE core pods", expressions("request.userInfo.username.startsWith('" + prefix + "')"), want})
+	}
+	tests = append(tests,
+		lintTest{"CREATE core pods", expressions("request.userInfo.groups.exists(g, g.startsWith('system:serviceaccount:a') || g.startsWith('system:serviceaccount:b'))"), []string{open}},
+		lintTest{"CREATE core pods", expressions("namespaceObject.metadata.name != 'a'"), nil})
+	testLints(t, tests)
+	hooks := strings.Replace(webhook, "expression: 'true'", "expression: namespaceObject == null || namespaceObject.metadata.name != 'a'", 1)
+	if got := found(vet(t, hooks)); !slices.Contains(got, "no-namespace-object webhooks[1].matchConditions[0].expression") {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestBindings(t *testing.T) {

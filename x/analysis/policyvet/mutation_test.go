@@ -31,8 +31,9 @@ func TestMutationLints(t *testing.T) {
 		{pods, "Object{spec: Object.spec{hostNetwork: false}}", "", "", nil, ""},
 		// https://github.com/kyverno/kyverno/issues/15094: the patch is silently dropped.
 		{pods, "Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: 'a'}]}}", "failurePolicy: Ignore", "", []string{"atomic-field " + at}, "silently dropped"},
-		{pods, "Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: 'a'}]}}", "", "", []string{"atomic-field " + at}, "spec.tolerations of Pod is atomic: an ApplyConfiguration that sets it fails, and the request is denied; use a JSONPatch"},
-		{pods, "Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, command: ['x']})}}", "", "", []string{"atomic-field " + at}, "spec.containers.command"},
+		{pods, "Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: 'a'}]}}", "", "", []string{"atomic-field " + at}, "spec.tolerations of Pod is atomic: an ApplyConfiguration that sets it fails, and the request is denied; use the JSONPatch [JSONPatch{op: 'add', path: '/spec/tolerations', value: object.spec.?tolerations.orValue([]) + [Object.spec.tolerations{key: 'a'}]}]"},
+		{pods, "Object{spec: Object.spec{tolerations: has(object.spec.nodeName) ? [] : [Object.spec.tolerations{key: 'a'}]}}", "", "", []string{"atomic-field " + at}, ".orValue([]) + (has(object.spec.nodeName) ? [] : [Object.spec.tolerations{key: 'a'}])}]"},
+		{pods, "Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, command: ['x']})}}", "", "", []string{"atomic-field " + at}, "use a JSONPatch that also adds the missing parts of the path"},
 		{pods, "Object{spec: Object.spec{nodeSelector: {'a': 'b'}}}", "", "", []string{"atomic-field " + at}, "spec.nodeSelector"},
 		{pods, "Object{spec: Object.spec{?tolerations: optional.none()}}", "", "", nil, ""},
 		{pods, "Object{metadata: Object.metadata{labels: {'a': 'b'}}}", "", "", nil, ""},

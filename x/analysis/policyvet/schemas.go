@@ -37,6 +37,7 @@ type kind struct {
 	resource     string
 	namespaced   bool
 	subresources []string
+	builtIn      bool
 	props        func() (*apiextensionsv1.JSONSchemaProps, error)
 
 	loaded bool
@@ -69,7 +70,7 @@ func NewSchemas(kubeVersion string, crds []*apiextensionsv1.CustomResourceDefini
 	}
 	s := &Schemas{version: version, env: scope.Env(), byResource: map[string][]*kind{}, byName: map[schema.GroupVersionKind]*kind{}, groups: map[string]bool{}, metadata: metadata}
 	for _, k := range catalog.Kinds() {
-		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, props: func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(k.GroupVersionKind) }}
+		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, builtIn: true, props: func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(k.GroupVersionKind) }}
 		for _, sub := range k.Subresources {
 			one.subresources = append(one.subresources, sub.Name)
 		}
