@@ -1,10 +1,13 @@
 package markers
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"text/scanner"
+
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // Argument is a name=value pair in a marker.
@@ -28,19 +31,26 @@ func arguments(text string, start int, strict bool) (list []Argument, bad *badAr
 	p := &argumentParser{text: text, start: start, strict: strict}
 	p.Init(strings.NewReader(text))
 	p.Mode = scanner.ScanIdents | scanner.ScanStrings | scanner.ScanRawStrings | scanner.SkipComments
-	p.Error = func(_ *scanner.Scanner, message string) { p.fail(p.Position.Offset, message) }
+	p.Error = func(_ *scanner.Scanner, message string) { p.fail(p.Position.Offset, message+quoting) }
 	for p.bad == nil {
 		if p.Scan() != scanner.Ident {
-			p.fail(p.Position.Offset, "want the name of an argument, such as message")
+			if p.peek() == scanner.EOF && len(list) > 0 {
+				p.fail(len(text), "the marker ends with its line: write all arguments on one line")
+			}
+			p.fail(p.Position.Offset, "want the name of an argument, such as message"+quoting)
 			break
 		}
 		name, at := p.TokenText(), p.Position.Offset
 		if p.Scan() != '=' {
-			p.fail(p.Position.Offset, "want = after "+name)
+			p.fail(p.Position.Offset, "want = after "+name+quoting)
 			break
 		}
 		if strict && !stringArguments[name] && name != boolArgument {
-			p.fail(at, "unknown argument "+name)
+			why := "unknown argument " + name
+			if near := spell.Nearest(name, append(slices.Sorted(maps.Keys(stringArguments)), boolArgument)); near != "" {
+				why += ": did you mean " + near + "?"
+			}
+			p.fail(at, why)
 			break
 		}
 		value, ok := p.value(name)
@@ -52,7 +62,7 @@ func arguments(text string, start int, strict bool) (list []Argument, bad *badAr
 			break
 		}
 		if p.Scan() != ',' {
-			p.fail(p.Position.Offset, "want a comma after the value of "+name)
+			p.fail(p.Position.Offset, "want a comma after the value of "+name+quoting)
 		}
 	}
 	if strict && !slices.ContainsFunc(list, func(a Argument) bool { return a.Name == "rule" }) {
@@ -60,6 +70,9 @@ func arguments(text string, start int, strict bool) (list []Argument, bad *badAr
 	}
 	return list, p.bad
 }
+
+// quoting is the advice for mistakes that quotes in a rule cause.
+const quoting = `; write " in a quoted rule as \", or quote the rule with backticks`
 
 type argumentParser struct {
 	scanner.Scanner
@@ -99,7 +112,7 @@ func (p *argumentParser) value(name string) (Value, bool) {
 		raw := p.TokenText()
 		text, err := strconv.Unquote(raw)
 		if err != nil {
-			p.fail(from, "the value of "+name+" is not a Go string")
+			p.fail(from, "the value of "+name+" is not a Go string"+quoting)
 			return Value{}, false
 		}
 		return Value{Text: text, raw: raw, start: p.start + from}, true

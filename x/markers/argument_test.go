@@ -26,7 +26,8 @@ func TestArguments(t *testing.T) {
 		{name: "cut by a comma", marker: `rule=self.all(x, x > 1)`, rule: "self.all(x", bad: "want = after x", badAt: "> 1)"},
 		{name: "cut by a semicolon", marker: `rule=self.a == ';'`, rule: "self.a == '", bad: "want a comma after the value of rule", badAt: ";'"},
 		{name: "no end", marker: `rule="self.a`, bad: "literal not terminated", badAt: `"self.a`},
-		{name: "misspelt", marker: `rule="1",mesage="m"`, rule: "1", bad: "unknown argument mesage", badAt: "mesage"},
+		{name: "misspelt", marker: `rule="1",mesage="m"`, rule: "1", bad: "unknown argument mesage: did you mean message?", badAt: "mesage"},
+		{name: "several lines", marker: `rule="1",`, rule: "1", bad: "the marker ends with its line: write all arguments on one line"},
 		{name: "no rule", marker: `message="m"`, more: "message=m", bad: "the argument rule is missing"},
 		{name: "no bool", marker: `rule="1",optionalOldSelf="true"`, rule: "1", bad: "want true or false", badAt: `"true"`},
 		{name: "no value", marker: `rule=`},
@@ -48,7 +49,7 @@ func TestArguments(t *testing.T) {
 			switch {
 			case bad == nil && c.bad != "":
 				t.Errorf("read to its end; want %q", c.bad)
-			case bad != nil && (bad.message != c.bad || !strings.HasPrefix(c.marker[bad.offset:], c.badAt)):
+			case bad != nil && (bad.message != c.bad && bad.message != c.bad+quoting || !strings.HasPrefix(c.marker[bad.offset:], c.badAt)):
 				t.Errorf("got %q at %q, want %q at %q", bad.message, c.marker[bad.offset:], c.bad, c.badAt)
 			}
 		})

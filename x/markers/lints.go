@@ -16,11 +16,12 @@ const (
 	UnusedMarker      = "unused-marker"
 	CutShort          = "cut-short"
 	TypographicQuotes = "typographic-quotes"
+	IgnoredMarker     = "ignored-marker"
 )
 
 // LintNames returns the names of all lints.
 func LintNames() []string {
-	return []string{RuleWithoutMarker, MarkerWithoutRule, UnusedMarker, CutShort, TypographicQuotes}
+	return []string{RuleWithoutMarker, MarkerWithoutRule, UnusedMarker, CutShort, TypographicQuotes, IgnoredMarker}
 }
 
 // Lint is a problem of a marker that is only visible in the source.
@@ -40,7 +41,7 @@ func (s *Source) Lints() (all []Lint) {
 	kinds, made := s.reached(), s.mapped()
 	for _, m := range s.given {
 		if at, why := m.cut(); why != "" {
-			add(CutShort, m, at, "generators ignore the rest of the marker: %s; write \" in a quoted rule as \\\", or quote the rule with backticks", why)
+			add(CutShort, m, at, "generators ignore the rest of the marker: %s", why)
 		}
 		if at := m.typographic(); at >= 0 {
 			add(TypographicQuotes, m, at, "gofmt turns '' and `` in a type's comment into ” and “, which are not valid in CEL: write \"\" for an empty string, or \\\"\\\" in a quoted marker")
@@ -56,6 +57,9 @@ func (s *Source) Lints() (all []Lint) {
 		case made[m.decl]:
 			add(MarkerWithoutRule, m, m.start, "none of the CRDs has this rule: regenerate them")
 		}
+	}
+	for _, m := range s.ignored {
+		add(IgnoredMarker, m.Marker, m.start, "generators ignore this comment: %s", m.why)
 	}
 	slices.SortStableFunc(all, func(a, b Lint) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -73,9 +77,9 @@ func (m *Marker) cut() (offset int, why string) {
 	switch {
 	case m.Made != "" || v == nil || v.quote() != 0:
 	case unbalanced(v.Text):
-		return v.offset(len(v.Text)), "a bare rule ends at its first comma, semicolon, or closing brace"
+		return v.offset(len(v.Text)), "a bare rule ends at its first comma, semicolon, or closing brace" + quoting
 	case v.cut:
-		return v.offset(len(v.Text)), "a space before the comma removes the last word of a bare rule"
+		return v.offset(len(v.Text)), "a space before the comma removes the last word of a bare rule" + quoting
 	}
 	return 0, ""
 }

@@ -116,6 +116,37 @@ spec:
 	}
 }
 
+// TestMistakes checks comments that are almost markers.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for comment, want := range map[string]string{
+		"// kubebuilder:validation:Enum=A;B":                         "the + is missing: write // +kubebuilder:validation:Enum",
+		"// kubebuilder:validation:XValidation:rule=\"true\"":        "the + is missing: write // +kubebuilder:validation:XValidation:rule",
+		"// + kubebuilder:validation:XValidation:rule=\"true\"":      "a space follows the +: write // +kubebuilder:validation:XValidation:rule",
+		"/* +kubebuilder:validation:XValidation:rule=\"true\" */":    "generators read only comments that begin with //",
+		"// +kubebuilder:validaton:XValidation:rule=\"true\"":        "unknown marker kubebuilder:validaton:XValidation:rule: did you mean validation for validaton?",
+		"// +kubebuidler:validation:Enum=A":                          "unknown marker kubebuidler:validation:Enum: did you mean kubebuilder for kubebuidler?",
+		"// +kubebuilder:validation:items:XValidatoin:rule=\"true\"": "unknown marker kubebuilder:validation:items:XValidatoin:rule: did you mean XValidation for XValidatoin?",
+		"//+kubebuilder:validation:MaxLength=3":                      "",
+		"// +kubebuilder:validation:XValidation:rule=\"a:b\"":        "",
+		"// +kubebuilder:printcolumn:name=Age,type=date":             "",
+		"// +k8s:immutable": "",
+		"// kubebuilder:validation:XValidation makes a rule.": "",
+		"// See kubebuilder:validation:Enum=A":                "",
+		"// //+kubebuilder:object:root=true":                  "",
+		"// +listType=map":                                    "",
+	} {
+		if _, why := mistake(comment); why != want {
+			t.Errorf("%s: got %q, want %q", comment, why, want)
+		}
+	}
+	source := "package v1\n\n// +kubebuilder:validation:XValidation:\n// rule=`true`\ntype Thing struct{}\n"
+	list := Parse([]File{{Name: "t.go", Package: "example.com/v1", Text: []byte(source)}}, Config{}).Lints()
+	if len(list) != 1 || list[0].Name != IgnoredMarker || list[0].Line != 3 || !strings.Contains(list[0].Message, "on one line") {
+		t.Errorf("several lines: got %+v", list)
+	}
+}
+
 // TestNamesOfPackages checks imports of packages whose name differs from their path.
 func TestNamesOfPackages(t *testing.T) {
 	t.Parallel()
