@@ -25,7 +25,7 @@ type lintFix func(t testing.TB, crd map[string]any, l *Lint) bool
 var (
 	addedRule    = regexp.MustCompile(`add the rule ("(?:[^"\\]|\\.)*") to (.*), or make`)
 	guardOf      = regexp.MustCompile(`or (!.*) \|\| …$`)
-	addedDefault = regexp.MustCompile(`add default: (.*) to it`)
+	addedDefault = regexp.MustCompile(`add default: (.*)$`)
 	writtenFix   = regexp.MustCompile(`: write (.*)$`)
 )
 

@@ -37,10 +37,6 @@ func (r *Report) addKept(ctx context.Context, crd *apiextensionsv1.CustomResourc
 
 // setsPreserve reports whether a CRD in JSON sets preserveUnknownFields.
 func setsPreserve(crd []byte) bool {
-	var set struct {
-		Spec struct {
-			PreserveUnknownFields *bool `json:"preserveUnknownFields"`
-		} `json:"spec"`
-	}
-	return json.Unmarshal(crd, &set) == nil && set.Spec.PreserveUnknownFields != nil
+	var set struct{ Spec map[string]json.RawMessage }
+	return json.Unmarshal(crd, &set) == nil && set.Spec["preserveUnknownFields"] != nil
 }

@@ -85,19 +85,14 @@ func needsOldValue(in *inspection) *problem {
 	if !in.expr.key.Optional || c.truth(root) != never || in.constant() != maybe {
 		return nil
 	}
-	p := &problem{message: "oldSelf has no value if the value is new, so the rule rejects each object that sets it"}
-	if terms := chain(root, operators.LogicalAnd); len(terms) > 1 && c.truth(terms[0]) == never {
-		call := terms[0].AsCall()
-		test, ok := in.text(terms[0])
-		rest, ok2 := in.text(root)
-		if rest, isFirst := strings.CutPrefix(rest, test); ok && ok2 && isFirst && call.FunctionName() == "hasValue" {
-			rest = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "&&"))
-			p.fix = in.fixed(edit{0, len([]rune(in.spec.Rule)), "!" + test + " || " + rest})
-		}
+	const test = "oldSelf.hasValue()"
+	rest, ok := strings.CutPrefix(in.spec.Rule, test+" && ")
+	if op, _ := operation(root); !ok || op != operators.LogicalAnd {
+		rest = "(" + in.spec.Rule + ")"
 	}
-	if p.fix != "" {
-		p.message += ": to accept the first value, write " + short(p.fix)
-	}
+	p := &problem{fix: in.fixed(edit{0, len([]rune(in.spec.Rule)), "!" + test + " || " + rest})}
+	p.message = "oldSelf has no value if the value is new, so the rule rejects each object that sets it: to accept the first value, write " +
+		short("!"+test+" || "+rest)
 	if b := in.at; b.kind == atProperty && b.removable() {
 		if path, ok := b.selection(b.parent); ok {
 			p.message += fmt.Sprintf("; to accept it only together with its object, also add the rule \"has(self%[1]s) == has(oldSelf%[1]s)\" above", path)

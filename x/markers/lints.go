@@ -58,8 +58,12 @@ func (s *Source) Lints() (all []Lint) {
 			add(MarkerWithoutRule, m, m.start, "none of the CRDs has this rule: regenerate them")
 		}
 	}
-	for _, m := range s.ignored {
-		add(IgnoredMarker, m.Marker, m.start, "generators ignore this comment: %s", m.why)
+	for _, p := range s.packages {
+		for _, m := range p.ignored {
+			if p.given {
+				add(IgnoredMarker, m.Marker, m.start, "generators ignore this comment: %s", m.why)
+			}
+		}
 	}
 	slices.SortStableFunc(all, func(a, b Lint) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
 // The kinds that Vet analyzes.
@@ -157,15 +156,6 @@ type expression struct {
 	// uses holds the variables that it selects. The name "" means that it may use any variable, because
 	// it reads variables as a whole.
 	uses map[string]bool
-}
-
-// part returns the source of a part of the expression. ok is false if a macro generated it.
-func (x *expression) part(e ast.Expr) (source string, ok bool) {
-	from, to, ok := lex.NewSource(x.source, x.parsed).Range(e)
-	if !ok {
-		return "", false
-	}
-	return string([]rune(x.source)[from:to]), true
 }
 
 // A subject is a policy or a webhook, with everything that lints need.

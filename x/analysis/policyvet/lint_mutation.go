@@ -7,6 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -90,21 +91,18 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 
 // patch describes a JSONPatch that sets a field as intended. It also works for objects without the field.
 func (m *mutationLint) patch(at string, node *structuralschema.Structural, value ast.Expr) string {
-	above, name := at[:strings.LastIndexByte(at, '.')], at[strings.LastIndexByte(at, '.')+1:]
-	for path := above; path != ""; path = path[:strings.LastIndexByte(path, '.')] {
+	i := strings.LastIndexByte(at, '.')
+	for path := at[:i]; path != ""; path = path[:strings.LastIndexByte(path, '.')] {
 		if parent := nodeAt(m.kind.node, path); parent == nil || parent.Items != nil || m.kind.mayLack("object"+path) {
 			return "use a JSONPatch that also adds the missing parts of the path"
 		}
 	}
-	source, ok := m.x.part(value)
-	if !ok {
-		source = "VALUE"
-	}
+	source := lex.NewSource(m.x.source, m.x.parsed).Of(value)
 	if value.Kind() == ast.CallKind {
 		source = "(" + source + ")"
 	}
 	if node.Type == "array" {
-		source = "object" + above + ".?" + name + ".orValue([]) + " + source
+		source = "object" + at[:i] + ".?" + at[i+1:] + ".orValue([]) + " + source
 	}
 	return fmt.Sprintf("use the JSONPatch [JSONPatch{op: 'add', path: '%s', value: %s}]", strings.ReplaceAll(at, ".", "/"), source)
 }
