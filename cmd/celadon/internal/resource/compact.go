@@ -26,15 +26,23 @@ func (c *Compact) ForEngine() *apiextensionsv1.CustomResourceDefinition {
 	return (*apiextensionsv1.CustomResourceDefinition)(c)
 }
 
-// SameSpec reports whether two CRDs are the same apart from their metadata and descriptions. Like a server, it does not
-// distinguish an empty list or mapping from a missing one if both are stored in the same way.
+// SameSpec reports whether two CRDs are the same apart from their metadata and descriptions. Like a server, it sets
+// defaults, and does not distinguish an empty list or mapping from a missing one if both are stored in the same way.
 func (c *Compact) SameSpec(other *Compact) bool {
 	if reflect.DeepEqual(c.Spec, other.Spec) {
 		return true
 	}
-	a, errA := json.Marshal(c.Spec)
-	b, errB := json.Marshal(other.Spec)
+	a, errA := json.Marshal(c.stored())
+	b, errB := json.Marshal(other.stored())
 	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// stored returns the spec with the defaults of a server. It does not modify c.
+func (c *Compact) stored() *apiextensionsv1.CustomResourceDefinitionSpec {
+	spec := c.Spec
+	spec.Conversion = spec.Conversion.DeepCopy()
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&spec)
+	return &spec
 }
 
 // DecodeCompact is Decode without the descriptions in schemas.
