@@ -18,7 +18,7 @@ const module = "github.com/celadon-cel/celadon"
 
 // floors lists the top-level folders from the bottom layer up. A package may import packages of its own
 // layer and of lower ones.
-var floors = []string{"internal", "types", "cost", "engine", "x", "celadontest", "repl", "cmd", "examples"}
+var floors = []string{"docs", "internal", "types", "cost", "engine", "x", "celadontest", "repl", "cmd", "examples"}
 
 // maxLevels is the maximum length of a chain of imports within the module.
 const maxLevels = 15

@@ -31,6 +31,7 @@ var writePath = []stage{
 
 // floorTexts describes the layers of floors.
 var floorTexts = map[string]string{
+	"docs":        "the documentation that the help shows",
 	"internal":    "CEL front end, YAML with positions, text, fixtures",
 	"types":       "schema to CEL types, escaping, versions",
 	"cost":        "limits, budgets, cardinality",
