@@ -50,14 +50,12 @@ func (r *rule) removalGuard() (at *branch, guard string, removable []string) {
 	at = optional[open].parent
 	var before, after []string
 	for _, b := range slices.Backward(optional) {
+		removable = slices.Insert(removable, 0, b.objectPath())
 		path, ok := b.selection(at)
 		if !ok {
 			return nil, "", nil
 		}
 		before, after = append(before, "has(oldSelf"+path+")"), append(after, "has(self"+path+")")
-	}
-	for _, b := range optional {
-		removable = append(removable, b.objectPath())
 	}
 	if guard = "!" + before[0]; open > 0 {
 		guard = "!(" + strings.Join(before, " && ") + ")"
@@ -78,7 +76,7 @@ func (b *branch) selection(above *branch) (path string, ok bool) {
 	return path, true
 }
 
-// needsOldValue finds rules with optionalOldSelf that are false if there is no old value.
+// needsOldValue finds rules with optionalOldSelf that are false without an old value.
 func needsOldValue(in *inspection) *problem {
 	root := in.expr.ast.NativeRep().Expr()
 	c := &constancy{walk: in.walk, created: true}
@@ -93,10 +91,9 @@ func needsOldValue(in *inspection) *problem {
 	p := &problem{fix: in.fixed(edit{0, len([]rune(in.spec.Rule)), "!" + test + " || " + rest})}
 	p.message = "oldSelf has no value if the value is new, so the rule rejects each object that sets it: to accept the first value, write " +
 		short("!"+test+" || "+rest)
-	if b := in.at; b.kind == atProperty && b.removable() {
-		if path, ok := b.selection(b.parent); ok {
-			p.message += fmt.Sprintf("; to accept it only together with its object, also add the rule \"has(self%[1]s) == has(oldSelf%[1]s)\" above", path)
-		}
+	if path, ok := in.at.selection(in.at.parent); ok && in.at.removable() {
+		p.message += fmt.Sprintf("; to accept it only together with its object, also add the rule \"has(self%[1]s) == has(oldSelf%[1]s)\" above",
+			path)
 	}
 	return p
 }

@@ -42,8 +42,7 @@ func (c *comments) ignored() (all []ignoredMarker) {
 	return all
 }
 
-// mistake returns the name of the marker that a comment resembles, and the mistake because of which generators ignore it,
-// or "".
+// mistake returns the name of the marker that a comment resembles, and the reason why generators ignore the comment, or "".
 func mistake(comment string) (name, why string) {
 	body, isBlock := strings.CutPrefix(comment, "/*")
 	body = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(body, "//"), "*/"))
