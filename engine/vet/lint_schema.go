@@ -54,7 +54,6 @@ func (w *schemaWalk) node(s *apiextensions.JSONSchemaProps, path *field.Path, st
 			break
 		}
 	}
-	steps = steps[:len(steps):len(steps)]
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p, at, below := s.Properties[name], path.Child("properties").Key(name), append(steps, engine.Step{Name: name})
 		if name == "true" || name == "false" {
