@@ -120,7 +120,11 @@ func (one *vetted) fixes() *fix.Vetted {
 	}
 	for i := range one.lints {
 		l := &one.lints[i]
-		if m := l.Keeping(); m != nil {
+		switch m := l.Keeping(); {
+		case m == nil:
+		case l.Name == lint.FailsToEvaluate && one.fix != suggested: // objects on which it fails may be meant to be accepted
+			v.Suggested++
+		default:
 			one.rewrite(v, rewritten, ruleID{l.Version, l.Path, l.Index}, m.Rule)
 		}
 	}

@@ -232,6 +232,10 @@ func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error)
 // rejected reports the CRDs that the server would reject.
 func (f *Fixer) rejected(crds []crd) {
 	for _, c := range crds {
+		if c.Accepted && c.Suggested > 0 {
+			untrusted.Fprintf(f.err, "%s: %s: not guarded: run celadon vet --find to choose what happens to objects without the field, or use "+
+				"--fix=suggested\n", c.doc.Location(), c.Report.Name)
+		}
 		if !c.Accepted {
 			f.sum.Rejected++
 			next := "run celadon vet for details"
