@@ -25,14 +25,14 @@ package engine
 //
 // The names on the way of a write that are not upstream's:
 //
-//   - Engine is a compiled CRD, and crdVersion one of its versions. versionSchema holds what is compiled from the schema:
-//     schema.Schema checks values.
+//   - Engine is a compiled CRD, and crdVersion one of its versions. versionSchema is its compiled
+//     schema, and schema.Schema checks values.
 //   - Request becomes a write, the state of a request on its way. coercion drops fields and sets metadata as the server's
 //     decoder does; StrictError is a finding of strict decoding, and decodeFailure an object that cannot be decoded.
-//   - metadata.Validator checks metadata, server what a server checks besides the schema, and openPaths tells which
-//     values an update may leave invalid.
+//   - metadata.Validator checks metadata, server makes the other checks of a server, and openPaths holds the
+//     values that an update may leave invalid.
 //   - Rules is a tree of ruleNodes, each with its compiledRules. run is one walk of that tree over an object, and
 //     ruleTarget the value that rules are evaluated for. eval.Program is a compiled expression.
 //   - tally counts the work, and WorkLimitError reports that it is too much. InternalError is a panic that was recovered.
-//   - finding is a reason for a rejection with what is known about it; Result lists it as a Cause, and respond.Renderer
-//     writes the server's message.
+//   - finding is a reason for a rejection with its details; Result lists it as a Cause, and respond.Renderer writes the
+//     server's message.
