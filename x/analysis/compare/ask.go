@@ -85,6 +85,12 @@ func (a *goalSearch) run() error {
 	case err != nil:
 		a.reason = err.Error()
 	case a.values != nil:
+		if err = a.try(q, h); a.witness != nil || err != nil || !a.kept || a.relabel {
+			return err
+		}
+		if q, err = a.admittedByBoth(h); err != nil {
+			return err
+		}
 		return a.try(q, h)
 	case a.items > 0: // copying items is fast; a search must repair each pair of items
 		if err := a.many(); a.witness != nil || err != nil {
@@ -98,6 +104,21 @@ func (a *goalSearch) run() error {
 		return a.findInOtherCRD()
 	}
 	return err
+}
+
+// admittedByBoth returns an Analyzer for a hybrid that finds only objects that the other side admits. Other changes may be the
+// reason that it rejected a witness.
+func (a *goalSearch) admittedByBoth(h *hybrid) (*analysis.Analyzer, error) {
+	other, err := a.analyzer(a.other, analysis.Config{})
+	if err != nil {
+		return nil, err
+	}
+	q := a.uncompiled(a.base, h.crd, h.ref.Version, analysis.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed, OtherForm: other})
+	var broken *engine.CompileErrors
+	if err := q.Compile(); !errors.As(err, &broken) {
+		return q, err
+	}
+	return q, nil
 }
 
 // unknownTo handles a goal whose rule refers to fields that base does not have, such as a new
@@ -196,8 +217,12 @@ const schemaSteps = 3
 // both sides read the same values, what holds in the hybrid holds on the other side. If the
 // rule is false, no object has its path on either side.
 func (a *goalSearch) prove(h *hybrid) *prove.Proof {
-	before, after := at(a.base.schema(), a.goal.at.steps), at(a.other.schema(), a.goal.at.steps)
-	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
+	read := a.goal.at.steps
+	if a.within.steps != nil {
+		read = a.within.steps
+	}
+	before, after := at(a.base.schema(), read), at(a.other.schema(), read)
+	alike := before != nil && after != nil && (a.ofSelf || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
 		if proof := a.prover(a.base, h.crd, h.ref.Version).Prove(h.ref, search.Rejected); proof != nil {

@@ -91,7 +91,9 @@ type CRDChange struct {
 	// have the element.
 	OldField, NewField string
 	Effect             Effect
-	By                 Basis
+	// Clusters describes the clusters that a breaking change breaks, as in "clusters that have …"; "" is all clusters.
+	Clusters string
+	By       Basis
 	// Proof is the basis of a proof, or the reason why no proof is needed.
 	Proof string
 	// Reason is the reason why the effect is unknown.
@@ -186,6 +188,11 @@ type change struct {
 	// breaks is the requirement that only the new side has. loosens is the requirement that only the
 	// old side has. Each is nil if that side has no such requirement.
 	breaks, loosens *goal
+	// altered is set if rules that are the same on both sides may see other values at or below the path. adds is set if
+	// the value may also be present now where it was absent.
+	altered, adds bool
+	merged        bool // server-side apply merges the value in another way
+	at            schemaPath
 	// upgrade is set if only the Kubernetes version changes. found then holds the differences.
 	upgrade bool
 	found   []CRDChange
@@ -240,9 +247,16 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	if err != nil {
 		return err
 	}
-	if ch.breaks != nil && ch.breaks.defaulted && (breaks.witness == nil || !breaks.witness.losesValue()) {
-		ch.Kept, breaks.witness = breaks.witness, nil
-		breaks.proof = c.untouched(ch, m)
+	if w := breaks.witness; w != nil && ch.breaks.defaulted && !w.losesValue() {
+		ch.Kept, breaks.witness, breaks.proof = w, nil, "no rule depends on the default"
+		if ch.Subject == "nullable" {
+			breaks.proof = "no rule depends on null"
+		}
+	}
+	if ch.altered && breaks.witness == nil && breaks.proof != "" {
+		if breaks, err = c.reread(ch, breaks, m); err != nil {
+			return err
+		}
 	}
 	ch.Rejected, ch.Admitted = breaks.witness, loosens.witness
 	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
@@ -270,26 +284,8 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	default:
 		ch.Effect = Unknown
 	}
-	return nil
-}
-
-// untouched returns a proof that a new default makes no rule of the new side reject objects that
-// the old side admits, or "".
-func (c *comparison) untouched(ch *change, m *work.Meter) (proof string) {
-	a := &goalSearch{comparison: c, work: m, base: ch.before, other: ch.after}
-	for s, steps, i := ch.after.schema(), ch.breaks.at.steps, 0; i <= len(steps); i++ {
-		here := at(s, steps[:i])
-		if here == nil {
-			return ""
-		}
-		if here.MaxProperties != nil || here.Not != nil || len(here.AllOf)+len(here.AnyOf)+len(here.OneOf) > 0 {
-			return "" // the schema may reject the default
-		}
-		for index := range here.XValidations {
-			if a.passes(engine.RuleRef{Path: engine.FormatPath(steps[:i]), Index: index}) == nil {
-				return ""
-			}
-		}
+	if ch.merged && !ch.Effect.Breaks() {
+		ch.Effect, ch.By, ch.Proof, ch.Reason = Unknown, BySearch, "", "server-side apply merges the value in another way"
 	}
-	return "no rule depends on the default"
+	return nil
 }

@@ -159,17 +159,24 @@ func served(s *side) string {
 // removedVersion adds a change for a version that the new CRD does not have.
 func (c *comparison) removedVersion(old *side) {
 	effect, why := Breaking, "its clients get 404"
-	if !old.version.Served {
-		effect, why = Equivalent, "it was not served"
+	stored, some := c.before.crd.Status.StoredVersions, ""
+	switch {
+	case old.version.Served:
+	case len(stored) == 0, slices.Contains(stored, old.version.Name):
+		some = "clusters that have stored objects of " + old.version.Name
+		why = "the API server rejects the CRD while status.storedVersions has the version"
+	default:
+		effect, why = Equivalent, "it was not served, and status.storedVersions does not have it"
 	}
 	ch := c.fact(fmt.Sprintf("spec.versions[%d]", old.index), "version", served(old), "", effect, why)
+	ch.Clusters = some
 	ch.Version, ch.OldVersion, ch.NewField = old.version.Name, old.version.Name, "spec.versions"
 	c.sample(ch, old)
 }
 
 // sample adds an example object to a change that breaks all clients of a version.
 func (c *comparison) sample(ch *change, old *side) {
-	if ch.Effect != Breaking {
+	if ch.Effect != Breaking || ch.Clusters != "" {
 		return
 	}
 	a, err := analysis.New(old.crd, old.engine, old.version.Name, analysis.Config{Steps: c.cfg.Steps, Seed: c.cfg.Seed})
@@ -269,10 +276,17 @@ func (c *comparison) stored() {
 	if was.version.Name == is.version.Name {
 		return
 	}
-	ch := c.fact(fmt.Sprintf("spec.versions[%d].storage", is.index), "storage", was.version.Name, is.version.Name, Equivalent, "lost fields are listed separately")
+	ch := c.fact(fmt.Sprintf("spec.versions[%d].storage", is.index), "storage", was.version.Name, is.version.Name, Equivalent, "both versions store the same values")
 	ch.OldField = fmt.Sprintf("spec.versions[%d].storage", was.index)
+	converts := conversion(c.after.crd.Spec.Conversion) != string(apiextensionsv1.NoneConverter)
+	if o, n := was.schema(), is.schema(); converts || o == nil || n == nil || !sameValues(o, n) {
+		ch.Effect, ch.By, ch.Proof, ch.Reason = Unknown, BySearch, "", "the new storage version has other fields, types, or defaults; lost fields are listed separately"
+		if converts {
+			ch.Reason = "the effect of a webhook on objects is unknown"
+		}
+	}
 	same := c.after.named(was.version.Name)
-	if same == nil || !same.version.Served || conversion(c.after.crd.Spec.Conversion) != string(apiextensionsv1.NoneConverter) {
+	if same == nil || !same.version.Served || converts {
 		return
 	}
 	w := &walker{c, was, same}

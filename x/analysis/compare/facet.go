@@ -27,8 +27,8 @@ var facets = []facet{
 		}
 		return compact(s.Enum)
 	}, func(s *props, typ, x string) string {
-		if typ == "object" || typ == "array" {
-			return ""
+		if typ == "object" || typ == "array" || s.Nullable {
+			return "" // rules do not see null
 		}
 		all := make([]string, 0, len(s.Enum))
 		for _, v := range s.Enum {
@@ -64,18 +64,31 @@ var facets = []facet{
 		}
 		return ""
 	}},
-	{"list type", "x-kubernetes-list-type", func(s *props) string {
-		switch {
-		case s.XListType == nil || *s.XListType == "atomic":
-			if s.UniqueItems {
-				return "unique"
-			}
-			return ""
-		case *s.XListType == "map":
-			return "map of " + strings.Join(s.XListMapKeys, ", ")
+	{"list type", listType, func(s *props) string {
+		if text := listTypeOf(s); text != "" || !s.UniqueItems {
+			return text
 		}
-		return *s.XListType
+		return "unique"
 	}, func(s *props, typ, x string) string { return unique(s, x) }},
+	{"map type", mapType, func(s *props) string {
+		if s.XMapType == nil || *s.XMapType == "granular" {
+			return ""
+		}
+		return *s.XMapType
+	}, func(*props, string, string) string { return "true" }},
+}
+
+const listType, mapType = "x-kubernetes-list-type", "x-kubernetes-map-type"
+
+// listTypeOf returns the type and the keys of a list, or "" if it is atomic.
+func listTypeOf(s *props) string {
+	switch {
+	case s.XListType == nil || *s.XListType == "atomic":
+		return ""
+	case *s.XListType == "map":
+		return "map of " + strings.Join(s.XListMapKeys, ", ")
+	}
+	return *s.XListType
 }
 
 // count returns a facet for a number of characters, items, or entries.
@@ -235,7 +248,9 @@ func (w *walker) facets(at schemaPath, o, n *props) {
 		if old == new {
 			continue
 		}
-		w.add(at, "."+f.key, f.subject, f.shown(o), f.shown(n), w.conditionOf(at, f, n, o), w.conditionOf(at, f, o, n))
+		ch := w.add(at, "."+f.key, f.subject, f.shown(o), f.shown(n), w.conditionOf(at, f, n, o), w.conditionOf(at, f, o, n))
+		ch.merged = f.key == listType || f.key == mapType
+		ch.altered = f.key == "format" || ch.merged
 	}
 }
 
@@ -251,7 +266,10 @@ func (w *walker) conditionOf(at schemaPath, f *facet, by, of *props) *goal {
 	if f.text(by) == "" || typeOf(by) != typeOf(of) && typeOf(of) == "" {
 		return nil
 	}
-	g := &goal{at: at, of: of, within: at, rule: f.rule(by, by.Type, "self")}
+	g := &goal{at: at, of: of, within: at, rule: f.rule(by, by.Type, "self"), ofSelf: by.Type != "object" && f.key != listType}
+	if f.key == listType {
+		g.within = at.any(".items") // equal items are rejected
+	}
 	if f.key == "maxItems" {
 		g.items = *by.MaxItems + 1
 	}

@@ -32,7 +32,10 @@ type goal struct {
 	// items is the number of items that a list should have, if the goal is about the length of a
 	// list.
 	items int64
-	// defaulted is set if a default may set the path.
+	// ofSelf is set if the rule is about a scalar or the length of a list, regardless of defaults and fields: if a default
+	// sets the value, it meets the requirement.
+	ofSelf bool
+	// defaulted is set if a default may set the path, or null.
 	defaulted bool
 }
 
@@ -66,7 +69,7 @@ func wrapped(values []any) []any {
 // typed adds a change of type.
 func (w *walker) typed(at schemaPath, o, n *props) {
 	old, new := typeOf(o), typeOf(n)
-	w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n))
+	w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n)).altered = true
 }
 
 // wider lists the types that accept all values of a type.
@@ -92,13 +95,20 @@ func (w *walker) nullable(at schemaPath, o, n *props) {
 		}
 		return &goal{at: at, rule: "false", of: of, within: at, values: []any{nil}, kept: true}
 	}
-	w.add(at, ".nullable", "nullable", fmt.Sprint(o.Nullable), fmt.Sprint(n.Nullable), g(o), g(n))
+	breaks := g(o)
+	if n.Nullable && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any { // null was dropped or replaced by the default
+		breaks = w.filled(at)
+		breaks.values = []any{nil}
+	}
+	ch := w.add(at, ".nullable", "nullable", fmt.Sprint(o.Nullable), fmt.Sprint(n.Nullable), breaks, g(n))
+	ch.altered, ch.adds = true, n.Nullable
 }
 
 // defaulted compares defaults.
 func (w *walker) defaulted(at schemaPath, o, n *props) {
 	if old, new := compact(o.Default), compact(n.Default); old != new && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any {
-		w.add(at, ".default", "default", defaultOf(o), defaultOf(n), w.filled(at), nil)
+		ch := w.add(at, ".default", "default", defaultOf(o), defaultOf(n), w.filled(at), nil)
+		ch.altered, ch.adds = true, true
 	}
 }
 
@@ -156,7 +166,8 @@ func (w *walker) preserved(at schemaPath, o, n *props) {
 		return &goal{at: at, rule: "false", of: of, within: at, under: "unknownField", values: samples(nil), kept: true}
 	}
 	text := map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
-	w.add(at, ".x-kubernetes-preserve-unknown-fields", "pruning", text[preserves(o)], text[preserves(n)], g(o), g(n))
+	ch := w.add(at, ".x-kubernetes-preserve-unknown-fields", "pruning", text[preserves(o)], text[preserves(n)], g(o), g(n))
+	ch.altered = true
 }
 
 // required compares required fields individually.
@@ -247,7 +258,7 @@ func celCondition(s, whole *props, x string, depth int) (string, bool) {
 	for i := range facets {
 		if f := &facets[i]; f.text(s) != "" {
 			rule := f.rule(s, whole.Type, x)
-			if rule == "" {
+			if rule == "" || f.key == "enum" && whole.Nullable { // rules do not see null
 				return "", false
 			}
 			all = append(all, rule)

@@ -29,8 +29,8 @@ func at(s *props, steps []engine.Step) *props {
 // sameValues reports whether both schemas read any object as the same values. Fields may be added,
 // if they have no default.
 func sameValues(before, after *props) bool {
-	if typeOf(before) != typeOf(after) || before.Nullable != after.Nullable ||
-		compact(before.Default) != compact(after.Default) || preserves(before) != preserves(after) {
+	if typeOf(before) != typeOf(after) || before.Nullable != after.Nullable || before.Format != after.Format ||
+		compact(before.Default) != compact(after.Default) || preserves(before) != preserves(after) || listTypeOf(before) != listTypeOf(after) {
 		return false
 	}
 	for name := range before.Properties {

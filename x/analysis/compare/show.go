@@ -84,7 +84,7 @@ func (a *goalSearch) shown(req engine.Request, before *engine.Result) (*Witness,
 	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject}
 	due := !after.Allowed && a.due(after.Causes)
 	if !after.Allowed && !due && a.defaulted {
-		if due, err = a.byDefault(req); err != nil {
+		if due, err = a.without(append(slices.Clip(a.goal.at.steps), engine.Step{Name: a.under}), req); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ func (c *comparison) pair(before, after *side) {
 
 // add adds a change at a path. key is the field within the schema at that path.
 func (w *walker) add(at schemaPath, key, subject, old, new string, breaks, loosens *goal) *change {
-	ch := &change{before: w.before, after: w.after, breaks: breaks, loosens: loosens}
+	ch := &change{before: w.before, after: w.after, breaks: breaks, loosens: loosens, at: at}
 	ch.CRDChange = CRDChange{
 		Version: w.after.version.Name, OldVersion: w.before.version.Name,
 		Path: engine.FormatPath(at.steps), Subject: subject, Old: old, New: new,
@@ -151,6 +151,8 @@ func (w *walker) removed(at schemaPath, o, parent *props) {
 		ch.NewField = upper(ch.NewField)
 		if valuesOf(parent) != nil {
 			ch.breaks = w.present(at, o, nil)
+		} else if ch.altered = true; o.Default != nil {
+			ch.breaks = w.filled(at)
 		}
 		return
 	}
@@ -165,14 +167,16 @@ func (w *walker) added(at schemaPath, parent, n *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		breaks = &goal{at: schemaPath{steps: at.steps[:len(at.steps)-1]}, rule: "false", under: at.last(), values: samples(n)}
 	}
-	text := typeOf(n)
-	if value := defaultOf(n); value != "" {
+	text, value := typeOf(n), defaultOf(n)
+	if value != "" {
 		text += ", default " + value
 		if breaks == nil {
 			breaks = w.filled(at)
 		}
 	}
 	ch := w.add(at, "", "field", "", text, breaks, loosens)
+	ch.adds = value != ""
+	ch.altered = ch.adds || preserves(parent)
 	ch.OldField = upper(ch.OldField)
 }
 

@@ -94,7 +94,7 @@ func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 func (p *pair) change(c *compare.CRDChange) *Change {
 	return &Change{
 		Version: c.Version, OldVersion: differs(c.OldVersion, c.Version), Also: c.Also, Path: c.Path, Subject: c.Subject, Old: c.Old, New: c.New,
-		Effect: c.Effect, By: c.By, Proof: c.Proof, Reason: c.Reason, Searched: c.Searched,
+		Effect: c.Effect, Clusters: c.Clusters, By: c.By, Proof: c.Proof, Reason: c.Reason, Searched: c.Searched,
 		Rejected: p.witness(c.Rejected), Admitted: p.witness(c.Admitted), Kept: p.witness(c.Kept),
 	}
 }

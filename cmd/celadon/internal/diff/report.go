@@ -79,15 +79,17 @@ type Change struct {
 	Old        string         `json:"old"`
 	New        string         `json:"new"`
 	Effect     compare.Effect `json:"effect"`
-	By         compare.Basis  `json:"by"`
-	Proof      string         `json:"proof,omitempty"`
-	Reason     string         `json:"reason,omitempty"`
-	Searched   int            `json:"searched"`
-	Rejected   *Witness       `json:"refused,omitempty"`
-	Admitted   *Witness       `json:"admitted,omitempty"`
-	Kept       *Witness       `json:"kept,omitempty"`
-	OldLine    int            `json:"oldLine,omitempty"`
-	NewLine    int            `json:"newLine,omitempty"`
+	// Clusters describes the clusters that a breaking change breaks; "" is all clusters.
+	Clusters string        `json:"clusters,omitempty"`
+	By       compare.Basis `json:"by"`
+	Proof    string        `json:"proof,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Searched int           `json:"searched"`
+	Rejected *Witness      `json:"refused,omitempty"`
+	Admitted *Witness      `json:"admitted,omitempty"`
+	Kept     *Witness      `json:"kept,omitempty"`
+	OldLine  int           `json:"oldLine,omitempty"`
+	NewLine  int           `json:"newLine,omitempty"`
 	// Allowed is the reason why the change is accepted, or "".
 	Allowed string `json:"allowed,omitempty"`
 }

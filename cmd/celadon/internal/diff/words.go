@@ -36,6 +36,9 @@ func (c *Change) effect() untrusted.Safe {
 	switch c.Effect {
 	case compare.Breaking:
 		text = "breaks"
+		if c.Clusters != "" {
+			text += " " + untrusted.Line(c.Clusters)
+		}
 	case compare.Both:
 		text = "breaks, and accepts more"
 	case compare.Unknown:
