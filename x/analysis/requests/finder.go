@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -79,7 +80,7 @@ type Answer struct {
 	Message string
 	// Tried is the number of requests that were evaluated.
 	Tried int
-	// Reason is why the search ended early, or "".
+	// Reason is why the search ended early, or why a request that was tried is undecided, or "".
 	Reason string
 }
 
@@ -195,7 +196,7 @@ func (f *Finder) ask(ctx context.Context, q *question) (*Answer, error) {
 	}
 	a := &Answer{Request: req, Tried: f.tried}
 	if req == nil {
-		a.Reason = f.work.Reason()
+		a.Reason = cmp.Or(f.work.Reason(), q.undecided)
 	}
 	return a, nil
 }
@@ -207,6 +208,17 @@ type question struct {
 	index    int
 	want     Want
 	other    *Finder // for FindAgainst
+	// undecided is the reason why a request that was tried could have the wanted outcome in a cluster, or "".
+	undecided string
+}
+
+// note records that a policy's results for a request are not known. name is "" for any policy.
+func (q *question) note(all []policy.Undecided, name string) {
+	for _, u := range all {
+		if name == "" || u.Policy == name {
+			q.undecided = cmp.Or(q.undecided, u.String())
+		}
+	}
 }
 
 // find returns the request that was found, or nil.
@@ -257,6 +269,7 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 	if err != nil {
 		return false, err
 	}
+	q.note(res.Undecided, q.document.name)
 	binding, _, _ := q.decision(res)
 	return binding != "", nil
 }

@@ -127,6 +127,9 @@ func TestFind(t *testing.T) {
 		{`[CREATE]`, "!has(object.metadata.labels) || !('tier' in object.metadata.labels) || object.metadata.labels.tier != 'gold'", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "request.userInfo.username != 'mallory'", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size < 5", "  matchConditions: [{name: c, expression: \"!('admins' in request.userInfo.groups)\"}]", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(params, !has(params.name) || params.name != 'gamma' || params.port != 4711)", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(object, object.port != 4711)", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(variables, variables.port != 4711)", "", requests.Denied, policy.OperationCreate},
 		{`[DELETE]`, "oldObject.spec.size < 5", "", requests.Denied, policy.OperationDelete},
 		// Failures: null on DELETE, a missing field, and an index.
 		{`["*"]`, "object.spec.size < 5", "", requests.Fails, policy.OperationDelete},

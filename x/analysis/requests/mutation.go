@@ -54,8 +54,11 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 	if err == nil {
 		q.work.Spend(int(res.Work))
 	}
-	if err != nil || len(res.Undecided) > 0 {
+	if err != nil {
 		return "", "", err
+	}
+	if q.note(res.Undecided, ""); len(res.Undecided) > 0 {
+		return "", "", nil
 	}
 	for _, e := range res.Evaluations {
 		if e.Policy != q.document.name {

@@ -142,7 +142,11 @@ func (t *translator) translate(source string, depth int) (string, bool) {
 	runes := []rune(source)
 	var b strings.Builder
 	last := 0
-	for _, ident := range t.idents(parsed) {
+	idents, clash := t.idents(parsed)
+	if clash {
+		return "", false
+	}
+	for _, ident := range idents {
 		if ident.offset < last {
 			continue
 		}
@@ -166,21 +170,45 @@ type ident struct {
 	offset int
 }
 
-// idents returns the variables in an expression that are not variables of macros, by position.
-func (t *translator) idents(parsed *cel.Ast) (found []ident) {
+// idents returns the variables in an expression that are not variables of macros, by position. clash is set if a variable of
+// a macro is named self or oldSelf.
+func (t *translator) idents(parsed *cel.Ast) (found []ident, clash bool) {
 	tree := parsed.NativeRep()
-	visit := ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() != ast.IdentKind || !slices.Contains([]string{"object", "oldObject", "request", "params", "variables", "namespaceObject", "authorizer"}, e.AsIdent()) {
+	shadowed := map[int64]bool{} // by ID of the expression
+	each := func(in ast.Expr, visit func(ast.Expr)) { ast.PreOrderVisit(in, ast.NewExprVisitor(visit)) }
+	each(tree.Expr(), func(e ast.Expr) {
+		if e.Kind() != ast.ComprehensionKind {
+			return
+		}
+		c := e.AsComprehension()
+		names := []string{c.IterVar(), c.IterVar2(), c.AccuVar()}
+		clash = clash || slices.ContainsFunc(names, isSelf)
+		for _, scope := range []ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()} {
+			each(scope, func(e ast.Expr) {
+				if e.Kind() == ast.IdentKind && slices.Contains(names, e.AsIdent()) {
+					shadowed[e.ID()] = true
+				}
+			})
+		}
+	})
+	each(tree.Expr(), func(e ast.Expr) {
+		if e.Kind() != ast.IdentKind || shadowed[e.ID()] {
+			return
+		}
+		clash = clash || isSelf(e.AsIdent())
+		if !slices.Contains([]string{"object", "oldObject", "request", "params", "variables", "namespaceObject", "authorizer"}, e.AsIdent()) {
 			return
 		}
 		if at, ok := tree.SourceInfo().GetOffsetRange(e.ID()); ok {
 			found = append(found, ident{e.AsIdent(), int(at.Start)})
 		}
 	})
-	ast.PreOrderVisit(tree.Expr(), visit)
 	slices.SortFunc(found, func(a, b ident) int { return a.offset - b.offset })
-	return slices.CompactFunc(found, func(a, b ident) bool { return a.offset == b.offset })
+	return slices.CompactFunc(found, func(a, b ident) bool { return a.offset == b.offset }), clash
 }
+
+// isSelf reports whether a variable of a macro would hide a root of rules.
+func isSelf(name string) bool { return name == "self" || name == "oldSelf" }
 
 // replacement returns the text that replaces a root and the first characters of rest, which follows
 // it.
