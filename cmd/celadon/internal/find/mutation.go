@@ -70,10 +70,10 @@ func (s *Summary) countMutation(m *MutationPart) {
 	}
 	found := func(f *PolicyFinding) bool { return f != nil && f.Status == search.Found }
 	s.Policies.Mutations++
-	switch {
-	case found(m.Changed):
+	if found(m.Changed) {
 		s.Policies.Changed++
-	case m.Changed != nil:
+	}
+	if m.Changed.unknown() || m.Error.unknown() || m.Invalid.undecided() {
 		s.Policies.Unknown++
 	}
 	if found(m.Invalid) {

@@ -65,6 +65,8 @@ type PolicySummary struct {
 	Denied      int `json:"denied"`
 	Errors      int `json:"errors"`
 	Unknown     int `json:"unknown"`
+	// Unmatched lists policies that match no resource of the CRDs. Unknown includes them.
+	Unmatched []string `json:"unmatched,omitempty"`
 }
 
 // bothPolicies holds the policies, and those that they replace, which are nil without --old-policy.
@@ -247,15 +249,48 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 	if found(p.Looser) {
 		s.Policies.Looser++
 	}
-	switch {
-	case p.Denied == nil:
-	case p.Denied.Status == search.Found:
+	if found(p.Denied) {
 		s.Policies.Denied++
-	default:
+	}
+	if found(p.Error) {
+		s.Policies.Errors++
+	}
+	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.undecided() || p.Looser.undecided() {
 		s.Policies.Unknown++
 	}
-	if p.Error != nil && p.Error.Status == search.Found {
-		s.Policies.Errors++
+}
+
+// unknown reports whether there is neither a request nor a proof. f may be nil.
+func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.Unknown }
+
+// undecided reports whether the search could not decide some requests, or ended early. f may be nil.
+func (f *PolicyFinding) undecided() bool { return f.unknown() && f.Reason != "" }
+
+// addUnmatched adds the policies that match no resource of the CRDs, such as policies for built-in kinds, to the unknown
+// results. With --old-policy, policies that are the same on both sides are known to have the same effect.
+func (r *Report) addUnmatched(both *bothPolicies) {
+	answered := map[string]bool{}
+	for _, crd := range r.CRDs {
+		for _, v := range crd.Versions {
+			for _, p := range v.Policies {
+				answered[p.Policy] = true
+			}
+			for _, m := range v.Mutations {
+				answered[m.Policy] = true
+			}
+		}
+	}
+	for _, side := range []*policies.Policies{both.Policies, both.old} {
+		if side == nil || both.old != nil && reflect.DeepEqual(both.Documents(), both.old.Documents()) {
+			continue
+		}
+		for _, info := range side.Set.Policies() {
+			if len(info.Bindings) > 0 && !answered[info.Name] {
+				answered[info.Name] = true
+				r.Summary.Policies.Unmatched = append(r.Summary.Policies.Unmatched, info.Name)
+				r.Summary.Policies.Unknown++
+			}
+		}
 	}
 }
 

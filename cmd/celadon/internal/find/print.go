@@ -150,12 +150,18 @@ func indented(b *strings.Builder, indent string, obj map[string]any, schema sche
 func (p *textPrinter) end(r *Report) error {
 	s := &r.Summary
 	if n := s.Policies; n != nil {
+		for _, name := range n.Unmatched {
+			fmt.Fprintf(p.out, "policy %s: unknown: it matches no resource of the CRDs; add its CRDs with --crd\n", untrusted.Line(name))
+		}
 		var parts []string
 		if n.Validations > 0 || n.Mutations == 0 {
 			parts = append(parts, phrase.Count(n.Validations, "validation"), fmt.Sprintf("denying a request: %d", n.Denied))
 		}
 		if len(p.o.OldPolicies) > 0 {
 			parts = []string{phrase.Count(n.Validations, "validation"), fmt.Sprintf("stricter: %d", n.Stricter), fmt.Sprintf("looser: %d", n.Looser)}
+			if n.Unknown > 0 {
+				parts = append(parts, fmt.Sprintf("unknown: %d", n.Unknown))
+			}
 			_, err := fmt.Fprintln(p.out, strings.Join(parts, "; "))
 			return err
 		}

@@ -113,6 +113,9 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 		}
 		return nil, o.nothing(&known)
 	}
+	if policies != nil && all.Summary.Policies != nil && !all.Summary.Interrupted {
+		all.addUnmatched(policies)
+	}
 	return &all.Summary, p.end(all)
 }
 
