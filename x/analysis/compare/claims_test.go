@@ -179,7 +179,7 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// claims are the claims of a report, and what they are checked with.
+// claims are the claims of a report, with the engines that check them.
 type claims struct {
 	report        *compare.Report
 	before, after *engine.Engine

@@ -171,6 +171,9 @@ func (r *runner) exit(t *tally) error {
 		return &command.ExitError{Code: command.Usage}
 	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && !t.options.partial():
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no object was checked%s", t.whyNone())}
+	case s.Old != nil && s.Old.Matched == 0 && t.options.Subresource == "" && !t.options.partial():
+		err := fmt.Errorf("--old: no object has the kind and name of any of %s", phrase.Count(s.Old.Given, "old object"))
+		return &command.ExitError{Code: command.Usage, Err: err}
 	case t.options.BaselineOut != "":
 		return r.writeBaseline(t)
 	case t.findings > 0 && t.options.FindingsExitCode != command.OK:

@@ -89,6 +89,8 @@ type Object struct {
 	Duplicate bool `json:"-"`
 	// Uncompiled is set if the object is rejected only because rules of its CRD do not compile.
 	Uncompiled bool `json:"-"`
+	// Unevaluated is set if the document could be evaluated as more than an object.
+	Unevaluated Unevaluated `json:"-"`
 	// Resource is the plural name of a denied object's resource, which kubectl prints.
 	Resource string `json:"-"`
 	// Bug is an internal error.
@@ -249,6 +251,8 @@ type Summary struct {
 	Undecided    int            `json:"undecided,omitempty"`
 	// Ignored counts documents in folders that are not objects.
 	Ignored int `json:"ignored,omitempty"`
+	// Unevaluated counts documents that could be evaluated as more than objects.
+	Unevaluated map[Unevaluated]int `json:"unevaluated,omitempty"`
 	// StructureOnly counts the objects of built-in kinds.
 	StructureOnly int `json:"structureOnly,omitempty"`
 	// Vanished counts old objects without a new version.
@@ -275,6 +279,27 @@ type Summary struct {
 
 	// End holds data for merging reports.
 	End *PartEnd `json:"-"`
+}
+
+// Unevaluated is the kind of a document that another flag or command would evaluate.
+type Unevaluated string
+
+// The kinds of documents that are not evaluated: policies without --policy, test suites, and CRDs under policies.
+const (
+	UnevaluatedPolicy Unevaluated = "policies"
+	UnevaluatedSuite  Unevaluated = "suites"
+	UnevaluatedCRD    Unevaluated = "crds"
+)
+
+// AddUnevaluated counts n documents. An empty kind is not counted.
+func (s *Summary) AddUnevaluated(kind Unevaluated, n int) {
+	if kind == "" {
+		return
+	}
+	if s.Unevaluated == nil {
+		s.Unevaluated = map[Unevaluated]int{}
+	}
+	s.Unevaluated[kind] += n
 }
 
 // OldSummary counts the objects of --old.
@@ -333,6 +358,7 @@ func (s *Summary) skip(o *Object) {
 // Count adds an object to the counts.
 func (s *Summary) Count(o *Object) {
 	s.known(o.Known)
+	s.AddUnevaluated(o.Unevaluated, 1)
 	if o.StructureOnly {
 		s.StructureOnly++
 	}

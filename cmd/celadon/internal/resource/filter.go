@@ -141,7 +141,7 @@ func NoObject(doc *input.Document) string {
 	switch {
 	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !Stored(doc.Object): // Chart.yaml has an apiVersion
 		return "not a Kubernetes object: apiVersion and kind are missing"
-	case group == own:
+	case group == Own:
 		return "not a Kubernetes object: it is Celadon's"
 	case group == "kustomize.config.k8s.io":
 		return "not a Kubernetes object: it is kustomize's"
@@ -151,5 +151,5 @@ func NoObject(doc *input.Document) string {
 	return ""
 }
 
-// own is the group of files that Celadon writes, and of test suites.
-const own = "celadon"
+// Own is the group of files that Celadon writes, and of test suites.
+const Own = "celadon"

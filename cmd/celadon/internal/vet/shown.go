@@ -24,7 +24,7 @@ func describeRewrite(m *lint.Rewrite) string {
 		does = "that rejects it with the rule's own message"
 	}
 	if m.Proof != nil {
-		return does + " (never fails, proved: " + m.Proof.String() + ")"
+		return does + " (does not fail if nothing else changes, proved: " + m.Proof.String() + ")"
 	}
 	return fmt.Sprintf("%s (did not fail on any of %s)", does, phrase.Count(m.Searched, "object"))
 }

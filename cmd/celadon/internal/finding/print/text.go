@@ -156,6 +156,9 @@ func counts(b *strings.Builder, s *finding.Summary) {
 	if s.Uncompiled > 0 {
 		untrusted.Fprintf(b, "%s not checked further: rules of the CRD do not compile\n", phrase.Count(s.Uncompiled, "object"))
 	}
+	for _, kind := range slices.Sorted(maps.Keys(s.Unevaluated)) {
+		untrusted.Fprintf(b, "%s\n", unevaluated(kind, s.Unevaluated[kind]))
+	}
 	switch {
 	case s.Old == nil:
 	case s.Old.Matched == 0:
@@ -173,6 +176,18 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		untrusted.Fprintf(b, "%s\n", lacks)
 	}
 	showUpgrades(b, s.Upgrade)
+}
+
+// unevaluated names documents that were not evaluated, and what evaluates them.
+func unevaluated(kind finding.Unevaluated, n int) untrusted.Safe {
+	what, by := "CRD", "not evaluated by the policies: they are evaluated only for objects of CRDs and built-in kinds"
+	switch kind {
+	case finding.UnevaluatedPolicy:
+		what, by = "admission policy document", "not evaluated: use --policy PATH"
+	case finding.UnevaluatedSuite:
+		what, by = "test suite", "not run: use celadon test PATH"
+	}
+	return untrusted.Sprintf("%s %s", phrase.Count(n, what), by)
 }
 
 // Also writes a count at the end of a line of counts, unless it is 0. plural, if given, replaces the words

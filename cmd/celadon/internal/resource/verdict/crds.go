@@ -36,6 +36,7 @@ type CRDs struct {
 	// All holds the usable CRDs in the order of the files.
 	All []*Definition
 
+	others  []input.Identity // of policies and suites among the CRDs
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
 	filter  *resource.Filter
@@ -111,6 +112,9 @@ func Read(
 	var given []crdRead
 	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, filter, use) }
 	err := batch.From(resource.Sourced(source), read, func(r crdRead) error {
+		if r.other != (input.Identity{}) {
+			c.others = append(c.others, r.other)
+		}
 		if r.vetted != nil {
 			c.Verdicts = append(c.Verdicts, r.vetted)
 		}
@@ -145,11 +149,15 @@ type crdRead struct {
 	lost     bool                                      // the document cannot be decoded, which is reported elsewhere
 	file     string
 	line     int
+	other    input.Identity // of a policy or a suite, which is not reported as an object
 }
 
 // readCRD reads the CRD in a document. It skips documents of other kinds, and those that the filter ignores.
 func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, use Use) crdRead {
 	resource.Complete(doc)
+	if id := doc.Identity(); !use.Among && !use.Before && doc.Err == nil && (*Admission)(nil).unevaluated(id) != "" {
+		return crdRead{other: id}
+	}
 	if filter.Reason(doc) != "" {
 		return crdRead{}
 	}

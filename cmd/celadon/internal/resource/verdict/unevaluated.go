@@ -1,0 +1,55 @@
+package verdict
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// unevaluated returns the kind of a document that could be evaluated as more than an object, but is not, or "". a is nil
+// without policies.
+func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
+	switch group := id.GroupKind().Group; {
+	case group == "admissionregistration.k8s.io" && (id.Kind == policies.Kind || id.Kind == "MutatingAdmissionPolicy"):
+		same := func(p policy.Info) bool { return p.Kind == id.Kind && p.Name == id.Name }
+		if a == nil || !slices.ContainsFunc(a.Policies.Set.Policies(), same) {
+			return finding.UnevaluatedPolicy
+		}
+	case group == resource.Own && id.Kind == ruletest.Kind:
+		return finding.UnevaluatedSuite
+	case group == crdGroup && id.Kind == resource.Kind && a != nil && slices.ContainsFunc(a.Policies.Documents(), matchesCRDs):
+		return finding.UnevaluatedCRD
+	}
+	return ""
+}
+
+// matchesCRDs reports whether a document is a policy whose rules match CRDs.
+func matchesCRDs(doc map[string]any) bool {
+	rules, _, _ := unstructured.NestedSlice(doc, "spec", "matchConstraints", "resourceRules")
+	return slices.ContainsFunc(rules, func(rule any) bool {
+		fields, _ := rule.(map[string]any)
+		has := func(field string, names ...string) bool {
+			list, _, _ := unstructured.NestedStringSlice(fields, field)
+			return slices.ContainsFunc(list, func(name string) bool { return slices.Contains(names, name) })
+		}
+		return has("apiGroups", "*", crdGroup) && has("resources", "*", "*/*", "customresourcedefinitions")
+	})
+}
+
+// Unevaluated counts the documents among the CRDs that could be evaluated, but are not. a is nil without policies.
+func (c *CRDs) Unevaluated(a *Admission) map[finding.Unevaluated]int {
+	counts := map[finding.Unevaluated]int{}
+	for _, id := range c.others {
+		if kind := a.unevaluated(id); kind != "" {
+			counts[kind]++
+		}
+	}
+	return counts
+}
