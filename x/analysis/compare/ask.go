@@ -56,7 +56,8 @@ type goalSearch struct {
 	work *work.Meter
 	answer
 	base, other *side
-	relabel     bool // the versions of the two sides have different names
+	both        *analysis.Analyzer // of other, if the object must also be admitted there; else nil
+	relabel     bool               // the versions of the two sides have different names
 }
 
 func isRelabeling(base, other *side) bool { return base.version.Name != other.version.Name }
@@ -88,10 +89,12 @@ func (a *goalSearch) run() error {
 		if err = a.try(q, h); a.witness != nil || err != nil || !a.kept || a.relabel {
 			return err
 		}
-		if q, err = a.admittedByBoth(h); err != nil {
-			return err
+		if a.both, err = a.analyzer(a.other, analysis.Config{}); err == nil { // other changes may have rejected the object
+			if q, err = a.compiled(h); err == nil {
+				err = a.try(q, h)
+			}
 		}
-		return a.try(q, h)
+		return err
 	case a.items > 0: // copying items is fast; a search must repair each pair of items
 		if err := a.many(); a.witness != nil || err != nil {
 			return err
@@ -104,21 +107,6 @@ func (a *goalSearch) run() error {
 		return a.findInOtherCRD()
 	}
 	return err
-}
-
-// admittedByBoth returns an Analyzer for a hybrid that finds only objects that the other side admits. Other changes may be the
-// reason that it rejected a witness.
-func (a *goalSearch) admittedByBoth(h *hybrid) (*analysis.Analyzer, error) {
-	other, err := a.analyzer(a.other, analysis.Config{})
-	if err != nil {
-		return nil, err
-	}
-	q := a.uncompiled(a.base, h.crd, h.ref.Version, analysis.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed, OtherForm: other})
-	var broken *engine.CompileErrors
-	if err := q.Compile(); !errors.As(err, &broken) {
-		return q, err
-	}
-	return q, nil
 }
 
 // unknownTo handles a goal whose rule refers to fields that base does not have, such as a new
@@ -172,7 +160,7 @@ func (a *goalSearch) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	if a.from == nil {
 		steps *= schemaSteps
 	}
-	q := a.uncompiled(a.base, h.crd, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed})
+	q := a.uncompiled(a.base, h.crd, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed, OtherForm: a.both})
 	err := q.Compile()
 	var broken *engine.CompileErrors
 	if !errors.As(err, &broken) {

@@ -178,9 +178,7 @@ func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {
 		s.Vanished += c.Olds.Vanished()
-		for kind, n := range c.CRDs.Unevaluated(c.Admission) {
-			s.AddUnevaluated(kind, n)
-		}
+		c.CRDs.CountUnevaluated(c.Admission, s)
 		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) { // the matches of a text report would be those of a shard
 			s.Old = &finding.OldSummary{Given: c.Olds.Given(), Matched: c.Olds.Paired()}
 		}

@@ -291,15 +291,14 @@ const (
 	UnevaluatedCRD    Unevaluated = "crds"
 )
 
-// AddUnevaluated counts n documents. An empty kind is not counted.
-func (s *Summary) AddUnevaluated(kind Unevaluated, n int) {
-	if kind == "" {
-		return
-	}
+// AddUnevaluated counts a document. An empty kind is not counted.
+func (s *Summary) AddUnevaluated(kind Unevaluated) {
 	if s.Unevaluated == nil {
 		s.Unevaluated = map[Unevaluated]int{}
 	}
-	s.Unevaluated[kind] += n
+	if kind != "" {
+		s.Unevaluated[kind]++
+	}
 }
 
 // OldSummary counts the objects of --old.
@@ -358,7 +357,7 @@ func (s *Summary) skip(o *Object) {
 // Count adds an object to the counts.
 func (s *Summary) Count(o *Object) {
 	s.known(o.Known)
-	s.AddUnevaluated(o.Unevaluated, 1)
+	s.AddUnevaluated(o.Unevaluated)
 	if o.StructureOnly {
 		s.StructureOnly++
 	}

@@ -43,13 +43,9 @@ func matchesCRDs(doc map[string]any) bool {
 	})
 }
 
-// Unevaluated counts the documents among the CRDs that could be evaluated, but are not. a is nil without policies.
-func (c *CRDs) Unevaluated(a *Admission) map[finding.Unevaluated]int {
-	counts := map[finding.Unevaluated]int{}
+// CountUnevaluated counts the policies and suites among the CRDs that are not evaluated. a is nil without policies.
+func (c *CRDs) CountUnevaluated(a *Admission, s *finding.Summary) {
 	for _, id := range c.others {
-		if kind := a.unevaluated(id); kind != "" {
-			counts[kind]++
-		}
+		s.AddUnevaluated(a.unevaluated(id))
 	}
-	return counts
 }
