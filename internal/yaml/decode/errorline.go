@@ -32,6 +32,10 @@ func ErrorLine(text []byte, err error) int {
 		if before, _, found := bytes.Cut(text, []byte("*"+name)); found {
 			line = 1 + bytes.Count(before, newline)
 		}
+	case strings.Contains(message, "invalid map key"):
+		line = lineMatching(text, template)
+	case strings.Contains(message, "unsupported value: "):
+		line = lineMatching(text, notJSON)
 	case !strings.Contains(message, "yaml: "): // not an error of the library
 	case len(text) > maxDecodedAgain:
 		line, _ = numbered(err)
@@ -44,6 +48,9 @@ func ErrorLine(text []byte, err error) int {
 var (
 	unreadable    = regexp.MustCompile(`UTF-8|UTF-16|Unicode character|control characters are not allowed`)
 	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)' referenced`)
+	template      = regexp.MustCompile(`\{\{`)
+	notJSON       = regexp.MustCompile(`[-:,[{] *[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)\b`)
+	blockKey      = regexp.MustCompile(`^ *(?:- +)*[\w./-]+:(?: |\r?$)`)
 	numberedLine  = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
 )
 
@@ -67,9 +74,47 @@ func reparsed(text []byte) int {
 		line, _ = numbered(yaml3.Unmarshal(below, &root))
 	}
 	if ofParser[problem] {
+		if strings.Contains(problem, "did not find expected ','") && blockKey.Match(LineAt(text, line)) {
+			line = unclosed(below, line)
+		}
 		return line
 	}
-	return max(0, line-1)
+	line--
+	for problem == "could not find expected ':'" && line > 1 { // the key without a colon is above
+		line--
+		if above := bytes.TrimSpace(LineAt(text, line)); len(above) > 0 && above[0] != '#' {
+			break
+		}
+	}
+	return max(0, line)
+}
+
+// unclosed returns the line of the bracket that is open in line, as version 3 reports it.
+func unclosed(below []byte, line int) int {
+	var root yaml3.Node
+	if open, _ := numbered(yaml3.Unmarshal(below, &root)); open > 0 && open < line {
+		return open
+	}
+	return line
+}
+
+// LineAt returns a line of text, from 1, or nil.
+func LineAt(text []byte, number int) []byte {
+	for line := range bytes.Lines(text) {
+		if number--; number == 0 {
+			return bytes.TrimRight(line, "\r\n")
+		}
+	}
+	return nil
+}
+
+// lineMatching returns the first line that matches a pattern, or 0.
+func lineMatching(text []byte, pattern *regexp.Regexp) int {
+	at := pattern.FindIndex(text)
+	if at == nil {
+		return 0
+	}
+	return 1 + bytes.Count(text[:at[0]], newline)
 }
 
 // numbered returns the line and the problem in an error of the library.

@@ -18,7 +18,7 @@ func TestErrorLine(t *testing.T) {
 		"a colon in a value":            {"a: 1\nb: c: d\ne: f\n", 2},
 		"a colon on the first line":     {"a: b: c\n", 1},
 		"a key that is not indented":    {"a:\n    b: 1\n  c: 2\n", 3},
-		"a value instead of a key":      {"a: 1\nb: 2\nc\nd: 3\n", 4},
+		"a value instead of a key":      {"a: 1\nb: 2\nc\nd: 3\n", 3},
 		"a dash among keys":             {"a: 1\n- b\n", 2},
 		"an unclosed double quote":      {"a: 1\nb: \"c\nd: e\nf: g\n", 2},
 		"an unclosed quote on line 1":   {"a: \"b\nc: d\n", 1},
