@@ -32,12 +32,15 @@ func (a *admission) report(r *Report) {
 	for _, err := range a.errs {
 		r.Causes = append(r.Causes, a.cause(err, bodies[err]))
 	}
+	if !r.Accepted {
+		r.Needs = a.newer()
+	}
 	if a.cfg.VerdictOnly {
 		return
 	}
 	r.Versions = a.versions()
 	r.Lints = a.lints()
-	r.Needs = a.dropped
+	r.Needs = append(r.Needs, a.dropped...)
 	if r.Accepted && a.cfg.KubeVersion == "" {
 		if lowest, needs, ok := a.needs(); ok {
 			r.MinKubeVersion, r.Needs = lowest.String(), needs

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -112,13 +113,48 @@ func (f *versionFinder) env(minor int) *celenv.Env {
 	return f.envs[minor]
 }
 
-func (f *versionFinder) accepts(x *compiled, minor int) bool {
+func (f *versionFinder) accepts(x *compiled, minor int) bool { return f.checked(x, minor) != nil }
+
+// checked returns an expression as a minor compiles it, or nil if the minor does not accept it.
+func (f *versionFinder) checked(x *compiled, minor int) *cel.Ast {
 	optional := x.key.Optional
 	if optional && minor < types.FieldSince(optionalOldSelf) {
 		optional = false
 	}
 	_, checked, err := f.env(minor).Compile(x.key.Decl, optional, x.key.Source)
-	return err == nil && x.key.Part.Takes(checked)
+	if err != nil || !x.key.Part.Takes(checked) {
+		return nil
+	}
+	return checked
+}
+
+// maxNewer limits the length of the expressions that are compiled for later versions, in bytes.
+const maxNewer = 40_000
+
+// newer returns the parts of rules that do not compile in this version but in a later one.
+func (a *admission) newer() (needs []Need) {
+	finder, length := versionFinder{envs: map[int]*celenv.Env{}}, 0
+	for _, u := range a.units {
+		for _, r := range u.rules {
+			for _, x := range []*compiled{r.expr, r.message} {
+				if x == nil || !x.rejected {
+					continue
+				}
+				if length += len(x.key.Source); length > maxNewer {
+					return needs
+				}
+				for minor := a.version.Minor + 1; minor <= types.Newest; minor++ {
+					if checked := finder.checked(x, minor); checked != nil {
+						since := types.Version{Minor: minor}.String()
+						part := finder.newestPart(&compiled{ast: checked, key: x.key}, minor)
+						needs = append(needs, Need{KubeVersion: since, Path: r.at.objectPath(), Index: r.index, Part: part})
+						break
+					}
+				}
+			}
+		}
+	}
+	return needs
 }
 
 // newestPart returns the first call in an expression that the previous version does not support.
@@ -165,7 +201,7 @@ func (f *versionFinder) functions(minor int) map[string]bool {
 func callName(function string) string {
 	switch function {
 	case "_?._":
-		return "?."
+		return ".?"
 	case "_[?_]":
 		return "[?]"
 	case "_<_", "_<=_", "_>_", "_>=_":

@@ -48,7 +48,8 @@ type Report struct {
 	// MinKubeVersion is the lowest Kubernetes version that compiles all rules, such as "1.31", or a
 	// higher version if KubeVersions has versions that reject the CRD for another reason. It is "" if
 	// the CRD is rejected or Config.KubeVersion is set. Needs lists the parts of rules that require
-	// a version; if Config.KubeVersion is set, the parts that have no effect in that version.
+	// a version; if Config.KubeVersion is set, the parts that have no effect in that version, and those
+	// that it rejects but a later version accepts.
 	MinKubeVersion string
 	Needs          []Need
 	// Versions are in the order of the CRD; nil if Config.VerdictOnly is set.
