@@ -18,8 +18,12 @@ var shared = []struct{ atTop, inVersion string }{
 func Place(field string) string {
 	for _, s := range shared {
 		if isBelow(field, "spec."+s.atTop) {
-			return "spec.versions[0]." + s.inVersion + strings.TrimPrefix(field, "spec."+s.atTop)
+			field = "spec.versions[0]." + s.inVersion + strings.TrimPrefix(field, "spec."+s.atTop)
+			break
 		}
 	}
-	return field
+	return internalNames.Replace(field)
 }
+
+// internalNames replaces the notation of fields in the server's internal version.
+var internalNames = strings.NewReplacer("].JSONPath", "].jsonPath", ".default.[", ".default[")

@@ -62,7 +62,8 @@ type Object struct {
 	// Known is set if a baseline contains all errors of the object, so that they do not fail the
 	// run.
 	Known bool `json:"known,omitempty"`
-	// Strict lists the positions of unknown and duplicate fields, which have no causes.
+	// Strict lists the positions of unknown and duplicate fields, of values that the server cannot decode, and of a kind or
+	// version that it does not know. They have no causes.
 	Strict []Location `json:"strict,omitempty"`
 
 	// Following holds the causes that the server would report once the fields of Strict or the
@@ -213,7 +214,7 @@ type Location struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Field  string `json:"field"`
-	// Message is the server's message for this location, or "".
+	// Message is the server's message for this location, the type that a value there should have, or "".
 	Message string `json:"message,omitempty"`
 	// Hint is a question that suggests a fix, such as "did you mean replicas?", or "".
 	Hint    string  `json:"hint,omitempty"`

@@ -4,6 +4,7 @@ package hint
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,13 +15,17 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // Explain adds the codes, hints, and fixed expressions to the first causes of the rejection of a CRD, and
-// changes their positions to that of the mistake. data is the CRD as JSON.
-func Explain(doc *input.Document, data []byte, kubeVersion string, causes []finding.Cause, excerpts *excerpt.Excerpts) {
+// changes their positions to that of the mistake. data is the CRD as JSON, and needs are the parts of rules that need a later
+// version.
+func Explain(doc *input.Document, data []byte, kubeVersion string, causes []finding.Cause, needs []vet.Need, excerpts *excerpt.Excerpts) {
 	isRule := func(c finding.Cause) bool { return c.Ref != nil }
 	if !slices.ContainsFunc(causes, isRule) || resource.Beta(doc) {
 		return
@@ -39,14 +44,24 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 		if length += len(cause.Rule) + c.names(cause.Ref)/8; length > maxExplained {
 			return
 		}
-		if c.misread(cause, doc) {
+		part := cause.Field[strings.LastIndex(cause.Field, ".")+1:]
+		problem := c.problem(cause.Ref, part)
+		if c.misread(cause, doc) || cut(cause, doc.Value(resource.DocumentPath(doc, cause.Field)), problem) {
 			continue
 		}
-		problem := c.problem(cause.Ref, cause.Field[strings.LastIndex(cause.Field, ".")+1:])
+		isNewer := func(n vet.Need) bool {
+			return n.Path == cause.Ref.Path && n.Index == cause.Ref.Index && !n.Silent && (part == "rule" || part == "messageExpression")
+		}
+		newer := slices.IndexFunc(needs, isNewer)
+		if newer >= 0 {
+			cause.Hint = fmt.Sprintf("%s needs Kubernetes %s", needs[newer].Part, needs[newer].KubeVersion)
+		}
 		if problem == nil {
 			continue
 		}
-		set(cause, problem)
+		if newer < 0 {
+			set(cause, problem)
+		}
 		at, ok := doc.Inside(resource.DocumentPath(doc, cause.Field), problem.Start)
 		if ok && cause.Line > 0 && cause.File == doc.File {
 			cause.Line, cause.Column, cause.Excerpt = at.Line, at.Column, excerpts.At(at)
@@ -104,6 +119,22 @@ func (c *crd) misread(cause *finding.Cause, doc *input.Document) bool {
 		cause.Fixed, cause.Certain = expression, true
 	}
 	return true
+}
+
+// cut adds a hint to the cause of an expression with a placeholder, or whose rest a folded comment has swallowed. It reports
+// whether it did.
+func cut(cause *finding.Cause, n *position.Node, problem *assist.Problem) bool {
+	if n == nil || n.Kind != position.Scalar || problem == nil {
+		return false
+	}
+	if cause.Hint = left(n.Value); cause.Hint != "" || n.Style != position.Folded {
+		return cause.Hint != ""
+	}
+	isSwallowing := func(t lex.Token) bool { return t.Kind == lex.Comment && t.Start <= problem.Start }
+	if slices.ContainsFunc(lex.Tokens([]rune(n.Value)), isSwallowing) {
+		cause.Hint = "> joins the lines, so that // makes a comment of all that follows: write | in its place"
+	}
+	return cause.Hint != ""
 }
 
 // compiles reports whether an expression compiles at the path of a rule.

@@ -106,18 +106,27 @@ func (d *Document) Locate(fields []string) []Position {
 	return found
 }
 
+// Value returns the node of a field's value, or nil if the field does not exist or the position is unknown.
+func (d *Document) Value(field string) *position.Node {
+	root := d.root()
+	if root == nil {
+		return nil
+	}
+	n := position.Value(root, field)
+	if n != nil {
+		n = n.Resolve()
+	}
+	return n
+}
+
 // Inside returns the position of a code point in the text that is the value of a field. It returns false if
 // the field is not a text, or if the position is unknown.
 func (d *Document) Inside(field string, point int) (Position, bool) {
-	root := d.root()
-	if root == nil {
-		return Position{}, false
-	}
-	node := position.Value(root, field)
+	node := d.Value(field)
 	if node == nil {
 		return Position{}, false
 	}
-	text, ok := d.text.parsed().Text(node.Resolve())
+	text, ok := d.text.parsed().Text(node)
 	if !ok {
 		return Position{}, false
 	}

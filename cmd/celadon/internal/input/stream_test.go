@@ -58,7 +58,7 @@ func TestForms(t *testing.T) {
 	}{
 		"nothing":             {"", nil},
 		"white space":         {" \n  \r\n", nil},
-		"a tab":               {" \n\t\n", []string{"0/0:2: yaml: line 2: found character that cannot start any token"}},
+		"a tab":               {" \n\t\n", []string{"0/0:2: yaml: line 2: found character that cannot start any token; YAML has no tabs at the start of a line: write spaces"}},
 		"comment":             {"# nothing\n---\n# more\n", nil},
 		"yaml":                {"# c\nname: a\n---\n---\nname: b", []string{"0/0:2: a", "1/0:5: b"}},
 		"bom":                 {"\ufeffname: a\n", []string{"0/0:1: a"}},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint/table"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
@@ -33,6 +34,9 @@ func yamlError(err error, text []byte, first int) *SyntaxError {
 		e.Line = first + line - 1
 		e.message = strings.Replace(numberedLine.ReplaceAllString(e.message, ""), "yaml: : ", "yaml: ", 1)
 		e.message = strings.Replace(e.message, "yaml: ", fmt.Sprintf("yaml: line %d: ", e.Line), 1)
+		if words := table.Words("syntax", err.Error()+"\n"+string(decode.LineAt(text, line))); words != "" && !errors.As(err, new(*decode.UnquotedError)) {
+			e.message += "; " + words
+		}
 	}
 	return e
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
@@ -70,7 +70,7 @@ func strictInCRD(p *part, f *finding.Finding) (more []finding.Location) {
 		return nil
 	}
 	for i, position := range p.doc.Locate(fields[1:]) {
-		more = append(more, finding.Location{File: f.At.File, Line: position.Line, Column: position.Column, Field: fields[i+1], Hint: excerpt.KeyHint(fields[i+1])})
+		more = append(more, finding.Location{File: f.At.File, Line: position.Line, Column: position.Column, Field: fields[i+1], Hint: hint.Key(fields[i+1])})
 	}
 	return more
 }

@@ -57,20 +57,24 @@ func (one *vetted) excerpts(width int) *excerpt.Excerpts {
 
 // strict returns the locations of keys that strict decoding rejects, as far as they are found.
 func (one *vetted) strict(width int) []finding.Location {
-	if one.report.Status == nil || len(one.report.Strict) == 0 {
-		return nil
-	}
 	var found []finding.Location
+	switch {
+	case one.report.Status == nil:
+		return nil
+	case len(one.report.Strict) == 0 && len(one.report.Causes) == 0:
+		return hint.Mistyped(one.excerpts(width))
+	}
 	if one.doc.Duplicate != nil {
 		found = excerpt.Duplicates(one.doc, one.excerpts(width))
 	}
-	return append(found, excerpt.StrictCRD(one.doc, one.report.Strict, one.excerpts(width))...)
+	return append(found, hint.Strict(one.report.Strict, one.excerpts(width))...)
 }
 
 // causes returns the server's causes with their locations.
 func (one *vetted) causes(width int) []finding.Cause {
 	list := one.located(one.report.Causes, width)
-	hint.Explain(one.doc, one.data, one.kubeVersion, list, one.excerpts(width))
+	hint.Explain(one.doc, one.data, one.kubeVersion, list, one.report.Needs, one.excerpts(width))
+	one.outside(list, width)
 	if one.source == nil {
 		return list
 	}
@@ -80,6 +84,12 @@ func (one *vetted) causes(width int) []finding.Cause {
 		}
 	}
 	return list
+}
+
+// outside adds the hints that are not about CEL.
+func (one *vetted) outside(list []finding.Cause, width int) {
+	path := func(field string) string { return resource.DocumentPath(one.doc, field) }
+	(&hint.Subject{Excerpts: one.excerpts(width), Path: path}).Outside(list)
 }
 
 // following returns the causes that the server would report once other errors are fixed: those next to
@@ -103,7 +113,8 @@ func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause 
 		return nil
 	}
 	list := one.located(hidden, width)
-	hint.Explain(one.doc, vet.CorrectKeys(one.data, one.report.Keys), one.kubeVersion, list, one.excerpts(width))
+	hint.Explain(one.doc, vet.CorrectKeys(one.data, one.report.Keys), one.kubeVersion, list, one.report.Needs, one.excerpts(width))
+	one.outside(list, width)
 	return slices.DeleteFunc(list, func(c finding.Cause) bool { return c.Line == 0 || c.Summary == "" && c.Message == "" })
 }
 

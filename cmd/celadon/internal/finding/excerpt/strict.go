@@ -4,7 +4,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/vet"
 )
 
 // Shown limits the number of causes per object that have an excerpt and values. An object can have
@@ -32,28 +31,11 @@ func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts
 	return locations
 }
 
-// StrictCRD is like Strict for a CRD, with the keys that were probably meant as hints.
-func StrictCRD(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []finding.Location {
-	locations := Strict(doc, strict, excerpts)
-	for i := range locations {
-		locations[i].Hint = KeyHint(locations[i].Field)
-	}
-	return locations
-}
-
-// KeyHint returns a question such as "did you mean rule?" for an unknown key of a CRD at a path, or "".
-func KeyHint(path string) string {
-	if near := vet.NearestKey(path); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return ""
-}
-
 // Duplicates returns the locations of duplicate keys.
 func Duplicates(doc *input.Document, excerpts *Excerpts) []finding.Location {
 	var locations []finding.Location
 	for i, key := range doc.DuplicateKeys() {
-		location := finding.Location{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint}
+		location := finding.Location{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint, Hint: "this key stands there twice: remove one of them"}
 		// No excerpt if the document has secrets, because the secrets do not include the values
 		// that duplicate keys overwrote. Keys of a List are reported for each item, and their lines
 		// may be long.

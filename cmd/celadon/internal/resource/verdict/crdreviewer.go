@@ -92,12 +92,16 @@ func (r *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	c.Causes = finding.NewCauses(verdict.Causes)
 	excerpts.Locate(c.Causes, doc.Locate(fields))
 	if data, err := doc.JSON(); err == nil {
-		hint.Explain(doc, data, r.KubeVersion, c.Causes, excerpts)
+		hint.Explain(doc, data, r.KubeVersion, c.Causes, verdict.Needs, excerpts)
 	}
+	path := func(field string) string { return resource.DocumentPath(doc, field) }
+	(&hint.Subject{Excerpts: excerpts, Path: path}).Outside(c.Causes)
 	for i := range c.Causes {
 		c.Causes[i].Ref = nil // the rule is part of the CRD, not of an object
 	}
-	c.Strict = excerpt.StrictCRD(doc, verdict.Strict, excerpts)
+	if c.Strict = hint.Strict(verdict.Strict, excerpts); len(c.Strict) == 0 && len(c.Causes) == 0 {
+		c.Strict = hint.Mistyped(excerpts)
+	}
 	if doc.Duplicate != nil {
 		c.Strict = append(excerpt.Duplicates(doc, excerpts), c.Strict...)
 	}

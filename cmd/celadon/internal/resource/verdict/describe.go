@@ -3,13 +3,17 @@ package verdict
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -26,12 +30,26 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	}
 	switch {
 	case out.result == nil:
+		d.describeUnknown()
 	case out.result.Allowed:
 		d.describeRatcheted(out)
 		d.describePersisted(out)
 	default:
 		d.describeRejected(ctx, out)
 	}
+}
+
+// describeUnknown adds the position of the kind or version for which a server has no endpoint.
+func (d *decision) describeUnknown() {
+	if d.report.Status == nil || d.report.Status.Code != http.StatusNotFound || d.report.Operation != Create || !d.Locate {
+		return
+	}
+	field := "kind"
+	if d.def != nil {
+		field = "apiVersion"
+	}
+	at := engine.StrictError{Field: field, Message: d.report.Status.Message}
+	d.report.Strict = excerpt.Strict(d.doc, []engine.StrictError{at}, excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, nil))
 }
 
 // choose replaces the outcome if --field-selector does not match the object as stored, or as it would be stored. If the
@@ -100,10 +118,33 @@ func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 	if r.Duplicate && d.Locate {
 		r.Strict = excerpt.Duplicates(d.doc, excerpts)
 	}
-	if len(res.Causes) == 0 && d.Locate {
+	switch {
+	case !d.Locate:
+	case len(res.Causes) > 0:
+		d.hints(r.Causes, excerpts)
+	case len(res.Strict) > 0:
 		r.Strict = append(r.Strict, excerpt.Strict(d.doc, res.Strict, excerpts)...)
+	default:
+		r.Strict = hint.Mistyped(excerpts)
 	}
 	d.follow(ctx, out, excerpts, d.suggestions())
+}
+
+// hints adds the hints that are not about CEL.
+func (d *decision) hints(causes []finding.Cause, excerpts *excerpt.Excerpts) {
+	same := func(field string) string { return field }
+	s := hint.Subject{Excerpts: excerpts, Path: same, Schema: &apiextensionsv1.JSONSchemaProps{}}
+	if node, err := d.def.engine.At(d.report.Version(), ""); err == nil {
+		v, _ := types.ParseVersion(node.Config.KubeVersion) // which is valid
+		s.Minor = v.Minor
+	}
+	crd := d.def.CRD.ForEngine()
+	for i := 0; crd != nil && i < len(crd.Spec.Versions); i++ {
+		if v := &crd.Spec.Versions[i]; v.Name == d.report.Version() && v.Schema != nil {
+			s.Schema = v.Schema.OpenAPIV3Schema
+		}
+	}
+	s.Outside(causes)
 }
 
 // describeRatcheted adds the errors that the server ignores in an accepted update.
@@ -119,21 +160,41 @@ func (d *decision) describeRatcheted(out *outcome) {
 func (d *decision) suggestions() (paths []string) {
 	for i := range d.report.Strict {
 		at := &d.report.Strict[i]
+		if at.Hint != "" {
+			continue
+		}
 		steps, err := engine.ParsePath(at.Field)
 		if err != nil || len(steps) == 0 {
 			continue
 		}
 		near := d.def.suggest(d.report.Version(), steps)
 		if near == "" {
+			at.Hint = d.def.misplaced(d.report.Version(), steps)
+			if steps[0].Name == "metadata" {
+				at.Hint = hint.Key(at.Field)
+			}
 			continue
 		}
 		at.Hint = "did you mean " + near + "?"
 		steps[len(steps)-1] = engine.Step{Name: near}
-		if !hasValue(d.doc.Object, steps) {
+		if hint.ValueAt(d.doc.Object, steps) == nil {
 			paths = append(paths, engine.FormatPath(steps))
 		}
 	}
 	return paths
+}
+
+// misplaced returns that the parent of an unknown field has no fields, or "".
+func (def *Definition) misplaced(version string, steps []engine.Step) string {
+	parent := engine.FormatPath(steps[:len(steps)-1])
+	node, err := def.engine.At(version, parent)
+	if err != nil || node.Decl == nil || node.Decl.Kind == types.Object || node.Decl.Kind == types.Map {
+		return ""
+	}
+	if node.Decl.Kind == types.List {
+		return parent + " is a list: begin each item with -"
+	}
+	return parent + " is a " + node.Decl.String() + ", which has no fields"
 }
 
 // suggest returns the field that was probably meant by an unknown field, or "".
@@ -153,24 +214,6 @@ func (def *Definition) suggest(version string, steps []engine.Step) string {
 		return "" // a duplicate
 	}
 	return spell.Nearest(name, names)
-}
-
-// hasValue reports whether v has a value at a path.
-func hasValue(v any, steps []engine.Step) bool {
-	for _, step := range steps {
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[step.Name]
-		case []any:
-			if !step.Item || step.Index >= len(at) {
-				return false
-			}
-			v = at[step.Index]
-		default:
-			return false
-		}
-	}
-	return v != nil
 }
 
 // Settle removes the explanations of an object if they exceed the work limit of the run. It must be

@@ -1,0 +1,87 @@
+package hint
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/schema"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// maxBranches limits the alternatives that are tried.
+const maxBranches = 20
+
+// branches returns which alternatives of oneOf or anyOf match, or which one nearly does.
+func (m *mistake) branches() string {
+	steps, err := engine.ParsePath(m.path)
+	props, value := assist.SchemaAt(m.Schema, steps), ValueAt(m.Excerpts.Doc.Object, steps)
+	if err != nil || props == nil || value == nil {
+		return ""
+	}
+	list := props.OneOf
+	if strings.Contains(m.cause.Message, "(anyOf)") {
+		list = props.AnyOf
+	}
+	var matching, required []string
+	var nearest field.ErrorList
+	number := 0
+	for i := range list[:min(len(list), maxBranches)] {
+		one, err := schema.Compile(&list[i], &structuralschema.Structural{}, m.Minor)
+		if err != nil {
+			return ""
+		}
+		errs, name := one.Validate(nil, value), strings.Join(list[i].Required, " and ")
+		if len(errs) == 0 {
+			matching = append(matching, fmt.Sprintf("number %d (%s)", i+1, name))
+		} else if number == 0 || distance(errs) < distance(nearest) {
+			number, nearest = i+1, errs
+		}
+		if name != "" && len(list[i].Properties) == 0 {
+			required = append(required, name)
+		}
+	}
+	switch {
+	case len(matching) > 1:
+		return "the alternatives " + strings.Join(matching, " and ") + " match: keep what belongs to one of them"
+	case len(matching) == 1 || number == 0 || len(list) > maxBranches: // the value has changed since, for example by a default
+		return ""
+	case len(required) == len(list):
+		return "set one of " + strings.Join(required, ", ")
+	}
+	first := nearest[0]
+	what := strings.TrimPrefix(first.Field+": ", "<nil>: ") + cmp.Or(strings.TrimSpace(first.Detail), strings.ToLower(first.Type.String()))
+	return fmt.Sprintf("of %d alternatives, number %d is the nearest; its first error is: %s", len(list), number, what)
+}
+
+// distance returns how far errors are from none. A missing field tells most.
+func distance(errs field.ErrorList) (n int) {
+	for _, err := range errs {
+		if n++; err.Type == field.ErrorTypeRequired {
+			n += len(errs)
+		}
+	}
+	return n
+}
+
+// ValueAt returns the value at the end of steps, or nil.
+func ValueAt(v any, steps []engine.Step) any {
+	for _, step := range steps {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[step.Name]
+		case []any:
+			if !step.Item || step.Index >= len(at) {
+				return nil
+			}
+			v = at[step.Index]
+		default:
+			return nil
+		}
+	}
+	return v
+}

@@ -1,0 +1,244 @@
+package hint
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint/table"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// say returns the words of a function of the table, or "" if it has none for this mistake.
+func (m *mistake) say(name string) string {
+	n := m.node()
+	switch name {
+	case "branches":
+		return m.branches()
+	case "crdName":
+		return m.crdName()
+	case "fieldPath":
+		return m.fieldPath()
+	case "uncorrelated":
+		return m.uncorrelated()
+	case "label":
+		return m.label()
+	case "required":
+		return required(m.cause.Field, n)
+	case "untyped":
+		return untyped(n)
+	case "unsupported":
+		return table.Key("key", m.groups[1])
+	}
+	if n == nil || n.Kind != position.Scalar || !strings.Contains(m.cause.Excerpt.Line, n.Value) { // a secret
+		if name == "typed" {
+			return typed(m.groups[1], n, false)
+		}
+		return ""
+	}
+	switch name {
+	case "typed":
+		return typed(m.groups[1], n, true)
+	case "date":
+		return date(n.Value)
+	case "pattern":
+		return rewritten(n.Value, m.groups[1])
+	case "name":
+		return rewritten(n.Value, `^[a-z]([-a-z0-9.]*[a-z0-9])?$`)
+	}
+	return ""
+}
+
+// forms describes how values of a type are written.
+var forms = map[string]string{
+	"array": "a list: begin each item with -, or write it in [ ]", "object": "a map: keys with values, without -", "string": "a text",
+	"integer": "a whole number", "number": "a number", "boolean": "true or false", "date-time": "a time such as 2024-01-31T12:00:00Z",
+}
+
+// typed returns how to write a value as another type. shown is set if the words may quote the value.
+func typed(want string, n *position.Node, shown bool) string {
+	if n == nil || forms[want] == "" {
+		return ""
+	}
+	write := "write " + forms[want]
+	if n.Kind != position.Scalar || want == "array" || want == "object" || len(n.Value) > table.MaxText {
+		return write
+	}
+	value, _, err := decode.Decode([]byte(n.Value))
+	is := vet.TypeOf(value)
+	switch {
+	case err != nil:
+		return write
+	case n.Style == position.Plain && value == nil:
+		return "nothing stands here, which is null: " + write
+	case n.Style != position.Plain && (is == want || is == "integer" && want == "number"):
+		return "remove the quotes"
+	case n.Style != position.Plain || want != "string":
+		return write
+	case !shown:
+		return "write it in quotes"
+	}
+	if read, err := json.Marshal(value); err == nil && string(read) != n.Value {
+		is = fmt.Sprintf("the %s %s", is, read)
+	} else {
+		is = map[string]string{"boolean": "a boolean", "integer": "an integer", "number": "a number"}[is]
+	}
+	return fmt.Sprintf("without quotes, %s is %s: write %q", n.Value, is, n.Value)
+}
+
+// required returns why a required value is missing.
+func required(field string, n *position.Node) string {
+	name := field[strings.LastIndexAny(field, ".]")+1:]
+	switch {
+	case n == nil && name != "":
+		return "add " + name
+	case n == nil:
+		return ""
+	case n.Anchor != "":
+		return fmt.Sprintf("& names a value for aliases: write %q", "&"+n.Anchor)
+	}
+	return "nothing stands here, which is null: write a value"
+}
+
+// date returns how to write a text as a date-time.
+func date(text string) string {
+	for _, layout := range []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return "write the time with T and its zone, such as " + at.Format(time.RFC3339)
+		}
+	}
+	return "write " + forms["date-time"]
+}
+
+// rewritten returns how to write a text so that it matches a pattern, if a small change is enough.
+func rewritten(text, pattern string) string {
+	form, err := regexp.Compile(pattern)
+	if err != nil || len(text) > table.MaxText {
+		return ""
+	}
+	lower, upper, trimmed := strings.ToLower(text), strings.ToUpper(text), strings.TrimSpace(text)
+	dashes := strings.NewReplacer("_", "-", " ", "-")
+	for _, one := range []string{trimmed, lower, upper, dashes.Replace(trimmed), dashes.Replace(lower)} {
+		if one != text && form.MatchString(one) {
+			return fmt.Sprintf("write %q", one)
+		}
+	}
+	return ""
+}
+
+// label moves the cause to the label that the message quotes, and returns how to write it.
+func (m *mistake) label() string {
+	n, quoted := m.node(), m.groups[2]
+	if n == nil || n.Kind != position.Mapping {
+		return ""
+	}
+	for i, key := range n.Keys {
+		if value := n.Items[i].Resolve(); key.Value == quoted || value.Kind == position.Scalar && value.Value == quoted {
+			m.move(fmt.Sprintf("metadata.%s[%s]", m.groups[1], key.Value))
+			near := rewritten(quoted, `^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
+			return cmp.Or(near, "only letters, digits, -, _, and . may stand here, and no space")
+		}
+	}
+	return ""
+}
+
+// untyped returns the type that a key of a schema is for.
+func untyped(n *position.Node) string {
+	if n == nil || n.Kind != position.Mapping {
+		return ""
+	}
+	for _, key := range n.Keys {
+		if words := table.Key("untyped", key.Value); words != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+// crdName returns the name that a CRD must have.
+func (m *mistake) crdName() string {
+	doc := m.Excerpts.Doc
+	plural, group := doc.Value("spec.names.plural"), doc.Value("spec.group")
+	if plural == nil || group == nil || plural.Value == "" || group.Value == "" {
+		return "the name is spec.names.plural, a dot, and spec.group"
+	}
+	return fmt.Sprintf("the name is that of the plural and the group: %s.%s", plural.Value, group.Value)
+}
+
+// uncorrelated returns how a rule can compare with the value before an update.
+func (m *mistake) uncorrelated() string {
+	_, list, _ := strings.Cut(m.groups[1], "properties[")
+	name := strings.TrimSuffix(list[strings.LastIndexByte(list, '[')+1:], "]")
+	n := m.Excerpts.Doc.Value(m.Path(m.groups[1]))
+	if n == nil {
+		return ""
+	}
+	_, items := n.Get("items")
+	if items == nil {
+		return "write the rule at " + name + ", which is replaced as a whole, and compare self with oldSelf there"
+	}
+	if _, of := items.Get("properties"); of != nil {
+		keys := make([]string, len(of.Resolve().Keys))
+		for i, key := range of.Resolve().Keys {
+			keys[i] = key.Value
+		}
+		const words = "no key tells which old item is meant: write x-kubernetes-list-type: map and x-kubernetes-list-map-keys: at %s (its items have %s)"
+		return fmt.Sprintf(words, name, strings.Join(keys[:min(len(keys), 5)], ", "))
+	}
+	const words = "only items of a list with x-kubernetes-list-type: map have an old value: write the rule at %s, such as oldSelf.all(x, x in self)"
+	return fmt.Sprintf(words, name)
+}
+
+// fieldPath returns the path that a fieldPath probably means.
+func (m *mistake) fieldPath() string {
+	n := m.node()
+	schema := m.Excerpts.Doc.Value(m.path[:max(0, strings.LastIndex(m.path, ".x-kubernetes-validations"))])
+	if n == nil || schema == nil || len(n.Value) > table.MaxText {
+		return ""
+	}
+	text, key, isItem := strings.Cut(n.Value, "[")
+	steps := strings.Split(strings.TrimPrefix(strings.TrimLeft(text, "$."), "self."), ".")
+	for ; len(steps) > 0; steps = steps[1:] {
+		path, at := follow(schema, steps)
+		switch _, of := at.Get("additionalProperties"); {
+		case path == "":
+		case isItem && of != nil:
+			return fmt.Sprintf("write a key of a map in quotes: %s['%s']", path, strings.Trim(key, `'"]`))
+		case isItem:
+			return "a fieldPath does not lead into a list: write " + path
+		default:
+			return "a fieldPath begins with a dot at the place of the rule: write " + path
+		}
+	}
+	return "a fieldPath begins with a dot at the place of the rule, and names fields of the schema"
+}
+
+// follow returns the path and the schema of a field below a schema, or "". It corrects misspelled names.
+func follow(schema *position.Node, names []string) (path string, at *position.Node) {
+	at = schema
+	for _, name := range names {
+		_, properties := at.Get("properties")
+		if properties == nil {
+			return "", schema
+		}
+		var known []string
+		for _, key := range properties.Resolve().Keys {
+			known = append(known, key.Value)
+		}
+		if !slices.Contains(known, name) {
+			name = spell.Nearest(name, known)
+		}
+		if _, at = properties.Get(name); at == nil {
+			return "", schema
+		}
+		path += "." + name
+	}
+	return path, at
+}

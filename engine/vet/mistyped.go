@@ -1,0 +1,113 @@
+package vet
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Mistyped is a value that has another type than its field, so that a server cannot decode the object.
+type Mistyped struct {
+	// Path is the path of the value, in the form of engine.FormatPath.
+	Path string
+	// Want is the type of the field: array, boolean, integer, number, object, string, or date-time.
+	Want string
+}
+
+// FindMistyped returns the values in a CRD of apiextensions.k8s.io/v1, or in the metadata of a custom resource, that have
+// another type than their fields, in the order of their paths and at most 100. The object is as engine.Decode returns it.
+func FindMistyped(object map[string]any) []Mistyped {
+	t := reflect.TypeFor[metav1.PartialObjectMetadata]()
+	if object["apiVersion"] == apiextensionsv1.SchemeGroupVersion.String() && object["kind"] == crdKind {
+		t = reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
+	}
+	w := typeWalk{fields: fieldTable{}}
+	w.value(object, t, nil)
+	return w.found
+}
+
+type typeWalk struct {
+	fields fieldTable
+	found  []Mistyped
+}
+
+// value looks for values of another type at and below a value for a field of type t.
+func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step) {
+	t, decodesItself := schemaType(t)
+	want, is := jsonType(t), TypeOf(v)
+	if v == nil || want == "" || len(w.found) == maxUnknownKeys {
+		return
+	}
+	switch items, isList := v.([]any); {
+	case isList && (want == "array" || decodesItself):
+		for i, item := range items {
+			if _, isText := item.(string); !decodesItself {
+				w.value(item, t.Elem(), append(path, engine.Step{Item: true, Index: i}))
+			} else if !isText { // a dependency
+				w.value(item, t, append(path, engine.Step{Item: true, Index: i}))
+			}
+		}
+	case is == "object" && want == is:
+		fields := v.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if t.Kind() == reflect.Map {
+				w.value(fields[name], t.Elem(), append(path, engine.Step{Name: name}))
+			} else if below := w.fields.of(t)[name]; below != nil {
+				w.value(fields[name], below, append(path, engine.Step{Name: name}))
+			}
+		}
+	case is == want, is == "integer" && want == "number", is == "boolean" && decodesItself, want == "date-time" && isTime(v):
+	default:
+		w.found = append(w.found, Mistyped{engine.FormatPath(path), want})
+	}
+}
+
+// jsonType returns the type that a Go type decodes from, or "" for any.
+func jsonType(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
+		return "date-time"
+	case reflect.TypeFor[apiextensionsv1.JSON](), reflect.TypeFor[metav1.FieldsV1]():
+		return ""
+	case reflect.TypeFor[[]byte]():
+		return "string"
+	}
+	return map[reflect.Kind]string{
+		reflect.String: "string", reflect.Bool: "boolean", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Float64: "number",
+		reflect.Map: "object", reflect.Struct: "object", reflect.Slice: "array",
+	}[t.Kind()]
+}
+
+func isTime(v any) bool {
+	text, _ := v.(string)
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
+}
+
+// TypeOf returns the OpenAPI type of a decoded value, or "null".
+func TypeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case float64:
+		if v != float64(int64(v)) {
+			return "number"
+		}
+		return "integer"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return "integer"
+}
