@@ -49,7 +49,7 @@ func (j *judge) soundNode(e ast.Expr) bool {
 	}
 	if e.Kind() == ast.ComprehensionKind {
 		l, ok := loops.Of(e)
-		return !ok || l.Body == nil || l.Item != nil || mentions(l.Body, l.Variable) || l.Index != ""
+		return !ok || l.Body == nil || l.Item != nil || l.Index != "" || mentions(l.Body, l.Variable) && !j.isMember(l)
 	}
 	args, name := e.AsCall().Args(), e.AsCall().FunctionName()
 	if symbol, ok := operators.FindReverse(name); ok && symbol != "" && j.source.Token(e) != symbol {
@@ -71,6 +71,17 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		return j.varies(e) && j.source.Of(args[0]) != j.source.Of(args[1])
 	}
 	return true
+}
+
+// isMember reports whether a macro tests whether each element is an element.
+func (j *judge) isMember(l loops.Loop) bool {
+	return pathTo(l.Body, func(e ast.Expr) bool {
+		if !isCall(e, operators.In) {
+			return false
+		}
+		of := e.AsCall().Args()
+		return of[0].Kind() == ast.IdentKind && of[0].AsIdent() == l.Variable && j.source.Of(of[1]) == j.source.Of(l.Over)
+	}) != nil
 }
 
 // joined returns the texts of the conditions that an operator joins.
