@@ -126,7 +126,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			{ name: "without rules", crd: bare, vet: /The CRD would be accepted: lamps\.example\.com[^]*v1: 0 rules/, problem: /no validation rules: add x-kubernetes-validations/, line: 9, note: true },
 			{ name: "with a misspelt key", crd: bare.replace("scope:", "scpe:"), vet: /The CRD would be rejected/, problem: /unknown field "spec\.scpe", did you mean scope\?/, line: 7 },
 			{ name: "empty", crd: "", vet: /No CRD/, problem: /the input is empty/, line: 1 },
-			{ name: "broken", crd: bare.replace("scope:", "scope"), vet: /The CRD is undecided/, problem: /yaml: line 8/, line: 8 },
+			{ name: "broken", crd: bare.replace("scope:", "scope"), vet: /The CRD is undecided/, problem: /yaml: line 7/, line: 7 },
 			{ name: "of another kind", crd: bare.replace("kind: Custom", "kind: Costume"), vet: /No CRD/, problem: /kind is "CostumeResourceDefinition"/, line: 2 },
 		]) {
 			test(`a CRD ${name} has a verdict of its own`, async () => {
