@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/testing/level"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // A lintFix applies the fix of a lint to a schema: that of the path of the lint, or of the path in its message. rule is
@@ -270,16 +269,8 @@ spec:
 // TestLintFixesOfCorpus applies the fixes of all lints to the CRDs of projects.
 func TestLintFixesOfCorpus(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("CELADON_CORPUS")
-	if dir == "" || level.Quick() {
-		t.Skip("CELADON_CORPUS is not set")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "crds", "*", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	hits, fixed := map[string]int{}, map[string]int{}
-	for _, path := range sample(files) {
+	for _, path := range sample(corpus.CRDFiles(t)) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
