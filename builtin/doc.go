@@ -1,0 +1,17 @@
+// Package builtin decides writes of built-in kinds, such as Deployments and Services, as kube-apiserver does: its own
+// handlers, defaults, and validation run on a storage that holds nothing but the old object of the request.
+//
+//	res, err := builtin.Validate(ctx, builtin.Request{Object: deployment})
+//	if !res.Allowed {
+//		fmt.Println(res.Failure.Message)
+//	}
+//
+// The answer is that of the linked release of Kubernetes. It leaves out what only a cluster knows:
+//
+//   - whether an object with the name exists, and whether its namespace and the objects that it refers to do;
+//   - the addresses and ports of Services: those that an object requests are taken to be free, and those that it does
+//     not request are missing in the persisted object;
+//   - what authorization, quotas, and admission webhooks decide.
+//
+// The package is a module of its own, because it links most of kube-apiserver.
+package builtin

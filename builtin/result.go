@@ -1,0 +1,168 @@
+package builtin
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// decodeOld returns an old object as a request finds it in storage. now is the metadata of the new object.
+func decodeOld(object, now map[string]any) (runtime.Object, error) {
+	if object == nil {
+		return nil, nil
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("old object: %w", err)
+	}
+	old, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)
+	if err != nil {
+		return nil, fmt.Errorf("old object: %w", err)
+	}
+	accessor, err := meta.Accessor(old)
+	if err != nil {
+		return nil, fmt.Errorf("old object: %w", err)
+	}
+	accessor.SetResourceVersion(storedVersion)
+	if accessor.GetUID() == "" {
+		uid, _ := now["uid"].(string)
+		accessor.SetUID(types.UID(cmp.Or(uid, unknownUID)))
+	}
+	return old, nil
+}
+
+// unknownUID is the UID of an old object whose UID is not given.
+const unknownUID = "00000000-0000-0000-0000-000000000000"
+
+// decoders makes decoders that record errors of strict decoding, and that report duplicate keys of YAML.
+type decoders struct {
+	runtime.NegotiatedSerializer
+	write *write
+}
+
+func (d *decoders) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
+	return &strictDecoder{d.NegotiatedSerializer.DecoderToVersion(decoder, gv), d.write}
+}
+
+type strictDecoder struct {
+	runtime.Decoder
+	write *write
+}
+
+func (d *strictDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	object, kind, err := d.Decoder.Decode(data, defaults, into)
+	strict, isStrict := runtime.AsStrictDecodingError(err)
+	if isStrict {
+		d.write.strict = strict.Errors()
+	}
+	if d.write.DuplicateKeys != nil && (err == nil || isStrict) && d.write.FieldValidation != metav1.FieldValidationIgnore {
+		d.write.strict = append([]error{d.write.DuplicateKeys}, d.write.strict...)
+		err = runtime.NewStrictDecodingError(d.write.strict)
+	}
+	return object, kind, err
+}
+
+// strictErrors returns the errors of strict decoding. Their texts are those of sigs.k8s.io/json.
+func (w *write) strictErrors() (errs []engine.StrictError) {
+	for _, err := range w.strict {
+		e := engine.StrictError{Message: err.Error(), Duplicate: err == w.DuplicateKeys}
+		kind, quoted, ok := strings.Cut(e.Message, " field ")
+		if path, err := strconv.Unquote(quoted); ok && err == nil {
+			e.Field, e.Duplicate = path, kind == "duplicate"
+		}
+		errs = append(errs, e)
+	}
+	return errs
+}
+
+// result returns the result that a response stands for.
+func (w *write) result(r *response) (*engine.Result, error) {
+	res := &engine.Result{Warnings: r.warnings(), Strict: w.strictErrors()}
+	if r.code >= http.StatusBadRequest {
+		res.Failure = &metav1.Status{}
+		if err := json.Unmarshal(r.body.Bytes(), res.Failure); err != nil {
+			return nil, &engine.InternalError{Reason: fmt.Sprintf("status %d: %v", r.code, err)}
+		}
+		res.Failure.TypeMeta = metav1.TypeMeta{}
+		if w.unnamed() && res.Failure.Details != nil {
+			w.withoutSuffix(res.Failure)
+		}
+		res.Causes = causes(res.Failure)
+		return res, nil
+	}
+	res.Allowed = true
+	if w.Object == nil {
+		return res, nil
+	}
+	object, err := engine.Decode(r.body.Bytes())
+	if err != nil {
+		return nil, &engine.InternalError{Reason: fmt.Sprintf("status %d: %v", r.code, err)}
+	}
+	if w.kind.GroupVersionKind == kindOfObject(object) {
+		res.Object = w.persisted(object)
+	}
+	return res, nil
+}
+
+// unnamed reports whether the server makes the name of the object.
+func (w *write) unnamed() bool { return w.name() == "" && metadata(w.Object)["generateName"] != nil }
+
+// withoutSuffix replaces the random characters that the server appends to metadata.generateName by zeros, so that a
+// result does not depend on chance.
+func (w *write) withoutSuffix(status *metav1.Status) {
+	const zeros = "00000"
+	name := status.Details.Name
+	if len(name) < len(zeros) {
+		return
+	}
+	fixed := name[:len(name)-len(zeros)] + zeros
+	status.Details.Name, status.Message = fixed, strings.ReplaceAll(status.Message, strconv.Quote(name), strconv.Quote(fixed))
+}
+
+// causes returns the causes of a rejection in the order of their fields.
+func causes(status *metav1.Status) (causes []engine.Cause) {
+	if status.Details == nil {
+		return nil
+	}
+	for _, c := range status.Details.Causes {
+		causes = append(causes, engine.Cause{Type: field.ErrorType(c.Type), Reason: c.Type, Field: c.Field, Message: c.Message, Detail: c.Message})
+	}
+	slices.SortStableFunc(causes, func(a, b engine.Cause) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
+	})
+	return causes
+}
+
+// persisted returns the persisted object without what only a cluster knows.
+func (w *write) persisted(object map[string]any) map[string]any {
+	meta, old := maps.Clone(metadata(object)), metadata(w.OldObject)
+	delete(meta, "managedFields")
+	for _, name := range []string{"uid", "creationTimestamp", "resourceVersion"} {
+		if delete(meta, name); old[name] != nil {
+			meta[name] = old[name]
+		}
+	}
+	if w.unnamed() {
+		delete(meta, "name")
+	}
+	object["metadata"] = meta
+	if w.kind.Kind == "Service" && w.kind.Group == "" {
+		withoutAllocated(object, w.Object, w.OldObject)
+	}
+	return object
+}

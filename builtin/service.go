@@ -1,0 +1,119 @@
+package builtin
+
+import (
+	"fmt"
+	"net"
+	"sync/atomic"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apiserver/pkg/registry/rest"
+	api "k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/registry/core/service/ipallocator"
+	"k8s.io/kubernetes/pkg/registry/core/service/portallocator"
+	servicestore "k8s.io/kubernetes/pkg/registry/core/service/storage"
+)
+
+// The range of node ports is the default of the API server. A port that a Service does not request is taken from
+// another range, so that it differs from all that are requested. withoutAllocated removes it.
+const (
+	firstPort, lastPort   = 30000, 32767
+	firstOther, lastOther = 40000, 60000
+)
+
+// services returns the storage of Services in a cluster with IPv4 and IPv6. Addresses and ports belong to a cluster: any
+// address that an object requests is taken to be free and in the range of the cluster.
+func services(options restOptions) (map[string]rest.Storage, error) {
+	pods, err := pods(options)
+	if err != nil {
+		return nil, err
+	}
+	allocators := map[api.IPFamily]ipallocator.Interface{
+		api.IPv4Protocol: addresses{api.IPv4Protocol}, api.IPv6Protocol: addresses{api.IPv6Protocol},
+	}
+	main, status, _, err := servicestore.NewREST(
+		options, api.IPv4Protocol, allocators, &ports{}, noEndpoints{}, pods[""].(servicestore.PodStorage), nil)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]rest.Storage{"": main, "status": status}, nil
+}
+
+type noEndpoints struct{}
+
+func (noEndpoints) GetEndpointSlices(string, string) ([]*discoveryv1.EndpointSlice, error) {
+	return nil, nil
+}
+
+// addresses allocates every address, and remembers none. It implements ipallocator.Interface.
+type addresses struct{ family api.IPFamily }
+
+func (a addresses) AllocateNext() (net.IP, error) {
+	if a.family == api.IPv6Protocol {
+		return net.ParseIP("fd00::10"), nil
+	}
+	return net.IPv4(10, 96, 0, 10), nil
+}
+
+func (a addresses) CIDR() net.IPNet {
+	if a.family == api.IPv6Protocol {
+		return net.IPNet{IP: net.IPv6zero, Mask: net.CIDRMask(0, 128)}
+	}
+	return net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}
+}
+
+func (a addresses) IPFamily() api.IPFamily        { return a.family }
+func (a addresses) DryRun() ipallocator.Interface { return a }
+func (addresses) Allocate(net.IP) error           { return nil }
+func (addresses) Release(net.IP) error            { return nil }
+func (addresses) ForEach(func(net.IP))            {}
+func (addresses) Has(net.IP) bool                 { return false }
+func (addresses) Destroy()                        {}
+func (addresses) EnableMetrics()                  {}
+
+// ports allocates every port of the default range, and remembers none. It implements portallocator.Interface.
+type ports struct{ next atomic.Uint32 }
+
+func (*ports) Allocate(port int) error {
+	if port < firstPort || port > lastPort {
+		return &portallocator.ErrNotInRange{ValidPorts: fmt.Sprintf("%d-%d", firstPort, lastPort)}
+	}
+	return nil
+}
+
+func (p *ports) AllocateNext() (int, error) {
+	return firstOther + int(p.next.Add(1))%(lastOther-firstOther), nil
+}
+
+func (*ports) Release(int) error { return nil }
+func (*ports) ForEach(func(int)) {}
+func (*ports) Has(int) bool      { return false }
+func (*ports) Destroy()          {}
+func (*ports) EnableMetrics()    {}
+
+// withoutAllocated removes the addresses and ports that neither the object of a request nor the old one has from a
+// Service, because only a cluster can allocate them.
+func withoutAllocated(service, object, old map[string]any) {
+	spec, _ := service["spec"].(map[string]any)
+	given := func(name string) bool {
+		for _, o := range []map[string]any{object, old} {
+			if s, _ := o["spec"].(map[string]any); s[name] != nil && s[name] != "" {
+				return true
+			}
+		}
+		return false
+	}
+	if !given("clusterIP") && !given("clusterIPs") && spec["clusterIP"] != api.ClusterIPNone {
+		delete(spec, "clusterIP")
+		delete(spec, "clusterIPs")
+	}
+	if !given("healthCheckNodePort") {
+		delete(spec, "healthCheckNodePort")
+	}
+	list, _ := spec["ports"].([]any)
+	for _, item := range list {
+		port, _ := item.(map[string]any)
+		if n, _ := port["nodePort"].(int64); n >= firstOther {
+			delete(port, "nodePort")
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package builtin
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+)
+
+// storedVersion is the resource version of the old object in storage.
+const storedVersion = "1"
+
+// oldKey is the key of a context's old object, a runtime.Object.
+type oldKey struct{}
+
+// withOld returns a context for a request to a storage that holds old only. old may be nil.
+func withOld(ctx context.Context, old runtime.Object) context.Context {
+	return context.WithValue(ctx, oldKey{}, old)
+}
+
+func oldOf(ctx context.Context) runtime.Object {
+	old, _ := ctx.Value(oldKey{}).(runtime.Object)
+	return old
+}
+
+// A requestStorage implements the storage of a resource. It has no state: a request finds the old object of its
+// context and nothing else, and what it writes is returned and forgotten.
+type requestStorage struct {
+	storage.Interface // nil: no request of ours watches or counts
+	stored            schema.GroupVersion
+}
+
+// restOptions makes the API server's registries use a requestStorage. It implements generic.RESTOptionsGetter.
+type restOptions struct {
+	stored schema.GroupVersion // in which objects are stored
+}
+
+func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	decorator := func(
+		*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error), func() runtime.Object,
+		func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
+	) (storage.Interface, factory.DestroyFunc, error) {
+		return requestStorage{stored: o.stored}, func() {}, nil
+	}
+	return generic.RESTOptions{
+		StorageConfig:  &storagebackend.ConfigForResource{},
+		Decorator:      decorator,
+		ResourcePrefix: resource.Group + "/" + resource.Resource,
+	}, nil
+}
+
+func (requestStorage) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
+
+func (requestStorage) ReadinessCheck() error { return nil }
+
+func (s requestStorage) Create(_ context.Context, _ string, obj, out runtime.Object, _ uint64) error {
+	return s.put(obj, out)
+}
+
+func (s requestStorage) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
+	old := oldOf(ctx)
+	if old == nil || reflect.TypeOf(old) != reflect.TypeOf(out) {
+		if opts.IgnoreNotFound {
+			return runtime.SetZeroValue(out)
+		}
+		return storage.NewKeyNotFoundError(key, 0)
+	}
+	set(out, old.DeepCopyObject())
+	return nil
+}
+
+func (requestStorage) GetList(context.Context, string, storage.ListOptions, runtime.Object) error {
+	return nil
+}
+
+func (s requestStorage) Delete(
+	ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions,
+	validate storage.ValidateObjectFunc, _ runtime.Object, _ storage.DeleteOptions,
+) error {
+	if err := s.Get(ctx, key, storage.GetOptions{}, out); err != nil {
+		return err
+	}
+	if err := preconditions.Check(key, out); err != nil {
+		return err
+	}
+	return validate(ctx, out)
+}
+
+func (s requestStorage) GuaranteedUpdate(
+	ctx context.Context, key string, out runtime.Object, ignoreNotFound bool, preconditions *storage.Preconditions,
+	update storage.UpdateFunc, _ runtime.Object,
+) error {
+	existing := reflect.New(reflect.TypeOf(out).Elem()).Interface().(runtime.Object)
+	if err := s.Get(ctx, key, storage.GetOptions{IgnoreNotFound: ignoreNotFound}, existing); err != nil {
+		return err
+	}
+	if err := preconditions.Check(key, existing); err != nil {
+		return err
+	}
+	obj, _, err := update(existing, storage.ResponseMeta{ResourceVersion: 1})
+	if err != nil {
+		return err
+	}
+	return s.put(obj, out)
+}
+
+// put sets out to obj as a read after the write returns it: with the defaults of the version in which it is stored.
+func (s requestStorage) put(obj, out runtime.Object) error {
+	stored, err := legacyscheme.Scheme.ConvertToVersion(obj, s.stored)
+	if err != nil {
+		return err
+	}
+	legacyscheme.Scheme.Default(stored)
+	read, err := legacyscheme.Scheme.ConvertToVersion(stored, schema.GroupVersion{Group: s.stored.Group, Version: runtime.APIVersionInternal})
+	if err != nil {
+		return err
+	}
+	set(out, read)
+	return nil
+}
+
+// set sets *out to *obj. Both are pointers to the same type.
+func set(out, obj runtime.Object) { reflect.ValueOf(out).Elem().Set(reflect.ValueOf(obj).Elem()) }

@@ -1,0 +1,260 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/filters"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// A Request is one write of one object of a built-in kind.
+type Request struct {
+	// Kind is the kind of the resource. The zero value is that of Object, or of OldObject for a deletion. It is needed
+	// for subresources with a kind of their own, such as scale.
+	Kind schema.GroupVersionKind
+	// Object is the object in the form of engine.Decode, or nil for a deletion. Raw, if not nil, is its JSON, which
+	// also shows duplicate keys.
+	Object map[string]any
+	Raw    []byte
+	// OldObject is the object that the write replaces or deletes, or nil for a create.
+	OldObject map[string]any
+	// DuplicateKeys is the error of the YAML decoder about duplicate keys, or nil.
+	DuplicateKeys error
+	// Namespace and Name are those of the request's URL. If they are empty, those of the object are used, and the
+	// namespace "default".
+	Namespace, Name string
+	// Subresource is a subresource, such as status, or "".
+	Subresource string
+	// FieldValidation is "Strict", "Warn", or "Ignore". The default is "Warn", as in the server.
+	FieldValidation string
+	// User makes the request. The default is an administrator.
+	User user.Info
+	// Admission, if not nil, takes part in the request.
+	Admission Admission
+}
+
+// An UnknownKindError reports a kind that is not built in.
+type UnknownKindError struct{ Kind schema.GroupVersionKind }
+
+func (e *UnknownKindError) Error() string { return fmt.Sprintf("no built-in kind %s", e.Kind) }
+
+// Validate decides a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
+// of the result. Of its other fields, it has Warnings, Strict, and Object.
+//
+// The error is that of ctx, an *UnknownKindError, an *engine.InternalError, or says why the old object could not be in
+// storage. Validate is safe for concurrent use and does not modify the objects of the request.
+func Validate(ctx context.Context, req Request) (res *engine.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+		}
+	}()
+	if req.Kind.Empty() {
+		req.Kind = kindOfObject(req.Object, req.OldObject)
+	}
+	served := all()[req.Kind]
+	if served == nil {
+		return nil, &UnknownKindError{req.Kind}
+	}
+	endpoints, err := served.endpoints()
+	if err != nil {
+		return nil, &engine.InternalError{Reason: err.Error()}
+	}
+	end := endpoints[req.Subresource]
+	if end == nil {
+		return &engine.Result{Failure: notFound()}, nil
+	}
+	write, err := newWrite(ctx, served, end, req)
+	if err != nil {
+		return nil, err
+	}
+	return write.run()
+}
+
+// notFound is the server's status for a URL that it does not have.
+func notFound() *metav1.Status {
+	return &metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+		Message: "the server could not find the requested resource",
+	}
+}
+
+func kindOfObject(objects ...map[string]any) schema.GroupVersionKind {
+	for _, o := range objects {
+		if o != nil {
+			apiVersion, _ := o["apiVersion"].(string)
+			kind, _ := o["kind"].(string)
+			return schema.FromAPIVersionAndKind(apiVersion, kind)
+		}
+	}
+	return schema.GroupVersionKind{}
+}
+
+// A write is a Request on its way through the handlers.
+type write struct {
+	Request
+	ctx    context.Context
+	kind   *served
+	end    *endpoint
+	info   *request.RequestInfo
+	strict []error // of the decoder
+	// generated is the name that the server gives an object with metadata.generateName, or "".
+	generated string
+}
+
+func newWrite(ctx context.Context, kind *served, end *endpoint, req Request) (*write, error) {
+	w := &write{Request: req, kind: kind, end: end}
+	if w.FieldValidation == "" {
+		w.FieldValidation = metav1.FieldValidationWarn
+	}
+	if w.User == nil {
+		w.User = &user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{"kubeadm:cluster-admins", user.AllAuthenticated}}
+	}
+	old, err := decodeOld(w.OldObject, metadata(w.Object))
+	if err != nil {
+		return nil, err
+	}
+	cluster := kind.clusterScoped(end)
+	w.info = &request.RequestInfo{
+		IsResourceRequest: true, APIGroup: kind.Group, APIVersion: kind.Version, Resource: kind.Name,
+		Subresource: w.Subresource, Namespace: w.namespace(cluster), Name: w.name(),
+	}
+	ctx = request.WithRequestInfo(ctx, w.info)
+	ctx = request.WithUser(ctx, w.User)
+	ctx = request.WithNamespace(ctx, w.info.Namespace)
+	w.ctx = withOld(ctx, old)
+	return w, nil
+}
+
+func (w *write) namespace(cluster bool) string {
+	switch {
+	case w.kind.Kind == "Namespace" && w.kind.Group == "":
+		return w.name()
+	case cluster:
+		return ""
+	case w.Namespace != "":
+		return w.Namespace
+	}
+	for _, o := range []map[string]any{w.Object, w.OldObject} {
+		if ns, _ := metadata(o)["namespace"].(string); ns != "" {
+			return ns
+		}
+	}
+	return metav1.NamespaceDefault
+}
+
+func (w *write) name() string {
+	if w.Name != "" {
+		return w.Name
+	}
+	for _, o := range []map[string]any{w.OldObject, w.Object} {
+		if name, _ := metadata(o)["name"].(string); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func metadata(object map[string]any) map[string]any {
+	meta, _ := object["metadata"].(map[string]any)
+	return meta
+}
+
+// run performs the request and returns the result.
+func (w *write) run() (*engine.Result, error) {
+	body := w.Raw
+	if body == nil && w.Object != nil {
+		var err error
+		if body, err = json.Marshal(w.Object); err != nil {
+			return nil, fmt.Errorf("object: %w", err)
+		}
+	}
+	handler, method := w.handler()
+	if handler == nil {
+		return &engine.Result{Failure: notFound()}, nil
+	}
+	query := url.Values{"fieldValidation": {w.FieldValidation}, "fieldManager": {"kubectl"}}
+	r := (&http.Request{
+		Method: method, URL: &url.URL{Path: "/", RawQuery: query.Encode()}, Body: io.NopCloser(bytes.NewReader(body)),
+		Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+	}).WithContext(w.ctx)
+	response := &response{header: http.Header{}}
+	filters.WithWarningRecorder(handler).ServeHTTP(response, r)
+	if err := w.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return w.result(response)
+}
+
+// handler returns the handler of the API server and the method of the request, or nil if the endpoint has none.
+func (w *write) handler() (http.Handler, string) {
+	scope := w.end.scope
+	scope.Serializer = &decoders{scope.Serializer, w}
+	admit := &admitter{w}
+	switch r := w.end.storage.(type) {
+	case rest.GracefulDeleter:
+		if w.Object == nil {
+			w.info.Verb = "delete"
+			return handlers.DeleteResource(r, true, &scope, admit), http.MethodDelete
+		}
+	}
+	switch r := w.end.storage.(type) {
+	case rest.Updater:
+		if w.OldObject != nil {
+			w.info.Verb = "update"
+			return handlers.UpdateResource(r, &scope, admit), http.MethodPut
+		}
+	}
+	w.info.Verb = "create"
+	switch r := w.end.storage.(type) {
+	case rest.NamedCreater:
+		return handlers.CreateNamedResource(r, &scope, admit), http.MethodPost
+	case rest.Creater:
+		return handlers.CreateResource(r, &scope, admit), http.MethodPost
+	}
+	return nil, ""
+}
+
+// response is an http.ResponseWriter in memory.
+type response struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (r *response) Header() http.Header { return r.header }
+
+func (r *response) WriteHeader(code int) {
+	if r.code == 0 {
+		r.code = code
+	}
+}
+
+func (r *response) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(p)
+}
+
+// warnings returns the texts of the Warning headers.
+func (r *response) warnings() (texts []string) {
+	headers, _ := utilnet.ParseWarningHeaders(r.header["Warning"])
+	for _, h := range headers {
+		texts = append(texts, h.Text)
+	}
+	return texts
+}
