@@ -23,23 +23,17 @@ type endpoint struct {
 	scope   handlers.RequestScope
 }
 
-// A served resource is a resource in one version. Its endpoints are created when a request needs them.
-type served struct {
-	Resource
-	endpoints func() (map[string]*endpoint, error)
-}
-
 // all holds the resources by kind.
-var all = sync.OnceValue(func() map[schema.GroupVersionKind]*served {
-	kinds := map[schema.GroupVersionKind]*served{}
+var all = sync.OnceValue(func() map[schema.GroupVersionKind]*Resource {
+	kinds := map[schema.GroupVersionKind]*Resource{}
 	for _, r := range resources {
 		versions := strings.Fields(r.versions)
 		stored := schema.GroupVersion{Group: r.group, Version: versions[0]}
 		registries := sync.OnceValues(func() (map[string]rest.Storage, error) { return r.new(restOptions{stored}) })
 		for _, version := range versions {
 			gv := schema.GroupVersion{Group: r.group, Version: version}
-			kinds[gv.WithKind(r.kind)] = &served{
-				Resource: Resource{GroupVersionKind: gv.WithKind(r.kind), Name: r.name},
+			kinds[gv.WithKind(r.kind)] = &Resource{
+				GroupVersionKind: gv.WithKind(r.kind), Name: r.name,
 				endpoints: sync.OnceValues(func() (map[string]*endpoint, error) {
 					registries, err := registries()
 					if err != nil {

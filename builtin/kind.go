@@ -10,22 +10,19 @@ type Resource struct {
 	schema.GroupVersionKind
 	// Name is the plural name in URLs.
 	Name string
+
+	endpoints func() (map[string]*endpoint, error) // created when a request needs them
 }
 
-// Lookup returns a built-in kind, or nil if there is none.
-func Lookup(gvk schema.GroupVersionKind) *Resource {
-	if served := all()[gvk]; served != nil {
-		return &served.Resource
-	}
-	return nil
-}
+// Lookup returns the resource of a built-in kind, or nil if there is none.
+func Lookup(gvk schema.GroupVersionKind) *Resource { return all()[gvk] }
 
-// clusterScoped reports whether the objects of a resource belong to no namespace.
-func (s *served) clusterScoped(end *endpoint) bool {
-	endpoints, err := s.endpoints()
+// Namespaced reports whether the objects belong to namespaces.
+func (r *Resource) Namespaced() bool {
+	endpoints, err := r.endpoints()
 	if err != nil {
 		return false
 	}
 	scoper, ok := endpoints[""].storage.(rest.Scoper)
-	return ok && !scoper.NamespaceScoped()
+	return ok && scoper.NamespaceScoped()
 }

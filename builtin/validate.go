@@ -67,11 +67,11 @@ func Validate(ctx context.Context, req Request) (res *engine.Result, err error) 
 	if req.Kind.Empty() {
 		req.Kind = kindOfObject(req.Object, req.OldObject)
 	}
-	served := all()[req.Kind]
-	if served == nil {
+	resource := Lookup(req.Kind)
+	if resource == nil {
 		return nil, &UnknownKindError{req.Kind}
 	}
-	endpoints, err := served.endpoints()
+	endpoints, err := resource.endpoints()
 	if err != nil {
 		return nil, &engine.InternalError{Reason: err.Error()}
 	}
@@ -79,7 +79,7 @@ func Validate(ctx context.Context, req Request) (res *engine.Result, err error) 
 	if end == nil {
 		return &engine.Result{Failure: notFound()}, nil
 	}
-	write, err := newWrite(ctx, served, end, req)
+	write, err := newWrite(ctx, resource, end, req)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func kindOfObject(objects ...map[string]any) schema.GroupVersionKind {
 type write struct {
 	Request
 	ctx    context.Context
-	kind   *served
+	kind   *Resource
 	end    *endpoint
 	info   *request.RequestInfo
 	strict []error // of the decoder
@@ -117,7 +117,7 @@ type write struct {
 	generated string
 }
 
-func newWrite(ctx context.Context, kind *served, end *endpoint, req Request) (*write, error) {
+func newWrite(ctx context.Context, kind *Resource, end *endpoint, req Request) (*write, error) {
 	w := &write{Request: req, kind: kind, end: end}
 	if w.FieldValidation == "" {
 		w.FieldValidation = metav1.FieldValidationWarn
@@ -129,10 +129,9 @@ func newWrite(ctx context.Context, kind *served, end *endpoint, req Request) (*w
 	if err != nil {
 		return nil, err
 	}
-	cluster := kind.clusterScoped(end)
 	w.info = &request.RequestInfo{
 		IsResourceRequest: true, APIGroup: kind.Group, APIVersion: kind.Version, Resource: kind.Name,
-		Subresource: w.Subresource, Namespace: w.namespace(cluster), Name: w.name(),
+		Subresource: w.Subresource, Namespace: w.namespace(), Name: w.name(),
 	}
 	ctx = request.WithRequestInfo(ctx, w.info)
 	ctx = request.WithUser(ctx, w.User)
@@ -141,11 +140,11 @@ func newWrite(ctx context.Context, kind *served, end *endpoint, req Request) (*w
 	return w, nil
 }
 
-func (w *write) namespace(cluster bool) string {
+func (w *write) namespace() string {
 	switch {
 	case w.kind.Kind == "Namespace" && w.kind.Group == "":
 		return w.name()
-	case cluster:
+	case !w.kind.Namespaced():
 		return ""
 	case w.Namespace != "":
 		return w.Namespace

@@ -12,29 +12,71 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Builtins holds the built-in kinds with a resource. Their schemas describe the structure only, because
-// the rest of their validation is code of the API server. It is safe for concurrent use.
+// Builtins holds the built-in kinds with a resource. Without a Server, only their structure is known, because the rest
+// of their validation is code of the API server. It is safe for concurrent use.
 type Builtins struct {
+	Server Server
+
 	once  sync.Once
 	kinds map[schema.GroupVersionKind]*Builtin
 	err   error
 }
 
+// A Server decides writes of built-in kinds as an API server does. Package builtin has one.
+type Server interface {
+	// Resource returns the resource of a kind, and whether it is namespaced. ok is false for a kind that the server
+	// does not serve.
+	Resource(kind schema.GroupVersionKind) (resource string, namespaced, ok bool)
+	// Write decides a write of a kind that it serves. It is as Builtin.Write.
+	Write(ctx context.Context, w Write) (*engine.Result, error)
+}
+
+// A Write is one write of an object of a built-in kind.
+type Write struct {
+	Kind schema.GroupVersionKind
+	// Object is the object in the form of engine.Decode, and Raw its JSON or nil. OldObject is nil for a create.
+	Object, OldObject map[string]any
+	Raw               []byte
+	// DuplicateKeys is the error of the YAML decoder about duplicate keys, or nil.
+	DuplicateKeys error
+	// Name is the name in messages about the structure, and Namespace that of the request.
+	Name, Namespace, Subresource, FieldValidation string
+	User                                          policy.User
+	// Admission, if not nil, holds the policies.
+	Admission Admission
+}
+
+// Admission are the policies that take part in a write. Their objects have defaults.
+type Admission interface {
+	// Mutate returns the object as policies change it, or nil if they do not. If ok is false, the write ends.
+	Mutate(ctx context.Context, object, old map[string]any) (changed map[string]any, ok bool)
+	// Validate reports whether the write goes on.
+	Validate(ctx context.Context, object, old map[string]any) (ok bool)
+}
+
 // A Builtin is a built-in kind with a resource.
 type Builtin struct {
 	builtin.Kind
+	server  Server // nil if only the structure decides
 	catalog *builtin.Catalog
-	// schema is compiled when an object needs it.
+	// schema is compiled when an object needs it. Both are nil with a server.
 	schema func() (*engine.Schema, error)
 }
 
 // Kind returns a built-in kind, or nil if gvk is unknown or has no resource. cfg configures the
 // schemas. It must be equal in all calls.
 func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builtin, error) {
+	if b.Server != nil {
+		if resource, namespaced, ok := b.Server.Resource(gvk); ok {
+			kind := builtin.Kind{GroupVersionKind: gvk, Resource: resource, Namespaced: namespaced}
+			return &Builtin{Kind: kind, server: b.Server}, nil
+		}
+	}
 	b.once.Do(func() {
 		catalog, err := builtin.Newest()
 		if err != nil {
@@ -46,7 +88,7 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 			if k.Resource == "" {
 				continue
 			}
-			b.kinds[k.GroupVersionKind] = &Builtin{k, catalog, sync.OnceValues(func() (*engine.Schema, error) {
+			b.kinds[k.GroupVersionKind] = &Builtin{k, nil, catalog, sync.OnceValues(func() (*engine.Schema, error) {
 				props, err := catalog.Schema(k.GroupVersionKind)
 				if err != nil {
 					return nil, err
@@ -58,6 +100,9 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 	})
 	return b.kinds[gvk], b.err
 }
+
+// Exact reports whether writes are decided as by an API server, rather than by their structure only.
+func (k *Builtin) Exact() bool { return k.server != nil }
 
 // IsBuiltin reports whether a kind is built in, in any version.
 func IsBuiltin(kind schema.GroupKind) bool {
@@ -85,10 +130,28 @@ func (k *Builtin) Subject(objects ...map[string]any) Subject {
 	return Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
 }
 
-// Write validates the object of a request by its structure and sets its defaults. name is the name in
-// messages. Of req, it uses the objects, FieldValidation, and DuplicateKeys. The error is the context's, a
+// Write decides a write. If the policies end it, the result has only warnings. The error is the context's, a
 // *engine.WorkLimitError, or an internal error.
-func (k *Builtin) Write(ctx context.Context, req engine.Request, name string) (*engine.Result, error) {
+func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
+	if w.Kind = k.GroupVersionKind; k.server != nil {
+		return k.server.Write(ctx, w)
+	}
+	res, err := k.structured(ctx, w)
+	if err != nil || !res.Allowed || w.Admission == nil {
+		return res, err
+	}
+	changed, ok := w.Admission.Mutate(ctx, res.Object, w.OldObject)
+	if changed != nil {
+		res.Object = changed
+	}
+	if !ok || !w.Admission.Validate(ctx, res.Object, w.OldObject) {
+		return &engine.Result{Warnings: res.Warnings}, nil
+	}
+	return res, nil
+}
+
+// structured validates the object of a write by its structure and sets its defaults.
+func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, error) {
 	s, err := k.schema()
 	if err != nil {
 		return nil, err
@@ -99,9 +162,12 @@ func (k *Builtin) Write(ctx context.Context, req engine.Request, name string) (*
 	}
 	res := &engine.Result{}
 	if len(seen.Errors) > 0 {
-		res.Failure = failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, fmt.Sprintf("%s %q is invalid: %v", k.Kind.Kind, name, seen.Errors.ToAggregate()))
+		message := fmt.Sprintf("%s %q is invalid: %v", k.Kind.Kind, req.Name, seen.Errors.ToAggregate())
+		res.Failure = failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, message)
 		for _, e := range seen.Errors {
-			res.Causes = append(res.Causes, engine.Cause{Type: e.Type, Reason: metav1.CauseType(e.Type), Field: e.Field, Message: e.ErrorBody(), Detail: e.Detail, Value: e.BadValue})
+			res.Causes = append(res.Causes, engine.Cause{
+				Type: e.Type, Reason: metav1.CauseType(e.Type), Field: e.Field, Message: e.ErrorBody(), Detail: e.Detail, Value: e.BadValue,
+			})
 		}
 		return res, nil
 	}
@@ -113,7 +179,8 @@ func (k *Builtin) Write(ctx context.Context, req engine.Request, name string) (*
 		for i, e := range res.Strict {
 			texts[i] = e.Message
 		}
-		message := fmt.Sprintf("%s in version %q cannot be handled as a %[1]s: strict decoding error: %[3]s", k.Kind.Kind, k.Version, strings.Join(texts, ", "))
+		const format = "%s in version %q cannot be handled as a %[1]s: strict decoding error: %[3]s"
+		message := fmt.Sprintf(format, k.Kind.Kind, k.Version, strings.Join(texts, ", "))
 		res.Failure = failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, message)
 		return res, nil
 	}

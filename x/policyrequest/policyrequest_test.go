@@ -75,7 +75,7 @@ func TestBuiltin(t *testing.T) {
 			spec["nodeName"] = int64(1)
 		}
 		object := map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "a"}, "spec": spec}
-		res, err := pod.Write(t.Context(), engine.Request{Object: object, FieldValidation: tt.validation}, "a")
+		res, err := pod.Write(t.Context(), policyrequest.Write{Object: object, FieldValidation: tt.validation, Name: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,9 @@ func (b *own) write(t *trial, req engine.Request) *engine.Result {
 		return nil
 	}
 	name, _ := names(req.Object)
-	res, err := kind.Write(t.ctx, engine.Request{Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation}, name)
+	res, err := kind.Write(t.ctx, policyrequest.Write{
+		Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: name,
+	})
 	if err != nil {
 		t.fail(err)
 		return nil

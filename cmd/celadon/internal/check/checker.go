@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
@@ -59,6 +60,9 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	patches := resource.NewKustomizations(slices.Concat(paths, crdPaths)...)
 	decides := o.decides(r.excerptWidth(o))
 	decides.Filter = &resource.Filter{Named: paths, Kustomizations: patches}
+	if len(o.CRDOlds) == 0 { // an upgrade concerns custom resources only
+		decides.Server = builtins.Server{}
+	}
 	after := r.source(o, crdPaths)
 	switch {
 	case client != nil && len(o.CRDs) > 0:
@@ -69,7 +73,7 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	if err != nil {
 		return nil, err
 	}
-	use := verdict.Use{Optional: len(o.policy.paths) > 0 && len(o.CRDs) == 0, Among: o.among()}
+	use := verdict.Use{Optional: len(o.CRDs) == 0, Among: o.among()}
 	if !o.NoVet {
 		use.Vet = &verdict.CRDReviewer{
 			KubeVersion: o.KubeVersion, Validation: o.validation, Before: decides.Before, Width: decides.Width,

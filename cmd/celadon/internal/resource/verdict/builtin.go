@@ -3,71 +3,173 @@ package verdict
 import (
 	"context"
 	"errors"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/internal/text/linediff"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// decideBuiltin decides an object of a built-in kind by its structure and the policies.
+// decideBuiltin decides an object of a built-in kind, and evaluates the policies.
 func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	old := d.old()
 	to := d.builtin.Subject(d.doc.Object, old)
-	object, deleted := map[string]any(nil), d.Admission.operation() == Delete
-	switch {
-	case deleted && old == nil:
-		d.report.Operation, old = Delete, d.doc.Object
-	case deleted:
-		d.report.Operation = Delete
-	case old != nil:
-		d.report.Operation = Update
-	default:
-		d.report.Operation = Create
-	}
-	if !deleted {
-		var out outcome
-		if object, out = d.structured(ctx, old); out.verdict != "" {
+	if d.Admission.operation() == Delete {
+		if d.report.Operation = Delete; old == nil {
+			old = d.doc.Object
+		}
+		if out := d.admit(ctx, to, nil, old); out.verdict != "" {
 			return out
 		}
-		if d.Admission.Policies.Mutates() {
-			if object, _, out = d.mutated(ctx, subject{to, d.mergeables.of(d.builtin)}, object, old); out.verdict != "" {
-				return out
-			}
-		}
+		return outcome{verdict: finding.Valid}
 	}
-	if out := d.admit(ctx, to, object, old); out.verdict != "" {
-		return out
+	if d.report.Operation = Create; old != nil {
+		d.report.Operation = Update
 	}
-	return outcome{verdict: finding.Valid}
-}
-
-// structured returns an object of a built-in kind with defaults, or the outcome if it is not accepted. old is nil for a
-// create.
-func (d *decision) structured(ctx context.Context, old map[string]any) (map[string]any, outcome) {
-	res, err := d.builtin.Write(ctx, engine.Request{
-		Object: d.doc.Object, OldObject: old, FieldValidation: d.Validation, DuplicateKeys: d.doc.Duplicate,
-	}, d.report.Name)
+	w := policyrequest.Write{
+		Object: d.doc.Object, OldObject: old, Raw: d.doc.Raw, DuplicateKeys: d.doc.Duplicate,
+		Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation,
+	}
+	if w.Raw == nil {
+		w.Raw = d.doc.FromJSON()
+	}
+	var policies *builtinAdmission
+	if d.Admission != nil {
+		policies = &builtinAdmission{decision: d, to: subject{to, d.mergeables.of(d.builtin)}}
+		w.User, w.Admission = d.Admission.User, policies
+	}
+	res, err := d.builtin.Write(ctx, w)
 	var limit *engine.WorkLimitError
 	switch {
 	case errors.As(err, &limit):
-		return nil, outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
+		return outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
 	case err != nil:
-		return nil, failed(err)
+		return failed(err)
 	}
-	d.report.Warnings = append(d.report.Warnings, res.Warnings...)
+	d.report.Warnings = append(res.Warnings, d.report.Warnings...)
+	if policies != nil && policies.out.verdict != "" {
+		return policies.out
+	}
+	out := outcome{verdict: finding.Valid, result: res, processed: res.Object}
+	out.request.OldObject, out.request.FieldValidation = old, d.Validation
+	if !res.Allowed {
+		out.verdict, out.status = finding.Invalid, statusOf(res.Failure)
+	}
+	return out
+}
+
+// builtinAdmission evaluates the policies for a write of a built-in kind. out is the outcome if they end it.
+type builtinAdmission struct {
+	*decision
+	to  subject
+	out outcome
+}
+
+func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
+	if !a.Admission.Policies.Mutates() {
+		return nil, true
+	}
+	object, changed, out := a.mutated(ctx, a.to, object, old)
+	if a.out = out; !changed {
+		object = nil
+	}
+	return object, out.verdict == ""
+}
+
+func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]any) bool {
+	a.out = a.admit(ctx, a.to.Subject, object, old)
+	return a.out.verdict == ""
+}
+
+// describeBuiltin adds what describe adds about an object of a CRD: positions, hints, and the persisted object.
+func (d *decision) describeBuiltin(out *outcome) {
+	res, r := out.result, d.report
+	texts := d.builtin.Subject(d.doc.Object, out.request.OldObject).Secrets
 	if res.Allowed {
-		return res.Object, outcome{}
+		shown, _ := texts.Hide(res.Object).(map[string]any)
+		if d.Persisted {
+			r.Persisted = shown
+		}
+		if d.Diff {
+			given, _ := texts.Hide(d.doc.Object).(map[string]any)
+			r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), given, shown)
+		}
+		return
 	}
-	out := outcome{verdict: finding.Invalid, status: statusOf(res.Failure)}
-	for _, c := range res.Causes {
-		out.causes = append(out.causes, finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message})
+	excerpts := excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, texts)
+	r.Causes = finding.NewCauses(res.Causes)
+	r.Duplicate = d.doc.Duplicate != nil && out.request.FieldValidation == "Strict" && len(res.Strict) > 0
+	if !d.Locate {
+		return
 	}
-	d.report.Duplicate = d.doc.Duplicate != nil && len(res.Strict) > 0
-	if d.Locate { // without excerpts, because the schemas of built-in kinds do not mark secrets
-		for i, at := range d.doc.Locate(fieldsOf(out.causes)) {
-			if at.Line > 0 {
-				out.causes[i].File, out.causes[i].Line, out.causes[i].Column = d.doc.File, at.Line, at.Column
+	locate(excerpts, r.Causes)
+	if r.Duplicate {
+		r.Strict = excerpt.Duplicates(d.doc, excerpts)
+	}
+	props := d.builtinSchema()
+	switch {
+	case len(res.Causes) > 0:
+		s := hint.Subject{Excerpts: excerpts, Path: func(field string) string { return field }, Schema: props}
+		s.Outside(r.Causes)
+	case len(res.Strict) > 0:
+		r.Strict = append(r.Strict, excerpt.Strict(d.doc, res.Strict, excerpts)...)
+		for i := range r.Strict {
+			if at := &r.Strict[i]; at.Hint == "" {
+				at.Hint = builtinHint(props, at.Field)
 			}
 		}
+	default:
+		r.Strict = hint.Mistyped(excerpts)
 	}
-	return nil, out
+}
+
+// builtinSchema returns the schema of the object's kind.
+func (d *decision) builtinSchema() *apiextensionsv1.JSONSchemaProps {
+	if catalog, err := builtin.Newest(); err == nil {
+		if props, err := catalog.Schema(d.builtin.GroupVersionKind); err == nil {
+			return props
+		}
+	}
+	return &apiextensionsv1.JSONSchemaProps{}
+}
+
+// builtinHint returns a hint on an unknown field, or "".
+func builtinHint(props *apiextensionsv1.JSONSchemaProps, field string) string {
+	steps, err := engine.ParsePath(field)
+	if err != nil || len(steps) == 0 {
+		return ""
+	}
+	for _, step := range steps[:len(steps)-1] {
+		switch next, ok := props.Properties[step.Name]; {
+		case step.Item && props.Items != nil:
+			props = props.Items.Schema
+		case ok:
+			props = &next
+		case props.AdditionalProperties != nil && props.AdditionalProperties.Schema != nil:
+			props = props.AdditionalProperties.Schema
+		default:
+			return ""
+		}
+		if props == nil {
+			return ""
+		}
+	}
+	var names []string
+	for name := range props.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	name := steps[len(steps)-1].Name
+	if near := spell.Nearest(name, names); near != "" && near != name {
+		return "did you mean " + near + "?"
+	}
+	return ""
 }

@@ -40,6 +40,8 @@ type Config struct {
 	Olds   *Olds
 	// Admission, if not nil, holds the policies for accepted objects.
 	Admission *Admission
+	// Server decides built-in kinds. If it is nil, they are only decided by structure, and only if there are policies.
+	Server policyrequest.Server
 
 	// Filter determines which documents are not objects. Without it, all documents count as found below a folder.
 	Filter *resource.Filter
@@ -83,7 +85,7 @@ func New(cfg Config, crds *CRDs) *Decider {
 	if cfg.Olds == nil {
 		cfg.Olds = NewOlds()
 	}
-	return &Decider{Config: cfg, CRDs: crds}
+	return &Decider{Config: cfg, CRDs: crds, builtins: policyrequest.Builtins{Server: cfg.Server}}
 }
 
 // Problems returns the errors of the CRDs and of the old objects.

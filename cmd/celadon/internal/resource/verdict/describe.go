@@ -31,6 +31,8 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	switch {
 	case out.result == nil:
 		d.describeUnknown()
+	case d.builtin != nil:
+		d.describeBuiltin(out)
 	case out.result.Allowed:
 		d.describeRatcheted(out)
 		d.describePersisted(out)

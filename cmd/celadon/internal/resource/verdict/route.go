@@ -50,14 +50,14 @@ func (d *decision) route() outcome {
 // crdGroup is the group of CRDs.
 const crdGroup = "apiextensions.k8s.io"
 
-// routeBuiltin finds the built-in kind of an object if there are policies.
+// routeBuiltin finds the built-in kind of an object, if there are policies or a server for these kinds.
 func (d *decision) routeBuiltin() outcome {
-	if d.Admission == nil {
+	if d.Admission == nil && d.Server == nil {
 		return outcome{}
 	}
 	gvk := schema.FromAPIVersionAndKind(d.report.APIVersion, d.report.Kind)
 	kind, err := d.builtins.Kind(gvk, engine.Config{KubeVersion: d.KubeVersion})
-	d.report.StructureOnly = err != nil || kind != nil
+	d.report.StructureOnly = err != nil || kind != nil && !kind.Exact()
 	if err != nil {
 		return failed(err)
 	}
