@@ -33,7 +33,7 @@ var all = sync.OnceValue(func() map[schema.GroupVersionKind]*Resource {
 		for _, version := range versions {
 			gv := schema.GroupVersion{Group: r.group, Version: version}
 			kinds[gv.WithKind(r.kind)] = &Resource{
-				GroupVersionKind: gv.WithKind(r.kind), Name: r.name,
+				GroupVersionKind: gv.WithKind(r.kind), Name: r.name, Type: legacyscheme.Scheme.AllKnownTypes()[gv.WithKind(r.kind)],
 				endpoints: sync.OnceValues(func() (map[string]*endpoint, error) {
 					registries, err := registries()
 					if err != nil {

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"reflect"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
 )
@@ -10,6 +12,8 @@ type Resource struct {
 	schema.GroupVersionKind
 	// Name is the plural name in URLs.
 	Name string
+	// Type is the Go type of the objects.
+	Type reflect.Type
 
 	endpoints func() (map[string]*endpoint, error) // created when a request needs them
 }

@@ -27,6 +27,11 @@ func FindMistyped(object map[string]any) []Mistyped {
 	if object["apiVersion"] == apiextensionsv1.SchemeGroupVersion.String() && object["kind"] == crdKind {
 		t = reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
 	}
+	return FindMistypedAs(object, t)
+}
+
+// FindMistypedAs is FindMistyped for an object of a Go type.
+func FindMistypedAs(object map[string]any, t reflect.Type) []Mistyped {
 	w := typeWalk{fields: fieldTable{}}
 	w.value(object, t, nil)
 	return w.found
@@ -77,6 +82,9 @@ func jsonType(t reflect.Type) string {
 		return ""
 	case reflect.TypeFor[[]byte]():
 		return "string"
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]()) {
+		return "" // a quantity, an int-or-string, or a duration
 	}
 	return map[reflect.Kind]string{
 		reflect.String: "string", reflect.Bool: "boolean", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Float64: "number",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -29,11 +30,17 @@ type Builtins struct {
 
 // A Server decides writes of built-in kinds as an API server does. Package builtin has one.
 type Server interface {
-	// Resource returns the resource of a kind, and whether it is namespaced. ok is false for a kind that the server
-	// does not serve.
-	Resource(kind schema.GroupVersionKind) (resource string, namespaced, ok bool)
+	// Resource describes a kind. ok is false for a kind that the server does not serve.
+	Resource(kind schema.GroupVersionKind) (r Resource, ok bool)
 	// Write decides a write of a kind that it serves. It is as Builtin.Write.
 	Write(ctx context.Context, w Write) (*engine.Result, error)
+}
+
+// A Resource describes a kind of a Server.
+type Resource struct {
+	Name       string // the plural name in URLs
+	Namespaced bool
+	Type       reflect.Type // the Go type of the objects
 }
 
 // A Write is one write of an object of a built-in kind.
@@ -62,7 +69,9 @@ type Admission interface {
 // A Builtin is a built-in kind with a resource.
 type Builtin struct {
 	builtin.Kind
-	server  Server // nil if only the structure decides
+	// Type is the Go type of the objects if a Server decides them, or nil.
+	Type    reflect.Type
+	server  Server
 	catalog *builtin.Catalog
 	// schema is compiled when an object needs it. Both are nil with a server.
 	schema func() (*engine.Schema, error)
@@ -72,9 +81,9 @@ type Builtin struct {
 // schemas. It must be equal in all calls.
 func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builtin, error) {
 	if b.Server != nil {
-		if resource, namespaced, ok := b.Server.Resource(gvk); ok {
-			kind := builtin.Kind{GroupVersionKind: gvk, Resource: resource, Namespaced: namespaced}
-			return &Builtin{Kind: kind, server: b.Server}, nil
+		if r, ok := b.Server.Resource(gvk); ok {
+			kind := builtin.Kind{GroupVersionKind: gvk, Resource: r.Name, Namespaced: r.Namespaced}
+			return &Builtin{Kind: kind, Type: r.Type, server: b.Server}, nil
 		}
 	}
 	b.once.Do(func() {
@@ -88,7 +97,7 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 			if k.Resource == "" {
 				continue
 			}
-			b.kinds[k.GroupVersionKind] = &Builtin{k, nil, catalog, sync.OnceValues(func() (*engine.Schema, error) {
+			b.kinds[k.GroupVersionKind] = &Builtin{k, nil, nil, catalog, sync.OnceValues(func() (*engine.Schema, error) {
 				props, err := catalog.Schema(k.GroupVersionKind)
 				if err != nil {
 					return nil, err

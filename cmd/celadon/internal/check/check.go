@@ -206,7 +206,7 @@ func (t *tally) whyUnclear() string {
 func (t *tally) whyNone() string {
 	s := &t.summary
 	if s.Skipped > 0 {
-		return fmt.Sprintf(": no CRD was given for %s", phrase.Count(s.Skipped, "object"))
+		return fmt.Sprintf(": no CRD was given for %s: use --crd PATH", phrase.Count(s.Skipped, "object"))
 	}
 	if t.unselected > 0 {
 		return fmt.Sprintf(": --field-selector matches none of %s", phrase.Count(t.unselected, "object"))

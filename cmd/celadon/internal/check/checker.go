@@ -61,7 +61,7 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	decides := o.decides(r.excerptWidth(o))
 	decides.Filter = &resource.Filter{Named: paths, Kustomizations: patches}
 	if len(o.CRDOlds) == 0 { // an upgrade concerns custom resources only
-		decides.Server = builtins.Server{}
+		decides.Server = builtins.New()
 	}
 	after := r.source(o, crdPaths)
 	switch {

@@ -122,7 +122,7 @@ func (o *Options) checkReport() error {
 // Check returns an error if the flags are invalid.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case len(o.crdPaths(paths)) == 0 && !o.Cluster.On && len(o.policy.paths) == 0:
+	case len(o.CRDs) == 0 && o.Pipe:
 		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
 	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
 		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)

@@ -2,6 +2,7 @@ package hint
 
 import (
 	"cmp"
+	"reflect"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -32,12 +33,21 @@ func Key(path string) string {
 }
 
 // Mistyped returns the locations, with hints, of the values that keep a server from decoding an object.
-func Mistyped(excerpts *excerpt.Excerpts) (locations []finding.Location) {
+func Mistyped(excerpts *excerpt.Excerpts) []finding.Location {
+	return locate(excerpts, vet.FindMistyped(excerpts.Doc.Object))
+}
+
+// MistypedAs is Mistyped for an object of a Go type.
+func MistypedAs(excerpts *excerpt.Excerpts, t reflect.Type) []finding.Location {
+	return locate(excerpts, vet.FindMistypedAs(excerpts.Doc.Object, t))
+}
+
+func locate(excerpts *excerpt.Excerpts, mistyped []vet.Mistyped) (locations []finding.Location) {
 	doc := excerpts.Doc
 	if doc.Original != nil {
 		return nil
 	}
-	for _, bad := range vet.FindMistyped(doc.Object) {
+	for _, bad := range mistyped {
 		at, n := doc.Locate([]string{bad.Path})[0], doc.Value(bad.Path)
 		if at.Line == 0 || n == nil {
 			continue

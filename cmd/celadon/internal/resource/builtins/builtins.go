@@ -4,10 +4,13 @@ package builtins
 
 import (
 	"context"
-	"errors"
+	"sync"
 
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/klog/v2"
 
 	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/engine"
@@ -17,13 +20,21 @@ import (
 // Server implements policyrequest.Server.
 type Server struct{}
 
+// New returns a Server. It discards what the API server's code logs: what a user needs to know is in results.
+func New() Server {
+	discardLogs()
+	return Server{}
+}
+
+var discardLogs = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
+
 // Resource implements policyrequest.Server.
-func (Server) Resource(kind schema.GroupVersionKind) (resource string, namespaced, ok bool) {
+func (Server) Resource(kind schema.GroupVersionKind) (policyrequest.Resource, bool) {
 	r := builtin.Lookup(kind)
 	if r == nil {
-		return "", false, false
+		return policyrequest.Resource{}, false
 	}
-	return r.Name, r.Namespaced(), true
+	return policyrequest.Resource{Name: r.Name, Namespaced: r.Namespaced(), Type: r.Type}, true
 }
 
 // Write implements policyrequest.Server.
@@ -53,7 +64,7 @@ type admission struct {
 	ended    bool
 }
 
-var errEnded = errors.New("the policies end the request")
+var errEnded = apierrors.NewBadRequest("the policies end the request")
 
 func (a *admission) Mutate(ctx context.Context, r builtin.Review) (map[string]any, error) {
 	changed, ok := a.policies.Mutate(ctx, r.Object, r.OldObject)

@@ -54,7 +54,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	case err != nil:
 		return failed(err)
 	}
-	d.report.Warnings = append(res.Warnings, d.report.Warnings...)
+	d.report.Warnings = slices.Concat([]string{}, res.Warnings, d.report.Warnings)
 	if policies != nil && policies.out.verdict != "" {
 		return policies.out
 	}
@@ -126,8 +126,8 @@ func (d *decision) describeBuiltin(out *outcome) {
 				at.Hint = builtinHint(props, at.Field)
 			}
 		}
-	default:
-		r.Strict = hint.Mistyped(excerpts)
+	case d.builtin.Type != nil:
+		r.Strict = hint.MistypedAs(excerpts, d.builtin.Type)
 	}
 }
 

@@ -57,13 +57,14 @@ func (d *decision) routeBuiltin() outcome {
 	}
 	gvk := schema.FromAPIVersionAndKind(d.report.APIVersion, d.report.Kind)
 	kind, err := d.builtins.Kind(gvk, engine.Config{KubeVersion: d.KubeVersion})
-	d.report.StructureOnly = err != nil || kind != nil && !kind.Exact()
 	if err != nil {
 		return failed(err)
 	}
-	if d.builtin = kind; kind != nil {
-		d.report.Namespace = kind.Namespace(d.report.Namespace, nameOf(d.doc.Object))
+	if kind == nil || !kind.Exact() && d.Admission == nil {
+		return outcome{}
 	}
+	d.builtin, d.report.StructureOnly = kind, !kind.Exact()
+	d.report.Namespace = kind.Namespace(d.report.Namespace, nameOf(d.doc.Object))
 	return outcome{}
 }
 
