@@ -57,14 +57,19 @@ func (e *UnknownKindError) Error() string { return fmt.Sprintf("no built-in kind
 // Validate decides a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
 // of the result. Of its other fields, it has Warnings, Strict, and Object.
 //
-// The error is that of ctx, an *UnknownKindError, an *engine.InternalError, or says why the old object could not be in
-// storage. Validate is safe for concurrent use and does not modify the objects of the request.
+// The error is that of ctx, an *UnknownKindError, a *LimitError, an *engine.InternalError, or says why the old
+// object could not be in storage. Validate is safe for concurrent use and does not modify the objects of the request.
 func Validate(ctx context.Context, req Request) (res *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
+	for _, object := range []map[string]any{req.Object, req.OldObject} {
+		if err := checkLimits(object); err != nil {
+			return nil, err
+		}
+	}
 	if req.Kind.Empty() {
 		req.Kind = kindOfObject(req.Object, req.OldObject)
 	}
