@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A Listing is a Resource with what the API server's discovery says about it.
+// A Listing is a Resource and its entry in the API server's discovery.
 type Listing struct {
 	Resource
 	Namespaced bool

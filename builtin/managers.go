@@ -34,7 +34,7 @@ func (noFields) TypedToObject(*typed.TypedValue) (runtime.Object, error) {
 	return &metav1.PartialObjectMetadata{}, nil
 }
 
-// unconverted takes objects for objects of each version. What a field manager converts, noFields does not look at.
+// unconverted takes objects for objects of each version, because noFields ignores converted objects.
 type unconverted struct{ *runtime.Scheme }
 
 func (unconverted) Convert(_, _, _ any) error { return errors.ErrUnsupported }

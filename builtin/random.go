@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// suffix stands for the random characters that the server appends to metadata.generateName.
+// suffix replaces the random characters that the server appends to metadata.generateName.
 const suffix = "00000"
 
 var (
@@ -19,7 +19,7 @@ var (
 // unnamed reports whether the server makes the name of the object.
 func (w *write) unnamed() bool { return w.name() == "" && metadata(w.Object)["generateName"] != nil }
 
-// settled returns a response in which what the server draws at random is constant, so that a result does not depend on
+// settled returns a response in which all random values of the server are constant, so that a result does not depend on
 // chance: names, the UIDs of new objects, and the node ports in messages.
 func (w *write) settled(sent []byte, response []byte, failed bool) []byte {
 	if w.unnamed() {

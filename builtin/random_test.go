@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/builtin"
 )
 
-// What the server draws at random is the same in each result.
+// Random values of the server are the same in each result.
 func TestRandomIsConstant(t *testing.T) {
 	for _, text := range []string{
 		`{apiVersion: v1, kind: Namespace, metadata: {generateName: web-}}`,

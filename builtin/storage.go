@@ -65,7 +65,7 @@ func storageCodec(stored schema.GroupVersion) runtime.Codec {
 	return legacyscheme.Codecs.CodecForVersions(serializer, serializer, stored, hub)
 }
 
-// prefix returns the part of keys in etcd that stands for a resource. Messages about conflicts have it.
+// prefix returns the prefix of the keys of a resource in etcd. Messages about conflicts contain it.
 func prefix(resource schema.GroupResource) string {
 	switch resource {
 	case schema.GroupResource{Resource: "replicationcontrollers"}:

@@ -60,7 +60,7 @@ func follow(v any, r route) any {
 	return v
 }
 
-// removed is the value that stands for none.
+// removed, as a value, removes a key or an item.
 type removed struct{}
 
 // with returns v with another value at a route. Maps and lists on the way are created.

@@ -28,7 +28,7 @@ type builtinWrite struct {
 	kind        builtin.Listing
 	title       string
 	subresource string
-	// raw is the body, and old what it replaces, as the server returns it. A deletion has no body.
+	// raw is the body, and old is the stored object, as the server returns it. A deletion has no body.
 	raw []byte
 	old map[string]any
 	// namespace and name are those of the URL. A create has no name.
@@ -46,7 +46,7 @@ func (w *builtinWrite) String() string {
 	return fmt.Sprintf("%s %s/%s %s: %s", verb, w.kind.GroupVersion(), w.kind.Name, w.subresource, w.title)
 }
 
-// A decision is what the server and builtin.Validate must agree on.
+// A decision has the parts of an answer that are compared.
 type decision struct {
 	Allowed         bool
 	Code            int32
