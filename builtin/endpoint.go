@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,30 +9,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/component-base/version"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"k8s.io/kubernetes/pkg/capabilities"
 )
 
 // An endpoint is the URL of a resource or subresource in one version.
 type endpoint struct {
 	storage rest.Storage
 	scope   handlers.RequestScope
+	// warnings are those that each response has.
+	warnings []string
 }
 
 // all holds the resources by kind.
 var all = sync.OnceValue(func() map[schema.GroupVersionKind]*Resource {
-	kinds := map[schema.GroupVersionKind]*Resource{}
+	capabilities.Setup(true, 0) // kube-apiserver --allow-privileged, as in the clusters of all common installers
+	kinds, types := map[schema.GroupVersionKind]*Resource{}, legacyscheme.Scheme.AllKnownTypes()
 	for _, r := range resources {
 		versions := strings.Fields(r.versions)
-		stored := schema.GroupVersion{Group: r.group, Version: versions[0]}
-		registries := sync.OnceValues(func() (map[string]rest.Storage, error) { return r.new(restOptions{stored}) })
-		for _, version := range versions {
-			gv := schema.GroupVersion{Group: r.group, Version: version}
-			kinds[gv.WithKind(r.kind)] = &Resource{
-				GroupVersionKind: gv.WithKind(r.kind), Name: r.name, Type: legacyscheme.Scheme.AllKnownTypes()[gv.WithKind(r.kind)],
+		registries := sync.OnceValues(func() (map[string]rest.Storage, error) { return r.new(restOptions{r.stored()}) })
+		for _, v := range versions {
+			gv := schema.GroupVersion{Group: r.group, Version: v}
+			kind := gv.WithKind(r.kind)
+			kinds[kind] = &Resource{
+				GroupVersionKind: kind, Name: r.name, Type: types[kind],
 				endpoints: sync.OnceValues(func() (map[string]*endpoint, error) {
 					registries, err := registries()
 					if err != nil {
@@ -58,9 +62,30 @@ func newEndpoints(resource schema.GroupVersionResource, registries map[string]re
 		if err != nil {
 			return nil, err
 		}
-		endpoints[subresource] = &endpoint{registry, *scope}
+		warnings, err := deprecations(scope.Kind)
+		if err != nil {
+			return nil, err
+		}
+		endpoints[subresource] = &endpoint{registry, *scope, warnings}
 	}
 	return endpoints, nil
+}
+
+// deprecations returns the warning of a kind that is deprecated in the linked release.
+func deprecations(kind schema.GroupVersionKind) ([]string, error) {
+	object, err := legacyscheme.Scheme.New(kind)
+	if err != nil {
+		return nil, err
+	}
+	release, err := utilversion.ParseGeneric(version.DefaultKubeBinaryVersion)
+	if err != nil {
+		return nil, err
+	}
+	if !deprecation.IsDeprecated(object, int(release.Major()), int(release.Minor())) {
+		return nil, nil
+	}
+	object.GetObjectKind().SetGroupVersionKind(kind)
+	return []string{deprecation.WarningMessage(object)}, nil
 }
 
 // maxBody is the API server's limit of the body of a request in bytes.
@@ -85,8 +110,7 @@ func newScope(resource schema.GroupVersionResource, subresource string, registry
 	if acceptor, ok := registry.(rest.GroupVersionAcceptor); ok {
 		scope.AcceptsGroupVersionDelegate = acceptor
 	}
-	scope.FieldManager, err = managedfields.NewDefaultFieldManager(
-		noFields{}, scope.UnsafeConvertor, scheme, scheme, kind, hub, subresource, nil)
+	scope.FieldManager, err = newFieldManager(kind, hub, subresource)
 	return scope, err
 }
 
@@ -105,20 +129,4 @@ func kindOf(gv schema.GroupVersion, registry rest.Storage) (schema.GroupVersionK
 		}
 	}
 	return schema.GroupVersionKind{}, fmt.Errorf("%T has no kind in %s", registry.New(), gv)
-}
-
-// noFields makes a field manager that records no fields: who manages which field is not part of a Result. It implements
-// managedfields.TypeConverter.
-type noFields struct{}
-
-var noField = sync.OnceValues(func() (*typed.TypedValue, error) {
-	return typed.DeducedParseableType.FromUnstructured(map[string]any{})
-})
-
-func (noFields) ObjectToTyped(runtime.Object, ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	return noField()
-}
-
-func (noFields) TypedToObject(*typed.TypedValue) (runtime.Object, error) {
-	return nil, errors.ErrUnsupported
 }

@@ -2,10 +2,13 @@ package builtin
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -17,6 +20,7 @@ import (
 	kubeletclient "k8s.io/kubernetes/pkg/kubelet/client"
 	mutatingadmissionpolicystore "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy/storage"
 	mutatingadmissionpolicybindingstore "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicybinding/storage"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 	validatingadmissionpolicystore "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy/storage"
 	validatingadmissionpolicybindingstore "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding/storage"
 	deploymentstore "k8s.io/kubernetes/pkg/registry/apps/deployment/storage"
@@ -30,7 +34,6 @@ import (
 	podstore "k8s.io/kubernetes/pkg/registry/core/pod/storage"
 	replicationcontrollerstore "k8s.io/kubernetes/pkg/registry/core/replicationcontroller/storage"
 	serviceaccountstore "k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage"
-	evictionstore "k8s.io/kubernetes/pkg/registry/lifecycle/eviction/storage"
 	resourceclaimstore "k8s.io/kubernetes/pkg/registry/resource/resourceclaim/storage"
 	resourceclaimtemplatestore "k8s.io/kubernetes/pkg/registry/resource/resourceclaimtemplate/storage"
 	csidriverstore "k8s.io/kubernetes/pkg/registry/storage/csidriver/storage"
@@ -44,6 +47,15 @@ import (
 type resource struct {
 	group, versions, name, kind string
 	new                         newStorage
+}
+
+// stored returns the version in which objects are stored.
+func (r *resource) stored() schema.GroupVersion {
+	if r.group == eventsv1.GroupName {
+		return corev1.SchemeGroupVersion // Events of both groups are the same objects
+	}
+	version, _, _ := strings.Cut(r.versions, " ")
+	return schema.GroupVersion{Group: r.group, Version: version}
 }
 
 // A newStorage creates the registries of a resource by subresource. "" is the resource itself.
@@ -128,7 +140,7 @@ func validatingPolicies(options restOptions) (map[string]rest.Storage, error) {
 }
 
 func validatingBindings(options restOptions) (map[string]rest.Storage, error) {
-	main, err := validatingadmissionpolicybindingstore.NewREST(options, nil, nil, nil)
+	main, err := validatingadmissionpolicybindingstore.NewREST(options, nil, nil, noParams)
 	return map[string]rest.Storage{"": main}, err
 }
 
@@ -138,7 +150,7 @@ func mutatingPolicies(options restOptions) (map[string]rest.Storage, error) {
 }
 
 func mutatingBindings(options restOptions) (map[string]rest.Storage, error) {
-	main, err := mutatingadmissionpolicybindingstore.NewREST(options, nil, nil, nil)
+	main, err := mutatingadmissionpolicybindingstore.NewREST(options, nil, nil, noParams)
 	return map[string]rest.Storage{"": main}, err
 }
 
@@ -149,11 +161,6 @@ func certificates(options restOptions) (map[string]rest.Storage, error) {
 
 func podCertificates(options restOptions) (map[string]rest.Storage, error) {
 	main, status, err := podcertificaterequeststore.NewREST(options, allowed, clock.RealClock{})
-	return map[string]rest.Storage{"": main, "status": status}, err
-}
-
-func evictions(options restOptions) (map[string]rest.Storage, error) {
-	main, status, err := evictionstore.NewREST(options, clock.RealClock{})
 	return map[string]rest.Storage{"": main, "status": status}, err
 }
 
@@ -197,6 +204,11 @@ func volumeAttachments(options restOptions) (map[string]rest.Storage, error) {
 		return nil, err
 	}
 	return map[string]rest.Storage{"": s.VolumeAttachment, "status": s.Status}, nil
+}
+
+// noParams resolves the kinds of params. It is only asked if the user is not an administrator.
+var noParams resolver.ResourceResolverFunc = func(kind schema.GroupVersionKind) (schema.GroupVersionResource, error) {
+	return schema.GroupVersionResource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
 }
 
 // noBudgets has no PodDisruptionBudgets, so that evictions are not limited.

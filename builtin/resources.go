@@ -23,7 +23,6 @@ import (
 	endpointslicestore "k8s.io/kubernetes/pkg/registry/discovery/endpointslice/storage"
 	flowschemastore "k8s.io/kubernetes/pkg/registry/flowcontrol/flowschema/storage"
 	prioritylevelconfigurationstore "k8s.io/kubernetes/pkg/registry/flowcontrol/prioritylevelconfiguration/storage"
-	evictionrequeststore "k8s.io/kubernetes/pkg/registry/lifecycle/evictionrequest/storage"
 	ingressstore "k8s.io/kubernetes/pkg/registry/networking/ingress/storage"
 	ingressclassstore "k8s.io/kubernetes/pkg/registry/networking/ingressclass/storage"
 	ipaddressstore "k8s.io/kubernetes/pkg/registry/networking/ipaddress/storage"
@@ -39,10 +38,7 @@ import (
 	devicetaintrulestore "k8s.io/kubernetes/pkg/registry/resource/devicetaintrule/storage"
 	resourcepoolstatusrequeststore "k8s.io/kubernetes/pkg/registry/resource/resourcepoolstatusrequest/storage"
 	resourceslicestore "k8s.io/kubernetes/pkg/registry/resource/resourceslice/storage"
-	compositepodgroupstore "k8s.io/kubernetes/pkg/registry/scheduling/compositepodgroup/storage"
-	podgroupstore "k8s.io/kubernetes/pkg/registry/scheduling/podgroup/storage"
 	priorityclassstore "k8s.io/kubernetes/pkg/registry/scheduling/priorityclass/storage"
-	workloadstore "k8s.io/kubernetes/pkg/registry/scheduling/workload/storage"
 	storageclassstore "k8s.io/kubernetes/pkg/registry/storage/storageclass/storage"
 	volumeattributesclassstore "k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass/storage"
 	storagemigrationstore "k8s.io/kubernetes/pkg/registry/storagemigration/storagemigration/storage"
@@ -68,8 +64,8 @@ var resources = []resource{
 	{"", "v1", "services", "Service", services},
 	{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", one(validatingwebhookconfigurationstore.NewREST)},
 	{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", one(mutatingwebhookconfigurationstore.NewREST)},
-	{"admissionregistration.k8s.io", "v1 v1beta1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", validatingPolicies},
-	{"admissionregistration.k8s.io", "v1 v1beta1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", validatingBindings},
+	{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", validatingPolicies},
+	{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", validatingBindings},
 	{"admissionregistration.k8s.io", "v1 v1beta1 v1alpha1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", mutatingPolicies},
 	{"admissionregistration.k8s.io", "v1 v1beta1 v1alpha1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", mutatingBindings},
 	{"internal.apiserver.k8s.io", "v1alpha1", "storageversions", "StorageVersion", two(storageversionstore.NewREST)},
@@ -82,21 +78,19 @@ var resources = []resource{
 	{"batch", "v1", "cronjobs", "CronJob", two(cronjobstore.NewREST)},
 	{"batch", "v1", "jobs", "Job", two(jobstore.NewREST)},
 	{"certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", certificates},
-	{"certificates.k8s.io", "v1 v1beta1 v1alpha1", "clustertrustbundles", "ClusterTrustBundle", one(clustertrustbundlestore.NewREST)},
-	{"certificates.k8s.io", "v1 v1beta1", "podcertificaterequests", "PodCertificateRequest", podCertificates},
+	{"certificates.k8s.io", "v1beta1 v1", "clustertrustbundles", "ClusterTrustBundle", one(clustertrustbundlestore.NewREST)},
+	{"certificates.k8s.io", "v1beta1 v1", "podcertificaterequests", "PodCertificateRequest", podCertificates},
 	{"coordination.k8s.io", "v1", "leases", "Lease", one(leasestore.NewREST)},
 	{"coordination.k8s.io", "v1beta1 v1alpha2", "leasecandidates", "LeaseCandidate", one(leasecandidatestore.NewREST)},
 	{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", one(endpointslicestore.NewREST)},
 	{"events.k8s.io", "v1", "events", "Event", events},
 	{"flowcontrol.apiserver.k8s.io", "v1", "flowschemas", "FlowSchema", two(flowschemastore.NewREST)},
 	{"flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations", "PriorityLevelConfiguration", two(prioritylevelconfigurationstore.NewREST)},
-	{"lifecycle.k8s.io", "v1alpha1", "evictions", "Eviction", evictions},
-	{"lifecycle.k8s.io", "v1alpha1", "evictionrequests", "EvictionRequest", two(evictionrequeststore.NewREST)},
 	{"networking.k8s.io", "v1", "ingressclasses", "IngressClass", one(ingressclassstore.NewREST)},
 	{"networking.k8s.io", "v1", "ingresses", "Ingress", two(ingressstore.NewREST)},
-	{"networking.k8s.io", "v1 v1beta1", "ipaddresses", "IPAddress", one(ipaddressstore.NewREST)},
+	{"networking.k8s.io", "v1", "ipaddresses", "IPAddress", one(ipaddressstore.NewREST)},
 	{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", one(networkpolicystore.NewREST)},
-	{"networking.k8s.io", "v1 v1beta1", "servicecidrs", "ServiceCIDR", two(servicecidrstore.NewREST)},
+	{"networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", two(servicecidrstore.NewREST)},
 	{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", one(runtimeclassstore.NewREST)},
 	{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", two(poddisruptionbudgetstore.NewREST)},
 	{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", one(clusterrolestore.NewREST)},
@@ -104,20 +98,17 @@ var resources = []resource{
 	{"rbac.authorization.k8s.io", "v1", "roles", "Role", one(rolestore.NewREST)},
 	{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", one(rolebindingstore.NewREST)},
 	{"resource.k8s.io", "v1 v1beta2 v1beta1", "deviceclasses", "DeviceClass", one(deviceclassstore.NewREST)},
-	{"resource.k8s.io", "v1 v1beta2 v1alpha3", "devicetaintrules", "DeviceTaintRule", two(devicetaintrulestore.NewRESTLegacy)},
+	{"resource.k8s.io", "v1beta2 v1 v1alpha3", "devicetaintrules", "DeviceTaintRule", two(devicetaintrulestore.NewRESTLegacy)},
 	{"resource.k8s.io", "v1 v1beta2 v1beta1", "resourceclaims", "ResourceClaim", resourceClaims},
 	{"resource.k8s.io", "v1 v1beta2 v1beta1", "resourceclaimtemplates", "ResourceClaimTemplate", resourceClaimTemplates},
 	{"resource.k8s.io", "v1alpha3", "resourcepoolstatusrequests", "ResourcePoolStatusRequest", two(resourcepoolstatusrequeststore.NewREST)},
 	{"resource.k8s.io", "v1 v1beta2 v1beta1", "resourceslices", "ResourceSlice", one(resourceslicestore.NewREST)},
 	{"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", one(priorityclassstore.NewREST)},
-	{"scheduling.k8s.io", "v1beta1 v1alpha3", "workloads", "Workload", one(workloadstore.NewREST)},
-	{"scheduling.k8s.io", "v1beta1 v1alpha3", "podgroups", "PodGroup", two(podgroupstore.NewREST)},
-	{"scheduling.k8s.io", "v1alpha3", "compositepodgroups", "CompositePodGroup", two(compositepodgroupstore.NewREST)},
 	{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", csiDrivers},
 	{"storage.k8s.io", "v1", "csinodes", "CSINode", csiNodes},
 	{"storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity", csiCapacities},
 	{"storage.k8s.io", "v1", "storageclasses", "StorageClass", one(storageclassstore.NewREST)},
 	{"storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", volumeAttachments},
-	{"storage.k8s.io", "v1 v1beta1", "volumeattributesclasses", "VolumeAttributesClass", one(volumeattributesclassstore.NewREST)},
-	{"storagemigration.k8s.io", "v1 v1beta1", "storageversionmigrations", "StorageVersionMigration", two(storagemigrationstore.NewREST)},
+	{"storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", one(volumeattributesclassstore.NewREST)},
+	{"storagemigration.k8s.io", "v1beta1 v1", "storageversionmigrations", "StorageVersionMigration", two(storagemigrationstore.NewREST)},
 }

@@ -91,25 +91,24 @@ func (w *write) strictErrors() (errs []engine.StrictError) {
 }
 
 // result returns the result that a response stands for.
-func (w *write) result(r *response) (*engine.Result, error) {
+func (w *write) result(sent []byte, r *response) (*engine.Result, error) {
 	res := &engine.Result{Warnings: r.warnings(), Strict: w.strictErrors()}
-	if r.code >= http.StatusBadRequest {
+	failed := r.code >= http.StatusBadRequest
+	body := w.settled(sent, r.body.Bytes(), failed)
+	if failed {
 		res.Failure = &metav1.Status{}
-		if err := json.Unmarshal(r.body.Bytes(), res.Failure); err != nil {
+		if err := json.Unmarshal(body, res.Failure); err != nil {
 			return nil, &engine.InternalError{Reason: fmt.Sprintf("status %d: %v", r.code, err)}
 		}
 		res.Failure.TypeMeta = metav1.TypeMeta{}
-		if w.unnamed() && res.Failure.Details != nil {
-			w.withoutSuffix(res.Failure)
-		}
 		res.Causes = causes(res.Failure)
 		return res, nil
 	}
 	res.Allowed = true
-	if w.Object == nil {
-		return res, nil
+	if sent == nil {
+		return res, nil // a deletion
 	}
-	object, err := engine.Decode(r.body.Bytes())
+	object, err := engine.Decode(body)
 	if err != nil {
 		return nil, &engine.InternalError{Reason: fmt.Sprintf("status %d: %v", r.code, err)}
 	}
@@ -117,21 +116,6 @@ func (w *write) result(r *response) (*engine.Result, error) {
 		res.Object = w.persisted(object)
 	}
 	return res, nil
-}
-
-// unnamed reports whether the server makes the name of the object.
-func (w *write) unnamed() bool { return w.name() == "" && metadata(w.Object)["generateName"] != nil }
-
-// withoutSuffix replaces the random characters that the server appends to metadata.generateName by zeros, so that a
-// result does not depend on chance.
-func (w *write) withoutSuffix(status *metav1.Status) {
-	const zeros = "00000"
-	name := status.Details.Name
-	if len(name) < len(zeros) {
-		return
-	}
-	fixed := name[:len(name)-len(zeros)] + zeros
-	status.Details.Name, status.Message = fixed, strings.ReplaceAll(status.Message, strconv.Quote(name), strconv.Quote(fixed))
 }
 
 // causes returns the causes of a rejection in the order of their fields.
@@ -156,9 +140,6 @@ func (w *write) persisted(object map[string]any) map[string]any {
 		if delete(meta, name); old[name] != nil {
 			meta[name] = old[name]
 		}
-	}
-	if w.unnamed() {
-		delete(meta, "name")
 	}
 	object["metadata"] = meta
 	if w.kind.Kind == "Service" && w.kind.Group == "" {

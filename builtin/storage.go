@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
@@ -34,7 +35,7 @@ func oldOf(ctx context.Context) runtime.Object {
 // context and nothing else, and what it writes is returned and forgotten.
 type requestStorage struct {
 	storage.Interface // nil: no request of ours watches or counts
-	stored            schema.GroupVersion
+	codec             runtime.Codec
 }
 
 // restOptions makes the API server's registries use a requestStorage. It implements generic.RESTOptionsGetter.
@@ -43,17 +44,42 @@ type restOptions struct {
 }
 
 func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	codec := storageCodec(o.stored)
 	decorator := func(
 		*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error), func() runtime.Object,
 		func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
 	) (storage.Interface, factory.DestroyFunc, error) {
-		return requestStorage{stored: o.stored}, func() {}, nil
+		return requestStorage{codec: codec}, func() {}, nil
 	}
 	return generic.RESTOptions{
 		StorageConfig:  &storagebackend.ConfigForResource{},
 		Decorator:      decorator,
-		ResourcePrefix: resource.Group + "/" + resource.Resource,
+		ResourcePrefix: prefix(resource),
 	}, nil
+}
+
+// storageCodec returns the codec for objects in etcd.
+func storageCodec(stored schema.GroupVersion) runtime.Codec {
+	serializer := protobuf.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme)
+	hub := schema.GroupVersion{Group: stored.Group, Version: runtime.APIVersionInternal}
+	return legacyscheme.Codecs.CodecForVersions(serializer, serializer, stored, hub)
+}
+
+// prefix returns the prefix of the keys of a resource in etcd. Messages about conflicts contain it.
+func prefix(resource schema.GroupResource) string {
+	switch resource {
+	case schema.GroupResource{Resource: "replicationcontrollers"}:
+		return "/controllers"
+	case schema.GroupResource{Resource: "endpoints"}:
+		return "/services/endpoints"
+	case schema.GroupResource{Resource: "nodes"}:
+		return "/minions"
+	case schema.GroupResource{Resource: "services"}:
+		return "/services/specs"
+	case schema.GroupResource{Group: "networking.k8s.io", Resource: "ingresses"}:
+		return "/ingress"
+	}
+	return "/" + resource.Resource
 }
 
 func (requestStorage) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
@@ -111,19 +137,15 @@ func (s requestStorage) GuaranteedUpdate(
 	return s.put(obj, out)
 }
 
-// put sets out to obj as a read after the write returns it: with the defaults of the version in which it is stored.
+// put sets out to obj as a read after the write returns it: encoded in the version in which it is stored, which makes
+// empty lists null, and decoded with the defaults of that version.
 func (s requestStorage) put(obj, out runtime.Object) error {
-	stored, err := legacyscheme.Scheme.ConvertToVersion(obj, s.stored)
+	data, err := runtime.Encode(s.codec, obj)
 	if err != nil {
 		return err
 	}
-	legacyscheme.Scheme.Default(stored)
-	read, err := legacyscheme.Scheme.ConvertToVersion(stored, schema.GroupVersion{Group: s.stored.Group, Version: runtime.APIVersionInternal})
-	if err != nil {
-		return err
-	}
-	set(out, read)
-	return nil
+	_, _, err = s.codec.Decode(data, nil, out)
+	return err
 }
 
 // set sets *out to *obj. Both are pointers to the same type.

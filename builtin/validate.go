@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -56,14 +57,19 @@ func (e *UnknownKindError) Error() string { return fmt.Sprintf("no built-in kind
 // Validate decides a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
 // of the result. Of its other fields, it has Warnings, Strict, and Object.
 //
-// The error is that of ctx, an *UnknownKindError, an *engine.InternalError, or says why the old object could not be in
-// storage. Validate is safe for concurrent use and does not modify the objects of the request.
+// The error is that of ctx, an *UnknownKindError, a *LimitError, an *engine.InternalError, or says why the old
+// object could not be in storage. Validate is safe for concurrent use and does not modify the objects of the request.
 func Validate(ctx context.Context, req Request) (res *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
+	for _, object := range []map[string]any{req.Object, req.OldObject} {
+		if err := checkLimits(object); err != nil {
+			return nil, err
+		}
+	}
 	if req.Kind.Empty() {
 		req.Kind = kindOfObject(req.Object, req.OldObject)
 	}
@@ -91,6 +97,14 @@ func notFound() *metav1.Status {
 	return &metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
 		Message: "the server could not find the requested resource",
+	}
+}
+
+// methodNotAllowed is the server's status for a URL that it has, but not with the method.
+func methodNotAllowed() *metav1.Status {
+	return &metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+		Message: "the server does not allow this method on the requested resource",
 	}
 }
 
@@ -185,7 +199,7 @@ func (w *write) run() (*engine.Result, error) {
 	}
 	handler, method := w.handler()
 	if handler == nil {
-		return &engine.Result{Failure: notFound()}, nil
+		return &engine.Result{Failure: methodNotAllowed()}, nil
 	}
 	query := url.Values{"fieldValidation": {w.FieldValidation}, "fieldManager": {"kubectl"}}
 	r := (&http.Request{
@@ -193,11 +207,21 @@ func (w *write) run() (*engine.Result, error) {
 		Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
 	}).WithContext(w.ctx)
 	response := &response{header: http.Header{}}
-	filters.WithWarningRecorder(handler).ServeHTTP(response, r)
+	filters.WithWarningRecorder(w.warning(handler)).ServeHTTP(response, r)
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return w.result(response)
+	return w.result(body, response)
+}
+
+// warning returns a handler that adds the warnings of the endpoint.
+func (w *write) warning(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
+		for _, text := range w.end.warnings {
+			warning.AddWarning(r.Context(), "", text)
+		}
+		handler.ServeHTTP(response, r)
+	})
 }
 
 // handler returns the handler of the API server and the method of the request, or nil if the endpoint has none.
@@ -205,28 +229,33 @@ func (w *write) handler() (http.Handler, string) {
 	scope := w.end.scope
 	scope.Serializer = &decoders{scope.Serializer, w}
 	admit := &admitter{w}
-	switch r := w.end.storage.(type) {
-	case rest.GracefulDeleter:
-		if w.Object == nil {
-			w.info.Verb = "delete"
+	storage := w.end.storage
+	if w.Object == nil && w.Raw == nil {
+		w.info.Verb = "delete"
+		if r, ok := storage.(rest.GracefulDeleter); ok {
 			return handlers.DeleteResource(r, true, &scope, admit), http.MethodDelete
 		}
-	}
-	switch r := w.end.storage.(type) {
-	case rest.Updater:
-		if w.OldObject != nil {
-			w.info.Verb = "update"
-			return handlers.UpdateResource(r, &scope, admit), http.MethodPut
-		}
+		return nil, ""
 	}
 	w.info.Verb = "create"
-	switch r := w.end.storage.(type) {
-	case rest.NamedCreater:
-		return handlers.CreateNamedResource(r, &scope, admit), http.MethodPost
-	case rest.Creater:
-		return handlers.CreateResource(r, &scope, admit), http.MethodPost
+	if w.OldObject == nil || !isUpdater(storage) {
+		switch r := storage.(type) {
+		case rest.NamedCreater:
+			return handlers.CreateNamedResource(r, &scope, admit), http.MethodPost
+		case rest.Creater:
+			return handlers.CreateResource(r, &scope, admit), http.MethodPost
+		}
+	}
+	w.info.Verb = "update"
+	if r, ok := storage.(rest.Updater); ok {
+		return handlers.UpdateResource(r, &scope, admit), http.MethodPut
 	}
 	return nil, ""
+}
+
+func isUpdater(storage rest.Storage) bool {
+	_, ok := storage.(rest.Updater)
+	return ok
 }
 
 // response is an http.ResponseWriter in memory.

@@ -13,7 +13,7 @@ if [[ $toolchain == "$(go env GOMODCACHE)"/* ]]; then
   export GOROOT=$SRC/go PATH=$SRC/go/bin:$PATH GOTOOLCHAIN=local
 fi
 # The compiled targets use this package instead of testing.
-for dir in . cmd/celadon conformance; do
+for dir in . builtin cmd/celadon conformance; do
   (cd "$dir" && go get github.com/AdamKorcz/go-118-fuzz-build/testing@fc5dc53b9db8)
 done
 

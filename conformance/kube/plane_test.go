@@ -37,8 +37,8 @@ type plane struct {
 
 // start starts a plane, which stops at the end of the test. The API server stops first, because it
 // waits long for an etcd that is gone. The binaries, including celadon, are in the folder
-// CELADON_KUBE.
-func start(t *testing.T) *plane {
+// CELADON_KUBE. The flags are more flags of the API server.
+func start(t *testing.T, flags ...string) *plane {
 	t.Helper()
 	if os.Getenv("CELADON_KUBE") == "" {
 		t.Skip("CELADON_KUBE names no folder with kube-apiserver, etcd, kubectl and celadon: make -C conformance e2e")
@@ -52,11 +52,11 @@ func start(t *testing.T) *plane {
 	p.write("tokens.csv", adminToken+",admin,admin,system:masters\n"+viewerToken+",viewer,viewer\n")
 	p.write("audit.json", auditPolicy)
 	p.write("accounts.key", string(newKey(t)))
-	p.run("kube-apiserver", "--etcd-servers", store, "--cert-dir", p.path("certs"), "--bind-address", p.host, "--secure-port=6443",
+	p.run("kube-apiserver", append([]string{"--etcd-servers", store, "--cert-dir", p.path("certs"), "--bind-address", p.host, "--secure-port=6443",
 		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--allow-privileged", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
 		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
-		"--disable-admission-plugins=ServiceAccount") // no controller creates service accounts
+		"--disable-admission-plugins=ServiceAccount"}, flags...)...) // no controller creates service accounts
 	p.config = p.write("kubeconfig", kubeconfig(p.server, adminToken))
 	p.until("the API server is ready", startWithin, func() error {
 		code, body, err := p.try(http.MethodGet, "/readyz", "")

@@ -4,6 +4,7 @@ package builtins
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -52,6 +53,9 @@ func (Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Result,
 		req.Admission = in
 	}
 	res, err := builtin.Validate(ctx, req)
+	if limit := new(builtin.LimitError); errors.As(err, &limit) {
+		err = &engine.WorkLimitError{Part: "schema", Reason: limit.Reason}
+	}
 	if in != nil && in.ended && res != nil {
 		res = &engine.Result{Warnings: res.Warnings}
 	}
