@@ -72,7 +72,7 @@ var commandDetails = map[string]details{
 	"set": {
 		text: "Changes a value of the object and creates missing parents. The value is JSON, so strings need double " +
 			"quotes. Without a value, it opens the object or the value at PATH in $EDITOR, if that is set. With the " +
-			"name of a setting instead of a path, it changes or prints the setting: preview, color, keys, or width.",
+			"name of a setting instead of a path, it changes or prints the setting: preview, color, or width.",
 		example: ":set spec.replicas = 3",
 	},
 	"unset": {

@@ -21,8 +21,8 @@ var randomKeys = []string{
 	strings.Repeat("0123456789", 12), strings.Repeat("x", 61),
 }
 
-// TestTerminalRandomKeys types random keys, on terminals of several sizes, with the keys of Emacs and of
-// vi. After each sequence, the terminal must work as usual.
+// TestTerminalRandomKeys types random keys, on terminals of several sizes.
+// After each sequence, the terminal must work as usual.
 func TestTerminalRandomKeys(t *testing.T) {
 	t.Parallel()
 	sequences := 250
@@ -57,9 +57,6 @@ func TestTerminalRandomKeys(t *testing.T) {
 		}
 		c.press(keys)
 		c.works(previews && height >= minPreviewRows, width)
-		if i%100 == 50 {
-			c.press(map[bool]string{true: ":set keys vi\r", false: ":set keys emacs\r"}[i%200 == 50])
-		}
 	}
 	if unknown := c.screen.Unknown(); len(unknown) > 0 {
 		t.Errorf("unknown sequences: %q", unknown[:min(len(unknown), 10)])

@@ -11,8 +11,6 @@ import (
 type settings struct {
 	// noPreview turns off the preview of the value while a line is typed.
 	noPreview bool
-	// viKeys selects vi keys instead of readline's default keys.
-	viKeys bool
 	// noColor turns off colors.
 	noColor bool
 	// columns is the width of replies, or 0 for the width of the terminal.
@@ -35,15 +33,6 @@ func allSettings() []setting {
 		}},
 		{"color", "on|off", func(s *settings) string { return onOff(!s.noColor) }, func(s *settings, v string) bool {
 			return parseOnOff(v, &s.noColor)
-		}},
-		{"keys", "emacs|vi", func(s *settings) string {
-			if s.viKeys {
-				return "vi"
-			}
-			return "emacs"
-		}, func(s *settings, v string) bool {
-			s.viKeys = v == "vi"
-			return v == "vi" || v == "emacs"
 		}},
 		{"width", fmt.Sprintf("auto|%d to %d", minColumns, maxColumns), func(s *settings) string {
 			if s.columns == 0 {

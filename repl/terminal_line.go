@@ -57,8 +57,7 @@ const (
 // beginLine prepares for editing a line that begins with text. The caller holds use.
 func (t *Terminal) beginLine(prompt, text string) {
 	set := t.session.settings
-	t.keys.Vi.Store(set.viKeys)
-	t.editor.Begin(set.viKeys)
+	t.editor.Begin()
 	l := &t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()

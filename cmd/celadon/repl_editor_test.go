@@ -25,7 +25,7 @@ func TestTerminalEditor(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(config, "celadon"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(config, "celadon", "start.txt"), []byte(":cd spec\n:set preview off\n:set keys ed\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(config, "celadon", "start.txt"), []byte(":cd spec\n:set preview off\n:set color ed\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	script := writeScript(t, `case "$1" in
@@ -34,7 +34,7 @@ func TestTerminalEditor(t *testing.T) {
 esac
 `)
 	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+config, "VISUAL=", "EDITOR="+script)
-	c.expect("error: :set keys ed: want emacs or vi\r\nerror: ")
+	c.expect("error: :set color ed: want on or off\r\nerror: ")
 	c.expect("start.txt:3: stopped at this line\r\n")
 	c.expect("CronTab/v1 spec> ")
 	c.typed(":edit 1\r")

@@ -119,23 +119,3 @@ func TestTerminalSearch(t *testing.T) {
 	c.typed("\x12nope" + ctrlC)
 	c.awaitRows(strings.TrimSpace(cronPrompt))
 }
-
-// TestTerminalViKeys edits with the keys of vi, including those with which readline's vi mode panics.
-func TestTerminalViKeys(t *testing.T) {
-	t.Parallel()
-	c := readyConsole(t)
-	c.set("keys vi")
-	c.typed(esc + "rx" + "e" + "E")
-	c.typed("i1 + 22" + esc)
-	c.await("the cursor", func() bool { _, column := c.screen.Cursor(); return column == len(cronPrompt)+5 })
-	c.typed("x0r4A0" + esc + "k")
-	c.await("the last line", func() bool { return c.row(0) == cronPrompt+":set keys vi" })
-	c.typed("j" + "ddi40" + "\x1b[D\x1b[D" + "1" + esc + "rx" + "u" + "r" + "\r") // Enter after r
-	c.awaitRows(strings.TrimSpace(cronPrompt))
-	c.typed("1 + 1\r")
-	c.expect("2\r\n")
-	c.set("keys emacs")
-	c.typed("1" + esc)
-	c.typed("+ 5")
-	c.awaitRows(cronPrompt+"1+ 5", "  6 : integer; cost 1")
-}

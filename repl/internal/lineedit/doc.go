@@ -1,5 +1,5 @@
 // Package lineedit provides the parts of a line editor on a terminal that are independent of the text
-// being edited: keys, painting, completion menus, history search, and vi keys.
+// being edited: keys, painting, completion menus, and history search.
 //
 // How it works: readline owns the line, the history, and the keys of Emacs. Keys translates the bytes
 // of the terminal to keys before readline reads them. Editor sees each key before readline does; it

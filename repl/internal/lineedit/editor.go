@@ -28,7 +28,6 @@ type Item struct{ Text, Hint string }
 // Below is safe for concurrent use.
 type Editor struct {
 	source Source
-	vi     *vi // nil with the keys of Emacs
 	menu   *menu
 	search *search
 
@@ -51,14 +50,8 @@ type Action struct {
 // NewEditor returns an Editor that offers what source provides.
 func NewEditor(source Source) *Editor { return &Editor{source: source} }
 
-// Begin prepares the editor for a new line. vi selects the keys of vi.
-func (e *Editor) Begin(useVi bool) {
-	switch {
-	case !useVi:
-		e.vi = nil
-	case e.vi == nil:
-		e.vi = &vi{}
-	}
+// Begin prepares the editor for a new line.
+func (e *Editor) Begin() {
 	e.close()
 	e.publish()
 }
@@ -85,12 +78,7 @@ func ends(key rune, line []rune) bool {
 	return false
 }
 
-func (e *Editor) close() {
-	e.menu, e.search = nil, nil
-	if e.vi != nil {
-		e.vi.reset()
-	}
-}
+func (e *Editor) close() { e.menu, e.search = nil, nil }
 
 // publish sets the lines that Below returns.
 func (e *Editor) publish() {
@@ -135,12 +123,6 @@ func (e *Editor) key(r rune, line []rune, pos int) Action {
 		if a, ok := e.menuKey(r, line, pos); ok {
 			return a
 		}
-	}
-	if e.vi != nil {
-		if e.vi.takes(r) {
-			return e.vi.key(r, line, pos)
-		}
-		e.vi.pending = nil
 	}
 	switch r {
 	case KeyTab:

@@ -52,7 +52,7 @@ func (p *typist) press(keys ...rune) {
 		case a.Key == KeyEnter || a.Key == KeyInterrupt:
 			p.result = string(p.line)
 			p.line, p.pos = nil, 0
-			p.Begin(p.vi != nil)
+			p.Begin()
 		}
 		if a.Replace {
 			p.line, p.pos = a.Line, a.Pos
@@ -106,7 +106,7 @@ func TestEditor(t *testing.T) {
 		{[]rune{'a', KeyTranspose}, "a|", ""},
 	} {
 		p := &typist{Editor: NewEditor(source)}
-		p.Begin(false)
+		p.Begin()
 		p.press(test.keys...)
 		if p.shown() != test.shown {
 			t.Errorf("%q: the line is %s, want %s", test.keys, p.shown(), test.shown)
@@ -126,42 +126,6 @@ func TestSearchEnter(t *testing.T) {
 	}
 }
 
-func TestVi(t *testing.T) {
-	t.Parallel()
-	for keys, want := range map[string]string{
-		"abc\x1b":             "ab|c",
-		"abc\x1b0x":           "|bc",
-		"abc def\x1bbdw":      "abc| ",
-		"abc def\x1b0dw":      "|def",
-		"abc def\x1b0cwx\x1b": "|x def",
-		"abc def\x1b0de":      "| def",
-		"abc def\x1bdd":       "|",
-		"abc def\x1b0fdx":     "abc |ef",
-		"abc def\x1b0dtd":     "|def",
-		"abc def\x1bFcD":      "a|b",
-		"abc def\x1b0Cx":      "x|",
-		"abc\x1brx":           "ab|x",
-		"\x1brx":              "|",
-		"\x1beEwb$0^p":        "|",
-		"abc\x1bxp":           "ab|c",
-		"abc\x1bxP":           "a|cb",
-		"abc\x1bIx":           "x|abc",
-		"abc\x1bhiX":          "aX|bc",
-		"abc\x1bSx":           "x|",
-		"日本語\x1bXx":           "|日",
-		"a.b\x1b0ww":          "a.|b",
-		"abc\x1bd\x1bx":       "a|b",
-		"abc\x1bZ":            "ab|c",
-	} {
-		p := &typist{Editor: NewEditor(source)}
-		p.Begin(true)
-		p.press([]rune(strings.ReplaceAll(keys, "\x1b", string(rune(KeyEscape))))...)
-		if p.shown() != want {
-			t.Errorf("%q: the line is %s, want %s", keys, p.shown(), want)
-		}
-	}
-}
-
 // TestEditorRandom checks that no keys make the editor fail or leave the line.
 func TestEditorRandom(t *testing.T) {
 	t.Parallel()
@@ -170,18 +134,16 @@ func TestEditorRandom(t *testing.T) {
 	for key := rune(keyFirst); key <= KeyPaste; key++ {
 		keys = append(keys, key)
 	}
-	for _, useVi := range []bool{false, true} {
-		p := &typist{Editor: NewEditor(source)}
-		p.Begin(useVi)
-		for range 50_000 {
-			p.press(keys[random.IntN(len(keys))])
-			if p.pos < 0 || p.pos > len(p.line) {
-				t.Fatalf("the cursor is at %d of %q", p.pos, string(p.line))
-			}
-			height := 1 + random.IntN(12)
-			if lines := p.Below(Style{}, random.IntN(40), height); len(lines) > height {
-				t.Fatalf("%d lines, want at most %d", len(lines), height)
-			}
+	p := &typist{Editor: NewEditor(source)}
+	p.Begin()
+	for range 100_000 {
+		p.press(keys[random.IntN(len(keys))])
+		if p.pos < 0 || p.pos > len(p.line) {
+			t.Fatalf("the cursor is at %d of %q", p.pos, string(p.line))
+		}
+		height := 1 + random.IntN(12)
+		if lines := p.Below(Style{}, random.IntN(40), height); len(lines) > height {
+			t.Fatalf("%d lines, want at most %d", len(lines), height)
 		}
 	}
 }

@@ -16,8 +16,6 @@ import (
 // takes for the end of input too, and other control characters without a meaning.
 type Keys struct {
 	in io.Reader
-	// Vi is set if Escape is a key of its own even if a character follows at once.
-	Vi atomic.Bool
 	// Gone is set after the end of input or an error.
 	Gone atomic.Bool
 
@@ -200,7 +198,7 @@ func (k *Keys) escaped(end bool) int {
 		k.emitEscape()
 		return 1
 	default:
-		if key, ok := altKeys[next]; ok && !k.Vi.Load() {
+		if key, ok := altKeys[next]; ok {
 			if !k.pasting {
 				k.emit(key)
 			}

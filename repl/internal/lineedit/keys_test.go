@@ -40,31 +40,28 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, in string // chunks are separated by |
-		vi       bool
 		want     []rune
 	}{
-		{"text", "aé日", false, []rune("aé日")},
-		{"split character", "\xe6|\x97|\xa5x", false, []rune("日x")},
-		{"arrows", "\x1b[A\x1b[B\x1bOC\x1bOD", false, []rune{KeyUp, KeyDown, KeyRight, KeyLeft}},
-		{"split arrow", "\x1b|[|Ax", false, []rune{KeyUp, 'x'}},
-		{"home, end, delete", "\x1b[H\x1b[4~\x1b[3~", false, []rune{KeyLineStart, KeyLineEnd, KeyDelete}},
-		{"words", "\x1b[1;5C\x1bb\x1b\x7f", false, []rune{KeyWordRight, KeyWordLeft, KeyWordErase}},
-		{"shift-tab", "\x1b[Z", false, []rune{KeyBackTab}},
-		{"escape", "\x1b\x1bx", false, []rune{KeyEscape, KeyEscape, 'x'}},
-		{"escape in vi", "\x1bb", true, []rune{KeyEscape, 'b'}},
-		{"unknown sequences", "\x1b[99;99R\x1b[?1x\x1b[<1;2Mx", false, []rune("x")},
-		{"sequence that Enter ends", "\x1b[1\r", false, []rune{KeyEnter}},
-		{"controls", "\x00\x0f\x11\x16\x18\x1c\x1f\u0085x", false, []rune("x")},
-		{"private characters", "\uf8e0\uf8ffx", false, []rune("x")},
-		{"invalid", "\xffx", false, []rune("x")},
-		{"paste", "\x1b[200~a\tb\x1b[A\x01\rc|\r\x1b[201~\t", false, []rune{KeyPaste, 'a', ' ', ' ', 'b', KeyEnter, 'c', KeyEnter, KeyTab}},
-		{"paste without end", "\x1b[200~a\x03\t", false, []rune{KeyPaste, 'a', KeyInterrupt, KeyTab}},
-		{"indented lines", "[1,\r\t2,\n \t3\t", false, []rune("[1,\r  2,\n   3\t")},
-		{"tab after Enter", "x\r|\t", false, []rune("x\r\t")},
-		{"ends of input", "a||b|||||c", false, []rune{'a', KeyEOF, 'b', KeyEOF, KeyEOF, KeyEOF}},
+		{"text", "aé日", []rune("aé日")},
+		{"split character", "\xe6|\x97|\xa5x", []rune("日x")},
+		{"arrows", "\x1b[A\x1b[B\x1bOC\x1bOD", []rune{KeyUp, KeyDown, KeyRight, KeyLeft}},
+		{"split arrow", "\x1b|[|Ax", []rune{KeyUp, 'x'}},
+		{"home, end, delete", "\x1b[H\x1b[4~\x1b[3~", []rune{KeyLineStart, KeyLineEnd, KeyDelete}},
+		{"words", "\x1b[1;5C\x1bb\x1b\x7f", []rune{KeyWordRight, KeyWordLeft, KeyWordErase}},
+		{"shift-tab", "\x1b[Z", []rune{KeyBackTab}},
+		{"escape", "\x1b\x1bx", []rune{KeyEscape, KeyEscape, 'x'}},
+		{"unknown sequences", "\x1b[99;99R\x1b[?1x\x1b[<1;2Mx", []rune("x")},
+		{"sequence that Enter ends", "\x1b[1\r", []rune{KeyEnter}},
+		{"controls", "\x00\x0f\x11\x16\x18\x1c\x1f\u0085x", []rune("x")},
+		{"private characters", "\uf8e0\uf8ffx", []rune("x")},
+		{"invalid", "\xffx", []rune("x")},
+		{"paste", "\x1b[200~a\tb\x1b[A\x01\rc|\r\x1b[201~\t", []rune{KeyPaste, 'a', ' ', ' ', 'b', KeyEnter, 'c', KeyEnter, KeyTab}},
+		{"paste without end", "\x1b[200~a\x03\t", []rune{KeyPaste, 'a', KeyInterrupt, KeyTab}},
+		{"indented lines", "[1,\r\t2,\n \t3\t", []rune("[1,\r  2,\n   3\t")},
+		{"tab after Enter", "x\r|\t", []rune("x\r\t")},
+		{"ends of input", "a||b|||||c", []rune{'a', KeyEOF, 'b', KeyEOF, KeyEOF, KeyEOF}},
 	} {
 		k := NewKeys(&chunks{strings.Split(test.in, "|")})
-		k.Vi.Store(test.vi)
 		if diff := cmp.Diff(test.want, keysOf(k)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", test.name, diff)
 		}
