@@ -114,7 +114,7 @@ func TestTruncatedAnswers(t *testing.T) {
 		}
 		a := &answers{e: e, crd: crd, places: map[string]*assist.Context{}}
 		cut := random.IntN(len(data))
-		part := position.ParseTolerant(data[:cut], nil)
+		part := position.ParseTolerant(data[:cut])
 		offsets := ruleOffsets(random, whole.Root, cut)
 		for range 10 {
 			offsets = append(offsets, random.IntN(cut+1))

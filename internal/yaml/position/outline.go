@@ -165,7 +165,7 @@ func (o *outline) wordEnd() int {
 
 // scalar parses a scalar in the style of its first character.
 func (o *outline) scalar(start, end, indent int) *Node {
-	return reading{text: o.text}.scalar(start, end, indent, styleOf(o.text[start:end]))
+	return readScalar(o.text, start, end, indent, styleOf(o.text[start:end]))
 }
 
 func (o *outline) content(parent int, inline bool) *Node {

@@ -106,7 +106,7 @@ func (o *outline) plain(parent int, inline bool) *Node {
 		end = o.plainEnd(next)
 	}
 	o.at = end
-	return reading{text: o.text}.scalar(start, end, parent, Plain)
+	return readScalar(o.text, start, end, parent, Plain)
 }
 
 // plainEnd returns the end of the text on a line, before a comment.

@@ -6,22 +6,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A reading reads scalars of invalid YAML.
-type reading struct {
-	text string
-	json bool
-}
-
-// scalar reads the scalar in text[start:end]. indent is the column of the enclosing block
+// readScalar reads the scalar in text[start:end] of invalid YAML. indent is the column of the enclosing block
 // collection.
-func (r reading) scalar(start, end, indent int, style Style) *Node {
+func readScalar(text string, start, end, indent int, style Style) *Node {
 	n := &Node{Kind: Scalar, Style: style, Tag: "!!str", Begin: start, Start: start, End: end, Known: true, indent: int32(indent)}
 	if style == Plain {
-		n.End = start + len(strings.TrimRight(r.text[start:end], " \t\r\n"))
+		n.End = start + len(strings.TrimRight(text[start:end], " \t\r\n"))
 		end = n.End
 	}
 	n.limit = int32(max(end, 1))
-	m := matcher{text: r.text[:end], at: start, json: r.json, reading: true}
+	m := matcher{text: text[:end], at: start, reading: true}
 	m.scalar(n)
 	if style == Literal || style == Folded {
 		n.End = m.last

@@ -17,7 +17,7 @@ const (
 )
 
 // Trees holds the trees of the documents of a text that is being edited. A document that has not
-// changed keeps its tree. If a document is not valid YAML, its last valid tree helps to parse it.
+// changed keeps its tree.
 // Trees is safe for concurrent use. The zero value is ready to use.
 type Trees struct {
 	mu    sync.Mutex
@@ -29,14 +29,12 @@ type Piece struct {
 	Start, Index int // offset of its first byte, and index of the document
 	Bytes        []byte
 	Tree         *position.Document
-
-	good *position.Document // the last tree of valid YAML
 }
 
 // At returns the document around an offset of the text, and the offset in that document.
 func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
 	if len(text) > MaxText {
-		return Piece{Tree: position.ParseTolerant(nil, nil)}, 0
+		return Piece{Tree: position.ParseTolerant(nil)}, 0
 	}
 	start, end, index := decode.Around(text, offset)
 	p = t.of(text, start, end, index)
@@ -70,15 +68,12 @@ func (t *Trees) of(text []byte, start, end, index int) (p Piece) {
 		t.known = append(t.known, Piece{})
 	}
 	if index >= MaxParts {
-		return Piece{Start: start, Index: index, Tree: position.ParseTolerant(nil, nil)}
+		return Piece{Start: start, Index: index, Tree: position.ParseTolerant(nil)}
 	}
 	before := t.known[index]
-	p = Piece{Start: start, Index: index, Bytes: text[start:end], Tree: before.Tree, good: before.good}
+	p = Piece{Start: start, Index: index, Bytes: text[start:end], Tree: before.Tree}
 	if before.Tree == nil || !bytes.Equal(p.Bytes, before.Bytes) {
-		p.Tree = position.ParseTolerant(p.Bytes, p.good)
-		if p.Tree.Broken() == nil {
-			p.good = p.Tree
-		}
+		p.Tree = position.ParseTolerant(p.Bytes)
 	}
 	t.known[index] = p
 	return p

@@ -38,7 +38,7 @@ func wordAt(text []byte, offset int) *written {
 		word = placeholder + "\n"
 	}
 	_, rest, _ := bytes.Cut(text[offset:], []byte("\n"))
-	tree := position.ParseTolerant(slices.Concat(text[:w.from], []byte(word), rest), nil)
+	tree := position.ParseTolerant(slices.Concat(text[:w.from], []byte(word), rest))
 	spot := tree.At(w.from)
 	if spot.Node == nil || spot.Node.Value != placeholder || spot.Key == w.value {
 		return nil
