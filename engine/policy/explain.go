@@ -84,7 +84,7 @@ type explainer struct {
 
 // newExplainer compiles the expressions of a policy again. Their errors are already reported.
 func newExplainer(s settings, doc *policyDocument) (*explainer, error) {
-	p, c, err := compilePolicy(s, doc, func(string, string) {}, true)
+	p, c, err := compilePolicy(s, doc, func(string, string, int) {}, true)
 	return &explainer{program: p, compiler: c, perCall: s.perCall}, err
 }
 
