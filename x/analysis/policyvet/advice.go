@@ -1,12 +1,14 @@
 package policyvet
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -110,6 +112,19 @@ func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool 
 		}
 	}
 	return true
+}
+
+// swallowed reports the comments that contain the rest of an expression.
+func (v *vetter) swallowed(r *Report, s *subject) {
+	for _, x := range s.expressions {
+		if r.hasError(x.path) || !strings.Contains(x.source, "//") || slices.Contains(v.cfg.Without, swallowedComment) {
+			continue
+		}
+		fixed, at := lex.Swallowed(x.source, func(src string) bool { return v.isCorrect(s, nil, x.path, src) })
+		if fixed != "" {
+			r.Lints = append(r.Lints, Lint{swallowedComment, x.path, x.source, lex.SwallowedMessage, Advice{Offset: at, Fixed: fixed}})
+		}
+	}
 }
 
 // setAt replaces the string at a path that ends in a field. It reports whether it exists.

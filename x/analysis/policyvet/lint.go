@@ -38,12 +38,13 @@ const (
 	unguardedRead     = "unguarded-read"
 	openPrefix        = "open-prefix"
 	noNamespace       = "no-namespace-object"
+	swallowedComment  = "swallowed-comment"
 )
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
 	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, atomicField, duplicateItems,
-		unguardedRead, openPrefix, noNamespace}
+		unguardedRead, openPrefix, noNamespace, swallowedComment}
 }
 
 // A linter finds the lints of documents.

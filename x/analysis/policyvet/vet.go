@@ -258,6 +258,7 @@ func (v *vetter) findings(ctx context.Context) error {
 		for _, s := range subjects[i] {
 			s.document = v.documents[i]
 			v.explainErrors(r, c, s)
+			v.swallowed(r, s)
 			if r.Kind == mutatingKind { // the server does not check the types of mutations
 				continue
 			}

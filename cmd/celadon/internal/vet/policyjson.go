@@ -3,6 +3,7 @@ package vet
 import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
@@ -85,6 +86,12 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 		p := newProblem(l.Path, l.Expression, l.Message, &l.Advice)
 		p.Lint = l.Name
 		lints = append(lints, p)
+	}
+	for i := range errors {
+		e := &errors[i]
+		if hint := hint.Cut(one.doc.Value(e.Path), e.offset); e.Expression != "" && hint != "" {
+			e.Hint, e.Fixed = hint, ""
+		}
 	}
 	for _, list := range [][]policyProblem{errors, warnings, lints} {
 		for i, at := range one.inYAML(pathsOf(list, func(p policyProblem) string { return p.Path }), width) {
