@@ -18,7 +18,7 @@ demo: build ## Check the objects in examples/ against their CRDs
 
 # The packages of the library and of the command, which is a module of its own. Its tests take longest,
 # so they start first.
-PACKAGES := ./cmd/celadon/... ./...
+PACKAGES := ./cmd/celadon/... ./builtin/... ./...
 
 # Separate modules, in addition to cmd/celadon, conformance, and tools. Each is linted and tested
 # like the library, with the celadon that make build builds.
@@ -137,7 +137,8 @@ lint: ## gofmt, vet, staticcheck, actionlint, tidy modules
 	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/actionlint github.com/rhysd/actionlint/cmd/actionlint
 	bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml docs/ci-*.yaml
 	$(GO) mod tidy -diff
-	cd cmd/celadon && $(GO) mod tidy -diff
+	cd cmd/celadon && ../../tools/tidy.sh -diff
+	cd builtin && ../tools/tidy.sh -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
 	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff); done

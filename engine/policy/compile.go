@@ -28,19 +28,23 @@ type expression struct {
 	observer ExpressionObserver
 }
 
+// An expressionReport is called for an expression that does not compile. offset is the position of the mistake in
+// code points, or 0.
+type expressionReport func(path, detail string, offset int)
+
 // A compiler compiles the expressions of a policy or webhook.
 type compiler struct {
 	settings settings
 	roots    []celenv.Root
 	scope    *celenv.Scope
 	planner  *eval.Planner
-	report   func(path, detail string)
+	report   expressionReport
 	keep     bool // keep the checked expressions
 	// uses marks the roots that an expression uses.
 	uses [rootCount]bool
 }
 
-func newCompiler(s settings, roots []celenv.Root, report func(path, detail string)) (*compiler, error) {
+func newCompiler(s settings, roots []celenv.Root, report expressionReport) (*compiler, error) {
 	scope, err := s.env.Scope()
 	if err != nil {
 		return nil, err
@@ -58,10 +62,12 @@ func (c *compiler) compile(path, source string, roots []celenv.Root, want ...*ce
 	switch {
 	case errors.As(err, &complex):
 		x.program = eval.Overworked(err.Error())
-		c.report(path, err.Error())
+		c.report(path, err.Error(), 0)
 		return x, nil
 	case errors.As(err, &issues):
-		return c.fail(x, path, "compilation failed: "+err.Error()), nil
+		x.failure = "compilation failed: " + err.Error()
+		c.report(path, x.failure, issues.Offset(0))
+		return x, nil
 	case err != nil:
 		return c.fail(x, path, err.Error()), nil
 	}
@@ -84,7 +90,7 @@ func (c *compiler) compile(path, source string, roots []celenv.Root, want ...*ce
 
 func (c *compiler) fail(x *expression, path, failure string) *expression {
 	x.failure = failure
-	c.report(path, failure)
+	c.report(path, failure, 0)
 	return x
 }
 
@@ -135,7 +141,7 @@ type program struct {
 
 // newBaseProgram compiles the variables and matchConditions of a policy. The returned compiler compiles the
 // other expressions. If keep is set, it keeps the checked expressions.
-func newBaseProgram(s settings, base *policyBase, report func(path, detail string), keep bool) (*program, *compiler, error) {
+func newBaseProgram(s settings, base *policyBase, report expressionReport, keep bool) (*program, *compiler, error) {
 	variables := newVariablesType()
 	roots := newRoots(base.ParamKind != nil, variables)
 	if s.isNew && len(base.Variables) == 0 {
@@ -162,14 +168,14 @@ func newBaseProgram(s settings, base *policyBase, report func(path, detail strin
 }
 
 // newPolicyProgram compiles the expressions of a ValidatingAdmissionPolicy.
-func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail string)) (*program, error) {
+func newPolicyProgram(s settings, doc *policyDocument, report expressionReport) (*program, error) {
 	p, _, err := compilePolicy(s, doc, report, false)
 	return p, err
 }
 
 // compilePolicy compiles the expressions of a ValidatingAdmissionPolicy and returns the compiler that it
 // used. If keep is set, it keeps the checked expressions.
-func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *compiler, error) {
+func compilePolicy(s settings, doc *policyDocument, report expressionReport, keep bool) (*program, *compiler, error) {
 	p, c, err := newBaseProgram(s, &doc.Spec.policyBase, report, keep)
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +201,7 @@ func compilePolicy(s settings, doc *policyDocument, report func(path, detail str
 }
 
 // newWebhookProgram compiles the matchConditions of a webhook, which is at path.
-func newWebhookProgram(s settings, path string, conditions []matchCondition, report func(path, detail string)) (*program, error) {
+func newWebhookProgram(s settings, path string, conditions []matchCondition, report expressionReport) (*program, error) {
 	roots := newRoots(false, nil)
 	c, err := newCompiler(s, roots, report)
 	if err != nil {

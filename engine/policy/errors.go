@@ -18,6 +18,8 @@ type CompileError struct {
 	Path string
 	// Detail is the problem and what to do about it. For an expression it is the server's message.
 	Detail string
+	// Offset is the position of the mistake in the expression, in code points, or 0.
+	Offset int
 	// Dropped is set if the document has no effect in the Set. Otherwise only the expression is
 	// invalid, and each request that evaluates it fails, as in a server that stores the policy.
 	Dropped bool

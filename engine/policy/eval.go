@@ -121,7 +121,7 @@ func (x *explainer) compile(source string) (*expression, string, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var detail string
-	x.compiler.report = func(_, text string) { detail = text }
+	x.compiler.report = func(_, text string, _ int) { detail = text }
 	compiled, t := x.compiler.compile("", source, x.program.roots)
 	if detail != "" || t == nil {
 		return nil, "", &ExpressionError{detail}

@@ -4,17 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
-	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
-	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
 // A Value is a part of an expression with its value.
@@ -34,8 +30,9 @@ const (
 	maxExplainWork = eval.MaxWork / 64
 )
 
-// Explain returns the values that a validation reads, in the order of its expression: fields of
-// object, params, and the other variables, but not the elements of macros. e is an evaluation from
+// Explain returns the values that decided a validation, in the order of its expression: fields of
+// object, params, and the other variables, the sides of comparisons, and the element that ended all() or exists(). Parts
+// that did not decide it, such as the true side of &&, are left out. e is an evaluation from
 // the result of Evaluate for req. Explain returns nothing for a validation that the policy does not
 // have. It returns an error only if ctx is done or on an internal error.
 func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validation int) (values []Value, err error) {
@@ -57,13 +54,14 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	if to.err != nil {
 		return nil, nil
 	}
-	r := newRun(explained.program)
+	program := explained.program.withElements(validation)
+	r := newRun(program)
 	r.start(ctx, maxExplainWork)
 	r.authority.decide = s.authorize
 	r.bindRequest(&at, to, e.params)
 	r.bindNamespace(&at, at.filteredNamespace)
 	r.bindRequestValue(&at, to.resource, to)
-	values = explained.values(r, explained.program.validations[validation])
+	values = explained.values(r, program.validations[validation])
 	if r.bug != nil {
 		return nil, internal(p.name, r.bug)
 	}
@@ -84,48 +82,8 @@ type explainer struct {
 
 // newExplainer compiles the expressions of a policy again. Their errors are already reported.
 func newExplainer(s settings, doc *policyDocument) (*explainer, error) {
-	p, c, err := compilePolicy(s, doc, func(string, string) {}, true)
+	p, c, err := compilePolicy(s, doc, func(string, string, int) {}, true)
 	return &explainer{program: p, compiler: c, perCall: s.perCall}, err
-}
-
-// values evaluates the parts of an expression.
-func (x *explainer) values(r *run, of *expression) (values []Value) {
-	if of == nil || of.checked == nil {
-		return nil
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	reads := readsOf(of.checked, x.program.roots)
-	absent := map[string]bool{} // the parts for which has() is false
-	for _, read := range reads[:min(len(reads), maxValues)] {
-		if absent[read.text] {
-			continue
-		}
-		program, err := x.compiler.planner.PlanPart(of.checked, read.part, x.program.roots, x.perCall)
-		if err != nil {
-			continue
-		}
-		out := r.evaluate(&expression{program: program})
-		v := Value{Expression: read.text}
-		switch {
-		case out.Err != nil:
-			r.note(out.Err)
-			v.Problem = out.Err.Error()
-		case celtypes.IsUnknown(out.Value):
-			continue
-		case out.Value == celtypes.False && strings.HasPrefix(read.text, "has("):
-			absent[strings.TrimSuffix(strings.TrimPrefix(read.text, "has("), ")")] = true
-			v.Value = false
-		default:
-			if _, fits := eval.TextSize(out.Value, maxValueBytes); fits {
-				v.Value = expr.Native(out.Value)
-			} else {
-				v.Problem = "too large to show"
-			}
-		}
-		values = append(values, v)
-	}
-	return values
 }
 
 // A read is a part of an expression that selects a value below a variable.
@@ -134,16 +92,7 @@ type read struct {
 	part ast.Expr
 }
 
-// readsOf returns the longest selections below the roots, each once.
-func readsOf(checked *cel.Ast, roots []celenv.Root) []read {
-	w := &readCollector{seen: map[string]bool{}, roots: map[string]bool{}}
-	for _, r := range roots[:authorizerRoot] {
-		w.roots[r.Name] = true
-	}
-	w.visit(checked.NativeRep().Expr())
-	return w.reads
-}
-
+// A readCollector finds the longest selections below the roots, each once.
 type readCollector struct {
 	reads []read
 	seen  map[string]bool

@@ -160,7 +160,7 @@ func (d *mutatingBindingDocument) check(report func(path, detail string)) {
 }
 
 // newMutatingProgram compiles the expressions of a MutatingAdmissionPolicy.
-func newMutatingProgram(s settings, doc *mutatingDocument, report func(path, detail string)) (*program, error) {
+func newMutatingProgram(s settings, doc *mutatingDocument, report expressionReport) (*program, error) {
 	p, base, err := newBaseProgram(s, &doc.Spec.policyBase, report, false)
 	if err != nil {
 		return nil, err

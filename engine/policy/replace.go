@@ -24,7 +24,7 @@ func (s *Set) WithExpression(x Expression) (set *Set, err error) {
 		return nil, fmt.Errorf("policy %s has no %s %d", x.Policy, x.Part, x.Index)
 	}
 	var invalid error
-	program, err := newPolicyProgram(s.settings, doc, func(at, detail string) {
+	program, err := newPolicyProgram(s.settings, doc, func(at, detail string, _ int) {
 		if at == path && invalid == nil {
 			invalid = &ExpressionError{detail}
 		}

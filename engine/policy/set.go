@@ -159,13 +159,15 @@ type boundBinding struct {
 }
 
 // report adds an error about the current document. A document with such an error is dropped.
-func (l *loader) report(path, detail string) { l.add(path, detail, true) }
+func (l *loader) report(path, detail string) { l.add(path, detail, 0, true) }
 
 // reportExpression adds an error about an expression of the current document.
-func (l *loader) reportExpression(path, detail string) { l.add(path, detail, false) }
+func (l *loader) reportExpression(path, detail string, offset int) {
+	l.add(path, detail, offset, false)
+}
 
-func (l *loader) add(path, detail string, dropped bool) {
-	l.errs = append(l.errs, &CompileError{Document: l.index, Kind: l.kind, Name: l.name, Path: path, Detail: detail, Dropped: dropped})
+func (l *loader) add(path, detail string, offset int, dropped bool) {
+	l.errs = append(l.errs, &CompileError{Document: l.index, Kind: l.kind, Name: l.name, Path: path, Detail: detail, Offset: offset, Dropped: dropped})
 }
 
 // load adds a document to the set. The error is set if compiling as a whole failed.

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 
@@ -46,13 +47,15 @@ type TypedExpression struct {
 	Cost cost.Estimate
 }
 
-// A TypeError is an error of the type checker. Node is the ID of the expression in cel-go's syntax tree.
+// A TypeError is an error of the type checker. Node is the ID of the expression in cel-go's syntax tree, and Offset its
+// position in code points.
 type TypeError struct {
 	Node    int64
+	Offset  int
 	Message string
 }
 
-// NewTypeChecker returns a TypeChecker for a ValidatingAdmissionPolicy or a webhook configuration. It
+// NewTypeChecker returns a TypeChecker for a policy, without its mutations, or for a webhook configuration. It
 // returns an error if Compile drops the document because it cannot be decoded.
 func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 	settings, err := settingsOf(cfg)
@@ -60,7 +63,7 @@ func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 		return nil, err
 	}
 	c := &TypeChecker{settings: settings}
-	if document["kind"] == "ValidatingAdmissionPolicy" {
+	if kind := document["kind"]; kind == "ValidatingAdmissionPolicy" || kind == "MutatingAdmissionPolicy" {
 		return c, c.addPolicy(document)
 	}
 	var d webhookConfiguration
@@ -119,6 +122,33 @@ func (c *TypeChecker) Check(object, params *types.Decl) (list []TypedExpression,
 		list = append(list, k.compile(&c.sources[i]))
 	}
 	return list, nil
+}
+
+// Roots returns the variables of the expression at a path, declared as for Check. Those that it cannot use are left out.
+// It returns nil if the path has no expression.
+func (c *TypeChecker) Roots(path string, object, params *types.Decl) ([]celenv.Root, error) {
+	scope, err := c.settings.env.Scope()
+	if err != nil {
+		return nil, err
+	}
+	k := &typedCompiler{TypeChecker: c, scope: scope, variables: newVariablesType(), values: map[string]celcost.Value{}}
+	k.declare(object, params)
+	isCondition := strings.Contains(path, "matchConditions[")
+	for i := range c.sources {
+		s := &c.sources[i]
+		if s.path != path {
+			k.compile(s)
+			continue
+		}
+		if isCondition || len(k.variables.Fields) == 0 {
+			k.roots[variablesRoot].Name = undeclaredName
+		}
+		if s.message {
+			return declared(k.roots[:authorizerRoot]), nil
+		}
+		return declared(k.roots), nil
+	}
+	return nil, nil
 }
 
 // A typedCompiler checks the expressions for one type of objects.
@@ -190,8 +220,8 @@ func (k *typedCompiler) compile(s *typedSource) TypedExpression {
 	case errors.As(err, &complex):
 	case errors.As(err, &issues):
 		x.Issues = err.Error()
-		for _, e := range issues.Errors() {
-			x.Errors = append(x.Errors, TypeError{e.ExprID, e.Message})
+		for i, e := range issues.Errors() {
+			x.Errors = append(x.Errors, TypeError{e.ExprID, issues.Offset(i), e.Message})
 		}
 	case err != nil:
 		x.Issues = err.Error()

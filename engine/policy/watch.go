@@ -52,7 +52,7 @@ func (s *Set) Watch(observer func(Expression) ExpressionObserver) (w *Watch, err
 	w = &Watch{programs: map[*compiledPolicy]*program{}}
 	for _, p := range s.policies {
 		at = p.name
-		compiled, c, err := compilePolicy(s.settings, p.document, func(string, string) {}, true)
+		compiled, c, err := compilePolicy(s.settings, p.document, func(string, string, int) {}, true)
 		if err != nil {
 			return nil, err
 		}

@@ -112,6 +112,7 @@ func lints() []lint {
 		{"hidden-work", message(hiddenWork)},
 		{"missing-old-self", needsOldValue},
 		{impossiblePattern, impossibleMatch},
+		{"swallowed-comment", swallowedComment},
 	}
 }
 

@@ -129,6 +129,8 @@ func (v *view) members(of ast.Expr, optional bool) []Candidate {
 	if f.decl == nil && t.Kind() == celtypes.StructKind {
 		if d := declOf(v.context.Node.Decl, t); d != nil {
 			out = fieldCandidates(d)
+		} else {
+			out = v.context.rootFields(dotted(of))
 		}
 	}
 	return append(out, methods(v.env, t)...)
@@ -242,6 +244,9 @@ func (v *view) words() []Candidate {
 		out = []Candidate{{Text: types.Self, Hint: node.Decl.String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
 	}
 	out = append(out, v.context.Named...)
+	for _, r := range v.context.Roots {
+		out = append(out, Candidate{Text: r.Name, Class: ClassVariable})
+	}
 	for _, l := range v.loops {
 		for _, name := range l.names {
 			hint := "variable"

@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -38,6 +39,8 @@ type Context struct {
 	// definition.
 	Named  []Candidate
 	Expand func(src string) (string, error)
+	// Roots are variables in addition to self and oldSelf.
+	Roots []celenv.Root
 
 	around around
 	mu     sync.Mutex
@@ -116,7 +119,9 @@ func (p *Context) compiler() *expr.Compiler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil && p.Node.Decl.Kind != types.Hidden {
-		p.known, _ = access.Compiler(p.Node)
+		if p.known, _ = access.Compiler(p.Node); p.known != nil && len(p.Roots) > 0 {
+			p.known.Declare(p.Roots)
+		}
 	}
 	return p.known
 }

@@ -85,6 +85,12 @@ func (r *resolver) ident(name string) referent {
 		return referent{p.Node.Decl, p.steps(), p.Schema, []any{p.Self}}
 	case types.OldSelf:
 		return referent{p.Node.Decl, p.steps(), p.Schema, []any{p.Old}}
+	default:
+		for _, root := range p.Roots {
+			if root.Name == name && root.Decl != nil {
+				return referent{decl: root.Decl}
+			}
+		}
 	}
 	return referent{}
 }

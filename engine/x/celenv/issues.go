@@ -37,6 +37,15 @@ func newIssuesError(source common.Source, issues *cel.Issues) *IssuesError {
 // Errors returns the errors, each with the ID of its expression.
 func (e *IssuesError) Errors() []*common.Error { return e.errors }
 
+// Offset returns the position of error i in code points, or 0 if it is unknown.
+func (e *IssuesError) Offset(i int) int {
+	if i >= len(e.errors) {
+		return 0
+	}
+	offset, _ := e.source.LocationOffset(e.errors[i].Location)
+	return max(0, int(offset))
+}
+
 // Error returns the API server's error text.
 func (e *IssuesError) Error() string { return e.text }
 

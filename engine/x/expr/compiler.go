@@ -20,6 +20,8 @@ type Compiler struct {
 	bare  bool // self and oldSelf are not declared
 	limit int64
 	bad   func(src string, err error) error
+	// roots are the other variables.
+	roots []celenv.Root
 	// plain and optional are the environments for rules without and with optionalOldSelf.
 	plain, optional *cel.Env
 }
@@ -33,6 +35,9 @@ func NewCompiler(env *celenv.Env, d *types.Decl, bare bool, limit int64, bad fun
 	_, err := c.Env(false)
 	return c, err
 }
+
+// Declare declares variables in addition to self and oldSelf. Expressions compiled afterwards cannot be evaluated.
+func (c *Compiler) Declare(roots []celenv.Root) { c.roots, c.plain, c.optional = roots, nil, nil }
 
 // Decl returns the declaration of self.
 func (c *Compiler) Decl() *types.Decl { return c.decl }
@@ -57,7 +62,7 @@ func (c *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
 	if !c.bare {
 		roots = celenv.RuleRoots(c.decl, optionalOldSelf)
 	}
-	if env, err = c.env.With(roots); err != nil {
+	if env, err = c.env.With(append(roots, c.roots...)); err != nil {
 		return nil, err
 	}
 	if optionalOldSelf {
@@ -86,9 +91,11 @@ func (c *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := Plan(eval.NewPlanner(env), c.decl, checked, src, c.limit)
-	if err != nil {
-		return nil, fmt.Errorf("program instantiation failed: %w", err) // the server's words
+	x := &Expr{src: src, decl: c.decl, checked: checked}
+	if len(c.roots) == 0 {
+		if x, err = Plan(eval.NewPlanner(env), c.decl, checked, src, c.limit); err != nil {
+			return nil, fmt.Errorf("program instantiation failed: %w", err) // the server's words
+		}
 	}
 	x.estimate = celcost.For(c.Version()).Of(checked, c.decl)
 	return x, nil

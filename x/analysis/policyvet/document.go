@@ -160,6 +160,7 @@ type expression struct {
 
 // A subject is a policy or a webhook, with everything that lints need.
 type subject struct {
+	document   map[string]any
 	kind, name string
 	// prefix is the path of its fields, such as "spec." or "webhooks[0].". rulesPath is the path of
 	// the object that has selectors, and rulesField the field with its resource rules.

@@ -88,7 +88,7 @@ func literal(e ast.Expr) result {
 	case celtypes.Bool:
 		return boolResult(bool(v))
 	case celtypes.Null:
-		return result{set: isNull}
+		return result{set: isLiteralNull}
 	case celtypes.String:
 		return result{set: isOther, text: string(v)}
 	}
@@ -116,6 +116,9 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 	if known := n.known[selection(e)]; known != "" {
 		return result{set: isOther, text: known}
 	}
+	if test && n.known[selection(operand)+"."+name] != "" {
+		return yes
+	}
 	of := n.eval(operand)
 	if of.none {
 		return of
@@ -130,6 +133,9 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 		} else {
 			out.set |= isError
 		}
+	}
+	if of.set&isLiteralNull != 0 && test {
+		out.set |= isFalse
 	}
 	if of.set&anything != 0 {
 		out.set |= anything
@@ -214,7 +220,7 @@ func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 		return result{set: isOther | n.variable(name, false).set&isError}
 	}
 	of := n.eval(operand)
-	return result{set: isOther | of.set&isError, none: of.none || of.set == isNull || n.undeclared(e)}
+	return result{set: isOther | of.set&isError, none: of.none || of.value() == isNull || n.undeclared(e)}
 }
 
 // acceptsNull lists the functions that accept null.

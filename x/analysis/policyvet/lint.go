@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -16,6 +19,7 @@ type Lint struct {
 	Path, Expression string
 	// Message describes the problem and the fix.
 	Message string
+	Advice
 }
 
 // The names of lints; docs/lints.md has a section for each.
@@ -34,12 +38,13 @@ const (
 	unguardedRead     = "unguarded-read"
 	openPrefix        = "open-prefix"
 	noNamespace       = "no-namespace-object"
+	swallowedComment  = "swallowed-comment"
 )
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
 	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, atomicField, duplicateItems,
-		unguardedRead, openPrefix, noNamespace}
+		unguardedRead, openPrefix, noNamespace, swallowedComment}
 }
 
 // A linter finds the lints of documents.
@@ -79,14 +84,29 @@ func (l *linter) add(document map[string]any) {
 }
 
 // A reporter adds a lint to a report.
-type reporter func(lint, path, expression, message string)
+type reporter func(lint string, at place, message string)
+
+// A place is a field, and the part of the expression there that a lint is about.
+type place struct {
+	path, expression string
+	offset           int
+}
+
+// at returns the place of a part of x, or of x as a whole if part is nil.
+func (x *expression) at(part ast.Expr) place {
+	p := place{path: x.path, expression: x.source}
+	if part != nil {
+		p.offset, _, _ = lex.NewSource(x.source, x.parsed).Range(part)
+	}
+	return p
+}
 
 // lint reports the lints of a document.
 func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
-	add := func(lint, path, expression, message string) {
-		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == path } // the other lint explains more
+	add := func(lint string, at place, message string) {
+		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == at.path } // the other lint explains more
 		if !slices.Contains(l.without, lint) && !slices.ContainsFunc(r.Lints, isAt) {
-			r.Lints = append(r.Lints, Lint{lint, path, expression, message})
+			r.Lints = append(r.Lints, Lint{lint, at.path, at.expression, message, Advice{Offset: at.offset}})
 		}
 	}
 	if f := l.families[policyKindOf(r.Kind)]; f != nil {
@@ -98,7 +118,7 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		if f := l.families[s.kind]; f != nil {
 			bindings = f.bindings[s.name]
 			if len(bindings) == 0 && !f.renamed(s.name) {
-				add(noBinding, "", "", "no binding among the documents names the policy, so it has no effect: add a "+bindingKinds[s.kind])
+				add(noBinding, place{}, "no binding among the documents names the policy, so it has no effect: add a "+bindingKinds[s.kind])
 			}
 		}
 		selectors(s.rulesPath, &s.match, add)
@@ -143,7 +163,7 @@ func (l *linter) binding(f *family, document map[string]any, add reporter) {
 		return
 	}
 	if name := d.Spec.PolicyName; name != "" && !f.policies[name] && !f.renamesPolicy(name) {
-		add(noPolicy, "spec.policyName", "", "no policy "+name+" is among the documents: without it, the binding has no effect")
+		add(noPolicy, place{path: "spec.policyName"}, "no policy "+name+" is among the documents: without it, the binding has no effect")
 	}
 	if m := d.Spec.MatchResources; m != nil {
 		selectors("spec.matchResources", m, add)
@@ -179,7 +199,7 @@ func unusedVariables(s *subject, add reporter) {
 	}
 	for _, x := range s.expressions {
 		if x.role == roleVariable && !used[x.name] {
-			add(unusedVariable, x.path, x.source, "no expression that is evaluated uses the variable "+x.name+": remove it, or use it")
+			add(unusedVariable, x.at(nil), "no expression that is evaluated uses the variable "+x.name+": remove it, or use it")
 		}
 	}
 }

@@ -23,9 +23,9 @@ func messages(s *subject, schemas *Schemas, add reporter) {
 	for _, m := range s.messages {
 		switch {
 		case placeholder.MatchString(m.text):
-			add(celInMessage, m.path, "", "message is not evaluated, so users see the placeholder: write a messageExpression, such as 'text ' + string(object.spec.replicas)")
+			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the placeholder: write a messageExpression, such as 'text ' + string(object.spec.replicas)")
 		case isTextExpression(m.text, schemas) || concatenation.MatchString(m.text):
-			add(celInMessage, m.path, "", "message is not evaluated, so users see the expression: move it to messageExpression")
+			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the expression: move it to messageExpression")
 		}
 	}
 }

@@ -75,12 +75,12 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 			switch {
 			case node == nil:
 			case isAtomic(node):
-				add(atomicField, m.x.path, m.x.source, fmt.Sprintf("%s of %s is atomic: an ApplyConfiguration that sets it fails, and %s; %s",
+				add(atomicField, m.x.at(f.Value()), fmt.Sprintf("%s of %s is atomic: an ApplyConfiguration that sets it fails, and %s; %s",
 					at[1:], m.kind.Kind, m.effect, m.patch(at, node, f.Value())))
 				found = true
 				return
 			case hasTwins(f.Value(), node):
-				add(duplicateItems, m.x.path, m.x.source, fmt.Sprintf("%s has two items with the same key: the patch fails, and %s; remove one", at[1:], m.effect))
+				add(duplicateItems, m.x.at(f.Value()), fmt.Sprintf("%s has two items with the same key: the patch fails, and %s; remove one", at[1:], m.effect))
 				found = true
 				return
 			}
@@ -125,7 +125,7 @@ func (m *mutationLint) missingParent(tested map[string]bool, add reporter) (foun
 			}
 			at += fieldStep(strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
 			if fields["op"] == "add" && !tested[at] && m.kind.mayLack(at) {
-				add(unguardedRead, m.x.path, m.x.source, fmt.Sprintf("%s is optional in %s: if it is absent, the patch of %s fails, and %s; "+
+				add(unguardedRead, m.x.at(e), fmt.Sprintf("%s is optional in %s: if it is absent, the patch of %s fails, and %s; "+
 					"test it with has(), and add it as a whole if it is absent", shownPath(at), m.kind.Kind, fields["path"], m.effect))
 				found = true
 				return
@@ -220,7 +220,7 @@ func (m *mutationLint) podDuplicates(add reporter) bool {
 		if env == nil || env.XListType == nil || *env.XListType != "map" {
 			continue
 		}
-		add(duplicateItems, m.x.path, m.x.source, fmt.Sprintf("a %s with two items of the same key in a list such as %s.containers.env, which the API server accepts, cannot be merged before Kubernetes 1.35, and %s; use a JSONPatch",
+		add(duplicateItems, m.x.at(nil), fmt.Sprintf("a %s with two items of the same key in a list such as %s.containers.env, which the API server accepts, cannot be merged before Kubernetes 1.35, and %s; use a JSONPatch",
 			m.kind.Kind, path[1:], m.effect))
 		return true
 	}

@@ -35,7 +35,7 @@ func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporte
 		if s.ignore {
 			effect = "the policy is ignored"
 		}
-		add(nullObject, x.path, x.source, fmt.Sprintf("%s matches, where %s is null: reading it fails%s, and %s; test %s != null, use %s, or add the matchCondition request.operation != '%s'",
+		add(nullObject, x.at(nil), fmt.Sprintf("%s matches, where %s is null: reading it fails%s, and %s; test %s != null, use %s, or add the matchCondition request.operation != '%s'",
 			c.operation, c.null, more, effect, c.null, c.other, c.operation))
 	}
 }

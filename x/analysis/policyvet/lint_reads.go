@@ -58,9 +58,9 @@ func (l *linter) missedSubresources(s *subject, add reporter) {
 			}
 		}
 		if slices.Sort(missed); len(missed) > 0 {
-			x := s.reads[at].of
-			add(missedSubresource, x.path, x.source, fmt.Sprintf("%s can change %s, but the policy does not match UPDATE of %s: add it to the resources of a rule, or write another policy for it",
-				missed[0], strings.TrimPrefix(s.reads[at].path, "object."), strings.Join(missed, ", ")))
+			r := s.reads[at]
+			add(missedSubresource, r.of.at(r.at), fmt.Sprintf("%s can change %s, but the policy does not match UPDATE of %s: add it to the resources of a rule, or write another policy for it",
+				missed[0], strings.TrimPrefix(r.path, "object."), strings.Join(missed, ", ")))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 			if l.schemas.declare(k.kind) == nil || !k.mayLack(r.path) {
 				continue
 			}
-			add(name, r.of.path, r.of.source, fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and %s; test it with has()", shownPath(r.path), k.Kind, effect))
+			add(name, r.of.at(r.at), fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and %s; test it with has()", shownPath(r.path), k.Kind, effect))
 			return
 		}
 	}

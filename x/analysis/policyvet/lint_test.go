@@ -110,6 +110,10 @@ func TestNullObject(t *testing.T) {
 	variables := "variables: [{name: isDelete, expression: \"request.operation == 'DELETE'\"}, {name: size, expression: object.spec.size}, {name: any, expression: 'variables.isDelete ? oldObject : object'}]\n"
 	add(widget, variables+expressions("variables.isDelete || variables.size > 1; variables.any.spec.size > 1"))
 	add(widget, variables+expressions("variables.size > 1; variables.any.spec.size > 1"), first)
+	generated := "paramKind: {apiVersion: v1, kind: ConfigMap}\nvariables: [{name: params, expression: '!has(params.data) ? null : params.data'}, {name: either, " +
+		"expression: 'has(request.operation) && request.operation == \"DELETE\" && object == null ? oldObject : object'}]\n"
+	add("* * *", generated+expressions("(has(request.operation) && request.operation == 'UPDATE') || !has(variables.params.on) || !variables.params.on || variables.either.spec.size > 1"))
+	add("* * *", generated+expressions("has(variables.params.on) && object.spec.size > 1 || variables.either.spec.size > 1"), first)
 	conditions := "matchConditions: [{name: a, expression: \"request.operation != 'DELETE'\"}]\n"
 	add(widget, conditions+expressions("object.spec.size > 1"))
 	add(widget, "matchConditions: [{name: a, expression: object.spec.size > 1}]\n"+expressions("object.spec.size > 1"), "null-object matchConditions[0].expression")

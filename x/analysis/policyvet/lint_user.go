@@ -17,22 +17,25 @@ func accountPrefixes(s *subject, add reporter) {
 		if x.tree == nil {
 			continue
 		}
-		prefix, reads := "", false
+		var prefix, reads ast.Expr
 		ast.PreOrderVisit(x.tree, ast.NewExprVisitor(func(e ast.Expr) {
-			reads = reads || s.kind == "" && isRoot(e, "namespaceObject")
-			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "startsWith" || len(e.AsCall().Args()) != 1 || prefix != "" {
+			if s.kind == "" && reads == nil && isRoot(e, "namespaceObject") {
+				reads = e
+			}
+			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "startsWith" || len(e.AsCall().Args()) != 1 || prefix != nil {
 				return
 			}
 			if literal, ok := text(e.AsCall().Args()[0]); ok && openAccount.MatchString(literal) {
-				prefix = literal
+				prefix = e.AsCall().Args()[0]
 			}
 		}))
-		if prefix != "" {
-			add(openPrefix, x.path, x.source, fmt.Sprintf("%[1]s is also a prefix of service accounts in namespaces such as %[2]s-a: "+
-				"write %[1]s: with a colon at the end", prefix, prefix[len("system:serviceaccount:"):]))
+		if prefix != nil {
+			literal, _ := text(prefix)
+			add(openPrefix, x.at(prefix), fmt.Sprintf("%[1]s is also a prefix of service accounts in namespaces such as %[2]s-a: "+
+				"write %[1]s: with a colon at the end", literal, literal[len("system:serviceaccount:"):]))
 		}
-		if reads {
-			add(noNamespace, x.path, x.source, "namespaceObject is null in the conditions of webhooks: "+
+		if reads != nil {
+			add(noNamespace, x.at(reads), "namespaceObject is null in the conditions of webhooks: "+
 				"use request.namespace for its name, and namespaceSelector for its labels")
 		}
 	}

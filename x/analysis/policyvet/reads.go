@@ -29,8 +29,9 @@ const maxOrigins = 32
 type read struct {
 	path string
 	test bool
-	// of is the expression that reads the field.
+	// of is the expression that reads the field, and at the part that does.
 	of *expression
+	at ast.Expr
 }
 
 // A reader finds the reads of a subject.
@@ -58,10 +59,11 @@ func (s *subject) read() {
 	s.reads = r.reads
 }
 
-func (r *reader) record(list []origin, test bool) {
+func (r *reader) record(list []origin, test bool, at ast.Expr) {
 	for _, o := range list {
-		if one := (read{o.path, test, r.current}); o.lists == 0 && !r.seen[one] {
+		if one := (read{path: o.path, test: test, of: r.current}); o.lists == 0 && !r.seen[one] {
 			r.seen[one] = true
+			one.at = at
 			r.reads = append(r.reads, one)
 		}
 	}
@@ -74,7 +76,7 @@ func (r *reader) of(e ast.Expr) []origin {
 			return r.variable(name)
 		}
 		list := step(r.of(operand), fieldStep(name))
-		r.record(list, test || isOptional(operand))
+		r.record(list, test || isOptional(operand), e)
 		at := node{r.current, e.ID()}
 		r.subject.tests[at] = test || isOptional(operand)
 		for _, o := range list {
@@ -168,9 +170,9 @@ func (r *reader) call(call ast.CallExpr) []origin {
 // testKey records that a map is searched for a key.
 func (r *reader) testKey(key ast.Expr, in []origin) {
 	if name, ok := text(key); ok {
-		r.record(step(in, fieldStep(name)), true)
+		r.record(step(in, fieldStep(name)), true, nil)
 	} else {
-		r.record(step(in, "[]"), true)
+		r.record(step(in, "[]"), true, nil)
 	}
 }
 

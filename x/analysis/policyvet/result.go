@@ -6,9 +6,10 @@ type results uint8
 const (
 	isTrue results = 1 << iota
 	isFalse
-	isNull
+	isNull  // the root that is null
 	isOther // any other value
 	isError
+	isLiteralNull
 	isBool   = isTrue | isFalse
 	anything = isBool | isOther
 )
@@ -29,6 +30,14 @@ var (
 	yes     = result{set: isTrue}
 	no      = result{set: isFalse}
 )
+
+// value returns the set without errors, and with one null.
+func (r result) value() results {
+	if r.set&isLiteralNull != 0 {
+		r.set |= isNull
+	}
+	return r.set &^ (isError | isLiteralNull)
+}
 
 func boolResult(b bool) result {
 	if b {
@@ -82,7 +91,7 @@ func conditional(cond result, then, otherwise func() result) result {
 
 func equal(a, b result) result {
 	out := result{set: (a.set | b.set) & isError}
-	a.set, b.set = a.set&^isError, b.set&^isError
+	a.set, b.set = a.value(), b.value()
 	switch {
 	case a.set == 0 || b.set == 0:
 	case a.set == isNull && b.set == isNull:

@@ -24,6 +24,9 @@ type Warning struct {
 	// is not evaluated for these kinds, or only the declared types differ, because expressions are
 	// evaluated without types.
 	Harmless bool
+	Advice
+
+	kinds []*kind
 }
 
 // An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are those of the
@@ -108,6 +111,7 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 	for _, x := range s.expressions {
 		if !r.hasError(x.path) {
 			r.Warnings = append(r.Warnings, found.warnings(x)...)
+			v.explainWarnings(r, c, s, x.path)
 		}
 	}
 	return nil

@@ -27,8 +27,9 @@ type typeErrors struct {
 
 // A kindIssue is the type errors of an expression for a kind.
 type kindIssue struct {
-	kind matchedKind
-	text string
+	kind   matchedKind
+	text   string
+	offset int // of the first error
 	// real is set if an error is not harmless. tests holds tests of fields that the kind lacks.
 	real  bool
 	tests []node
@@ -55,6 +56,9 @@ func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 			reached = t.subject.reachedFor(k.kind)
 		}
 		issue := kindIssue{kind: k, text: strings.ReplaceAll(typed.Issues, objectTypeName, k.Kind)}
+		if len(typed.Errors) > 0 {
+			issue.offset = typed.Errors[0].Offset
+		}
 		for _, e := range typed.Errors {
 			at := node{x, e.Node}
 			switch {
@@ -81,6 +85,8 @@ func (t *typeErrors) warnings(x *expression) (all []Warning) {
 	type group struct {
 		kinds    []string
 		harmless bool
+		offset   int
+		of       []*kind
 	}
 	var texts []string
 	groups := map[string]*group{}
@@ -91,14 +97,15 @@ func (t *typeErrors) warnings(x *expression) (all []Warning) {
 		}
 		g := groups[i.text]
 		if g == nil {
-			g = &group{harmless: true}
+			g = &group{harmless: true, offset: i.offset}
 			groups[i.text], texts = g, append(texts, i.text)
 		}
+		g.of = append(g.of, i.kind.kind)
 		g.kinds, g.harmless = append(g.kinds, i.kind.String()), g.harmless && harmless
 	}
 	for _, text := range texts {
 		g := groups[text]
-		all = append(all, Warning{Path: x.path, Expression: x.source, Message: shownKinds(g.kinds) + ": " + text, Harmless: g.harmless})
+		all = append(all, Warning{Path: x.path, Expression: x.source, Message: shownKinds(g.kinds) + ": " + text, Harmless: g.harmless, Advice: Advice{Offset: g.offset}, kinds: g.of})
 	}
 	return all
 }

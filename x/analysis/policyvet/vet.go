@@ -57,6 +57,16 @@ type Error struct {
 	Path       string `json:"path"`
 	Expression string `json:"expression,omitempty"`
 	Message    string `json:"message"`
+	Advice
+}
+
+// Advice is where in an expression a finding is, and how to correct it.
+type Advice struct {
+	// Offset is the position of the part of the expression that the finding is about, in code points.
+	Offset int `json:"-"`
+	// Hint describes a correction in a line, or is "". Fixed is the corrected expression, or "".
+	Hint  string `json:"-"`
+	Fixed string `json:"-"`
 }
 
 // A KubeVersion is the verdict of a Kubernetes minor.
@@ -159,13 +169,13 @@ func (v *vetter) compile(version types.Version) ([][]Error, error) {
 		}
 		for _, e := range invalid.Errors {
 			if at := batch[e.Document]; !v.isUnbound(at, e) {
-				errs[at] = append(errs[at], Error{e.Path, v.expression(at, e.Path), e.Detail})
+				errs[at] = append(errs[at], Error{e.Path, v.expression(at, e.Path), e.Detail, Advice{Offset: e.Offset}})
 			}
 		}
 	}
 	for i, doc := range v.documents {
 		if minor := servedSince(doc); version.Minor < minor {
-			errs[i] = append(errs[i], Error{"apiVersion", "", fmt.Sprintf("%v %v is served since Kubernetes 1.%d", doc["apiVersion"], doc["kind"], minor)})
+			errs[i] = append(errs[i], Error{Path: "apiVersion", Message: fmt.Sprintf("%v %v is served since Kubernetes 1.%d", doc["apiVersion"], doc["kind"], minor)})
 		}
 	}
 	return errs, nil
@@ -214,20 +224,7 @@ func (v *vetter) expression(document int, path string) string {
 	if !strings.HasSuffix(strings.ToLower(path), "expression") {
 		return ""
 	}
-	var at any = v.documents[document]
-	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		switch of := at.(type) {
-		case map[string]any:
-			at = of[step]
-		case []any:
-			var i int
-			if _, err := fmt.Sscan(step, &i); err != nil || i < 0 || i >= len(of) {
-				return ""
-			}
-			at = of[i]
-		}
-	}
-	source, _ := at.(string)
+	source, _ := valueAt(v.documents[document], path).(string)
 	return source
 }
 
@@ -251,7 +248,7 @@ func (v *vetter) findings(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		l.lint(v.documents[i], subjects[i], r)
-		if len(subjects[i]) == 0 || r.Kind == mutatingKind { // the server does not check the types of mutations
+		if len(subjects[i]) == 0 {
 			continue
 		}
 		c, err := policy.NewTypeChecker(v.documents[i], policy.Config{KubeVersion: v.version.String()})
@@ -259,6 +256,12 @@ func (v *vetter) findings(ctx context.Context) error {
 			continue // compiling has reported it
 		}
 		for _, s := range subjects[i] {
+			s.document = v.documents[i]
+			v.explainErrors(r, c, s)
+			v.swallowed(r, s)
+			if r.Kind == mutatingKind { // the server does not check the types of mutations
+				continue
+			}
 			if err := v.typeCheck(ctx, r, c, s); err != nil {
 				return err
 			}

@@ -124,17 +124,27 @@ func (c *crd) misread(cause *finding.Cause, doc *input.Document) bool {
 // cut adds a hint to the cause of an expression with a placeholder, or whose rest a folded comment has swallowed. It reports
 // whether it did.
 func cut(cause *finding.Cause, n *position.Node, problem *assist.Problem) bool {
-	if n == nil || n.Kind != position.Scalar || problem == nil {
+	if problem == nil {
 		return false
 	}
-	if cause.Hint = left(n.Value); cause.Hint != "" || n.Style != position.Folded {
-		return cause.Hint != ""
-	}
-	isSwallowing := func(t lex.Token) bool { return t.Kind == lex.Comment && t.Start <= problem.Start }
-	if slices.ContainsFunc(lex.Tokens([]rune(n.Value)), isSwallowing) {
-		cause.Hint = "> joins the lines, so that // makes a comment of all that follows: write | in its place"
-	}
+	cause.Hint = Cut(n, problem.Start)
 	return cause.Hint != ""
+}
+
+// Cut returns a hint for an expression with a mistake at a code point, if it has a placeholder, or if a folded comment has
+// swallowed its rest. Otherwise it returns "".
+func Cut(n *position.Node, at int) string {
+	if n == nil || n.Kind != position.Scalar {
+		return ""
+	}
+	if hint := left(n.Value); hint != "" || n.Style != position.Folded {
+		return hint
+	}
+	isSwallowing := func(t lex.Token) bool { return t.Kind == lex.Comment && t.Start <= at }
+	if slices.ContainsFunc(lex.Tokens([]rune(n.Value)), isSwallowing) {
+		return "> joins the lines, so that // makes a comment of all that follows: write | in its place"
+	}
+	return ""
 }
 
 // compiles reports whether an expression compiles at the path of a rule.

@@ -175,9 +175,9 @@ type policySummary struct {
 
 func (s *policySummary) count(one *vettedPolicy) {
 	switch one.policy.Kind {
-	case "ValidatingAdmissionPolicy":
+	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy":
 		s.Policies++
-	case "ValidatingAdmissionPolicyBinding":
+	case "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding":
 		s.Bindings++
 	default:
 		s.Webhooks++

@@ -2,6 +2,8 @@ package vet
 
 import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
@@ -32,10 +34,13 @@ type policyProblem struct {
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`
 	Column     int    `json:"column,omitempty"`
+	Hint       string `json:"hint,omitempty"`
+	Fixed      string `json:"fixed,omitempty"`
 	// Harmless is only set for warnings.
 	Harmless bool `json:"harmless,omitempty"`
 
-	at finding.Location // of the document if the field is not found
+	at     finding.Location // of the document if the field is not found
+	offset int
 }
 
 type policyEstimate struct {
@@ -62,18 +67,31 @@ func (p *jsonPrinter) policy(one *vettedPolicy) error {
 	return nil
 }
 
+func newProblem(path, expression, message string, advice *policyvet.Advice) policyProblem {
+	return policyProblem{Path: path, Expression: expression, Message: message, Hint: advice.Hint, Fixed: advice.Fixed, offset: advice.Offset}
+}
+
 // problems returns the errors, warnings, and lints with their locations. width is the width of excerpts.
 func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyProblem) {
 	errors, warnings, lints = []policyProblem{}, []policyProblem{}, []policyProblem{}
 	for _, e := range one.errors() {
-		errors = append(errors, policyProblem{Path: e.Path, Expression: e.Expression, Message: e.Message})
+		errors = append(errors, newProblem(e.Path, e.Expression, e.Message, &e.Advice))
 	}
 	for _, w := range one.policy.Warnings {
-		p := policyProblem{Path: w.Path, Expression: w.Expression, Message: w.Message, Harmless: w.Harmless}
+		p := newProblem(w.Path, w.Expression, w.Message, &w.Advice)
+		p.Harmless = w.Harmless
 		warnings = append(warnings, p)
 	}
 	for _, l := range one.policy.Lints {
-		lints = append(lints, policyProblem{Lint: l.Name, Path: l.Path, Expression: l.Expression, Message: l.Message})
+		p := newProblem(l.Path, l.Expression, l.Message, &l.Advice)
+		p.Lint = l.Name
+		lints = append(lints, p)
+	}
+	for i := range errors {
+		e := &errors[i]
+		if hint := hint.Cut(one.doc.Value(e.Path), e.offset); e.Expression != "" && hint != "" {
+			e.Hint, e.Fixed = hint, ""
+		}
 	}
 	for _, list := range [][]policyProblem{errors, warnings, lints} {
 		for i, at := range one.inYAML(pathsOf(list, func(p policyProblem) string { return p.Path }), width) {
@@ -81,6 +99,12 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 			if p.File, p.Line, p.Column, p.at = at.File, at.Line, at.Column, at; at.Line == 0 || p.Path == "" {
 				p.at = one.crdLocation()
 				p.at.Field = p.Path
+			}
+			if in, ok := one.doc.Inside(p.Path, p.offset); ok && at.Line > 0 && p.Expression != "" {
+				p.Line, p.Column, p.at.Line, p.at.Column = in.Line, in.Column, in.Line, in.Column
+				if i < excerpt.Shown {
+					p.at.Excerpt = one.excerpts(width).At(in)
+				}
 			}
 		}
 	}

@@ -111,6 +111,12 @@ func (one *vettedPolicy) findings(width int) (list []finding.Finding) {
 			if !strings.Contains(p.at.Excerpt.Line, p.Expression) {
 				f.Details = []string{"expression: " + string(oneLine(p.Expression, maxShownExpression))}
 			}
+			if p.Hint != "" {
+				f.Details = append(f.Details, "hint: "+p.Hint)
+			}
+			if p.Fixed != "" {
+				f.Details = append(f.Details, strings.Split("try:  "+strings.ReplaceAll(p.Fixed, "\n", "\n      "), "\n")...)
+			}
 			list = append(list, f)
 		}
 	}

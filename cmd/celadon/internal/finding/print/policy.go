@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -59,10 +60,38 @@ func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecisi
 	if d.Expression == "" {
 		return
 	}
-	rule(b, "        expression: ", d.Expression)
+	rule(b, "        expression: ", shortened(d))
 	for _, v := range d.Values {
 		untrusted.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 	}
+}
+
+// maxExpression is the length in runes up to which the expression of a decision is written as a whole.
+const maxExpression = 800
+
+// shortened returns the expression of a decision. If it is long, the result is one line with the part around the first
+// value that decided it.
+func shortened(d *finding.PolicyDecision) string {
+	text := []rune(lex.Flat(d.Expression))
+	if len(text) <= maxExpression {
+		return d.Expression
+	}
+	from := 0
+	for _, v := range d.Values {
+		if before, _, ok := strings.Cut(string(text), v.Expr); ok {
+			from = max(0, len([]rune(before))-maxExpression/4)
+			break
+		}
+	}
+	to := min(len(text), from+maxExpression/2)
+	short := strings.TrimSpace(string(text[from:to]))
+	if from > 0 {
+		short = "… " + short
+	}
+	if to < len(text) {
+		short += " …"
+	}
+	return short
 }
 
 // isPrinted reports whether the output of kubectl contains the message of a decision.

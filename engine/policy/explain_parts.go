@@ -1,0 +1,277 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
+)
+
+// How it works: each part of an expression is planned as a program of its own, with the variables of macros as further
+// roots. To explain all() or exists(), its test is evaluated for each element up to the one that ended it, and then
+// explained for that element.
+
+const (
+	// maxSteps limits the parts that are evaluated, counted once for each element, and maxElementRoots the variables of
+	// macros that have values.
+	maxSteps        = 2000
+	maxElementRoots = 8
+)
+
+// withElements returns the program with further roots for the variables of macros in a validation.
+func (p *program) withElements(validation int) *program {
+	x := p.validations[validation]
+	if x == nil || x.checked == nil {
+		return p
+	}
+	known := map[string]bool{}
+	for _, r := range p.roots {
+		known[r.Name] = true
+	}
+	out := *p
+	out.roots = p.roots[:len(p.roots):len(p.roots)]
+	ast.PreOrderVisit(x.checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		l, ok := loops.Of(e)
+		for _, name := range []string{l.Index, l.Variable} {
+			if ok && name != "" && !known[name] && len(out.roots) < len(p.roots)+maxElementRoots {
+				known[name] = true
+				out.roots = append(out.roots, celenv.Root{Name: name, Type: cel.DynType})
+			}
+		}
+	}))
+	return &out
+}
+
+// values returns the values of the parts that decided an expression.
+func (x *explainer) values(r *run, of *expression) []Value {
+	if of == nil || of.checked == nil {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c := &valueCollector{
+		explainer: x, run: r, of: of, reads: &readCollector{seen: map[string]bool{}, roots: map[string]bool{}},
+		source: lex.NewSource(of.source, of.checked), programs: map[int64]*eval.Program{}, seen: map[string]bool{}, steps: maxSteps,
+	}
+	for _, root := range r.program.roots[:authorizerRoot] {
+		c.reads.roots[root.Name] = true
+	}
+	c.visit(of.checked.NativeRep().Expr())
+	return c.values
+}
+
+// A valueCollector collects the values of parts of an expression.
+type valueCollector struct {
+	*explainer
+	run      *run
+	of       *expression
+	reads    *readCollector
+	source   *lex.Source
+	programs map[int64]*eval.Program // by the ID of the part; nil if it cannot be planned
+	values   []Value
+	// seen holds the parts with a value, and those for which has() is false.
+	seen  map[string]bool
+	steps int
+}
+
+// value evaluates a part. It returns an error value if the part fails, and nil if its value is not known.
+func (c *valueCollector) value(e ast.Expr) ref.Val {
+	program, ok := c.programs[e.ID()]
+	if !ok {
+		program, _ = c.compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, c.perCall)
+		c.programs[e.ID()] = program
+	}
+	if c.steps--; program == nil || c.steps < 0 {
+		return nil
+	}
+	out := c.run.evaluate(&expression{program: program})
+	if out.Err != nil {
+		c.run.note(out.Err)
+		return celtypes.WrapErr(out.Err)
+	}
+	if celtypes.IsUnknown(out.Value) {
+		return nil
+	}
+	return out.Value
+}
+
+func (c *valueCollector) visit(e ast.Expr) {
+	if text, ok := c.reads.text(e); ok {
+		c.add(text, c.value(e))
+		return
+	}
+	switch e.Kind() {
+	case ast.ComprehensionKind:
+		c.loop(e)
+		return
+	case ast.CallKind:
+		if c.call(e) {
+			return
+		}
+	}
+	for _, child := range ast.NavigateExpr(nil, e).Children() {
+		c.visit(child)
+	}
+}
+
+// call visits the operands of an operator that decided its result. It returns false for other calls.
+func (c *valueCollector) call(e ast.Expr) bool {
+	args := e.AsCall().Args()
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalAnd, operators.LogicalOr:
+		alone := ref.Val(celtypes.Bool(e.AsCall().FunctionName() == operators.LogicalOr))
+		for _, arg := range args {
+			if c.value(arg) == alone {
+				c.visit(arg)
+				return true
+			}
+		}
+		return false
+	case operators.Conditional:
+		c.visit(args[0])
+		switch c.value(args[0]) {
+		case celtypes.True:
+			c.visit(args[1])
+		case celtypes.False:
+			c.visit(args[2])
+		}
+		return true
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		for _, arg := range args {
+			if isComputed(arg) {
+				switch v := c.value(arg).(type) { // not a text, which can be that of a secret in another form
+				case celtypes.Int, celtypes.Uint, celtypes.Double, celtypes.Bool, celtypes.Duration, celtypes.Timestamp:
+					c.add(c.source.Of(arg), v)
+				}
+			}
+			c.visit(arg)
+		}
+		return true
+	}
+	return false
+}
+
+// isComputed reports whether the value of e is the result of a function or a macro that reads something.
+func isComputed(e ast.Expr) (reads bool) {
+	if e.Kind() != ast.CallKind && e.Kind() != ast.ComprehensionKind {
+		return false
+	}
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { reads = reads || e.Kind() == ast.IdentKind }))
+	return reads
+}
+
+// loop visits the test of all() or exists() for the element that ended it, and the reads of another macro.
+func (c *valueCollector) loop(e ast.Expr) {
+	l, ok := loops.Of(e)
+	if ok && l.Settled != nil && c.element(l, c.value(e)) {
+		return
+	}
+	from := len(c.reads.reads)
+	c.reads.visit(e)
+	for _, read := range c.reads.reads[from:] {
+		c.add(read.text, c.value(read.part))
+	}
+}
+
+// element visits the test of a macro with the value whole, for the first element that gave the macro its value. It reports
+// whether there is one.
+func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
+	variable, index := c.rootOf(l.Variable), c.rootOf(l.Index)
+	over := c.value(l.Over)
+	list, ok := over.(traits.Iterable)
+	if variable < 0 || transforms(l.Over) || l.Index != "" && index < 0 || !ok || whole != l.Settled && !celtypes.IsError(whole) {
+		return false
+	}
+	set := func(root int, v ref.Val) {
+		if root >= 0 {
+			c.run.activation.Set(root, v)
+		}
+	}
+	defer set(variable, nil)
+	defer set(index, nil)
+	entries, isMap := over.(traits.Mapper)
+	i := 0
+	for it := list.Iterator(); it.HasNext() == celtypes.True && c.steps > 0; i++ {
+		item := it.Next()
+		set(index, celtypes.Int(i))
+		text := fmt.Sprintf("%s (%s[%d])", l.Variable, c.source.Of(l.Over), i)
+		if isMap {
+			text = l.Variable
+		}
+		key := item
+		if isMap && l.Index != "" {
+			set(index, key)
+			item = entries.Get(key)
+		}
+		set(variable, item)
+		if v := c.value(l.Body); v != whole && !(celtypes.IsError(v) && celtypes.IsError(whole)) {
+			continue
+		}
+		if isMap && l.Index != "" {
+			c.add(l.Index, key)
+		}
+		c.add(text, item)
+		for _, name := range []string{l.Variable, l.Index} {
+			c.reads.roots[name] = name != ""
+			defer delete(c.reads.roots, name)
+		}
+		c.seen[l.Variable] = true
+		c.visit(l.Body)
+		return true
+	}
+	return false
+}
+
+// transforms reports whether e calls a function that makes other texts. Callers hide secrets only in their own form.
+func transforms(e ast.Expr) (does bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		name := e.AsCall().FunctionName()
+		_, isOperator := operators.FindReverse(name)
+		does = does || !isOperator && name != "orValue" && name != "dyn" && name != operators.OptSelect && name != operators.OptIndex
+	}))
+	return does
+}
+
+// rootOf returns the index of the root for the variable of a macro, or -1.
+func (c *valueCollector) rootOf(name string) int {
+	for i := rootCount; i < len(c.run.program.roots); i++ {
+		if c.run.program.roots[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// add adds the value of a part unless it is known.
+func (c *valueCollector) add(text string, of ref.Val) {
+	if of == nil || text == "" || c.seen[text] || len(c.values) == maxValues {
+		return
+	}
+	c.seen[text] = true
+	v := Value{Expression: text}
+	if err, failed := of.(*celtypes.Err); failed {
+		v.Problem = err.Error()
+	} else if _, fits := eval.TextSize(of, maxValueBytes); fits {
+		v.Value = expr.Native(of)
+	} else {
+		v.Problem = "too large to show"
+	}
+	if absent, test := strings.CutPrefix(text, "has("); test && of == celtypes.False {
+		c.seen[strings.TrimSuffix(absent, ")")] = true
+	}
+	c.values = append(c.values, v)
+}

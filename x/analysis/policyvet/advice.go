@@ -1,0 +1,159 @@
+package policyvet
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// maxExplained limits the findings of a document for which corrections are looked for, and maxExplainedLength the
+// length of their expressions in bytes.
+const (
+	maxExplained       = 20
+	maxExplainedLength = 10_000
+)
+
+// explainErrors adds the hints and corrections to the errors about expressions of a subject.
+func (v *vetter) explainErrors(r *Report, c *policy.TypeChecker, s *subject) {
+	kinds, _ := v.cfg.Schemas.matched(&s.match)
+	var of []*kind
+	for _, k := range kinds[:min(len(kinds), 1)] {
+		of = append(of, k.kind)
+	}
+	for i := range r.Errors[:min(len(r.Errors), maxExplained)] {
+		if e := &r.Errors[i]; strings.HasPrefix(e.Path, s.prefix) && e.Hint == "" {
+			v.explain(c, s, append(of, nil), e.Path, e.Expression, &e.Advice)
+		}
+	}
+}
+
+// explainWarnings adds the hints and corrections to the warnings about the expression at a path.
+func (v *vetter) explainWarnings(r *Report, c *policy.TypeChecker, s *subject, path string) {
+	for i := range r.Warnings[:min(len(r.Warnings), maxExplained)] {
+		if w := &r.Warnings[i]; w.Path == path && !w.Harmless {
+			v.explain(c, s, w.kinds, w.Path, w.Expression, &w.Advice)
+		}
+	}
+}
+
+// explain adds the hint and the correction of an expression that does not compile. Kinds are those of the objects; nil
+// is any kind.
+func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path, source string, to *Advice) {
+	x := s.at(path)
+	if x == nil || len(source) > maxExplainedLength {
+		return
+	}
+	for _, k := range kinds {
+		roots, err := c.Roots(path, v.declare(k), v.declare(v.cfg.Schemas.named(s.params)))
+		if err != nil || roots == nil {
+			continue
+		}
+		in := assist.NewPolicyContext(v.version.String(), partOf[x.role], roots)
+		problem := in.Problem(source, to.Offset)
+		if problem == nil {
+			continue
+		}
+		to.Offset, to.Hint = problem.Start, problem.Hint()
+		if fixed := strings.TrimSpace(problem.Fixed(source)); fixed != "" && v.isCorrect(s, kinds, path, fixed) {
+			to.Fixed = fixed
+		}
+		return
+	}
+}
+
+var partOf = map[role]assist.Part{roleCondition: assist.Rule, roleValidation: assist.Rule, roleMessage: assist.MessageExpression}
+
+func (v *vetter) declare(k *kind) *types.Decl {
+	if k == nil {
+		return nil
+	}
+	return v.cfg.Schemas.declare(k)
+}
+
+// isCorrect reports whether the expression at a path can be replaced: all Kubernetes versions of the configuration
+// accept the new expression, and it fits the types of the kinds.
+func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool {
+	fixed := runtime.DeepCopyJSON(s.document)
+	if !setAt(fixed, path, source) {
+		return false
+	}
+	for _, version := range append([]string{v.version.String()}, v.cfg.KubeVersions...) {
+		_, err := policy.Compile([]map[string]any{fixed}, policy.Config{KubeVersion: version, New: true})
+		invalid, ok := err.(*policy.CompileErrors)
+		if err != nil && !ok {
+			return false
+		}
+		for i := 0; ok && i < len(invalid.Errors); i++ {
+			if invalid.Errors[i].Path == path {
+				return false
+			}
+		}
+	}
+	c, err := policy.NewTypeChecker(fixed, policy.Config{KubeVersion: v.version.String()})
+	if err != nil {
+		return false
+	}
+	for _, k := range kinds {
+		list, err := c.Check(v.declare(k), v.declare(v.cfg.Schemas.named(s.params)))
+		if err != nil {
+			return false
+		}
+		for _, x := range list {
+			if x.Path == path && x.Issues != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// swallowed reports the comments that contain the rest of an expression.
+func (v *vetter) swallowed(r *Report, s *subject) {
+	for _, x := range s.expressions {
+		if r.hasError(x.path) || !strings.Contains(x.source, "//") || slices.Contains(v.cfg.Without, swallowedComment) {
+			continue
+		}
+		fixed, at := lex.Swallowed(x.source, func(src string) bool { return v.isCorrect(s, nil, x.path, src) })
+		if fixed != "" {
+			r.Lints = append(r.Lints, Lint{swallowedComment, x.path, x.source, lex.SwallowedMessage, Advice{Offset: at, Fixed: fixed}})
+		}
+	}
+}
+
+// setAt replaces the string at a path that ends in a field. It reports whether it exists.
+func setAt(document map[string]any, path, value string) bool {
+	end := strings.LastIndexByte(path, '.')
+	of, _ := valueAt(document, path[:max(0, end)]).(map[string]any)
+	_, ok := of[path[end+1:]].(string)
+	if ok {
+		of[path[end+1:]] = value
+	}
+	return ok
+}
+
+// valueAt returns the value at a path, or nil.
+func valueAt(document map[string]any, path string) any {
+	var at any = document
+	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		switch of := at.(type) {
+		case map[string]any:
+			at = of[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(of) {
+				return nil
+			}
+			at = of[i]
+		default:
+			return nil
+		}
+	}
+	return at
+}
