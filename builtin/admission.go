@@ -39,9 +39,31 @@ func (a *admitter) Admit(ctx context.Context, attrs admission.Attributes, o admi
 			return err
 		}
 	}
-	if a.write.Admission == nil {
-		return nil
+	if a.write.Admission != nil {
+		if err := a.mutate(ctx, attrs, o); err != nil {
+			return err
+		}
 	}
+	if attrs.GetOperation() == admission.Create {
+		setName(attrs.GetObject())
+	}
+	return nil
+}
+
+// setName gives an object with metadata.generateName a name, which does not depend on chance. The server appends five
+// random characters after mutation.
+func setName(object runtime.Object) {
+	const suffix, longest = "00000", 63 - len("00000")
+	to, err := meta.Accessor(object)
+	if err != nil || to.GetName() != "" || to.GetGenerateName() == "" {
+		return
+	}
+	prefix := to.GetGenerateName()
+	to.SetName(prefix[:min(len(prefix), longest)] + suffix)
+}
+
+// mutate lets Admission change the object.
+func (a *admitter) mutate(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
 	review, err := newReview(attrs, o)
 	if err != nil {
 		return err

@@ -2,14 +2,10 @@ package builtin
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
 )
-
-// suffix replaces the random characters that the server appends to metadata.generateName.
-const suffix = "00000"
 
 var (
 	uuids     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
@@ -20,13 +16,8 @@ var (
 func (w *write) unnamed() bool { return w.name() == "" && metadata(w.Object)["generateName"] != nil }
 
 // settled returns a response in which all random values of the server are constant, so that a result does not depend on
-// chance: names, the UIDs of new objects, and the node ports in messages.
+// chance: the UIDs of new objects, and the node ports in messages.
 func (w *write) settled(sent []byte, response []byte, failed bool) []byte {
-	if w.unnamed() {
-		if name := nameIn(response); len(name) >= len(suffix) {
-			response = bytes.ReplaceAll(response, []byte(name), []byte(name[:len(name)-len(suffix)]+suffix))
-		}
-	}
 	if w.OldObject == nil && (failed || w.kind.Kind == "Job" || w.kind.Kind == "LimitRange") {
 		response = uuids.ReplaceAllFunc(response, func(uid []byte) []byte {
 			if bytes.Contains(sent, uid) {
@@ -45,15 +36,4 @@ func (w *write) settled(sent []byte, response []byte, failed bool) []byte {
 		})
 	}
 	return response
-}
-
-// nameIn returns the name in an object or in a Status.
-func nameIn(response []byte) string {
-	var o struct {
-		Metadata, Details struct{ Name string }
-	}
-	if json.Unmarshal(response, &o) != nil {
-		return ""
-	}
-	return o.Metadata.Name + o.Details.Name
 }

@@ -127,8 +127,6 @@ type write struct {
 	end    *endpoint
 	info   *request.RequestInfo
 	strict []error // of the decoder
-	// generated is the name that the server gives an object with metadata.generateName, or "".
-	generated string
 }
 
 func newWrite(ctx context.Context, kind *Resource, end *endpoint, req Request) (*write, error) {

@@ -10,7 +10,7 @@ export const docs = path.join(root, "docs");
 const groups = [
 	["Start", ["install", "tour", "playground", "concepts", "which-command", "compared"]],
 	["Write rules", ["functions", "recipes", "cost", "errors", "lints", "vet", "fix", "find", "test", "repl", "editors", "go-markers"]],
-	["Check objects", ["check", "policies", "persisted", "explain", "ci", "baseline", "cluster", "agents"]],
+	["Check objects", ["check", "builtin", "policies", "persisted", "explain", "ci", "baseline", "cluster", "agents"]],
 	["Upgrade", ["upgrading", "versions", "diff", "convert", "v1beta1", "fleet"]],
 	["Embed", ["embedding", "go", "conformance-suite"]],
 	["Operate", ["admission", "speed", "security", "security-baseline", "releasing"]],
