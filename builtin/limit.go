@@ -12,7 +12,7 @@ const (
 	maxDigits = 10_000
 )
 
-// digits matches what a long quantity begins with.
+// digits matches the beginning of a long quantity.
 var digits = regexp.MustCompile(`^[+-]?[0-9.]+$`)
 
 // hugeNumber matches quantities with an exponent of five digits.

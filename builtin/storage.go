@@ -32,9 +32,9 @@ func oldOf(ctx context.Context) runtime.Object {
 }
 
 // A requestStorage implements the storage of a resource. It has no state: a request finds the old object of its
-// context and nothing else, and what it writes is returned and forgotten.
+// context and nothing else, and a written object is returned and forgotten.
 type requestStorage struct {
-	storage.Interface // nil: no request of ours watches or counts
+	storage.Interface // nil: nothing here watches or counts
 	codec             runtime.Codec
 }
 

@@ -21,7 +21,7 @@ import (
 // Server implements policyrequest.Server.
 type Server struct{}
 
-// New returns a Server. It discards what the API server's code logs: what a user needs to know is in results.
+// New returns a Server. It discards the logs of the API server's code: everything that a user needs is in results.
 func New() Server {
 	discardLogs()
 	return Server{}
