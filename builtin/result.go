@@ -21,12 +21,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// decodeOld returns an old object as a request finds it in storage. now is the metadata of the new object.
-func decodeOld(object, now map[string]any) (runtime.Object, error) {
-	if object == nil {
+// decodeOld returns the old object as the request finds it in storage.
+func (w *write) decodeOld() (runtime.Object, error) {
+	if w.OldObject == nil {
 		return nil, nil
 	}
-	data, err := json.Marshal(object)
+	data, err := json.Marshal(w.OldObject)
 	if err != nil {
 		return nil, fmt.Errorf("old object: %w", err)
 	}
@@ -39,8 +39,9 @@ func decodeOld(object, now map[string]any) (runtime.Object, error) {
 		return nil, fmt.Errorf("old object: %w", err)
 	}
 	accessor.SetResourceVersion(storedVersion)
+	accessor.SetNamespace(w.info.Namespace)
 	if accessor.GetUID() == "" {
-		uid, _ := now["uid"].(string)
+		uid, _ := metadata(w.Object)["uid"].(string)
 		accessor.SetUID(types.UID(cmp.Or(uid, unknownUID)))
 	}
 	return old, nil

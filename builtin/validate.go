@@ -137,13 +137,13 @@ func newWrite(ctx context.Context, kind *Resource, end *endpoint, req Request) (
 	if w.User == nil {
 		w.User = &user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{"kubeadm:cluster-admins", user.AllAuthenticated}}
 	}
-	old, err := decodeOld(w.OldObject, metadata(w.Object))
-	if err != nil {
-		return nil, err
-	}
 	w.info = &request.RequestInfo{
 		IsResourceRequest: true, APIGroup: kind.Group, APIVersion: kind.Version, Resource: kind.Name,
 		Subresource: w.Subresource, Namespace: w.namespace(), Name: w.name(),
+	}
+	old, err := w.decodeOld()
+	if err != nil {
+		return nil, err
 	}
 	ctx = request.WithRequestInfo(ctx, w.info)
 	ctx = request.WithUser(ctx, w.User)

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -16,7 +17,8 @@ import (
 type Mistyped struct {
 	// Path is the path of the value, in the form of engine.FormatPath.
 	Path string
-	// Want is the type of the field: array, boolean, integer, number, object, string, or date-time.
+	// Want is the type of the field: array, boolean, integer, number, object, string, date-time, quantity, duration, or
+	// integer or string.
 	Want string
 }
 
@@ -46,7 +48,11 @@ type typeWalk struct {
 func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step) {
 	t, decodesItself := schemaType(t)
 	want, is := jsonType(t), TypeOf(v)
-	if v == nil || want == "" || len(w.found) == maxUnknownKeys {
+	if v == nil || len(w.found) == maxUnknownKeys {
+		return
+	}
+	if want == "" {
+		w.parsed(v, t, path)
 		return
 	}
 	switch items, isList := v.([]any); {
@@ -73,6 +79,26 @@ func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step) {
 	}
 }
 
+// parsed looks for a value that its type cannot parse, such as a quantity.
+func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
+	if !parses(t) {
+		return
+	}
+	want := map[string]string{"Quantity": "quantity", "IntOrString": "integer or string", "Duration": "duration"}[t.Name()]
+	data, err := json.Marshal(v)
+	if err == nil && len(data) <= maxParsed && want != "" && json.Unmarshal(data, reflect.New(t).Interface()) != nil {
+		w.found = append(w.found, Mistyped{engine.FormatPath(path), want})
+	}
+}
+
+// maxParsed limits the values that are parsed, in bytes. Parsing a quantity takes time that is quadratic in its length.
+const maxParsed = 100
+
+// parses reports whether a type parses texts: a quantity, an int-or-string, or a duration.
+func parses(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]())
+}
+
 // jsonType returns the type that a Go type decodes from, or "" for any.
 func jsonType(t reflect.Type) string {
 	switch t {
@@ -83,8 +109,8 @@ func jsonType(t reflect.Type) string {
 	case reflect.TypeFor[[]byte]():
 		return "string"
 	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]()) {
-		return "" // a quantity, an int-or-string, or a duration
+	if parses(t) {
+		return ""
 	}
 	return map[reflect.Kind]string{
 		reflect.String: "string", reflect.Bool: "boolean", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Float64: "number",

@@ -32,6 +32,8 @@ type Builtins struct {
 type Server interface {
 	// Resource describes a kind. ok is false for a kind that the server does not serve.
 	Resource(kind schema.GroupVersionKind) (r Resource, ok bool)
+	// Absent returns why servers of Kubernetes 1.minor do not serve a kind of a built-in group, or nil if they do.
+	Absent(kind schema.GroupVersionKind, minor int) *Absence
 	// Write decides a write of a kind that it serves. It is as Builtin.Write.
 	Write(ctx context.Context, w Write) (*engine.Result, error)
 }
@@ -41,6 +43,12 @@ type Resource struct {
 	Name       string // the plural name in URLs
 	Namespaced bool
 	Type       reflect.Type // the Go type of the objects
+}
+
+// An Absence explains that a server does not serve a kind.
+type Absence struct {
+	Field string // apiVersion or kind, whichever is wrong
+	Hint  string // for the end of a message, or ""
 }
 
 // A Write is one write of an object of a built-in kind.

@@ -95,7 +95,7 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	if client != nil {
 		c.source = r.objectsOf(ctx, o, client, decides.Before, crds)
 	}
-	decides.Olds, err = r.readOld(ctx, o, crds, decides.Filter)
+	decides.Olds, err = r.readOld(ctx, o, crds, &decides)
 	c.Decider = verdict.New(decides, crds)
 	return c, err
 }

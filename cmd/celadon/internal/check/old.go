@@ -16,10 +16,10 @@ import (
 // readOld reads the old objects of --old and --base. The filter is that of the objects: the kustomizations of today
 // determine which files of the revision are patches.
 func (r *runner) readOld(
-	ctx context.Context, o *Options, crds *verdict.CRDs, filter *resource.Filter,
+	ctx context.Context, o *Options, crds *verdict.CRDs, decides *verdict.Config,
 ) (*verdict.Olds, error) {
-	olds := verdict.NewOlds()
-	olds.WithoutCRD = len(o.policy.paths) > 0
+	olds, filter := verdict.NewOlds(), decides.Filter
+	olds.WithoutCRD, olds.Server = len(o.policy.paths) > 0, decides.Server
 	given := resource.NewFilter(o.Olds)
 	read := func(doc *input.Document) verdict.Old {
 		if given.Ignores(doc) {

@@ -60,6 +60,7 @@ func (m *mistake) say(name string) string {
 var forms = map[string]string{
 	"array": "a list: begin each item with -, or write it in [ ]", "object": "a map: keys with values, without -", "string": "a text",
 	"integer": "a whole number", "number": "a number", "boolean": "true or false", "date-time": "a time such as 2024-01-31T12:00:00Z",
+	"quantity": "a quantity such as 500m or 1Gi", "duration": "a duration such as 30s", "integer or string": "a number or a text",
 }
 
 // typed returns how to write a value as another type. shown is set if the words may quote the value.

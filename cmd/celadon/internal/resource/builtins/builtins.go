@@ -5,6 +5,8 @@ package builtins
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -36,6 +39,39 @@ func (Server) Resource(kind schema.GroupVersionKind) (policyrequest.Resource, bo
 		return policyrequest.Resource{}, false
 	}
 	return policyrequest.Resource{Name: r.Name, Namespaced: r.Namespaced(), Type: r.Type}, true
+}
+
+// Absent implements policyrequest.Server.
+func (Server) Absent(kind schema.GroupVersionKind, minor int) *policyrequest.Absence {
+	a := builtin.Absent(kind, minor)
+	switch {
+	case a == nil:
+		return nil
+	case a.Introduced > 0:
+		return &policyrequest.Absence{Field: "apiVersion", Hint: fmt.Sprintf("; it needs Kubernetes 1.%d", a.Introduced)}
+	case a.Removed > 0:
+		hint := fmt.Sprintf("; removed in Kubernetes 1.%d", a.Removed)
+		if next := a.Replacement; !next.Empty() {
+			hint += ": use " + next.GroupVersion().String()
+			if next.Kind != kind.Kind {
+				hint += " " + next.Kind
+			}
+		}
+		return &policyrequest.Absence{Field: "apiVersion", Hint: hint}
+	case len(a.Served) > 0:
+		versions := make([]string, len(a.Served))
+		for i, served := range a.Served {
+			versions[i] = served.GroupVersion().String()
+		}
+		return &policyrequest.Absence{Field: "apiVersion", Hint: "; did you mean " + strings.Join(versions, " or ") + "?"}
+	}
+	var kinds []string
+	for _, r := range builtin.Resources() {
+		if r.GroupVersion() == kind.GroupVersion() {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	return &policyrequest.Absence{Field: "kind", Hint: spell.DidYouMean(kind.Kind, kinds)}
 }
 
 // Write implements policyrequest.Server.

@@ -48,11 +48,14 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	}
 	res, err := d.builtin.Write(ctx, w)
 	var limit *engine.WorkLimitError
+	var bug *engine.InternalError
 	switch {
 	case errors.As(err, &limit):
 		return outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
-	case err != nil:
+	case errors.As(err, &bug):
 		return failed(err)
+	case err != nil: // the old object cannot be one of a server
+		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}
 	}
 	d.report.Warnings = slices.Concat([]string{}, res.Warnings, d.report.Warnings)
 	if policies != nil && policies.out.verdict != "" {

@@ -47,8 +47,11 @@ func (d *decision) describeUnknown() {
 		return
 	}
 	field := "kind"
-	if d.def != nil {
+	switch {
+	case d.def != nil:
 		field = "apiVersion"
+	case d.absence != nil:
+		field = d.absence.Field
 	}
 	at := engine.StrictError{Field: field, Message: d.report.Status.Message}
 	d.report.Strict = excerpt.Strict(d.doc, []engine.StrictError{at}, excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, nil))

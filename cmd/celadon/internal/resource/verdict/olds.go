@@ -5,15 +5,19 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Olds holds the old objects of updates.
 type Olds struct {
 	// WithoutCRD is set if objects without a CRD are kept, too.
 	WithoutCRD bool
+	// Server, if not nil, decides built-in kinds, so their objects are kept, too.
+	Server policyrequest.Server
 
 	byKey map[string]*oldObject
 	// byFile holds the objects of --base by file and key, because a repository may have an object in
@@ -138,7 +142,14 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 
 // keeps reports whether an old object can be used.
 func (o *Olds) keeps(r Old, crds *CRDs) bool {
-	return crds.Knows(r.id.GroupKind()) || o.WithoutCRD && r.id.Kind != ""
+	if crds.Knows(r.id.GroupKind()) || o.WithoutCRD && r.id.Kind != "" {
+		return true
+	}
+	if o.Server == nil {
+		return false
+	}
+	_, ok := o.Server.Resource(schema.FromAPIVersionAndKind(r.id.APIVersion, r.id.Kind))
+	return ok
 }
 
 // TakeBase adds an object of --base. It returns errors instead of keeping them, because an

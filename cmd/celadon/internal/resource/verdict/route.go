@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // route finds the CRD or the built-in kind that decides the object. It has the last word if there is none.
@@ -56,6 +57,11 @@ func (d *decision) routeBuiltin() outcome {
 		return outcome{}
 	}
 	gvk := schema.FromAPIVersionAndKind(d.report.APIVersion, d.report.Kind)
+	if d.Server != nil {
+		if d.absence = d.Server.Absent(gvk, d.minor()); d.absence != nil {
+			return notFound(Create, fmt.Sprintf("no matches for kind %q in version %q%s", gvk.Kind, d.report.APIVersion, d.absence.Hint))
+		}
+	}
 	kind, err := d.builtins.Kind(gvk, engine.Config{KubeVersion: d.KubeVersion})
 	if err != nil {
 		return failed(err)
@@ -66,6 +72,15 @@ func (d *decision) routeBuiltin() outcome {
 	d.builtin, d.report.StructureOnly = kind, !kind.Exact()
 	d.report.Namespace = kind.Namespace(d.report.Namespace, nameOf(d.doc.Object))
 	return outcome{}
+}
+
+// minor returns the minor version of Kubernetes that is emulated.
+func (d *Decider) minor() int {
+	v, err := types.ParseVersion(d.KubeVersion)
+	if err != nil {
+		return 0
+	}
+	return v.Minor
 }
 
 func readable(doc *input.Document, id input.Identity) error {
