@@ -12,9 +12,6 @@ var (
 	nodePorts = regexp.MustCompile(`Duplicate value: [45][0-9]{4}\b`)
 )
 
-// unnamed reports whether the server makes the name of the object.
-func (w *write) unnamed() bool { return w.name() == "" && metadata(w.Object)["generateName"] != nil }
-
 // settled returns a response in which all random values of the server are constant, so that a result does not depend on
 // chance: the UIDs of new objects, and the node ports in messages.
 func (w *write) settled(sent []byte, response []byte, failed bool) []byte {
