@@ -23,14 +23,19 @@ import (
 const root = "github.com/celadon-cel/celadon"
 
 // published lists the folders of the modules that others can require. Each gets a tag. "" is the
-// main module, which is the only Celadon module that the others require.
-var published = []string{"", "celadontest/fakeclient", "celadontest/remote", "celadonvet", "cmd/celadon", "cmd/celadon-gen"}
+// main module. The others require only it and those in required.
+var published = []string{"", "builtin", "celadontest/fakeclient", "celadontest/remote", "celadonvet", "cmd/celadon", "cmd/celadon-gen"}
+
+// required lists the folders of the modules that other modules require, in an order in which each only requires those
+// before it.
+var required = []string{"", "builtin"}
 
 // tag creates the release commit on HEAD, and its tags. In the source tree, the other modules
 // replace the main module by its folder. The go command ignores replacements in required modules,
 // and does not install a command from a module that has any, so the release commit requires the
 // main module at the released version instead. The main module does not contain the other modules,
-// so their go.sum files can include its hash in the same commit.
+// so their go.sum files can include its hash in the same commit. So do the modules that require builtin: it is
+// changed before its hash is computed.
 func tag(repo, version string) error {
 	if semver.Canonical(version) != version || semver.Major(version) != "v0" && semver.Major(version) != "v1" {
 		return fmt.Errorf("%q: want a version such as v0.1.0", version) // v2 and later need another module path
@@ -38,16 +43,29 @@ func tag(repo, version string) error {
 	if status, err := git(repo, "status", "--porcelain"); err != nil || status != "" {
 		return errors.Join(err, fmt.Errorf("%s has changes: commit them first\n%s", repo, status))
 	}
-	sums, err := hashes(repo, version)
-	if err != nil {
+	commit := []string{"commit", "--quiet", "--allow-empty", "--all", "--message", "Release " + version}
+	sums := map[string][]string{}
+	change := func(dirs []string) error {
+		for _, dir := range dirs {
+			if err := release(filepath.Join(repo, dir), version, sums); err != nil {
+				return fmt.Errorf("%s: %w", dir, err)
+			}
+		}
+		_, err := git(repo, commit...)
 		return err
 	}
-	for _, dir := range published[1:] {
-		if err := release(filepath.Join(repo, dir), version, sums); err != nil {
-			return fmt.Errorf("%s: %w", dir, err)
+	for _, dir := range required {
+		err := change([]string{dir})
+		if err != nil {
+			return err
 		}
+		if sums[path.Join(root, dir)], err = hashes(repo, dir, version); err != nil {
+			return err
+		}
+		commit = append(commit[:len(commit):len(commit)], "--amend")
 	}
-	if _, err := git(repo, "commit", "--quiet", "--allow-empty", "--all", "--message", "Release "+version); err != nil {
+	others := slices.DeleteFunc(slices.Clone(published), func(dir string) bool { return slices.Contains(required, dir) })
+	if err := change(others); err != nil {
 		return err
 	}
 	for _, dir := range published {
@@ -58,15 +76,16 @@ func tag(repo, version string) error {
 	return nil
 }
 
-// hashes returns the go.sum lines for the main module at HEAD.
-func hashes(repo, version string) ([]string, error) {
+// hashes returns the go.sum lines for the module in a folder at HEAD.
+func hashes(repo, dir, version string) ([]string, error) {
+	module := module.Version{Path: path.Join(root, dir), Version: version}
 	file, err := os.CreateTemp("", "celadon-*.zip")
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
-	if err := zip.CreateFromVCS(file, module.Version{Path: root, Version: version}, repo, "HEAD", ""); err != nil {
+	if err := zip.CreateFromVCS(file, module, repo, "HEAD", dir); err != nil {
 		return nil, err
 	}
 	all, err := dirhash.HashZip(file.Name(), dirhash.DefaultHash)
@@ -74,17 +93,18 @@ func hashes(repo, version string) ([]string, error) {
 		return nil, err
 	}
 	goMod, err := dirhash.DefaultHash([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
-		text, err := git(repo, "show", "HEAD:go.mod")
+		text, err := git(repo, "show", "HEAD:"+path.Join(dir, "go.mod"))
 		return io.NopCloser(strings.NewReader(text)), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("%s %s %s\n", root, version, all), fmt.Sprintf("%s %s/go.mod %s\n", root, version, goMod)}, nil
+	return []string{fmt.Sprintf("%s %s %s\n", module.Path, version, all), fmt.Sprintf("%s %s/go.mod %s\n", module.Path, version, goMod)}, nil
 }
 
-// release changes the module in dir to require the main module instead of replacing it.
-func release(dir, version string, sums []string) error {
+// release changes the module in dir to require other modules of Celadon instead of replacing them. sums has their go.sum
+// lines by path.
+func release(dir, version string, sums map[string][]string) error {
 	name := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -97,32 +117,31 @@ func release(dir, version string, sums []string) error {
 	if len(f.Replace) == 0 {
 		return nil // it does not depend on the main module
 	}
-	for _, r := range f.Replace {
-		if r.Old.Path != root {
-			return fmt.Errorf("replaces %s: only %s may be replaced", r.Old.Path, root)
+	for _, r := range slices.Clone(f.Replace) {
+		name := r.Old.Path
+		if sums[name] == nil {
+			return fmt.Errorf("replaces %s: only modules of Celadon that others require may be replaced", name)
 		}
-	}
-	if err := errors.Join(f.DropReplace(root, ""), f.AddRequire(root, version)); err != nil {
-		return err
+		err := errors.Join(f.DropReplace(name, ""), f.AddRequire(name, version), addSums(filepath.Join(dir, "go.sum"), name, sums[name]))
+		if err != nil {
+			return err
+		}
 	}
 	f.Cleanup()
 	if text, err = f.Format(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(name, text, 0o644); err != nil {
-		return err
-	}
-	return addSums(filepath.Join(dir, "go.sum"), sums)
+	return os.WriteFile(name, text, 0o644)
 }
 
-// addSums inserts the go.sum lines of the main module in the order of go mod tidy.
-func addSums(name string, sums []string) error {
+// addSums inserts the go.sum lines of a module in the order of go mod tidy.
+func addSums(name, module string, sums []string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
 	lines := slices.Collect(strings.Lines(string(text)))
-	at, _ := slices.BinarySearchFunc(lines, root+" ", func(line, begin string) int { return strings.Compare(strings.SplitAfter(line, " ")[0], begin) })
+	at, _ := slices.BinarySearchFunc(lines, module+" ", func(line, begin string) int { return strings.Compare(strings.SplitAfter(line, " ")[0], begin) })
 	return os.WriteFile(name, []byte(strings.Join(slices.Insert(lines, at, sums...), "")), 0o644)
 }
 
