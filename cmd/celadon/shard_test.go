@@ -57,7 +57,7 @@ func shardTree(t *testing.T) string {
 		"m/a.jsonl.json":       lines.String() + "{\"apiVersion\": broken\n" + strings.Repeat(fmt.Sprintf(crontab, 7, "@daily"), 2),
 		"m/half.json":          `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"half"},"spec":{"a":tru}}` + "\n" + strings.TrimSuffix(fmt.Sprintf(crontab, 99, "@daily"), "}\n") + `,"kind":"Other"}`,
 		"m/b.json":             `{"apiVersion":"v1","kind":"List","items":[` + list.String() + "]}",
-		"m/c.yaml":             "a: b\n---\n" + goodCronTab + "sped: {}\n---\n" + goodCronTab + "spec: {}\n---\n- x\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\na: [\n",
+		"m/c.yaml":             "a: b\n---\n" + goodCronTab + "sped: {}\n---\n" + goodCronTab + "spec: {}\n---\n- x\n---\napiVersion: example.org/v1\nkind: Gadget\nmetadata: {name: s}\n---\na: [\n",
 		"m/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
 		"m/t.yaml":             "apiVersion: {{ .Values.x }}\n---\nb: {{ .Values.y }}\n--- \nc: {{ d }}\n",
 		"m/esc\x1b.yaml":       "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: \"a\\u202e\\e[31m\"}\nspec: {schedule: x, image: \"\\0\"}\n",

@@ -57,7 +57,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	case err != nil: // the old object cannot be one of a server
 		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}
 	}
-	d.report.Warnings = slices.Concat([]string{}, res.Warnings, d.report.Warnings)
+	d.report.Warnings = append(append([]string{}, res.Warnings...), d.report.Warnings...)
 	if policies != nil && policies.out.verdict != "" {
 		return policies.out
 	}
