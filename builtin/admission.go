@@ -35,9 +35,7 @@ func (*admitter) Handles(admission.Operation) bool { return true }
 
 func (a *admitter) Admit(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
 	if attrs.GetOldObject() != nil && attrs.GetObject() != nil {
-		if err := match(attrs.GetObject(), attrs.GetOldObject()); err != nil {
-			return err
-		}
+		setVersion(attrs.GetObject())
 	}
 	if a.write.Admission != nil {
 		if err := a.mutate(ctx, attrs, o); err != nil {
@@ -94,14 +92,11 @@ func (a *admitter) Validate(ctx context.Context, attrs admission.Attributes, o a
 	return a.write.Admission.Validate(ctx, review)
 }
 
-// match gives an object the identity of the one that it replaces, as if the client had read that first.
-func match(object, old runtime.Object) error {
-	to, err := meta.Accessor(object)
-	if err != nil {
-		return nil // an object without metadata, such as options
+// setVersion gives an object the resource version of the one that it replaces, as if the client had read that first.
+func setVersion(object runtime.Object) {
+	if to, err := meta.Accessor(object); err == nil { // options have no metadata
+		to.SetResourceVersion(storedVersion)
 	}
-	to.SetResourceVersion(storedVersion)
-	return nil
 }
 
 func newReview(attrs admission.Attributes, o admission.ObjectInterfaces) (r Review, err error) {
@@ -118,7 +113,9 @@ func newReview(attrs admission.Attributes, o admission.ObjectInterfaces) (r Revi
 }
 
 // versioned returns an object in the version of kind. object may be nil.
-func versioned(object runtime.Object, kind schema.GroupVersionKind, o admission.ObjectInterfaces) (map[string]any, error) {
+func versioned(
+	object runtime.Object, kind schema.GroupVersionKind, o admission.ObjectInterfaces,
+) (map[string]any, error) {
 	if object == nil {
 		return nil, nil
 	}

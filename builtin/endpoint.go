@@ -51,7 +51,9 @@ var all = sync.OnceValue(func() map[schema.GroupVersionKind]*Resource {
 	return kinds
 })
 
-func newEndpoints(resource schema.GroupVersionResource, registries map[string]rest.Storage) (map[string]*endpoint, error) {
+func newEndpoints(
+	resource schema.GroupVersionResource, registries map[string]rest.Storage,
+) (map[string]*endpoint, error) {
 	endpoints := map[string]*endpoint{}
 	main, ok := registries[""].(rest.Scoper)
 	if !ok {
@@ -92,7 +94,9 @@ func deprecations(kind schema.GroupVersionKind) ([]string, error) {
 const maxBody = 3 << 20
 
 // newScope returns the scope of an endpoint as APIInstaller in k8s.io/apiserver/pkg/endpoints does.
-func newScope(resource schema.GroupVersionResource, subresource string, registry rest.Storage, cluster bool) (*handlers.RequestScope, error) {
+func newScope(
+	resource schema.GroupVersionResource, subresource string, registry rest.Storage, cluster bool,
+) (*handlers.RequestScope, error) {
 	gv, scheme := resource.GroupVersion(), legacyscheme.Scheme
 	kind, err := kindOf(gv, registry)
 	if err != nil {
@@ -102,8 +106,9 @@ func newScope(resource schema.GroupVersionResource, subresource string, registry
 	scope := &handlers.RequestScope{
 		Namer:      handlers.ContextBasedNaming{Namer: runtime.Namer(meta.NewAccessor()), ClusterScoped: cluster},
 		Serializer: legacyscheme.Codecs, ParameterCodec: legacyscheme.ParameterCodec,
-		Creater: scheme, Convertor: scheme, Defaulter: scheme, Typer: scheme, UnsafeConvertor: runtime.UnsafeObjectConvertor(scheme),
-		Authorizer: allowed, EquivalentResourceMapper: runtime.NewEquivalentResourceRegistry(),
+		Creater: scheme, Convertor: scheme, Defaulter: scheme, Typer: scheme,
+		UnsafeConvertor: runtime.UnsafeObjectConvertor(scheme),
+		Authorizer:      allowed, EquivalentResourceMapper: runtime.NewEquivalentResourceRegistry(),
 		Resource: resource, Kind: kind, Subresource: subresource,
 		MetaGroupVersion: metav1.SchemeGroupVersion, HubGroupVersion: hub, MaxRequestBodyBytes: maxBody,
 	}
