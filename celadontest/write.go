@@ -106,7 +106,6 @@ func statusError(status *metav1.Status) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: *status.DeepCopy()}
 }
 
-// A verdict is the result of a write.
 type verdict struct {
 	write  Write
 	object map[string]any

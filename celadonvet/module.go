@@ -29,7 +29,6 @@ type module struct {
 	err      error
 }
 
-// module returns the findings of the module that contains file.
 func (v *vetter) module(file string) ([]markervet.Finding, error) {
 	dir, err := gotree.Root(filepath.Dir(file))
 	if err != nil {
@@ -46,7 +45,6 @@ func (v *vetter) module(file string) ([]markervet.Finding, error) {
 	return m.findings, m.err
 }
 
-// vetModule vets all packages with markers of the module in dir.
 func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	top := gotree.Top(dir)
 	at, err := filepath.Rel(top, dir)

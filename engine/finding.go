@@ -13,7 +13,6 @@ import (
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// A finding is an error of a write.
 type finding struct {
 	err  *field.Error
 	rule *compiledRule // nil if the error does not belong to a rule

@@ -146,7 +146,6 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 	return nil, false, nil
 }
 
-// rule compiles a rule for n.
 func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*compiledRule, error) {
 	if w.compiler == nil || w.made >= maxMade {
 		c, err := newCompiler(w.Engine.info.Config)

@@ -55,7 +55,6 @@ func (r *compiledRule) defaultMessage() string {
 	return strings.TrimSpace(r.spec.Message)
 }
 
-// A ruleAtNode is a rule to be compiled, with its node.
 type ruleAtNode struct {
 	node *ruleNode
 	rule *compiledRule

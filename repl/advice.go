@@ -128,7 +128,6 @@ func writeOver(b *strings.Builder, rule *vet.Rule) {
 	}
 }
 
-// writeBounds writes the bounds to set in the schema.
 func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 	if len(v.Advice) == 0 {
 		return

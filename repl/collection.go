@@ -28,7 +28,6 @@ type collection struct {
 	objects []storedObject
 }
 
-// A storedObject is an object of a collection.
 type storedObject struct {
 	identity
 	file string
@@ -145,7 +144,6 @@ const (
 	maxCompared = 10_000
 )
 
-// value decodes the object.
 func (o *storedObject) value() (map[string]any, error) { return engine.Decode(o.json) }
 
 // at returns the file and the line of the object.
@@ -185,7 +183,6 @@ func (c *collection) find(name string) (found []int) {
 	return found
 }
 
-// notFound returns the error for a name that no object of the collection has.
 func (c *collection) notFound(name string) error {
 	var names []string
 	for i := range c.objects[:min(len(c.objects), maxCompared)] {
@@ -330,7 +327,6 @@ func (s *Session) current(c *collection, i int) error {
 	return s.commit(&next, next.steps)
 }
 
-// loaded returns a stored object as an object of the session.
 func (s *Session) loaded(o *storedObject) (*object, error) {
 	doc, err := o.document(s.state.crd.engine.Info().Namespaced)
 	if err != nil {

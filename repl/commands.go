@@ -132,7 +132,6 @@ func isBareCommand(line string) bool {
 	return len(words) == 1 && slices.Contains(bareWords, words[0]) || len(words) == 2 && words[0] == "help"
 }
 
-// noCommand returns the error for an unknown command name.
 func noCommand(name string) error {
 	var all, begun []string
 	name = termwidth.Cut(name, maxValue)

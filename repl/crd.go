@@ -76,7 +76,6 @@ func (c *crd) version(name string) int {
 	return -1
 }
 
-// schemaHere returns the schema node at the session's path.
 func (s *Session) schemaHere() *schemaNode {
 	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.location.steps)
 }

@@ -57,7 +57,6 @@ func (s *Session) addRuleAt(ctx context.Context, path, rule string) (string, err
 	return s.addRule(ctx, rule)
 }
 
-// addRule adds a rule at the session's path.
 func (s *Session) addRule(ctx context.Context, rule string) (string, error) {
 	rule, err := s.expand(rule)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// A commandGroup is a group of commands in :help.
 type commandGroup struct {
 	title    string
 	commands []command
@@ -24,7 +23,6 @@ func commandGroups() []commandGroup {
 	}
 }
 
-// usage returns the command as the user writes it.
 func (c *command) usage() string { return strings.TrimSpace(":" + c.name + " " + c.args) }
 
 // help implements :help. It prints an overview of all commands, or describes one. It also accepts

@@ -59,7 +59,6 @@ func isPath(tokens []lex.Token, end int) bool {
 	return true
 }
 
-// question replies to NAME?.
 func (s *Session) question(ctx context.Context, name string) Reply {
 	var text string
 	var err error
@@ -108,7 +107,6 @@ func (s *Session) nameHelp(ctx context.Context, name string) (string, error) {
 	return s.fieldHelp(s.helper().Hover(expanded, lastName(expanded)))
 }
 
-// noName returns the error for an unknown name.
 func (s *Session) noName(name string) error {
 	known := append(functions(s), commandNames(s)...)
 	for _, l := range s.lets {

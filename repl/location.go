@@ -186,7 +186,6 @@ func (p *location) fromRoot(steps []engine.Step) string {
 	return "; did you mean " + path + "?"
 }
 
-// hasPath reports whether the schema has the path arg.
 func (p *location) hasPath(arg string) bool {
 	steps, err := p.resolve(arg)
 	d := p.root

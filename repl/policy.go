@@ -24,7 +24,6 @@ type policies struct {
 	problems []string
 }
 
-// newPolicies compiles the policies in documents.
 func newPolicies(docs []Document, kube string) (*policies, error) {
 	var objects []map[string]any
 	for _, doc := range docs {
@@ -70,7 +69,6 @@ func notes(problems []string) string {
 // policyKind is the kind of policies.
 var policyKind = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}
 
-// names returns the names of the policies.
 func (p *policies) names() (names []string) {
 	if p == nil {
 		return nil

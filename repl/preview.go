@@ -83,7 +83,6 @@ func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPre
 	return p
 }
 
-// typedExpr returns the expression in a line, and whether it has one.
 func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 	if s.partial == "" && isBareCommand(line) {
 		return x, false
@@ -108,7 +107,6 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 	return x, x.pos >= 0 && slices.ContainsFunc(lex.Tokens([]rune(x.src)), isCode)
 }
 
-// endsOperand reports whether an operand can end with t.
 func endsOperand(t lex.Token) bool {
 	return lex.EndsOperand(t) || t.Kind == lex.Number || t.Text == "}"
 }

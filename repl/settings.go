@@ -96,7 +96,6 @@ func (s *Session) changeSetting(chosen setting, value string) (string, error) {
 	return "", nil
 }
 
-// settingNames returns the names of all settings.
 func settingNames(*Session) []string {
 	var names []string
 	for _, s := range allSettings() {

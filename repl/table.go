@@ -59,7 +59,6 @@ func writeLine(b *strings.Builder, line string, width int) {
 	b.WriteString(cutLine(strings.TrimRight(line, " "), width) + "\n")
 }
 
-// cutLine cuts a line at width.
 func cutLine(line string, width int) string {
 	if width <= 0 || termwidth.Width(line) <= width {
 		return line

@@ -148,7 +148,6 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
-// color reports whether output has colors.
 func (t *Terminal) color() bool { return t.config.Color && !t.session.settings.noColor }
 
 // style colors error messages.

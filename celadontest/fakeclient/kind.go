@@ -37,7 +37,6 @@ func newKind(crd *apiextensionsv1.CustomResourceDefinition) *kind {
 	}
 }
 
-// serves reports whether the endpoint exists.
 func (k *kind) serves(at endpoint) bool {
 	for i := range k.crd.Spec.Versions {
 		v := &k.crd.Spec.Versions[i]

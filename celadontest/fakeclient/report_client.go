@@ -71,7 +71,6 @@ func (r *reporter) object(ctx context.Context, c client.Client, obj, body client
 		func() (string, error) { err := do(); return obj.GetName(), err })
 }
 
-// configuration reports an apply.
 func (r *reporter) configuration(ctx context.Context, c client.Client, obj runtime.ApplyConfiguration, subresource string, do func() error) error {
 	u, err := configured(obj)
 	if err != nil {

@@ -91,7 +91,6 @@ func (s *server) stored(c *call, given map[string]any) map[string]any {
 // systemFields are the metadata fields that a create resets.
 var systemFields = []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "managedFields"}
 
-// withSystemFields returns obj with the system fields of the seed.
 func withSystemFields(obj, seed map[string]any) map[string]any {
 	obj = runtime.DeepCopyJSON(obj)
 	to := obj["metadata"].(map[string]any)

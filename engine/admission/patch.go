@@ -15,7 +15,6 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// An object is the object to patch.
 type object struct {
 	fields     map[string]any
 	skip       map[string]bool

@@ -91,7 +91,6 @@ func (d *Decision) DeniedBy() (names []string) {
 	return names
 }
 
-// policyRequest converts an admission request to a request to policies.
 func policyRequest(req *admissionv1.AdmissionRequest) (*policy.Request, error) {
 	out := &policy.Request{
 		Operation: policy.Operation(req.Operation), Subresource: req.SubResource, Kind: kindOf(req), Name: req.Name, Namespace: req.Namespace,

@@ -101,7 +101,6 @@ func checkRequest(req *admissionv1.AdmissionRequest) error {
 	return badRequest("operation %q (want CREATE, UPDATE, DELETE or CONNECT)", req.Operation)
 }
 
-// open converts an admission request to a request for an engine.
 func open(req *admissionv1.AdmissionRequest) (*engine.Request, error) {
 	obj, err := decode("object", &req.Object)
 	if err != nil {

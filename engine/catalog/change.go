@@ -172,7 +172,6 @@ func (c *Catalog) swap(byName map[string]*Entry) {
 	c.current.Store(next)
 }
 
-// A defineResult is the result of define.
 type defineResult struct {
 	entry *Entry
 	err   error

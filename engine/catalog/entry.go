@@ -57,7 +57,6 @@ func (e *Entry) Namespaced() bool {
 	return e.engine.Info().Namespaced
 }
 
-// newEntry returns an uncompiled entry for crd.
 func newEntry(crd *apiextensionsv1.CustomResourceDefinition, cfg engine.Config) *Entry {
 	e := &Entry{
 		Name:     crd.Name,

@@ -49,7 +49,6 @@ func (w Webhook) Converter() (*Converter, error) {
 	return reviews(c.codec, c.call), nil
 }
 
-// A client calls a webhook.
 type client struct {
 	Webhook
 	codec runtime.Codec

@@ -115,7 +115,6 @@ var (
 	errTexts = &undecidedError{fmt.Sprintf("the messages of the policies have over %d MiB", maxTexts>>20)}
 )
 
-// keep adds an evaluation to the result.
 func (e *evaluation) keep(of Evaluation) {
 	e.kept += 1 + len(of.Decisions)
 	for i := range of.Decisions {
@@ -124,7 +123,6 @@ func (e *evaluation) keep(of Evaluation) {
 	e.result.Evaluations = append(e.result.Evaluations, of)
 }
 
-// policy evaluates a policy with all its bindings.
 func (e *evaluation) policy(p *compiledPolicy) error {
 	if len(p.bindings) == 0 {
 		return nil
@@ -154,7 +152,6 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 	return nil
 }
 
-// binding evaluates a policy with a binding.
 func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, all annotations) error {
 	if b.constraints != nil {
 		_, ok, err := b.constraints.matches(&e.situation)
@@ -196,7 +193,6 @@ func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, a
 	return nil
 }
 
-// run evaluates a policy with a binding and a params object.
 func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *converted, params map[string]any, all annotations) error {
 	r := p.runs.Get().(*run)
 	r.start(e.ctx, e.workLeft)

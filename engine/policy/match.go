@@ -107,7 +107,6 @@ func resourcesProblem(items []string) string {
 
 var namespacesResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
-// matches reports whether the rule matches the request with the given resource.
 func (r *resourceRule) matches(req *Request, resource schema.GroupVersionResource) bool {
 	return r.matchesScope(req, resource) && hasOrAll(r.Operations, string(req.Operation)) && hasOrAll(r.APIGroups, resource.Group) &&
 		hasOrAll(r.APIVersions, resource.Version) && r.matchesResource(resource.Resource, req.Subresource)

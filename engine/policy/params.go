@@ -28,7 +28,6 @@ func compareParams(a, b paramsObject) int {
 // defaultNamespace is the namespace of namespaced objects without metadata.namespace.
 const defaultNamespace = "default"
 
-// A compiledRef is a compiled paramRef.
 type compiledRef struct {
 	name, namespace string
 	selector        labels.Selector // nil if name is set

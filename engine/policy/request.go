@@ -92,7 +92,6 @@ func (req *Request) check() error {
 	return nil
 }
 
-// isNamespace reports whether the request is for a Namespace itself.
 func (req *Request) isNamespace() bool {
 	return req.Kind == schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 }

@@ -182,7 +182,6 @@ func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, rea
 	r.result.Allowed = false
 }
 
-// An errorText is an error with a text of the server.
 type errorText string
 
 func (e errorText) Error() string { return string(e) }

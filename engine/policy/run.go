@@ -57,7 +57,6 @@ type run struct {
 	bug error
 }
 
-// A result is the result of an expression.
 type result struct {
 	value ref.Val // nil if failure is set, or if the expression is absent
 	// failure is the server's error.

@@ -28,7 +28,6 @@ type Set struct {
 
 type groupKind struct{ group, kind string }
 
-// A compiledPolicy is a policy with its bindings.
 type compiledPolicy struct {
 	kind, name     string
 	program        *program
@@ -138,7 +137,6 @@ type loader struct {
 	version, kind, name string
 }
 
-// A policyKey is the kind and name of a policy.
 type policyKey struct{ kind, name string }
 
 // The kinds of policies. The kinds of bindings have the suffix bindingSuffix.
@@ -148,7 +146,6 @@ const (
 	bindingSuffix  = "Binding"
 )
 
-// key returns the key of the current policy or binding.
 func (l *loader) key() policyKey { return policyKey{strings.TrimSuffix(l.kind, bindingSuffix), l.name} }
 
 // A boundBinding is a binding that is not yet attached to its policy.
@@ -282,7 +279,6 @@ func (l *loader) newPolicy(doc map[string]any, document any, base *policyBase, c
 	return p
 }
 
-// addPolicy adds a policy that has a program.
 func (l *loader) addPolicy(p *compiledPolicy) {
 	p.runs.New = func() any { return newRun(p.program) }
 	l.policies[l.key()] = p

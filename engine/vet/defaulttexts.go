@@ -61,7 +61,6 @@ func (e embeddedFinder) schema(s *apiextensions.JSONSchemaProps, path *field.Pat
 	}
 }
 
-// value adds the paths in a value with schema s.
 func (e embeddedFinder) value(s *apiextensions.JSONSchemaProps, value any, path *field.Path) {
 	if s == nil {
 		return

@@ -123,7 +123,6 @@ func schemaType(t reflect.Type) (_ reflect.Type, decodesItself bool) {
 	return t, false
 }
 
-// A fieldTable holds the fields of structs.
 type fieldTable map[reflect.Type]map[string]reflect.Type
 
 // of returns the types of a struct's fields by their names in JSON.

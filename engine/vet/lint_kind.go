@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// kinds is a set of kinds.
 type kinds uint
 
 const allKinds = ^kinds(0)
@@ -95,7 +94,6 @@ func (in *inspection) kindOf(c *textComparison) notation.Kind {
 	return set.only()
 }
 
-// texts returns the literals that are compared.
 func (c *textComparison) texts() (list []string) {
 	if c.list != nil {
 		return c.list
@@ -200,7 +198,6 @@ func (in *inspection) pattern(src string) *allowedTexts {
 // maxEnum limits the values of an enum that are compared.
 const maxEnum = 40
 
-// candidates returns strings that an operand can be.
 func (in *inspection) candidates(o *textOperand, c *textComparison) (list []string) {
 	if o.path == nil {
 		return []string{o.literal}

@@ -18,7 +18,6 @@ func macroOf(e ast.Expr) (m loops.Loop, ok bool) {
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// mentions reports whether an expression contains one of the variables.
 func mentions(e ast.Expr, variables ...string) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		found = found || e.Kind() == ast.IdentKind && slices.Contains(variables, e.AsIdent())

@@ -124,7 +124,6 @@ func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *probl
 	return s.instead(e, short(text)+" does not use "+m.Variable+", but runs for each element", s.parenthesized(e, text+written+loop))
 }
 
-// hasLoop reports whether an expression contains a loop.
 func hasLoop(e ast.Expr) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind }))
 	return found

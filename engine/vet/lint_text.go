@@ -183,7 +183,6 @@ func (in *inspection) sources(c *textComparison, args []ast.Expr) bool {
 	return ok && ok2
 }
 
-// literals returns the strings of a list of literals.
 func literals(e ast.Expr) (list []string, ok bool) {
 	if e.Kind() != ast.ListKind {
 		return nil, false

@@ -25,7 +25,6 @@ func resetMeta(meta *metav1.ObjectMeta) {
 	meta.ManagedFields = nil
 }
 
-// storeVersion adds the storage version to the stored versions.
 func storeVersion(crd *apiextensions.CustomResourceDefinition) {
 	for i := range crd.Spec.Versions {
 		if name := crd.Spec.Versions[i].Name; crd.Spec.Versions[i].Storage {

@@ -175,7 +175,6 @@ func anyRules(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
-// link sets the parents of b and its descendants.
 func (b *branch) link(parent *branch) {
 	b.parent = parent
 	b.inScope = len(b.props.XValidations) > 0 || parent != nil && parent.inScope
@@ -242,7 +241,6 @@ func (b *branch) correlates(child *branch) bool {
 	return true
 }
 
-// structuralNode returns the node as a structural schema.
 func (b *branch) structuralNode() (node *schema.Structural, err error) {
 	if b.structural == nil {
 		b.structural, err = schema.NewStructural(b.props)

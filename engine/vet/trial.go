@@ -48,7 +48,6 @@ func (t *trial) setBound(b *bound, v int64) {
 	t.change(b, func() { t.set[b] = v })
 }
 
-// restoreBound restores the bound of the schema.
 func (t *trial) restoreBound(b *bound) {
 	t.change(b, func() { delete(t.set, b) })
 }
@@ -67,7 +66,6 @@ func (t *trial) change(b *bound, do func()) {
 // fits reports whether all rules and their sum are within the limits.
 func (t *trial) fits() bool { return t.overLimit == 0 && !t.sum.exceeds(t.ad.perSchema) }
 
-// exceedsRuleLimit reports whether a rule exceeds the limit of a single rule.
 func (ad *advisor) exceedsRuleLimit(p price) bool {
 	return p.total > ad.perRule || p.message > ad.perRule
 }

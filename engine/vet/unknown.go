@@ -74,7 +74,6 @@ type marker struct {
 	ends    []int // the ends of the names
 }
 
-// value reads the value at path.
 func (m *marker) value(path []string) error {
 	token, err := m.decoder.Token()
 	if err != nil {

@@ -44,7 +44,6 @@ func (f *fault) pattern() string {
 	return fmt.Sprintf("the pattern is invalid at %s: %s", bad.Expr, bad.Code)
 }
 
-// patternEdits returns edits for an invalid pattern.
 func (m *fixer) patternEdits() [][]Edit {
 	text, s, bad := m.badPattern()
 	if bad == nil || s.End > len(m.src) {

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// typeEdits returns edits for type errors.
 func (m *fixer) typeEdits() [][]Edit {
 	if m.nodes == nil {
 		return nil

@@ -179,7 +179,6 @@ func (m *fixer) continued(attempts []attempt, steps int) []Fix {
 	return nil
 }
 
-// difference returns an edit that changes from to to.
 func difference(from, to []rune) []Edit {
 	start, end := 0, 0
 	for start < len(from) && start < len(to) && from[start] == to[start] {
@@ -414,7 +413,6 @@ func wrap(s Span, before, after string) []Edit {
 	return edits
 }
 
-// replace returns an edit that replaces s by text.
 func replace(s Span, text string) []Edit { return []Edit{{s.Start, s.End, text}} }
 
 // tokenSpan returns the range from token first to token last.

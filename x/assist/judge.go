@@ -30,7 +30,6 @@ func (p *Context) sound(was string, x *expr.Expr) bool {
 	return p.fits(x) && j.keepsTests(was) && j.soundPart(j.is.Expr()) && (p.Part == AnyExpression || price.Total <= price.Limit)
 }
 
-// soundPart examines e and its parts.
 func (j *judge) soundPart(e ast.Expr) bool {
 	ok := true
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

@@ -56,7 +56,6 @@ const (
 	admissionOnly = "CRD rules can use only self and oldSelf; this variable belongs to admission policies"
 )
 
-// unknown returns advice for an unknown name.
 func (f *fault) unknown(name string) Advice {
 	i := f.tokenOf(strings.TrimPrefix(name, "."))
 	if i < 0 {

@@ -86,7 +86,6 @@ func (f *fault) binary(name string, types []string, left string) string {
 	return ""
 }
 
-// isLiteral reports whether t is a string or a number.
 func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.Number }
 
 // noAlternative returns a hint for a value that is joined to a comparison with another value.

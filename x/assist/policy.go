@@ -100,7 +100,6 @@ func (p *PolicyContext) fieldsOf(path string) []string {
 	return strings.Fields(policyFields[path])
 }
 
-// roots returns the roots that begin with word.
 func (p *PolicyContext) roots(word string) []Candidate {
 	all := Completion{Candidates: policyRoots}.Only(word).Candidates
 	for i := range all {

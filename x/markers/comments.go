@@ -31,7 +31,6 @@ func (c *comments) at(doc *ast.CommentGroup, begin, free token.Pos) (groups []*a
 	return groups
 }
 
-// of returns the markers in comment groups.
 func (c *comments) of(groups []*ast.CommentGroup) (all []*Marker) {
 	for _, g := range groups {
 		all = append(all, c.markers(g)...)

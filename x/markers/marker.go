@@ -175,14 +175,12 @@ func alsoUnset(m *Marker, field string) *Marker {
 	return &more
 }
 
-// position returns the position of an offset.
 func (f *file) position(offset int) Position {
 	line := f.lineAt(offset)
 	from := f.lines[line]
 	return Position{f.name, line + 1, utf8.RuneCountInString(f.text[from:offset]) + 1}
 }
 
-// line returns the line that contains an offset.
 func (f *file) line(offset int) string {
 	text, _, _ := strings.Cut(f.text[f.lines[f.lineAt(offset)]:], "\n")
 	return strings.TrimSuffix(text, "\r")

@@ -47,7 +47,6 @@ type Problem struct {
 	Message string
 }
 
-// goPackage holds the types of a package.
 type goPackage struct {
 	// name is from the package clause; group and version are from package markers.
 	name, group, version string
@@ -67,7 +66,6 @@ type file struct {
 	afterGofmt map[string]bool // the file's comments after gofmt; nil until needed
 }
 
-// typeDecl is the declaration of a type.
 type typeDecl struct {
 	name    string
 	file    *file
@@ -79,7 +77,6 @@ type typeDecl struct {
 	unset   *markerSet            // markers that fields add to the struct
 }
 
-// fieldDecl is a field of a struct.
 type fieldDecl struct {
 	json    string // its name in objects
 	inline  bool
@@ -112,7 +109,6 @@ func (s *Source) Problems() []Problem { return s.problems }
 // Markers returns the markers of the given files in order.
 func (s *Source) Markers() []*Marker { return s.given }
 
-// add parses a file and returns its markers.
 func (s *Source) add(in File) []*Marker {
 	p := s.packages[in.Package]
 	if p == nil {
@@ -166,7 +162,6 @@ func (f *file) lineAt(offset int) int {
 	return i
 }
 
-// offset returns the offset of a token in the file.
 func (f *file) offset(p token.Pos) int { return f.tokens.Offset(p) }
 
 // built reports whether build constraints include the file on a typical machine. Generators skip
@@ -278,7 +273,6 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 	return all
 }
 
-// embeddedName returns the name of an embedded field.
 func embeddedName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

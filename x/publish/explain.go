@@ -71,7 +71,6 @@ func (e *explainer) line(text string) {
 	}
 }
 
-// block writes a headline and indented lines.
 func (e *explainer) block(headline string, lines ...string) {
 	e.line(headline + ":")
 	for _, line := range lines {

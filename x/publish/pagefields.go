@@ -106,7 +106,6 @@ func describeValues(s node, required, root bool) string {
 	return words
 }
 
-// descriptionOf returns the schema's description.
 func descriptionOf(s node) string { return replaceTabs(s.Text("description")) }
 
 // replaceTabs replaces tabs, which would be shown as untrusted characters.

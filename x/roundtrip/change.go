@@ -57,7 +57,6 @@ func (c *Change) apply(obj map[string]any) map[string]any {
 	return valuediff.Merge(obj, c.Patch).(map[string]any)
 }
 
-// in reports whether an object has the change.
 func (c *Change) in(obj map[string]any) bool { return reflect.DeepEqual(c.apply(obj), obj) }
 
 // valueAt returns the value at a path and whether it exists.

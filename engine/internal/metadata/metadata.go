@@ -90,7 +90,6 @@ func (v *Validator) Distinct(errs field.ErrorList) field.ErrorList {
 	})
 }
 
-// invalidEach returns one error for each message about value.
 func invalidEach(path *field.Path, value any, messages []string, origin string) (errs field.ErrorList) {
 	for _, message := range messages {
 		errs = append(errs, field.Invalid(path, value, message).WithOrigin(origin))

@@ -41,7 +41,6 @@ func (r Renderer) Body(err *field.Error) string {
 // errorTypeTooShort is field.ErrorTypeTooShort, which old releases do not declare.
 const errorTypeTooShort field.ErrorType = "FieldValueTooShort"
 
-// showsValue reports whether the text of err contains its value.
 func showsValue(err *field.Error) bool {
 	switch err.Type {
 	case field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeTooLong, errorTypeTooShort, field.ErrorTypeInternal:

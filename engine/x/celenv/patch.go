@@ -49,7 +49,6 @@ var patchEnvs [types.Newest + 1][2]struct {
 	env  *cel.Env
 }
 
-// A patchProvider provides the types of mutations.
 type patchProvider struct {
 	celtypes.Provider
 	minor int

@@ -22,7 +22,6 @@ type typeTable struct {
 	declared          []*apiservercel.DeclType
 }
 
-// An object is an object type in a typeTable.
 type object struct {
 	decl *types.Decl
 	// fields caches the fields looked up so far.

@@ -127,7 +127,6 @@ func (m *untypedMap) ConvertToType(t ref.Type) ref.Val {
 	return m.base().ConvertToType(t)
 }
 
-// untypedKeyIterator iterates over keys.
 type untypedKeyIterator struct {
 	iteratorValue
 	keys []string

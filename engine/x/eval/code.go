@@ -187,7 +187,6 @@ func (c *code) truth() testFunc {
 	return func(f *frame) truth { return f.truth(val(f)) }
 }
 
-// truth returns a ref.Val as a condition.
 func (f *frame) truth(v ref.Val) truth {
 	if b, ok := v.(celtypes.Bool); ok {
 		return truthOf(bool(b))

@@ -136,7 +136,6 @@ func isSortBy(overload string) bool {
 	return strings.HasPrefix(overload, "list_") && strings.HasSuffix(overload, "_sortByAssociatedKeys")
 }
 
-// extensionCost returns the cost of a call of an extension function.
 func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Val) uint64 {
 	switch overload {
 	case "list_sets_contains_list", "list_sets_intersects_list":

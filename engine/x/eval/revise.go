@@ -21,7 +21,6 @@ import (
 // linked function has the same result.
 type revision func(args []ref.Val) (ref.Val, bool)
 
-// A revisedFunction is a function with a revision.
 type revisedFunction struct {
 	in       minors.Range
 	function string

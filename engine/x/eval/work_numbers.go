@@ -35,7 +35,6 @@ func opaques(work, memory float64) demand {
 	}
 }
 
-// bigNumber returns the work on a number with the given number of digits.
 func bigNumber(digits float64) float64 { return digits * (64 + digits/512) }
 
 // quantityRead adds the work of parsing a quantity, which computes with all digits of the number.

@@ -15,7 +15,6 @@ var formatNames = map[string]minors.Range{
 	"k8sshortname": minors.Since(34), "k8slongname": minors.Since(34),
 }
 
-// checksFormat reports whether the server checks the format of values of the given types.
 func (s *server) checksFormat(format string, types []string) bool {
 	valueType := ""
 	if s.formatsByType && len(types) == 1 {

@@ -155,7 +155,6 @@ func distinctIn(hashes []uint64, items []any, by identity, keys []string) bool {
 	return !h.unsure
 }
 
-// unique reports whether no two items are equal.
 func unique(items []any) bool {
 	if distinct(items, byValue, nil) {
 		return true

@@ -68,7 +68,6 @@ func (a *array) valid(items []any, m *meter) bool {
 	return !a.unique || unique(items)
 }
 
-// object holds the checks of objects.
 type object struct {
 	min, max *int64
 	required []string

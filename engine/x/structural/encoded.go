@@ -120,7 +120,6 @@ func isNull(v apiextensionsv1.JSON) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// null reports whether v is set to null.
 func (e *encoder) null(v **apiextensionsv1.JSON) bool {
 	null := *v != nil && isNull(**v)
 	if null && e.fix {

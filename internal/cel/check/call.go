@@ -62,7 +62,6 @@ func (s *state) free(e ast.Expr, fn *function, args []*celtypes.Type) *celtypes.
 	return s.overloads(e, fn.free, args)
 }
 
-// logical checks a call of && or ||.
 func (s *state) logical(e ast.Expr, fn *function, args []*celtypes.Type) *celtypes.Type {
 	for _, t := range args {
 		if !s.assignable(t, celtypes.BoolType) {

@@ -7,7 +7,6 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// loop checks a comprehension.
 func (s *state) loop(loop ast.ComprehensionExpr) *celtypes.Type {
 	over := s.check(loop.IterRange())
 	if over == nil {

@@ -22,7 +22,6 @@ var numbers = sync.OnceValue(func() (known [128]*celtypes.Type) {
 	return known
 })
 
-// parameterNumber returns the number of a numbered type parameter.
 func parameterNumber(t *celtypes.Type) (n int) {
 	for _, digit := range []byte(t.TypeName()) {
 		n = 10*n + int(digit-'0')

@@ -166,7 +166,6 @@ func (s *state) bindTo(variable, t term) (ok, wasBound bool) {
 	return true, false
 }
 
-// occursIn reports whether a variable occurs in t.
 func (s *state) occursIn(variable int, t term) bool {
 	if t.Kind() == celtypes.TypeParamKind {
 		v := t.variable()

@@ -19,7 +19,6 @@ func sets(factor float64) price {
 	}
 }
 
-// newList returns the estimate of a function that creates a list.
 func newList(factor float64, of checker.SizeEstimate) (priced, bool) {
 	cost := of.MultiplyByCostFactor(factor).Add(checker.FixedCostEstimate(1 + common.ListCreateBaseCost))
 	return priced{cost: cost, size: ranged(of)}, true

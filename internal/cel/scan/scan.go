@@ -148,7 +148,6 @@ func (s *Scanner) rare(t *Token, i int) {
 	}
 }
 
-// set sets t and advances the scanner to the end of the token.
 func (s *Scanner) set(t *Token, kind Kind, start, end int) {
 	t.Kind, t.Marks, t.Start, t.End = kind, 0, int32(start), int32(end)
 	s.pos = end
@@ -288,7 +287,6 @@ func (s *Scanner) longText(t *Token, i int, q byte, raw bool) {
 	t.Marks |= Open
 }
 
-// end sets the end of t and advances the scanner.
 func (s *Scanner) end(t *Token, at int) {
 	t.End, s.pos = int32(at), at
 }

@@ -48,7 +48,6 @@ type edit struct {
 	before, after int
 }
 
-// script returns the edits that change a to b.
 func script(a, b []string) []edit {
 	front := 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {

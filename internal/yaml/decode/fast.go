@@ -83,7 +83,6 @@ func isMarker(line []byte) bool {
 	return false
 }
 
-// lineAfter returns the start of the line after i.
 func (r *reader) lineAfter(i int) int {
 	if i < len(r.text) && r.text[i] == '\n' {
 		return i + 1

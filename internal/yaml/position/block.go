@@ -25,7 +25,6 @@ func header(text string, at int) blockHeader {
 	return h
 }
 
-// lineEnd returns the offset of the end of the line that contains i.
 func lineEnd(text string, i int) int {
 	for i < len(text) {
 		if n, _ := lineBreak(text[i:]); n > 0 {

@@ -311,7 +311,6 @@ func (o *outline) mapping(parent int) *Node {
 	return n
 }
 
-// pair parses a key and its value.
 func (o *outline) pair() (key, value *Node) {
 	col, start := o.column(), o.at
 	size := o.key()

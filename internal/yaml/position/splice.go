@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// replace returns the splice that replaces old by a value.
 func (p *plan) replace(s *spot, old *Node) (splice, error) {
 	if s.in.Style == Flow {
 		text := p.inline(s.value)
@@ -129,7 +128,6 @@ func (p *plan) addFlow(to *Node, a addition, more bool) splice {
 	return splice{at, at, "," + p.between(to) + item}
 }
 
-// first returns the first node of an entry.
 func (n *Node) first(i int) *Node {
 	if n.Kind == Mapping {
 		return n.Keys[i]

@@ -164,7 +164,6 @@ func (m *menu) filter(line []rune, pos int) bool {
 	return true
 }
 
-// lines returns the rows of the menu.
 func (m *menu) lines(style Style, width, height int) []string {
 	help := wrap(m.text, width-len(noMark), min(maxHelpRows, max(0, height-2)))
 	rows := min(maxMenuRows, len(m.items), max(minMenuRows, height-len(help)))

@@ -103,7 +103,6 @@ func (s *Screen) erase(b *bytes.Buffer) {
 	b.WriteString("\r\x1b[J")
 }
 
-// paint writes the frame.
 func (s *Screen) paint(b *bytes.Buffer) {
 	width, height := s.size()
 	l := s.frame.layout(width)
@@ -241,7 +240,6 @@ func (w *wrapper) breakRow() {
 	w.column = 0
 }
 
-// finish returns the layout.
 func (w *wrapper) finish() *layout {
 	l := &layout{edge: w.column == w.width, cursorRow: w.cursor[0], cursorColumn: w.cursor[1]}
 	if l.cursorColumn == w.width { // after a full row

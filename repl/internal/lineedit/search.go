@@ -18,7 +18,6 @@ type search struct {
 	pos  int
 }
 
-// searchKey returns the action of a key during a search.
 func (e *Editor) searchKey(r rune, line []rune, pos int) Action {
 	s := e.search
 	switch {

@@ -49,7 +49,6 @@ func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, 
 	return a.answer, nil
 }
 
-// goalSearch is the work on a goal.
 type goalSearch struct {
 	*comparison
 	*goal

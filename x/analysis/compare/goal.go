@@ -66,7 +66,6 @@ func wrapped(values []any) []any {
 	return all
 }
 
-// typed adds a change of type.
 func (w *walker) typed(at schemaPath, o, n *props) {
 	old, new := typeOf(o), typeOf(n)
 	w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n)).altered = true
@@ -104,7 +103,6 @@ func (w *walker) nullable(at schemaPath, o, n *props) {
 	ch.altered, ch.adds = true, n.Nullable
 }
 
-// defaulted compares defaults.
 func (w *walker) defaulted(at schemaPath, o, n *props) {
 	if old, new := compact(o.Default), compact(n.Default); old != new && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any {
 		ch := w.add(at, ".default", "default", defaultOf(o), defaultOf(n), w.filled(at), nil)

@@ -69,7 +69,6 @@ func (w *walker) reworded(at schemaPath, m match) {
 	ch.Effect, ch.By, ch.Proof = Equivalent, ByProof, "the same expression"
 }
 
-// userTexts returns all texts of a rule that users see.
 func userTexts(r *aRule) string {
 	var parts []string
 	for _, p := range []struct{ name, text string }{

@@ -35,7 +35,6 @@ func (p schemaPath) any(below string) schemaPath {
 	return schemaPath{append(slices.Clip(p.steps), engine.Step{Any: true}), p.oldField + below, p.newField + below}
 }
 
-// last returns the name of the field at the path.
 func (p schemaPath) last() string { return p.steps[len(p.steps)-1].Name }
 
 // pair compares a version of the old CRD with a version of the new CRD.

@@ -39,7 +39,6 @@ func walk(s *spot, visit func(*spot)) {
 	}
 }
 
-// parts returns the operands of the part.
 func (s *spot) parts() (all []*spot) {
 	add := func(e ast.Expr, lazy bool, sign int) { all = append(all, &spot{e, s, lazy, sign}) }
 	switch s.e.Kind() {

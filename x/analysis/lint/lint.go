@@ -207,7 +207,6 @@ func (f *finder) lint(name string, r *vet.Rule, message string) Lint {
 	return Lint{Lint: vet.Lint{Name: name, Version: f.unit.name, Path: r.Path, Index: r.Index, Rule: r.Rule, Field: r.Field, Message: message}}
 }
 
-// reportedByVet reports whether vet reports the lint for the rule.
 func (f *finder) reportedByVet(name string, r *vet.Rule) bool {
 	return slices.ContainsFunc(f.report.Lints, func(l vet.Lint) bool { return l.Name == name && l.Field == r.Field })
 }

@@ -180,7 +180,6 @@ type subject struct {
 	whole bool
 }
 
-// A message is the message of a validation.
 type message struct{ path, text string }
 
 type kindName struct{ apiVersion, kind string }

@@ -14,7 +14,6 @@ const (
 	variablesName = "variables"
 )
 
-// visit calls f for each subexpression.
 func visit(e ast.Expr, f func(ast.Expr)) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(f))
 }
@@ -46,7 +45,6 @@ func text(e ast.Expr) (string, bool) {
 	return string(s), ok
 }
 
-// isRoot reports whether e is the root with the given name.
 func isRoot(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
 // usedVariables returns the variables that an expression selects, for expression.uses.

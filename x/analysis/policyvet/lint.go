@@ -83,7 +83,6 @@ func (l *linter) add(document map[string]any) {
 	}
 }
 
-// A reporter adds a lint to a report.
 type reporter func(lint string, at place, message string)
 
 // A place is a field, and the part of the expression there that a lint is about.
@@ -101,7 +100,6 @@ func (x *expression) at(part ast.Expr) place {
 	return p
 }
 
-// lint reports the lints of a document.
 func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 	add := func(lint string, at place, message string) {
 		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == at.path } // the other lint explains more

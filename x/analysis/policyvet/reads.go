@@ -69,7 +69,6 @@ func (r *reader) record(list []origin, test bool, at ast.Expr) {
 	}
 }
 
-// of returns the origins of e.
 func (r *reader) of(e ast.Expr) []origin {
 	if operand, name, test, ok := field(e); ok {
 		if isRoot(operand, variablesName) {

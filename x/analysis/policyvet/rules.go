@@ -57,7 +57,6 @@ func (m *matchResources) matchesRule(r *rule, operation string) bool {
 		!slices.ContainsFunc(m.ExcludeResourceRules, func(x rule) bool { return x.covers(r, operation) })
 }
 
-// matchesResource reports whether a rule matches an operation on a resource.
 func (m *matchResources) matchesResource(operation, group, resource, subresource string) bool {
 	return slices.ContainsFunc(m.ResourceRules, func(r rule) bool {
 		return has(r.Operations, operation) && r.matchesResource(group, resource, subresource)

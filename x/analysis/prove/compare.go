@@ -257,7 +257,6 @@ func (x *reading) below(a alt, v ref.Val, closed bool) (sat.Lit, bool) {
 	return 0, false
 }
 
-// membership returns the truth of left in right.
 func (x *reading) membership(e, left, right ast.Expr) truth {
 	if right.Kind() == ast.ListKind && len(right.AsList().OptionalIndices()) == 0 {
 		return x.oneOf(left, right.AsList().Elements())

@@ -57,7 +57,6 @@ func (w *formula) newPlace(p place) *place {
 	return &p
 }
 
-// field returns the place of a field.
 func (p *place) field(f *types.Field) *place {
 	if q := p.below[f.Name]; q != nil {
 		return q

@@ -148,7 +148,6 @@ func (x *reading) unmodeled(e ast.Expr) truth {
 	return g.given(g.both(defined, x.formula.named("defined: "+key)), x.formula.named(key))
 }
 
-// has returns the truth of the has macro.
 func (x *reading) has(s ast.SelectExpr) truth {
 	g := &x.formula.gates
 	var t, f []sat.Lit

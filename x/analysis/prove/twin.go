@@ -181,7 +181,6 @@ func (w *formula) anchor(of *Prover, steps []engine.Step) *place {
 	return w.newPlace(p)
 }
 
-// node is a schema node.
 type node struct {
 	schema *schema.Structural
 	decl   *types.Decl

@@ -184,7 +184,6 @@ func (v *verdict) rejectedByOther() bool {
 		!slices.ContainsFunc(v.complaints, func(c complaint) bool { return c.old || !c.other })
 }
 
-// request returns the write as a request to the engine.
 func (w *candidate) request() engine.Request {
 	req := engine.Request{Object: w.obj, OldObject: w.old}
 	if w.op == Status {
@@ -338,7 +337,6 @@ func newCompilers(e *engine.Engine) *compilers {
 	return &compilers{engine: e, byPath: map[string]*expr.Compiler{}}
 }
 
-// at returns the compiler for the rules at a path of a version.
 func (c *compilers) at(version, path string) (*expr.Compiler, error) {
 	if compiler := c.byPath[path]; compiler != nil {
 		return compiler, nil

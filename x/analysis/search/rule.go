@@ -154,5 +154,4 @@ func (r *rule) mentionsStatus() bool {
 	return len(r.steps) == 0 && readsField(r.program.parts.Root(), "status")
 }
 
-// isStatus reports whether the rule is in the status.
 func (r *rule) isStatus() bool { return len(r.steps) > 0 && r.steps[0].Name == "status" }

@@ -50,7 +50,6 @@ const maxRepeats = 2
 // fuel limits the steps of a change of an object.
 const fuel = 1500
 
-// run answers the question.
 func (h *solver) run() (*Answer, error) { return h.try(math.MaxInt) }
 
 // try starts objects until one of them leads to an answer. It returns nil if none of the first n objects
@@ -192,7 +191,6 @@ func (h *solver) suits(v *verdict) (alone, also, shown bool) {
 	return alone, !alone && h.want == Rejected && slices.ContainsFunc(v.complaints, h.targets), false
 }
 
-// targets reports whether c is the wanted complaint.
 func (h *solver) targets(c complaint) bool {
 	switch {
 	case h.differences != nil:

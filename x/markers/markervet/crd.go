@@ -215,7 +215,6 @@ func (c *CRD) rules(field string) (all []*markers.Rule) {
 	return all
 }
 
-// markers returns the markers of a rule.
 func (c *CRD) markers(field string) (all []*markers.Marker) {
 	for _, r := range c.rules(field) {
 		if r.Marker != nil && !slices.Contains(all, r.Marker) {

@@ -36,7 +36,6 @@ func GroupFlags(cmd *cobra.Command, groups []FlagGroup) {
 	})
 }
 
-// ungroupedFlags returns the names of the flags of cmd that no group names.
 func ungroupedFlags(cmd *cobra.Command, groups []FlagGroup) (names []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !slices.ContainsFunc(groups, func(g FlagGroup) bool { return slices.Contains(g.Flags, f.Name) }) {

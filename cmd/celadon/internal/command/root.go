@@ -56,7 +56,6 @@ func Complete(root *cobra.Command, topics Topics) {
 	}
 }
 
-// topic writes the text of a topic.
 func topic(root *cobra.Command, topics Topics, args []string) error {
 	known := names(root)
 	if topics != nil {

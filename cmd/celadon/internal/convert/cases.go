@@ -101,7 +101,6 @@ func suite(c *CRD, version string, findings []*roundtrip.Finding, seed uint64) (
 	return b.Bytes(), nil
 }
 
-// writeField writes a key and its value with indentation.
 func writeField(b *bytes.Buffer, indent, key string, v any) error {
 	data, err := untrusted.YAML(map[string]any{key: v})
 	for line := range strings.Lines(string(data)) {

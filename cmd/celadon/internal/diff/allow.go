@@ -53,7 +53,6 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 	return list, nil
 }
 
-// allowed appends the allowances in doc to list.
 func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 	if doc.Err != nil {
 		return nil, doc.Err

@@ -25,7 +25,6 @@ type markdownPrinter struct {
 	limits
 }
 
-// limits are the limits of a comment.
 type limits struct {
 	verbose      bool
 	lines, bytes int
@@ -54,7 +53,6 @@ var (
 func (p *markdownPrinter) crd(*CRD) error               { return nil }
 func (p *markdownPrinter) object(*finding.Object) error { return nil }
 
-// A commentItem is a list item of a comment.
 type commentItem struct {
 	// kind and kinds name the item in the counts of omitted items.
 	kind, kinds string

@@ -84,7 +84,6 @@ func OptionalOldSelf(rule *position.Node) bool {
 	return optional != nil && optional.Value == "true"
 }
 
-// nameIn returns the name of the CRD that contains path.
 func nameIn(tree *position.Document, path position.Path) string {
 	var root position.Path
 	if name, _ := path[0].Name(); name == "items" && len(path) > 1 {

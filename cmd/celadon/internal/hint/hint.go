@@ -147,7 +147,6 @@ func Cut(n *position.Node, at int) string {
 	return ""
 }
 
-// compiles reports whether an expression compiles at the path of a rule.
 func (c *crd) compiles(ref *engine.RuleRef, expression string) bool {
 	if c.engine == nil || len(expression) > maxExplained {
 		return false
@@ -192,7 +191,6 @@ func BrokenRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine,
 	return text
 }
 
-// set sets the hint of a cause.
 func set(cause *finding.Cause, problem *assist.Problem) {
 	cause.Code, cause.Summary, cause.Hint = problem.Code, problem.Summary(), problem.Hint()
 	if cause.Rule != "" && !strings.HasSuffix(cause.Field, "messageExpression") {

@@ -51,7 +51,6 @@ func (s *Subject) Outside(causes []finding.Cause) {
 	}
 }
 
-// A mistake is a mistake in a value.
 type mistake struct {
 	*Subject
 	path   string // in the document

@@ -63,7 +63,6 @@ func (r *Budget) wait(ctx context.Context) {
 	}
 }
 
-// give returns n bytes of t to the budget.
 func (r *Budget) give(t *Transfer, n int64) {
 	if n == 0 {
 		return

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// A plan holds the reports to merge.
 type plan struct {
 	head    *finding.PartHead
 	run     string    // only reports of this run are merged; "" is any run

@@ -37,7 +37,6 @@ type part struct {
 	crds, whole string
 }
 
-// name returns a name for the part of a run.
 func (p *part) name() string { return partName(p.head.Source, p.head.Shard) }
 
 func partName(source string, s finding.Shard) string {

@@ -36,7 +36,6 @@ func (in *Inputs) setObject() {
 	}
 }
 
-// liveInputs holds an object of a cluster and its CRD.
 type liveInputs struct{ object, crd []repl.Document }
 
 // live reads the object that --object names, and its CRD, from the cluster. If in.KubeVersion is empty,

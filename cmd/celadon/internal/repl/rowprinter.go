@@ -64,7 +64,6 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// textRows prints a line for each row.
 type textRows struct{ out io.Writer }
 
 func (t *textRows) row(doc *input.Document, r *repl.Row) error {

@@ -132,7 +132,6 @@ func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-// A readCRD is a CRD that was read from the files.
 type readCRD struct {
 	*resource.Compact
 	location string

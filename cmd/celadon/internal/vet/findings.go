@@ -85,7 +85,6 @@ func (one *vetted) findings(width int) (list []finding.Finding) {
 	return list
 }
 
-// lintFindings returns the lints of a CRD.
 func (one *vetted) lintFindings(width int) (list []finding.Finding) {
 	for i, at := range one.lintLocations(width) {
 		l := &one.lints[i]

@@ -146,7 +146,6 @@ func (r *goRun) end() *goRun {
 	return r
 }
 
-// all yields the findings.
 func (r *goRun) all(yield func(finding.Finding) bool) {
 	for _, f := range r.findings {
 		if !yield(f.Finding) {

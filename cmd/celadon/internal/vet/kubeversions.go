@@ -149,7 +149,6 @@ func RuleVersions(r *vet.Report, version, path string, index int) string {
 	return "Kubernetes " + strings.Join(parts, "; ")
 }
 
-// estimateText describes the estimate of a rule.
 func estimateText(r *vet.Report, e *vet.RuleEstimate) string {
 	if e.Broken {
 		return "does not compile"

@@ -135,7 +135,6 @@ func (one *vetted) located(causes []engine.Cause, width int) []finding.Cause {
 	return list
 }
 
-// setLocation sets the location of a cause.
 func setLocation(c *finding.Cause, at finding.Location) {
 	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
 }
@@ -154,7 +153,6 @@ func (one *vetted) adviceLocations(list []vet.Advice) []finding.Location {
 	return one.locations(pathsOf(list, func(a vet.Advice) string { return a.Field }), 0)
 }
 
-// lintLocations returns the locations of the lints' rules.
 func (one *vetted) lintLocations(width int) []finding.Location {
 	return one.locations(pathsOf(one.lints, func(l lint.Lint) string { return l.Field }), width)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// describeRewrite describes a rewrite.
 func describeRewrite(m *lint.Rewrite) string {
 	switch {
 	case m.Effect == lint.Wanted:

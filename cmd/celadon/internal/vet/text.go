@@ -77,7 +77,6 @@ func (p *textPrinter) write(b *strings.Builder) error {
 	return err
 }
 
-// finding writes a finding.
 func (p *textPrinter) finding(b *strings.Builder, f *finding.Finding) { print.Show(b, p.head(f), f) }
 
 // head returns the level and the ID of a finding.

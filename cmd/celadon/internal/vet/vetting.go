@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// vetted is a CRD with its report.
 type vetted struct {
 	doc    *input.Document
 	report *vet.Report
@@ -230,7 +229,6 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	return one
 }
 
-// lints returns the lints of a CRD.
 func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) ([]lint.Lint, error) {
 	if v.find == nil {
 		return lint.Of(r), nil

@@ -84,7 +84,6 @@ func MkdirAll(name string, mode fs.FileMode) error {
 	return withoutPath(name, err)
 }
 
-// createTemp creates a file next to the target.
 func (t *target) createTemp() (f *os.File, err error) {
 	for range 10_000 {
 		name := filepath.Join(filepath.Dir(t.rel), tempPrefix(t.rel)+strconv.FormatUint(uint64(rand.Uint32()), 10))

@@ -69,7 +69,6 @@ func (w *Watcher) add() {
 	}
 }
 
-// within reports whether paths contains path.
 func within(path string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(given string) bool { return filepath.Clean(given) == filepath.Clean(path) })
 }

@@ -50,7 +50,6 @@ func (l Layout) Text(text string) string {
 	return b.String()
 }
 
-// The forms of lines.
 type lineForm uint8
 
 const (
@@ -140,7 +139,6 @@ func (s *lineState) headline(line string) {
 	}
 }
 
-// color returns the line with the colors of its form.
 func (s *lineState) color(line string) string {
 	m := s.match
 	switch s.form {

@@ -265,7 +265,6 @@ func caseName(o *finding.Object) untrusted.Safe {
 	return untrusted.Sprintf("%s %s", o.Kind, o.Name)
 }
 
-// title returns the kind and name of an object.
 func title(o *finding.Object) string { return strings.TrimSpace(o.Kind + " " + o.Name) }
 
 // place returns the location of an object, with its source.

@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// An entry is a path at a revision.
 type entry struct{ mode, object, path string }
 
 // regular reports whether the entry is a regular file, not a link or a submodule.

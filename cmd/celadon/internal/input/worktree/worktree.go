@@ -215,7 +215,6 @@ func (r *resolver) follow(dir, path string) (string, error) {
 	return dir, nil
 }
 
-// step resolves a name in dir.
 func (r *resolver) step(dir, name string) (string, error) {
 	at := filepath.Join(dir, name)
 	info, err := os.Lstat(at)

@@ -15,7 +15,6 @@ type expression struct {
 	at func(point int) int
 }
 
-// completed is the response to complete.
 type completed struct {
 	From    int         `json:"from"`
 	Options []candidate `json:"options"`
@@ -55,7 +54,6 @@ func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 	return answer, nil
 }
 
-// hovered is the response to hover.
 type hovered struct {
 	From  int      `json:"from"`
 	To    int      `json:"to"`

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// checked is the response to check.
 type checked struct {
 	// Report is the output of celadon check --no-vet --verbose --summary -o json.
 	Report  json.RawMessage `json:"report"`
@@ -40,7 +39,6 @@ type objectDetails struct {
 	AllRuns int   `json:"allRuns"`
 }
 
-// A rule is a rule that ran.
 type rule struct {
 	Version string `json:"version"`
 	Path    string `json:"path"`

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// findReply is the response to find.
 type findReply struct {
 	// Rule is the rule's part of the output of celadon find -o json.
 	Rule *find.RulePart `json:"rule"`

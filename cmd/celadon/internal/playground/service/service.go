@@ -169,7 +169,6 @@ func encoded(v any) []byte {
 	return b.Bytes()
 }
 
-// compiled returns the compiled CRD text of a request.
 func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, error) {
 	r.mu.Lock()
 	i := slices.IndexFunc(r.texts, func(d *compiledText) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })

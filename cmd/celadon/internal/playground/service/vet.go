@@ -128,7 +128,6 @@ func problemsOf(one *vet.Reviewed, report *vet.CRDReport) (list []crdProblem) {
 	return list
 }
 
-// positionsOf returns the positions of rules and advice.
 func positionsOf(one *vet.Reviewed) (list []rulePosition) {
 	if one.Report == nil {
 		return nil

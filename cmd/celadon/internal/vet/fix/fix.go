@@ -69,7 +69,6 @@ type Summary struct {
 	Failed int
 }
 
-// crd is a CRD document with its report.
 type crd struct {
 	doc *input.Document
 	*Vetted
