@@ -2,11 +2,13 @@ package builtin
 
 import (
 	"context"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
 // Admission takes part in requests, as admission plugins do.
@@ -28,7 +30,7 @@ type Review struct {
 	Options           runtime.Object
 }
 
-// admitter passes requests to Admission. It implements admission.MutationInterface and admission.ValidationInterface.
+// admitter passes requests to the admission plugins and to Admission. It implements admission.MutationInterface and admission.ValidationInterface.
 type admitter struct{ write *write }
 
 func (*admitter) Handles(admission.Operation) bool { return true }
@@ -37,12 +39,19 @@ func (a *admitter) Admit(ctx context.Context, attrs admission.Attributes, o admi
 	if attrs.GetOldObject() != nil && attrs.GetObject() != nil {
 		setVersion(attrs.GetObject())
 	}
+	if err := a.mutateByPlugins(ctx, attrs, o); err != nil {
+		return err
+	}
 	if a.write.Admission != nil {
-		if err := a.mutate(ctx, attrs, o); err != nil {
+		changed, err := a.mutate(ctx, attrs, o)
+		if err == nil && changed {
+			err = a.mutateByPlugins(ctx, attrs, o) // as the server invokes them again
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if attrs.GetOperation() == admission.Create {
+	if attrs.GetOperation() == admission.Create && a.write.kind.Kind != "IPAddress" { // whose names have no random part
 		setName(attrs.GetObject())
 	}
 	return nil
@@ -60,30 +69,48 @@ func setName(object runtime.Object) {
 	to.SetName(prefix[:min(len(prefix), longest)] + suffix)
 }
 
+// SetDefaults sets the defaults of an object of a built-in kind in place, as the API server does when it decodes one. It
+// leaves an object that is not of the kind as it is.
+func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
+	typed, err := legacyscheme.Scheme.New(kind)
+	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(object, typed) != nil {
+		return
+	}
+	legacyscheme.Scheme.Default(typed)
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return
+	}
+	clear(object)
+	maps.Copy(object, out)
+}
+
 // mutate lets Admission change the object.
-func (a *admitter) mutate(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
+func (a *admitter) mutate(
+	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
+) (changed bool, err error) {
 	review, err := newReview(attrs, o)
 	if err != nil {
-		return err
+		return false, err
 	}
-	changed, err := a.write.Admission.Mutate(ctx, review)
-	if err != nil || changed == nil {
-		return err
+	object, err := a.write.Admission.Mutate(ctx, review)
+	if err != nil || object == nil {
+		return false, err
 	}
 	versioned, err := o.GetObjectCreater().New(attrs.GetKind())
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, versioned, true); err != nil {
-		return err
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, versioned, true); err != nil {
+		return false, err
 	}
 	o.GetObjectDefaulter().Default(versioned)
-	return o.GetObjectConvertor().Convert(versioned, attrs.GetObject(), nil)
+	return true, o.GetObjectConvertor().Convert(versioned, attrs.GetObject(), nil)
 }
 
 func (a *admitter) Validate(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
-	if a.write.Admission == nil {
-		return nil
+	if err := a.validateByPlugins(ctx, attrs, o); err != nil || a.write.Admission == nil {
+		return err
 	}
 	review, err := newReview(attrs, o)
 	if err != nil {

@@ -165,12 +165,12 @@ func podCertificates(options restOptions) (map[string]rest.Storage, error) {
 }
 
 func resourceClaims(options restOptions) (map[string]rest.Storage, error) {
-	main, status, err := resourceclaimstore.NewREST(options, noNamespaces{}, allowed)
+	main, status, err := resourceclaimstore.NewREST(options, namespaceGetter{}, allowed)
 	return map[string]rest.Storage{"": main, "status": status}, err
 }
 
 func resourceClaimTemplates(options restOptions) (map[string]rest.Storage, error) {
-	main, err := resourceclaimtemplatestore.NewREST(options, noNamespaces{})
+	main, err := resourceclaimtemplatestore.NewREST(options, namespaceGetter{})
 	return map[string]rest.Storage{"": main}, err
 }
 
@@ -222,11 +222,16 @@ func (noBudgets) List(context.Context, metav1.ListOptions) (*policyv1.PodDisrupt
 	return &policyv1.PodDisruptionBudgetList{}, nil
 }
 
-// noNamespaces has no Namespaces. Claims with admin access ask for the label of theirs.
-type noNamespaces struct {
+// namespaceGetter gets the Namespaces of the request's Cluster. Claims with admin access ask for the label of theirs.
+type namespaceGetter struct {
 	corev1client.NamespaceInterface
 }
 
-func (noNamespaces) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.Namespace, error) {
+func (namespaceGetter) Get(ctx context.Context, name string, _ metav1.GetOptions) (*corev1.Namespace, error) {
+	if c := clusterOf(ctx); c != nil {
+		if known, ok, _ := c.stores.byKind["Namespace"].GetByKey(name); ok {
+			return known.(*corev1.Namespace), nil
+		}
+	}
 	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, name)
 }

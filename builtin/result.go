@@ -39,7 +39,9 @@ func (w *write) decodeOld() (runtime.Object, error) {
 		return nil, fmt.Errorf("old object: %w", err)
 	}
 	accessor.SetResourceVersion(storedVersion)
-	accessor.SetNamespace(w.info.Namespace)
+	if w.kind.Namespaced() {
+		accessor.SetNamespace(w.info.Namespace)
+	}
 	if accessor.GetUID() == "" {
 		uid, _ := metadata(w.Object)["uid"].(string)
 		accessor.SetUID(types.UID(cmp.Or(uid, unknownUID)))
@@ -137,6 +139,7 @@ func causes(status *metav1.Status) (causes []engine.Cause) {
 func (w *write) persisted(object map[string]any) map[string]any {
 	meta, old := maps.Clone(metadata(object)), metadata(w.OldObject)
 	delete(meta, "managedFields")
+	delete(meta, "selfLink") // which is not stored
 	for _, name := range []string{"uid", "creationTimestamp", "resourceVersion"} {
 		if delete(meta, name); old[name] != nil {
 			meta[name] = old[name]

@@ -18,17 +18,28 @@ import (
 // storedVersion is the resource version of the old object in storage.
 const storedVersion = "1"
 
-// oldKey is the key of a context's old object, a runtime.Object.
-type oldKey struct{}
+// writeKey is the key of the *write in the context of a request.
+type writeKey struct{}
 
-// withOld returns a context for a request to a storage that holds old only. old may be nil.
-func withOld(ctx context.Context, old runtime.Object) context.Context {
-	return context.WithValue(ctx, oldKey{}, old)
+func writeOf(ctx context.Context) *write {
+	w, _ := ctx.Value(writeKey{}).(*write)
+	return w
 }
 
+// oldOf returns the object in the storage that a request sees, or nil.
 func oldOf(ctx context.Context) runtime.Object {
-	old, _ := ctx.Value(oldKey{}).(runtime.Object)
-	return old
+	if w := writeOf(ctx); w != nil {
+		return w.old
+	}
+	return nil
+}
+
+// clusterOf returns the Cluster of a request, or nil.
+func clusterOf(ctx context.Context) *Cluster {
+	if w := writeOf(ctx); w != nil {
+		return w.Cluster
+	}
+	return nil
 }
 
 // A requestStorage implements the storage of a resource. It has no state: a request finds the old object of its

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -45,6 +46,11 @@ type Request struct {
 	FieldValidation string
 	// User makes the request. The default is an administrator.
 	User user.Info
+	// Cluster, if not nil, has the API server's admission plugins, which take part in the request before Admission.
+	Cluster *Cluster
+	// Assume, if not nil, is called with each object, such as "PriorityClass high", that a plugin needs but Cluster does
+	// not have. The plugin then does not decide.
+	Assume func(object string)
 	// Admission, if not nil, takes part in the request.
 	Admission Admission
 }
@@ -126,7 +132,8 @@ type write struct {
 	kind   *Resource
 	end    *endpoint
 	info   *request.RequestInfo
-	strict []error // of the decoder
+	old    runtime.Object // nil for a create
+	strict []error        // of the decoder
 }
 
 func newWrite(ctx context.Context, kind *Resource, end *endpoint, req Request) (*write, error) {
@@ -141,14 +148,14 @@ func newWrite(ctx context.Context, kind *Resource, end *endpoint, req Request) (
 		IsResourceRequest: true, APIGroup: kind.Group, APIVersion: kind.Version, Resource: kind.Name,
 		Subresource: w.Subresource, Namespace: w.namespace(), Name: w.name(),
 	}
-	old, err := w.decodeOld()
-	if err != nil {
+	var err error
+	if w.old, err = w.decodeOld(); err != nil {
 		return nil, err
 	}
 	ctx = request.WithRequestInfo(ctx, w.info)
 	ctx = request.WithUser(ctx, w.User)
 	ctx = request.WithNamespace(ctx, w.info.Namespace)
-	w.ctx = withOld(ctx, old)
+	w.ctx = context.WithValue(ctx, writeKey{}, w)
 	return w, nil
 }
 

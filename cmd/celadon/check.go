@@ -76,7 +76,7 @@ const checkExamples = `  # Check a repository with CRDs and objects.
 // checkFlagGroups is the order of the flags in the help of check.
 var checkFlagGroups = []command.FlagGroup{
 	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "exclude", "field-selector", "follow"}},
-	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "strict-kinds", "no-vet", "convert", "convert-ca"}},
+	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "strict-kinds", "no-vet", "admission-plugins", "convert", "convert-ca"}},
 	{Title: "Policies", Flags: []string{"policy", "as", "as-group", "operation"}},
 	{Title: "Report", Flags: []string{"output", "out", "quiet", "verbose", "summary", "diff", "persisted", "now", "max-findings", "findings-exit-code"}},
 	{Title: "Baseline", Flags: []string{"baseline", "baseline-out"}},

@@ -199,3 +199,21 @@ func below(fields ...string) func(route) bool {
 func outside(fields ...string) func(route) bool {
 	return func(r route) bool { return !slices.Contains(fields, r[0].(string)) }
 }
+
+// in returns the write with the namespace of its object replaced.
+func (w *builtinWrite) in(t *testing.T, namespace string) *builtinWrite {
+	t.Helper()
+	moved := *w
+	if moved.namespace = namespace; !w.kind.Namespaced() {
+		return &moved
+	}
+	object, err := engine.Decode(w.raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if meta, ok := object["metadata"].(map[string]any); ok && meta["namespace"] != nil {
+		meta["namespace"] = namespace
+	}
+	moved.raw = []byte(encodedAny(object))
+	return &moved
+}

@@ -40,6 +40,12 @@ type plane struct {
 // CELADON_KUBE. The flags are more flags of the API server.
 func start(t *testing.T, flags ...string) *plane {
 	t.Helper()
+	return startWithAccounts(t, append(flags, "--disable-admission-plugins=ServiceAccount")...)
+}
+
+// startWithAccounts is like start, but Pods need a ServiceAccount, which no controller creates.
+func startWithAccounts(t *testing.T, flags ...string) *plane {
+	t.Helper()
 	if os.Getenv("CELADON_KUBE") == "" {
 		t.Skip("CELADON_KUBE names no folder with kube-apiserver, etcd, kubectl and celadon: make -C conformance e2e")
 	}
@@ -56,7 +62,7 @@ func start(t *testing.T, flags ...string) *plane {
 		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--allow-privileged", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
 		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
-		"--disable-admission-plugins=ServiceAccount"}, flags...)...) // no controller creates service accounts
+	}, flags...)...)
 	p.config = p.write("kubeconfig", kubeconfig(p.server, adminToken))
 	p.until("the API server is ready", startWithin, func() error {
 		code, body, err := p.try(http.MethodGet, "/readyz", "")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,9 +24,7 @@ import (
 type Builtins struct {
 	Server Server
 
-	once  sync.Once
-	kinds map[schema.GroupVersionKind]*Builtin
-	err   error
+	kinds sync.Map // map[schema.GroupVersionKind]*Builtin
 }
 
 // A Server decides writes of built-in kinds as an API server does. Package builtin has one.
@@ -36,6 +35,8 @@ type Server interface {
 	Absent(kind schema.GroupVersionKind, minor int) *Absence
 	// Write decides a write of a kind that it serves. It is as Builtin.Write.
 	Write(ctx context.Context, w Write) (*engine.Result, error)
+	// SetDefaults sets the defaults of an object of a kind that it serves, in place.
+	SetDefaults(kind schema.GroupVersionKind, object map[string]any)
 }
 
 // A Resource describes a kind of a Server.
@@ -62,6 +63,9 @@ type Write struct {
 	// Name is the name in messages about the structure, and Namespace that of the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
+	// Assume, if not nil, is called with each object, such as "PriorityClass high", that an admission plugin of the server
+	// needs but that was not given. The plugin then does not decide.
+	Assume func(object string)
 	// Admission, if not nil, holds the policies.
 	Admission Admission
 }
@@ -78,44 +82,67 @@ type Admission interface {
 type Builtin struct {
 	builtin.Kind
 	// Type is the Go type of the objects if a Server decides them, or nil.
-	Type    reflect.Type
+	Type reflect.Type
+	// Mergeable is the kind as mutating policies need it.
+	Mergeable func() *Mergeable
+
 	server  Server
 	catalog *builtin.Catalog
-	// schema is compiled when an object needs it. Both are nil with a server.
+	// schema is compiled when an object needs it. It is nil with a server.
 	schema func() (*engine.Schema, error)
 }
 
 // Kind returns a built-in kind, or nil if gvk is unknown or has no resource. cfg configures the
 // schemas. It must be equal in all calls.
 func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builtin, error) {
+	if known, ok := b.kinds.Load(gvk); ok {
+		return known.(*Builtin), nil
+	}
+	catalog, err := builtin.Newest()
+	if err != nil {
+		return nil, err
+	}
+	k := b.newKind(catalog, gvk, cfg)
+	if k == nil {
+		return nil, nil
+	}
+	known, _ := b.kinds.LoadOrStore(gvk, k)
+	return known.(*Builtin), nil
+}
+
+func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind, cfg engine.Config) *Builtin {
+	props := func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(gvk) }
+	k := &Builtin{catalog: catalog}
+	k.Mergeable = sync.OnceValue(func() *Mergeable {
+		schema, _ := props() // nil on an error
+		m := NewMergeable(schema)
+		if m.Schema = m.Schema.Strict(); k.server != nil {
+			m.defaults = func(object map[string]any) { k.server.SetDefaults(gvk, object) }
+		}
+		return m
+	})
 	if b.Server != nil {
 		if r, ok := b.Server.Resource(gvk); ok {
-			kind := builtin.Kind{GroupVersionKind: gvk, Resource: r.Name, Namespaced: r.Namespaced}
-			return &Builtin{Kind: kind, Type: r.Type, server: b.Server}, nil
+			k.Kind = builtin.Kind{GroupVersionKind: gvk, Resource: r.Name, Namespaced: r.Namespaced}
+			k.Type, k.server = r.Type, b.Server
+			return k
 		}
 	}
-	b.once.Do(func() {
-		catalog, err := builtin.Newest()
+	kinds := catalog.Kinds()
+	i := slices.IndexFunc(kinds, func(k builtin.Kind) bool { return k.GroupVersionKind == gvk && k.Resource != "" })
+	if i < 0 {
+		return nil
+	}
+	k.Kind = kinds[i]
+	k.schema = sync.OnceValues(func() (*engine.Schema, error) {
+		props, err := props()
 		if err != nil {
-			b.err = err
-			return
+			return nil, err
 		}
-		b.kinds = map[schema.GroupVersionKind]*Builtin{}
-		for _, k := range catalog.Kinds() {
-			if k.Resource == "" {
-				continue
-			}
-			b.kinds[k.GroupVersionKind] = &Builtin{k, nil, nil, catalog, sync.OnceValues(func() (*engine.Schema, error) {
-				props, err := catalog.Schema(k.GroupVersionKind)
-				if err != nil {
-					return nil, err
-				}
-				props.XEmbeddedResource = true
-				return engine.CompileSchema(props, cfg)
-			})}
-		}
+		props.XEmbeddedResource = true
+		return engine.CompileSchema(props, cfg)
 	})
-	return b.kinds[gvk], b.err
+	return k
 }
 
 // Exact reports whether writes are decided as by an API server, rather than by their structure only.

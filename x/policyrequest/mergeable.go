@@ -2,7 +2,6 @@ package policyrequest
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/structural"
@@ -11,8 +10,8 @@ import (
 // A Mergeable is a version of a kind as mutating policies need it. It is immutable.
 type Mergeable struct {
 	// Schema is never nil.
-	Schema     *policy.MergeSchema
-	structural *structuralschema.Structural // nil if the version has no usable schema
+	Schema   *policy.MergeSchema
+	defaults func(object map[string]any) // nil if there are none
 }
 
 // NewMergeable returns a version with a schema, which may be nil.
@@ -21,13 +20,10 @@ func NewMergeable(props *apiextensionsv1.JSONSchemaProps) *Mergeable {
 	if err != nil {
 		s = nil
 	}
-	return &Mergeable{policy.NewMergeSchema(s), s}
-}
-
-// NewBuiltinMergeable returns a built-in kind with a schema, which may be nil.
-func NewBuiltinMergeable(props *apiextensionsv1.JSONSchemaProps) *Mergeable {
-	m := NewMergeable(props)
-	m.Schema = m.Schema.Strict()
+	m := &Mergeable{Schema: policy.NewMergeSchema(s)}
+	if s != nil {
+		m.defaults = func(object map[string]any) { structural.Default(object, s) }
+	}
 	return m
 }
 
@@ -43,8 +39,8 @@ func MergeableOf(crd *apiextensionsv1.CustomResourceDefinition, version string) 
 
 // SetDefaults sets the defaults of an object in place.
 func (m *Mergeable) SetDefaults(object map[string]any) {
-	if m.structural != nil {
-		structural.Default(object, m.structural)
+	if m.defaults != nil {
+		m.defaults(object)
 	}
 }
 

@@ -41,17 +41,31 @@ func (b *own) write(t *trial, req engine.Request) *engine.Result {
 	if kind == nil {
 		return nil
 	}
-	if b.subresource != "" || b.convert != "" {
+	return b.writeBuiltin(t, kind, req)
+}
+
+// writeBuiltin is write for a built-in kind.
+func (b *own) writeBuiltin(t *trial, kind *policyrequest.Builtin, req engine.Request) *engine.Result {
+	if b.subresource != "" && !kind.Exact() || b.convert != "" {
 		t.problem = fmt.Sprintf("%s is a built-in kind: its subresources and conversions are not supported", kind.Kind.Kind)
 		return nil
 	}
-	name, _ := names(req.Object)
+	name, namespace := names(req.Object)
+	mutation := &builtinMutation{own: b, trial: t, kind: kind, req: req}
 	res, err := kind.Write(t.ctx, policyrequest.Write{
 		Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: name,
+		Namespace: kind.Namespace(b.namespaceOf(namespace), name), Subresource: b.subresource, User: b.admission.user,
+		Admission: mutation,
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		t.fail(err)
 		return nil
+	case t.problem != "":
+		return nil
+	case mutation.denied != nil:
+		mutation.denied.Warnings = res.Warnings
+		return mutation.denied
 	}
 	return res
 }

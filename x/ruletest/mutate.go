@@ -1,7 +1,10 @@
 package ruletest
 
 import (
+	"context"
+
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -35,6 +38,20 @@ func (b *own) mutate(t *trial, req *engine.Request) (warnings []string, denied *
 			}
 		}
 	}
+	changed, denied := t.mutated(set, to)
+	switch {
+	case denied != nil:
+		denied.Warnings = received.Warnings
+	case changed != nil:
+		req.Object, req.Raw, req.Name, req.Merged = changed, nil, "", true
+		return received.Warnings, nil
+	}
+	return nil, denied
+}
+
+// mutated returns the object as the mutating policies of set change it, or nil, and the result if a policy denies the
+// write. Without a verdict, it sets a problem.
+func (t *trial) mutated(set *policy.Set, to policy.Request) (changed map[string]any, denied *engine.Result) {
 	res, err := set.Mutate(t.ctx, to)
 	switch {
 	case err != nil:
@@ -42,12 +59,43 @@ func (b *own) mutate(t *trial, req *engine.Request) (warnings []string, denied *
 	case len(res.Undecided) > 0:
 		t.problem = res.Undecided[0].String()
 	case !res.Allowed:
-		denied = &engine.Result{Warnings: received.Warnings}
+		denied = &engine.Result{}
 		t.deny(denied, res.Failure)
-		return nil, denied
 	case res.Changed:
-		req.Object, req.Raw, req.Name, req.Merged = res.Object, nil, "", true
-		return received.Warnings, nil
+		changed = res.Object
 	}
-	return nil, nil
+	return changed, denied
 }
+
+// builtinMutation lets the mutating policies take part in a write of a built-in kind. It implements
+// policyrequest.Admission. denied is the result if a policy denies the write.
+type builtinMutation struct {
+	*own
+	trial  *trial
+	kind   *policyrequest.Builtin
+	req    engine.Request
+	denied *engine.Result
+}
+
+// Mutate implements policyrequest.Admission.
+func (m *builtinMutation) Mutate(_ context.Context, object, old map[string]any) (changed map[string]any, ok bool) {
+	t := m.trial
+	if t.set == nil || !t.set.Mutates() {
+		return nil, true
+	}
+	set := m.policySet(t)
+	if set == nil {
+		return nil, false
+	}
+	to, _, ok := m.policyRequest(t, m.req, &engine.Result{Object: object})
+	if !ok {
+		return nil, false
+	}
+	to.OldObject = old
+	m.kind.Mergeable().Set(&to)
+	changed, m.denied = t.mutated(set, to)
+	return changed, m.denied == nil && t.problem == ""
+}
+
+// Validate implements policyrequest.Admission: the validating policies are evaluated after the write.
+func (m *builtinMutation) Validate(context.Context, map[string]any, map[string]any) bool { return true }

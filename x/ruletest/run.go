@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -27,6 +28,9 @@ type Config struct {
 	// Fill runs cases without expectations. They fail, so that Suite.Update can add the
 	// expectations.
 	Fill bool
+	// Server decides the writes of suites of built-in kinds. Without it, only their structure is known, and only suites
+	// with policies can test them.
+	Server policyrequest.Server
 	// Converter replaces the conversion webhook of a CRD. It can be nil.
 	Converter engine.Converter
 	// Watch is called once for each compiled CRD version, and can be nil. The function that it
@@ -180,11 +184,11 @@ func (s *Suite) hasOnly() bool {
 
 // resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.
 func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []aim, err error) {
-	if len(crds) == 0 && s.TestsBuiltins() {
+	if len(crds) == 0 && s.TestsBuiltins() && (r.cfg.Server != nil || len(s.PolicyPaths) > 0) {
 		if s.Version != "" {
 			return nil, errors.New("version: built-in kinds have their version in apiVersion: remove version, or set crd")
 		}
-		return []aim{{target: r.targets.builtin(kubeVersion)}}, nil
+		return []aim{{target: r.targets.builtin(kubeVersion, r.cfg.Server)}}, nil
 	}
 	seen := map[*target]bool{}
 	for _, crd := range crds {

@@ -38,6 +38,8 @@ type PolicyStarter struct {
 	PolicyPaths []string
 	Policies    *Policies
 	Samples     []map[string]any
+	// Server decides the writes of built-in kinds, as in Config.
+	Server policyrequest.Server
 	// Fallback is the base of a suite for built-in kinds without samples.
 	Fallback map[string]any
 	// Steps is the number of requests to try for each validation.
@@ -226,7 +228,7 @@ func (g *policyGenerator) run(cases []*policyCase) ([]*CaseReport, error) {
 	if g.Definition == nil {
 		crds = nil
 	}
-	runner := New(Config{Policies: func(*Suite) (*Policies, []error) { return g.Policies, nil }})
+	runner := New(Config{Server: g.Server, Policies: func(*Suite) (*Policies, []error) { return g.Policies, nil }})
 	report := runner.Run(g.ctx, s, crds, nil)
 	switch {
 	case g.ctx.Err() != nil:

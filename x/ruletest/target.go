@@ -50,14 +50,14 @@ type targets struct {
 }
 
 // builtin returns the target of suites without a CRD.
-func (t *targets) builtin(kubeVersion string) *target {
+func (t *targets) builtin(kubeVersion string, server policyrequest.Server) *target {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.builtins == nil {
 		t.builtins = map[string]*target{}
 	}
 	if t.builtins[kubeVersion] == nil {
-		t.builtins[kubeVersion] = &target{kubeVersion: kubeVersion, builtins: &policyrequest.Builtins{}}
+		t.builtins[kubeVersion] = &target{kubeVersion: kubeVersion, builtins: &policyrequest.Builtins{Server: server}}
 	}
 	return t.builtins[kubeVersion]
 }

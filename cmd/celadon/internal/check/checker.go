@@ -60,9 +60,6 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	patches := resource.NewKustomizations(slices.Concat(paths, crdPaths)...)
 	decides := o.decides(r.excerptWidth(o))
 	decides.Filter = &resource.Filter{Named: paths, Kustomizations: patches}
-	if len(o.CRDOlds) == 0 { // an upgrade concerns custom resources only
-		decides.Server = builtins.New()
-	}
 	after := r.source(o, crdPaths)
 	switch {
 	case client != nil && len(o.CRDs) > 0:
@@ -73,7 +70,7 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	if err != nil {
 		return nil, err
 	}
-	use := verdict.Use{Optional: len(o.CRDs) == 0, Among: o.among()}
+	use := verdict.Use{Optional: len(o.CRDs) == 0, Among: o.among(), Keep: builtins.Read}
 	if !o.NoVet {
 		use.Vet = &verdict.CRDReviewer{
 			KubeVersion: o.KubeVersion, Validation: o.validation, Before: decides.Before, Width: decides.Width,
@@ -92,12 +89,45 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	if decides.Admission, c.policyProblems, err = r.admission(ctx, o, crds); err != nil {
 		return nil, err
 	}
+	if len(o.CRDOlds) == 0 { // an upgrade concerns custom resources only
+		decides.Server = builtins.New(o.Plugins, func() ([]map[string]any, error) {
+			return r.surroundings(ctx, o, paths, crds, decides.Admission)
+		})
+	}
 	if client != nil {
 		c.source = r.objectsOf(ctx, o, client, decides.Before, crds)
 	}
 	decides.Olds, err = r.readOld(ctx, o, crds, &decides)
 	c.Decider = verdict.New(decides, crds)
 	return c, err
+}
+
+// surroundings returns the objects among the given ones that admission plugins read.
+func (r *runner) surroundings(
+	ctx context.Context, o *Options, paths []string, crds *verdict.CRDs, admission *verdict.Admission,
+) ([]map[string]any, error) {
+	objects := slices.Clip(crds.Kept)
+	if admission != nil {
+		objects = append(objects, admission.Policies.Documents()...)
+	}
+	if o.among() {
+		return objects, nil // reading the CRDs has read all objects
+	}
+	filter := resource.NewFilter(paths)
+	read := func(doc *input.Document) map[string]any {
+		if doc.Err != nil || !builtins.Read(doc.Identity()) || filter.Reason(doc) != "" {
+			return nil
+		}
+		return doc.Object
+	}
+	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
+	err := batch.From(r.source(o, named), read, func(object map[string]any) error {
+		if object != nil {
+			objects = append(objects, object)
+		}
+		return nil
+	}).Run(ctx)
+	return objects, err
 }
 
 // gutter is the number of columns around an excerpt, for line numbers and ellipses.

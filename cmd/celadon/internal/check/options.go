@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -43,6 +45,7 @@ type Options struct {
 	Out                   string // "" for standard output
 	FindingsExitCode      int
 	Baseline, BaselineOut string
+	Plugins               []string // of admission
 	policy                policyOptions
 	flags                 *pflag.FlagSet
 	shard                 finding.Shard
@@ -67,6 +70,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not report CRDs that the API server would reject")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "report objects without a CRD as findings")
 	o.policy.flags(f)
+	f.StringSliceVar(&o.Plugins, "admission-plugins", nil, "let these admission plugins take part in writes of built-in kinds: `NAMES`, with commas between them; \"\" is none (default: those of a new cluster; see docs/builtin.md)")
 	o.ReportFlags(f, print.Formats)
 	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as persisted")
 	f.BoolVar(&o.Diff, "diff", false, "in text: show how the persisted object differs from the input")
@@ -158,6 +162,12 @@ func (o *Options) Check(paths []string) error {
 	}
 	if err := o.checkPolicy(); err != nil {
 		return err
+	}
+	if o.Plugins == nil {
+		o.Plugins = builtin.Plugins(true)
+	}
+	if err := builtins.CheckPlugins(o.Plugins); err != nil {
+		return fmt.Errorf("--admission-plugins %w", err)
 	}
 	if err := o.selection().Check(); err != nil {
 		return fmt.Errorf("--exclude %w", err)

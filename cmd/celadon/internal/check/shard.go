@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
@@ -127,6 +129,7 @@ func (o *Options) significantFlags() []string {
 		{finding.WithPersisted, o.Persisted},
 		{finding.WithTables, o.Summary},
 		{"--baseline", o.Baseline != ""},
+		{"--admission-plugins=" + strings.Join(o.Plugins, ","), !slices.Equal(o.Plugins, builtin.Plugins(true))},
 		{"--policy", len(o.policy.paths) > 0},
 		{"--as=" + o.policy.as, o.policy.as != ""},
 		{"--as-group=" + strings.Join(o.policy.asGroups, ","), len(o.policy.asGroups) > 0},

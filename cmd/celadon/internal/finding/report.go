@@ -55,6 +55,9 @@ type Object struct {
 	// StructureOnly is set for an object of a built-in kind, because only its structure and the
 	// policies are checked.
 	StructureOnly bool `json:"structureOnly,omitempty"`
+	// Assumed lists the objects, such as "PriorityClass high", that an admission plugin of the server needs but that were
+	// not given. The plugin did not decide.
+	Assumed []string `json:"assumed,omitempty"`
 	// Problem is the reason why an object is skipped, unreadable, or undecided.
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.

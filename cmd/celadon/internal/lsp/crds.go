@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -35,7 +36,7 @@ type read struct {
 func (c *crds) reset(kube string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cfg := verdict.Config{KubeVersion: kube, Validation: "Strict", Locate: true, Explain: true}
+	cfg := verdict.Config{KubeVersion: kube, Validation: "Strict", Locate: true, Explain: true, Server: builtins.Alone()}
 	c.objects = verdict.New(cfg, verdict.NewCRDs(engine.Config{KubeVersion: kube}))
 	c.files, c.names, c.inForce = map[string][]read{}, map[string]map[string]read{}, map[string]read{}
 }

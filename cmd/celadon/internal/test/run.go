@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/rerun"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
@@ -93,7 +94,7 @@ var errEnough = errors.New("not all cases passed")
 // runAll runs the selected suites concurrently and passes their reports to take, in the order of
 // suites. With --fail-fast, it stops at the first case that does not pass.
 func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*ruletest.SuiteReport) error) error {
-	cfg := ruletest.Config{Run: r.o.run, KubeVersion: r.o.KubeVersion, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update, Policies: r.crds.policies}
+	cfg := ruletest.Config{Run: r.o.run, KubeVersion: r.o.KubeVersion, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update, Policies: r.crds.policies, Server: builtins.Alone()}
 	var err error
 	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
 		return err

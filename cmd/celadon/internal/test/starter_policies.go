@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
@@ -34,7 +35,7 @@ func (i *initial) readPolicies(ctx context.Context) error {
 
 // startBuiltin writes a suite for the samples of built-in kinds.
 func (i *initial) startBuiltin(ctx context.Context, step func()) (written int, err error) {
-	s := &ruletest.PolicyStarter{CRDPath: "-", PolicyPaths: i.policyPaths(), Policies: i.policies, Steps: i.o.Steps}
+	s := &ruletest.PolicyStarter{CRDPath: "-", PolicyPaths: i.policyPaths(), Policies: i.policies, Steps: i.o.Steps, Server: builtins.Alone()}
 	for _, objects := range i.samples {
 		for _, object := range objects {
 			apiVersion, _ := object["apiVersion"].(string)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
@@ -39,7 +40,7 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 		defs.walked = append(defs.walked, known)
 	}
 	crds, err := defs.find(of.suite)
-	return ruletest.New(ruletest.Config{Policies: defs.policies}).Run(ctx, of.suite, crds, err)
+	return ruletest.New(ruletest.Config{Policies: defs.policies, Server: builtins.Alone()}).Run(ctx, of.suite, crds, err)
 }
 
 // Why returns lines that explain the outcome of case c.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,18 +17,50 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/celadon-cel/celadon/builtin"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Server implements policyrequest.Server.
-type Server struct{}
+type Server struct {
+	cluster func() (*builtin.Cluster, error)
+}
 
-// New returns a Server. It discards the logs of the API server's code: everything that a user needs is in results.
-func New() Server {
+// New returns a Server with the named admission plugins, and objects that these read. It calls objects when it decides
+// the first write. It discards the logs of the API server's code: everything that a user needs is in results.
+func New(plugins []string, objects func() ([]map[string]any, error)) Server {
 	discardLogs()
-	return Server{}
+	return Server{sync.OnceValues(func() (*builtin.Cluster, error) {
+		given, err := objects()
+		if err != nil {
+			return nil, err
+		}
+		return builtin.NewCluster(context.Background(), plugins, given)
+	})}
+}
+
+// Alone returns a Server with the admission plugins of a new cluster, and without objects that these read.
+func Alone() Server {
+	return New(builtin.Plugins(true), func() ([]map[string]any, error) { return nil, nil })
+}
+
+// CheckPlugins returns an error if a name is not that of an admission plugin that a Server can have.
+func CheckPlugins(names []string) error {
+	known := builtin.Plugins(false)
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			const format = "%q%s: want some of %s; the others need a cluster"
+			return fmt.Errorf(format, name, spell.DidYouMean(name, known), strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// Read reports whether admission plugins read an object.
+func Read(id input.Identity) bool {
+	return builtin.Read(schema.FromAPIVersionAndKind(id.APIVersion, id.Kind))
 }
 
 var discardLogs = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
@@ -75,8 +108,13 @@ func (Server) Absent(kind schema.GroupVersionKind, minor int) *policyrequest.Abs
 }
 
 // Write implements policyrequest.Server.
-func (Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Result, error) {
+func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Result, error) {
+	cluster, err := s.cluster()
+	if err != nil {
+		return nil, err
+	}
 	req := builtin.Request{
+		Cluster: cluster, Assume: w.Assume,
 		Kind: w.Kind, Object: w.Object, Raw: w.Raw, OldObject: w.OldObject, DuplicateKeys: w.DuplicateKeys,
 		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation,
 	}
@@ -96,6 +134,11 @@ func (Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Result,
 		res = &engine.Result{Warnings: res.Warnings}
 	}
 	return res, err
+}
+
+// SetDefaults implements policyrequest.Server.
+func (Server) SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
+	builtin.SetDefaults(kind, object)
 }
 
 // admission lets policies take part in a request. ended is set if they end it.

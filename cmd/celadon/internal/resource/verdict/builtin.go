@@ -36,14 +36,14 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	}
 	w := policyrequest.Write{
 		Object: d.doc.Object, OldObject: old, Raw: d.doc.Raw, DuplicateKeys: d.doc.Duplicate,
-		Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation,
+		Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation, Assume: d.assume,
 	}
 	if w.Raw == nil {
 		w.Raw = d.doc.FromJSON()
 	}
 	var policies *builtinAdmission
 	if d.Admission != nil {
-		policies = &builtinAdmission{decision: d, to: subject{to, d.mergeables.of(d.builtin)}}
+		policies = &builtinAdmission{decision: d, to: subject{to, d.builtin.Mergeable()}}
 		w.User, w.Admission = d.Admission.User, policies
 	}
 	res, err := d.builtin.Write(ctx, w)
@@ -67,6 +67,14 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		out.verdict, out.status = finding.Invalid, statusOf(res.Failure)
 	}
 	return out
+}
+
+// assume records an object that was not given.
+func (d *decision) assume(object string) {
+	if !slices.Contains(d.report.Assumed, object) {
+		d.report.Assumed = append(d.report.Assumed, object)
+	}
+	d.assumed.Store(object, true)
 }
 
 // builtinAdmission evaluates the policies for a write of a built-in kind. out is the outcome if they end it.

@@ -35,6 +35,8 @@ type CRDs struct {
 	Verdicts []*finding.CRD
 	// All holds the usable CRDs in the order of the files.
 	All []*Definition
+	// Kept holds the objects that Use.Keep selects.
+	Kept []map[string]any
 
 	others  []input.Identity // of policies and suites among the CRDs
 	catalog *catalog.Catalog
@@ -83,6 +85,8 @@ type Use struct {
 	First bool
 	// Optional is set if there need not be any.
 	Optional bool
+	// Keep, if not nil, selects objects for CRDs.Kept.
+	Keep func(input.Identity) bool
 	// Among is set if the CRDs are among the objects. Documents that cannot be decoded are then reported with the objects.
 	Among bool
 }
@@ -114,6 +118,9 @@ func Read(
 	err := batch.From(resource.Sourced(source), read, func(r crdRead) error {
 		if r.other != (input.Identity{}) {
 			c.others = append(c.others, r.other)
+		}
+		if r.kept != nil {
+			c.Kept = append(c.Kept, r.kept)
 		}
 		if r.vetted != nil {
 			c.Verdicts = append(c.Verdicts, r.vetted)
@@ -150,6 +157,7 @@ type crdRead struct {
 	file     string
 	line     int
 	other    input.Identity // of a policy or a suite, which is not reported as an object
+	kept     map[string]any // see CRDs.Kept
 }
 
 // readCRD reads the CRD in a document. It skips documents of other kinds, and those that the filter ignores.
@@ -166,6 +174,9 @@ func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, 
 	}
 	if filter.Unrendered(doc) {
 		return crdRead{Read: resource.Read{Location: doc.File, Err: resource.ErrTemplate}}
+	}
+	if use.Keep != nil && doc.Err == nil && use.Keep(doc.Identity()) {
+		return crdRead{kept: doc.Object}
 	}
 	read := crdRead{Read: resource.One(doc), file: doc.File, line: doc.Line}
 	if read.CRD == nil || read.Err != nil {

@@ -16,6 +16,10 @@ package verdict
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -73,8 +77,8 @@ type Decider struct {
 	// explained limits the explanations of a run. Callers that print results must call Settle.
 	explained trace.Run
 
-	builtins   policyrequest.Builtins
-	mergeables builtinMergeables
+	builtins policyrequest.Builtins
+	assumed  sync.Map // the objects that admission plugins need but that were not given
 }
 
 // New returns a Decider that decides objects by crds.
@@ -98,7 +102,26 @@ func (d *Decider) Problems() []error {
 }
 
 // Notes returns remarks about the input that do not affect the verdicts.
-func (d *Decider) Notes() []error { return append(d.CRDs.filter.ChartNotes(), d.Filter.Notes()...) }
+func (d *Decider) Notes() []error {
+	notes := append(d.CRDs.filter.ChartNotes(), d.Filter.Notes()...)
+	var assumed []string
+	d.assumed.Range(func(object, _ any) bool {
+		assumed = append(assumed, object.(string))
+		return true
+	})
+	if len(assumed) > 0 {
+		slices.Sort(assumed)
+		more := ""
+		if n := len(assumed) - maxAssumed; n > 0 {
+			assumed, more = assumed[:maxAssumed], fmt.Sprintf(", and %d more", n)
+		}
+		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s%s", strings.Join(assumed, ", "), more))
+	}
+	return notes
+}
+
+// maxAssumed limits the objects in a note.
+const maxAssumed = 5
 
 // A decision is a document on its way through the stages.
 type decision struct {

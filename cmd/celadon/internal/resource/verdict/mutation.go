@@ -8,7 +8,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -43,22 +42,6 @@ func (d *decision) mutable(ctx context.Context) subject {
 		}
 	}
 	return to
-}
-
-// builtinMergeables holds the built-in kinds that mutations needed.
-type builtinMergeables struct{ kinds sync.Map } // map[schema.GroupVersionKind]*policyrequest.Mergeable
-
-func (b *builtinMergeables) of(kind *policyrequest.Builtin) *policyrequest.Mergeable {
-	if m, ok := b.kinds.Load(kind.GroupVersionKind); ok {
-		return m.(*policyrequest.Mergeable)
-	}
-	var props *apiextensionsv1.JSONSchemaProps
-	if catalog, err := builtin.Newest(); err == nil {
-		props, _ = catalog.Schema(kind.GroupVersionKind) // nil on an error
-	}
-	m := policyrequest.NewBuiltinMergeable(props)
-	b.kinds.Store(kind.GroupVersionKind, m)
-	return m
 }
 
 // mutate evaluates the mutating policies for a write and returns the request with the changed object. Without a

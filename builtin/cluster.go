@@ -1,0 +1,138 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/compatibility"
+	"k8s.io/component-base/version"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	schedulingv1 "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+)
+
+// A Cluster holds what the API server's admission plugins know: the objects of a cluster. It is safe for concurrent use.
+type Cluster struct {
+	plugins []plugin
+	stores  stores          // of the objects that plugins read
+	given   map[string]bool // the keys of those that are not only assumed
+}
+
+// A plugin is an admission plugin of the API server.
+type plugin struct {
+	admission.Interface
+	name string
+}
+
+// NewCluster returns a Cluster with the named plugins, and with those of the objects that plugins read and that the
+// API server would accept. The objects are not modified. The error is that of ctx, or names an unknown plugin.
+func NewCluster(ctx context.Context, plugins []string, objects []map[string]any) (*Cluster, error) {
+	binary := compatibility.NewEffectiveVersionFromString(version.DefaultKubeBinaryVersion, "", "")
+	c := &Cluster{stores: newStores(), given: map[string]bool{}}
+	initialize := initializer.New(noClient{}, nil, c.stores, allowed, utilfeature.DefaultFeatureGate, binary, nil, nil)
+	for _, known := range knownPlugins {
+		if !slices.Contains(plugins, known.name) {
+			continue
+		}
+		p, err := registered().InitPlugin(known.name, nil, initialize)
+		if err != nil {
+			return nil, err
+		}
+		if waits, ok := p.(interface{ SetReadyFunc(admission.ReadyFunc) }); ok {
+			waits.SetReadyFunc(func() bool { return true })
+		}
+		c.plugins = append(c.plugins, plugin{p, known.name})
+	}
+	for _, name := range plugins {
+		if !slices.Contains(Plugins(false), name) {
+			return nil, fmt.Errorf("unknown admission plugin %q", name)
+		}
+	}
+	for _, class := range schedulingv1.SystemPriorityClasses() {
+		if err := c.addOne("PriorityClass", class); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.add(ctx, objects)
+}
+
+// Read reports whether admission plugins read objects of a kind.
+func Read(kind schema.GroupVersionKind) bool {
+	switch kind.GroupVersion().String() {
+	case "v1":
+		return kind.Kind == "Namespace" || kind.Kind == "LimitRange" || kind.Kind == "ServiceAccount"
+	case "scheduling.k8s.io/v1":
+		return kind.Kind == "PriorityClass"
+	case "node.k8s.io/v1":
+		return kind.Kind == "RuntimeClass"
+	case "storage.k8s.io/v1":
+		return kind.Kind == "StorageClass"
+	case "networking.k8s.io/v1":
+		return kind.Kind == "IngressClass"
+	}
+	return false
+}
+
+// add stores objects as the API server persists them.
+func (c *Cluster) add(ctx context.Context, objects []map[string]any) error {
+	for _, object := range objects {
+		kind := kindOfObject(object)
+		if !Read(kind) {
+			continue
+		}
+		res, err := Validate(ctx, Request{Object: object})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !res.Allowed {
+			continue
+		}
+		data, err := json.Marshal(res.Object)
+		if err != nil {
+			return err
+		}
+		stored, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(kind.GroupVersion()), data)
+		if err != nil {
+			return err
+		}
+		if status, _ := object["status"].(map[string]any); kind.Kind == "Namespace" && status["phase"] == "Terminating" {
+			stored.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+		}
+		if err := c.addOne(kind.Kind, stored); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) addOne(kind string, object runtime.Object) error {
+	key, err := cache.MetaNamespaceKeyFunc(object)
+	if err != nil {
+		return err
+	}
+	c.given[kind+" "+key] = true
+	return c.stores.byKind[kind].Add(object)
+}
+
+// assume adds an object with only a name, if the cluster has none of that name.
+func (c *Cluster) assume(kind string, object metav1.Object) error {
+	if _, exists, err := c.stores.byKind[kind].Get(object); exists || err != nil {
+		return err
+	}
+	return c.stores.byKind[kind].Add(object)
+}
+
+// limited reports whether a namespace has a LimitRange.
+func (c *Cluster) limited(namespace string) bool {
+	items, err := c.stores.byKind["LimitRange"].ByIndex(cache.NamespaceIndex, namespace)
+	return err == nil && len(items) > 0
+}
