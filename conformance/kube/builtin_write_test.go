@@ -176,6 +176,9 @@ func (w *builtinWrite) comparable(object map[string]any) map[string]any {
 		delete(meta, name)
 	}
 	object["metadata"] = meta
+	if taint, ok := dig(object, "spec", "taint").(map[string]any); ok && !bytes.Contains(w.raw, []byte("timeAdded")) {
+		delete(taint, "timeAdded")
+	}
 	if w.isService() {
 		w.withoutAllocated(object)
 	}

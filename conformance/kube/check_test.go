@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/celadon-cel/celadon/builtin/testing/seen"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
@@ -84,7 +85,11 @@ func (s *stage) list(name string, docs []exchange.Object) string {
 // compareCheck compares the results of celadon check --policy with the server's answers.
 func (s *stage) compareCheck(t *testing.T, scene *exchange.Scene) (checked, undecided int) {
 	t.Helper()
-	p, err := exchange.NewPredictor(scene)
+	sees, err := seen.In(t.Context(), scene.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := exchange.NewPredictor(scene, sees)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/celadon-cel/celadon/builtin/testing/seen"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
@@ -38,7 +39,11 @@ func policyPlane(t *testing.T, more ...exchange.Object) *stage {
 // number of differences.
 func (s *stage) compare(t *testing.T, scene *exchange.Scene) (differences, undecided int) {
 	t.Helper()
-	p, err := exchange.NewPredictor(scene)
+	sees, err := seen.In(t.Context(), scene.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := exchange.NewPredictor(scene, sees)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,8 +86,7 @@ type Builtin struct {
 	// Mergeable is the kind as mutating policies need it.
 	Mergeable func() *Mergeable
 
-	server  Server
-	catalog *builtin.Catalog
+	server Server
 	// schema is compiled when an object needs it. It is nil with a server.
 	schema func() (*engine.Schema, error)
 }
@@ -112,7 +111,7 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 
 func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind, cfg engine.Config) *Builtin {
 	props := func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(gvk) }
-	k := &Builtin{catalog: catalog}
+	k := &Builtin{}
 	k.Mergeable = sync.OnceValue(func() *Mergeable {
 		schema, _ := props() // nil on an error
 		m := NewMergeable(schema)
@@ -194,13 +193,13 @@ func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 	return res, nil
 }
 
-// structured validates the object of a write by its structure and sets its defaults.
+// structured validates the object of a write by its structure, and sets the defaults of its schema.
 func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, error) {
 	s, err := k.schema()
 	if err != nil {
 		return nil, err
 	}
-	seen, err := s.Validate(ctx, nil, k.catalog.Prepare(k.Kind, req.Object, req.OldObject), nil)
+	seen, err := s.Validate(ctx, nil, req.Object, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -233,8 +232,6 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 	}
 	res.Allowed = true
 	res.Object, _ = seen.Value.(map[string]any)
-	res.Object = builtin.SetConditionalDefaults(k.GroupKind(), res.Object)
-	builtin.SetGeneration(k.GroupKind(), res.Object, req.OldObject)
 	return res, nil
 }
 

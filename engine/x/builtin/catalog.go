@@ -6,8 +6,8 @@
 //	props.XEmbeddedResource = true // validate apiVersion, kind, and metadata
 //	s, err := engine.CompileSchema(props, engine.Config{})
 //
-// They describe the structure of an object only. Most validation of built-in kinds is Go code in the
-// API server, so an object that a schema accepts may be rejected by a server.
+// They describe the structure of an object, and the defaults that do not depend on other fields. Validation is Go
+// code in the API server, which package builtin of Celadon's module builtin runs.
 //
 // The schemas come from the OpenAPI documents of one release of Kubernetes and are embedded in
 // compressed form. Programs that do not import this package do not carry them.

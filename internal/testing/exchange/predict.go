@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,17 +15,15 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A Predictor predicts answers to the requests of a scene.
 type Predictor struct {
-	set      *policy.Set
-	crds     map[schema.GroupKind]*custom
-	catalog  *builtin.Catalog
-	builtins map[schema.GroupVersionKind]*builtinKind
-	mutates  bool
+	set     *policy.Set
+	crds    map[schema.GroupKind]*custom
+	seen    Seen
+	mutates bool
 	// Invalid holds the errors of documents.
 	Invalid []*policy.CompileError
 }
@@ -37,10 +34,8 @@ type custom struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 }
 
-type builtinKind struct {
-	builtin.Kind
-	schema *engine.Schema
-}
+// Seen returns the object of a request for a built-in kind as policies see it.
+type Seen func(ctx context.Context, r *Request, kind schema.GroupVersionKind) (Object, error)
 
 // A Prediction is a set of possible answers: which of several denials the server returns depends on
 // the order in which it holds policies, bindings, and params, which is random.
@@ -53,12 +48,9 @@ type Prediction struct {
 }
 
 // NewPredictor compiles the documents of a scene.
-func NewPredictor(s *Scene) (*Predictor, error) {
-	catalog, err := builtin.Newest()
-	if err != nil {
-		return nil, err
-	}
-	p := &Predictor{crds: map[schema.GroupKind]*custom{}, catalog: catalog, builtins: map[schema.GroupVersionKind]*builtinKind{}, mutates: s.Mutates()}
+func NewPredictor(s *Scene, seen Seen) (*Predictor, error) {
+	p := &Predictor{crds: map[schema.GroupKind]*custom{}, seen: seen, mutates: s.Mutates()}
+	var err error
 	p.set, err = policy.Compile(s.Documents, policy.Config{Complete: true})
 	var invalid *policy.CompileErrors
 	switch {
@@ -109,8 +101,10 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 		if done, err := p.prepare(ctx, c, r, to, out); done || err != nil {
 			return out, err
 		}
-	} else if err := p.prepareBuiltin(ctx, r, to); err != nil {
-		return nil, err
+	} else if r.Object != nil && (r.Subresource == "" || r.Subresource == "status") {
+		if to.Object, err = p.seen(ctx, r, kind); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.Kind, r.Name, err)
+		}
 	}
 	if p.mutates && out.Object != nil {
 		out.Object = WithoutServerFields(to.Object)
@@ -159,56 +153,6 @@ func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *poli
 		out.Object = res.Object
 	}
 	return false, nil
-}
-
-// prepareBuiltin applies the defaults of a built-in kind.
-func (p *Predictor) prepareBuiltin(ctx context.Context, r *Request, to *policy.Request) error {
-	if r.Object == nil || r.Subresource != "" && r.Subresource != "status" {
-		return nil
-	}
-	k, err := p.builtin(to.Kind)
-	if err != nil {
-		return err
-	}
-	object := maps.Clone(r.Object)
-	if r.Subresource == "" {
-		object = p.catalog.Prepare(k.Kind, object, r.Old)
-	}
-	res, err := k.schema.Validate(ctx, nil, object, nil)
-	if err != nil {
-		return err
-	}
-	if len(res.Errors) > 0 {
-		return fmt.Errorf("%s %s: %w", r.Kind, r.Name, res.Errors.ToAggregate())
-	}
-	object, _ = res.Value.(Object)
-	to.Object = builtin.SetConditionalDefaults(to.Kind.GroupKind(), object)
-	builtin.SetGeneration(to.Kind.GroupKind(), to.Object, r.Old)
-	return nil
-}
-
-// builtin returns a built-in kind.
-func (p *Predictor) builtin(kind schema.GroupVersionKind) (*builtinKind, error) {
-	if k := p.builtins[kind]; k != nil {
-		return k, nil
-	}
-	kinds := p.catalog.Kinds()
-	i := slices.IndexFunc(kinds, func(k builtin.Kind) bool { return k.GroupVersionKind == kind })
-	if i < 0 {
-		return nil, fmt.Errorf("no built-in kind %v", kind)
-	}
-	props, err := p.catalog.Schema(kind)
-	if err != nil {
-		return nil, err
-	}
-	props.XEmbeddedResource = true
-	s, err := engine.CompileSchema(props, engine.Config{})
-	if err != nil {
-		return nil, err
-	}
-	k := &builtinKind{kinds[i], s}
-	p.builtins[kind] = k
-	return k, nil
 }
 
 // admit evaluates the policies.
