@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,21 +66,19 @@ func NewCluster(ctx context.Context, plugins []string, objects []map[string]any)
 	return c, c.add(ctx, objects)
 }
 
+// readKinds maps the kinds that admission plugins read to their groups. All have the version v1.
+var readKinds = map[string]string{
+	"Namespace": "", "LimitRange": "", "ServiceAccount": "", "PriorityClass": "scheduling.k8s.io",
+	"RuntimeClass": "node.k8s.io", "StorageClass": "storage.k8s.io", "IngressClass": "networking.k8s.io",
+}
+
+// ReadKinds returns the names of the kinds that admission plugins read, sorted.
+func ReadKinds() []string { return slices.Sorted(maps.Keys(readKinds)) }
+
 // Read reports whether admission plugins read objects of a kind.
 func Read(kind schema.GroupVersionKind) bool {
-	switch kind.GroupVersion().String() {
-	case "v1":
-		return kind.Kind == "Namespace" || kind.Kind == "LimitRange" || kind.Kind == "ServiceAccount"
-	case "scheduling.k8s.io/v1":
-		return kind.Kind == "PriorityClass"
-	case "node.k8s.io/v1":
-		return kind.Kind == "RuntimeClass"
-	case "storage.k8s.io/v1":
-		return kind.Kind == "StorageClass"
-	case "networking.k8s.io/v1":
-		return kind.Kind == "IngressClass"
-	}
-	return false
+	group, ok := readKinds[kind.Kind]
+	return ok && kind.GroupVersion() == schema.GroupVersion{Group: group, Version: "v1"}
 }
 
 // add stores objects as the API server persists them.

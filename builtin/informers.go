@@ -31,9 +31,7 @@ type stores struct {
 
 func newStores() stores {
 	s := stores{byKind: map[string]cache.Indexer{}}
-	for _, kind := range []string{
-		"Namespace", "LimitRange", "ServiceAccount", "PriorityClass", "RuntimeClass", "StorageClass", "IngressClass", "Pod",
-	} {
+	for _, kind := range append(ReadKinds(), "Pod") {
 		byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 		s.byKind[kind] = cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace)
 	}

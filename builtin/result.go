@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -62,6 +63,24 @@ func (d *decoders) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVer
 	return &strictDecoder{d.NegotiatedSerializer.DecoderToVersion(decoder, gv), d.write}
 }
 
+// EncoderForVersion returns an encoder of responses. If the request has NoObject, it encodes only failures.
+func (d *decoders) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupVersioner) runtime.Encoder {
+	encoder = d.NegotiatedSerializer.EncoderForVersion(encoder, gv)
+	if d.write.NoObject {
+		return failureEncoder{encoder}
+	}
+	return encoder
+}
+
+type failureEncoder struct{ runtime.Encoder }
+
+func (e failureEncoder) Encode(object runtime.Object, w io.Writer) error {
+	if _, ok := object.(*metav1.Status); ok {
+		return e.Encoder.Encode(object, w)
+	}
+	return nil
+}
+
 type strictDecoder struct {
 	runtime.Decoder
 	write *write
@@ -108,8 +127,8 @@ func (w *write) result(sent []byte, r *response) (*engine.Result, error) {
 		return res, nil
 	}
 	res.Allowed = true
-	if sent == nil {
-		return res, nil // a deletion
+	if sent == nil || w.NoObject { // sent is nil for a deletion
+		return res, nil
 	}
 	object, err := engine.Decode(body)
 	if err != nil {

@@ -97,8 +97,8 @@ func (requestStorage) Versioner() storage.Versioner { return storage.APIObjectVe
 
 func (requestStorage) ReadinessCheck() error { return nil }
 
-func (s requestStorage) Create(_ context.Context, _ string, obj, out runtime.Object, _ uint64) error {
-	return s.put(obj, out)
+func (s requestStorage) Create(ctx context.Context, _ string, obj, out runtime.Object, _ uint64) error {
+	return s.put(ctx, obj, out)
 }
 
 func (s requestStorage) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
@@ -145,12 +145,16 @@ func (s requestStorage) GuaranteedUpdate(
 	if err != nil {
 		return err
 	}
-	return s.put(obj, out)
+	return s.put(ctx, obj, out)
 }
 
 // put sets out to obj as a read after the write returns it: encoded in the version in which it is stored, which makes
-// empty lists null, and decoded with the defaults of that version.
-func (s requestStorage) put(obj, out runtime.Object) error {
+// empty lists null, and decoded with the defaults of that version. It is obj itself if the request has NoObject.
+func (s requestStorage) put(ctx context.Context, obj, out runtime.Object) error {
+	if w := writeOf(ctx); w != nil && w.NoObject {
+		set(out, obj)
+		return nil
+	}
 	data, err := runtime.Encode(s.codec, obj)
 	if err != nil {
 		return err

@@ -63,6 +63,8 @@ type Write struct {
 	// Name is the name in messages about the structure, and Namespace that of the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
+	// NoObject permits that the result has no Object.
+	NoObject bool
 	// Assume, if not nil, is called with each object, such as "PriorityClass high", that an admission plugin of the server
 	// needs but that was not given. The plugin then does not decide.
 	Assume func(object string)

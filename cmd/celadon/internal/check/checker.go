@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -70,7 +71,7 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	if err != nil {
 		return nil, err
 	}
-	use := verdict.Use{Optional: len(o.CRDs) == 0, Among: o.among(), Keep: builtins.Read}
+	use := verdict.Use{Optional: len(o.CRDs) == 0, Among: o.among(), Keep: builtins.Read, KeptKinds: builtin.ReadKinds()}
 	if !o.NoVet {
 		use.Vet = &verdict.CRDReviewer{
 			KubeVersion: o.KubeVersion, Validation: o.validation, Before: decides.Before, Width: decides.Width,
@@ -121,7 +122,13 @@ func (r *runner) surroundings(
 		return doc.Object
 	}
 	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
-	err := batch.From(r.source(o, named), read, func(object map[string]any) error {
+	source := func(wait func(), yield func(input.Chunk) bool) {
+		r.source(o, named)(wait, func(c input.Chunk) bool {
+			c.Skip = verdict.Without(builtin.ReadKinds())
+			return yield(c)
+		})
+	}
+	err := batch.From(source, read, func(object map[string]any) error {
 		if object != nil {
 			objects = append(objects, object)
 		}

@@ -103,9 +103,13 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 			return true
 		}
 	}
-	switch c.form {
-	case smallFile:
+	switch {
+	case c.form == smallFile:
 		return c.small(yield)
+	case c.Skip != nil && c.text != nil && c.Skip(c.text):
+		return true
+	}
+	switch c.form {
 	case jsonValue, jsonItem:
 		return c.json(yield)
 	case yamlDocument:
@@ -127,6 +131,9 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 	data, err := sized(io.LimitReader(f, small), c.size)
 	if err != nil || len(data) == small { // the file has grown
 		return split(c.File, io.MultiReader(bytes.NewReader(data), f), func() {}, each)
+	}
+	if c.Skip != nil && c.Skip(data) {
+		return true
 	}
 	s := splitter{file: c.File, w: bytesWindow(data), yield: each}
 	return s.run()

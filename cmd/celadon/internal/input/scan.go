@@ -17,6 +17,8 @@ type Chunk struct {
 	File string
 	// Expand, if set, returns the documents that Each yields instead of a document.
 	Expand func(*Document) []*Document
+	// Skip, if set, reports whether the documents in a text are of no interest. Each then yields none of them.
+	Skip func(text []byte) bool
 
 	form         form
 	index, item  int

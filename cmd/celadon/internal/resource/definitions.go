@@ -54,14 +54,15 @@ func MayDefine(text []byte) bool {
 
 // Files returns a source of the CRDs that the documents at and below paths define.
 func Files(stdin io.Reader, paths []string) batch.Source {
-	return Sourced(func(wait func(), yield func(input.Chunk) bool) { input.Scan(stdin, paths, wait, yield) })
+	return Sourced(func(wait func(), yield func(input.Chunk) bool) { input.Scan(stdin, paths, wait, yield) }, nil)
 }
 
-// Sourced returns a source that yields the CRDs that the documents of source define.
-func Sourced(source batch.Source) batch.Source {
+// Sourced returns a source that yields the CRDs that the documents of source define. It yields no documents of texts for
+// which skip, if not nil, returns true.
+func Sourced(source batch.Source, skip func([]byte) bool) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) {
 		source(wait, func(c input.Chunk) bool {
-			c.Expand = Definitions
+			c.Expand, c.Skip = Definitions, skip
 			return yield(c)
 		})
 	}

@@ -114,7 +114,7 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 		return nil, err
 	}
 	req := builtin.Request{
-		Cluster: cluster, Assume: w.Assume,
+		Cluster: cluster, Assume: w.Assume, NoObject: w.NoObject,
 		Kind: w.Kind, Object: w.Object, Raw: w.Raw, OldObject: w.OldObject, DuplicateKeys: w.DuplicateKeys,
 		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation,
 	}

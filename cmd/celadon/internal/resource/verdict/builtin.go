@@ -37,6 +37,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	w := policyrequest.Write{
 		Object: d.doc.Object, OldObject: old, Raw: d.doc.Raw, DuplicateKeys: d.doc.Duplicate,
 		Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation, Assume: d.assume,
+		NoObject: !d.Persisted && !d.Diff && d.Selector == nil,
 	}
 	if w.Raw == nil {
 		w.Raw = d.doc.FromJSON()
