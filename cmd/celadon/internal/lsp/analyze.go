@@ -250,9 +250,11 @@ func (p *part) within(t *text, rule *engine.RuleRef, field string) (at protocol.
 	return t.rangeOf(p.start+words.SourcePoint(problem.Start), p.start+words.SourcePoint(problem.End)), editor.CompilePoint(&problem), true
 }
 
-// ofObject adds the findings of celadon check if the object's CRD is known.
+// ofObject adds the findings of celadon check if the object's CRD is known or its kind is built in. A patch of kustomize
+// is an incomplete object, so it has none.
 func (v *view) ofObject(ctx context.Context, p *part) {
-	if !v.crds.live().Knows(p.kind) {
+	builtin := !v.crds.live().Knows(p.kind)
+	if builtin && (!v.crds.decider().Serves(p.doc.Identity()) || resource.NewKustomizations(v.folders()...).IsPatch(v.name)) {
 		return
 	}
 	p.verdict = v.crds.decider().Decide(ctx, p.doc)

@@ -74,6 +74,16 @@ func (d *decision) routeBuiltin() outcome {
 	return outcome{}
 }
 
+// Serves reports whether an object is of a built-in group that the Server decides, even if the kind is misspelled or gone.
+func (d *Decider) Serves(id input.Identity) bool {
+	if d.Server == nil {
+		return false
+	}
+	kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)
+	_, ok := d.Server.Resource(kind)
+	return ok || d.Server.Absent(kind, d.minor()) != nil
+}
+
 // minor returns the minor version of Kubernetes that is emulated.
 func (d *Decider) minor() int {
 	v, err := types.ParseVersion(d.KubeVersion)
