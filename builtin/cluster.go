@@ -21,7 +21,7 @@ import (
 	schedulingv1 "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 )
 
-// A Cluster holds what the API server's admission plugins know: the objects of a cluster. It is safe for concurrent use.
+// A Cluster holds admission plugins of the API server, and the objects that they read. It is safe for concurrent use.
 type Cluster struct {
 	plugins []plugin
 	stores  stores          // of the objects that plugins read

@@ -193,7 +193,7 @@ func tokenVolume(pod *core.Pod) string {
 	return ""
 }
 
-// renameVolume gives a volume whose name ends with random characters a name that does not depend on chance.
+// renameVolume renames a volume of a Pod and its mounts.
 func renameVolume(pod *core.Pod, from, to string) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.Name == from {

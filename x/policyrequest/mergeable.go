@@ -11,7 +11,7 @@ import (
 type Mergeable struct {
 	// Schema is never nil.
 	Schema   *policy.MergeSchema
-	defaults func(object map[string]any) // nil if there are none
+	defaults func(object map[string]any) // may be nil
 }
 
 // NewMergeable returns a version with a schema, which may be nil.

@@ -114,7 +114,7 @@ func Mutate(ctx context.Context, objects []runtime.Object, attr *admission.Versi
 	if err != nil {
 		return nil, err
 	}
-	req.Schema = policyrequest.NewBuiltinMergeable(props).Schema
+	req.Schema = policyrequest.NewMergeable(props).Schema.Strict()
 	if defaulter != nil {
 		req.Default = func(object map[string]any) {
 			typed := given.DeepCopyObject()
