@@ -13,6 +13,7 @@ type jsonPrinter struct{ out *untrusted.Writer }
 
 func (p *jsonPrinter) crd(*CRD) error               { return nil }
 func (p *jsonPrinter) object(*finding.Object) error { return nil }
+func (p *jsonPrinter) removed(*Removed) error       { return nil }
 func (p *jsonPrinter) end(r *Report) error          { return print.JSON(p.out, r) }
 
 // level returns the annotation level of c, or "" if it needs no annotation.
@@ -58,6 +59,10 @@ func (p *listPrinter) crd(crd *CRD) error {
 }
 
 func (p *listPrinter) object(o *finding.Object) error { return p.objects.Object(o) }
+
+func (p *listPrinter) removed(r *Removed) error {
+	return p.list.Add(finding.Result{Findings: slices.Values([]finding.Finding{r.finding()})})
+}
 
 func (p *listPrinter) end(r *Report) error {
 	return p.list.End(print.End{Text: r.summary() + ": " + r.conclusion() + "\n", Interrupted: r.Summary.Interrupted})

@@ -52,6 +52,7 @@ var (
 
 func (p *markdownPrinter) crd(*CRD) error               { return nil }
 func (p *markdownPrinter) object(*finding.Object) error { return nil }
+func (p *markdownPrinter) removed(*Removed) error       { return nil }
 
 type commentItem struct {
 	// kind and kinds name the item in the counts of omitted items.
@@ -140,6 +141,10 @@ func (p *markdownPrinter) items(r *Report) (breaks, unknown []commentItem) {
 		if rejection := p.rejection(crd); rejection.line != nil {
 			breaks = append(breaks, rejection)
 		}
+	}
+	for _, removed := range r.Removed {
+		line := func() string { return "- " + string(p.code(removed.title())+" "+p.code(removed.Message)) }
+		objects = append(objects, commentItem{line: line, kind: "object", kinds: "objects"})
 	}
 	for _, o := range r.Objects {
 		line := func() string { return "- " + string(p.code(print.Upgraded(o))) }

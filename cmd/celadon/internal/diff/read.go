@@ -32,6 +32,10 @@ type sides struct {
 	pairs    []*pair
 	byName   map[string]*pair
 	problems []error
+	// With two Kubernetes versions, removed holds what uses versions that are no longer served, and builtins counts the
+	// objects of built-in kinds.
+	removed  []*Removed
+	builtins int
 }
 
 // read reads both sides. With --cluster, client is not nil, and the old side consists of the cluster's
@@ -84,6 +88,10 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 	}
 	if o.ToKubeVersion != "" {
 		both.double()
+		read := slices.DeleteFunc(slices.Concat(paths, o.Objects), func(path string) bool { return path == "-" })
+		if err := both.readRemoved(ctx, s, o, read); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(both.pairs, func(a, b *pair) int { return strings.Compare(a.name, b.name) })
 	return both, both.complete(o, paths)
@@ -171,6 +179,7 @@ func (s *sides) complete(o *Options, paths []string) error {
 	after := has(func(p *pair) *definition { return p.after })
 	none := func(path string) error { return fmt.Errorf("no CustomResourceDefinition in %s", path) }
 	switch {
+	case !o.two() && !before && !after && s.builtins > 0: // what an upgrade of Kubernetes removes
 	case !o.two() && !before && !after:
 		return none(strings.Join(paths, ", "))
 	case o.two() && !before:

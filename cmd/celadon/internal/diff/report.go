@@ -21,6 +21,8 @@ type Report struct {
 	ToKubeVersion string  `json:"toKubeVersion,omitempty"`
 	Summary       Summary `json:"summary"`
 	CRDs          []*CRD  `json:"crds"`
+	// Removed holds what uses versions of built-in kinds that ToKubeVersion no longer serves.
+	Removed []*Removed `json:"removed,omitempty"`
 	// Objects holds those objects of --objects that the change affects.
 	Objects []*finding.Object `json:"objects,omitempty"`
 }
@@ -172,6 +174,6 @@ func (r *Report) unchanged() (names []string) {
 func (r *Report) seal() {
 	s := &r.Summary
 	newlyRejected := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })
-	r.Compatible = s.Breaking == 0 && s.Rejected == 0 && !newlyRejected
+	r.Compatible = s.Breaking == 0 && s.Rejected == 0 && !newlyRejected && len(r.Removed) == 0
 	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable == 0 && !s.Interrupted
 }

@@ -57,6 +57,12 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		all.KubeVersion, all.ToKubeVersion = o.KubeVersion, o.ToKubeVersion
 	}
 	d := &differ{Streams: s, options: o, client: client, sides: both, report: all, unread: len(both.problems) > 0}
+	all.Removed = both.removed
+	for _, r := range both.removed {
+		if err := p.removed(r); err != nil {
+			return err
+		}
+	}
 	// The user's own objects come first, because they matter more than examples.
 	if len(o.Objects) > 0 || client != nil {
 		err = d.objects(ctx, webhook, p.object)

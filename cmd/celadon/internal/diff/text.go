@@ -15,6 +15,7 @@ import (
 type printer interface {
 	crd(*CRD) error
 	object(*finding.Object) error
+	removed(*Removed) error
 	end(*Report) error
 }
 
@@ -181,6 +182,14 @@ func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 }
 
 func location(p finding.Location) string { return string(untrusted.Sprintf("%s:%d", p.File, p.Line)) }
+
+func (p *textPrinter) removed(r *Removed) error {
+	var b strings.Builder
+	at := finding.Location{File: r.File, Line: r.Line}
+	title := p.out.Paint(untrusted.Bold, untrusted.Line(r.title()))
+	untrusted.Fprintf(&b, "%s: %s\n    --> %s: %s\n", title, r.Message, location(at), r.Field)
+	return p.write(&b)
+}
 
 func (p *textPrinter) object(o *finding.Object) error { return p.objects.Object(o) }
 

@@ -179,6 +179,7 @@ func (r *Report) summary() string {
 		count       int
 		one, others string
 	}{
+		{len(r.Removed), "version in use is removed", "versions in use are removed"},
 		{s.Rejected, one, others},
 		{s.Breaking, "change breaks", "changes break"},
 		{s.Unknown, "is unknown", "are unknown"},

@@ -46,6 +46,16 @@ func Alone() Server {
 	return New(builtin.Plugins(true), func() ([]map[string]any, error) { return nil, nil })
 }
 
+// KindOf returns the kind of a built-in resource, or "".
+func KindOf(resource schema.GroupResource) string {
+	for _, r := range builtin.Resources() {
+		if r.Group == resource.Group && r.Name == resource.Resource {
+			return r.Kind
+		}
+	}
+	return ""
+}
+
 // CheckPlugins returns an error if a name is not that of an admission plugin that a Server can have.
 func CheckPlugins(names []string) error {
 	known := builtin.Plugins(false)
