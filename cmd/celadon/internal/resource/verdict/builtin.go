@@ -22,25 +22,29 @@ import (
 func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	old := d.old()
 	to := d.builtin.Subject(d.doc.Object, old)
-	if d.Admission.operation() == Delete {
-		if d.report.Operation = Delete; old == nil {
-			old = d.doc.Object
-		}
-		if out := d.admit(ctx, to, nil, old); out.verdict != "" {
-			return out
-		}
-		return outcome{verdict: finding.Valid}
-	}
-	if d.report.Operation = Create; old != nil {
-		d.report.Operation = Update
-	}
 	w := policyrequest.Write{
-		Object: d.doc.Object, OldObject: old, Raw: d.doc.Raw, DuplicateKeys: d.doc.Duplicate,
+		Object: d.doc.Object, OldObject: old, Raw: d.doc.Raw, DuplicateKeys: d.doc.Duplicate, Subresource: d.Subresource,
 		Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation, Assume: d.assume,
 		NoObject: !d.Persisted && !d.Diff && d.Selector == nil,
 	}
 	if w.Raw == nil {
 		w.Raw = d.doc.FromJSON()
+	}
+	switch d.report.Subresource = d.Subresource; {
+	case d.Subresource == "scale" || d.Subresource != "" && !d.builtin.Exact():
+		problem := "is undecided: the subresource " + d.Subresource + " of built-in kinds is not supported"
+		return outcome{verdict: finding.Undecided, problem: problem}
+	case d.Subresource != "" && old == nil:
+		return outcome{verdict: finding.Skipped, problem: "no old object for a " + d.Subresource + " update"}
+	case d.Admission.operation() == Delete:
+		d.report.Operation = Delete
+		if w.Object, w.Raw, w.DuplicateKeys = nil, nil, nil; old == nil {
+			w.OldObject = d.doc.Object
+		}
+	case old != nil:
+		d.report.Operation = Update
+	default:
+		d.report.Operation = Create
 	}
 	var policies *builtinAdmission
 	if d.Admission != nil {
@@ -63,7 +67,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		return policies.out
 	}
 	out := outcome{verdict: finding.Valid, result: res, processed: res.Object}
-	out.request.OldObject, out.request.FieldValidation = old, d.Validation
+	out.request.OldObject, out.request.FieldValidation = w.OldObject, d.Validation
 	if !res.Allowed {
 		out.verdict, out.status = finding.Invalid, statusOf(res.Failure)
 	}
@@ -86,7 +90,7 @@ type builtinAdmission struct {
 }
 
 func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
-	if !a.Admission.Policies.Mutates() {
+	if !a.Admission.Policies.Mutates() || object == nil {
 		return nil, true
 	}
 	object, changed, out := a.mutated(ctx, a.to, object, old)
@@ -105,6 +109,9 @@ func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]
 func (d *decision) describeBuiltin(out *outcome) {
 	res, r := out.result, d.report
 	texts := d.builtin.Subject(d.doc.Object, out.request.OldObject).Secrets
+	if res.Allowed && res.Object == nil { // a deletion, or nobody wants to see it
+		return
+	}
 	if res.Allowed {
 		shown, _ := texts.Hide(res.Object).(map[string]any)
 		if d.Persisted {
