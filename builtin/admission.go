@@ -30,7 +30,8 @@ type Review struct {
 	Options           runtime.Object
 }
 
-// admitter passes requests to the admission plugins and to Admission. It implements admission.MutationInterface and admission.ValidationInterface.
+// admitter passes requests to the admission plugins and to Admission. It implements admission.MutationInterface and
+// admission.ValidationInterface.
 type admitter struct{ write *write }
 
 func (*admitter) Handles(admission.Operation) bool { return true }

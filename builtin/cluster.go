@@ -34,8 +34,12 @@ type plugin struct {
 	name string
 }
 
+// maxScanned limits the items of LimitRanges, and the classes, of a Cluster: plugins look at all of them for each object.
+const maxScanned = 10_000
+
 // NewCluster returns a Cluster with the named plugins, and with those of the objects that plugins read and that the
-// API server would accept. The objects are not modified. The error is that of ctx, or names an unknown plugin.
+// API server would accept. The objects are not modified. The error is that of ctx, a *LimitError, or names an unknown
+// plugin.
 func NewCluster(ctx context.Context, plugins []string, objects []map[string]any) (*Cluster, error) {
 	binary := compatibility.NewEffectiveVersionFromString(version.DefaultKubeBinaryVersion, "", "")
 	c := &Cluster{stores: newStores(), given: map[string]bool{}}
@@ -83,6 +87,7 @@ func Read(kind schema.GroupVersionKind) bool {
 
 // add stores objects as the API server persists them.
 func (c *Cluster) add(ctx context.Context, objects []map[string]any) error {
+	scanned := 0
 	for _, object := range objects {
 		kind := kindOfObject(object)
 		if !Read(kind) {
@@ -106,11 +111,26 @@ func (c *Cluster) add(ctx context.Context, objects []map[string]any) error {
 		if status, _ := object["status"].(map[string]any); kind.Kind == "Namespace" && status["phase"] == "Terminating" {
 			stored.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
 		}
+		if scanned += scans(stored); scanned > maxScanned {
+			const reason = "objects in a cluster with more than %d limits and classes are not decided"
+			return &LimitError{fmt.Sprintf(reason, maxScanned)}
+		}
 		if err := c.addOne(kind.Kind, stored); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// scans returns how many items plugins look at if the cluster has an object.
+func scans(object runtime.Object) int {
+	switch object := object.(type) {
+	case *corev1.Namespace, *corev1.ServiceAccount: // are found by name
+		return 0
+	case *corev1.LimitRange:
+		return len(object.Spec.Limits)
+	}
+	return 1
 }
 
 func (c *Cluster) addOne(kind string, object runtime.Object) error {

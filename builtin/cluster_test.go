@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -159,4 +160,15 @@ func jsonOf(t testing.TB, v any) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// TestClusterLimit checks that an attacker cannot make each object slow by many limits and classes.
+func TestClusterLimit(t *testing.T) {
+	t.Parallel()
+	class := objects(t, "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 1}")[0]
+	var limit *LimitError
+	_, err := NewCluster(context.Background(), Plugins(true), slices.Repeat([]map[string]any{class}, maxScanned+1))
+	if !errors.As(err, &limit) {
+		t.Errorf("error %v, want a LimitError", err)
+	}
 }

@@ -72,11 +72,15 @@ func (v coreV1) Namespaces() corev1informers.TypedNamespaceInformer {
 }
 
 func (v coreV1) LimitRanges() corev1informers.TypedLimitRangeInformer {
-	return newInformer[corev1informers.LimitRangeIndexInformer](v.stores, "LimitRange", corev1listers.NewLimitRangeLister)
+	return newInformer[corev1informers.LimitRangeIndexInformer](
+		v.stores, "LimitRange", corev1listers.NewLimitRangeLister,
+	)
 }
 
 func (v coreV1) ServiceAccounts() corev1informers.TypedServiceAccountInformer {
-	return newInformer[corev1informers.ServiceAccountIndexInformer](v.stores, "ServiceAccount", corev1listers.NewServiceAccountLister)
+	return newInformer[corev1informers.ServiceAccountIndexInformer](
+		v.stores, "ServiceAccount", corev1listers.NewServiceAccountLister,
+	)
 }
 
 func (v coreV1) Pods() corev1informers.TypedPodInformer {
@@ -98,7 +102,9 @@ type schedulingV1 struct {
 }
 
 func (v schedulingV1) PriorityClasses() schedulingv1informers.TypedPriorityClassInformer {
-	return newInformer[schedulingv1informers.PriorityClassIndexInformer](v.stores, "PriorityClass", schedulingv1listers.NewPriorityClassLister)
+	return newInformer[schedulingv1informers.PriorityClassIndexInformer](
+		v.stores, "PriorityClass", schedulingv1listers.NewPriorityClassLister,
+	)
 }
 
 func (s stores) Node() nodeinformers.Interface { return nodeGroup{stores: s} }
@@ -113,7 +119,9 @@ func (g nodeGroup) V1() nodev1informers.Interface { return nodeV1{g.stores} }
 type nodeV1 struct{ stores stores }
 
 func (v nodeV1) RuntimeClasses() nodev1informers.TypedRuntimeClassInformer {
-	return newInformer[nodev1informers.RuntimeClassIndexInformer](v.stores, "RuntimeClass", nodev1listers.NewRuntimeClassLister)
+	return newInformer[nodev1informers.RuntimeClassIndexInformer](
+		v.stores, "RuntimeClass", nodev1listers.NewRuntimeClassLister,
+	)
 }
 
 func (s stores) Storage() storageinformers.Interface { return storageGroup{stores: s} }
@@ -131,7 +139,9 @@ type storageV1 struct {
 }
 
 func (v storageV1) StorageClasses() storagev1informers.TypedStorageClassInformer {
-	return newInformer[storagev1informers.StorageClassIndexInformer](v.stores, "StorageClass", storagev1listers.NewStorageClassLister)
+	return newInformer[storagev1informers.StorageClassIndexInformer](
+		v.stores, "StorageClass", storagev1listers.NewStorageClassLister,
+	)
 }
 
 func (s stores) Networking() networkinginformers.Interface { return networkingGroup{stores: s} }
@@ -149,7 +159,9 @@ type networkingV1 struct {
 }
 
 func (v networkingV1) IngressClasses() networkingv1informers.TypedIngressClassInformer {
-	return newInformer[networkingv1informers.IngressClassIndexInformer](v.stores, "IngressClass", networkingv1listers.NewIngressClassLister)
+	return newInformer[networkingv1informers.IngressClassIndexInformer](
+		v.stores, "IngressClass", networkingv1listers.NewIngressClassLister,
+	)
 }
 
 // noClient is a client that no plugin calls, because a Cluster has, or assumes, all objects that they read.

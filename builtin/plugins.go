@@ -83,8 +83,8 @@ func (a *admitter) eachPlugin(attrs admission.Attributes, do func(plugin) error)
 		return nil
 	}
 	if namespace := attrs.GetNamespace(); namespace != "" {
-		labels := map[string]string{corev1.LabelMetadataName: namespace}
-		if err := c.assume("Namespace", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels}}); err != nil {
+		meta := metav1.ObjectMeta{Name: namespace, Labels: map[string]string{corev1.LabelMetadataName: namespace}}
+		if err := c.assume("Namespace", &corev1.Namespace{ObjectMeta: meta}); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,9 @@ func (a *admitter) lacks(kind, key string) bool {
 }
 
 // mutateByPlugins lets the plugins change the object.
-func (a *admitter) mutateByPlugins(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
+func (a *admitter) mutateByPlugins(
+	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
+) error {
 	return a.eachPlugin(attrs, func(p plugin) error {
 		m, ok := p.Interface.(admission.MutationInterface)
 		if !ok {
@@ -174,7 +176,9 @@ func (a *admitter) mutateByPlugins(ctx context.Context, attrs admission.Attribut
 }
 
 // validateByPlugins lets the plugins reject the request.
-func (a *admitter) validateByPlugins(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
+func (a *admitter) validateByPlugins(
+	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
+) error {
 	return a.eachPlugin(attrs, func(p plugin) error {
 		if v, ok := p.Interface.(admission.ValidationInterface); ok {
 			return v.Validate(ctx, attrs, o)

@@ -119,12 +119,8 @@ func (Server) Absent(kind schema.GroupVersionKind, minor int) *policyrequest.Abs
 
 // Write implements policyrequest.Server.
 func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Result, error) {
-	cluster, err := s.cluster()
-	if err != nil {
-		return nil, err
-	}
 	req := builtin.Request{
-		Cluster: cluster, Assume: w.Assume, NoObject: w.NoObject,
+		Assume: w.Assume, NoObject: w.NoObject,
 		Kind: w.Kind, Object: w.Object, Raw: w.Raw, OldObject: w.OldObject, DuplicateKeys: w.DuplicateKeys,
 		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation,
 	}
@@ -136,7 +132,11 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 		in = &admission{policies: w.Admission}
 		req.Admission = in
 	}
-	res, err := builtin.Validate(ctx, req)
+	var res *engine.Result
+	var err error
+	if req.Cluster, err = s.cluster(); err == nil {
+		res, err = builtin.Validate(ctx, req)
+	}
 	if limit := new(builtin.LimitError); errors.As(err, &limit) {
 		err = &engine.WorkLimitError{Part: "schema", Reason: limit.Reason}
 	}
