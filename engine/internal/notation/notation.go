@@ -71,12 +71,6 @@ func (k Kind) Parses(text string) bool {
 	return ok
 }
 
-// Strict reports whether semver() reads a version without normalization.
-func Strict(text string) bool {
-	_, err := semver.Parse(text)
-	return err == nil
-}
-
 // Compare compares the values of two strings. ok is false if one of them does not represent a value
 // of kind k.
 func (k Kind) Compare(a, b string) (order int, ok bool) {
