@@ -35,6 +35,8 @@ type Server interface {
 	Absent(kind schema.GroupVersionKind, minor int) *Absence
 	// Write decides a write of a kind that it serves. It is as Builtin.Write.
 	Write(ctx context.Context, w Write) (*engine.Result, error)
+	// Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells.
+	Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error)
 	// SetDefaults sets the defaults of an object of a kind that it serves, in place.
 	SetDefaults(kind schema.GroupVersionKind, object map[string]any)
 }

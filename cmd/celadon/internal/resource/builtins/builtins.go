@@ -60,10 +60,13 @@ func KindOf(resource schema.GroupResource) string {
 func CheckPlugins(names []string) error {
 	known := builtin.Plugins(false)
 	for _, name := range names {
-		if !slices.Contains(known, name) {
-			const format = "%q%s: want some of %s; the others need a cluster"
-			return fmt.Errorf(format, name, spell.DidYouMean(name, known), strings.Join(known, ", "))
+		if slices.Contains(known, name) {
+			continue
 		}
+		if hint := spell.DidYouMean(name, known); hint != "" {
+			return fmt.Errorf("%q: no such plugin%s", name, hint)
+		}
+		return fmt.Errorf("%q: no such plugin, or it needs a cluster: want some of %s", name, strings.Join(known, ", "))
 	}
 	return nil
 }
@@ -144,6 +147,11 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 		res = &engine.Result{Warnings: res.Warnings}
 	}
 	return res, err
+}
+
+// Row implements policyrequest.Server.
+func (Server) Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error) {
+	return builtin.Row(ctx, object)
 }
 
 // SetDefaults implements policyrequest.Server.

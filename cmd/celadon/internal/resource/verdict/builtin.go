@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
@@ -25,7 +27,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	w := policyrequest.Write{
 		Object: d.doc.Object, OldObject: old, Raw: d.doc.Raw, DuplicateKeys: d.doc.Duplicate, Subresource: d.Subresource,
 		Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation, Assume: d.assume,
-		NoObject: !d.Persisted && !d.Diff && d.Selector == nil,
+		NoObject: !d.Persisted && !d.Diff && !d.Row && d.Selector == nil,
 	}
 	if w.Raw == nil {
 		w.Raw = d.doc.FromJSON()
@@ -106,7 +108,7 @@ func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]
 }
 
 // describeBuiltin adds what describe adds about an object of a CRD: positions, hints, and the persisted object.
-func (d *decision) describeBuiltin(out *outcome) {
+func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 	res, r := out.result, d.report
 	texts := d.builtin.Subject(d.doc.Object, out.request.OldObject).Secrets
 	if res.Allowed && res.Object == nil { // a deletion, or nobody wants to see it
@@ -120,6 +122,9 @@ func (d *decision) describeBuiltin(out *outcome) {
 		if d.Diff {
 			given, _ := texts.Hide(d.doc.Object).(map[string]any)
 			r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), given, shown)
+		}
+		if d.Row && d.builtin.Exact() {
+			r.Row, r.Bug = d.builtinRow(ctx, aged(res.Object, d.now(), d.doc.Object, out.request.OldObject))
 		}
 		return
 	}
@@ -148,6 +153,26 @@ func (d *decision) describeBuiltin(out *outcome) {
 	case d.builtin.Type != nil:
 		r.Strict = hint.MistypedAs(excerpts, d.builtin.Type)
 	}
+}
+
+// builtinRow returns the row of an object that has a creationTimestamp.
+func (d *decision) builtinRow(ctx context.Context, object map[string]any) (*finding.Row, error) {
+	meta := input.Metadata(object)
+	text, _ := meta["creationTimestamp"].(string)
+	if created, err := time.Parse(time.RFC3339, text); err == nil { // the server's code knows only the current time
+		created = created.Add(time.Since(d.now()))
+		object = withField(object, "metadata", withField(meta, "creationTimestamp", created.UTC().Format(time.RFC3339)))
+	}
+	columns, cells, err := d.Server.Row(ctx, object)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.Index(columns, "Created At"); i >= 0 {
+		cells[i] = text
+	}
+	kind := d.builtin.GroupVersionKind
+	table, _ := d.tables.LoadOrStore(kind, &finding.Table{Kind: kind, Namespaced: d.builtin.Namespaced, Columns: columns})
+	return &finding.Row{Table: table.(*finding.Table), Namespace: d.report.Namespace, Name: d.report.Name, Cells: cells}, nil
 }
 
 // builtinSchema returns the schema of the object's kind.

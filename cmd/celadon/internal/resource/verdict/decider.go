@@ -78,6 +78,7 @@ type Decider struct {
 	explained trace.Run
 
 	builtins policyrequest.Builtins
+	tables   sync.Map // of the rows of built-in kinds
 	assumed  sync.Map // the objects that admission plugins need but that were not given
 }
 

@@ -32,7 +32,7 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	case out.result == nil:
 		d.describeUnknown()
 	case d.builtin != nil:
-		d.describeBuiltin(out)
+		d.describeBuiltin(ctx, out)
 	case out.result.Allowed:
 		d.describeRatcheted(out)
 		d.describePersisted(out)
