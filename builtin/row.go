@@ -12,7 +12,7 @@ import (
 )
 
 // Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells. The
-// age is that at the current time.
+// age is that at the current time. A kind can have fewer cells than columns, as in the API server.
 func Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error) {
 	kind := kindOfObject(object)
 	resource := Lookup(kind)
@@ -36,8 +36,11 @@ func Row(ctx context.Context, object map[string]any) (columns []string, cells []
 		return nil, nil, err
 	}
 	table, err := convertor.ConvertToTable(ctx, typed, &metav1.TableOptions{})
-	if err != nil || len(table.Rows) != 1 || len(table.Rows[0].Cells) != len(table.ColumnDefinitions) {
-		return nil, nil, fmt.Errorf("%s: no row: %w", kind, err)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(table.Rows) != 1 || len(table.Rows[0].Cells) == 0 || len(table.ColumnDefinitions) == 0 {
+		return nil, nil, fmt.Errorf("%s has no row", kind)
 	}
 	for _, c := range table.ColumnDefinitions[1:] {
 		columns = append(columns, c.Name)

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubernetes/test/integration/etcd"
 
@@ -180,6 +182,7 @@ func (s *builtinStage) writes(seed seed, offset int) {
 	}
 	name := str(stored, "metadata", "name")
 	defer s.remove(path + "/" + name)
+	s.compareRow(seed.kind, path+"/"+name)
 	base := builtinWrite{kind: seed.kind, old: stored, namespace: builtinNamespace, name: name}
 	send := func(subresource string, mutants []mutant) {
 		for _, m := range mutants {
@@ -200,6 +203,39 @@ func (s *builtinStage) writes(seed seed, offset int) {
 	if slices.Contains(seed.kind.Subresources(), "status") {
 		w.subresource = "status"
 		s.compare(&w)
+	}
+}
+
+// moving lists the columns that change with time or by a controller.
+var moving = []string{"Age", "Last Seen", "MissingPL"}
+
+// compareRow compares the row of an object with the server's. Both are a moment old.
+func (s *builtinStage) compareRow(kind *builtin.Resource, path string) {
+	s.t.Helper()
+	_, text, _ := s.exchange(s.t, http.MethodGet, path, nil)
+	object, err := engine.Decode(text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, text, _ = s.exchange(s.t, http.MethodGet, path+asTable, nil)
+	var want metav1.Table
+	if err := json.Unmarshal(text, &want); err != nil || len(want.Rows) != 1 {
+		s.t.Fatalf("%s: %v %s", path, err, text)
+	}
+	columns, cells, err := builtin.Row(s.t.Context(), object)
+	if err != nil {
+		s.t.Errorf("%s: %v", path, err)
+		return
+	}
+	for i, c := range want.ColumnDefinitions[1:] {
+		if i >= len(columns) || columns[i] != c.Name {
+			s.t.Fatalf("%s: column %s: got %q", path, c.Name, columns)
+		}
+		if own := cells[min(i, len(cells)):]; slices.Contains(moving, c.Name) || len(own) == 0 && i+1 >= len(want.Rows[0].Cells) {
+			continue
+		} else if server := want.Rows[0].Cells[i+1]; len(own) == 0 || fmt.Sprint(server) != fmt.Sprint(own[0]) {
+			s.t.Errorf("%s: column %s: server %q, row %q", path, c.Name, server, own)
+		}
 	}
 }
 

@@ -186,8 +186,14 @@ func (p *plane) send(method, path, body string) (*http.Response, error) {
 	if method == http.MethodPatch {
 		req.Header.Set("Content-Type", "application/merge-patch+json")
 	}
+	if strings.HasSuffix(path, asTable) {
+		req.Header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+	}
 	return p.client.Do(req)
 }
+
+// asTable is the end of paths that are requested as tables.
+const asTable = "?includeObject=None"
 
 // kubectl runs kubectl as the administrator, with celadon as a plugin.
 func (p *plane) kubectl(stdin string, args ...string) (out string, code int) {

@@ -167,7 +167,7 @@ func (d *decision) builtinRow(ctx context.Context, object map[string]any) (*find
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.Index(columns, "Created At"); i >= 0 {
+	if i := slices.Index(columns, "Created At"); i >= 0 && i < len(cells) {
 		cells[i] = text
 	}
 	kind := d.builtin.GroupVersionKind
