@@ -83,7 +83,7 @@ func newRemoved(doc *input.Document, field, message string) *Removed {
 	return &Removed{doc.File, line, id.APIVersion, id.Kind, id.Namespace, id.Name, field, message}
 }
 
-// of returns why a kind is no longer served after the upgrade, or "" if it is, or was not served before.
+// of returns why the upgrade removes a kind, or "" if it does not.
 func (r *removal) of(kind schema.GroupVersionKind) string {
 	if kind.Kind == "" || r.server.Absent(kind, r.from) != nil {
 		return ""
@@ -94,7 +94,7 @@ func (r *removal) of(kind schema.GroupVersionKind) string {
 	return ""
 }
 
-// inRules finds the rules of a policy, a binding, or a webhook configuration of which all versions are removed.
+// inRules finds the rules of a policy, a binding, or a webhook configuration that lose all their versions.
 func (r *removal) inRules(doc *input.Document) (removed []*Removed) {
 	if doc.Identity().GroupKind().Group != "admissionregistration.k8s.io" {
 		return nil

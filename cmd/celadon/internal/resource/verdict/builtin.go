@@ -111,7 +111,7 @@ func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]
 func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 	res, r := out.result, d.report
 	texts := d.builtin.Subject(d.doc.Object, out.request.OldObject).Secrets
-	if res.Allowed && res.Object == nil { // a deletion, or nobody wants to see it
+	if res.Allowed && res.Object == nil { // a deletion, or NoObject
 		return
 	}
 	if res.Allowed {
