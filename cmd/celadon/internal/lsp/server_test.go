@@ -130,7 +130,7 @@ func TestSilent(t *testing.T) {
 	c.open("crd.yaml", crd)
 	broken := strings.Replace(cronTab, "  replicas: 1", "  replicas: [", 1)
 	for name, text := range map[string]string{
-		"values.yaml": "a: b\n", "empty.yaml": "", "other.yaml": "apiVersion: v1\nkind: Pod\nspec: 7\n", "unread.yaml": "a: [\n",
+		"values.yaml": "a: b\n", "empty.yaml": "", "other.yaml": "apiVersion: example.org/v1\nkind: Pod\nspec: 7\n", "unread.yaml": "a: [\n",
 		"template.yaml":          "apiVersion: stable.example.com/v1\nkind: CronTab\nspec:\n  replicas: {{ .Values.replicas }}\n",
 		"chart/templates/a.yaml": strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1),
 		"patch.yaml":             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\n  annotations: {a: b}\n",

@@ -76,7 +76,7 @@ func (d *decision) routeBuiltin() outcome {
 
 // Serves reports whether an object is of a built-in group that the Server decides, even if the kind is misspelled or gone.
 func (d *Decider) Serves(id input.Identity) bool {
-	if d.Server == nil {
+	if d.Server == nil || id.APIVersion == "" || id.Kind == "" {
 		return false
 	}
 	kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)
