@@ -1,0 +1,186 @@
+package finding
+
+// Summary counts the objects of a run.
+type Summary struct {
+	Checked int `json:"checked"`
+	Valid   int `json:"valid"`
+	Invalid int `json:"invalid"`
+	Skipped int `json:"skipped"`
+	// SkippedKinds counts the skipped objects by kind and group.
+	SkippedKinds map[string]int `json:"skippedKinds,omitempty"`
+	Unreadable   int            `json:"unreadable"`
+	Undecided    int            `json:"undecided,omitempty"`
+	// Ignored counts documents in folders that are not objects.
+	Ignored int `json:"ignored,omitempty"`
+	// Unevaluated counts documents that could be evaluated as more than objects.
+	Unevaluated map[Unevaluated]int `json:"unevaluated,omitempty"`
+	// StructureOnly counts the objects of built-in kinds.
+	StructureOnly int `json:"structureOnly,omitempty"`
+	// Vanished counts old objects without a new version.
+	Vanished int `json:"vanished,omitempty"`
+	// Old counts the objects of --old, if that is given.
+	Old *OldSummary `json:"old,omitempty"`
+	// Omitted counts findings that the report leaves out.
+	Omitted int `json:"omitted,omitempty"`
+	// Uncompiled counts objects that are rejected only because rules of their CRD do not compile.
+	Uncompiled int `json:"-"`
+	// Interrupted is set if the run stopped before the end of the input.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Missing lists the parts that a merged report lacks.
+	Missing []string `json:"missing,omitempty"`
+	// Baseline is set if a baseline was given.
+	Baseline *BaselineSummary `json:"baseline,omitempty"`
+	// CRDs counts the CRDs of the objects, if these are validated too.
+	CRDs *CRDSummary `json:"crds,omitempty"`
+	// Upgrade counts the effects of another CRD on the objects.
+	Upgrade *UpgradeSummary `json:"upgrade,omitempty"`
+	// Kinds and Rules are tables, filled on request.
+	Kinds []KindRow `json:"kinds,omitempty"`
+	Rules []RuleRow `json:"rules,omitempty"`
+
+	// End holds data for merging reports.
+	End *PartEnd `json:"-"`
+}
+
+// Unevaluated is the kind of a document that another flag or command would evaluate.
+type Unevaluated string
+
+// The kinds of documents that are not evaluated: policies without --policy, test suites, and CRDs under policies.
+const (
+	UnevaluatedPolicy Unevaluated = "policies"
+	UnevaluatedSuite  Unevaluated = "suites"
+	UnevaluatedCRD    Unevaluated = "crds"
+)
+
+// AddUnevaluated counts a document. An empty kind is not counted.
+func (s *Summary) AddUnevaluated(kind Unevaluated) {
+	if s.Unevaluated == nil {
+		s.Unevaluated = map[Unevaluated]int{}
+	}
+	if kind != "" {
+		s.Unevaluated[kind]++
+	}
+}
+
+// OldSummary counts the objects of --old.
+type OldSummary struct {
+	// Given counts all of them, and Matched those with a new version.
+	Given   int `json:"given"`
+	Matched int `json:"matched"`
+}
+
+// BaselineSummary counts the entries of a baseline.
+type BaselineSummary struct {
+	// Known counts objects and CRDs whose errors are all in the baseline. Stale counts entries that
+	// no longer match anything.
+	Known int `json:"known"`
+	Stale int `json:"stale"`
+}
+
+// Finding reports whether the object fails the run.
+func (o *Object) Finding(strictKinds bool) bool { return !o.Known && o.Wrong(strictKinds) }
+
+// Wrong reports whether the object fails the run unless it is in the baseline.
+func (o *Object) Wrong(strictKinds bool) bool {
+	return o.Verdict == Invalid || strictKinds && o.WithoutCRD() || o.Upgrade != nil && o.Upgrade.Finding()
+}
+
+// WithoutCRD reports whether the object is skipped although only a CRD can define its kind. Such an
+// object is a finding on request.
+func (o *Object) WithoutCRD() bool {
+	return o.Verdict == Skipped && !builtinGroups[o.GroupKind().Group]
+}
+
+// builtinGroups are the groups of kinds without a CRD.
+var builtinGroups = map[string]bool{
+	"": true, "admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "apps": true,
+	"authentication.k8s.io": true, "authorization.k8s.io": true, "autoscaling": true, "batch": true, "certificates.k8s.io": true,
+	"coordination.k8s.io": true, "discovery.k8s.io": true, "events.k8s.io": true, "extensions": true, "flowcontrol.apiserver.k8s.io": true,
+	"internal.apiserver.k8s.io": true, "networking.k8s.io": true, "node.k8s.io": true, "policy": true, "rbac.authorization.k8s.io": true,
+	"resource.k8s.io": true, "scheduling.k8s.io": true, "storage.k8s.io": true, "storagemigration.k8s.io": true,
+}
+
+// maxSkippedKinds limits the kinds in a Summary.
+const maxSkippedKinds = 100
+
+// skip counts a skipped object by its kind.
+func (s *Summary) skip(o *Object) {
+	s.Skipped++
+	kind := o.GroupKind().String()
+	if s.SkippedKinds == nil {
+		s.SkippedKinds = map[string]int{}
+	}
+	if _, ok := s.SkippedKinds[kind]; ok || len(s.SkippedKinds) < maxSkippedKinds {
+		s.SkippedKinds[kind]++
+	}
+}
+
+// Count adds an object to the counts.
+func (s *Summary) Count(o *Object) {
+	s.known(o.Known)
+	s.AddUnevaluated(o.Unevaluated)
+	if o.StructureOnly {
+		s.StructureOnly++
+	}
+	if o.Uncompiled {
+		s.Uncompiled++
+	}
+	switch o.Verdict {
+	case Valid:
+		s.Checked++
+		s.Valid++
+	case Invalid:
+		s.Checked++
+		s.Invalid++
+	case Skipped:
+		s.skip(o)
+	case Unreadable:
+		s.Unreadable++
+	case Undecided:
+		s.Undecided++
+	case Ignored:
+		s.Ignored++
+	}
+	if o.Upgrade != nil {
+		if s.Upgrade == nil {
+			s.Upgrade = &UpgradeSummary{}
+		}
+		s.Upgrade.Add(o.Upgrade)
+	}
+}
+
+func (s *Summary) known(known bool) {
+	if !known {
+		return
+	}
+	if s.Baseline == nil {
+		s.Baseline = &BaselineSummary{}
+	}
+	s.Baseline.Known++
+}
+
+// Lines returns the number of objects and CRDs that s counts.
+func (s *Summary) Lines() int {
+	n := s.Checked + s.Skipped + s.Unreadable + s.Undecided + s.Ignored
+	if s.CRDs != nil {
+		n += s.CRDs.Accepted + s.CRDs.Rejected + s.CRDs.Undecided
+	}
+	return n
+}
+
+// CountCRD adds a CRD to the counts.
+func (s *Summary) CountCRD(c *CRD) {
+	s.known(c.Known)
+	if s.CRDs == nil {
+		s.CRDs = &CRDSummary{}
+	}
+	switch {
+	case c.Bug != nil:
+	case c.Undecided:
+		s.CRDs.Undecided++
+	case c.Accepted:
+		s.CRDs.Accepted++
+	default:
+		s.CRDs.Rejected++
+	}
+}
