@@ -136,6 +136,14 @@ func TestCluster(t *testing.T) {
 			case test.warning != "" && !slices.ContainsFunc(res.Warnings, func(w string) bool { return strings.Contains(w, test.warning) }):
 				t.Errorf("warnings %q, want %q", res.Warnings, test.warning)
 			}
+			without, err := Validate(ctx, Request{Object: objects(t, test.object)[0], Cluster: cluster, NoObject: true})
+			if err != nil || without.Object != nil {
+				t.Errorf("NoObject: %v, %v", without, err)
+			}
+			with := *res
+			if with.Object = nil; jsonOf(t, &with) != jsonOf(t, without) {
+				t.Errorf("NoObject: got %s, want %s", jsonOf(t, without), jsonOf(t, &with))
+			}
 			if got := jsonOf(t, res.Object); !strings.Contains(got, test.persisted) {
 				t.Errorf("persisted %s, want %s", got, test.persisted)
 			}
