@@ -184,7 +184,10 @@ func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict 
 }
 
 func (e *Engine) owns(obj map[string]any) bool {
-	group, _, _ := strings.Cut(asString(obj["apiVersion"]), "/")
+	group, _, versioned := strings.Cut(asString(obj["apiVersion"]), "/")
+	if !versioned {
+		group = ""
+	}
 	return group == e.info.GroupKind.Group && obj["kind"] == e.info.GroupKind.Kind
 }
 

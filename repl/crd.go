@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A crd is the CRD of a session state. It is immutable, except that def and engine are nil in older states. See compile.
@@ -19,6 +20,8 @@ type crd struct {
 	config engine.Config
 	engine *engine.Engine
 	broken []*engine.CompileError
+	// builtins is set if doc describes a built-in kind.
+	builtins *policyrequest.Builtins
 }
 
 func newCRD(doc Document, cfg engine.Config) (*crd, error) {
@@ -31,7 +34,7 @@ func newCRD(doc Document, cfg engine.Config) (*crd, error) {
 
 // with returns the same CRD compiled with cfg.
 func (c *crd) with(cfg engine.Config) (*crd, error) {
-	next := &crd{doc: c.doc, def: c.def, config: cfg}
+	next := &crd{doc: c.doc, def: c.def, config: cfg, builtins: c.builtins}
 	return next, next.compile()
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A Document is a CRD or an object, with the text that it was parsed from.
@@ -26,6 +27,8 @@ type Document struct {
 	Item   int
 	// JSON is the CRD or object itself.
 	JSON []byte
+
+	builtin bool // see BuiltinCRD
 }
 
 // An Input is a document that a Host read.
@@ -55,10 +58,10 @@ type Host struct {
 	Save func(SaveRequest) (file string, err error)
 	// Files returns the paths that begin with prefix, for completion.
 	Files func(prefix string) []string
-	// Check returns the report of celadon check for an object.
-	Check func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
-	// CheckStatus returns the report of celadon check --subresource status for an object.
-	CheckStatus func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
+	// Check returns the report of celadon check for an object, and CheckStatus that of celadon check --subresource status.
+	Check, CheckStatus Checker
+	// Builtins decides built-in kinds. If its Server is nil, it knows only their structure.
+	Builtins *policyrequest.Builtins
 	// ReadText returns the content of a file. If the file does not exist, the error wraps
 	// fs.ErrNotExist.
 	ReadText func(path string) ([]byte, error)
@@ -69,6 +72,9 @@ type Host struct {
 	// file name.
 	EditText func(ctx context.Context, name string, text []byte) ([]byte, error)
 }
+
+// A Checker returns the report on the write of an object. old may be nil, and e is nil for an object of a built-in kind.
+type Checker func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
 
 // errNoFiles is the error of commands that need a function of Host that is nil.
 var errNoFiles = errors.New("files are not available here")

@@ -240,6 +240,9 @@ func (s *Session) partFits(field, value string, n int) error {
 // not compile.
 func (s *Session) editRule(e ruleEdit) error {
 	st := s.state
+	if st.crd.builtins != nil {
+		return errBuiltinRules
+	}
 	e.at = crdedit.SchemaNode{Version: st.crd.version(st.version), Steps: st.location.steps}
 	doc, err := e.apply(st.crd.doc)
 	if err != nil {
@@ -338,6 +341,8 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 	switch {
 	case c == nil:
 		return "", ErrNoCRD
+	case c.builtins != nil:
+		return "", errBuiltinRules
 	case s.host.Save == nil:
 		return "", errNoFiles
 	case file == "" && !s.Unsaved():

@@ -27,6 +27,8 @@ func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	switch {
 	case st.crd == nil:
 		return "", ErrNoCRD
+	case st.crd.builtins != nil:
+		return "", errBuiltinRules
 	case arg == fixListType:
 		return s.useListTypes(ctx)
 	case arg != "":

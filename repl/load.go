@@ -49,7 +49,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		problems, err := s.LoadPolicies(docs)
 		return termwidth.Fold(notes(problems), s.Width, 2), err
 	}
-	if st := s.state; st.crd != nil {
+	if st := s.state; st.crd != nil && st.crd.builtins == nil {
 		c.kinds = []schema.GroupKind{st.crd.engine.Info().GroupKind}
 	}
 	if s.state.object != nil {
@@ -64,6 +64,9 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		return "", s.replaceCRD(doc)
 	case "old":
 		return "", s.LoadOld(doc)
+	}
+	if err := s.loadBuiltin(doc); err != nil {
+		return "", err
 	}
 	return "", s.LoadObject(doc)
 }

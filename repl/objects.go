@@ -243,5 +243,8 @@ func check(ctx context.Context, s *Session, _ string) (string, error) {
 	if decide == nil {
 		return "", errors.New("objects cannot be checked here")
 	}
+	if st.crd.builtins != nil {
+		return decide(ctx, nil, &st.object.doc, old)
+	}
 	return decide(ctx, st.crd.engine, &st.object.doc, old)
 }

@@ -140,7 +140,7 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	if err := s.host.Read(ctx, in.Paths, o.take); err != nil {
 		return "", false, err
 	}
-	s.crds = slices.Concat(in.CRDs, o.crds)
+	s.crds = withBuiltin(slices.Concat(in.CRDs, o.crds), o.candidates(in.Objects))
 	if len(s.crds) == 0 {
 		return "", false, o.noCRD(in.Paths)
 	}
@@ -163,6 +163,20 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	}
 	s.past = nil
 	return notes + printable(s.openedText(o)) + "\n", s.many() != nil, nil
+}
+
+// candidates returns the kinds of objects, those that policies refer to last.
+func (o *sorter) candidates(named []Document) (kinds []schema.GroupKind) {
+	kinds = kindsOf(named)
+	var read []schema.GroupKind
+	for _, kind := range o.sortedKinds() {
+		if len(o.policies) > 0 && o.refersTo(kind) {
+			read = append(read, kind)
+		} else {
+			kinds = append(kinds, kind)
+		}
+	}
+	return append(kinds, read...)
 }
 
 // noCRD returns the error for paths without a CRD.

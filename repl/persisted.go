@@ -27,7 +27,7 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 		return "", errNoObject
 	}
 	req := st.request()
-	res, err := st.crd.engine.Validate(ctx, req)
+	res, err := st.validate(ctx)
 	switch {
 	case err != nil:
 		return "", err

@@ -153,12 +153,12 @@ func (s *Session) policyRequest(ctx context.Context, deletes, accepted bool) (*p
 	if !accepted || deletes {
 		return req, nil
 	}
-	res, err := st.crd.engine.Validate(ctx, st.request())
+	res, err := st.validate(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case !res.Allowed:
-		return nil, errors.New("the CRD rejects the object, so no policy is evaluated: run :check for details")
+		return nil, errors.New("the object is rejected, so no policy is evaluated: run :check for details")
 	}
 	req.Object = res.Object
 	return req, nil

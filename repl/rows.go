@@ -77,7 +77,7 @@ func (e *Evaluator) prepare(object, old map[string]any) (p *engine.Prepared, pat
 		reason := "the object is not of version " + e.state.version
 		return nil, nil, &NoValueError{Reason: reason, Command: "switch to its version with :use"}
 	}
-	if p, err = prepareWrite(e.state.crd.engine, e.state, object, old); err != nil {
+	if p, err = prepareWrite(e.state, object, old); err != nil {
 		return nil, nil, err
 	}
 	elements(p.Self, e.pattern, nil, &paths)
@@ -94,10 +94,10 @@ func (e *Evaluator) prepare(object, old map[string]any) (p *engine.Prepared, pat
 
 // prepareWrite returns the write of an object as its rules see it. If only a webhook could convert the old
 // object, the write is a create, as for the current object.
-func prepareWrite(e *engine.Engine, st *state, object, old map[string]any) (*engine.Prepared, error) {
-	p, err := e.Prepare(st.write(object, old))
+func prepareWrite(st *state, object, old map[string]any) (*engine.Prepared, error) {
+	p, err := st.crd.prepare(st.write(object, old))
 	if old != nil && errors.As(err, new(*engine.NotCheckedError)) {
-		return e.Prepare(st.write(object, nil))
+		return st.crd.prepare(st.write(object, nil))
 	}
 	return p, err
 }

@@ -330,6 +330,8 @@ func (s *Session) rulesBelow(ctx context.Context, p *location) (string, error) {
 		return "", err
 	case text == "" && len(steps) > 0:
 		return termwidth.Fold(fmt.Sprintf("no rules at or below %s: run :add RULE, or :rules all\n", at), s.Width, 2), nil
+	case text == "" && s.state.crd.builtins != nil:
+		return "", errBuiltinRules
 	case text == "":
 		return "no rules: run :add RULE\n", nil
 	}

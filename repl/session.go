@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Config holds the initial settings of a session. The zero value is valid; without a Host, the
@@ -130,6 +132,9 @@ func (s *Session) LoadCRD(doc Document) error {
 	if err != nil {
 		return err
 	}
+	if doc.builtin {
+		c.builtins = cmp.Or(s.host.Builtins, &policyrequest.Builtins{})
+	}
 	next := *s.state
 	next.crd, next.version, next.rule = c, "", -1
 	for _, o := range []**object{&next.object, &next.old} {
@@ -205,7 +210,7 @@ func (st *state) prepare() error {
 		return err
 	}
 	if st.old != nil { // as read from storage, independent of the object
-		p, err := st.crd.engine.Prepare(engine.Request{Object: st.old.value, OldObject: st.old.value})
+		p, err := st.crd.prepare(engine.Request{Object: st.old.value, OldObject: st.old.value})
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.old.doc.File, err)
 		}
@@ -214,12 +219,12 @@ func (st *state) prepare() error {
 	if st.object == nil {
 		return nil
 	}
-	p, err := st.crd.engine.Prepare(st.request())
+	p, err := st.crd.prepare(st.request())
 	var unknown *engine.NotCheckedError
 	if errors.As(err, &unknown) { // only a webhook could convert the old object
 		alone := *st
 		alone.old = nil
-		p, err = st.crd.engine.Prepare(alone.request())
+		p, err = st.crd.prepare(alone.request())
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.object.doc.File, err)

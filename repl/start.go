@@ -22,10 +22,17 @@ type Inputs struct {
 }
 
 // Start loads the session's first CRD and objects. If in has several, it selects the object whose
-// kind a CRD defines, and the CRD that defines the object's kind. Start cannot be undone.
+// kind a CRD defines, and the CRD that defines the object's kind. Objects of built-in kinds need no CRD; for others, the error
+// is ErrNoCRD if none is given. Start cannot be undone.
 func (s *Session) Start(in Inputs) error {
 	if in.CRDPath == "" {
-		return nil
+		in.CRDs = withBuiltin(nil, kindsOf(in.Objects))
+		switch {
+		case len(in.CRDs) == 0 && in.ObjectPath == "" && in.OldPath == "":
+			return nil
+		case len(in.CRDs) == 0:
+			return ErrNoCRD
+		}
 	}
 	kinds, crds := Definitions(in.CRDs)
 	if len(crds) == 0 {

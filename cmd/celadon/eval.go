@@ -16,7 +16,7 @@ const evalHelp = `Eval evaluates an expression as a rule of the CRD would be eva
 object, or its value at --at, and oldSelf is the old value. Eval prints the result;
 with -o json, also its type, cost, and cost estimate.
 
-Eval uses the objects of the CRD's kind. If there are several, for example in a folder, it
+Eval uses the objects of the CRD's kind. Built-in kinds, such as Deployment, need no CRD. If there are several, for example in a folder, it
 prints a line for each; use --name to choose one. Self is each element of a list or map if
 --at has [*]. With --cluster and --crd, and without --object, eval reads all objects of the
 kind from a cluster. -o json then prints JSON lines with the identity of each object, and
@@ -34,7 +34,7 @@ const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec
 func evalCommand(s command.Streams) *cobra.Command {
 	var o repl.EvalOptions
 	cmd := &cobra.Command{
-		Use:     "eval --crd PATH [--object PATH...] [--old PATH] [--at PATH] EXPR",
+		Use:     "eval [--crd PATH] [--object PATH...] [--old PATH] [--at PATH] EXPR",
 		Short:   "Evaluate a CEL expression over objects, with self as their CRD declares it",
 		Long:    evalHelp,
 		Example: evalExamples,

@@ -14,7 +14,7 @@ Commands edit the object and the rules, and write the rules back into the CRD wi
 changing the rest of the file; :help lists the commands.
 
 PATHs are files, folders, or - for standard input. Repl sorts what they hold by content:
-CRDs, objects, and admission policies. Suites of celadon test are not used. If there are
+CRDs, objects, and admission policies. Built-in kinds, such as Deployment, need no CRD. Suites of celadon test are not used. If there are
 several objects of the CRD's kind, all are loaded, and the first is the current object;
 :rules then counts the objects that each rule rejects. Old objects are read only from --old.
 

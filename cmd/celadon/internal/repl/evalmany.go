@@ -128,7 +128,7 @@ func (m *manyEvaluation) readCRDs(ctx context.Context) error {
 		return err
 	}
 	if m.CRD == "" {
-		return errNoCRD
+		return nil // the objects may be of a built-in kind
 	}
 	if m.kinds, m.crds = repl.Definitions(docs); len(m.crds) == 0 {
 		return fmt.Errorf("no CustomResourceDefinition in %s", m.CRD)
@@ -179,7 +179,7 @@ func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
 		return nil
 	case d.doc.Err != nil:
 		return m.problem(d.doc)
-	case m.kind.Kind == "" && slices.Contains(m.kinds, d.kind):
+	case m.kind.Kind == "" && m.defined(d.kind):
 		m.kind, m.held = d.kind, d
 		if d.doc.Detach(); m.columns() || m.Cluster.On {
 			return m.begin(ctx)
@@ -194,6 +194,16 @@ func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
 		}
 	}
 	return m.print(ctx, d)
+}
+
+// defined reports whether a kind is that of a CRD, or, without CRDs, the built-in kind of the first object.
+func (m *manyEvaluation) defined(kind schema.GroupKind) bool {
+	if m.CRD == "" && len(m.kinds)+len(m.others) == 0 {
+		if doc, ok := repl.BuiltinCRD(kind); ok {
+			m.kinds, m.crds = []schema.GroupKind{kind}, []repl.Document{doc}
+		}
+	}
+	return slices.Contains(m.kinds, kind)
 }
 
 // begin starts the evaluation of many objects with the one that was held back.
@@ -293,6 +303,9 @@ func (m *manyEvaluation) end(ctx context.Context) error {
 
 // single evaluates the expression for the only object. If there is none, it returns the error for that.
 func (m *manyEvaluation) single(ctx context.Context) error {
+	if len(m.crds) == 0 && (len(m.others) > 0 || len(m.problems) == 0) {
+		return errNoCRD
+	}
 	if len(m.problems) > 0 {
 		return m.problems[0]
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/repl"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // host provides files and the report of celadon check to a session.
@@ -31,10 +33,11 @@ type host struct {
 
 func (h *host) ofSession() repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
+	server := builtins.Alone()
 	files := repl.Host{
 		Load: load, Read: h.read, Save: saveDocument, Files: filesBelow,
-		Check: checkDocument(""), CheckStatus: checkDocument("status"),
-		ReadText: h.readText, MayWrite: mayWrite,
+		Check: check(server, ""), CheckStatus: check(server, "status"),
+		ReadText: h.readText, MayWrite: mayWrite, Builtins: &policyrequest.Builtins{Server: server},
 	}
 	if command := editor(); len(command) > 0 && h.onTerminal() {
 		files.EditText = h.editText(command)
@@ -124,14 +127,14 @@ func filesBelow(prefix string) []string {
 	return out
 }
 
-// checkDocument returns a function that checks an object as celadon check --subresource does, and returns the text report.
-func checkDocument(subresource string) func(context.Context, *engine.Engine, *repl.Document, *repl.Document) (string, error) {
+// check returns a function that checks an object as celadon check --subresource does, and returns the text report.
+func check(server policyrequest.Server, subresource string) repl.Checker {
 	return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
-		return checkOne(ctx, e, obj, old, subresource)
+		return checkOne(ctx, e, server, obj, old, subresource)
 	}
 }
 
-func checkOne(ctx context.Context, e *engine.Engine, obj, old *repl.Document, subresource string) (string, error) {
+func checkOne(ctx context.Context, e *engine.Engine, server policyrequest.Server, obj, old *repl.Document, subresource string) (string, error) {
 	value, err := engine.Decode(obj.JSON)
 	if err != nil {
 		return "", err
@@ -142,5 +145,5 @@ func checkOne(ctx context.Context, e *engine.Engine, obj, old *repl.Document, su
 			return "", err
 		}
 	}
-	return verdict.One(ctx, e, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before, subresource)
+	return verdict.One(ctx, e, server, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before, subresource)
 }

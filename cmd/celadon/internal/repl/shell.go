@@ -172,7 +172,9 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *
 	case len(in.Paths) > 0:
 		o.text, o.many, err = s.Open(ctx, inputs)
 	default:
-		err = s.Start(inputs)
+		if err = s.Start(inputs); errors.Is(err, repl.ErrNoCRD) {
+			err = errors.New("no CRD given: use --crd PATH")
+		}
 	}
 	return s, o, err
 }
@@ -207,9 +209,6 @@ func (h *host) inputs(ctx context.Context, in *Inputs) (repl.Inputs, error) {
 		}
 	} else {
 		out.CRDPath = noFile
-	}
-	if out.CRDPath == "" && len(in.Paths) == 0 && (in.Object != "" || in.Old != "") {
-		return out, errors.New("no CRD given: use --crd PATH")
 	}
 	return out, nil
 }

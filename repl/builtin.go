@@ -1,0 +1,139 @@
+package repl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+)
+
+// How it works: for an object of a built-in kind, the session has a CRD with the schemas of the kind and without rules, so
+// that types, paths, and completion are as for custom resources. Defaults and verdicts are those of Host.Builtins.
+
+// errBuiltinRules is the error of commands that change the rules of a built-in kind.
+var errBuiltinRules = errors.New("built-in kinds have no rules of their own: load a policy with :load policy FILE")
+
+// BuiltinCRD returns a document that describes a built-in kind in all its versions. ok is false if the kind is not built
+// in, has no objects, or is CustomResourceDefinition.
+func BuiltinCRD(kind schema.GroupKind) (doc Document, ok bool) {
+	catalog, err := builtin.Newest()
+	if err != nil || kind == apiextensionsv1.Kind("CustomResourceDefinition") {
+		return Document{}, false
+	}
+	def := &apiextensionsv1.CustomResourceDefinition{}
+	def.APIVersion, def.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
+	for _, k := range catalog.Kinds() {
+		if k.GroupKind() != kind || k.Resource == "" {
+			continue
+		}
+		props, err := catalog.Schema(k.GroupVersionKind)
+		if err != nil {
+			return Document{}, false
+		}
+		def.Name, def.Spec.Group, def.Spec.Scope = k.Resource+"."+k.Group, k.Group, apiextensionsv1.ClusterScoped
+		if k.Namespaced {
+			def.Spec.Scope = apiextensionsv1.NamespaceScoped
+		}
+		def.Spec.Names.Kind, def.Spec.Names.Plural = k.Kind, k.Resource
+		v := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.Version, Served: true}
+		v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: props}
+		if slices.ContainsFunc(k.Subresources, func(s builtin.Subresource) bool { return s.Name == statusName }) {
+			v.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+		}
+		def.Spec.Versions = append(def.Spec.Versions, v)
+	}
+	if len(def.Spec.Versions) == 0 {
+		return Document{}, false
+	}
+	slices.SortStableFunc(def.Spec.Versions, func(a, b apiextensionsv1.CustomResourceDefinitionVersion) int {
+		return version.CompareKubeAwareVersionStrings(b.Name, a.Name)
+	})
+	def.Spec.Versions[0].Storage = true
+	data, err := json.Marshal(def)
+	return Document{File: "Kubernetes " + catalog.Release(), JSON: data, builtin: true}, err == nil
+}
+
+// withBuiltin returns crds, and a description of the first built-in kind of objects if none of crds defines one of them.
+func withBuiltin(crds []Document, objects []schema.GroupKind) []Document {
+	known, _ := Definitions(crds)
+	for _, kind := range objects {
+		if slices.Contains(known, kind) {
+			return crds
+		}
+	}
+	for _, kind := range objects {
+		if doc, ok := BuiltinCRD(kind); ok {
+			return append(slices.Clone(crds), doc)
+		}
+	}
+	return crds
+}
+
+// kindsOf returns the kinds of docs.
+func kindsOf(docs []Document) []schema.GroupKind {
+	kinds := make([]schema.GroupKind, len(docs))
+	for i, doc := range docs {
+		kinds[i] = identify(doc).kind
+	}
+	return kinds
+}
+
+// loadBuiltin loads the description of the built-in kind of an object, unless a CRD is loaded.
+func (s *Session) loadBuiltin(doc Document) error {
+	kind := identify(doc).kind
+	if c := s.state.crd; c != nil && (c.builtins == nil || c.engine.Info().GroupKind == kind) {
+		return nil
+	}
+	crd, ok := BuiltinCRD(kind)
+	if !ok {
+		return nil
+	}
+	return s.LoadCRD(crd)
+}
+
+// prepare returns a write as rules see it, with the defaults of a built-in kind.
+func (c *crd) prepare(req engine.Request) (*engine.Prepared, error) {
+	p, err := c.engine.Prepare(req)
+	if err != nil || c.builtins == nil || c.builtins.Server == nil {
+		return p, err
+	}
+	for _, object := range []*map[string]any{&p.Self, &p.Old} {
+		if *object != nil {
+			*object = runtime.DeepCopyJSON(*object)
+			c.builtins.Server.SetDefaults(kindIn(*object), *object)
+		}
+	}
+	return p, nil
+}
+
+// validate decides the write of the object.
+func (st *state) validate(ctx context.Context) (*engine.Result, error) {
+	req := st.request()
+	if st.crd.builtins == nil {
+		return st.crd.engine.Validate(ctx, req)
+	}
+	k, err := st.crd.builtins.Kind(kindIn(req.Object), engine.Config{})
+	if err != nil {
+		return nil, err
+	}
+	if k == nil {
+		return nil, fmt.Errorf("no built-in kind %s", kindIn(req.Object))
+	}
+	return k.Write(ctx, policyrequest.Write{Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource, Namespace: identify(st.object.doc).namespace})
+}
+
+func kindIn(object map[string]any) schema.GroupVersionKind {
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	return schema.FromAPIVersionAndKind(apiVersion, kind)
+}
