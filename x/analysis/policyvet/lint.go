@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A Lint is a likely mistake in a document that the API server accepts.
@@ -33,6 +34,7 @@ const (
 	missedSubresource = "missed-subresource"
 	emptySelector     = "empty-selector"
 	unknownResource   = "unknown-resource"
+	removedVersion    = "removed-version"
 	atomicField       = "atomic-field"
 	duplicateItems    = "duplicate-items"
 	unguardedRead     = "unguarded-read"
@@ -43,7 +45,7 @@ const (
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
-	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, atomicField, duplicateItems,
+	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, removedVersion, atomicField, duplicateItems,
 		unguardedRead, openPrefix, noNamespace, swallowedComment}
 }
 
@@ -51,6 +53,7 @@ func LintNames() []string {
 type linter struct {
 	version  types.Version
 	schemas  *Schemas
+	server   policyrequest.Server // may be nil
 	without  []string
 	subjects []*subject // of all documents
 	families map[string]*family
@@ -64,7 +67,7 @@ type family struct {
 }
 
 func newLinter(version types.Version, cfg *Config) *linter {
-	l := &linter{version: version, schemas: cfg.Schemas, without: cfg.Without, families: map[string]*family{}}
+	l := &linter{version: version, schemas: cfg.Schemas, server: cfg.Server, without: cfg.Without, families: map[string]*family{}}
 	for kind := range bindingKinds {
 		l.families[kind] = &family{map[string]bool{}, map[string][]*bindingDocument{}}
 	}
@@ -121,6 +124,7 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		}
 		selectors(s.rulesPath, &s.match, add)
 		l.resources(s.rulesPath+"."+s.rulesField, s.match.ResourceRules, add)
+		l.removedVersions(s.rulesPath+"."+s.rulesField, s.match.ResourceRules, add)
 		l.nullObject(s, bindings, add)
 		messages(s, l.schemas, add)
 		unusedVariables(s, add)

@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // conditionsBudget is the API server's budget for matchConditions.
@@ -26,6 +27,8 @@ type Config struct {
 	KubeVersions []string
 	// Schemas holds the kinds whose schemas are known. It must be made for the same KubeVersion.
 	Schemas *Schemas
+	// Server knows the versions and the defaults of built-in kinds. If it is nil, lints do without them.
+	Server policyrequest.Server
 	// Without lists the names of lints to disable.
 	Without []string
 }
@@ -174,8 +177,8 @@ func (v *vetter) compile(version types.Version) ([][]Error, error) {
 		}
 	}
 	for i, doc := range v.documents {
-		if minor := servedSince(doc); version.Minor < minor {
-			errs[i] = append(errs[i], Error{Path: "apiVersion", Message: fmt.Sprintf("%v %v is served since Kubernetes 1.%d", doc["apiVersion"], doc["kind"], minor)})
+		if problem := unserved(doc, version.Minor); problem != "" {
+			errs[i] = append(errs[i], Error{Path: "apiVersion", Message: problem})
 		}
 	}
 	return errs, nil
@@ -203,20 +206,6 @@ func newBatches(documents []map[string]any) (batches [][]int) {
 func (v *vetter) isUnbound(document int, e *policy.CompileError) bool {
 	var d bindingDocument
 	return policyKindOf(e.Kind) != "" && e.Path == "spec.policyName" && decode(v.documents[document], &d) == nil && d.Spec.PolicyName != ""
-}
-
-// servedSince returns the first minor that serves the version of policies that a document has.
-func servedSince(document map[string]any) int {
-	if kind := fmt.Sprint(document["kind"]); kind != policyKind && kind != bindingKind {
-		return 0
-	}
-	switch document["apiVersion"] {
-	case apiGroup + "/v1":
-		return 30
-	case apiGroup + "/v1beta1":
-		return 28
-	}
-	return 0
 }
 
 // expression returns the string at a path that ends in an expression, or "".

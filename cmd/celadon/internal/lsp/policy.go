@@ -54,7 +54,7 @@ func (v *view) vetPolicies(ctx context.Context, documents []map[string]any) ([]*
 	if err != nil {
 		return nil, err
 	}
-	cfg := policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere}
+	cfg := policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere, Server: d.Server}
 	return policyvet.Vet(ctx, documents, cfg)
 }
 

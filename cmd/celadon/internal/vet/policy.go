@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
@@ -73,7 +74,7 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error
 	for i, doc := range p.documents {
 		objects[i] = doc.Object
 	}
-	cfg := policyvet.Config{KubeVersion: p.vetter.cfg.KubeVersion, KubeVersions: p.vetter.cfg.KubeVersions, Without: p.options.NoLints}
+	cfg := policyvet.Config{KubeVersion: p.vetter.cfg.KubeVersion, KubeVersions: p.vetter.cfg.KubeVersions, Without: p.options.NoLints, Server: builtins.Alone()}
 	var err error
 	if cfg.Schemas, err = policyvet.NewSchemas(cfg.KubeVersion, p.needed(objects)); err != nil {
 		return err

@@ -1,0 +1,102 @@
+package policyvet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A lifetime holds the first minor that serves a version, and the first that does not serve it any more, or 0. They are
+// those of k8s.io/api/admissionregistration.
+type lifetime struct{ introduced, removed int }
+
+// lifetimes maps kinds without the suffix Binding to their versions.
+var lifetimes = map[string]map[string]lifetime{
+	policyKind:                       {"v1alpha1": {26, 32}, "v1beta1": {28, 34}, "v1": {30, 0}},
+	mutatingKind:                     {"v1alpha1": {32, 38}, "v1beta1": {34, 40}, "v1": {36, 0}},
+	"ValidatingWebhookConfiguration": {"v1beta1": {9, 22}, "v1": {16, 0}},
+	"MutatingWebhookConfiguration":   {"v1beta1": {9, 22}, "v1": {16, 0}},
+}
+
+// unserved returns why servers of Kubernetes 1.minor do not serve a document that Vet analyzes, or "".
+func unserved(document map[string]any, minor int) string {
+	apiVersion, kind := fmt.Sprint(document["apiVersion"]), fmt.Sprint(document["kind"])
+	_, version, _ := strings.Cut(apiVersion, "/")
+	switch of, ok := lifetimes[strings.TrimSuffix(kind, "Binding")][version]; {
+	case !ok || kind == mutatingKind || kind == mutatingBindingKind: // engine/policy reports these
+		return ""
+	case minor < of.introduced:
+		return fmt.Sprintf("%s %s is served since Kubernetes 1.%d", apiVersion, kind, of.introduced)
+	case of.removed > 0 && minor >= of.removed:
+		return fmt.Sprintf("%s %s is not served since Kubernetes 1.%d: use %s/v1", apiVersion, kind, of.removed, apiGroup)
+	}
+	return ""
+}
+
+// removedVersions reports rules that match nothing because no server of the version serves what they name.
+func (l *linter) removedVersions(path string, rules []rule, add reporter) {
+	if l.server == nil {
+		return
+	}
+	for i := range rules {
+		if problem := l.removedVersion(&rules[i]); problem != "" {
+			add(removedVersion, place{path: fmt.Sprintf("%s[%d].apiVersions", path, i)}, problem)
+		}
+	}
+}
+
+// removedVersion returns why the versions of a rule match nothing, or "".
+func (l *linter) removedVersion(r *rule) (problem string) {
+	for _, item := range r.Resources {
+		resource, _ := split(item)
+		kinds := l.schemas.byResource[resource]
+		for _, group := range r.APIGroups {
+			i := slices.IndexFunc(kinds, func(k *kind) bool { return k.Group == group && k.builtIn })
+			if i < 0 {
+				return ""
+			}
+			for _, version := range r.APIVersions {
+				gvk := kinds[i].GroupVersionKind
+				gvk.Version = version
+				absence := l.server.Absent(gvk, l.version.Minor)
+				if version == all || absence == nil {
+					return ""
+				}
+				problem = fmt.Sprintf("Kubernetes %s does not serve %s of %s, so this matches nothing%s", l.version, resource, gvk.GroupVersion(), absence.Hint)
+			}
+		}
+	}
+	return problem
+}
+
+// sets reports whether the server sets a field that is not required, in an object that has only the fields above it.
+func (l *linter) sets(k *kind, path string) bool {
+	if l.server == nil || !k.builtIn {
+		return false
+	}
+	object, steps := map[string]any{}, strings.Split(path, ".")[1:]
+	at := object
+	for _, step := range steps[:len(steps)-1] {
+		name := strings.TrimRight(step, "[]")
+		next := map[string]any{}
+		var value any = next
+		for range strings.Count(step, "[]") {
+			value = []any{value}
+		}
+		at[fieldName(name)], at = value, next
+	}
+	l.server.SetDefaults(k.GroupVersionKind, object)
+	return holds(object, steps)
+}
+
+// holds reports whether a value has a field, also in the items of lists.
+func holds(value any, steps []string) bool {
+	if list, ok := value.([]any); ok {
+		return len(list) > 0 && holds(list[0], steps)
+	}
+	if len(steps) == 0 {
+		return value != nil
+	}
+	fields, _ := value.(map[string]any)
+	return holds(fields[fieldName(strings.TrimRight(steps[0], "[]"))], steps[1:])
+}

@@ -1,0 +1,48 @@
+package policyvet
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/api/admissionregistration/v1alpha1"
+	"k8s.io/api/admissionregistration/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// TestLifetimes compares the table with the generated lifecycles of k8s.io/api. The versions v1 have none.
+func TestLifetimes(t *testing.T) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme, v1beta1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for gvk := range scheme.AllKnownTypes() {
+		of, ok := lifetimes[strings.TrimSuffix(gvk.Kind, "Binding")]
+		if !ok {
+			continue // such as a list
+		}
+		got, ok := of[gvk.Version]
+		if !ok {
+			t.Errorf("no lifetime of %s", gvk)
+			continue
+		}
+		object, err := scheme.New(gvk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lived, ok := object.(interface {
+			APILifecycleIntroduced() (int, int)
+			APILifecycleRemoved() (int, int)
+		})
+		if !ok {
+			continue
+		}
+		_, introduced := lived.APILifecycleIntroduced()
+		_, removed := lived.APILifecycleRemoved()
+		if want := (lifetime{introduced, removed}); got != want {
+			t.Errorf("%s: got %+v, want %+v", gvk, got, want)
+		}
+	}
+}
