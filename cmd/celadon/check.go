@@ -113,7 +113,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "baseline", "convert-ca", "config")
 	command.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
-	command.Values(cmd, "subresource", "status", "scale")
+	command.Values(cmd, "subresource", check.Subresources...)
 	command.KubeVersions(cmd, "kube-version")
 	cluster.Complete(cmd)
 	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run", "findings-exit-code"} {

@@ -205,6 +205,9 @@ func (t *tally) whyUnclear() string {
 
 func (t *tally) whyNone() string {
 	s := &t.summary
+	if s.Skipped > 0 && t.options.Subresource != "" {
+		return fmt.Sprintf(": no old object or no CRD was given for %s: use --old PATH and --crd PATH", phrase.Count(s.Skipped, "object"))
+	}
 	if s.Skipped > 0 {
 		return fmt.Sprintf(": no CRD was given for %s: use --crd PATH", phrase.Count(s.Skipped, "object"))
 	}

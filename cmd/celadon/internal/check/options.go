@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -64,7 +65,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "in folders, skip files that match `GLOB`: a name, or a path if it contains / (repeatable)")
 	f.StringVar(&o.Base, "base", "", "read the old objects from OBJECTS at a git `REV`")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "read the CRDs before an upgrade to --crd from `PATH`: a file, a folder, or - (repeatable)")
-	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status, or scale as kubectl scale does")
+	f.StringVar(&o.Subresource, "subresource", "", "update through a `SUBRESOURCE`: status, scale as kubectl scale does, or one of a built-in kind, such as resize")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.StringVar(&o.Validate, "validate", "strict", "treatment of unknown and duplicate fields: strict, warn, or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not report CRDs that the API server would reject")
@@ -123,13 +124,16 @@ func (o *Options) checkReport() error {
 	return nil
 }
 
+// Subresources are the values of --subresource: those that take the object, or, for scale, a part of it.
+var Subresources = []string{"status", "scale", "ephemeralcontainers", "resize", "approval", "finalize"}
+
 // Check returns an error if the flags are invalid.
 func (o *Options) Check(paths []string) error {
 	switch {
 	case len(o.CRDs) == 0 && o.Pipe:
 		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
-	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
-		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)
+	case o.Subresource != "" && !slices.Contains(Subresources, o.Subresource):
+		return fmt.Errorf("--subresource %q: want one of %s", o.Subresource, strings.Join(Subresources, ", "))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
 	case o.Cluster.On && len(paths) > 0:

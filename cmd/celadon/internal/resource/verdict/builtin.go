@@ -7,6 +7,8 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
@@ -33,7 +35,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		w.Raw = d.doc.FromJSON()
 	}
 	switch d.report.Subresource = d.Subresource; {
-	case d.Subresource == "scale" || d.Subresource != "" && !d.builtin.Exact():
+	case d.Subresource != "" && !d.builtin.Exact():
 		problem := "is undecided: the subresource " + d.Subresource + " of built-in kinds is not supported"
 		return outcome{verdict: finding.Undecided, problem: problem}
 	case d.Subresource != "" && old == nil:
@@ -45,6 +47,9 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		}
 	case old != nil:
 		d.report.Operation = Update
+		if d.Subresource == "scale" {
+			w.Object, w.Raw, w.DuplicateKeys = d.scaled(), nil, nil
+		}
 	default:
 		d.report.Operation = Create
 	}
@@ -74,6 +79,18 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		out.verdict, out.status = finding.Invalid, statusOf(res.Failure)
 	}
 	return out
+}
+
+// scaled returns the Scale that kubectl scale would send for the replicas of the object.
+func (d *decision) scaled() map[string]any {
+	object := runtime.DeepCopyJSON(d.doc.Object)
+	d.Server.SetDefaults(d.builtin.GroupVersionKind, object)
+	replicas, _, _ := unstructured.NestedFieldNoCopy(object, "spec", "replicas")
+	return map[string]any{
+		"apiVersion": "autoscaling/v1", "kind": "Scale",
+		"metadata": map[string]any{"name": d.report.Name, "namespace": d.builtin.Namespace(d.report.Namespace, d.report.Name)},
+		"spec":     map[string]any{"replicas": replicas},
+	}
 }
 
 // assume records an object that was not given.
