@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
@@ -27,38 +25,13 @@ var errBuiltinRules = errors.New("built-in kinds have no rules of their own: loa
 // in, has no objects, or is CustomResourceDefinition.
 func BuiltinCRD(kind schema.GroupKind) (doc Document, ok bool) {
 	catalog, err := builtin.Newest()
-	if err != nil || kind == apiextensionsv1.Kind("CustomResourceDefinition") {
+	if err != nil {
 		return Document{}, false
 	}
-	def := &apiextensionsv1.CustomResourceDefinition{}
-	def.APIVersion, def.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
-	for _, k := range catalog.Kinds() {
-		if k.GroupKind() != kind || k.Resource == "" {
-			continue
-		}
-		props, err := catalog.Schema(k.GroupVersionKind)
-		if err != nil {
-			return Document{}, false
-		}
-		def.Name, def.Spec.Group, def.Spec.Scope = k.Resource+"."+k.Group, k.Group, apiextensionsv1.ClusterScoped
-		if k.Namespaced {
-			def.Spec.Scope = apiextensionsv1.NamespaceScoped
-		}
-		def.Spec.Names.Kind, def.Spec.Names.Plural = k.Kind, k.Resource
-		v := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.Version, Served: true}
-		v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: props}
-		if slices.ContainsFunc(k.Subresources, func(s builtin.Subresource) bool { return s.Name == statusName }) {
-			v.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
-		}
-		def.Spec.Versions = append(def.Spec.Versions, v)
-	}
-	if len(def.Spec.Versions) == 0 {
+	def, err := catalog.CRD(kind)
+	if err != nil || def == nil {
 		return Document{}, false
 	}
-	slices.SortStableFunc(def.Spec.Versions, func(a, b apiextensionsv1.CustomResourceDefinitionVersion) int {
-		return version.CompareKubeAwareVersionStrings(b.Name, a.Name)
-	})
-	def.Spec.Versions[0].Storage = true
 	data, err := json.Marshal(def)
 	return Document{File: "Kubernetes " + catalog.Release(), JSON: data, builtin: true}, err == nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 )
 
-// ExampleOf returns an object, with only a name, of the first built-in kind that a policy among
+// ExampleOf returns a small object of the first built-in kind that a policy among
 // documents matches by the name of its resource. It returns nil if there is none.
 func ExampleOf(documents []map[string]any) (map[string]any, error) {
 	catalog, err := builtin.Newest()
@@ -24,7 +24,7 @@ func ExampleOf(documents []map[string]any) (map[string]any, error) {
 			fields, _ := rule.(map[string]any)
 			for _, k := range catalog.Kinds() {
 				if k.Resource != "" && lists(fields["apiGroups"], k.Group) && lists(fields["apiVersions"], k.Version) && lists(fields["resources"], k.Resource) {
-					return map[string]any{"apiVersion": k.GroupVersion().String(), "kind": k.GroupVersionKind.Kind, "metadata": map[string]any{"name": "example"}}, nil
+					return catalog.Example(k.GroupVersionKind), nil
 				}
 			}
 		}

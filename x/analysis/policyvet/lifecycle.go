@@ -33,7 +33,7 @@ func unserved(document map[string]any, minor int) string {
 	return ""
 }
 
-// removedVersions reports rules that match nothing because no server of the version serves what they name.
+// removedVersions reports rules that match nothing because they name only versions that are not served.
 func (l *linter) removedVersions(path string, rules []rule, add reporter) {
 	if l.server == nil {
 		return

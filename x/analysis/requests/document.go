@@ -20,6 +20,7 @@ type document struct {
 	variables   map[string]string
 	conditions  []string
 	hasParams   bool
+	bound       bool             // by a binding
 	selectors   []map[string]any // namespace and object selectors, also of bindings
 	// params are objects that bindings refer to by name.
 	params []map[string]any
@@ -68,6 +69,7 @@ func (d *document) bind(documents []map[string]any) {
 		if doc["kind"] != d.kind+"Binding" || text(spec, "policyName") != d.name {
 			continue
 		}
+		d.bound = true
 		add(object(spec, "matchResources"))
 		kind, name := object(d.fields, "paramKind"), text(object(spec, "paramRef"), "name")
 		for _, candidate := range documents {

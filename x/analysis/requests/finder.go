@@ -32,6 +32,8 @@ type Config struct {
 	// Work is charged for all questions, in the units of policy.Result.Work. If it is nil, the Finder has a meter of its
 	// own, from NewMeter(1).
 	Work *work.Meter
+	// Builtin is the kind if the CRD describes a built-in kind, and decides its objects. It is nil for a CRD.
+	Builtin *policyrequest.Builtin
 }
 
 // The limits on the work of all questions, and of a question.
@@ -72,7 +74,7 @@ type Validation struct {
 
 // An Answer is the result of a question.
 type Answer struct {
-	// Request is nil if nothing was found.
+	// Request is nil if nothing was found. Objects of built-in kinds have no fields that the server sets.
 	Request *policy.Request
 	// Binding, Actions, and Message are those of the decision.
 	Binding string
@@ -89,6 +91,8 @@ type Finder struct {
 	cfg      Config
 	crd      *apiextensionsv1.CustomResourceDefinition
 	engine   *engine.Engine
+	decider  decider
+	builtin  *builtinDecider // decider for a built-in kind, or nil
 	version  string
 	search   *search.Search
 	policies []*document
@@ -114,10 +118,16 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 	if err != nil {
 		return nil, err
 	}
-	f := &Finder{cfg: cfg, crd: crd, engine: e, version: version, search: s, random: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	f := &Finder{cfg: cfg, crd: crd, engine: e, decider: e, version: version, search: s, random: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	if cfg.Builtin != nil {
+		if f.builtin, err = newBuiltinDecider(cfg.Builtin); err != nil {
+			return nil, err
+		}
+		f.decider = f.builtin
+	}
 	resource := f.resource()
 	for _, d := range documentsOf(cfg.Documents) {
-		if len(d.operations(resource, crd)) > 0 {
+		if d.bound && len(d.operations(resource, crd)) > 0 {
 			f.policies = append(f.policies, d)
 		}
 	}
@@ -129,22 +139,33 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 
 // sample fills the pool with objects that the CRD accepts: a small one, a large one, and random ones.
 func (f *Finder) sample(ctx context.Context) error {
+	add := func(object map[string]any) {
+		if f.builtin != nil {
+			object, _ = f.builtin.repaired(ctx, object, nil)
+		}
+		if object != nil {
+			f.objects = append(f.objects, object)
+		}
+	}
+	if f.builtin != nil {
+		add(f.builtin.example)
+	}
 	for _, full := range []bool{false, true} {
 		a, err := f.search.Sample(ctx, full)
 		if err != nil {
 			return err
 		}
 		if a.Witness != nil {
-			f.objects = append(f.objects, a.Witness.Object)
+			add(a.Witness.Object)
 		}
 	}
 	return f.search.Samples(ctx, pool, func(obj map[string]any) bool {
-		f.objects = append(f.objects, obj)
-		return true
+		add(obj)
+		return ctx.Err() == nil
 	})
 }
 
-// Validations returns the validations of the policies that match the CRD's resource, in the order of
+// Validations returns the validations of the policies that match the CRD's resource and have a binding, in the order of
 // the documents.
 func (f *Finder) Validations() (all []Validation) {
 	for _, d := range f.policies {
@@ -183,7 +204,9 @@ func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Binding, a.Actions, a.Message = q.decision(res)
+	if a.Binding, a.Actions, a.Message = q.decision(res); q.builtin != nil {
+		q.builtin.simplify(ctx, a.Request)
+	}
 	return a, nil
 }
 
@@ -335,7 +358,11 @@ func (f *Finder) request(operation policy.Operation, object, old map[string]any)
 	}
 	meta, _ := of["metadata"].(map[string]any)
 	req.Name, _ = meta["name"].(string)
-	if f.engine.Info().Namespaced {
+	switch {
+	case f.builtin != nil:
+		namespace, _ := meta["namespace"].(string)
+		req.Namespace = f.builtin.kind.Namespace(namespace, req.Name)
+	case f.engine.Info().Namespaced:
 		if req.Namespace, _ = meta["namespace"].(string); req.Namespace == "" {
 			req.Namespace = "default"
 		}
@@ -374,21 +401,24 @@ func (q *question) byAll(req *policy.Request, yield func(*policy.Request) (stop 
 // objects have defaults, as the server reads them.
 func (q *question) with(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
 	q.work.Spend(requestWork)
+	if q.builtin != nil {
+		return q.withBuiltin(ctx, operation, object, old)
+	}
 	asked := engine.Request{Object: object}
 	switch operation {
 	case policy.OperationDelete:
-		stored, err := q.engine.Convert(ctx, object, q.version)
+		stored, err := q.decider.Convert(ctx, object, q.version)
 		if err != nil {
 			return nil, ctx.Err()
 		}
 		return q.request(operation, nil, stored), nil
 	case policy.OperationUpdate:
 		var err error
-		if asked.OldObject, err = q.engine.Convert(ctx, old, q.version); err != nil {
+		if asked.OldObject, err = q.decider.Convert(ctx, old, q.version); err != nil {
 			return nil, ctx.Err()
 		}
 	}
-	res, err := q.engine.Validate(ctx, asked)
+	res, err := q.decider.Validate(ctx, asked)
 	if err != nil {
 		return nil, ctx.Err() // otherwise the object is undecided
 	}

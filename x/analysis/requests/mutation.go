@@ -18,7 +18,8 @@ type Mutation struct {
 	Expression string
 }
 
-// Mutations returns the mutations of the policies that match the CRD's resource, in the order of the documents.
+// Mutations returns the mutations of the policies that match the CRD's resource and have a binding, in the order of the
+// documents.
 func (f *Finder) Mutations() (all []Mutation) {
 	for _, d := range f.policies {
 		for i, expression := range d.mutations {
@@ -36,12 +37,17 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 		return nil, fmt.Errorf("policy %s has no mutation %d that matches the resource", m.Policy, m.Index)
 	}
 	q := &question{Finder: f, document: f.policies[i], index: m.Index, want: want}
-	if f.merge == nil {
+	switch {
+	case f.builtin != nil:
+		f.merge = f.builtin.kind.Mergeable()
+	case f.merge == nil:
 		f.merge = policyrequest.MergeableOf(f.crd, f.version)
 	}
 	a, err := f.ask(ctx, q)
 	if err == nil && a.Request != nil {
-		a.Binding, a.Message, err = q.mutates(ctx, a.Request)
+		if a.Binding, a.Message, err = q.mutates(ctx, a.Request); f.builtin != nil {
+			f.builtin.simplify(ctx, a.Request)
+		}
 	}
 	return a, err
 }
@@ -91,7 +97,7 @@ func (q *question) rejects(ctx context.Context, req *policy.Request, mutated *po
 	if !mutated.Allowed {
 		return "", nil
 	}
-	res, err := q.engine.Validate(ctx, engine.Request{Object: mutated.Object, OldObject: req.OldObject, Merged: true})
+	res, err := q.decider.Validate(ctx, engine.Request{Object: mutated.Object, OldObject: req.OldObject, Merged: true})
 	if err != nil {
 		return "", ctx.Err() // otherwise the object is undecided
 	}

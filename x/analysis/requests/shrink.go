@@ -47,14 +47,14 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Req
 func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*policy.Request) {
 	for obj := range reduced(req.Object, true) {
 		asked := engine.Request{Object: obj, OldObject: req.OldObject}
-		if res, err := q.engine.Validate(ctx, asked); err == nil && res.Allowed && size(res.Object) < size(req.Object) {
+		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed && size(res.Object) < size(req.Object) {
 			next := *req
 			next.Object = res.Object
 			all = append(all, &next)
 		}
 	}
 	for old := range reduced(req.OldObject, true) {
-		old, err := q.engine.Convert(ctx, old, q.version)
+		old, err := q.decider.Convert(ctx, old, q.version)
 		if err != nil || size(old) >= size(req.OldObject) {
 			continue // the field has a default
 		}
@@ -62,7 +62,7 @@ func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*pol
 		if req.Object != nil {
 			asked = engine.Request{Object: req.Object, OldObject: old}
 		}
-		if res, err := q.engine.Validate(ctx, asked); err == nil && res.Allowed {
+		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed {
 			next := *req
 			next.OldObject = old
 			all = append(all, &next)
@@ -71,7 +71,7 @@ func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*pol
 	return all
 }
 
-// reduced yields copies of an object that each lack one field or item.
+// reduced yields copies of an object that each lack one field or item, at any depth.
 func reduced(obj map[string]any, root bool) func(yield func(map[string]any) bool) {
 	return func(yield func(map[string]any) bool) {
 		for _, name := range slices.Sorted(maps.Keys(obj)) {
@@ -102,6 +102,13 @@ func reduced(obj map[string]any, root bool) func(yield func(map[string]any) bool
 				for i := range v {
 					if !inner(slices.Delete(slices.Clone(v), i, i+1)) {
 						return
+					}
+					item, _ := v[i].(map[string]any)
+					for smaller := range reduced(item, false) {
+						with := slices.Clone(v)
+						if with[i] = smaller; !inner(with) {
+							return
+						}
 					}
 				}
 			}

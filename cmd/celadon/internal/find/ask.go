@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // answered is the result for a CRD. part is nil if err is set or if the run was interrupted
@@ -75,10 +76,10 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 	costs := budget.Proofs(crd.crd, o.KubeVersion, cost.Limits{})
 	for _, version := range e.Info().Versions {
 		part.known.versions = append(part.known.versions, version)
-		if o.Version != "" && version != o.Version {
+		if o.Version != "" && version != o.Version || crd.builtins != nil && crd.builtins[version] == nil {
 			continue
 		}
-		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
+		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, builtin: crd.builtins[version], engine: e, name: version, known: &part.known, step: step, costs: costs}
 		run := v.run
 		if p != nil {
 			v.work = meter
@@ -109,6 +110,8 @@ type versionSearch struct {
 	step   func()
 	costs  func(context.Context, engine.RuleRef) (string, error)
 	work   *work.Meter // of questions about policies
+	// builtin is the kind if the CRD describes a built-in kind.
+	builtin *policyrequest.Builtin
 }
 
 // run returns the results for the version, or nil if there are no questions about it.

@@ -66,7 +66,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 func (o *Options) Check(f *pflag.FlagSet) error {
 	o.at, o.one = f.Changed("at"), f.Changed("rule")
 	switch {
-	case len(o.CRDs) == 0:
+	case len(o.CRDs) == 0 && len(o.Policies) == 0:
 		return fmt.Errorf("no CRDs given: use --crd PATH")
 	case len(o.Policies) > 0 && (o.at || o.Full || o.Minimal):
 		return fmt.Errorf("--policy searches for requests to policies: do not set --at, --full, or --minimal")

@@ -149,7 +149,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 
 func (v *versionSearch) finder(p *policies.Policies) (*requests.Finder, error) {
 	return requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work,
+		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtin,
 	})
 }
 

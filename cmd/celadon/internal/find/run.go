@@ -16,12 +16,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A definition is a CRD with its source.
 type definition struct {
 	file string
 	crd  *apiextensionsv1.CustomResourceDefinition
+	// builtins is set if the CRD describes built-in kinds, and holds them by version.
+	builtins map[string]*policyrequest.Builtin
 	// source is the decoded document, which has the descriptions for a full sample. It is
 	// read-only.
 	source map[string]any
@@ -46,6 +49,9 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		return err
 	}
 	broken = broken || invalid
+	if crds, err = p.withBuiltins(crds); err != nil {
+		return err
+	}
 	bar := newTicker(s)
 	sum, err := report(ctx, s, o, p, crds, bar, bar.tick)
 	bar.bar.Done()
@@ -65,6 +71,9 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 }
 
 func read(ctx context.Context, s command.Streams, o *Options) (crds []*definition, broken bool, err error) {
+	if len(o.CRDs) == 0 {
+		return nil, false, nil
+	}
 	return resource.All(ctx, s, o.CRDs, func(doc *input.Document) (*definition, error) {
 		crd, err := resource.DecodeCompact(doc)
 		if crd == nil || err != nil {

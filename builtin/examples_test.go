@@ -1,0 +1,36 @@
+package builtin_test
+
+import (
+	"testing"
+
+	"github.com/celadon-cel/celadon/builtin"
+	catalog "github.com/celadon-cel/celadon/engine/x/builtin"
+)
+
+// TestExamples checks that the server accepts the examples of the catalog.
+func TestExamples(t *testing.T) {
+	kinds, err := catalog.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range builtin.Resources() {
+		object := kinds.Example(r.GroupVersionKind)
+		res, err := builtin.Validate(t.Context(), builtin.Request{Object: object})
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", r.GroupVersionKind, err)
+		case !res.Allowed && !without[r.Kind]:
+			t.Errorf("%s: %s", r.GroupVersionKind, res.Failure.Message)
+		case res.Allowed && without[r.Kind]:
+			t.Errorf("%s has an example", r.GroupVersionKind)
+		}
+	}
+}
+
+// without holds kinds without an example.
+var without = map[string]bool{
+	"CertificateSigningRequest": true, "ClusterTrustBundle": true, "DeviceTaintRule": true, "FlowSchema": true, "LeaseCandidate": true,
+	"MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true, "PodCertificateRequest": true,
+	"PriorityLevelConfiguration": true, "ResourcePoolStatusRequest": true, "ResourceSlice": true, "StorageVersion": true,
+	"StorageVersionMigration": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
+}

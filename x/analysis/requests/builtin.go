@@ -1,0 +1,236 @@
+package requests
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+)
+
+// How it works: the search makes objects that fit the schema of a built-in kind, and servers reject most of them, because
+// most of their validation is code. So such an object is laid over a small valid one, and what the server rejects is
+// taken away until it accepts the rest. Only accepted objects become requests.
+
+// A decider decides writes and reads stored objects, as an *engine.Engine does.
+type decider interface {
+	Validate(ctx context.Context, req engine.Request) (*engine.Result, error)
+	Convert(ctx context.Context, object map[string]any, version string) (map[string]any, error)
+}
+
+const (
+	maxRepairs = 8       // attempts to make an object valid
+	serverWork = 300_000 // of making a request
+)
+
+// builtinDecider decides objects of a built-in kind.
+type builtinDecider struct {
+	kind    *policyrequest.Builtin
+	example map[string]any // that the server accepts
+	turn    int            // selects among supported values
+}
+
+// quotation matches a supported value in field.NotSupported's detail.
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+func newBuiltinDecider(kind *policyrequest.Builtin) (*builtinDecider, error) {
+	catalog, err := builtin.Newest()
+	if err != nil {
+		return nil, err
+	}
+	return &builtinDecider{kind: kind, example: catalog.Example(kind.GroupVersionKind)}, nil
+}
+
+func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*engine.Result, error) {
+	return b.kind.Write(ctx, policyrequest.Write{Object: req.Object, OldObject: req.OldObject})
+}
+
+// Convert returns an object as the server stores it. It returns an error if the server rejects it.
+func (b *builtinDecider) Convert(ctx context.Context, object map[string]any, _ string) (map[string]any, error) {
+	res, err := b.Validate(ctx, engine.Request{Object: object})
+	if err == nil && !res.Allowed {
+		err = errors.New(res.Failure.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res.Object, nil
+}
+
+// withBuiltin is with for objects that may be invalid.
+func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
+	q.work.Spend(serverWork)
+	var before map[string]any
+	if operation == policy.OperationUpdate {
+		if _, before = q.builtin.repaired(ctx, old, nil); before == nil {
+			return nil, ctx.Err()
+		}
+	}
+	_, stored := q.builtin.repaired(ctx, object, before)
+	switch {
+	case stored == nil:
+		return nil, ctx.Err()
+	case operation == policy.OperationDelete:
+		return q.request(operation, nil, stored), nil
+	}
+	return q.request(operation, stored, before), nil
+}
+
+// repaired returns an object that is similar to the given one and that the server accepts, and the object that it stores.
+// Both are nil if there is none. object may be nil.
+func (b *builtinDecider) repaired(ctx context.Context, object, old map[string]any) (given, stored map[string]any) {
+	if object == nil {
+		return nil, nil
+	}
+	object = runtime.DeepCopyJSON(object)
+	object["apiVersion"], object["kind"] = b.kind.GroupVersionKind.ToAPIVersionAndKind()
+	for range maxRepairs {
+		whole, _ := overlaid(runtime.DeepCopyJSONValue(b.example), runtime.DeepCopyJSONValue(object)).(map[string]any)
+		res, err := b.Validate(ctx, engine.Request{Object: whole, OldObject: old})
+		switch {
+		case err != nil:
+			return nil, nil
+		case res.Allowed:
+			return whole, res.Object
+		}
+		changed := false
+		for _, cause := range res.Causes {
+			changed = b.change(object, cause) || changed
+		}
+		if !changed {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// simplify removes from the objects of a request what the server adds to them.
+func (b *builtinDecider) simplify(ctx context.Context, req *policy.Request) {
+	req.Object, req.OldObject = b.given(ctx, req.Object, req.OldObject), b.given(ctx, req.OldObject, nil)
+}
+
+// given returns an object without what the server adds to it, such as defaults.
+func (b *builtinDecider) given(ctx context.Context, object, old map[string]any) map[string]any {
+	if object == nil {
+		return nil
+	}
+	stored := object
+	for left, changed := maxReductions, true; changed && left > 0; {
+		changed = false
+		for smaller := range reduced(object, true) {
+			if left--; left < 0 {
+				break
+			}
+			res, err := b.Validate(ctx, engine.Request{Object: smaller, OldObject: old})
+			if err == nil && res.Allowed && reflect.DeepEqual(res.Object, stored) {
+				object, changed = smaller, true
+				break
+			}
+		}
+	}
+	return object
+}
+
+// overlaid returns value with the fields of base that it lacks, also in the items of lists.
+func overlaid(base, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		under, _ := base.(map[string]any)
+		for name, item := range under {
+			if v[name] == nil {
+				v[name] = item
+			} else {
+				v[name] = overlaid(item, v[name])
+			}
+		}
+	case []any:
+		under, _ := base.([]any)
+		for i := range v {
+			if len(under) > 0 {
+				v[i] = overlaid(runtime.DeepCopyJSONValue(under[0]), v[i])
+			}
+		}
+		if len(v) == 0 && len(under) > 0 {
+			return under
+		}
+	}
+	return value
+}
+
+// change removes the value that the server rejects from an object, or the nearest value above it that exists. If the server
+// lists the values that it accepts, the value becomes one of them.
+func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool {
+	steps, err := engine.ParsePath(cause.Field)
+	if err != nil {
+		return false
+	}
+	var supported []string
+	if cause.Type == field.ErrorTypeNotSupported {
+		for _, quoted := range quotation.FindAllString(cause.Detail, -1) {
+			if text, err := strconv.Unquote(quoted); err == nil {
+				supported = append(supported, text)
+			}
+		}
+	}
+	var at any = object
+	drop := func() bool { return false }
+	for i, step := range steps {
+		switch v := at.(type) {
+		case map[string]any:
+			next, ok := v[step.Name]
+			if !ok || i == 0 && (step.Name == "apiVersion" || step.Name == "kind") {
+				return drop()
+			}
+			drop = func() bool { delete(v, step.Name); return true }
+			if _, isText := next.(string); isText && len(supported) > 0 && i == len(steps)-1 {
+				v[step.Name] = supported[b.turn%len(supported)]
+				b.turn++
+				return true
+			}
+			at = next
+		case []any:
+			if !step.Item || step.Index >= len(v) {
+				return drop()
+			}
+			at = v[step.Index] // an item goes with its list, or keeps its other fields
+		default:
+			return drop()
+		}
+	}
+	return drop()
+}
+
+// Kinds returns the built-in kinds whose resources the policies with a binding among documents name.
+func Kinds(documents []map[string]any) ([]schema.GroupVersionKind, error) {
+	catalog, err := builtin.Newest()
+	if err != nil {
+		return nil, err
+	}
+	var rules []map[string]any
+	for _, d := range documentsOf(documents) {
+		if d.bound {
+			rules = append(rules, list(object(d.fields, "matchConstraints"), "resourceRules")...)
+		}
+	}
+	var kinds []schema.GroupVersionKind
+	for _, k := range catalog.Kinds() {
+		named := k.Resource != "" && slices.ContainsFunc(rules, func(rule map[string]any) bool {
+			resources, _ := rule["resources"].([]any)
+			return slices.Contains(resources, any(k.Resource)) && has(rule, "apiGroups", k.Group) && has(rule, "apiVersions", k.Version)
+		})
+		if named {
+			kinds = append(kinds, k.GroupVersionKind)
+		}
+	}
+	return kinds, nil
+}
