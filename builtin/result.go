@@ -92,8 +92,16 @@ func (d *strictDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, i
 	if isStrict {
 		d.write.strict = strict.Errors()
 	}
-	if d.write.DuplicateKeys != nil && (err == nil || isStrict) && d.write.FieldValidation != metav1.FieldValidationIgnore {
+	if err != nil && !isStrict || d.write.FieldValidation == metav1.FieldValidationIgnore {
+		return object, kind, err
+	}
+	if d.write.DuplicateKeys != nil {
 		d.write.strict = append([]error{d.write.DuplicateKeys}, d.write.strict...)
+	}
+	for _, path := range d.write.newer {
+		d.write.strict = append(d.write.strict, fmt.Errorf("unknown field %q", path))
+	}
+	if len(d.write.strict) > 0 {
 		err = runtime.NewStrictDecodingError(d.write.strict)
 	}
 	return object, kind, err

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // A Request is one write of one object of a built-in kind.
@@ -44,6 +45,9 @@ type Request struct {
 	Subresource string
 	// FieldValidation is "Strict", "Warn", or "Ignore". The default is "Warn", as in the server.
 	FieldValidation string
+	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have. Fields that its servers do not
+	// have are unknown. The rest is decided as by the newest minor.
+	KubeMinor int
 	// NoObject leaves Object of the result nil, which saves a sixth of the time.
 	NoObject bool
 	// User makes the request. The default is an administrator.
@@ -136,6 +140,7 @@ type write struct {
 	info   *request.RequestInfo
 	old    runtime.Object // nil for a create
 	strict []error        // of the decoder
+	newer  []string       // fields that servers of KubeMinor do not have
 }
 
 func newWrite(ctx context.Context, kind *Resource, end *endpoint, req Request) (*write, error) {
@@ -198,6 +203,12 @@ func metadata(object map[string]any) map[string]any {
 // run performs the request and returns the result.
 func (w *write) run() (*engine.Result, error) {
 	body := w.Raw
+	if w.KubeMinor > 0 && w.KubeMinor < types.Newest && w.Object != nil {
+		var without map[string]any
+		if without, w.newer = withoutNewer(w.Object, w.kind.Type, w.KubeMinor); len(w.newer) > 0 {
+			body, w.Object = nil, without
+		}
+	}
 	if body == nil && w.Object != nil {
 		var err error
 		if body, err = json.Marshal(w.Object); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -102,7 +103,11 @@ func (st *state) validate(ctx context.Context) (*engine.Result, error) {
 	if k == nil {
 		return nil, fmt.Errorf("no built-in kind %s", kindIn(req.Object))
 	}
-	return k.Write(ctx, policyrequest.Write{Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource, Namespace: identify(st.object.doc).namespace})
+	version, _ := types.ParseVersion(st.kube) // checked before
+	return k.Write(ctx, policyrequest.Write{
+		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource, Namespace: identify(st.object.doc).namespace,
+		KubeMinor: version.Minor,
+	})
 }
 
 func kindIn(object map[string]any) schema.GroupVersionKind {

@@ -37,6 +37,8 @@ type Server interface {
 	Write(ctx context.Context, w Write) (*engine.Result, error)
 	// Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells.
 	Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error)
+	// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if all have it.
+	FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int)
 	// SetDefaults sets the defaults of an object of a kind that it serves, in place.
 	SetDefaults(kind schema.GroupVersionKind, object map[string]any)
 }
@@ -66,6 +68,8 @@ type Write struct {
 	// Name is the name in messages about the structure, and Namespace that of the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
+	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest.
+	KubeMinor int
 	// NoObject permits that the result has no Object.
 	NoObject bool
 	// Assume, if not nil, is called with each object, such as "PriorityClass high", that an admission plugin of the server

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -52,7 +53,9 @@ func (b *own) writeBuiltin(t *trial, kind *policyrequest.Builtin, req engine.Req
 	}
 	name, namespace := names(req.Object)
 	mutation := &builtinMutation{own: b, trial: t, kind: kind, req: req}
+	version, _ := types.ParseVersion(t.on.kubeVersion) // checked before
 	res, err := kind.Write(t.ctx, policyrequest.Write{
+		KubeMinor: version.Minor,
 		Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: name,
 		Namespace: kind.Namespace(b.namespaceOf(namespace), name), Subresource: b.subresource, User: b.admission.user,
 		Admission: mutation,

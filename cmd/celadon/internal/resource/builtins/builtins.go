@@ -123,7 +123,7 @@ func (Server) Absent(kind schema.GroupVersionKind, minor int) *policyrequest.Abs
 // Write implements policyrequest.Server.
 func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Result, error) {
 	req := builtin.Request{
-		Assume: w.Assume, NoObject: w.NoObject,
+		Assume: w.Assume, NoObject: w.NoObject, KubeMinor: w.KubeMinor,
 		Kind: w.Kind, Object: w.Object, Raw: w.Raw, OldObject: w.OldObject, DuplicateKeys: w.DuplicateKeys,
 		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation,
 	}
@@ -152,6 +152,11 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 // Row implements policyrequest.Server.
 func (Server) Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error) {
 	return builtin.Row(ctx, object)
+}
+
+// FieldIntroduced implements policyrequest.Server.
+func (Server) FieldIntroduced(kind schema.GroupVersionKind, field string) int {
+	return builtin.FieldIntroduced(kind, field)
 }
 
 // SetDefaults implements policyrequest.Server.

@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -28,7 +29,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	to := d.builtin.Subject(d.doc.Object, old)
 	w := policyrequest.Write{
 		Object: d.doc.Object, OldObject: old, Raw: d.doc.Raw, DuplicateKeys: d.doc.Duplicate, Subresource: d.Subresource,
-		Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation, Assume: d.assume,
+		KubeMinor: d.minor(), Name: d.report.Name, Namespace: d.report.Namespace, FieldValidation: d.Validation, Assume: d.assume,
 		NoObject: !d.Persisted && !d.Diff && !d.Row && d.Selector == nil,
 	}
 	if w.Raw == nil {
@@ -163,8 +164,14 @@ func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 	case len(res.Strict) > 0:
 		r.Strict = append(r.Strict, excerpt.Strict(d.doc, res.Strict, excerpts)...)
 		for i := range r.Strict {
-			if at := &r.Strict[i]; at.Hint == "" {
+			at := &r.Strict[i]
+			if at.Hint == "" {
 				at.Hint = builtinHint(props, at.Field)
+			}
+			if d.builtin.Exact() {
+				if minor := d.Server.FieldIntroduced(d.builtin.GroupVersionKind, at.Field); minor > d.minor() {
+					at.Hint = fmt.Sprintf("it needs Kubernetes 1.%d", minor)
+				}
 			}
 		}
 	case d.builtin.Type != nil:

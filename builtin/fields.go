@@ -1,0 +1,140 @@
+package builtin
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// fieldTexts holds a line "group/version.Type field minor" for each field that a newer minor added to a type.
+// Command conformance/kube/fields writes it.
+//
+//go:embed fields.txt
+var fieldTexts string
+
+// newerFields maps types to their fields with the first minors that have them.
+var newerFields = sync.OnceValue(func() map[string]map[string]int {
+	all := map[string]map[string]int{}
+	for line := range strings.Lines(fieldTexts) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		field, text, _ := strings.Cut(rest, " ")
+		minor, err := strconv.Atoi(text)
+		if err != nil {
+			panic(fmt.Sprintf("fields.txt: %q", line))
+		}
+		if all[name] == nil {
+			all[name] = map[string]int{}
+		}
+		all[name][field] = minor
+	}
+	return all
+})
+
+// below returns the type of a value in a value of type of, and the first minor whose servers have the field, or 0 if all
+// supported ones have it. The type is nil if there is no such value.
+func below(of reflect.Type, step engine.Step) (next reflect.Type, minor int) {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch {
+	case of.Kind() == reflect.Map || of.Kind() == reflect.Slice && step.Item:
+		return of.Elem(), 0
+	case of.Kind() != reflect.Struct || step.Item:
+		return nil, 0
+	}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag == step.Name {
+			return f.Type, newerFields()[strings.TrimPrefix(of.PkgPath(), "k8s.io/api/")+"."+of.Name()][tag]
+		}
+		if tag == "" && f.Anonymous {
+			if next, minor := below(f.Type, step); next != nil {
+				return next, minor
+			}
+		}
+	}
+	return nil, 0
+}
+
+// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if that is not known, or if all
+// supported minors have it.
+func FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int) {
+	r := Lookup(kind)
+	steps, err := engine.ParsePath(field)
+	if r == nil || err != nil {
+		return 0
+	}
+	at := r.Type
+	for _, step := range steps {
+		if at, minor = below(at, step); at == nil {
+			return 0
+		}
+	}
+	return minor
+}
+
+// withoutNewer returns a copy of an object without the fields that servers of Kubernetes 1.minor do not have, and the
+// paths of these fields. If there are none, it returns the object itself.
+func withoutNewer(object map[string]any, of reflect.Type, minor int) (without map[string]any, newer []string) {
+	n := &newerSearch{minor: minor}
+	n.search(object, of, nil)
+	if len(n.found) == 0 {
+		return object, nil
+	}
+	without = runtime.DeepCopyJSON(object)
+	for _, path := range n.found {
+		newer = append(newer, engine.FormatPath(path))
+		var at any = without
+		for _, step := range path[:len(path)-1] {
+			switch v := at.(type) {
+			case map[string]any:
+				at = v[step.Name]
+			case []any:
+				at = v[step.Index]
+			}
+		}
+		if parent, ok := at.(map[string]any); ok {
+			delete(parent, path[len(path)-1].Name)
+		}
+	}
+	return without, newer
+}
+
+// A newerSearch finds the fields that only servers of later minors have.
+type newerSearch struct {
+	minor int
+	found [][]engine.Step
+}
+
+func (n *newerSearch) search(v any, of reflect.Type, path []engine.Step) {
+	visit := func(v any, step engine.Step) {
+		at := append(slices.Clip(path), step)
+		switch next, minor := below(of, step); {
+		case minor > n.minor:
+			n.found = append(n.found, at)
+		case next != nil:
+			n.search(v, next, at)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			visit(v[name], engine.Step{Name: name})
+		}
+	case []any:
+		for i, item := range v {
+			visit(item, engine.Step{Item: true, Index: i})
+		}
+	}
+}
