@@ -154,7 +154,14 @@ func causes(status *metav1.Status) (causes []engine.Cause) {
 		return nil
 	}
 	for _, c := range status.Details.Causes {
-		causes = append(causes, engine.Cause{Type: field.ErrorType(c.Type), Reason: c.Type, Field: c.Field, Message: c.Message, Detail: c.Message})
+		cause := engine.Cause{Type: field.ErrorType(c.Type), Reason: c.Type, Field: c.Field, Message: c.Message, Detail: c.Message}
+		if rest, ok := strings.CutPrefix(c.Message, field.ErrorTypeNotSupported.String()+": "); ok {
+			if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+				cause.Value, _ = strconv.Unquote(quoted)
+				cause.Detail = strings.TrimPrefix(rest[len(quoted):], ": ")
+			}
+		}
+		causes = append(causes, cause)
 	}
 	slices.SortStableFunc(causes, func(a, b engine.Cause) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))

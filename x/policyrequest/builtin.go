@@ -70,6 +70,8 @@ type Write struct {
 	User                                          policy.User
 	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest.
 	KubeMinor int
+	// Objects are those that admission plugins of the server read in addition to its own. Others are ignored.
+	Objects []map[string]any
 	// NoObject permits that the result has no Object.
 	NoObject bool
 	// Assume, if not nil, is called with each object, such as "PriorityClass high", that an admission plugin of the server

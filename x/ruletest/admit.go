@@ -52,12 +52,17 @@ func (b *own) writeBuiltin(t *trial, kind *policyrequest.Builtin, req engine.Req
 		return nil
 	}
 	name, namespace := names(req.Object)
+	namespace = kind.Namespace(b.namespaceOf(namespace), name)
+	inNamespace, ok := b.namespaceObject(t, namespace, kind.Namespaced)
+	if !ok {
+		return nil
+	}
 	mutation := &builtinMutation{own: b, trial: t, kind: kind, req: req}
 	version, _ := types.ParseVersion(t.on.kubeVersion) // checked before
 	res, err := kind.Write(t.ctx, policyrequest.Write{
 		KubeMinor: version.Minor,
-		Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: name,
-		Namespace: kind.Namespace(b.namespaceOf(namespace), name), Subresource: b.subresource, User: b.admission.user,
+		Object:    req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: name,
+		Namespace: namespace, Subresource: b.subresource, User: b.admission.user, Objects: b.pluginObjects(t, inNamespace),
 		Admission: mutation,
 	})
 	switch {
@@ -223,6 +228,20 @@ func (t *trial) stored(old map[string]any, version string) (map[string]any, bool
 		t.fail(err)
 	}
 	return old, err == nil
+}
+
+// pluginObjects returns the objects that admission plugins may read: those of the suite's policies and of the case.
+func (b *own) pluginObjects(t *trial, namespace map[string]any) (objects []map[string]any) {
+	if t.policies != nil {
+		objects = append(objects, t.policies.Documents...)
+	}
+	objects = append(objects, b.admission.params...)
+	if namespace != nil {
+		namespace = maps.Clone(namespace)
+		namespace["apiVersion"], namespace["kind"] = "v1", "Namespace"
+		objects = append(objects, namespace)
+	}
+	return objects
 }
 
 // namespaceOf returns the namespace of an object: the given one, or that of the case.

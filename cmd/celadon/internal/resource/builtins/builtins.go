@@ -25,20 +25,24 @@ import (
 
 // Server implements policyrequest.Server.
 type Server struct {
+	// cluster returns the cluster of all writes, and with one that has more objects.
 	cluster func() (*builtin.Cluster, error)
+	with    func(ctx context.Context, objects []map[string]any) (*builtin.Cluster, error)
 }
 
 // New returns a Server with the named admission plugins, and objects that these read. It calls objects when it decides
 // the first write. It discards the logs of the API server's code: everything that a user needs is in results.
 func New(plugins []string, objects func() ([]map[string]any, error)) Server {
 	discardLogs()
-	return Server{sync.OnceValues(func() (*builtin.Cluster, error) {
-		given, err := objects()
+	given := sync.OnceValues(objects)
+	with := func(ctx context.Context, more []map[string]any) (*builtin.Cluster, error) {
+		known, err := given()
 		if err != nil {
 			return nil, err
 		}
-		return builtin.NewCluster(context.Background(), plugins, given)
-	})}
+		return builtin.NewCluster(ctx, plugins, slices.Concat(known, more))
+	}
+	return Server{sync.OnceValues(func() (*builtin.Cluster, error) { return with(context.Background(), nil) }), with}
 }
 
 // Alone returns a Server with the admission plugins of a new cluster, and without objects that these read.
@@ -75,6 +79,8 @@ func CheckPlugins(names []string) error {
 func Read(id input.Identity) bool {
 	return builtin.Read(schema.FromAPIVersionAndKind(id.APIVersion, id.Kind))
 }
+
+func isRead(object map[string]any) bool { return Read(input.Identify(object)) }
 
 var discardLogs = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 
@@ -137,7 +143,12 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 	}
 	var res *engine.Result
 	var err error
-	if req.Cluster, err = s.cluster(); err == nil {
+	if slices.ContainsFunc(w.Objects, isRead) {
+		req.Cluster, err = s.with(ctx, w.Objects)
+	} else {
+		req.Cluster, err = s.cluster()
+	}
+	if err == nil {
 		res, err = builtin.Validate(ctx, req)
 	}
 	if limit := new(builtin.LimitError); errors.As(err, &limit) {
