@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -122,14 +123,15 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 
 // small decodes a file that was small when it was found. It reports whether to continue.
 func (c *Chunk) small(yield func(*Document) bool) bool {
-	f, err := openRegular(c.File)
+	f, err := still(os.OpenFile(c.File, os.O_RDONLY|nonblock, 0)) // it was a regular file when it was found
 	if err != nil {
 		return yield(&Document{File: c.File, Err: WithoutPath(err)})
 	}
 	defer f.Close()
 	each := func(part Chunk) bool { return part.Each(yield) }
-	data, err := sized(io.LimitReader(f, small), c.size)
-	if err != nil || len(data) == small { // the file has grown
+	data := make([]byte, c.size+1)
+	n, err := f.Read(data)
+	if data = data[:n]; err != nil && err != io.EOF || int64(n) != c.size { // the file has changed
 		return split(c.File, io.MultiReader(bytes.NewReader(data), f), func() {}, each)
 	}
 	if c.Skip != nil && c.Skip(data) {
