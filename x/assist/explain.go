@@ -24,7 +24,11 @@ func Explain(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, ba
 		}
 		p.Functions, p.Part = functions, Rule
 		if bad.Part == "messageExpression" {
-			p.Part = MessageExpression
+			if p.Part = MessageExpression; p.Schema == nil || bad.Index >= len(p.Schema.XValidations) {
+				return nil
+			}
+			message := *bad
+			message.Rule, bad = p.Schema.XValidations[bad.Index].MessageExpression, &message
 		}
 		problem := p.ProblemOf(bad)
 		return &problem

@@ -175,6 +175,9 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		}
 		all = append(all, wrap(part.Span, "[", "]"))
 	}
+	if name == operators.Add {
+		all = append(all, m.formatEdits(a, b)...)
+	}
 	first, second := m.convert(b.Span, b.e, b.kind, a.kind, a.typ), m.convert(a.Span, a.e, a.kind, b.kind, b.typ)
 	if name == operators.Divide && b.kind == kindDouble { // a fraction is wanted
 		first, second = second, first

@@ -16,6 +16,9 @@ func Failure(src, text string) Advice {
 	if name, ok := strings.CutPrefix(text, "no such key: "); ok {
 		return Advice{Code: AbsentField, Words: absent(src, name)}
 	}
+	if m := numberAsText.FindStringSubmatch(text); m != nil {
+		return Advice{Code: InvalidValue, Words: "the value is a number in this object, and can also be a string: write " + m[1] + "(string(…))"}
+	}
 	switch {
 	case negativeIndex.MatchString(text):
 		return Advice{Code: IndexRange, Words: "indexes start at 0; the last element of a non-empty list is list[size(list) - 1]"}
@@ -39,6 +42,9 @@ var invalidValues = map[string]string{
 	"quantities must match": "isQuantity(text)", "Major.Minor.Patch": "isSemver(text)", "Invalid character(s) found in": "isSemver(text)",
 	"URL parse error": "isURL(text)", "IP Address": "isIP(text)", "network address parse error": "isCIDR(text)", "time: invalid duration": "text.matches(r'^([0-9.]+(h|m|s|ms))+$')",
 }
+
+// numberAsText matches the error of a function of text for an x-kubernetes-int-or-string that is a number.
+var numberAsText = lazy.New(`^no such overload: (quantity|semver|duration|ip|cidr|url)\((?:int|double)\)`)
 
 var negativeIndex = lazy.New(`^index out of bounds: -\d`)
 

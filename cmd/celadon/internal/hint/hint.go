@@ -45,8 +45,8 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 			return
 		}
 		part := cause.Field[strings.LastIndex(cause.Field, ".")+1:]
-		problem := c.problem(cause.Ref, part)
-		if c.misread(cause, doc) || cut(cause, doc.Value(resource.DocumentPath(doc, cause.Field)), problem) {
+		problem, written := c.problem(cause.Ref, part), doc.Value(resource.DocumentPath(doc, cause.Field))
+		if c.misread(cause, doc) || cut(cause, written, problem) {
 			continue
 		}
 		isNewer := func(n vet.Need) bool {
@@ -61,6 +61,9 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 		}
 		if newer < 0 {
 			set(cause, problem)
+		}
+		if part == "messageExpression" && written != nil && newer < 0 { // try: shows it, but vet --fix does not write it
+			cause.Fixed = strings.TrimSpace(problem.Fixed(written.Value))
 		}
 		at, ok := doc.Inside(resource.DocumentPath(doc, cause.Field), problem.Start)
 		if ok && cause.Line > 0 && cause.File == doc.File {
@@ -205,6 +208,9 @@ func Failed(causes []finding.Cause) {
 		cause := &causes[i]
 		_, text, _ := strings.Cut(cause.Message, `": `)
 		text, _, failed := strings.Cut(text, " evaluating rule: ")
+		if overload, _, ok := strings.Cut(text, "': call arguments did not match"); ok {
+			text, failed = strings.TrimPrefix(overload, "'"), true
+		}
 		if cause.Ref == nil || !failed {
 			continue
 		}

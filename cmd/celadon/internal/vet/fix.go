@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -103,7 +104,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 	return nil
 }
 
-// fixes returns the bounds and rules that --fix changes: it corrects rules that do not compile, and omits rewrites of others
+// fixes returns the bounds and rules that --fix changes: it corrects rules, but no messageExpressions, and omits rewrites
 // that accept more objects than now.
 func (one *vetted) fixes() *fix.Vetted {
 	v := &fix.Vetted{Report: one.report, Accepted: one.accepted(), Keys: one.misspelled()}
@@ -111,7 +112,7 @@ func (one *vetted) fixes() *fix.Vetted {
 	causes := one.causes(0)
 	for _, c := range append(causes, one.following(causes, 0)...) {
 		switch {
-		case c.Fixed == "" || c.Ref == nil:
+		case c.Fixed == "" || c.Ref == nil || strings.HasSuffix(c.Field, ".messageExpression"):
 		case !c.Certain && one.fix != suggested:
 			v.Suggested++
 		default:
