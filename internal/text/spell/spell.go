@@ -30,16 +30,18 @@ func Near(word string, known []string) []string {
 	if word == "" || len(word) > longest {
 		return nil
 	}
-	best, near := maxDistance(word), []string(nil)
+	best, near, prefixed := maxDistance(word), []string(nil), false
 	for _, name := range known {
 		if len(name) > longest {
 			continue
 		}
-		switch d := wordDistance(word, name, best); {
-		case d < best:
-			best, near = d, []string{name}
+		d, isPrefix := wordDistance(word, name, best)
+		switch {
+		case d < best || d == best && prefixed && !isPrefix: // one mistake is nearer than a prefix
+			best, near, prefixed = d, []string{name}, isPrefix
+		case d == best && isPrefix && !prefixed && len(near) > 0:
 		case d == best && len(near) < maxSuggestions && !slices.Contains(near, name):
-			near = append(near, name)
+			near, prefixed = append(near, name), isPrefix
 		}
 	}
 	return near
@@ -80,16 +82,16 @@ func SuggestOrList(word string, known []string) string {
 func maxDistance(word string) int { return max(1, len([]rune(word))/3) }
 
 // wordDistance returns the distance between word and name, or a number above limit. If one is a prefix of
-// the other, the distance is at most 1.
-func wordDistance(word, name string, limit int) int {
-	d := max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // at least
+// the other, the distance is at most 1; isPrefix is set if name is a prefix, and the distance would be larger otherwise.
+func wordDistance(word, name string, limit int) (d int, isPrefix bool) {
+	d = max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // at least
 	if d <= limit {
 		d = distance(word, name)
 	}
 	if min(len(word), len(name)) > 1 && (strings.HasPrefix(name, word) || strings.HasPrefix(word, name)) {
-		d = min(d, 1)
+		return min(d, 1), d > 1 && strings.HasPrefix(word, name)
 	}
-	return d
+	return d, false
 }
 
 // distance returns the case-insensitive edit distance of a and b: the number of letters to change,

@@ -21,6 +21,9 @@ func TestNear(t *testing.T) {
 		{":s", ":ls :set", ":ls :set"},
 		{"ab", "aa ac ad ae", "aa ac ad"}, // at most three
 		{"ab", "ab ac ab", "ab"},          // only the nearest, and only once
+		{"imagePullPolice", "image imagePullPolicy", "imagePullPolicy"}, // rather than a prefix
+		{"imagePullPolice", "imagePullPolicy image", "imagePullPolicy"},
+		{"images", "image", "image"},
 		{"xyz", "replicas image", ""},
 		{"a", "b", "b"},
 		{"日本", "日本語 中国", "日本語"},

@@ -35,6 +35,7 @@ const (
 	emptySelector     = "empty-selector"
 	unknownResource   = "unknown-resource"
 	removedVersion    = "removed-version"
+	textOrder         = "text-order"
 	atomicField       = "atomic-field"
 	duplicateItems    = "duplicate-items"
 	unguardedRead     = "unguarded-read"
@@ -45,7 +46,7 @@ const (
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
-	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, removedVersion, atomicField, duplicateItems,
+	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, removedVersion, textOrder, atomicField, duplicateItems,
 		unguardedRead, openPrefix, noNamespace, swallowedComment}
 }
 
@@ -131,6 +132,7 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		l.missedSubresources(s, add)
 		l.unguardedReads(s, add)
 		accountPrefixes(s, add)
+		l.textOrders(s, add)
 		l.mutations(s, add)
 	}
 }

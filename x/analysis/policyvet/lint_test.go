@@ -370,6 +370,29 @@ func TestAccountPrefixes(t *testing.T) {
 	}
 }
 
+// TestTextOrders checks comparisons of quantities as text.
+func TestTextOrders(t *testing.T) {
+	t.Parallel()
+	const order = "text-order validations[0].expression"
+	var tests []lintTest
+	for expression, want := range map[string][]string{
+		"object.spec.size <= '2Gi'":                            {order},
+		"'500m' > object.spec.size":                            {order},
+		"object.spec['size'] >= '1.5Ti' && true":               {order},
+		"[object].all(o, o.spec.size < '10M')":                 {order},
+		"object.spec.size <= '2'":                              nil,
+		"object.spec.size <= '2GiB'":                           nil,
+		"object.spec.size == '2Gi'":                            nil, // servers write quantities in one way
+		"'1Gi' < '2Gi'":                                        nil,
+		"string(object.spec.size) < '2Gi'":                     nil,
+		"quantity('1Gi').compareTo(quantity('2Gi')) < 0":       nil,
+		"object.spec.size < '99999999999999999999999999999Gi'": {order},
+	} {
+		tests = append(tests, lintTest{"CREATE example.com gadgets", expressions(expression), want})
+	}
+	testLints(t, tests)
+}
+
 func TestBindings(t *testing.T) {
 	t.Parallel()
 	unbound, _, _ := strings.Cut(policyOf("CREATE core pods", expressions("true")), "---")

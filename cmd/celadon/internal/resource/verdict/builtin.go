@@ -203,6 +203,9 @@ func (d *decision) builtinRow(ctx context.Context, object map[string]any) (*find
 func (d *decision) builtinSchema() *apiextensionsv1.JSONSchemaProps {
 	if catalog, err := builtin.Newest(); err == nil {
 		if props, err := catalog.Schema(d.builtin.GroupVersionKind); err == nil {
+			if metadata, err := catalog.Metadata(); err == nil && props.Properties != nil {
+				props.Properties["metadata"] = *metadata
+			}
 			return props
 		}
 	}
