@@ -63,7 +63,7 @@ func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 		return nil, err
 	}
 	c := &TypeChecker{settings: settings}
-	if kind := document["kind"]; kind == "ValidatingAdmissionPolicy" || kind == "MutatingAdmissionPolicy" {
+	if kind := document["kind"]; kind == validatingKind || kind == mutatingKind {
 		return c, c.addPolicy(document)
 	}
 	var d webhookConfiguration
@@ -78,7 +78,13 @@ func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 
 func (c *TypeChecker) addPolicy(document map[string]any) error {
 	var d policyDocument
-	if err := decode(document, &d); err != nil {
+	if document["kind"] == mutatingKind {
+		var m mutatingDocument
+		if err := decode(document, &m); err != nil {
+			return err
+		}
+		d.Spec.policyBase = m.Spec.policyBase
+	} else if err := decode(document, &d); err != nil {
 		return err
 	}
 	c.policy, c.hasParams = true, d.Spec.ParamKind != nil

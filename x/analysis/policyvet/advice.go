@@ -29,7 +29,11 @@ func (v *vetter) explainErrors(r *Report, c *policy.TypeChecker, s *subject) {
 	}
 	for i := range r.Errors[:min(len(r.Errors), maxExplained)] {
 		if e := &r.Errors[i]; strings.HasPrefix(e.Path, s.prefix) && e.Hint == "" {
-			v.explain(c, s, append(of, nil), e.Path, e.Expression, &e.Advice)
+			if strings.HasPrefix(e.Path, "spec.mutations[") {
+				v.explainMutation(s, of, e)
+			} else {
+				v.explain(c, s, append(of, nil), e.Path, e.Expression, &e.Advice)
+			}
 		}
 	}
 }

@@ -386,7 +386,7 @@ func TestTextOrders(t *testing.T) {
 		"'1Gi' < '2Gi'":                                        nil,
 		"string(object.spec.size) < '2Gi'":                     nil,
 		"quantity('1Gi').compareTo(quantity('2Gi')) < 0":       nil,
-		"object.spec.size < '99999999999999999999999999999Gi'": {order},
+		"object.spec.size < '99999999999999999999999999999Gi'": nil,
 	} {
 		tests = append(tests, lintTest{"CREATE example.com gadgets", expressions(expression), want})
 	}
