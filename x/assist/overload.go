@@ -194,7 +194,7 @@ func methodHint(k kind, operator string) string {
 func sum(a, b kind, left string) string {
 	switch {
 	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):
-		return "+ joins strings only with strings: write '… %s …'.format([…]) with the other values in the list"
+		return "+ joins strings only with strings: convert the other value with string(…), or write '… %s …'.format([…])"
 	case (a == kindList) != (b == kindList):
 		return "+ joins lists only with lists: put the element in [ ]"
 	}

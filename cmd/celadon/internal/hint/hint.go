@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -24,8 +25,10 @@ import (
 
 // Explain adds the codes, hints, and fixed expressions to the first causes of the rejection of a CRD, and
 // changes their positions to that of the mistake. data is the CRD as JSON, and needs are the parts of rules that need a later
-// version.
-func Explain(doc *input.Document, data []byte, kubeVersion string, causes []finding.Cause, needs []vet.Need, excerpts *excerpt.Excerpts) {
+// version. A fixed expression suits kubeVersions[0], which decides, and the others.
+func Explain(
+	doc *input.Document, data []byte, kubeVersions []string, causes []finding.Cause, needs []vet.Need, excerpts *excerpt.Excerpts,
+) {
 	isRule := func(c finding.Cause) bool { return c.Ref != nil }
 	if !slices.ContainsFunc(causes, isRule) || resource.Beta(doc) {
 		return
@@ -34,7 +37,13 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 	if err := json.Unmarshal(data, &crd); err != nil {
 		return // the server rejects it for another reason
 	}
-	c := newCRD(&crd, engine.Config{KubeVersion: kubeVersion})
+	c := newCRD(&crd, kubeVersions[0])
+	others := sync.OnceValue(func() (all []*crdRules) {
+		for _, version := range kubeVersions[1:] {
+			all = append(all, newCRD(&crd, version))
+		}
+		return all
+	})
 	length := 0
 	for i := range causes[:min(len(causes), excerpt.Shown)] {
 		cause := &causes[i]
@@ -65,6 +74,10 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 		if part == "messageExpression" && written != nil && newer < 0 { // try: shows it, but vet --fix does not write it
 			cause.Fixed = strings.TrimSpace(problem.Fixed(written.Value))
 		}
+		isRejected := func(other *crdRules) bool { return !other.compiles(cause.Ref, cause.Fixed) }
+		if cause.Fixed != "" && slices.ContainsFunc(others(), isRejected) {
+			cause.Fixed, cause.Certain = "", false
+		}
 		at, ok := doc.Inside(resource.DocumentPath(doc, cause.Field), problem.Start)
 		if ok && cause.Line > 0 && cause.File == doc.File {
 			cause.Line, cause.Column, cause.Excerpt = at.Line, at.Column, excerpts.At(at)
@@ -76,18 +89,19 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 // they are looked for count too. Real CRDs have a few that do not compile.
 const maxExplained = 40_000
 
-// crd explains mistakes in the rules of a CRD.
-type crd struct {
+// crdRules explains mistakes in the rules of a CRD.
+type crdRules struct {
 	crd       *apiextensionsv1.CustomResourceDefinition
 	engine    *engine.Engine // or nil
 	bad       []*engine.CompileError
 	functions assist.Functions
 }
 
-func newCRD(from *apiextensionsv1.CustomResourceDefinition, cfg engine.Config) *crd {
-	c := &crd{crd: from}
+func newCRD(from *apiextensionsv1.CustomResourceDefinition, kubeVersion string) *crdRules {
+	c := &crdRules{crd: from}
 	var err error
 	var bad *engine.CompileErrors
+	cfg := engine.Config{KubeVersion: kubeVersion, Expressions: engine.New}
 	if c.engine, err = engine.Compile(from, cfg); errors.As(err, &bad) {
 		c.bad = bad.Errors
 	}
@@ -95,7 +109,7 @@ func newCRD(from *apiextensionsv1.CustomResourceDefinition, cfg engine.Config) *
 }
 
 // names returns the number of fields at the path of a rule.
-func (c *crd) names(ref *engine.RuleRef) int {
+func (c *crdRules) names(ref *engine.RuleRef) int {
 	if c.engine == nil {
 		return 0
 	}
@@ -108,7 +122,7 @@ func (c *crd) names(ref *engine.RuleRef) int {
 
 // misread adds a hint to the cause of a rule that YAML reads otherwise than it is written. It reports
 // whether it did.
-func (c *crd) misread(cause *finding.Cause, doc *input.Document) bool {
+func (c *crdRules) misread(cause *finding.Cause, doc *input.Document) bool {
 	if cause.Line == 0 || cause.File != doc.File {
 		return false
 	}
@@ -150,7 +164,7 @@ func Cut(n *position.Node, at int) string {
 	return ""
 }
 
-func (c *crd) compiles(ref *engine.RuleRef, expression string) bool {
+func (c *crdRules) compiles(ref *engine.RuleRef, expression string) bool {
 	if c.engine == nil || len(expression) > maxExplained {
 		return false
 	}
@@ -167,7 +181,7 @@ func (c *crd) compiles(ref *engine.RuleRef, expression string) bool {
 }
 
 // problem returns the problem of a part of a rule that does not compile, or nil.
-func (c *crd) problem(ref *engine.RuleRef, part string) *assist.Problem {
+func (c *crdRules) problem(ref *engine.RuleRef, part string) *assist.Problem {
 	for _, bad := range c.bad {
 		if bad.Path != ref.Path || bad.Index != ref.Index || bad.Part != part || ref.Version != "" && bad.Version != ref.Version {
 			continue

@@ -73,7 +73,7 @@ func (one *vetted) strict(width int) []finding.Location {
 // causes returns the server's causes with their locations.
 func (one *vetted) causes(width int) []finding.Cause {
 	list := one.located(one.report.Causes, width)
-	hint.Explain(one.doc, one.data, one.kubeVersion, list, one.report.Needs, one.excerpts(width))
+	hint.Explain(one.doc, one.data, one.kubeVersions, list, one.report.Needs, one.excerpts(width))
 	one.outside(list, width)
 	if one.source == nil {
 		return list
@@ -113,7 +113,7 @@ func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause 
 		return nil
 	}
 	list := one.located(hidden, width)
-	hint.Explain(one.doc, vet.CorrectKeys(one.data, one.report.Keys), one.kubeVersion, list, one.report.Needs, one.excerpts(width))
+	hint.Explain(one.doc, vet.CorrectKeys(one.data, one.report.Keys), one.kubeVersions, list, one.report.Needs, one.excerpts(width))
 	one.outside(list, width)
 	return slices.DeleteFunc(list, func(c finding.Cause) bool { return c.Line == 0 || c.Summary == "" && c.Message == "" })
 }

@@ -26,9 +26,9 @@ type vetted struct {
 	report *vet.Report
 	// lints are those of the report or, with --find, the results of lint.Find.
 	lints []lint.Lint
-	// data is the CRD as JSON and kubeVersion the version for which it was vetted, for hints. CRDs without causes have none.
-	data        []byte
-	kubeVersion string
+	// data is the CRD as JSON, for hints, and kubeVersions the version that decides and the oldest one. CRDs without causes have none.
+	data         []byte
+	kubeVersions []string
 	// operation is "update" if --old has the CRD, otherwise "create".
 	operation string
 	// problem is the reason why report is nil.
@@ -218,7 +218,9 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	one.report, one.problem = vet.Vet(ctx, data, cfg)
 	if one.problem == nil {
 		if !one.report.Accepted || len(one.report.Following) > 0 {
-			one.data, one.kubeVersion = data, cfg.KubeVersion
+			if one.data, one.kubeVersions = data, []string{cfg.KubeVersion}; cfg.AdviseAll && len(cfg.KubeVersions) > 0 {
+				one.kubeVersions = append(one.kubeVersions, cfg.KubeVersions[0])
+			}
 		}
 		one.lints, one.problem = v.lints(ctx, doc, one.report)
 	}

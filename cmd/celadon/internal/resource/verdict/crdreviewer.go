@@ -92,7 +92,7 @@ func (r *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	c.Causes = finding.NewCauses(verdict.Causes)
 	excerpts.Locate(c.Causes, doc.Locate(fields))
 	if data, err := doc.JSON(); err == nil {
-		hint.Explain(doc, data, r.KubeVersion, c.Causes, verdict.Needs, excerpts)
+		hint.Explain(doc, data, []string{r.KubeVersion}, c.Causes, verdict.Needs, excerpts)
 	}
 	path := func(field string) string { return resource.DocumentPath(doc, field) }
 	(&hint.Subject{Excerpts: excerpts, Path: path}).Outside(c.Causes)
