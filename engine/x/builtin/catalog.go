@@ -147,6 +147,23 @@ func (c *Catalog) Kinds() []Kind {
 	return kinds
 }
 
+// Subresource returns the only subresource whose requests contain objects of a kind of its own, such as exec for
+// PodExecOptions, with the kind of the resource. ok is false for other kinds.
+func (c *Catalog) Subresource(gvk schema.GroupVersionKind) (of Kind, name string, ok bool) {
+	for _, k := range c.kinds {
+		for _, s := range k.Subresources {
+			if s.Kind != gvk || gvk == k.GroupVersionKind {
+				continue
+			}
+			if ok {
+				return Kind{}, "", false // such as Scale
+			}
+			of, name, ok = k, s.Name, true
+		}
+	}
+	return of, name, ok
+}
+
 // An UnknownKindError reports a kind that the catalog does not have.
 type UnknownKindError struct {
 	Kind    schema.GroupVersionKind

@@ -36,6 +36,7 @@ const (
 	unknownResource   = "unknown-resource"
 	removedVersion    = "removed-version"
 	textOrder         = "text-order"
+	subresourceObject = "subresource-object"
 	atomicField       = "atomic-field"
 	duplicateItems    = "duplicate-items"
 	unguardedRead     = "unguarded-read"
@@ -46,7 +47,7 @@ const (
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
-	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, removedVersion, textOrder, atomicField, duplicateItems,
+	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, removedVersion, textOrder, subresourceObject, atomicField, duplicateItems,
 		unguardedRead, openPrefix, noNamespace, swallowedComment}
 }
 
@@ -133,6 +134,7 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		l.unguardedReads(s, add)
 		accountPrefixes(s, add)
 		l.textOrders(s, add)
+		l.subresourceObjects(s, add)
 		l.mutations(s, add)
 	}
 }

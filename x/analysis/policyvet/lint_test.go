@@ -393,6 +393,23 @@ func TestTextOrders(t *testing.T) {
 	testLints(t, tests)
 }
 
+// TestSubresourceObjects checks reads of the metadata of connections.
+func TestSubresourceObjects(t *testing.T) {
+	t.Parallel()
+	name := expressions("object.metadata.name != 'a'")
+	const lint = "subresource-object validations[0].expression"
+	testLints(t, []lintTest{
+		{"CONNECT core pods/exec", name, []string{lint}},
+		{"CONNECT core pods/exec,pods/attach,services/proxy", name, []string{lint}},
+		{"CONNECT core pods/exec", expressions("request.name != 'a' && (!has(object.command) || object.command.size() < 5)"), nil},
+		{"CONNECT core pods/exec", expressions("!has(object.metadata) || true"), nil},
+		{"CREATE core pods/eviction", name, nil},
+		{"CREATE core pods/exec,pods", name, nil},
+		{"UPDATE core pods/status", name, nil},
+		{"CONNECT example.com gadgets/exec", name, nil},
+	})
+}
+
 func TestBindings(t *testing.T) {
 	t.Parallel()
 	unbound, _, _ := strings.Cut(policyOf("CREATE core pods", expressions("true")), "---")

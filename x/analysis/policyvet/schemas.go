@@ -37,8 +37,10 @@ type kind struct {
 	resource     string
 	namespaced   bool
 	subresources []string
-	builtIn      bool
-	props        func() (*apiextensionsv1.JSONSchemaProps, error)
+	// subresourceKinds holds the kinds of the objects in requests to subresources of built-in kinds.
+	subresourceKinds map[string]string
+	builtIn          bool
+	props            func() (*apiextensionsv1.JSONSchemaProps, error)
 
 	loaded bool
 	// node and decl are nil if the schema cannot be declared.
@@ -70,9 +72,12 @@ func NewSchemas(kubeVersion string, crds []*apiextensionsv1.CustomResourceDefini
 	}
 	s := &Schemas{version: version, env: scope.Env(), byResource: map[string][]*kind{}, byName: map[schema.GroupVersionKind]*kind{}, groups: map[string]bool{}, metadata: metadata}
 	for _, k := range catalog.Kinds() {
-		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, builtIn: true, props: func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(k.GroupVersionKind) }}
+		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, builtIn: true}
+		one.subresourceKinds = map[string]string{}
+		one.props = func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(k.GroupVersionKind) }
 		for _, sub := range k.Subresources {
 			one.subresources = append(one.subresources, sub.Name)
+			one.subresourceKinds[sub.Name] = sub.Kind.Kind
 		}
 		if k.Resource != "" {
 			s.groups[k.Group] = true

@@ -17,9 +17,10 @@ import (
 
 // Operations of Admission.
 const (
-	Create = "create"
-	Update = "update"
-	Delete = "delete"
+	Create  = "create"
+	Update  = "update"
+	Delete  = "delete"
+	Connect = "connect"
 )
 
 // Admission holds the policies of a run and the requests for which they are evaluated.
@@ -100,7 +101,7 @@ func (d *decision) subject(ctx context.Context, objects ...map[string]any) polic
 func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[string]any) policy.Request {
 	req := to.Request(policy.Operation(strings.ToUpper(d.report.Operation)), d.Admission.User)
 	req.Subresource, req.Namespace = d.report.Subresource, d.report.Namespace
-	req.Name, req.Object, req.OldObject = nameOf(object, old), object, old
+	req.Name, req.Object, req.OldObject = nameOf(object, old, d.doc.Object), object, old
 	return req
 }
 

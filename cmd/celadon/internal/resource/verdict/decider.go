@@ -132,6 +132,8 @@ type decision struct {
 	// def is the CRD that decides the object, and builtin its kind if that is built in. Both are nil before route.
 	def     *Definition
 	builtin *policyrequest.Builtin
+	// subresource is set instead of them for an object that is only sent to a subresource.
+	subresource *subresource
 	// absence is set if a server does not serve the kind, although its group is built in.
 	absence *policyrequest.Absence
 	// typed is set if apiVersion and kind are strings.

@@ -41,6 +41,9 @@ func (d *decision) route() outcome {
 		if out := d.routeBuiltin(); out.verdict != "" || d.builtin != nil {
 			return out
 		}
+		if d.routeSubresource(); d.subresource != nil {
+			return outcome{}
+		}
 		if out := d.CRDs.unknownKind(id); out.verdict != "" {
 			return out
 		}

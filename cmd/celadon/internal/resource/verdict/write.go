@@ -14,8 +14,11 @@ import (
 // decide decides the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict, unless
 // the context is canceled.
 func (d *decision) decide(ctx context.Context) outcome {
-	if d.builtin != nil {
+	switch {
+	case d.builtin != nil:
 		return d.decideBuiltin(ctx)
+	case d.subresource != nil:
+		return d.decideSubresource(ctx)
 	}
 	if d.typed && d.Before != nil {
 		return d.upgrade(ctx)
