@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -67,12 +69,7 @@ func (b *adjuster) listed(n node, v any) bool {
 	if n.s == nil || n.s.ValueValidation == nil || len(n.s.ValueValidation.Enum) == 0 {
 		return true
 	}
-	for _, e := range n.s.ValueValidation.Enum {
-		if equalJSON(e.Object, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.s.ValueValidation.Enum, func(e schema.JSON) bool { return equalJSON(e.Object, v) })
 }
 
 // rename changes the key of a map entry and reports whether it did. It does not replace an existing

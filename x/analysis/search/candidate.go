@@ -168,7 +168,8 @@ func (w *candidate) putIn(p objectPath, v any) bool {
 	if root == nil || len(p.path) == 0 {
 		return false
 	}
-	parent, ok := w.get(objectPath{old: p.old, path: p.path[:len(p.path)-1]})
+	up := objectPath{old: p.old, path: p.path[:len(p.path)-1]}
+	parent, ok := w.get(up)
 	if !ok {
 		return false
 	}
@@ -182,27 +183,7 @@ func (w *candidate) putIn(p objectPath, v any) bool {
 			parent[last.Index] = v
 			return true
 		}
-		return last.Index == len(parent) && w.setList(objectPath{old: p.old, path: p.path[:len(p.path)-1]}, append(slices.Clip(parent), v))
-	}
-	return false
-}
-
-func (w *candidate) setList(p objectPath, list []any) bool {
-	if len(p.path) == 0 {
-		return false
-	}
-	parent, ok := w.get(objectPath{old: p.old, path: p.path[:len(p.path)-1]})
-	if !ok {
-		return false
-	}
-	last := p.path[len(p.path)-1]
-	switch parent := parent.(type) {
-	case map[string]any:
-		parent[key(last)] = list
-		return true
-	case []any:
-		parent[last.Index] = list
-		return true
+		return last.Index == len(parent) && w.putIn(up, append(slices.Clip(parent), v))
 	}
 	return false
 }
@@ -235,7 +216,7 @@ func (w *candidate) dropIn(p objectPath) bool {
 		delete(parent, key(last))
 		return true
 	case []any:
-		return last.Index < len(parent) && w.setList(up, slices.Delete(slices.Clone(parent), last.Index, last.Index+1))
+		return last.Index < len(parent) && w.putIn(up, slices.Delete(slices.Clone(parent), last.Index, last.Index+1))
 	}
 	return false
 }

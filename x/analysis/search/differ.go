@@ -63,10 +63,6 @@ func (b *adjuster) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
 	case operators.Conditional:
 		return b.otherwise(call.Args()[b.branch(call, sc)], sc)
 	case "size":
-		operand := call.Target()
-		if !call.IsMemberFunction() {
-			operand = call.Args()[0]
-		}
 		n, ok := now.(celtypes.Int)
 		if !ok || n > maxItems {
 			return false
@@ -75,7 +71,7 @@ func (b *adjuster) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
 		if n > 0 && b.m.rng.IntN(2) == 0 {
 			to = int(n) - 1
 		}
-		return b.size(operand, sc, to, to)
+		return b.size(operandOf(call), sc, to, to)
 	}
 	if s, ok := now.(celtypes.String); ok {
 		if shape := shapes[call.FunctionName()]; shape != "" {

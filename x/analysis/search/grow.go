@@ -97,12 +97,12 @@ func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 // missing returns the fields that the object could have in addition and the first elements of empty
 // lists and maps. It returns only the level closest to the root that has any.
 func (h *solver) missing(w *candidate, tried map[string]bool) []objectPath {
-	level := []reached{{node: h.root, v: w.obj}}
+	level := []reached{{objectPath{node: h.root}, w.obj}}
 	for len(level) > 0 && !h.work.Empty() {
 		var found []objectPath
 		var next []reached
 		for _, at := range level {
-			if at.length() >= work.MaxDepth {
+			if len(at.path) >= work.MaxDepth {
 				continue
 			}
 			for _, below := range h.below(w, at) {
@@ -111,10 +111,9 @@ func (h *solver) missing(w *candidate, tried map[string]bool) []objectPath {
 				case below.v != nil:
 					next = append(next, below)
 				case below.node.known():
-					p := objectPath{path: below.path(), node: below.node}
-					h.work.Spend(len(p.path))
-					if !tried[handle{objectPath: p}.id()] {
-						found = append(found, p)
+					h.work.Spend(len(below.path))
+					if !tried[handle{objectPath: below.objectPath}.id()] {
+						found = append(found, below.objectPath)
 					}
 				}
 			}
@@ -130,9 +129,8 @@ func (h *solver) missing(w *candidate, tried map[string]bool) []objectPath {
 // A reached is a value of an object and its schema. The value is nil if the object has no value at
 // that path.
 type reached struct {
-	*trail
-	node node
-	v    any
+	objectPath
+	v any
 }
 
 // below returns all existing and possible children of a value.
@@ -140,8 +138,8 @@ func (h *solver) below(w *candidate, at reached) (all []reached) {
 	switch v := at.v.(type) {
 	case map[string]any:
 		for _, name := range at.node.names() {
-			if at.trail != nil || name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !w.split) {
-				all = append(all, reached{at.field(name), at.node.field(name), v[name]})
+			if len(at.path) > 0 || name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !w.split) {
+				all = append(all, reached{at.field(name), v[name]})
 			}
 		}
 		if at.node.isMap() {
@@ -150,15 +148,15 @@ func (h *solver) below(w *candidate, at reached) (all []reached) {
 				names = []string{mapKey(0)}
 			}
 			for _, name := range names {
-				all = append(all, reached{at.field(name), at.node.field(name), v[name]})
+				all = append(all, reached{at.field(name), v[name]})
 			}
 		}
 	case []any:
 		for i, item := range v {
-			all = append(all, reached{at.item(i), at.node.items(), item})
+			all = append(all, reached{at.item(i), item})
 		}
 		if len(v) == 0 {
-			all = append(all, reached{at.item(0), at.node.items(), nil})
+			all = append(all, reached{at.item(0), nil})
 		}
 	}
 	return all

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/types"
@@ -80,17 +82,7 @@ func (b *adjuster) optional(p objectPath) bool {
 	}
 	up := p.parent(b.s.root)
 	name := p.path[len(p.path)-1].Name
-	for _, required := range up.node.required() {
-		if required == name {
-			return false
-		}
-	}
-	for _, k := range up.parentKeys(b.s.root) {
-		if k == name {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(up.node.required(), name) && !slices.Contains(up.parentKeys(b.s.root), name)
 }
 
 // parentKeys returns the keys of the map list that contains an item.

@@ -84,8 +84,7 @@ func (h *solver) vary(w *candidate) (*candidate, error) {
 func leaves(obj map[string]any) (all [][]engine.Step) {
 	w := candidate{obj: obj}
 	paths := removable(obj)
-	for _, p := range paths[:min(maxVaried, len(paths))] {
-		path := p.path()
+	for _, path := range paths[:min(maxVaried, len(paths))] {
 		switch v, _ := w.get(objectPath{path: path}); v.(type) {
 		case int64, float64, string:
 			all = append(all, path)

@@ -380,8 +380,7 @@ properties:
 		t.Fatal(a, err)
 	}
 	w := &candidate{op: Create, obj: a.Witness.Object}
-	for _, p := range removable(w.obj) {
-		path := p.path()
+	for _, path := range removable(w.obj) {
 		smaller := w.clone()
 		smaller.drop(objectPath{path: path})
 		res, err := s.engine.Validate(t.Context(), engine.Request{Object: smaller.obj})

@@ -62,7 +62,7 @@ func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err
 			if s.work.Spend(at + 1); at >= len(paths) || s.work.Empty() {
 				break
 			}
-			held, gone, err := change(objectPath{old: old, path: paths[at].path()})
+			held, gone, err := change(objectPath{old: old, path: paths[at]})
 			if err != nil {
 				return changed, err
 			}
@@ -221,59 +221,31 @@ func (m *maker) smallerTexts(n node, s string) []string {
 }
 
 // removable returns the paths of the removable values of an object, outermost first.
-func removable(obj map[string]any) (paths []*trail) {
+func removable(obj map[string]any) (paths [][]engine.Step) {
 	type value struct {
-		*trail
-		v any
+		path []engine.Step
+		v    any
 	}
 	queue := []value{{nil, obj}}
 	for i := 0; i < len(queue); i++ {
 		at := queue[i]
-		if at.trail != nil {
-			paths = append(paths, at.trail)
+		below := func(s engine.Step, v any) { queue = append(queue, value{append(slices.Clip(at.path), s), v}) }
+		if len(at.path) > 0 {
+			paths = append(paths, at.path)
 		}
 		switch v := at.v.(type) {
 		case map[string]any:
 			for _, name := range sortedKeys(v) {
-				if at.trail == nil && (name == "apiVersion" || name == "kind" || name == "metadata") {
+				if len(at.path) == 0 && (name == "apiVersion" || name == "kind" || name == "metadata") {
 					continue
 				}
-				queue = append(queue, value{at.field(name), v[name]})
+				below(engine.Step{Name: name}, v[name])
 			}
 		case []any:
 			for i := len(v) - 1; i >= 0; i-- {
-				queue = append(queue, value{at.item(i), v[i]})
+				below(engine.Step{Item: true, Index: i}, v[i])
 			}
 		}
 	}
 	return paths
-}
-
-// A trail is a path that shares its beginning with other paths, so that descending does not copy
-// it. A nil trail is the root.
-type trail struct {
-	above *trail
-	step  engine.Step
-	depth int
-}
-
-func (t *trail) field(name string) *trail { return t.below(engine.Step{Name: name}) }
-
-func (t *trail) item(i int) *trail { return t.below(engine.Step{Item: true, Index: i}) }
-
-func (t *trail) below(s engine.Step) *trail { return &trail{above: t, step: s, depth: t.length() + 1} }
-
-func (t *trail) length() int {
-	if t == nil {
-		return 0
-	}
-	return t.depth
-}
-
-func (t *trail) path() []engine.Step {
-	steps := make([]engine.Step, t.length())
-	for ; t != nil; t = t.above {
-		steps[t.depth-1] = t.step
-	}
-	return steps
 }
