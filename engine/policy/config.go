@@ -32,8 +32,9 @@ type Config struct {
 	// it, too. Without either, the scope of a paramKind is guessed from its params objects.
 	Namespaced map[schema.GroupKind]bool
 	// Authorize decides the checks of authorizer in expressions. If it is nil, the Roles,
-	// ClusterRoles, and their bindings among the documents decide them. Without any of these, results
-	// that depend on the authorizer are undecided.
+	// ClusterRoles, and their bindings among the documents decide them; the groups system:masters and
+	// kubeadm:cluster-admins may do anything. Without any of these objects, results that depend on other users' access are
+	// undecided.
 	Authorize func(Access) Authorization
 }
 

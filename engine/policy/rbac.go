@@ -115,9 +115,21 @@ func (r *rbac) authorizer() func(Access) Authorization {
 	return r.decide
 }
 
-func (r *rbac) decide(a Access) Authorization {
-	if slices.Contains(a.User.Groups, "system:masters") {
+// administers decides the accesses of the groups that may do anything in a cluster that kubeadm made. The others are not known.
+func administers(a Access) Authorization {
+	const reason = `RBAC: allowed by ClusterRoleBinding "kubeadm:cluster-admins" of ClusterRole "cluster-admin" to Group "kubeadm:cluster-admins"`
+	switch {
+	case slices.Contains(a.User.Groups, "system:masters"):
 		return Authorization{Known: true, Allowed: true}
+	case slices.Contains(a.User.Groups, "kubeadm:cluster-admins"):
+		return Authorization{Known: true, Allowed: true, Reason: reason}
+	}
+	return Authorization{}
+}
+
+func (r *rbac) decide(a Access) Authorization {
+	if decision := administers(a); decision.Known {
+		return decision
 	}
 	for i := range r.bindings {
 		b := &r.bindings[i]

@@ -354,7 +354,11 @@ func (l *loader) finish() {
 	for _, list := range l.set.params {
 		slices.SortStableFunc(list, compareParams)
 	}
-	if l.set.authorize == nil && l.rbac.known() {
+	switch {
+	case l.set.authorize != nil:
+	case l.rbac.known():
 		l.set.authorize = l.rbac.authorizer()
+	default:
+		l.set.authorize = administers
 	}
 }
