@@ -147,6 +147,11 @@ func (c *valueCollector) call(e ast.Expr) bool {
 			c.visit(args[2])
 		}
 		return true
+	case "allowed": // of a check of the authorizer
+		if e.AsCall().IsMemberFunction() {
+			c.add(c.source.Of(e), c.value(e))
+		}
+		return false
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		for _, arg := range args {
 			if isComputed(arg) {
