@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -163,24 +164,16 @@ type errorPaths []schemaError
 
 // below reports whether an error is at or below the path.
 func (e errorPaths) below(path string) bool {
-	for _, err := range e {
-		if isBelow(err.owner, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e, func(err schemaError) bool { return isBelow(err.owner, path) })
 }
 
 // defaultRejected reports whether errors keep rules from running on the default at path. Unknown
 // fields in the default do not, nor does the error that no default is allowed there.
 func (e errorPaths) defaultRejected(path string) bool {
-	for _, err := range e {
+	return slices.ContainsFunc(e, func(err schemaError) bool {
 		forbidden := err.Field == path && err.Type == field.ErrorTypeForbidden
-		if isBelow(err.Field, path) && err.Detail != "must not have unknown fields" && !forbidden {
-			return true
-		}
-	}
-	return false
+		return isBelow(err.Field, path) && err.Detail != "must not have unknown fields" && !forbidden
+	})
 }
 
 func isBelow(name, path string) bool {

@@ -160,17 +160,12 @@ func (a *admission) differs() bool {
 			return true
 		}
 	}
-	for _, u := range a.units {
-		if u.whole || schemaDiffers(u.root, false) || u.tree != nil && u.tree.differs() {
-			return true
-		}
-		for _, r := range u.rules {
-			if !r.plain() {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.units, (*unit).differs)
+}
+
+func (u *unit) differs() bool {
+	return u.whole || schemaDiffers(u.root, false) || u.tree != nil && u.tree.differs() ||
+		slices.ContainsFunc(u.rules, func(r *rule) bool { return !r.plain() })
 }
 
 // plain reports whether all versions certainly compile the rule in the same way.
@@ -183,15 +178,7 @@ func (r *rule) plain() bool {
 
 // differs reports whether rules run on a default: their costs and values depend on the version.
 func (b *branch) differs() bool {
-	if b.props.Default != nil {
-		return true
-	}
-	for _, child := range b.children {
-		if child.differs() {
-			return true
-		}
-	}
-	return false
+	return b.props.Default != nil || slices.ContainsFunc(b.children, (*branch).differs)
 }
 
 // schemaDiffers reports whether any version validates a schema or its defaults differently. junctor

@@ -3,8 +3,6 @@ package vet
 import (
 	"unicode/utf8"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -21,7 +19,7 @@ func (u *unit) minimumBound(steps []engine.Step) int64 {
 			break
 		}
 		values = valuesBelow(values, steps[i])
-		if s = schemaBelow(s, steps[i]); s == nil {
+		if _, s = u.find(steps[:i+1]); s == nil {
 			return 1
 		}
 	}
@@ -69,20 +67,4 @@ func sizeOf(v any) int64 {
 		return int64(len(v))
 	}
 	return 0
-}
-
-// schemaBelow returns the schema of a step, or nil if s has no such child.
-func schemaBelow(s *apiextensions.JSONSchemaProps, step engine.Step) *apiextensions.JSONSchemaProps {
-	switch {
-	case step.Any && s.Items != nil:
-		return s.Items.Schema
-	case step.Any && s.AdditionalProperties != nil:
-		return s.AdditionalProperties.Schema
-	case step.Any:
-		return nil
-	}
-	if prop, ok := s.Properties[step.Name]; ok {
-		return &prop
-	}
-	return nil
 }

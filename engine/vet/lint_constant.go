@@ -35,7 +35,7 @@ func (in *inspection) constant() truth {
 	if !eval.MayPanic(in.expr.ast.NativeRep()) {
 		v = c.truth(e)
 	}
-	if v == maybe && !readsObject(e) {
+	if v == maybe && !mentions(e, types.Self, types.OldSelf) {
 		v = evaluate(in.expr)
 	}
 	return v
@@ -64,13 +64,6 @@ func (t truth) not() truth {
 		return always
 	}
 	return maybe
-}
-
-func readsObject(e ast.Expr) (reads bool) {
-	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
-		reads = reads || e.Kind() == ast.IdentKind && (e.AsIdent() == types.Self || e.AsIdent() == types.OldSelf)
-	}))
-	return reads
 }
 
 // evaluated is the cost limit for evaluating a rule that does not read the object.
@@ -254,16 +247,10 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 			return span{float64(n), float64(n)}, true
 		}
 	case ast.CallKind:
-		call := e.AsCall()
-		if call.FunctionName() != "size" {
-			return span{}, false
-		}
-		of := call.Target()
-		if !call.IsMemberFunction() {
-			of = call.Args()[0]
-		}
-		if at := c.walk.pathOf(of); at != nil {
-			return at.size(), true
+		if of := sizeOperand(e); of != nil {
+			if at := c.walk.pathOf(of); at != nil {
+				return at.size(), true
+			}
 		}
 	default:
 		if at := c.walk.fieldOf(e); at.is(types.Int) {

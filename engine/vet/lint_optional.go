@@ -14,7 +14,8 @@ import (
 // optionalImmutable finds self == oldSelf on a field that is optional or is in an optional object.
 // A user can remove it and add it again with another value, and the rule does not run.
 func optionalImmutable(r *rule) string {
-	if !comparesSelves(r.expr.ast.NativeRep().Expr()) || r.expr.key.Optional {
+	op, args := operation(r.expr.ast.NativeRep().Expr())
+	if op != operators.Equals || !isPair(args, types.Self, types.OldSelf) || r.expr.key.Optional {
 		return ""
 	}
 	above, guard, removable := r.removalGuard()
@@ -116,15 +117,6 @@ func (b *branch) within(above *branch) bool {
 		b = b.parent
 	}
 	return b != nil
-}
-
-func comparesSelves(e ast.Expr) bool {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.Equals {
-		return false
-	}
-	args := e.AsCall().Args()
-	is := func(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
-	return is(args[0], types.Self) && is(args[1], types.OldSelf) || is(args[0], types.OldSelf) && is(args[1], types.Self)
 }
 
 // tests reports whether an expression applies has() to a field of this name.

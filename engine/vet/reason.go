@@ -261,15 +261,12 @@ func (f *partFinder) parts(e ast.Expr) (list []ast.Expr) {
 		}
 	case ast.ComprehensionKind:
 		loop := e.AsComprehension()
-		if f.short(loop.IterRange()) {
+		if loop.IterRange().Kind() == ast.ListKind { // literals have few elements
 			f.body(loop.LoopStep(), loop.AccuVar(), add)
 		}
 	}
 	return list
 }
-
-// short reports whether e is a list literal, which has few elements.
-func (f *partFinder) short(e ast.Expr) bool { return e.Kind() == ast.ListKind }
 
 // body passes the macro's argument, found in the expanded loop step, to add.
 func (f *partFinder) body(step ast.Expr, accu string, add func(ast.Expr)) {
@@ -277,17 +274,10 @@ func (f *partFinder) body(step ast.Expr, accu string, add func(ast.Expr)) {
 		return
 	}
 	for _, arg := range step.AsCall().Args() {
-		if mentionsIdent(arg, accu) {
+		if mentions(arg, accu) {
 			f.body(arg, accu, add)
 		} else {
 			add(arg)
 		}
 	}
-}
-
-func mentionsIdent(e ast.Expr, name string) (found bool) {
-	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
-		found = found || e.Kind() == ast.IdentKind && e.AsIdent() == name
-	}))
-	return found
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -61,10 +62,13 @@ func strip(s *apiextensions.JSONSchemaProps) (stripped *apiextensions.JSONSchema
 	return stripped, tree, st.ok
 }
 
-type stripper struct{ ok bool }
+type stripper struct {
+	ok   bool
+	rest apiextensions.JSONSchemaProps // scratch memory of junctorRules
+}
 
 func (st *stripper) node(s *apiextensions.JSONSchemaProps, kind stepKind, name string) (*apiextensions.JSONSchemaProps, *branch) {
-	if junctorRules(s) || kind == atRoot && len(s.Properties["metadata"].XValidations) > 0 {
+	if st.junctorRules(s) || kind == atRoot && len(s.Properties["metadata"].XValidations) > 0 {
 		st.ok = false
 	}
 	var children []*branch
@@ -118,61 +122,14 @@ func (st *stripper) node(s *apiextensions.JSONSchemaProps, kind stepKind, name s
 
 // junctorRules reports whether s has rules below a keyword where a structural schema cannot have
 // them.
-func junctorRules(s *apiextensions.JSONSchemaProps) bool {
-	if s.Not != nil && anyRules(s.Not) {
-		return true
-	}
-	for _, list := range [][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
-		for i := range list {
-			if anyRules(&list[i]) {
-				return true
-			}
-		}
-	}
-	for _, m := range []map[string]apiextensions.JSONSchemaProps{s.Definitions, s.PatternProperties} {
-		for _, sub := range m {
-			if anyRules(&sub) {
-				return true
-			}
-		}
-	}
-	for _, d := range s.Dependencies {
-		if d.Schema != nil && anyRules(d.Schema) {
-			return true
-		}
-	}
-	if s.AdditionalItems != nil && s.AdditionalItems.Schema != nil && anyRules(s.AdditionalItems.Schema) {
-		return true
-	}
+func (st *stripper) junctorRules(s *apiextensions.JSONSchemaProps) bool {
+	c := &st.rest
+	*c = *s
+	c.XValidations, c.Properties, c.AdditionalProperties = nil, nil, nil
 	if s.Items != nil {
-		for i := range s.Items.JSONSchemas {
-			if anyRules(&s.Items.JSONSchemas[i]) {
-				return true
-			}
-		}
+		c.Items = &apiextensions.JSONSchemaPropsOrArray{JSONSchemas: s.Items.JSONSchemas}
 	}
-	return false
-}
-
-func anyRules(s *apiextensions.JSONSchemaProps) bool {
-	if s == nil {
-		return false
-	}
-	if len(s.XValidations) > 0 || junctorRules(s) {
-		return true
-	}
-	if s.Items != nil && anyRules(s.Items.Schema) {
-		return true
-	}
-	if s.AdditionalProperties != nil && anyRules(s.AdditionalProperties.Schema) {
-		return true
-	}
-	for _, sub := range s.Properties {
-		if anyRules(&sub) {
-			return true
-		}
-	}
-	return false
+	return validation.SchemaHas(c, func(s *apiextensions.JSONSchemaProps) bool { return len(s.XValidations) > 0 })
 }
 
 func (b *branch) link(parent *branch) {

@@ -3,6 +3,7 @@ package vet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -95,14 +96,8 @@ func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema")
 
 // own returns the errors at or below the schema's root.
 func (u *unit) own(errs field.ErrorList) field.ErrorList {
-	var own field.ErrorList
 	path := u.schemaPath().String()
-	for _, err := range errs {
-		if isBelow(err.Field, path) {
-			own = append(own, err)
-		}
-	}
-	return own
+	return slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool { return !isBelow(err.Field, path) })
 }
 
 // ofSchema drops errors about the resource rather than its schema.

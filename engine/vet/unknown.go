@@ -3,6 +3,7 @@ package vet
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -105,12 +106,7 @@ func (m *marker) value(path []string) error {
 }
 
 func (m *marker) unknown(path []string, name string) bool {
-	for _, f := range m.fields {
-		if f.name == name && f.at(path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.fields, func(f newField) bool { return f.name == name && f.at(path) })
 }
 
 // at reports whether path is that of the field's parent.
@@ -118,23 +114,12 @@ func (f newField) at(path []string) bool {
 	before, after, deep := strings.Cut(f.path, ".**.")
 	head := strings.Split(before, ".")
 	if !deep {
-		return matches(head, path)
+		return slices.Equal(head, path)
 	}
 	tail := strings.Split(after, ".")
 	between := len(path) - len(head) - len(tail)
-	return between >= 0 && matches(head, path[:len(head)]) && matches(tail, path[len(path)-len(tail):]) && inSchema(path[len(head):len(head)+between])
-}
-
-func matches(pattern, path []string) bool {
-	if len(pattern) != len(path) {
-		return false
-	}
-	for i, step := range pattern {
-		if step != path[i] {
-			return false
-		}
-	}
-	return true
+	return between >= 0 && slices.Equal(head, path[:len(head)]) && slices.Equal(tail, path[len(path)-len(tail):]) &&
+		inSchema(path[len(head):len(head)+between])
 }
 
 // inSchema reports whether steps lead from a schema to another schema.
