@@ -77,6 +77,9 @@ func (l *loader) loadWebhooks(doc map[string]any) error {
 	return nil
 }
 
+// Webhooks returns the number of webhooks in the configurations of the set.
+func (s *Set) Webhooks() int { return len(s.webhooks) }
+
 // MatchWebhooks evaluates the webhook configurations of the set and returns the webhooks whose rules
 // and selectors match the request. Its errors are those of Evaluate.
 func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMatch, err error) {

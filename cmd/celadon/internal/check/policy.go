@@ -75,7 +75,7 @@ func (r *runner) admission(
 	for _, unbound := range p.Unbound {
 		r.Complain(unbound)
 	}
-	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) {
+	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) && p.Set.Webhooks() == 0 {
 		return nil, nil, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.policy.paths, ", "))
 	}
 	return &verdict.Admission{Policies: p, User: policyrequest.User(o.policy.as, o.policy.asGroups), Operation: o.policy.operation}, problems, nil

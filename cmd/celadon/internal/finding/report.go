@@ -58,6 +58,8 @@ type Object struct {
 	// Assumed lists the objects, such as "PriorityClass high", that an admission plugin of the server needs but that were
 	// not given. The plugin did not decide.
 	Assumed []string `json:"assumed,omitempty"`
+	// Webhooks lists the admission webhooks whose rules match.
+	Webhooks []Webhook `json:"webhooks,omitempty"`
 	// Problem is the reason why an object is skipped, unreadable, or undecided.
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.

@@ -19,7 +19,7 @@ import (
 // Kind is the kind of policies.
 const Kind = policyrequest.Kind
 
-// ErrNoPolicy reports paths without a policy.
+// ErrNoPolicy reports paths without a policy or a webhook.
 var ErrNoPolicy = errors.New("no admission policy")
 
 // ErrNoBinding reports a policy that has no effect because it has no binding.
@@ -103,7 +103,7 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 			p.Unbound = append(p.Unbound, Problem{p.Locate(info.Kind, info.Name, ""), ErrNoBinding})
 		}
 	}
-	if len(set.Policies()) == 0 && len(p.Problems) == 0 {
+	if len(set.Policies())+set.Webhooks()+len(p.Problems) == 0 {
 		return fmt.Errorf("%w in %s", ErrNoPolicy, strings.Join(paths, ", "))
 	}
 	return nil

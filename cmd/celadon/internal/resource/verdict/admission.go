@@ -110,6 +110,10 @@ func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[stri
 func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, old map[string]any) outcome {
 	req := d.policyRequest(&to, object, old)
 	req.SetServerFields(d.now())
+	mutating, validating := d.matchWebhooks(ctx, req)
+	if mutating.verdict != "" {
+		return mutating
+	}
 	res, err := d.Admission.Policies.Set.Evaluate(ctx, req)
 	if err != nil {
 		return failed(err)
@@ -134,7 +138,7 @@ func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, 
 	case bug != nil:
 		return outcome{verdict: finding.Valid, bug: bug}
 	}
-	return outcome{}
+	return validating
 }
 
 // denied returns the outcome of a request that a policy denies.

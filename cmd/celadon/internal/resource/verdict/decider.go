@@ -80,6 +80,7 @@ type Decider struct {
 	builtins policyrequest.Builtins
 	tables   sync.Map // of the rows of built-in kinds
 	assumed  sync.Map // the objects that admission plugins need but that were not given
+	calls    sync.Map // the numbers of calls of webhooks
 }
 
 // New returns a Decider that decides objects by crds.
@@ -104,7 +105,7 @@ func (d *Decider) Problems() []error {
 
 // Notes returns remarks about the input that do not affect the verdicts.
 func (d *Decider) Notes() []error {
-	notes := append(d.CRDs.filter.ChartNotes(), d.Filter.Notes()...)
+	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.Filter.Notes(), d.callNotes())
 	var assumed []string
 	d.assumed.Range(func(object, _ any) bool {
 		assumed = append(assumed, object.(string))
@@ -113,16 +114,16 @@ func (d *Decider) Notes() []error {
 	if len(assumed) > 0 {
 		slices.Sort(assumed)
 		more := ""
-		if n := len(assumed) - maxAssumed; n > 0 {
-			assumed, more = assumed[:maxAssumed], fmt.Sprintf(", and %d more", n)
+		if n := len(assumed) - maxNoted; n > 0 {
+			assumed, more = assumed[:maxNoted], fmt.Sprintf(", and %d more", n)
 		}
 		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s%s", strings.Join(assumed, ", "), more))
 	}
 	return notes
 }
 
-// maxAssumed limits the objects in a note.
-const maxAssumed = 5
+// maxNoted limits the names in a note.
+const maxNoted = 5
 
 // A decision is a document on its way through the stages.
 type decision struct {
