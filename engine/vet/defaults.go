@@ -3,11 +3,9 @@ package vet
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
@@ -59,11 +57,10 @@ func (r *defaultRules) run(path *field.Path, b *branch, root bool) error {
 		return err
 	}
 	value := node.Default.Object
-	reached, some := b.reached(node, value)
-	if !some {
+	if !b.runsOn(value) {
 		return nil
 	}
-	rules, err := engine.CompileRules(reached, engine.Config{KubeVersion: r.kubeVersion, Subtree: !root, NoRatcheting: true})
+	rules, err := engine.CompileRules(node, engine.Config{KubeVersion: r.kubeVersion, Subtree: !root, NoRatcheting: true})
 	if rules == nil {
 		return fmt.Errorf("rules of a default: %w", err)
 	}
@@ -91,72 +88,23 @@ func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorLis
 	return errs[:last], left
 }
 
-// reached returns the node without rules that cannot run on any part of value, because they need
-// not be compiled. some reports whether any rules are left.
-func (b *branch) reached(s *schema.Structural, value any) (out *schema.Structural, some bool) {
-	c := *s
-	some = len(s.XValidations) > 0
-	if len(s.Properties) > 0 {
-		c.Properties = maps.Clone(s.Properties)
+// runsOn reports whether a rule at or below b runs on a part of value.
+func (b *branch) runsOn(value any) bool {
+	if len(b.props.XValidations) > 0 {
+		return true
 	}
-	for _, child := range b.children {
-		below, its := child.reachedBelow(s, value)
-		some = some || its
-		switch child.kind {
-		case atItems:
-			c.Items = below
-		case atValues:
-			c.AdditionalProperties = &schema.StructuralOrBool{Structural: below, Bool: s.AdditionalProperties.Bool}
-		default:
-			c.Properties[child.name] = *below
-		}
-	}
-	return &c, some
-}
-
-// reachedBelow is like reached, for a child of parent. It keeps all rules of lists and maps that
-// are not empty.
-func (b *branch) reachedBelow(parent *schema.Structural, value any) (*schema.Structural, bool) {
 	list, _ := value.([]any)
 	object, _ := value.(map[string]any)
-	switch b.kind {
-	case atItems:
-		if len(list) > 0 {
-			return parent.Items, true
-		}
-		return b.bare(parent.Items), false
-	case atValues:
-		if len(object) > 0 {
-			return parent.AdditionalProperties.Structural, true
-		}
-		return b.bare(parent.AdditionalProperties.Structural), false
-	}
-	prop := parent.Properties[b.name]
-	if v := object[b.name]; v != nil {
-		return b.reached(&prop, v)
-	}
-	return b.bare(&prop), false
-}
-
-// bare returns the node without its rules and those of its descendants.
-func (b *branch) bare(s *schema.Structural) *schema.Structural {
-	c := *s
-	c.XValidations = nil
-	if len(s.Properties) > 0 {
-		c.Properties = maps.Clone(s.Properties)
-	}
-	for _, child := range b.children {
+	return slices.ContainsFunc(b.children, func(child *branch) bool {
 		switch child.kind {
 		case atItems:
-			c.Items = child.bare(s.Items)
+			return len(list) > 0
 		case atValues:
-			c.AdditionalProperties = &schema.StructuralOrBool{Structural: child.bare(s.AdditionalProperties.Structural), Bool: s.AdditionalProperties.Bool}
-		default:
-			prop := s.Properties[child.name]
-			c.Properties[child.name] = *child.bare(&prop)
+			return len(object) > 0
 		}
-	}
-	return &c
+		v := object[child.name]
+		return v != nil && child.runsOn(v)
+	})
 }
 
 // errorPaths holds the API server's errors apart from those of rules.
