@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,10 +114,7 @@ func (w *formula) proof(core []sat.Lit) *Proof {
 }
 
 func compareRefs(a, b engine.RuleRef) int {
-	if c := strings.Compare(a.Path, b.Path); c != 0 {
-		return c
-	}
-	return a.Index - b.Index
+	return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index))
 }
 
 // impossible reports whether the formula is unsatisfiable under the assumptions. It excludes

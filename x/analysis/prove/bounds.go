@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -233,11 +234,4 @@ func (p *place) lessThan(f float64, closed bool) sat.Lit {
 	return g.either(at, g.free(), less)
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -6,6 +6,8 @@ package prove
 // macros and the elements at constant indexes (instantiate).
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/internal/cel/loops"
@@ -28,12 +30,7 @@ func (x *reading) loop(e ast.Expr) truth {
 
 // elements reports whether all possible values are lists or maps whose elements are places.
 func elements(ranges []alt) bool {
-	for _, a := range ranges {
-		if a.place == nil || a.size || !a.place.plainElements() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ranges, func(a alt) bool { return a.place == nil || a.size || !a.place.plainElements() })
 }
 
 // unmodeledLoop returns an unconstrained truth that fails if the range fails.

@@ -1,6 +1,8 @@
 package prove
 
 import (
+	"maps"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
@@ -27,13 +29,9 @@ type variable struct {
 }
 
 func (x *reading) with(name string, v variable) *reading {
-	vars := make(map[string]variable, len(x.vars)+1)
-	for k, old := range x.vars {
-		vars[k] = old
-	}
-	vars[name] = v
 	y := *x
-	y.vars = vars
+	y.vars = maps.Clone(x.vars)
+	y.vars[name] = v
 	return &y
 }
 

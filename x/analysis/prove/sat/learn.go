@@ -1,6 +1,9 @@
 package sat
 
-import "slices"
+import (
+	"container/heap"
+	"slices"
+)
 
 // learn adds a clause that excludes the cause of a conflict, and backtracks to the level at which
 // the clause implies a literal.
@@ -93,6 +96,31 @@ type order struct {
 	step   float64
 }
 
+func (o *order) Len() int { return len(o.heap) }
+
+// Less breaks ties by number, so that answers do not depend on chance.
+func (o *order) Less(i, j int) bool {
+	a, b := o.heap[i], o.heap[j]
+	return o.weight[a] > o.weight[b] || o.weight[a] == o.weight[b] && a < b
+}
+
+func (o *order) Swap(i, j int) {
+	o.heap[i], o.heap[j] = o.heap[j], o.heap[i]
+	o.index[o.heap[i]], o.index[o.heap[j]] = i, j
+}
+
+func (o *order) Push(v any) {
+	o.index[v.(int)] = len(o.heap)
+	o.heap = append(o.heap, v.(int))
+}
+
+func (o *order) Pop() any {
+	last := len(o.heap) - 1
+	v := o.heap[last]
+	o.heap, o.index[v] = o.heap[:last], -1
+	return v
+}
+
 func (o *order) add(v int) {
 	o.index = append(o.index, -1)
 	o.weight = append(o.weight, 0)
@@ -102,32 +130,17 @@ func (o *order) add(v int) {
 	o.push(v)
 }
 
-// before reports whether a precedes b. Ties are broken by number, so that answers do not depend on
-// chance.
-func (o *order) before(a, b int) bool {
-	return o.weight[a] > o.weight[b] || o.weight[a] == o.weight[b] && a < b
-}
-
 func (o *order) push(v int) {
-	if o.index[v] >= 0 {
-		return
+	if o.index[v] < 0 {
+		heap.Push(o, v)
 	}
-	o.heap = append(o.heap, v)
-	o.index[v] = len(o.heap) - 1
-	o.up(o.index[v])
 }
 
 func (o *order) pop() (v int, ok bool) {
 	if len(o.heap) == 0 {
 		return 0, false
 	}
-	v = o.heap[0]
-	last := len(o.heap) - 1
-	o.swap(0, last)
-	o.heap = o.heap[:last]
-	o.index[v] = -1
-	o.down(0)
-	return v, true
+	return heap.Pop(o).(int), true
 }
 
 func (o *order) bump(v int) {
@@ -138,36 +151,8 @@ func (o *order) bump(v int) {
 		o.step *= 1e-100
 	}
 	if o.index[v] >= 0 {
-		o.up(o.index[v])
+		heap.Fix(o, o.index[v])
 	}
 }
 
 func (o *order) decay() { o.step /= 0.95 }
-
-func (o *order) swap(i, j int) {
-	o.heap[i], o.heap[j] = o.heap[j], o.heap[i]
-	o.index[o.heap[i]], o.index[o.heap[j]] = i, j
-}
-
-func (o *order) up(i int) {
-	for i > 0 && o.before(o.heap[i], o.heap[(i-1)/2]) {
-		o.swap(i, (i-1)/2)
-		i = (i - 1) / 2
-	}
-}
-
-func (o *order) down(i int) {
-	for {
-		smallest := i
-		for _, child := range []int{2*i + 1, 2*i + 2} {
-			if child < len(o.heap) && o.before(o.heap[child], o.heap[smallest]) {
-				smallest = child
-			}
-		}
-		if smallest == i {
-			return
-		}
-		o.swap(i, smallest)
-		i = smallest
-	}
-}

@@ -72,9 +72,6 @@ type Solver struct {
 	allowed int // initial value of steps
 
 	sorted []Lit // scratch memory of Add
-	// clauses and literals are the blocks from which new clauses are allocated.
-	clauses  []clause
-	literals []Lit
 }
 
 // New returns a solver without clauses.
@@ -112,25 +109,8 @@ func (s *Solver) Add(lits ...Lit) {
 		s.assign(kept[0], nil)
 		s.broken = s.broken || s.propagate() != nil
 	default:
-		s.watch(s.newClause(kept))
+		s.watch(&clause{lits: slices.Clone(kept)})
 	}
-}
-
-// blockSize is the number of clauses, and of literals, that are allocated at once.
-const blockSize = 512
-
-// newClause returns a clause with a copy of lits.
-func (s *Solver) newClause(lits []Lit) *clause {
-	if cap(s.literals)-len(s.literals) < len(lits) {
-		s.literals = make([]Lit, 0, max(blockSize, len(lits)))
-	}
-	from := len(s.literals)
-	s.literals = append(s.literals, lits...)
-	if len(s.clauses) == cap(s.clauses) {
-		s.clauses = make([]clause, 0, blockSize)
-	}
-	s.clauses = append(s.clauses, clause{lits: s.literals[from:len(s.literals):len(s.literals)]})
-	return &s.clauses[len(s.clauses)-1]
 }
 
 func (s *Solver) watch(c *clause) {
