@@ -290,10 +290,3 @@ func (p *Context) Names(src string) []string {
 	}
 	return slices.Compact(names)
 }
-
-// CompleteFieldPath is like CompleteAt for the fieldPath of a rule: a path of fields below the
-// place, such as ".spec.name" or ".labels['a.b']".
-func (p *Context) CompleteFieldPath(src string, at int) Completion {
-	text := []rune(src)
-	return p.fieldPath(text[:max(0, min(at, len(text)))])
-}

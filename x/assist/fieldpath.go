@@ -7,9 +7,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// fieldPath returns candidates for the next step of a fieldPath.
-func (p *Context) fieldPath(src []rune) Completion {
-	text := string(src)
+// CompleteFieldPath is like CompleteAt for the fieldPath of a rule: a path of fields below the
+// place, such as ".spec.name" or ".labels['a.b']".
+func (p *Context) CompleteFieldPath(src string, at int) Completion {
+	before := []rune(src)
+	before = before[:max(0, min(at, len(before)))]
+	text := string(before)
 	cut := strings.LastIndexAny(text, ".[")
 	if quoted := strings.LastIndex(text, "['"); quoted >= 0 && !strings.Contains(text[quoted:], "']") {
 		cut = quoted
@@ -33,7 +36,7 @@ func (p *Context) fieldPath(src []rune) Completion {
 	}
 	c := Completion{Start: len([]rune(text[:cut]))}
 	if err != nil || d == nil || d.Kind != types.Object {
-		return Completion{Start: len(src)}
+		return Completion{Start: len(before)}
 	}
 	for _, name := range d.FieldNames() {
 		step := engine.FormatPath([]engine.Step{{Name: name}})

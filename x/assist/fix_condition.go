@@ -1,6 +1,8 @@
 package assist
 
 import (
+	"slices"
+
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
@@ -52,12 +54,8 @@ func (m *fixer) group(i int) (first, last int) {
 func (m *fixer) next(i int, texts ...string) int {
 	depth := 0
 	for i++; i < len(m.tokens); i++ {
-		if depth == 0 {
-			for _, text := range texts {
-				if m.at(i) == text {
-					return i
-				}
-			}
+		if depth == 0 && slices.Contains(texts, m.at(i)) {
+			return i
 		}
 		if depth += lex.Depth(m.tokens[i]); depth < 0 {
 			return -1

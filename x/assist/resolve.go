@@ -49,28 +49,11 @@ func (r *resolver) expr(e ast.Expr) referent {
 	case ast.CallKind:
 		return r.call(e)
 	case ast.ComprehensionKind:
-		l, ok := loops.Of(e)
-		if ok && e.AsComprehension().LoopStep().AsCall().FunctionName() == operators.Conditional && isFilter(e) {
+		if l, ok := loops.Of(e); ok && l.Name == loops.Filter && l.Index == "" { // it keeps the elements themselves
 			return r.expr(l.Over)
 		}
 	}
 	return referent{}
-}
-
-// isFilter reports whether a conditional comprehension is filter, which keeps the elements
-// themselves. Other macros with a condition add a computed value.
-func isFilter(e ast.Expr) bool {
-	c := e.AsComprehension()
-	add := c.LoopStep().AsCall().Args()[1]
-	if add.Kind() != ast.CallKind || add.AsCall().FunctionName() != operators.Add || len(add.AsCall().Args()) != 2 {
-		return false
-	}
-	list := add.AsCall().Args()[1]
-	if list.Kind() != ast.ListKind || len(list.AsList().Elements()) != 1 {
-		return false
-	}
-	element := list.AsList().Elements()[0]
-	return element.Kind() == ast.IdentKind && element.AsIdent() == c.IterVar()
 }
 
 func (r *resolver) ident(name string) referent {
