@@ -35,7 +35,7 @@ func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, 
 	case m.Empty():
 		return answer{reason: m.Reason(), limited: true}, nil
 	}
-	a := &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: isRelabeling(base, other)}
+	a := c.newGoalSearch(g, base, other, m)
 	err := a.run()
 	if fatal(err) != nil {
 		return answer{}, err
@@ -57,6 +57,10 @@ type goalSearch struct {
 	base, other *side
 	both        *analysis.Analyzer // of other, if the object must also be admitted there; else nil
 	relabel     bool               // the versions of the two sides have different names
+}
+
+func (c *comparison) newGoalSearch(g *goal, base, other *side, m *work.Meter) *goalSearch {
+	return &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: isRelabeling(base, other)}
 }
 
 func isRelabeling(base, other *side) bool { return base.version.Name != other.version.Name }

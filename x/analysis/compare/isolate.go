@@ -128,7 +128,7 @@ func sameRule(a, b engine.RuleRef) bool {
 
 // isolate replaces the witness of ch by an object that breaks fewer other changes, if the witness breaks others.
 func (r *requirements) isolate(ch *change) error {
-	a := &goalSearch{comparison: r.comparison, work: r.work, goal: ch.breaks, base: ch.before, other: ch.after, relabel: isRelabeling(ch.before, ch.after)}
+	a := r.newGoalSearch(ch.breaks, ch.before, ch.after, r.work)
 	best := ch.Rejected
 	also, err := r.alsoBroken(a, ch, best)
 	if err != nil || len(also) == 0 {
@@ -188,17 +188,7 @@ func (d *change) isCause(causes []engine.Cause) bool {
 	if g.from == nil && g.values == nil || g.defaulted {
 		return false // a rule expresses the requirement, or it is not a requirement
 	}
-	return slices.ContainsFunc(causes, func(c engine.Cause) bool {
-		if g.from != nil {
-			return c.Rule != nil && c.Rule.Path == engine.FormatPath(g.at.steps) && c.Rule.Rule == g.rule
-		}
-		steps := g.at.steps
-		if g.under != "" {
-			steps = append(slices.Clip(steps), engine.Step{Name: g.under})
-		}
-		at, err := engine.ParsePath(fieldOf(c))
-		return err == nil && c.Rule == nil && covers(steps, at)
-	})
+	return g.explains(causes, g.at.steps, false)
 }
 
 // search looks for a witness of ch in the old CRD with the requirements of all other changes.
@@ -231,7 +221,7 @@ func (r *requirements) search(a *goalSearch, ch *change) (*Witness, error) {
 	return a.witness, err
 }
 
-// countValues returns the number of values in v.
+// countValues returns the number of values in v, which is about the work of validating it.
 func countValues(v any) (n int) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -53,10 +53,8 @@ type upgrading struct {
 
 // upgraded determines the effect of a change of the Kubernetes version.
 func (c *comparison) upgraded(ch *change, m *work.Meter) error {
-	between := func(base, other *side) *goalSearch {
-		return &goalSearch{comparison: c, work: m, goal: &goal{kept: true}, base: base, other: other, relabel: isRelabeling(base, other)}
-	}
-	u := &upgrading{change: ch, forth: between(ch.before, ch.after), back: between(ch.after, ch.before), seen: map[string]bool{}}
+	forth, back := c.newGoalSearch(&goal{kept: true}, ch.before, ch.after, m), c.newGoalSearch(&goal{kept: true}, ch.after, ch.before, m)
+	u := &upgrading{change: ch, forth: forth, back: back, seen: map[string]bool{}}
 	for _, a := range []*goalSearch{u.forth, u.back} {
 		if err := u.search(a); err != nil {
 			return err
@@ -190,7 +188,7 @@ func (u *upgrading) try(req engine.Request) {
 		return
 	}
 	u.forth.searched++
-	u.forth.work.Spend(2 * (sizeOf(req.Object) + sizeOf(req.OldObject)))
+	u.forth.work.Spend(2 * (countValues(req.Object) + countValues(req.OldObject)))
 	req.FieldValidation = "Ignore"
 	before, err := u.back.validateOther(req)
 	if u.err = undecidable(err); err != nil {
@@ -282,13 +280,6 @@ func (u *upgrading) keep(req engine.Request, after *engine.Result, kept []Change
 	ch.NewField = u.fieldAt(where)
 	ch.Kept, u.err = w, u.forth.setVerdicts(w, req, after)
 	u.change.found = append(u.change.found, ch)
-}
-
-// sizeOf returns the number of values in an object, which is about the work of validating it.
-func sizeOf(obj map[string]any) int {
-	n := 0
-	leaves(nil, obj, func([]engine.Step, any) bool { n++; return true })
-	return n
 }
 
 // again reports whether a difference with the same effect and path is known already.

@@ -38,7 +38,7 @@ func (c *comparison) reread(ch *change, known answer, m *work.Meter) (answer, er
 				continue
 			}
 			g := &goal{at: schemaPath{steps: steps[:i]}, rule: rule.Rule, from: rule, schema: here, index: index}
-			a := &goalSearch{comparison: c, work: m, goal: g, base: ch.before, other: ch.after, relabel: isRelabeling(ch.before, ch.after)}
+			a := c.newGoalSearch(g, ch.before, ch.after, m)
 			if a.passes(engine.RuleRef{Path: engine.FormatPath(g.at.steps), Index: index}) != nil {
 				if ch.Kept == nil {
 					proof = "the rules that read the value accept it"

@@ -142,21 +142,25 @@ func (a *goalSearch) versioned(obj map[string]any) map[string]any {
 
 // due reports whether the causes indicate that the goal is the reason for the rejection.
 func (a *goalSearch) due(causes []engine.Cause) bool {
-	if a.from != nil {
-		return slices.ContainsFunc(causes, func(c engine.Cause) bool {
-			return c.Rule != nil && c.Rule.Path == engine.FormatPath(a.goal.at.steps) && c.Rule.Rule == a.rule
-		})
-	}
 	steps := a.goal.at.steps
 	if a.within.steps != nil {
 		steps = a.within.steps
 	}
-	if a.under != "" {
-		steps = append(slices.Clip(steps), engine.Step{Name: a.under})
+	return a.explains(causes, steps, true)
+}
+
+// explains reports whether a cause is the goal's rule or, if the goal has no rule, concerns a value at or below steps or,
+// if above is set, above steps.
+func (g *goal) explains(causes []engine.Cause, steps []engine.Step, above bool) bool {
+	if g.under != "" {
+		steps = append(slices.Clip(steps), engine.Step{Name: g.under})
 	}
 	return slices.ContainsFunc(causes, func(c engine.Cause) bool {
+		if g.from != nil {
+			return c.Rule != nil && c.Rule.Path == engine.FormatPath(g.at.steps) && c.Rule.Rule == g.rule
+		}
 		at, err := engine.ParsePath(fieldOf(c))
-		return err == nil && c.Rule == nil && (covers(steps, at) || covers(at, steps))
+		return err == nil && c.Rule == nil && (covers(steps, at) || above && covers(at, steps))
 	})
 }
 

@@ -93,14 +93,7 @@ func (w *walker) metadata(at schemaPath, o, n *props) {
 
 // below compares fields, items, and the values of maps.
 func (w *walker) below(at schemaPath, o, n *props) {
-	names := slices.Sorted(maps.Keys(o.Properties))
-	for name := range n.Properties {
-		if _, ok := o.Properties[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range sortedSet(slices.Collect(maps.Keys(o.Properties)), slices.Collect(maps.Keys(n.Properties))) {
 		if w.full() != nil {
 			return
 		}
