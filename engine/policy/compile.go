@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/cel"
 
@@ -106,12 +105,7 @@ func declared(roots []celenv.Root) []celenv.Root {
 }
 
 func isOneOf(got *cel.Type, want []*cel.Type) bool {
-	for _, t := range want {
-		if got.IsExactType(t) {
-			return true
-		}
-	}
-	return len(want) == 0
+	return len(want) == 0 || slices.ContainsFunc(want, got.IsExactType)
 }
 
 func mistyped(got *cel.Type, want []*cel.Type) string {
@@ -226,12 +220,4 @@ func (c *compiler) conditions(p *program, path string, conditions []matchConditi
 		x.name = m.Name
 		p.conditions = append(p.conditions, x)
 	}
-}
-
-// trimmed returns text without surrounding space, or or if nothing is left.
-func trimmed(text, or string) string {
-	if text = strings.TrimSpace(text); text == "" {
-		return or
-	}
-	return text
 }

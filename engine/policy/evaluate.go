@@ -253,11 +253,16 @@ func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, f
 }
 
 func (e *evaluation) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
+	e.result.Undecided = append(e.result.Undecided, newUndecided(p, b, reason))
+}
+
+// newUndecided returns the reason why the result of a policy is not known. b may be nil.
+func newUndecided(p *compiledPolicy, b *compiledBinding, reason string) Undecided {
 	u := Undecided{Policy: p.name, Reason: reason}
 	if b != nil {
 		u.Binding = b.name
 	}
-	e.result.Undecided = append(e.result.Undecided, u)
+	return u
 }
 
 func paramsName(params map[string]any) string {

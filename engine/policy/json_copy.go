@@ -3,6 +3,8 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -101,31 +103,11 @@ func decodedNumber(f float64) any {
 func sameJSON(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
-		other, ok := b.(map[string]any)
-		if !ok || len(a) != len(other) {
-			return false
-		}
-		for name, field := range a {
-			if v, ok := other[name]; !ok || !sameJSON(field, v) {
-				return false
-			}
-		}
-		return true
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, sameJSON)
 	case []any:
-		other, ok := b.([]any)
-		if !ok || len(a) != len(other) {
-			return false
-		}
-		for i := range a {
-			if !sameJSON(a[i], other[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, sameJSON)
 	}
 	return a == b
 }

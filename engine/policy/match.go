@@ -113,12 +113,7 @@ func (r *resourceRule) matches(req *Request, resource schema.GroupVersionResourc
 }
 
 func hasOrAll(items []string, item string) bool {
-	for _, one := range items {
-		if one == "*" || one == item {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(items, "*") || slices.Contains(items, item)
 }
 
 // matchesScope reports whether the scope matches. A Namespace is not namespaced, although the
@@ -132,13 +127,10 @@ func (r *resourceRule) matchesScope(req *Request, resource schema.GroupVersionRe
 }
 
 func (r *resourceRule) matchesResource(resource, subresource string) bool {
-	for _, pattern := range r.Resources {
+	return slices.ContainsFunc(r.Resources, func(pattern string) bool {
 		res, sub, _ := strings.Cut(pattern, "/")
-		if (res == "*" || res == resource) && (sub == "*" || sub == subresource) {
-			return true
-		}
-	}
-	return false
+		return (res == "*" || res == resource) && (sub == "*" || sub == subresource)
+	})
 }
 
 func (r *resourceRule) matchesName(name string) bool {

@@ -251,11 +251,7 @@ func (m *mutator) fail(p *compiledPolicy, b *compiledBinding, text string, reaso
 }
 
 func (m *mutator) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
-	u := Undecided{Policy: p.name, Reason: reason}
-	if b != nil {
-		u.Binding = b.name
-	}
-	m.result.Undecided = append(m.result.Undecided, u)
+	m.result.Undecided = append(m.result.Undecided, newUndecided(p, b, reason))
 }
 
 // crash ends the evaluation with a Status that no failurePolicy ignores.
@@ -291,12 +287,7 @@ func (e *Equivalent) revert(object map[string]any, to schema.GroupVersion) (map[
 	if e.Revert != nil {
 		return e.Revert(object)
 	}
-	out := make(map[string]any, len(object))
-	for k, v := range object {
-		out[k] = v
-	}
-	out["apiVersion"] = to.String()
-	return out, nil
+	return inVersion(object, to), nil
 }
 
 // deny denies the request if a policy failed. The first failure is in the message.

@@ -235,7 +235,8 @@ func (l *loader) loadPolicy(doc map[string]any) error {
 		return nil
 	}
 	for _, v := range d.Spec.Validations {
-		texts := validationTexts{message: trimmed(v.Message, "failed expression: "+strings.TrimSpace(v.Expression)), reason: "Invalid"}
+		message := cmp.Or(strings.TrimSpace(v.Message), "failed expression: "+strings.TrimSpace(v.Expression))
+		texts := validationTexts{message: message, reason: "Invalid"}
 		if v.Reason != nil {
 			texts.reason = *v.Reason
 		}

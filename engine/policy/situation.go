@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -53,12 +54,14 @@ func (e *Equivalent) of(object map[string]any) (map[string]any, error) {
 	case e.Convert != nil:
 		return e.Convert(object)
 	}
-	out := make(map[string]any, len(object))
-	for k, v := range object {
-		out[k] = v
-	}
-	out["apiVersion"] = e.Kind.GroupVersion().String()
-	return out, nil
+	return inVersion(object, e.Kind.GroupVersion()), nil
+}
+
+// inVersion returns a copy of an object with another apiVersion, as the conversion strategy None does.
+func inVersion(object map[string]any, v schema.GroupVersion) map[string]any {
+	out := maps.Clone(object)
+	out["apiVersion"] = v.String()
+	return out
 }
 
 // request returns the value of request in expressions, where the policy matches resource.

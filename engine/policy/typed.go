@@ -118,12 +118,10 @@ func (c *TypeChecker) Check(object, params *types.Decl) (list []TypedExpression,
 			list, err = nil, internal("", p)
 		}
 	}()
-	scope, err := c.settings.env.Scope()
+	k, err := c.newTypedCompiler(object, params)
 	if err != nil {
 		return nil, err
 	}
-	k := &typedCompiler{TypeChecker: c, scope: scope, variables: newVariablesType(), values: map[string]celcost.Value{}}
-	k.declare(object, params)
 	for i := range c.sources {
 		list = append(list, k.compile(&c.sources[i]))
 	}
@@ -133,12 +131,10 @@ func (c *TypeChecker) Check(object, params *types.Decl) (list []TypedExpression,
 // Roots returns the variables of the expression at a path, declared as for Check. Those that it cannot use are left out.
 // It returns nil if the path has no expression.
 func (c *TypeChecker) Roots(path string, object, params *types.Decl) ([]celenv.Root, error) {
-	scope, err := c.settings.env.Scope()
+	k, err := c.newTypedCompiler(object, params)
 	if err != nil {
 		return nil, err
 	}
-	k := &typedCompiler{TypeChecker: c, scope: scope, variables: newVariablesType(), values: map[string]celcost.Value{}}
-	k.declare(object, params)
 	isCondition := strings.Contains(path, "matchConditions[")
 	for i := range c.sources {
 		s := &c.sources[i]
@@ -165,6 +161,16 @@ type typedCompiler struct {
 	variables *apiservercel.DeclType
 	// sizes holds the values of roots, and values those of variables.
 	sizes, values map[string]celcost.Value
+}
+
+func (c *TypeChecker) newTypedCompiler(object, params *types.Decl) (*typedCompiler, error) {
+	scope, err := c.settings.env.Scope()
+	if err != nil {
+		return nil, err
+	}
+	k := &typedCompiler{TypeChecker: c, scope: scope, variables: newVariablesType(), values: map[string]celcost.Value{}}
+	k.declare(object, params)
+	return k, nil
 }
 
 func (k *typedCompiler) declare(object, params *types.Decl) {
