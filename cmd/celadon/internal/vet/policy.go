@@ -10,6 +10,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -31,7 +32,9 @@ type policyVetter struct {
 	vetter    *vetter
 	options   *Options
 	documents []*input.Document
-	crds      [][]byte
+	// configurations are files of kube-apiserver with CEL.
+	configurations []*input.Document
+	crds           [][]byte
 }
 
 // foundAll is like found, but also returns policies. It returns nil for patches without a spec that were
@@ -39,6 +42,9 @@ type policyVetter struct {
 func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.Filter) func(*input.Document) *vetted {
 	found := v.found(ctx, filter)
 	return func(doc *input.Document) *vetted {
+		if doc.Err == nil && !filter.Ignores(doc) && builtin.IsConfiguration(doc.Object) {
+			return &vetted{doc: doc, isPolicy: true}
+		}
 		if doc.Err == nil && !filter.Ignores(doc) && policyvet.IsVetted(doc.Object) {
 			if doc.Object["spec"] == nil && doc.Object["webhooks"] == nil && !slices.Contains(paths, doc.File) {
 				return nil // a patch
@@ -58,6 +64,8 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 // keep keeps a policy, or the schemas of a CRD.
 func (p *policyVetter) keep(one *vetted) {
 	switch {
+	case one.isPolicy && builtin.IsConfiguration(one.doc.Object):
+		p.configurations = append(p.configurations, one.doc)
 	case one.isPolicy:
 		p.documents = append(p.documents, one.doc)
 	case one.compact != nil:
@@ -67,8 +75,12 @@ func (p *policyVetter) keep(one *vetted) {
 
 // run vets the policies and prints their reports. An internal error is added to the summary.
 func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error {
-	if len(p.documents) == 0 {
+	if len(p.documents)+len(p.configurations) == 0 {
 		return nil
+	}
+	sum.Policies = &policySummary{}
+	if err := p.runConfigurations(sum, out); err != nil || sum.bug != nil {
+		return err
 	}
 	objects := make([]map[string]any, len(p.documents))
 	for i, doc := range p.documents {
@@ -88,7 +100,6 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error
 	if err != nil {
 		return err
 	}
-	sum.Policies = &policySummary{}
 	for _, r := range reports {
 		one := &vettedPolicy{vetted{doc: p.documents[r.Document], decisive: p.vetter.cfg.AdviseAll}, r}
 		if doc := one.doc; doc.Duplicate != nil {
@@ -168,10 +179,12 @@ type policySummary struct {
 	Policies int `json:"policies"`
 	Bindings int `json:"bindings"`
 	Webhooks int `json:"webhooks"`
-	Accepted int `json:"accepted"`
-	Rejected int `json:"refused"`
-	Warnings int `json:"warnings"`
-	Lints    int `json:"lints"`
+	// Configurations counts files of kube-apiserver.
+	Configurations int `json:"configurations,omitempty"`
+	Accepted       int `json:"accepted"`
+	Rejected       int `json:"refused"`
+	Warnings       int `json:"warnings"`
+	Lints          int `json:"lints"`
 }
 
 func (s *policySummary) count(one *vettedPolicy) {
@@ -180,6 +193,8 @@ func (s *policySummary) count(one *vettedPolicy) {
 		s.Policies++
 	case "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding":
 		s.Bindings++
+	case "AuthenticationConfiguration", "AuthorizationConfiguration":
+		s.Configurations++
 	default:
 		s.Webhooks++
 	}
@@ -201,6 +216,7 @@ func (s *policySummary) String() string {
 	}{
 		{s.Policies, "policy", "policies"}, {s.Bindings, "binding", "bindings"},
 		{s.Webhooks, "webhook configuration", "webhook configurations"},
+		{s.Configurations, "configuration of the API server", "configurations of the API server"},
 	} {
 		if of.n > 1 {
 			of.one = of.many

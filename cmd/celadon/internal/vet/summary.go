@@ -68,7 +68,7 @@ func (s *summary) verdict(paths []string) error {
 	case s.Unreadable > 0 || s.Undecided > 0 || s.limited:
 		return &command.ExitError{Code: command.Usage}
 	case s.CRDs == 0 && s.Policies == nil:
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s, and no policy: use celadon check for other objects", strings.Join(paths, ", "))}
 	case s.Rejected > 0 || s.Policies != nil && s.Policies.Rejected > 0:
 		return &command.ExitError{Code: command.Findings}
 	}

@@ -1,0 +1,76 @@
+package builtin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/apis/apiserver"
+	"k8s.io/apiserver/pkg/apis/apiserver/install"
+	"k8s.io/apiserver/pkg/apis/apiserver/validation"
+	authenticationcel "k8s.io/apiserver/pkg/authentication/cel"
+	authorizationcel "k8s.io/apiserver/pkg/authorization/cel"
+	"k8s.io/kubernetes/pkg/kubeapiserver/authorizer/modes"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// configurationGroup is the group of the files that kube-apiserver reads.
+const configurationGroup = "apiserver.config.k8s.io"
+
+// IsConfiguration reports whether an object is a file that kube-apiserver reads and that contains CEL: an
+// AuthenticationConfiguration or an AuthorizationConfiguration.
+func IsConfiguration(object map[string]any) bool {
+	kind := kindOfObject(object)
+	return kind.Group == configurationGroup && (kind.Kind == "AuthenticationConfiguration" || kind.Kind == "AuthorizationConfiguration")
+}
+
+var configurations = sync.OnceValue(func() runtime.Decoder {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDecoder()
+})
+
+// ValidateConfiguration decides, as kube-apiserver does when it starts, whether it accepts an object for which IsConfiguration
+// is true. Its result has Allowed, and Causes or, if the object cannot be decoded, a Failure. Expressions are compiled with
+// the server's own environments and limits.
+func ValidateConfiguration(object map[string]any) (res *engine.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+		}
+	}()
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := runtime.Decode(configurations(), data)
+	if err != nil {
+		return &engine.Result{Failure: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}, nil
+	}
+	var errs field.ErrorList
+	switch c := decoded.(type) {
+	case *apiserver.AuthenticationConfiguration:
+		errs = validation.ValidateAuthenticationConfiguration(authenticationcel.NewDefaultCompiler(), c, nil)
+	case *apiserver.AuthorizationConfiguration:
+		known, repeatable := sets.New(modes.AuthorizationModeChoices...), sets.New(modes.ModeWebhook)
+		errs = validation.ValidateAuthorizationConfiguration(authorizationcel.NewDefaultCompiler(), nil, c, known, repeatable)
+	default:
+		return nil, errors.New("no configuration")
+	}
+	res = &engine.Result{Allowed: len(errs) == 0}
+	for _, e := range errs {
+		res.Causes = append(res.Causes, engine.Cause{
+			Type: e.Type, Reason: metav1.CauseType(e.Type), Field: strings.TrimPrefix(e.Field, "."), Message: e.ErrorBody(), Detail: e.Detail,
+		})
+	}
+	return res, nil
+}

@@ -1,0 +1,46 @@
+package builtin_test
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/builtin"
+)
+
+func TestValidateConfiguration(t *testing.T) {
+	const authentication, authorization = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n", "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n"
+	const issuer = "jwt:\n- issuer: {url: 'https://example.com', audiences: [a]}\n"
+	const webhook = "authorizers:\n- type: Webhook\n  name: w\n  webhook:\n    timeout: 3s\n    subjectAccessReviewVersion: v1\n    matchConditionSubjectAccessReviewVersion: v1\n    failurePolicy: Deny\n    authorizedTTL: 1m\n    unauthorizedTTL: 1m\n    connectionInfo: {type: InClusterConfig}\n"
+	for _, tt := range []struct{ name, text, field, message string }{
+		{"accepted", authentication + issuer + "  claimMappings: {username: {expression: claims.sub}}\n", "", ""},
+		{"syntax", authentication + issuer + "  claimMappings: {username: {expression: 'claims.sub +'}}\n", "jwt[0].claimMappings.username.expression", "Syntax error"},
+		{"rule", authentication + issuer + "  claimMappings: {username: {expression: claims.sub}}\n  claimValidationRules: [{expression: claims.x == 1, message: a}, {expression: 'user.name', message: b}]\n", "jwt[0].claimValidationRules[1].expression", "undeclared reference to 'user'"},
+		{"unknown field", authentication + "jwts: []\n", "", `unknown field "jwts"`},
+		{"webhook", authorization + webhook + "    matchConditions: [{expression: \"request.user != 'a'\"}]\n", "", ""},
+		{"condition", authorization + webhook + "    matchConditions: [{expression: request.name}]\n", "authorizers[0].matchConditions[0].expression", "undefined field 'name'"},
+	} {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(tt.text), &object); err != nil {
+			t.Fatal(err)
+		}
+		if !builtin.IsConfiguration(object) {
+			t.Errorf("%s: not recognized", tt.name)
+		}
+		res, err := builtin.ValidateConfiguration(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		switch {
+		case res.Failure != nil:
+			got = res.Failure.Message
+		case len(res.Causes) > 0:
+			got = res.Causes[0].Field + ": " + res.Causes[0].Message
+		}
+		if res.Allowed != (tt.message == "") || !strings.Contains(got, tt.message) || !strings.HasPrefix(got, tt.field) {
+			t.Errorf("%s: got %q, want %q with %q", tt.name, got, tt.field, tt.message)
+		}
+	}
+}
