@@ -15,15 +15,11 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/engine/x/schema"
-	"github.com/celadon-cel/celadon/internal/jsonvalue"
 )
 
 // Decode decodes a JSON object as the API server does: integers become int64 and other numbers
 // float64, names are case-sensitive, and the last of duplicate keys wins. See sigs.k8s.io/json.
 func Decode(data []byte) (map[string]any, error) {
-	if obj, ok := jsonvalue.Object(data); ok {
-		return obj, nil
-	}
 	var obj map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &obj); err != nil {
 		return nil, fmt.Errorf("not a JSON object: %w", err)
@@ -115,10 +111,6 @@ func interpret(body []byte) (gvk runtimeschema.GroupVersionKind, err error) {
 // decodeBody decodes a body as the server's serializer does. If it returns an error, gvk is the
 // type that the server names in its message. The message for a missing kind depends on strictly.
 func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool) (obj map[string]any, strict []StrictError, gvk runtimeschema.GroupVersionKind, err error) {
-	if obj, ok := jsonvalue.Object(body); ok && plainType(obj) {
-		gvk = (&unstructured.Unstructured{Object: obj}).GroupVersionKind()
-		return obj, nil, gvk, nil
-	}
 	if gvk, err = interpret(body); err != nil {
 		return nil, nil, gvk, err
 	}

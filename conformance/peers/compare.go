@@ -23,7 +23,6 @@ var benchmarks = []struct{ folder, pattern string }{
 	{"engine", "^Benchmark(Validate|Rules|Compile)$"},
 	{"engine/vet", "^BenchmarkVerdict$"},
 	{"engine/x/schema", "^Benchmark(Validate|ValidateUpdate|Refused|Prepare|ListTypes)$"},
-	{"internal/jsonvalue", "^BenchmarkObject$"},
 	{"x/analysis", "^BenchmarkAsk$"},
 }
 

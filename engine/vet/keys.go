@@ -14,7 +14,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/jsonvalue"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
@@ -44,8 +43,8 @@ const maxUnknownKeys = 100
 // unknownKeys returns the unknown keys of spec in a CRD of apiextensions.k8s.io/v1, in the order of
 // their paths.
 func unknownKeys(raw []byte) []UnknownKey {
-	crd, ok := jsonvalue.Object(raw)
-	if !ok && kjson.UnmarshalCaseSensitivePreserveInts(raw, &crd) != nil {
+	var crd map[string]any
+	if kjson.UnmarshalCaseSensitivePreserveInts(raw, &crd) != nil {
 		return nil
 	}
 	w := keyWalk{fields: fieldTable{}}

@@ -11,7 +11,6 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/internal/jsonvalue"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
@@ -152,13 +151,9 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	if err := decode.Values(c.text); err != nil {
 		return yield(c.document(err))
 	}
-	sent, strict := c.text, []error(nil)
-	obj, ok := jsonvalue.Object(c.text)
-	var err error
-	if !ok {
-		sent = decode.Sent(c.text)
-		strict, err = kjson.UnmarshalStrict(sent, &obj)
-	}
+	var obj map[string]any
+	sent := decode.Sent(c.text)
+	strict, err := kjson.UnmarshalStrict(sent, &obj)
 	if err != nil {
 		if c.flow && !json.Valid(c.text) { // otherwise a number is too large
 			if _, _, flowErr := decode.Decode(c.text); flowErr == nil {

@@ -7,7 +7,6 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/internal/jsonvalue"
 	"github.com/celadon-cel/celadon/internal/text/jsontext"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
@@ -27,8 +26,8 @@ func Lost(resource string, err error) Chunk {
 func (c *Chunk) live() *Document {
 	d := c.document(nil)
 	err := decode.Values(c.text)
-	obj, ok := jsonvalue.Object(c.text)
-	if err == nil && !ok {
+	var obj map[string]any
+	if err == nil {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(decode.Sent(c.text), &obj)
 	}
 	if err == nil && obj == nil {
