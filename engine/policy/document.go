@@ -140,7 +140,6 @@ func headerOf(doc map[string]any) (h header, err error) {
 	return h, err
 }
 
-// labelsOf returns the labels in an object's metadata.
 func labelsOf(meta map[string]any) (map[string]string, error) {
 	given, ok := meta["labels"].(map[string]any)
 	if !ok {

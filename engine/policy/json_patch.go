@@ -136,7 +136,6 @@ func (p *patcher) add(o *patchOperation) error {
 	return wrapf(p.addTo(in, key, o.value), "error in add for path: '%s'", path)
 }
 
-// addTo adds a value to a list or object.
 func (p *patcher) addTo(in *patchNode, key string, value *patchNode) error {
 	p.work += len(in.list)
 	return in.add(key, value)

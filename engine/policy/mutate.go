@@ -244,7 +244,6 @@ func (m *mutator) configurationFails(p *compiledPolicy, b *compiledBinding, text
 	m.fail(p, b, text, "")
 }
 
-// fail records a failure of a policy.
 func (m *mutator) fail(p *compiledPolicy, b *compiledBinding, text string, reason metav1.StatusReason) {
 	m.texts += len(text)
 	m.failures = append(m.failures, policyFailure{p, b, text, reason})

@@ -85,7 +85,6 @@ func (m *mutator) settle(r *run, v *invocation) bool {
 	return false
 }
 
-// conditionsHold evaluates the matchConditions.
 func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *MutationEvaluation) bool {
 	to := &v.objects.converted
 	r.bindRequest(s, to, v.params)

@@ -102,7 +102,6 @@ func (r *run) evaluate(x *expression) eval.Outcome {
 	return out
 }
 
-// evaluateWith evaluates an expression with an activation, and with a limit on its work.
 func (r *run) evaluateWith(x *expression, a *eval.Activation, limit uint64) eval.Outcome {
 	a.LimitWork(limit)
 	out := x.program.Eval(r.ctx, a)

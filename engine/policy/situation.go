@@ -198,7 +198,6 @@ func (r *run) bindRequestValue(s *situation, resource schema.GroupVersionResourc
 	}
 }
 
-// bindNamespace binds namespaceObject to the value that of returns.
 func (r *run) bindNamespace(s *situation, of func() map[string]any) {
 	if !r.program.uses[namespaceRoot] {
 		return

@@ -202,7 +202,6 @@ const (
 	maxOperation = 7
 )
 
-// requestSizes declares the sizes of the fields of request.
 func requestSizes() celcost.Value {
 	text := func(n int64) celcost.Value { return celcost.Sized(n, celcost.Value{}) }
 	kind := celcost.Fields(map[string]celcost.Value{"group": text(maxName), "version": text(maxLabel), "kind": text(maxLabel), "resource": text(maxLabel)})

@@ -110,7 +110,6 @@ func (b *branch) runsOn(value any) bool {
 // errorPaths holds the API server's errors apart from those of rules.
 type errorPaths []schemaError
 
-// below reports whether an error is at or below the path.
 func (e errorPaths) below(path string) bool {
 	return slices.ContainsFunc(e, func(err schemaError) bool { return isBelow(err.owner, path) })
 }

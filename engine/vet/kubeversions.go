@@ -46,7 +46,6 @@ type RuleEstimate struct {
 // them again, with the declarations and the model of the version. All other CRDs are validated
 // again as a whole.
 
-// kubeVersions returns the verdicts of Config.KubeVersions.
 func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) ([]KubeVersion, error) {
 	if len(a.cfg.KubeVersions) == 0 {
 		return nil, nil

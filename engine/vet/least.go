@@ -35,7 +35,6 @@ func (u *unit) minimumBound(steps []engine.Step) int64 {
 	return size
 }
 
-// valuesBelow returns the values that a step leads to.
 func valuesBelow(values []any, step engine.Step) (out []any) {
 	for _, v := range values {
 		switch v := v.(type) {

@@ -126,7 +126,6 @@ func (in *inspection) schemaKinds(p *exprPath) kinds {
 	return set
 }
 
-// enum returns the strings of a field's enum.
 func enum(p *exprPath) (list []string, ok bool) {
 	if p.node.ValueValidation == nil {
 		return nil, false
@@ -225,7 +224,6 @@ func (in *inspection) candidates(o *textOperand, c *textComparison) (list []stri
 	return list
 }
 
-// allows reports whether the schema of a field allows a string.
 func (in *inspection) allows(p *exprPath, text string) bool {
 	v, n := p.node.ValueValidation, int64(utf8.RuneCountInString(text))
 	switch {

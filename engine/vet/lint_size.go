@@ -215,7 +215,6 @@ func descriptions(schema any) (n int) {
 	return n
 }
 
-// jsonSize returns the size of a value as JSON.
 func jsonSize(v any) int {
 	data, err := json.Marshal(v)
 	if err != nil {

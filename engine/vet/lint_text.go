@@ -238,7 +238,6 @@ func holds(op string, order int) bool {
 	return order == 0
 }
 
-// examples returns the example values by field.
 func (c *textComparison) examples() (list []LintExample) {
 	add := func(o *textOperand, value string) {
 		if o.path == nil {

@@ -70,7 +70,6 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 	return c
 }
 
-// versions returns the estimates for each version.
 func (a *admission) versions() []Version {
 	byName := map[string]Version{}
 	for _, u := range a.units {

@@ -78,7 +78,6 @@ func rewordLimit(err *field.Error, minor int) {
 	}
 }
 
-// body returns the message of err.
 func (a *admission) body(err *field.Error) string {
 	if r, ok := err.BadValue.(apiextensions.ValidationRule); ok && !jsonRules.Include(a.version.Minor) {
 		shown := *err

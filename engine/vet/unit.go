@@ -91,7 +91,6 @@ func (u *unit) given() *apiextensions.JSONSchemaProps {
 	return u.stripped
 }
 
-// schemaPath returns the path of the schema's root.
 func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema") }
 
 // own returns the errors at or below the schema's root.
@@ -178,7 +177,6 @@ func (u *unit) defaultErrors(ctx context.Context, s *schema.Structural) field.Er
 	return errs
 }
 
-// shared returns the errors that are in both lists.
 func (e errorPaths) shared(others field.ErrorList) errorPaths {
 	reported := map[string]bool{}
 	for _, err := range others {

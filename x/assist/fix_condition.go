@@ -117,7 +117,6 @@ func (m *fixer) ifEdits(i int) (all [][]Edit) {
 	return all
 }
 
-// negated returns the negation of the tokens from first to last.
 func (m *fixer) negated(first, last int) string {
 	if lex.Operand(m.tokens[:last+1], last) == first {
 		return "!" + m.part(first, last)

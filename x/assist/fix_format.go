@@ -80,7 +80,6 @@ func isText(e ast.Expr) bool {
 	return ok
 }
 
-// textIn returns the text of a literal.
 func textIn(e ast.Expr) (string, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return "", false

@@ -149,7 +149,6 @@ func (m *fixer) literalEdits() (all [][]Edit) {
 	return all
 }
 
-// isRaw reports whether a string token has the prefix r.
 func isRaw(t lex.Token) bool {
 	return strings.ContainsAny(t.Text[:strings.IndexAny(t.Text, `'"`)], "rR")
 }

@@ -31,7 +31,6 @@ var renamed = map[string]string{
 // emptinessTests maps emptiness tests from other languages to the comparison that CEL needs after size().
 var emptinessTests = map[string]string{"isEmpty": "== 0", "empty": "== 0", "notEmpty": "> 0", "nonEmpty": "> 0", "isNotEmpty": "> 0"}
 
-// nameEdits returns edits that replace an unknown name by each of names.
 func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {

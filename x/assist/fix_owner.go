@@ -181,7 +181,6 @@ func (m *fixer) comparedWith(i int) (other referent, ok bool) {
 	return m.referentOf(m.tokenSpan(first, last)), true
 }
 
-// referentOf returns the referent of the expression in a range.
 func (m *fixer) referentOf(s Span) referent {
 	if m.nodes == nil {
 		return referent{}

@@ -48,13 +48,11 @@ func (m *fixer) typeEdits() [][]Edit {
 	return nil
 }
 
-// isAtError reports whether e is at the position of the error.
 func (m *fixer) isAtError(e ast.Expr) bool {
 	r, ok := m.info.GetOffsetRange(e.ID())
 	return ok && int(r.Start) == m.offset
 }
 
-// callsAt returns the calls of a function at the position of the error.
 func (m *fixer) callsAt(name string) (all []ast.CallExpr) {
 	pathTo(m.nodes, func(e ast.Expr) bool {
 		if isCall(e, name) && m.isAtError(e) {

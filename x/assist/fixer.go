@@ -68,7 +68,6 @@ type proposal struct {
 	last        bool
 }
 
-// fixes returns the fixes of an error that is described by advice.
 func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
 	if len(f.src) > maxFixedLength {
 		return nil
@@ -401,7 +400,6 @@ func (m *fixer) span(e ast.Expr) (Span, bool) {
 
 func (m *fixer) textOf(s Span) string { return string(m.src[s.Start:s.End]) }
 
-// wrap returns edits that insert text before and after s.
 func wrap(s Span, before, after string) []Edit {
 	var edits []Edit
 	if before != "" {
@@ -415,7 +413,6 @@ func wrap(s Span, before, after string) []Edit {
 
 func replace(s Span, text string) []Edit { return []Edit{{s.Start, s.End, text}} }
 
-// tokenSpan returns the range from token first to token last.
 func (f *fault) tokenSpan(first, last int) Span {
 	return Span{f.tokens[first].Start, f.tokens[last].End}
 }

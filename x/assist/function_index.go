@@ -89,7 +89,6 @@ func parseFunctions(text string) (all []FunctionEntry) {
 	return all
 }
 
-// cutLast cuts text at the last separator.
 func cutLast(text, separator string) (before, after string, ok bool) {
 	i := strings.LastIndex(text, separator)
 	if i < 0 {

@@ -246,7 +246,6 @@ func argument(t *cel.Type) string {
 	return typeWords(t)
 }
 
-// accepts reports whether a parameter of type param takes a value of type t.
 func accepts(param, t *cel.Type) bool {
 	switch {
 	case param.Kind() == celtypes.TypeParamKind, param.Kind() == celtypes.DynKind, t.Kind() == celtypes.DynKind:

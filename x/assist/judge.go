@@ -125,7 +125,6 @@ func (j *judge) kindOf(e ast.Expr) kind {
 	return kindOf((*cel.Type)(t).String())
 }
 
-// mentions reports whether e reads a variable.
 func mentions(e ast.Expr, variable string) bool {
 	return pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == variable }) != nil
 }

@@ -57,7 +57,6 @@ func (f *fault) overload(text string) string {
 	return words
 }
 
-// binary returns a hint for a binary operator.
 func (f *fault) binary(name string, types []string, left string) string {
 	a, b := kindOf(types[0]), kindOf(types[1])
 	switch name {
@@ -233,7 +232,6 @@ func asCondition(k kind, text string) string {
 	return fmt.Sprintf("%s is not a condition: use %s", k, test)
 }
 
-// membership returns a hint for the in operator.
 func (f *fault) membership(types []string, left string) string {
 	in := kindOf(types[1])
 	right := f.operandFrom(f.token+1, "text")
@@ -250,7 +248,6 @@ func (f *fault) membership(types []string, left string) string {
 	return ""
 }
 
-// indexed returns a hint for the index operator.
 func indexed(of, by kind, left string) string {
 	switch {
 	case of == kindList && by == kindString:

@@ -151,7 +151,6 @@ func mayBeOptional(e ast.Expr) bool {
 	}) != nil
 }
 
-// isCall reports whether e is a call of the function or operator name.
 func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }

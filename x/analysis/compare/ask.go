@@ -186,7 +186,6 @@ func (a *goalSearch) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer,
 	return q, err
 }
 
-// prover returns an Analyzer for proofs.
 func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
 	a.work.Spend(a.base.size / 4)
 	return a.uncompiled(of, crd, version, analysis.Config{})

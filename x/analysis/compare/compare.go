@@ -203,7 +203,6 @@ func (c *comparison) newRun(questions, nodes int) *work.Meter {
 	return work.NewRun(questions, nodes).After(c.cfg.Earlier + c.spent)
 }
 
-// addWork adds what meters spent to the work of the comparison.
 func (c *comparison) addWork(meters ...*work.Meter) {
 	for _, m := range meters {
 		c.spent += m.Spent()
@@ -231,7 +230,6 @@ func (c *comparison) settle() error {
 	})
 }
 
-// decide determines the effect of a change.
 func (c *comparison) decide(ch *change, m *work.Meter) error {
 	if ch.Effect != "" {
 		return nil // known without a search

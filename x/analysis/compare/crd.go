@@ -139,7 +139,6 @@ func (s *side) named(name string) *side {
 	return nil
 }
 
-// storage returns the CRD's storage version.
 func (s *side) storage() *side {
 	for i := range s.crd.Spec.Versions {
 		if s.crd.Spec.Versions[i].Storage {

@@ -83,7 +83,6 @@ func (w *walker) takes(at schemaPath, by, of *props) *goal {
 	return &goal{at: at, rule: "false", of: of, within: at, values: samples(of), kept: true}
 }
 
-// nullable compares whether null is allowed.
 func (w *walker) nullable(at schemaPath, o, n *props) {
 	if o.Nullable == n.Nullable {
 		return

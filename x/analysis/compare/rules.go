@@ -86,7 +86,6 @@ func userTexts(r *aRule) string {
 
 func optional(r *aRule) bool { return r.OptionalOldSelf != nil && *r.OptionalOldSelf }
 
-// matched pairs old and new rules.
 func matched(old, new []aRule) (all []match) {
 	taken := map[int]bool{} // of old
 	partner := make([]int, len(new))

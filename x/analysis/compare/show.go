@@ -168,7 +168,6 @@ func (g *goal) explains(causes []engine.Cause, steps []engine.Step, above bool) 
 // the message.
 var combined = regexp.MustCompile(`"([^"]+)" must (?:not )?validate `)
 
-// fieldOf returns the path of a cause.
 func fieldOf(c engine.Cause) string {
 	if m := combined.FindStringSubmatch(c.Message); m != nil && c.Field == "<nil>" {
 		return m[1]

@@ -221,5 +221,4 @@ func (w *formula) sibling(ref engine.RuleRef) sat.Lit {
 	return lit
 }
 
-// sameRule reports whether two references refer to the same rule.
 func sameRule(a, b engine.RuleRef) bool { return a.Path == b.Path && a.Index == b.Index }

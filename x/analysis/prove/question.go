@@ -57,7 +57,6 @@ type question struct {
 	self, old *place
 }
 
-// question returns the question about a rule of a version.
 func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {

@@ -37,7 +37,6 @@ func (x *reading) with(name string, v variable) *reading {
 
 func (x *reading) isBool(e ast.Expr) bool { return x.ast.GetType(e.ID()).Kind() == celtypes.BoolKind }
 
-// truth returns the truth of a bool expression.
 func (x *reading) truth(e ast.Expr) truth {
 	g := &x.formula.gates
 	if x.formula.spend(1) {

@@ -52,7 +52,6 @@ func (b *adjuster) handles(e ast.Expr, sc *scope) (all []handle) {
 	return all
 }
 
-// literals returns the constants in a part.
 func literals(e ast.Expr) (all []any) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.LiteralKind {
@@ -69,7 +68,6 @@ func literals(e ast.Expr) (all []any) {
 	return all
 }
 
-// readsField reports whether an expression selects a field with the given name.
 func readsField(e ast.Expr, name string) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {

@@ -77,7 +77,6 @@ func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err
 	return changed, nil
 }
 
-// drop removes the value at p.
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
 	if s.alone && s.w.checksSchema(p.path) && s.isRequired(p.path) {
 		return false, false, nil // another cause would follow

@@ -2,7 +2,6 @@ package search
 
 import "errors"
 
-// start returns the object that an attempt begins with.
 func (h *solver) start(attempt int) *candidate {
 	w := h.begin(attempt)
 	// A candidate from the pool may already be an update.

@@ -56,7 +56,6 @@ func union(a, b []string) []string {
 	return out
 }
 
-// has reports whether s meets w.
 func (t *texts) has(w textWant, s string) bool {
 	n := utf8.RuneCountInString(s)
 	if n < w.min || w.max >= 0 && n > w.max {
@@ -183,7 +182,6 @@ func (t *texts) all(w textWant) []string {
 	return found.texts
 }
 
-// those returns the strings that meet w.
 func (t *texts) those(w textWant, all []string) (left []string) {
 	for _, s := range all {
 		if t.has(w, s) {
