@@ -30,7 +30,8 @@ const configurationGroup = "apiserver.config.k8s.io"
 // AuthenticationConfiguration or an AuthorizationConfiguration.
 func IsConfiguration(object map[string]any) bool {
 	kind := kindOfObject(object)
-	return kind.Group == configurationGroup && (kind.Kind == "AuthenticationConfiguration" || kind.Kind == "AuthorizationConfiguration")
+	isKnown := kind.Kind == "AuthenticationConfiguration" || kind.Kind == "AuthorizationConfiguration"
+	return kind.Group == configurationGroup && isKnown
 }
 
 var configurations = sync.OnceValue(func() runtime.Decoder {
@@ -39,9 +40,9 @@ var configurations = sync.OnceValue(func() runtime.Decoder {
 	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDecoder()
 })
 
-// ValidateConfiguration decides, as kube-apiserver does when it starts, whether it accepts an object for which IsConfiguration
-// is true. Its result has Allowed, and Causes or, if the object cannot be decoded, a Failure. Expressions are compiled with
-// the server's own environments and limits.
+// ValidateConfiguration decides an object for which IsConfiguration is true, as kube-apiserver does when it starts. Its result
+// has Allowed, and Causes or, if the object cannot be decoded, a Failure. Expressions are compiled with the server's own
+// environments and limits.
 func ValidateConfiguration(object map[string]any) (res *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,7 +70,8 @@ func ValidateConfiguration(object map[string]any) (res *engine.Result, err error
 	res = &engine.Result{Allowed: len(errs) == 0}
 	for _, e := range errs {
 		res.Causes = append(res.Causes, engine.Cause{
-			Type: e.Type, Reason: metav1.CauseType(e.Type), Field: strings.TrimPrefix(e.Field, "."), Message: e.ErrorBody(), Detail: e.Detail,
+			Type: e.Type, Reason: metav1.CauseType(e.Type), Field: strings.TrimPrefix(e.Field, "."),
+			Message: e.ErrorBody(), Detail: e.Detail,
 		})
 	}
 	return res, nil

@@ -40,8 +40,8 @@ var newerFields = sync.OnceValue(func() map[string]map[string]int {
 	return all
 })
 
-// below returns the type of a value in a value of type of, and the first minor whose servers have the field, or 0 if all
-// supported ones have it. The type is nil if there is no such value.
+// below returns the type of a field, item, or map value of a value of type of, or nil. minor is the first whose servers have
+// the field, or 0 if all supported ones have it.
 func below(of reflect.Type, step engine.Step) (next reflect.Type, minor int) {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -85,7 +85,7 @@ func FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int) {
 }
 
 // withoutNewer returns a copy of an object without the fields that servers of Kubernetes 1.minor do not have, and the
-// paths of these fields. If there are none, it returns the object itself.
+// paths of these fields. It returns the object itself if it has none of them.
 func withoutNewer(object map[string]any, of reflect.Type, minor int) (without map[string]any, newer []string) {
 	n := &newerSearch{minor: minor}
 	n.search(object, of, nil)

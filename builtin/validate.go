@@ -45,8 +45,8 @@ type Request struct {
 	Subresource string
 	// FieldValidation is "Strict", "Warn", or "Ignore". The default is "Warn", as in the server.
 	FieldValidation string
-	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have. Fields that its servers do not
-	// have are unknown. The rest is decided as by the newest minor.
+	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have. Later fields are unknown. The
+	// rest is decided as by the newest minor.
 	KubeMinor int
 	// NoObject leaves Object of the result nil, which saves a sixth of the time.
 	NoObject bool

@@ -10,7 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// formatEdits replaces a sum of a text and a value of another type, with the sums of which it is the beginning, by format().
+// formatEdits replaces a sum of a text and a value of another type, and the sums that begin with it, by format().
 // An estimate assumes no bound for string() of a number, but one for format().
 func (m *fixer) formatEdits(a, b operandPart) [][]Edit {
 	verb := map[kind]string{kindInt: "%d", kindDouble: "%s", kindBool: "%s"}

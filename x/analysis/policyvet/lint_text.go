@@ -18,7 +18,7 @@ var quantityText = lazy.New(`^[0-9]+(\.[0-9]+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)
 // maxQuantity limits the length of such a quantity, because its text is untrusted.
 const maxQuantity = 32
 
-// orders maps operators that order their operands to what they mean of a comparison, and to the form for quantities.
+// orders has the operators that order their operands, with their form for quantities.
 var orders = map[string]struct {
 	symbol string
 	holds  func(compared int) bool

@@ -19,8 +19,8 @@ import (
 )
 
 // How it works: the search makes objects that fit the schema of a built-in kind, and servers reject most of them, because
-// most of their validation is code. So such an object is laid over a small valid one, and what the server rejects is
-// taken away until it accepts the rest. Only accepted objects become requests.
+// most of their validation is code. So such an object is laid over a small valid one, and rejected values are taken away
+// until the server accepts the rest. Only accepted objects become requests.
 
 // A decider decides writes and reads stored objects, as an *engine.Engine does.
 type decider interface {
@@ -114,12 +114,12 @@ func (b *builtinDecider) repaired(ctx context.Context, object, old map[string]an
 	return nil, nil
 }
 
-// simplify removes from the objects of a request what the server adds to them.
+// simplify removes defaults and other values of the server from the objects of a request.
 func (b *builtinDecider) simplify(ctx context.Context, req *policy.Request) {
 	req.Object, req.OldObject = b.given(ctx, req.Object, req.OldObject), b.given(ctx, req.OldObject, nil)
 }
 
-// given returns an object without what the server adds to it, such as defaults.
+// given returns an object without the values that the server adds, such as defaults.
 func (b *builtinDecider) given(ctx context.Context, object, old map[string]any) map[string]any {
 	if object == nil {
 		return nil
