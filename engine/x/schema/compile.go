@@ -154,9 +154,8 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	}
 	n.preserve, n.embedded = s.XPreserveUnknownFields, s.XEmbeddedResource
 	if s.Default.Object != nil {
-		value := runtime.DeepCopyJSONValue(s.Default.Object)
-		structural.Default(value, s)
-		n.standard = newStandard(value)
+		n.standard = runtime.DeepCopyJSONValue(s.Default.Object)
+		structural.Default(n.standard, s)
 	}
 	if s.XListType != nil {
 		switch *s.XListType {
@@ -186,7 +185,7 @@ func (n *node) settled() bool {
 	if n.standard == nil {
 		return true
 	}
-	_, changed := p.value(n.standard.value, n, n.mode(dropUnknown), &errorPath{})
+	_, changed := p.value(n.standard, n, n.mode(dropUnknown), &errorPath{})
 	return !changed
 }
 

@@ -32,7 +32,7 @@ type node struct {
 	isArray       bool // the type is array
 	preserve      bool
 	embedded      bool
-	standard      *standard
+	standard      any     // the complete default, which is copied for each use
 	defaults      []named // properties with defaults
 
 	// Properties of this schema and those below it.

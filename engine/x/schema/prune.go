@@ -3,6 +3,8 @@ package schema
 import (
 	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Preparation selects the steps that Prepare applies. They are done in a single walk, with the same
@@ -66,7 +68,7 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 		if len(filled) == len(obj) {
 			filled = maps.Clone(obj)
 		}
-		filled[d.name] = d.node.standard.copy()
+		filled[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
 	}
 	return filled
 }
@@ -144,7 +146,7 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath)
 			case child.standard == nil && p.Prune:
 				delete(own(), name)
 			case child.standard != nil && p.Default:
-				own()[name] = child.standard.copy()
+				own()[name] = runtime.DeepCopyJSONValue(child.standard)
 			}
 			continue
 		}
@@ -155,7 +157,7 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath)
 	if p.Default && n != nil {
 		for _, d := range n.defaults {
 			if _, ok := fields[d.name]; !ok && !(p.NoStatus && at == nil && d.name == "status") {
-				own()[d.name] = d.node.standard.copy()
+				own()[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
 			}
 		}
 	}
@@ -177,7 +179,7 @@ func (p *preparer) list(items []any, n *node, m mode, at *errorPath) (out []any,
 		next, replaced := v, false
 		if v == nil && child != nil && !child.nullable {
 			if p.Default && child.standard != nil {
-				next, replaced = child.standard.copy(), true
+				next, replaced = runtime.DeepCopyJSONValue(child.standard), true
 			}
 		} else {
 			next, replaced = p.value(v, child, m, &here)
