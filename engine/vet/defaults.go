@@ -60,7 +60,8 @@ func (r *defaultRules) run(path *field.Path, b *branch, root bool) error {
 	if !b.runsOn(value) {
 		return nil
 	}
-	rules, err := engine.CompileRules(node, engine.Config{KubeVersion: r.kubeVersion, Subtree: !root, NoRatcheting: true})
+	cfg := engine.Config{KubeVersion: r.kubeVersion, Subtree: !root, NoRatcheting: true}
+	rules, err := engine.CompileRules(node, cfg)
 	if rules == nil {
 		return fmt.Errorf("rules of a default: %w", err)
 	}

@@ -53,8 +53,9 @@ type upgrading struct {
 
 // upgraded determines the effect of a change of the Kubernetes version.
 func (c *comparison) upgraded(ch *change, m *work.Meter) error {
-	forth, back := c.newGoalSearch(&goal{kept: true}, ch.before, ch.after, m), c.newGoalSearch(&goal{kept: true}, ch.after, ch.before, m)
-	u := &upgrading{change: ch, forth: forth, back: back, seen: map[string]bool{}}
+	u := &upgrading{change: ch, seen: map[string]bool{}}
+	u.forth = c.newGoalSearch(&goal{kept: true}, ch.before, ch.after, m)
+	u.back = c.newGoalSearch(&goal{kept: true}, ch.after, ch.before, m)
 	for _, a := range []*goalSearch{u.forth, u.back} {
 		if err := u.search(a); err != nil {
 			return err

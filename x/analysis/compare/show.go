@@ -149,8 +149,8 @@ func (a *goalSearch) due(causes []engine.Cause) bool {
 	return a.explains(causes, steps, true)
 }
 
-// explains reports whether a cause is the goal's rule or, if the goal has no rule, concerns a value at or below steps or,
-// if above is set, above steps.
+// explains reports whether a cause is the goal's rule or, if the goal has no rule, concerns a value
+// at or below steps or, if above is set, above steps.
 func (g *goal) explains(causes []engine.Cause, steps []engine.Step, above bool) bool {
 	if g.under != "" {
 		steps = append(slices.Clip(steps), engine.Step{Name: g.under})

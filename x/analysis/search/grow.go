@@ -138,7 +138,8 @@ func (h *solver) below(w *candidate, at reached) (all []reached) {
 	switch v := at.v.(type) {
 	case map[string]any:
 		for _, name := range at.node.names() {
-			if len(at.path) > 0 || name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !w.split) {
+			if len(at.path) > 0 || name != "metadata" && name != "apiVersion" && name != "kind" &&
+				(name != "status" || !w.split) {
 				all = append(all, reached{at.field(name), v[name]})
 			}
 		}
