@@ -226,9 +226,6 @@ func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, bu
 			errs, remaining = append(errs, field.InternalError(path, internalError(p))), -1
 		}
 	}()
-	if !r.anyFor(obj) {
-		return nil, budget
-	}
 	run := r.run(ctx, budget, nil)
 	defer run.done()
 	run.root(path, obj, old)

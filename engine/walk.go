@@ -88,37 +88,6 @@ func (r *run) done() {
 	r.rules.passes.Put(r)
 }
 
-// anyFor reports whether rules may apply to obj. It returns false if all rules are below fields of
-// the root that obj lacks or that are empty. This check costs less than a run.
-func (r *Rules) anyFor(obj any) bool {
-	n := r.root
-	if n == nil {
-		return false
-	}
-	m, ok := obj.(map[string]any)
-	if !ok || n.onEmpty() || n.values != nil {
-		return true
-	}
-	for i := range n.fields {
-		field := &n.fields[i]
-		switch v := m[field.name].(type) {
-		case nil:
-		case map[string]any:
-			if len(v) > 0 || field.node.onEmpty() {
-				return true
-			}
-		default:
-			return true
-		}
-	}
-	return false
-}
-
-// onEmpty reports whether rules may apply to the value itself, even if it is empty.
-func (n *ruleNode) onEmpty() bool {
-	return len(n.rules) > 0 || n.noType != nil || len(n.allOf) > 0
-}
-
 // root evaluates all rules. old is nil on create.
 func (r *run) root(path *field.Path, obj, old any) {
 	if r.rules.root == nil {
