@@ -4,66 +4,47 @@ package emit
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
 // How it works: the library puts each value on a line of its own, indented by its level. The indentation of an object
-// with thousands of levels takes a thousand times the space of the object. Values below some level are therefore
-// formatted in flow style, on one line. The library formats the rest, with a placeholder for each of them.
+// with thousands of levels takes a thousand times the space of the object. Such an object is therefore formatted in
+// flow style, on one line.
 
 const (
 	// maxBlock is the number of levels in block style. Kubernetes objects have fewer.
 	maxBlock = 100
-	// The indentation can take freeIndent bytes, and indentShare times the size of the value. Otherwise, fewer levels
-	// are in block style.
+	// The indentation can take freeIndent bytes, and indentShare times the size of the value.
 	freeIndent  = 1 << 20
 	indentShare = 4
 )
 
-// YAML formats v like sigs.k8s.io/yaml, but deep values of type map[string]any or []any in flow style. Like the library, it
-// returns an error for control characters and for keys of more than 1,000 characters, unless v is deep.
+// YAML formats v like sigs.k8s.io/yaml, but a deep value of type map[string]any or []any like Flow. Like the library,
+// it returns an error for control characters and for keys of more than 1,000 characters, unless v is deep.
 func YAML(v any) ([]byte, error) {
-	block := blockLevels(v)
-	if block > maxBlock {
-		return yaml.Marshal(v)
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	c := cutter{placeholder: fmt.Sprintf("x%x_", sha256.Sum256(data))} // v cannot contain its own hash
-	text, err := yaml.Marshal(c.cut(v, block))
-	if err != nil { // the library does not support all characters and keys
+	if IsDeep(v) {
 		return Flow(v)
 	}
-	return c.restore(text)
+	return yaml.Marshal(v)
 }
 
-// IsDeep reports whether a part of v is in flow style.
-func IsDeep(v any) bool { return blockLevels(v) <= maxBlock }
-
-// blockLevels returns the number of levels that are in block style, or more than maxBlock if all are.
-func blockLevels(v any) int {
+// IsDeep reports whether v has more than maxBlock levels, or its indentation would take too much space.
+func IsDeep(v any) bool {
 	var s shape
 	s.measure(v, 0)
 	indent := 0
 	for level, n := range s.values {
 		if indent += 2 * level * n; indent > freeIndent+indentShare*s.size {
-			return level - 1 // the values of this level are then in lists and objects in flow style
+			return true
 		}
 	}
-	if s.deeper {
-		return maxBlock
-	}
-	return maxBlock + 1
+	return s.deeper
 }
 
 // A shape holds the approximate size of a value as JSON, and the number of values at each level.
@@ -92,62 +73,6 @@ func (s *shape) measure(v any, level int) {
 		for _, item := range v {
 			s.measure(item, level+1)
 		}
-	}
-}
-
-// A cutter replaces deep values by placeholders.
-type cutter struct {
-	placeholder string // with the index of the value, and then an underscore
-	deep        []any
-}
-
-// cut returns v with placeholders for the objects and lists below the given number of levels.
-func (c *cutter) cut(v any, levels int) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if levels <= 0 && len(v) > 0 {
-			return c.replace(v)
-		}
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = c.cut(item, levels-1)
-		}
-		return out
-	case []any:
-		if levels <= 0 && len(v) > 0 {
-			return c.replace(v)
-		}
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = c.cut(item, levels-1)
-		}
-		return out
-	}
-	return v
-}
-
-func (c *cutter) replace(v any) string {
-	c.deep = append(c.deep, v)
-	return fmt.Sprintf("%s%d_", c.placeholder, len(c.deep)-1)
-}
-
-// restore replaces placeholders by their values in flow style.
-func (c *cutter) restore(text []byte) ([]byte, error) {
-	var out []byte
-	for {
-		before, after, found := bytes.Cut(text, []byte(c.placeholder))
-		if out = append(out, before...); !found {
-			return out, nil
-		}
-		digits, rest, _ := bytes.Cut(after, []byte("_"))
-		i, err := strconv.Atoi(string(digits))
-		if err != nil {
-			return nil, err
-		}
-		if out, err = appendFlow(out, c.deep[i]); err != nil {
-			return nil, err
-		}
-		text = rest
 	}
 }
 
