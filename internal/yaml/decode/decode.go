@@ -10,7 +10,6 @@ package decode
 import (
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	yaml2 "go.yaml.in/yaml/v2"
 	kjson "sigs.k8s.io/json"
@@ -46,9 +45,6 @@ func slow(text []byte) (v any, duplicate, err error) {
 	if err := expanded(text, decoded); err != nil {
 		return nil, nil, err
 	}
-	if v, ok := plainValue(decoded, 1); ok {
-		return v, nil, nil
-	}
 	v, err = viaJSON(text)
 	return v, nil, err
 }
@@ -63,56 +59,4 @@ func viaJSON(text []byte) (v any, err error) {
 		return nil, fmt.Errorf("not a JSON value: %w", err)
 	}
 	return v, nil
-}
-
-// maxJSONDepth is the nesting limit of JSON decoders.
-const maxJSONDepth = 10_000
-
-// plainValue converts v directly if the result is the same as by way of JSON. It returns false for
-// values that JSON would change or cannot represent. depth is the depth of v if it is a list or
-// map.
-func plainValue(v any, depth int) (any, bool) {
-	switch v := v.(type) {
-	case nil, bool:
-		return v, true
-	case string:
-		return v, utf8.ValidString(v)
-	case int:
-		return int64(v), true
-	case int64:
-		return v, true
-	case float64:
-		return decodeNumber(v)
-	case []any:
-		if depth > maxJSONDepth {
-			return nil, false
-		}
-		for i, item := range v {
-			var ok bool
-			if v[i], ok = plainValue(item, depth+1); !ok {
-				return nil, false
-			}
-		}
-		return v, true
-	case map[any]any:
-		return plainMap(v, depth)
-	}
-	return nil, false
-}
-
-func plainMap(m map[any]any, depth int) (any, bool) {
-	if depth > maxJSONDepth {
-		return nil, false
-	}
-	out := make(map[string]any, len(m))
-	for k, item := range m {
-		key, ok := k.(string)
-		if !ok || !utf8.ValidString(key) {
-			return nil, false
-		}
-		if out[key], ok = plainValue(item, depth+1); !ok {
-			return nil, false
-		}
-	}
-	return out, true
 }

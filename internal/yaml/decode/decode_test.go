@@ -97,6 +97,7 @@ func TestNasty(t *testing.T) {
 	for c := 'b'; c < 'l'; c++ {
 		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 10), ","))
 	}
+	const maxJSONDepth = 10_000 // of JSON decoders
 	nested := func(n int) string { return "a: " + strings.Repeat("[", n) + strings.Repeat("]", n) + "\n" }
 	maps := func(n int) string { return strings.Repeat("{a: ", n) + "1" + strings.Repeat("}", n) + "\n" }
 	block := func(n int) string {
