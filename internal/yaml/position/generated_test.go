@@ -114,7 +114,7 @@ func exact(t *testing.T, d *Document, n *Node) {
 			t.Fatalf("%q: code point %d at %d or %d, and back to %d", d.text, point, at, words.SourcePoint(point), words.Point(at))
 		}
 		p := d.Position(at)
-		if back := d.OffsetUTF16(p.Line, p.UTF16); back != at {
+		if back := d.Offset(p.Line, p.Column); back != at {
 			t.Fatalf("%q: offset %d at %+v, and back to %d", d.text, at, p, back)
 		}
 		if got, _ := utf8.DecodeRuneInString(d.text[at:]); got != r && !strings.ContainsRune(" \t\r\n\\'", got) {

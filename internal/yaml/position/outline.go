@@ -69,13 +69,12 @@ func (o *outline) follow() {
 		}
 		o.seen, o.columns = o.line, 0
 	}
-	var c counts
 	if i := strings.LastIndexAny(o.text[o.seen:o.at], "\n\r"); i >= 0 {
 		o.line = o.seen + i + 1
 		o.seen, o.columns = o.line, 0
 	}
-	c.add(o.text[o.seen:o.at])
-	o.seen, o.columns = o.at, o.columns+c.runes
+	o.columns += characters(o.text[o.seen:o.at])
+	o.seen = o.at
 }
 
 // ended reports whether a value in a collection at column parent ends here.

@@ -16,9 +16,9 @@ type Document struct {
 
 	text   string
 	json   bool
-	broken error    // the parser's error
-	lines  []int    // offset of each line
-	marks  []counts // counts at each multiple of marked
+	broken error // the parser's error
+	lines  []int // offset of each line
+	marks  []int // characters before each multiple of marked
 }
 
 // Parse parses the first document of a UTF-8 text. It returns the parser's error, or an error if

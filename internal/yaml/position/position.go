@@ -5,35 +5,21 @@ import (
 	"strings"
 )
 
-// A Position is a position in a text. All fields count from 1. Column counts characters. UTF16
-// counts UTF-16 code units, as editors do: a character above U+FFFF counts twice.
-type Position struct{ Line, Column, UTF16 int }
+// A Position is a position in a text. Both fields count from 1. Column counts characters.
+type Position struct{ Line, Column int }
 
 // Position returns the position of an offset. Lines end with a line feed. A byte order mark is not
 // part of the first line.
 func (d *Document) Position(offset int) Position {
 	offset = min(max(offset, d.lines[0]), len(d.text))
 	line := sort.SearchInts(d.lines, offset+1) - 1
-	from, to := d.count(d.lines[line]), d.count(offset)
-	return Position{line + 1, to.runes - from.runes + 1, to.units - from.units + 1}
+	return Position{line + 1, d.count(offset) - d.count(d.lines[line]) + 1}
 }
 
 // Offset returns the offset of a line and column. Columns count characters. A column after the end
 // of the line is taken as the end of the line, and a line after the end of the text as the end of
 // the text.
 func (d *Document) Offset(line, column int) int {
-	return d.seek(line, column, func(c counts) int { return c.runes })
-}
-
-// OffsetUTF16 is like Offset for columns in UTF-16 code units. A column inside a character refers
-// to its start.
-func (d *Document) OffsetUTF16(line, column int) int {
-	return d.seek(line, column, func(c counts) int { return c.units })
-}
-
-// seek returns the offset of a line and column. of selects whether columns count characters or
-// UTF-16 units.
-func (d *Document) seek(line, column int, of func(counts) int) int {
 	if line > len(d.lines) {
 		return len(d.text)
 	}
@@ -42,22 +28,17 @@ func (d *Document) seek(line, column int, of func(counts) int) int {
 		end = d.lines[max(line, 1)] - 1
 		end -= len(d.text[at:end]) - len(strings.TrimSuffix(d.text[at:end], "\r"))
 	}
-	want := of(d.count(at)) + max(column, 1) - 1
-	mark := sort.Search(len(d.marks), func(i int) bool { return of(d.marks[i]) > want }) - 1
+	want := d.count(at) + max(column, 1) - 1
+	mark := sort.SearchInts(d.marks, want+1) - 1
 	at = max(at, min(mark*marked, end))
 	for at < end && continues(d.text[at]) {
 		at++
 	}
-	for c := d.count(at); at < end && of(c) < want; {
-		next := at + 1
-		for next < end && continues(d.text[next]) {
-			next++
+	for c := d.count(at); at < end && c < want; c++ {
+		at++
+		for at < end && continues(d.text[at]) {
+			at++
 		}
-		c.add(d.text[at:next])
-		if of(c) > want {
-			break
-		}
-		at = next
 	}
 	return at
 }
@@ -65,31 +46,23 @@ func (d *Document) seek(line, column int, of func(counts) int) int {
 // continues reports whether b is a continuation byte of a UTF-8 sequence.
 func continues(b byte) bool { return b&0xc0 == 0x80 }
 
-// counts holds the number of characters and UTF-16 units before an offset.
-type counts struct{ runes, units int }
-
 // marked is the distance between offsets whose counts are cached. A line can be as long as the
 // text, and many positions on it may be looked up.
 const marked = 1 << 10
 
-func (d *Document) count(offset int) counts {
-	c := d.marks[offset/marked]
-	c.add(d.text[offset/marked*marked : offset])
-	return c
+// count returns the number of characters before an offset.
+func (d *Document) count(offset int) int {
+	return d.marks[offset/marked] + characters(d.text[offset/marked*marked:offset])
 }
 
-func (c *counts) add(text string) {
+// characters returns the number of characters that begin in text.
+func characters(text string) (n int) {
 	for i := range len(text) {
-		switch b := text[i]; {
-		case continues(b):
-		case b >= 0xf0:
-			c.runes++
-			c.units += 2
-		default:
-			c.runes++
-			c.units++
+		if !continues(text[i]) {
+			n++
 		}
 	}
+	return n
 }
 
 // measure records the start of each line and the cached counts.
@@ -103,10 +76,10 @@ func (d *Document) measure() {
 		i += n + 1
 		d.lines = append(d.lines, i)
 	}
-	var c counts
+	n := 0
 	for i := 0; i <= len(d.text); i += marked {
-		d.marks = append(d.marks, c)
-		c.add(d.text[i:min(i+marked, len(d.text))])
+		d.marks = append(d.marks, n)
+		n += characters(d.text[i:min(i+marked, len(d.text))])
 	}
 }
 
