@@ -19,9 +19,6 @@ func or(terms []testFunc) testFunc { return junction(terms, yes, no) }
 // junction stops at the first term equal to decides. If all terms are equal to rest, so is the
 // result.
 func junction(terms []testFunc, decides, rest truth) testFunc {
-	if len(terms) == 2 {
-		return junction2(terms[0], terms[1], decides, rest)
-	}
 	return func(f *frame) truth {
 		var err *celtypes.Err
 		for _, term := range terms {
@@ -42,28 +39,11 @@ func junction(terms []testFunc, decides, rest truth) testFunc {
 	}
 }
 
-func junction2(a, b testFunc, decides, rest truth) testFunc {
-	return func(f *frame) truth {
-		switch a(f) {
-		case decides:
-			return decides
-		case bad:
-			err := f.err
-			if b(f) == decides {
-				return decides
-			}
-			f.err = err
-			return bad
-		}
-		return b(f)
-	}
-}
-
 // errNotBool is the error of && and || with an operand that is not a bool, in versions with
 // lateTypeErrors. It differs from errNoOverload, which their operands have.
 var errNotBool = newErr("no such overload")
 
-// junctionLate is like junction2, for versions with lateTypeErrors.
+// junctionLate is like junction of two terms, for versions with lateTypeErrors.
 func junctionLate(a, b testFunc, decides, rest truth) testFunc {
 	return func(f *frame) truth {
 		x := a(f)

@@ -156,9 +156,6 @@ func ordering(inv *invocation, a, b *code) *code {
 	case overloads.LessInt64, overloads.LessEqualsInt64, overloads.GreaterInt64, overloads.GreaterEqualsInt64:
 		if x, y := a.ints(), b.ints(); x != nil && y != nil {
 			test = orderInts(x, y, rel)
-			if n, ok := b.constant.(celtypes.Int); ok {
-				test = orderInt(x, int64(n), rel)
-			}
 		}
 	case overloads.LessDouble, overloads.LessEqualsDouble, overloads.GreaterDouble, overloads.GreaterEqualsDouble:
 		if x, y := a.doubles(), b.doubles(); x != nil && y != nil {
@@ -198,17 +195,6 @@ func order[T int64 | float64 | string](r relation, a, b T) truth {
 func orderInts(x, y intFunc, r relation) testFunc {
 	return func(f *frame) truth {
 		a, b, ok := both(f, x, y)
-		f.charge(1)
-		if !ok {
-			return bad
-		}
-		return order(r, a, b)
-	}
-}
-
-func orderInt(x intFunc, b int64, r relation) testFunc {
-	return func(f *frame) truth {
-		a, ok := x(f)
 		f.charge(1)
 		if !ok {
 			return bad
