@@ -47,38 +47,6 @@ func (f *frame) in(set map[ref.Val]bool, v ref.Val) truth {
 	return truthOf(set[v])
 }
 
-// texts are the strings of a set. All are also in few if there are few.
-type texts struct {
-	all map[string]bool
-	few []string
-}
-
-func setTexts(set map[ref.Val]bool) texts {
-	t := texts{all: map[string]bool{}}
-	for v := range set {
-		if s, ok := v.(celtypes.String); ok {
-			t.all[string(s)] = true
-			t.few = append(t.few, string(s))
-		}
-	}
-	if len(t.few) > fewItems {
-		t.few = nil
-	}
-	return t
-}
-
-func (t *texts) include(s string) truth {
-	if t.few == nil {
-		return truthOf(t.all[s])
-	}
-	for _, item := range t.few {
-		if s == item {
-			return yes
-		}
-	}
-	return no
-}
-
 // constantSet returns the items as a set, or nil if an item is not a scalar or is bytes. A number
 // is added in each numeric type that can hold it.
 func constantSet(list traits.Lister) map[ref.Val]bool {
@@ -113,18 +81,20 @@ func addConverted(set map[ref.Val]bool, v ref.Val, as ...ref.Type) {
 	}
 }
 
-// fewItems is the largest number of strings that are searched linearly instead of by a map.
-const fewItems = 8
-
 func inStrings(x strFunc, set map[ref.Val]bool) testFunc {
-	texts := setTexts(set)
+	texts := map[string]bool{}
+	for v := range set {
+		if s, ok := v.(celtypes.String); ok {
+			texts[string(s)] = true
+		}
+	}
 	return func(f *frame) truth {
 		s, ok := x(f)
 		if !ok {
 			return bad
 		}
 		f.compared(len(s))
-		return texts.include(s)
+		return truthOf(texts[s])
 	}
 }
 
