@@ -60,14 +60,9 @@ func equalStrings(a, b *code, equal bool) testFunc {
 		return equalText(x, string(s), equal)
 	}
 	return func(f *frame) truth {
-		s, okS := x(f)
-		err := f.err
-		t, okT := y(f)
+		s, okS, t, okT := pair(f, x, y)
 		if !okS || !okT {
 			f.charge(f.errorPairCost(s, okS, t, okT))
-			if !okS {
-				f.err = err
-			}
 			return bad
 		}
 		f.charge(f.pairCost(s, t))
@@ -114,15 +109,9 @@ func equalText(x strFunc, t string, equal bool) testFunc {
 
 func equalNumbers[T int64 | float64](x, y func(*frame) (T, bool), equal bool) testFunc {
 	return func(f *frame) truth {
-		n, okN := x(f)
-		err := f.err
-		m, okM := y(f)
+		n, m, ok := both(f, x, y)
 		f.charge(1)
-		if !okN {
-			f.err = err
-			return bad
-		}
-		if !okM {
+		if !ok {
 			return bad
 		}
 		return verdict(n == m, equal)

@@ -16,35 +16,16 @@ import (
 // of the pattern's states and on the length of the text. That is work, which is added before the
 // match (work_regex.go).
 
-// affix plans startsWith and endsWith.
+// affix plans startsWith and endsWith. They cost the reading of y, or of x in versions with
+// affixByReceiver.
 func (m *semantics) affix(x, y strFunc, has func(s, t string) bool) testFunc {
-	if m.has[affixByReceiver] {
-		return affixOfReceiver(x, y, has)
-	}
+	byReceiver := m.has[affixByReceiver]
 	return func(f *frame) truth {
-		s, okS := x(f)
-		err := f.err
-		t, okT := y(f)
-		f.charge(scanCost(f.sizeOrOne(t, okT)))
-		if !okS {
-			f.err = err
-		}
-		if !okS || !okT {
-			return bad
-		}
-		return truthOf(has(s, t))
-	}
-}
-
-// affixOfReceiver plans startsWith and endsWith at the cost of reading x.
-func affixOfReceiver(x, y strFunc, has func(s, t string) bool) testFunc {
-	return func(f *frame) truth {
-		s, okS := x(f)
-		err := f.err
-		t, okT := y(f)
-		f.charge(scanCost(f.sizeOrOne(s, okS)))
-		if !okS {
-			f.err = err
+		s, okS, t, okT := pair(f, x, y)
+		if byReceiver {
+			f.charge(scanCost(f.sizeOrOne(s, okS)))
+		} else {
+			f.charge(scanCost(f.sizeOrOne(t, okT)))
 		}
 		if !okS || !okT {
 			return bad
@@ -55,13 +36,8 @@ func affixOfReceiver(x, y strFunc, has func(s, t string) bool) testFunc {
 
 func containsText(x, y strFunc) testFunc {
 	return func(f *frame) truth {
-		s, okS := x(f)
-		err := f.err
-		t, okT := y(f)
+		s, okS, t, okT := pair(f, x, y)
 		f.charge(scanCost(f.sizeOrOne(s, okS)) * scanCost(f.sizeOrOne(t, okT)))
-		if !okS {
-			f.err = err
-		}
 		if !okS || !okT {
 			return bad
 		}

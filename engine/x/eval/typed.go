@@ -221,15 +221,9 @@ func orderDoubles(x, y doubleFunc, r relation) testFunc {
 
 func orderStrings(x, y strFunc, r relation) testFunc {
 	return func(f *frame) truth {
-		s, okS := x(f)
-		err := f.err
-		t, okT := y(f)
+		s, okS, t, okT := pair(f, x, y)
 		f.charge(f.errorPairCost(s, okS, t, okT))
-		if !okS {
-			f.err = err
-			return bad
-		}
-		if !okT {
+		if !okS || !okT {
 			return bad
 		}
 		return order(r, s, t)
@@ -238,11 +232,17 @@ func orderStrings(x, y strFunc, r relation) testFunc {
 
 // both evaluates two operands. If both fail, the first error is kept.
 func both[T any](f *frame, x, y func(*frame) (T, bool)) (a, b T, ok bool) {
-	a, okA := x(f)
+	a, okA, b, okB := pair(f, x, y)
+	return a, b, okA && okB
+}
+
+// pair is like both, but tells which operands fail.
+func pair[T any](f *frame, x, y func(*frame) (T, bool)) (a T, okA bool, b T, okB bool) {
+	a, okA = x(f)
 	err := f.err
-	b, okB := y(f)
+	b, okB = y(f)
 	if !okA {
 		f.err = err
 	}
-	return a, b, okA && okB
+	return a, okA, b, okB
 }
