@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/types"
 )
 
 func vetCommand(s command.Streams) *cobra.Command {
-	var o vet.Options
+	o := vet.Options{Builtins: builtins.Alone()}
 	cmd := &cobra.Command{
 		Use:   "vet [--old CRD] CRD|POLICY... | vet [--crd CRD] GO-PACKAGES",
 		Short: "Vet CRDs: whether the API server accepts them, what rules cost, and which bounds help",

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -122,7 +121,7 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 
 // small decodes a file that was small when it was found. It reports whether to continue.
 func (c *Chunk) small(yield func(*Document) bool) bool {
-	f, err := still(os.OpenFile(c.File, os.O_RDONLY|nonblock, 0)) // it was a regular file when it was found
+	f, err := reopened(c.File)
 	if err != nil {
 		return yield(&Document{File: c.File, Err: WithoutPath(err)})
 	}

@@ -32,6 +32,11 @@ func openRegular(path string) (*os.File, error) {
 	if _, err := StatRegular(path); err != nil {
 		return nil, err
 	}
+	return reopened(path)
+}
+
+// reopened opens a path that was a regular file when it was found.
+func reopened(path string) (*os.File, error) {
 	return still(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
 }
 

@@ -3,15 +3,29 @@ package vet
 import (
 	"strings"
 
-	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
+
+// Builtins decides what the API server's own code decides. Package builtins has one; the playground has none.
+type Builtins interface {
+	policyrequest.Server
+	// IsConfiguration reports whether an object is a file of kube-apiserver with CEL, which ValidateConfiguration decides.
+	IsConfiguration(object map[string]any) bool
+	ValidateConfiguration(object map[string]any) (*engine.Result, error)
+}
+
+// isConfiguration reports whether Builtins decides a document as a file of kube-apiserver.
+func (v *vetter) isConfiguration(doc *input.Document) bool {
+	return v.builtins != nil && doc.Err == nil && v.builtins.IsConfiguration(doc.Object)
+}
 
 // runConfigurations vets the files of kube-apiserver, and prints their reports.
 func (p *policyVetter) runConfigurations(sum *summary, out printer) error {
 	for _, doc := range p.configurations {
-		res, err := builtin.ValidateConfiguration(doc.Object)
+		res, err := p.vetter.builtins.ValidateConfiguration(doc.Object)
 		if err != nil {
 			sum.bug = err
 			return nil

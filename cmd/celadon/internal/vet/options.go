@@ -22,6 +22,8 @@ import (
 
 // Options holds the flags of celadon vet.
 type Options struct {
+	// Builtins, if not nil, decides built-in kinds, and the files of kube-apiserver.
+	Builtins    Builtins
 	CRDs, Olds  []string
 	KubeVersion string
 	Output      string

@@ -10,11 +10,9 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
@@ -42,7 +40,7 @@ type policyVetter struct {
 func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.Filter) func(*input.Document) *vetted {
 	found := v.found(ctx, filter)
 	return func(doc *input.Document) *vetted {
-		if doc.Err == nil && !filter.Ignores(doc) && builtin.IsConfiguration(doc.Object) {
+		if !filter.Ignores(doc) && v.isConfiguration(doc) {
 			return &vetted{doc: doc, isPolicy: true}
 		}
 		if doc.Err == nil && !filter.Ignores(doc) && policyvet.IsVetted(doc.Object) {
@@ -64,7 +62,7 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 // keep keeps a policy, or the schemas of a CRD.
 func (p *policyVetter) keep(one *vetted) {
 	switch {
-	case one.isPolicy && builtin.IsConfiguration(one.doc.Object):
+	case one.isPolicy && p.vetter.isConfiguration(one.doc):
 		p.configurations = append(p.configurations, one.doc)
 	case one.isPolicy:
 		p.documents = append(p.documents, one.doc)
@@ -86,7 +84,10 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error
 	for i, doc := range p.documents {
 		objects[i] = doc.Object
 	}
-	cfg := policyvet.Config{KubeVersion: p.vetter.cfg.KubeVersion, KubeVersions: p.vetter.cfg.KubeVersions, Without: p.options.NoLints, Server: builtins.Alone()}
+	cfg := policyvet.Config{KubeVersion: p.vetter.cfg.KubeVersion, KubeVersions: p.vetter.cfg.KubeVersions, Without: p.options.NoLints}
+	if p.vetter.builtins != nil {
+		cfg.Server = p.vetter.builtins
+	}
 	var err error
 	if cfg.Schemas, err = policyvet.NewSchemas(cfg.KubeVersion, p.needed(objects)); err != nil {
 		return err

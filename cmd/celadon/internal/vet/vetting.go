@@ -125,7 +125,8 @@ type vetter struct {
 	// olds holds the old versions of the CRDs, and oldCount is their number.
 	olds     *catalog.Catalog
 	oldCount int
-	fix      string // the value of --fix
+	fix      string   // the value of --fix
+	builtins Builtins // or nil
 }
 
 func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vetter, error) {
@@ -133,7 +134,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	if err != nil {
 		return nil, err
 	}
-	v := &vetter{cfg: cfg, fix: o.Fix, olds: catalog.New(catalog.Config{Lazy: true})}
+	v := &vetter{cfg: cfg, fix: o.Fix, builtins: o.Builtins, olds: catalog.New(catalog.Config{Lazy: true})}
 	if o.Find {
 		v.find = &lint.Config{KubeVersion: cfg.KubeVersion, Without: o.NoLints}
 	}

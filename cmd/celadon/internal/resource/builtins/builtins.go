@@ -165,6 +165,14 @@ func (Server) Row(ctx context.Context, object map[string]any) (columns []string,
 	return builtin.Row(ctx, object)
 }
 
+// IsConfiguration implements vet.Builtins.
+func (Server) IsConfiguration(object map[string]any) bool { return builtin.IsConfiguration(object) }
+
+// ValidateConfiguration implements vet.Builtins.
+func (Server) ValidateConfiguration(object map[string]any) (*engine.Result, error) {
+	return builtin.ValidateConfiguration(object)
+}
+
 // FieldIntroduced implements policyrequest.Server.
 func (Server) FieldIntroduced(kind schema.GroupVersionKind, field string) int {
 	return builtin.FieldIntroduced(kind, field)
