@@ -19,8 +19,8 @@ func TestNear(t *testing.T) {
 		{"tset", "test vet", "test"},
 		{"chek", "check vet", "check"},
 		{":s", ":ls :set", ":ls :set"},
-		{"ab", "aa ac ad ae", "aa ac ad"}, // at most three
-		{"ab", "ab ac ab", "ab"},          // only the nearest, and only once
+		{"ab", "aa ac ad ae", "aa ac ad"},                               // at most three
+		{"ab", "ab ac ab", "ab"},                                        // only the nearest, and only once
 		{"imagePullPolice", "image imagePullPolicy", "imagePullPolicy"}, // rather than a prefix
 		{"imagePullPolice", "imagePullPolicy image", "imagePullPolicy"},
 		{"images", "image", "image"},

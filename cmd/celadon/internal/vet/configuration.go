@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// Builtins decides what the API server's own code decides. Package builtins has one; the playground has none.
+// Builtins decides built-in kinds and the files of kube-apiserver, as package builtins does. The playground has none.
 type Builtins interface {
 	policyrequest.Server
 	// IsConfiguration reports whether an object is a file of kube-apiserver with CEL, which ValidateConfiguration decides.
