@@ -5,10 +5,11 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/find"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 )
 
 func findCommand(s command.Streams) *cobra.Command {
-	var o find.Options
+	o := find.Options{Server: builtins.Alone()}
 	cmd := &cobra.Command{
 		Use:   "find --crd PATH",
 		Short: "Find an example object that a rule rejects, accepts, or fails on",

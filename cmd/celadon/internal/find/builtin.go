@@ -5,16 +5,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// withBuiltins returns crds, and descriptions of the built-in kinds whose resources policies name. both may be nil.
-func (both *bothPolicies) withBuiltins(crds []*definition) ([]*definition, error) {
-	if both == nil {
+// withBuiltins returns crds, and descriptions of the built-in kinds whose resources policies name. both and server may be nil.
+func (both *bothPolicies) withBuiltins(server policyrequest.Server, crds []*definition) ([]*definition, error) {
+	if both == nil || server == nil {
 		return crds, nil
 	}
 	documents := both.Documents()
@@ -29,7 +28,7 @@ func (both *bothPolicies) withBuiltins(crds []*definition) ([]*definition, error
 	if err != nil {
 		return nil, err
 	}
-	all := &policyrequest.Builtins{Server: builtins.Alone()}
+	all := &policyrequest.Builtins{Server: server}
 	known := map[schema.GroupKind]*definition{}
 	for _, gvk := range kinds {
 		k, err := all.Kind(gvk, engine.Config{})

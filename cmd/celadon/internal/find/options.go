@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Wants and Outputs are the valid values of --want and --output.
@@ -24,6 +25,8 @@ var (
 
 // Options are the flags of celadon find.
 type Options struct {
+	// Server, if not nil, decides built-in kinds.
+	Server        policyrequest.Server
 	CRDs          []string
 	Policies      []string
 	OldPolicies   []string

@@ -49,7 +49,7 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		return err
 	}
 	broken = broken || invalid
-	if crds, err = p.withBuiltins(crds); err != nil {
+	if crds, err = p.withBuiltins(o.Server, crds); err != nil {
 		return err
 	}
 	bar := newTicker(s)
