@@ -3,10 +3,12 @@ package schema
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/internal/regexp/automaton"
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
@@ -52,13 +54,19 @@ func (t *text) tooShort(s string) bool {
 	return int64(len(s)) < *t.minLength || int64(utf8.RuneCountInString(s)) < *t.minLength
 }
 
-// A pattern is compiled on first use, because most are never used.
+// A pattern is compiled on first use, because most are never used. After many uses it gets a
+// transition table.
 type pattern struct {
-	text string
-	once sync.Once
-	re   *regexcost.Pattern
-	err  error // if set, no string matches
+	text  string
+	once  sync.Once
+	re    *regexcost.Pattern
+	err   error // if set, no string matches
+	uses  atomic.Int32
+	table atomic.Pointer[automaton.Table] // nil if not built yet or too large
 }
+
+// often is the number of uses after which a table pays off.
+const often = 100
 
 func (p *pattern) match(s string, m *meter) bool {
 	p.once.Do(func() { p.re, p.err = regexcost.New(p.text) })
@@ -70,6 +78,15 @@ func (p *pattern) match(s string, m *meter) bool {
 	}
 	if m.left -= len(s) * p.re.PerByte(); m.left < 0 {
 		m.stop(fmt.Sprintf("a match of pattern %q on %d bytes", preview.Bytes(p.text, maxShown), len(s)))
+	}
+	if t := p.table.Load(); t != nil {
+		if matches, ok := t.Matches(s); ok {
+			return matches
+		}
+	} else if p.uses.Load() < often && p.uses.Add(1) == often {
+		if l, err := automaton.Compile(p.text); err == nil {
+			p.table.Store(l.Table())
+		}
 	}
 	return p.re.MatchString(s)
 }
