@@ -2,9 +2,7 @@ package print
 
 import (
 	"cmp"
-	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -110,138 +108,6 @@ func ratcheted(b *strings.Builder, o *finding.Object) {
 		untrusted.Fprintf(b, "  * %s: %s: %s\n", c.Field, Sentence(c.Message), finding.NothingChanged)
 	}
 	Where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.RatchetedErrors})
-}
-
-func (p *textPrinter) End(s *finding.Summary) error {
-	var b strings.Builder
-	if !p.Quiet {
-		counts(&b, s)
-	}
-	if s.Invalid == 0 && len(s.Missing) == 0 && crdCounts(s.CRDs) == "" && s.Unreadable == 0 && s.Undecided == 0 {
-		text := b.String()
-		b.Reset()
-		b.WriteString(p.paint(untrusted.Green, untrusted.Safe(text)))
-	}
-	text := p.layout().Text(b.String())
-	b.Reset()
-	b.WriteString(text)
-	tables(&b, s) // whose rows must not be folded
-	_, err := io.WriteString(p.w, b.String())
-	return err
-}
-
-// counts writes the last lines of a report.
-func counts(b *strings.Builder, s *finding.Summary) {
-	if s.Omitted > 0 {
-		untrusted.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
-	}
-	untrusted.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
-	if s.Skipped > 0 {
-		untrusted.Fprintf(b, "; %d skipped%s", s.Skipped, skippedKinds(s))
-	}
-	Also(b, s.Unreadable, "unreadable")
-	Also(b, s.Undecided, "undecided")
-	Also(b, s.Ignored, "ignored")
-	b.WriteString(string(crdCounts(s.CRDs)))
-	if s.Baseline != nil {
-		untrusted.Fprintf(b, "; %d known from the baseline", s.Baseline.Known)
-	}
-	if s.Interrupted {
-		b.WriteString("; interrupted")
-	}
-	b.WriteByte('\n')
-	if s.StructureOnly > 0 {
-		untrusted.Fprintf(b, "%s of built-in kinds: only structure and policies were checked\n", phrase.Count(s.StructureOnly, "object"))
-	}
-	if s.Uncompiled > 0 {
-		untrusted.Fprintf(b, "%s not checked further: rules of the CRD do not compile\n", phrase.Count(s.Uncompiled, "object"))
-	}
-	for _, kind := range slices.Sorted(maps.Keys(s.Unevaluated)) {
-		untrusted.Fprintf(b, "%s\n", unevaluated(kind, s.Unevaluated[kind]))
-	}
-	switch {
-	case s.Old == nil:
-	case s.Old.Matched == 0:
-		b.WriteString("no object in --old matches: all were checked as creates\n")
-	default:
-		untrusted.Fprintf(b, "%s of --old matched: checked as updates\n", phrase.Count(s.Old.Matched, "object"))
-	}
-	if s.Vanished > 0 {
-		untrusted.Fprintf(b, "%s without a new object: not checked\n", phrase.Count(s.Vanished, "old object"))
-	}
-	if s.Baseline != nil && s.Baseline.Stale > 0 {
-		untrusted.Fprintf(b, "%s in the baseline: rewrite it with --baseline-out\n", phrase.Count(s.Baseline.Stale, "stale line"))
-	}
-	if lacks := lacks(s); lacks != "" {
-		untrusted.Fprintf(b, "%s\n", lacks)
-	}
-	showUpgrades(b, s.Upgrade)
-}
-
-// unevaluated names documents that were not evaluated, and what evaluates them.
-func unevaluated(kind finding.Unevaluated, n int) untrusted.Safe {
-	what, by := "CRD", "not evaluated by the policies: they are evaluated only for objects of CRDs and built-in kinds"
-	switch kind {
-	case finding.UnevaluatedPolicy:
-		what, by = "admission policy document", "not evaluated: use --policy PATH"
-	case finding.UnevaluatedSuite:
-		what, by = "test suite", "not run: use celadon test PATH"
-	}
-	return untrusted.Sprintf("%s %s", phrase.Count(n, what), by)
-}
-
-// Also writes a count at the end of a line of counts, unless it is 0. plural, if given, replaces the words
-// if n is not 1.
-func Also(b *strings.Builder, n int, words string, plural ...string) {
-	if n > 0 {
-		if n > 1 && len(plural) > 0 {
-			words = plural[0]
-		}
-		fmt.Fprintf(b, "; %d %s", n, words)
-	}
-}
-
-// shownKinds limits the kinds of skipped objects in text.
-const shownKinds = 5
-
-// skippedKinds returns the most frequent kinds of skipped objects with their counts.
-func skippedKinds(s *finding.Summary) string {
-	kinds := slices.SortedFunc(maps.Keys(s.SkippedKinds), func(a, b string) int {
-		return cmp.Or(s.SkippedKinds[b]-s.SkippedKinds[a], strings.Compare(a, b))
-	})
-	parts := make([]string, min(len(kinds), shownKinds))
-	for i := range parts {
-		parts[i] = fmt.Sprintf("%d %s", s.SkippedKinds[kinds[i]], kinds[i])
-	}
-	switch {
-	case len(parts) == 0:
-		return ""
-	case len(kinds) > len(parts):
-		parts = append(parts, "…")
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
-}
-
-// crdCounts returns the CRDs' part of the last line of a report.
-func crdCounts(s *finding.CRDSummary) untrusted.Safe {
-	var text untrusted.Safe
-	if s != nil && s.Rejected > 0 {
-		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Rejected, "CRD"))
-	}
-	if s != nil && s.Undecided > 0 {
-		text += untrusted.Sprintf("; %s undecided", phrase.Count(s.Undecided, "CRD"))
-	}
-	return text
-}
-
-const known = "known from the baseline"
-
-// lacks describes the parts that a merged report lacks, or returns "".
-func lacks(s *finding.Summary) string {
-	if len(s.Missing) == 0 {
-		return ""
-	}
-	return "missing from the report: " + strings.Join(s.Missing, ", ")
 }
 
 // KubectlError returns the error as kubectl prints it, which depends on the number of causes.
