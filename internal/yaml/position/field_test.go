@@ -48,7 +48,7 @@ func TestNearestOddKeys(t *testing.T) {
 		strings.Repeat("a.", 5000): {1, 1},
 	} {
 		at := d.Position(Nearest(d.Root, field).Start)
-		if got := (place{at.Line, at.Column}); got != want {
+		if got := (place(at)); got != want {
 			t.Errorf("%.40q: %v, want %v", field, got, want)
 		}
 	}

@@ -11,16 +11,17 @@ import (
 
 // The limits of an example object in a report for people. JSON reports have whole objects.
 const (
-	maxExampleText  = 200   // characters of a string
-	maxExampleItems = 20    // items of a list
-	maxExampleBytes = 8_000 // of the YAML
+	maxExampleText   = 200   // characters of a string
+	maxExampleItems  = 20    // items of a list
+	maxExampleLevels = 50    // of objects and lists
+	maxExampleBytes  = 8_000 // of the YAML
 )
 
-// Document returns obj as YAML. It shortens long strings and lists, and ends with a comment if the object is
-// incomplete.
+// Document returns obj as YAML. It shortens long strings and lists, leaves out deep values, and ends with a comment
+// if the object is incomplete.
 func Document(obj map[string]any) string {
 	short := &shortener{}
-	data, err := untrusted.YAML(short.value(obj))
+	data, err := untrusted.YAML(short.value(obj, maxExampleLevels))
 	if err != nil {
 		return "(cannot be shown)\n"
 	}
@@ -37,8 +38,12 @@ func Document(obj map[string]any) string {
 // A shortener shortens values. used is set if it did.
 type shortener struct{ used bool }
 
-// value returns v with shortened strings and lists. It does not change v.
-func (s *shortener) value(v any) any {
+// value returns v with shortened strings and lists, and with at most levels of them. It does not change v.
+func (s *shortener) value(v any, levels int) any {
+	if levels < 0 {
+		s.used = true
+		return "…"
+	}
 	switch v := v.(type) {
 	case string:
 		if len(v) <= maxExampleText || utf8.RuneCountInString(v) <= maxExampleText {
@@ -47,11 +52,11 @@ func (s *shortener) value(v any) any {
 		s.used = true
 		return fmt.Sprintf("%s (%d characters)", preview.Middle(v, maxExampleText), utf8.RuneCountInString(v))
 	case []any:
-		return s.list(v)
+		return s.list(v, levels-1)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, below := range v {
-			out[key] = s.value(below)
+			out[key] = s.value(below, levels-1)
 		}
 		return out
 	}
@@ -59,13 +64,13 @@ func (s *shortener) value(v any) any {
 }
 
 // list keeps the first and the last items of a long list.
-func (s *shortener) list(list []any) []any {
+func (s *shortener) list(list []any, levels int) []any {
 	const half = maxExampleItems / 2
 	out := []any{}
 	for i, item := range list {
 		switch {
 		case len(list) <= maxExampleItems || i < half || i >= len(list)-half:
-			out = append(out, s.value(item))
+			out = append(out, s.value(item, levels))
 		case i == half:
 			s.used = true
 			out = append(out, fmt.Sprintf("… %d more items …", len(list)-2*half))

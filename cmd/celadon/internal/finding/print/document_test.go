@@ -28,7 +28,7 @@ func TestDocument(t *testing.T) {
 		{"string", strings.Repeat("x", 32767) + "y", []string{"a: xxx", "x\n  … x", "xy\n  (32768 characters)\n", note}},
 		{"list", items, []string{"- 0\n", "- 9\n- … 9980 more items …\n- 9990\n", "- 9999\n" + note}},
 		{"below a list", []any{map[string]any{"b": strings.Repeat("x", 1000)}}, []string{"(1000 characters)\n", note}},
-		{"deep", deep, []string{"a:\n  a:\n", "a:\n" + note}},
+		{"deep", deep, []string{"a:\n  a:\n", "a: …\n" + note}},
 		{"wide", wide, []string{"  kk: v\n", note}},
 	} {
 		text := Document(map[string]any{"a": c.value})
