@@ -22,7 +22,7 @@ PACKAGES := ./cmd/celadon/... ./builtin/... ./...
 
 # Separate modules, in addition to cmd/celadon, conformance, and tools. Each is linted and tested
 # like the library, with the celadon that make build builds.
-MODULES := celadontest/fakeclient celadontest/remote examples/operator celadonvet cmd/celadon-gen tools/release
+MODULES := celadontest/fakeclient examples/operator celadonvet cmd/celadon-gen tools/release
 
 # The inner loop: short tests of the packages in which verdicts are made, without corpora. Go runs only the tests of packages that have changed since the last run.
 QUICK ?= ./types/... ./cost ./engine ./engine/policy ./engine/vet ./engine/x/...
@@ -112,7 +112,7 @@ nightly: ## Run the tests that take too long for each change
 	$(MAKE) -C site shown played-long
 	$(MAKE) -C editors/vscode editors
 	CELADON_LEVEL=full $(GO) test -tags upstreamcel -timeout 60m $(PACKAGES)
-	CELADON_LEVEL=full $(GO) test -race ./types ./cost ./engine/... ./celadontest ./repl ./cmd/... ./celadontest/fakeclient ./celadontest/remote
+	CELADON_LEVEL=full $(GO) test -race ./types ./cost ./engine/... ./celadontest ./repl ./cmd/... ./celadontest/fakeclient
 	CELADON_PARSES=1000000 $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/cel/parse ./internal/cel/check ./internal/cel/estimate
 	$(MAKE) fuzz
 

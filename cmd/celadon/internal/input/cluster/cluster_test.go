@@ -17,7 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
 func crdText(plural string) []byte {
