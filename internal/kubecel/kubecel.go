@@ -2,8 +2,8 @@
 // Celadon uses, and nothing of its own.
 //
 // Values of cel-go cross between that package and Celadon. Since k8s.io/apiserver 0.38, it has them from the module
-// cel.dev/cel-go instead of github.com/google/cel-go, and their types do not mix. One package with all uses shows
-// what a tree for these releases has to replace; see docs/stability.md and tools/next.sh.
+// cel.dev/cel-go instead of github.com/google/cel-go, and their types do not mix. A tree for these
+// releases has other import paths; see docs/stability.md and tools/next.sh.
 package kubecel
 
 import (
