@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +28,7 @@ const (
 // pageSchema is the schema of the rules and objects on the page.
 const pageSchema = `{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: %q}], properties: {
   url: {type: string, maxLength: 2000}, urls: {type: array, maxItems: 100, items: {type: string, maxLength: 2000}},
-  cidr: {type: string, maxLength: 50}, name: {type: string, minLength: 2}, items: {type: array, minItems: 2, items: {type: string}},
+  cidr: {type: string, maxLength: 50}, name: {type: string, minLength: 2}, items: {type: array, minItems: 2, maxItems: 100, items: {type: string, maxLength: 100}},
   labels: {type: object, minProperties: 1, additionalProperties: {type: string}}}}}}`
 
 // pageRules show what differs for rules, and pageObjects what differs for objects.
@@ -41,7 +40,7 @@ var (
 		"self.items.includes('a')",
 		"cidr(self.cidr).isMask()",
 		"sze(self.items) > 0",
-		"lists.range(3).size() == 3",
+		"list.range(3).size() == 3",
 		"name == 'a'",
 	}
 	pageObjects = []string{"name: a", "items: [a]", "labels: {}"}
@@ -142,16 +141,12 @@ func ruleAnswer(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, ver
 	if r.Accepted {
 		return fmt.Sprint("accepted, estimated cost ", r.Versions[0].Rules[0].EstimatedCost)
 	}
-	texts := []string{}
-	for _, c := range r.Causes {
-		text, _, _ := strings.Cut(c.Detail, "\n")
-		text, _, _ = strings.Cut(text, " (try simplifying")
-		if _, message, ok := strings.Cut(text, "<input>:"); ok {
-			_, text, _ = strings.Cut(message, ": ")
-		}
-		texts = append(texts, text)
+	text, _, _ := strings.Cut(r.Causes[len(r.Causes)-1].Detail, "\n")
+	text, _, _ = strings.Cut(text, " (try simplifying")
+	if _, message, ok := strings.Cut(text, "<input>:"); ok {
+		_, text, _ = strings.Cut(message, ": ")
 	}
-	return "rejected: " + strings.Join(slices.Compact(texts), "; ")
+	return "rejected: " + text
 }
 
 // objectAnswer returns the causes of a rejected object.
