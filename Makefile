@@ -72,6 +72,13 @@ window: ## Build and test the library with each supported k8s.io release, and co
 		$(call WINDOW_TEST,$$release,-modfile=tools/window/$$release.mod); cmp bin/window/workspace bin/window/$$release; \
 		GOWORK=off nice $(GO) build -modfile=tools/window/$$release.mod ./types ./cost ./engine/... ./celadontest ./repl; done
 
+# The packages that make next tests.
+NEXT ?= ./types ./cost ./engine ./engine/x/celenv ./engine/x/eval ./celadontest
+
+.PHONY: next
+next: ## Build and test the library with the Kubernetes libraries that are not released yet, in a copy of the tree
+	nice tools/next.sh $(NEXT)
+
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (conformance/Makefile has more)
 	$(MAKE) -C conformance full
@@ -101,7 +108,8 @@ nightly: ## Run the tests that take too long for each change
 	$(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
 	cd cmd/celadon-gen && $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) window WINDOW="$(basename $(notdir $(wildcard tools/window/*.mod)))"
-	$(GO) test -count=1 -v -run TestEmbedders ./internal/testing/window
+	$(GO) test -count=1 -v -run 'TestEmbedders|TestNewMinor' ./internal/testing/window
+	$(MAKE) next
 	$(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./x/assist ./internal/yaml/position ./repl
 	$(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap|TestMends' ./cmd/celadon/internal/lsp
 	$(GO) test -count=1 -timeout 60m -v -run 'TestTerminalRandomKeys|TestShellMemory' ./repl ./cmd/celadon

@@ -11,7 +11,7 @@ const groups = [
 	["Start", ["install", "tour", "playground", "concepts", "which-command", "compared"]],
 	["Write rules", ["functions", "recipes", "cost", "errors", "lints", "vet", "fix", "find", "test", "repl", "editors", "go-markers"]],
 	["Check objects", ["check", "builtin", "policies", "persisted", "explain", "ci", "baseline", "cluster", "agents"]],
-	["Upgrade", ["upgrading", "versions", "diff", "convert", "v1beta1", "fleet"]],
+	["Upgrade", ["upgrading", "kubernetes-1.38", "versions", "diff", "convert", "v1beta1", "fleet"]],
 	["Embed", ["embedding", "go", "conformance-suite"]],
 	["Operate", ["admission", "speed", "security", "security-baseline", "releasing"]],
 	["Reference", ["exact", "stability", "reference-pages"]],
