@@ -41,7 +41,7 @@ const testExamples = `  # Run all suites in a folder.
   celadon test --crd crd.yaml --run 'replicas' tests/
 
   # Show untested rules on a page, and require 80 % coverage.
-  celadon test --cover-out cover.lcov --cover-min 80 tests/
+  celadon test --cover-out cover.html --cover-min 80 tests/
 
   # Write a first suite for a CRD; each of its cases passes.
   celadon test init --crd crd.yaml --out tests/
@@ -85,15 +85,20 @@ func testInitCommand(s command.Streams) *cobra.Command {
 	var o test.InitOptions
 	cmd := &cobra.Command{
 		Use:   "init --crd PATH",
-		Short: "Write a starter suite for each version of a CRD",
+		Short: "Write a starter suite for each version of a CRD, or for admission policies",
 		Long: `Init writes a suite for each version of a CRD. For each rule, it has an object that is
 rejected, by this rule alone if possible, and an accepted object on which the rule ran.
 The objects are samples, or found by search. Each case has passed before it is written.
 For a rule without an object, the suite gives the reason.
 
+With --policy, Init writes suites of admission policies: an object that they accept, and
+an object for each validation that it denies. Objects of the CRDs in --crd are found by
+search. For built-in kinds, Init uses the objects in --from.
+
 Existing files are not changed.`,
 		Example: `  celadon test init --crd crd.yaml --out tests/
-  celadon test init --crd config/crd --from config/samples --out tests/`,
+  celadon test init --crd config/crd --from config/samples --out tests/
+  celadon test init --policy policies/ --crd crd.yaml --out tests/`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Check(); err != nil {
@@ -103,7 +108,7 @@ Existing files are not changed.`,
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crd", "from")
+	command.Operands(cmd, false, "crd", "policy", "from")
 	command.Values(cmd, "steps")
 	return cmd
 }

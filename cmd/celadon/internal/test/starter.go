@@ -30,6 +30,7 @@ import (
 // InitOptions holds the flags of celadon test init.
 type InitOptions struct {
 	CRDs, Samples []string
+	Policies      []string
 	Out           string
 	Steps         int
 }
@@ -38,6 +39,7 @@ type InitOptions struct {
 func (o *InitOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Policies, "policy", nil, "write suites of the admission policies in `PATH` instead, a file or a folder (repeatable); --crd has the CRDs of the objects")
 	f.StringArrayVar(&o.Samples, "from", nil, "prefer the objects in `SAMPLES`, a file or a folder (repeatable)")
 	f.StringVar(&o.Out, "out", "", "write one file per CRD version into `DIR` (default: standard output)")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
@@ -46,14 +48,14 @@ func (o *InitOptions) Flags(f *pflag.FlagSet) {
 // Check returns an error if the flags are invalid.
 func (o *InitOptions) Check() error {
 	switch all := slices.Concat(o.CRDs, o.Samples); {
-	case len(o.CRDs) == 0:
+	case len(o.CRDs) == 0 && len(o.Policies) == 0:
 		return errors.New("no CRDs given: use --crd PATH")
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { return path != "-" })) > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	}
-	return nil
+	return o.checkPolicies()
 }
 
 // Init implements celadon test init.
@@ -63,10 +65,13 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 		return err
 	}
 	bar := progress.On(s.Stderr, "searching", "suites")
-	written := i.startAll(ctx, func() { bar.Add(1) })
+	written, err := i.startAll(ctx, func() { bar.Add(1) })
 	bar.Done()
 	if ctx.Err() != nil {
 		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted")}
+	}
+	if err != nil {
+		i.problems = append(i.problems, err)
 	}
 	for _, problem := range i.problems {
 		s.Complain(problem)
@@ -74,6 +79,8 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	switch {
 	case len(i.problems) > 0:
 		return &command.ExitError{Code: command.Usage}
+	case written == 0 && len(o.Policies) > 0:
+		return &command.ExitError{Code: command.Usage, Err: errors.New("no policy matches a served version of the CRDs, so there is nothing to test")}
 	case written == 0:
 		return &command.ExitError{Code: command.Usage, Err: errors.New("no served version of the CRDs has rules, so there is nothing to test")}
 	}
@@ -84,19 +91,30 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 // showNext prints the command that runs the suites, if they name files outside of their folder.
 func (i *initial) showNext() {
 	words, apart := []string{"celadon", "test"}, false
-	for _, path := range i.o.CRDs {
-		if rel, err := filepath.Rel(i.o.Out, path); path != "-" && (err != nil || !filepath.IsLocal(rel)) {
-			words, apart = append(words, "--crd", path), true
+	add := func(paths []string, flags ...string) {
+		for _, path := range paths {
+			if rel, err := filepath.Rel(i.o.Out, path); path != "-" && (err != nil || !filepath.IsLocal(rel)) {
+				words, apart = append(append(words, flags...), path), true
+			}
 		}
 	}
+	add(i.o.CRDs, "--crd")
 	words = append(words, i.o.Out)
-	if apart && i.o.Out != "" {
+	if add(i.o.Policies); apart && i.o.Out != "" {
 		fmt.Fprintln(i.Stderr, untrusted.Line("run the suites with: "+strings.Join(words, " ")))
 	}
 }
 
 // startAll writes the requested suites and returns how many it wrote.
-func (i *initial) startAll(ctx context.Context, step func()) (written int) {
+func (i *initial) startAll(ctx context.Context, step func()) (written int, err error) {
+	if len(i.o.Policies) > 0 {
+		if err := i.readPolicies(ctx); i.policies == nil {
+			return 0, err
+		}
+		if len(i.crds) == 0 {
+			return i.startBuiltin(ctx, step)
+		}
+	}
 	for _, d := range i.crds {
 		n, err := i.start(ctx, d, step)
 		if err != nil {
@@ -106,7 +124,7 @@ func (i *initial) startAll(ctx context.Context, step func()) (written int) {
 			break
 		}
 	}
-	return written
+	return written, nil
 }
 
 // initial holds the state of a run of celadon test init.
@@ -117,7 +135,8 @@ type initial struct {
 	samples  map[string][]map[string]any // by apiVersion and kind
 	problems []error
 	named    map[string]bool
-	parts    int // number of suites on standard output
+	parts    int                // number of suites on standard output
+	policies *ruletest.Policies // nil for suites of rules
 }
 
 func (i *initial) read(ctx context.Context) error {
@@ -141,7 +160,7 @@ func (i *initial) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(i.crds) == 0 && len(i.problems) == 0 {
+	if len(i.crds) == 0 && len(i.problems) == 0 && len(i.o.CRDs) > 0 {
 		return fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(i.o.CRDs, ", "))
 	}
 	return batch.All(ctx, i.Stdin, i.o.Samples, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
@@ -188,10 +207,17 @@ func (i *initial) start(ctx context.Context, d *definition, step func()) (writte
 	return written, nil
 }
 
-// suite writes a suite of the rules of a version. It reports whether there are any.
+// suite writes a suite of the rules or the policies of a version. It reports whether there are any.
 func (i *initial) suite(ctx context.Context, d *definition, e *engine.Engine, version string) (wrote bool, err error) {
 	crd, path := d.crd.Definition, i.pathTo(d.file, d.name)
 	samples := i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)]
+	if i.policies != nil {
+		s := &ruletest.PolicyStarter{
+			Definition: crd, Engine: e, Version: version, CRDPath: path, PolicyPaths: i.policyPaths(),
+			Policies: i.policies, Samples: samples, Steps: i.o.Steps,
+		}
+		return i.writePolicies(ctx, s, d.name+"-"+version+"-policies.testsuite.yaml")
+	}
 	s := &ruletest.Starter{
 		Definition: crd, Engine: e, Version: version, CRDPath: path, Samples: samples,
 		Search: analysis.Config{Steps: i.o.Steps, Seed: 1},

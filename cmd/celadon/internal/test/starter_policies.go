@@ -1,0 +1,98 @@
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// readPolicies reads the policies of --policy. It leaves them nil if none of them can be tested.
+func (i *initial) readPolicies(ctx context.Context) error {
+	read, err := policies.Read(ctx, i.Stdin, i.o.Policies, input.Selection{}, policy.Config{})
+	if err != nil {
+		return fmt.Errorf("--policy: %w", err)
+	}
+	for _, problem := range slices.Concat(read.Problems, read.Unbound) {
+		i.problems = append(i.problems, problem)
+	}
+	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
+		i.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}
+	}
+	return nil
+}
+
+// startBuiltin writes a suite for the samples of built-in kinds.
+func (i *initial) startBuiltin(ctx context.Context, step func()) (written int, err error) {
+	s := &ruletest.PolicyStarter{CRDPath: "-", PolicyPaths: i.policyPaths(), Policies: i.policies, Steps: i.o.Steps, Server: builtins.Alone()}
+	for _, objects := range i.samples {
+		for _, object := range objects {
+			apiVersion, _ := object["apiVersion"].(string)
+			kind, _ := object["kind"].(string)
+			if policyrequest.IsBuiltin(schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()) {
+				s.Samples = append(s.Samples, object)
+			}
+		}
+	}
+	if len(s.Samples) == 0 {
+		if s.Fallback, err = policyrequest.ExampleOf(i.policies.Documents); err != nil {
+			return 0, err
+		}
+		if s.Fallback == nil {
+			return 0, errors.New("the policies match no built-in kind by name: use --crd PATH, or --from SAMPLES")
+		}
+	}
+	wrote, err := i.writePolicies(ctx, s, "policies.testsuite.yaml")
+	if !wrote {
+		return 0, err
+	}
+	step()
+	return 1, err
+}
+
+// policyPaths returns how suites refer to the policies: relative to the output folder.
+func (i *initial) policyPaths() []string {
+	paths := make([]string, len(i.o.Policies))
+	for n, path := range i.o.Policies {
+		paths[n] = i.pathTo(path, filepath.ToSlash(path))
+	}
+	return paths
+}
+
+// writePolicies writes the suite of s. It reports whether there is one.
+func (i *initial) writePolicies(ctx context.Context, s *ruletest.PolicyStarter, name string) (wrote bool, err error) {
+	made, err := s.Suite(ctx)
+	if err != nil || made == nil {
+		return false, err
+	}
+	accepted := "an accepted object"
+	if !made.Accepted {
+		accepted = "no accepted object"
+	}
+	summary := fmt.Sprintf("%s; %d of %d validations with a denied object", accepted, made.Denied, made.Validations)
+	return true, i.write(name, made.Text, summary)
+}
+
+// checkPolicies returns an error if the flags about policies are invalid.
+func (o *InitOptions) checkPolicies() error {
+	for _, path := range o.Policies {
+		if path == "-" {
+			return errors.New("--policy -: a suite refers to files: want a file or a folder")
+		}
+		if strings.TrimSpace(path) == "" {
+			return errors.New("--policy: the path is empty: want a file or a folder")
+		}
+	}
+	return nil
+}
