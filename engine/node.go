@@ -41,6 +41,9 @@ func (e *Engine) At(version, path string) (*Node, error) {
 	d := v.decl
 	for i, step := range steps {
 		next, err := descend(d, step)
+		if err != nil && i == len(steps)-1 {
+			return nil, fmt.Errorf("path %q: %w", path, err)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("path %q: %s: %w", path, FormatPath(steps[:i+1]), err)
 		}

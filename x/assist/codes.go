@@ -120,6 +120,6 @@ func index() []Entry {
 		{IndexRange, "index out of bounds: …", "The list has no such item. Indexes start at 0.", "self.spec.users[0].name == 'admin'", "size(self.spec.users) > 0 && self.spec.users[0].name == 'admin'"},
 		{DivisionByZero, "division by zero", "The divisor is 0 in this object.", "100 / size(self.spec.users) > 10", "size(self.spec.users) == 0 || 100 / size(self.spec.users) > 10"},
 		{EmptyOptional, "optional.none() dereference", "The optional has no value in this object: give it a default with `orValue`.", "self.spec.?url.value() != ''", "self.spec.?url.orValue('') != ''"},
-		{InvalidValue, "type conversion error from 'string' to '…'", "The string does not have the form of such a value. Test it with `isQuantity`, `isSemver`, `isURL`, `isIP`, or `isCIDR`, or restrict it with a `pattern` or `format` in the schema, which is checked first.", "quantity(self.spec.storage.size).sign() > 0", "isQuantity(self.spec.storage.size) && quantity(self.spec.storage.size).sign() > 0"},
+		{InvalidValue, "type conversion error from 'string' to '…'", "The string does not have the form of such a value. Test it with `isQuantity`, `isSemver`, `isURL`, `isIP`, or `isCIDR`, or restrict it with a `pattern` or `format` in the schema, which is checked first.", "quantity(self.spec.storage.size).isGreaterThan(quantity('0'))", "isQuantity(self.spec.storage.size) && quantity(self.spec.storage.size).isGreaterThan(quantity('0'))"},
 	}
 }

@@ -216,7 +216,7 @@ func (r *Report) conclusion() string {
 	case r.Proved:
 		return "compatible (proved)"
 	case r.Summary.Unreadable > 0:
-		return "unknown: some input is unreadable"
+		return "unknown"
 	case r.Summary.unproved > 0:
 		return "no breaking change found (not proved)"
 	}
