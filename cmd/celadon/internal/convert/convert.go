@@ -183,7 +183,8 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	return mask.Object(withOwnMetadata(out, doc.Object)), command.OK, nil
 }
 
-// unanswered marks an error as "not checked" if the converter did not respond.
+// unanswered rewrites an error that left a conversion undecided: "not checked" if the converter failed, or advice to name a
+// converter if there is none.
 func unanswered(err error) error {
 	var failed *conversion.Error
 	var unknown *engine.NotCheckedError
