@@ -63,7 +63,7 @@ WINDOW_TEST = GOWORK=off CELADON_ANSWERS=$(CURDIR)/bin/window/$(1) nice $(GO) te
 .PHONY: window
 window: ## Build and test the library with each supported k8s.io release, and compare the answers
 	@mkdir -p bin/window
-	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -count=1 ./internal/testing/window
+	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -timeout 30m -count=1 ./internal/testing/window
 	$(call WINDOW_TEST,oldest)
 	cmp bin/window/workspace bin/window/oldest
 	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/x/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest

@@ -57,7 +57,7 @@ func short(message string) string {
 	message = internalTypes.ReplaceAllString(message, "object")
 	message = strings.NewReplacer("kubernetes.Quantity", "quantity", "kubernetes.Semver", "version", "kubernetes.URL", "URL", "net.IP", "IP", "net.CIDR", "CIDR").Replace(message)
 	if match := overloads.FindStringSubmatch(message); match != nil {
-		types := strings.Trim(match[2], "()")
+		types := strings.TrimSuffix(strings.TrimPrefix(match[2], "("), ")")
 		if symbol, ok := operators.FindReverse(match[1]); ok && symbol != "" {
 			return "no operator " + symbol + " for " + strings.Join(splitTypes(types), " and ")
 		}
