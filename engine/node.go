@@ -19,7 +19,7 @@ type Node struct {
 	Decl *types.Decl
 	// Bare is set if expressions have no self; see BareNode.
 	Bare bool
-	// Config is the engine's configuration, with defaults in place of zero fields.
+	// Config is the engine's configuration, with defaults instead of zero fields.
 	Config Config
 
 	mu       sync.Mutex

@@ -233,7 +233,7 @@ func Example() {
 	//       self: "now"
 }
 
-// printer prints failures in place of a test.
+// printer prints failures instead of a test.
 type printer struct{ testing.TB }
 
 func (printer) Helper()                           {}
