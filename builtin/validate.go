@@ -66,7 +66,7 @@ type UnknownKindError struct{ Kind schema.GroupVersionKind }
 
 func (e *UnknownKindError) Error() string { return fmt.Sprintf("no built-in kind %s", e.Kind) }
 
-// Validate decides a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
+// Validate validates a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
 // of the result. Of its other fields, it has Warnings, Strict, and Object.
 //
 // The error is that of ctx, an *UnknownKindError, a *LimitError, an *engine.InternalError, or says why the old

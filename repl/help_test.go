@@ -98,7 +98,7 @@ func withCRD(t *testing.T, s *Session, crd, object string) *Session {
 	return s
 }
 
-// TestHelpWidths compares help texts at several widths with golden files.
+// TestHelpWidths compares help messages at several widths with golden files.
 func TestHelpWidths(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{40, 60, 80, 120} {

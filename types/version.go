@@ -34,11 +34,8 @@ func ParseVersion(s string) (Version, error) {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(s, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(minor)
-	if err != nil || major != "1" {
-		return Version{}, fmt.Errorf("kubernetes version %q: want 1.%d to 1.%d", s, Oldest, Last)
-	}
-	if n < Oldest || n > Last {
-		return Version{}, fmt.Errorf("kubernetes version %q: this build knows 1.%d to 1.%d", s, Oldest, Last)
+	if err != nil || major != "1" || n < Oldest || n > Last {
+		return Version{}, fmt.Errorf("kubernetes version %q is not supported: want 1.%d to 1.%d", s, Oldest, Last)
 	}
 	return Version{n}, nil
 }

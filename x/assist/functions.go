@@ -81,7 +81,7 @@ func sinceText(minor int) string {
 	return fmt.Sprintf("since 1.%d", minor)
 }
 
-// Since returns the Kubernetes version that introduced a function, such as "1.33", or "" if no
+// Since returns the first supported Kubernetes version whose new rules can call a function, such as "1.33", or "" if no
 // supported version has it.
 func (k *Functions) Since(name string) string {
 	minor := k.since(func(env *cel.Env) bool { return slices.Contains(functionNames(env), name) })

@@ -194,7 +194,7 @@ func methodHint(k kind, operator string) string {
 		"==": "a.compareTo(b) == 0", "!=": "a.compareTo(b) != 0", "+": "a.add(b)", "-": "a.sub(b)",
 	}[operator]
 	if example == "" || k == kindSemver && (operator == "+" || operator == "-") {
-		return fmt.Sprintf("%s is no operand of %s: compare with isLessThan, isGreaterThan, or compareTo", k, operator)
+		return fmt.Sprintf("%s is not a valid operand of %s: compare with isLessThan, isGreaterThan, or compareTo", k, operator)
 	}
 	return fmt.Sprintf("use %s for %s, with both made by %s(…)", example, operator, one)
 }

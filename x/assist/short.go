@@ -10,7 +10,7 @@ import (
 // Summary returns the problem in a few words, without the notation of cel-go.
 func (p *Problem) Summary() string { return short(p.Message) }
 
-// Hint returns how to fix the problem in a line, or "". It suggests no names if the message suggests some.
+// Hint returns how to fix the problem on one line, or "". It suggests no names if the message suggests some.
 func (p *Problem) Hint() string {
 	if p.Words != "" || len(p.Names) == 0 || Suggests(p.Message) {
 		return p.Words

@@ -123,7 +123,7 @@ func (f *fault) syntax() string {
 		return f.as(UnknownOperator, "use 1 <= x && x <= 5 for a range")
 	}
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
-		return "a rule is no template: leave out the braces"
+		return "a rule is not a template: leave out the braces"
 	}
 	if f.at(f.token) == "*" && f.at(f.token-1) == "[" {
 		list := f.operand(f.token-2, "list")
@@ -150,7 +150,13 @@ func (f *fault) syntax() string {
 	if strings.Contains(string(f.src), "?.") && !strings.Contains(string(f.src), ":") {
 		return operatorHints["?."]
 	}
-	return f.as(Unclosed, f.unbalanced())
+	if hint := f.unbalanced(); hint != "" {
+		return f.as(Unclosed, hint)
+	}
+	if last := len(f.tokens) - 1; f.token > last && last >= 0 && f.tokens[last].Kind == lex.Operator {
+		return "an operand is missing after " + f.tokens[last].Text
+	}
+	return ""
 }
 
 // bracket returns the index of the bracket around token i, or -1.

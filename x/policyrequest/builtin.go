@@ -27,13 +27,13 @@ type Builtins struct {
 	kinds sync.Map // map[schema.GroupVersionKind]*Builtin
 }
 
-// A Server decides writes of built-in kinds as an API server does. Package builtin has one.
+// A Server validates writes of built-in kinds as an API server does. Package builtin has one.
 type Server interface {
 	// Resource describes a kind. ok is false for a kind that the server does not serve.
 	Resource(kind schema.GroupVersionKind) (r Resource, ok bool)
 	// Absent returns why servers of Kubernetes 1.minor do not serve a kind of a built-in group, or nil if they do.
 	Absent(kind schema.GroupVersionKind, minor int) *Absence
-	// Write decides a write of a kind that it serves. It is as Builtin.Write.
+	// Write validates a write of a kind that it serves. It is as Builtin.Write.
 	Write(ctx context.Context, w Write) (*engine.Result, error)
 	// Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells.
 	Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error)
@@ -184,7 +184,7 @@ func (k *Builtin) Subject(objects ...map[string]any) Subject {
 	return Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
 }
 
-// Write decides a write. If the policies end it, the result has only warnings. The error is the context's, a
+// Write validates a write. If the policies end it, the result has only warnings. The error is the context's, a
 // *engine.WorkLimitError, or an internal error.
 func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 	if w.Kind = k.GroupVersionKind; k.server != nil {

@@ -45,7 +45,7 @@ func ForRules(v types.Version, isNew bool) *Env {
 // Version returns the version whose rules are compiled.
 func (e *Env) Version() types.Version { return e.version }
 
-// typeName is the suffix of a root type's name in error texts. Upstream uses the current time in
+// typeName is the suffix of a root type's name in error messages. Upstream uses the current time in
 // nanoseconds, so that no rule can name the type.
 const typeName = "Type000000000"
 

@@ -116,7 +116,7 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 	return out, nil
 }
 
-// prepare mutates and validates a custom resource and completes the request to policies. done is set if
+// prepare mutates and validates a custom resource and completes the policy request. done is set if
 // the answer is decided.
 func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
 	for _, version := range c.engine.Info().Served {

@@ -67,7 +67,7 @@ type Error struct {
 type Advice struct {
 	// Offset is the position of the part of the expression that the finding is about, in code points.
 	Offset int `json:"-"`
-	// Hint describes a correction in a line, or is "". Fixed is the corrected expression, or "".
+	// Hint describes a correction on one line, or is "". Fixed is the corrected expression, or "".
 	Hint  string `json:"-"`
 	Fixed string `json:"-"`
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// A checker decides the objects of a run.
+// A checker validates the objects of a run.
 type checker struct {
 	*verdict.Decider
 	source batch.Source

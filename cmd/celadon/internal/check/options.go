@@ -3,8 +3,9 @@ package check
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -133,7 +135,7 @@ func (o *Options) Check(paths []string) error {
 	case len(o.CRDs) == 0 && o.Pipe:
 		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
 	case o.Subresource != "" && !slices.Contains(Subresources, o.Subresource):
-		return fmt.Errorf("--subresource %q: want one of %s", o.Subresource, strings.Join(Subresources, ", "))
+		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(Subresources))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
 	case o.Cluster.On && len(paths) > 0:
@@ -163,6 +165,11 @@ func (o *Options) Check(paths []string) error {
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
+	}
+	for _, path := range slices.Concat(o.CRDs, o.CRDOlds, o.Olds, o.policy.paths) {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && path != "-" {
+			return fmt.Errorf("%s: no such file or directory", path)
+		}
 	}
 	if err := o.checkPolicy(); err != nil {
 		return err

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -49,8 +49,7 @@ func Complete(root *cobra.Command, topics Topics) {
 					return cmd.Help()
 				}
 				shells := names(cmd)
-				last := len(shells) - 1
-				return SeeHelp(cmd, fmt.Errorf("%q: no such shell: want %s or %s", args[0], strings.Join(shells[:last], ", "), shells[last]))
+				return SeeHelp(cmd, fmt.Errorf("%q: no such shell: want %s", args[0], phrase.Or(shells)))
 			}
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
@@ -48,7 +48,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported, or the cluster's)")
 	f.StringVar(&o.ToKubeVersion, "to-kube-version", "", "compare Kubernetes --kube-version with `X.Y` for the same CRDs")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+phrase.Or(Outputs))
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "name unchanged CRDs; with -o markdown, report every change with its example")
 	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
@@ -66,7 +66,7 @@ func (o *Options) check(paths []string) error {
 	dashes := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == "-" }))
 	switch {
 	case o.two() && len(paths) != 2:
-		return fmt.Errorf("%d paths: want OLD and NEW, or PATH with --base REV", len(paths))
+		return fmt.Errorf("diff compares two paths (got %d): OLD and NEW, or PATH with --base REV", len(paths))
 	case o.Cluster.On && (o.Base != "" || len(o.Objects) > 0):
 		return errors.New("--cluster: provides the old CRDs and the objects: do not set --base or --objects")
 	case o.ToKubeVersion != "" && o.Base != "":
@@ -76,7 +76,7 @@ func (o *Options) check(paths []string) error {
 	case len(paths) == 0 && !o.wholeCluster():
 		return errors.New("no CRDs given: want a file or a folder")
 	case !slices.Contains(Outputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(Outputs))
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case o.Convert.URL != "" && len(o.Objects) == 0 && !o.Cluster.On:

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -48,7 +48,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Update, "update", false, "write the actual results of failed cases into the suites as expectations")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "test again whenever a file changes")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every case")
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+phrase.Or(Outputs))
 	o.Measures.flags(f)
 	o.Converter.Add(f)
 	o.Config.Arguments = "suites"
@@ -77,7 +77,7 @@ func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
 	case len(paths) == 0:
 		return errors.New("no suites given: want files or folders (see celadon test --help)")
 	case !slices.Contains(Outputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(Outputs))
 	case stdin && (o.Watch || o.Update):
 		return errors.New("--watch and --update: standard input is not a file: want files or folders")
 	case slices.Contains(o.CRDs, "-") && slices.Contains(paths, "-"):

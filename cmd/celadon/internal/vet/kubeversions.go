@@ -132,7 +132,7 @@ func versionSentence(list []vet.KubeVersion) string {
 	return strings.Join(parts, "; ")
 }
 
-// RuleVersions describes the estimates of a rule in all Kubernetes versions of a report in a line,
+// RuleVersions describes the estimates of a rule in all Kubernetes versions of a report on one line,
 // such as "Kubernetes 1.28 to 1.30: does not compile; 1.31 to 1.37: 47". It returns "" if the report
 // has a single Kubernetes version or not this rule.
 func RuleVersions(r *vet.Report, version, path string, index int) string {

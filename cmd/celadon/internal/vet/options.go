@@ -58,7 +58,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive ones")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only errors: in text only the output of kubectl, in other formats no warnings, lints, and advice")
 	f.BoolVar(&o.Find, "find", false, "also search for objects on which a rule fails to evaluate, and for proofs that a rule rejects nothing (takes seconds per CRD)")
-	f.StringVar(&o.Fix, "fix", "", "set the suggested bounds and correct certain mistakes in the files and show the changes, with =suggested also mistakes that can mean something else; with --find, also guard rules that fail (see docs/fix.md)")
+	f.StringVar(&o.Fix, "fix", "", "set the suggested bounds and correct certain mistakes in the files and show the changes, with =suggested also mistakes that can mean something else; with --find, also guard rules that fail (see docs/vet.md)")
 	f.Lookup("fix").NoOptDefVal = certain
 	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit with 1 if there is something to fix")
 	f.StringArrayVar(&o.NoLints, "no-lint", nil, "disable the lint `NAME` (repeatable)")

@@ -48,7 +48,7 @@ type vetted struct {
 	compact []byte
 }
 
-// Run runs celadon vet.
+// Run vets the CRDs and policies in paths and writes the report. Its error has the exit code.
 func Run(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
 	if dirs, err := goPatterns(paths); err != nil || len(dirs) > 0 {
 		if err == nil {

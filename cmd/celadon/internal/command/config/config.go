@@ -176,7 +176,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 func named(path string) (*file, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
+		return nil, fmt.Errorf("--config: %s: %w", path, input.WithoutPath(err))
 	}
 	defer f.Close()
 	data, err := input.ReadAll(f, Most)

@@ -1,4 +1,4 @@
-// Package builtins connects package builtin to the commands that decide objects. It links most of kube-apiserver, so the
+// Package builtins connects package builtin to the commands that validate objects. It links most of kube-apiserver, so the
 // playground does without it.
 package builtins
 

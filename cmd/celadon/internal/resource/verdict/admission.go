@@ -77,7 +77,7 @@ func (d *decision) delete(ctx context.Context) outcome {
 	return outcome{verdict: finding.Valid}
 }
 
-// admitWrite evaluates the policies for a write that the CRD accepts. Without a verdict, they accept it, too.
+// admitWrite evaluates the policies for a write that the CRD accepts. Without a verdict, they accept it as well.
 func (d *decision) admitWrite(ctx context.Context, req engine.Request, object map[string]any) outcome {
 	if d.Admission == nil {
 		return outcome{}

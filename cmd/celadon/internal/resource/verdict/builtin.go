@@ -23,7 +23,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// decideBuiltin decides an object of a built-in kind, and evaluates the policies.
+// decideBuiltin validates an object of a built-in kind, and evaluates the policies.
 func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	old := d.old()
 	to := d.builtin.Subject(d.doc.Object, old)

@@ -276,7 +276,7 @@ func (c *CRDs) Change(reads []resource.Read, remove []string) {
 	}
 }
 
-// Engine compiles a CRD. If it equals the CRD of its name in c, the result is the engine that decides objects. The
+// Engine compiles a CRD. If it equals the CRD of its name in c, the result is the engine that validates objects. The
 // errors are those of engine.Compile.
 func (c *CRDs) Engine(of *resource.Compact, cfg engine.Config) (*engine.Engine, error) {
 	crd := of.ForEngine()

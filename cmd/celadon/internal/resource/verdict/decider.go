@@ -7,7 +7,7 @@
 // A document goes through four stages. Each of the first three may have the last word:
 //
 //	classify  is the document an object to be decided here?               classify.go
-//	route     which CRD, or which built-in kind, decides the object?      route.go
+//	route     which CRD, or which built-in kind, validates the object?      route.go
 //	decide    what does the server answer to the write?                   write.go, admission.go, upgrade.go
 //	describe  where are the errors, why, and what would be persisted?     describe.go
 //
@@ -51,7 +51,7 @@ type Config struct {
 	Filter *resource.Filter
 	// Among is set if the CRDs are among the documents. They are then not counted as objects.
 	Among bool
-	// Elsewhere, if not nil, reports whether another shard decides an object. Keyed adds the key of each object.
+	// Elsewhere, if not nil, reports whether another shard validates an object. Keyed adds the key of each object.
 	Elsewhere func(*finding.Object) bool
 	Keyed     bool
 	// Selector, if not nil, selects the objects that are reported.
@@ -70,7 +70,7 @@ type Config struct {
 	Observe func(engine.RuleRun)
 }
 
-// A Decider decides documents. It is safe for concurrent use.
+// A Decider validates documents. It is safe for concurrent use.
 type Decider struct {
 	Config
 	CRDs *CRDs
@@ -83,7 +83,7 @@ type Decider struct {
 	calls    sync.Map // the numbers of calls of webhooks
 }
 
-// New returns a Decider that decides objects by crds.
+// New returns a Decider that validates objects by crds.
 func New(cfg Config, crds *CRDs) *Decider {
 	if cfg.Filter == nil {
 		cfg.Filter = &resource.Filter{}
@@ -130,7 +130,7 @@ type decision struct {
 	*Decider
 	doc    *input.Document
 	report *finding.Object
-	// def is the CRD that decides the object, and builtin its kind if that is built in. Both are nil before route.
+	// def is the CRD that validates the object, and builtin its kind if that is built in. Both are nil before route.
 	def     *Definition
 	builtin *policyrequest.Builtin
 	// subresource is set instead of them for an object that is only sent to a subresource.

@@ -14,14 +14,14 @@ import (
 
 // Olds holds the old objects of updates.
 type Olds struct {
-	// WithoutCRD is set if objects without a CRD are kept, too.
+	// WithoutCRD is set if objects without a CRD are kept as well.
 	WithoutCRD bool
-	// Server, if not nil, decides built-in kinds, so their objects are kept, too.
+	// Server, if not nil, decides built-in kinds, so their objects are kept as well.
 	Server policyrequest.Server
 
 	byKey map[string]*oldObject
 	// byFile holds the objects of --base by file and key, because a repository may have an object in
-	// several files. They are in byKey, too.
+	// several files. They are in byKey as well.
 	byFile map[[2]string]*oldObject
 	errs   []error // objects that could not be read
 	// given is the number of objects in --old, including those without a CRD and those of other shards.

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// route finds the CRD or the built-in kind that decides the object. It has the last word if there is none.
+// route finds the CRD or the built-in kind that validates the object. It has the last word if there is none.
 func (d *decision) route() outcome {
 	id := d.doc.Identity()
 	def, typed := d.CRDs.addressee(d.doc.Object, id)
@@ -108,7 +108,7 @@ func readable(doc *input.Document, id input.Identity) error {
 	return errors.New("not a Kubernetes object: apiVersion or kind is missing")
 }
 
-// addressee returns the definition that decides an object, or nil if no usable CRD was given for it. If the object's
+// addressee returns the definition that validates an object, or nil if no usable CRD was given for it. If the object's
 // apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
 // because every endpoint rejects it in nearly the same words.
 func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {

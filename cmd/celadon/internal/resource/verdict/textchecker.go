@@ -78,7 +78,7 @@ type Answer struct {
 	Secrets secret.Texts
 }
 
-// Check decides the objects. It returns an error if the context is canceled or w.Subresource is
+// Check validates the objects. It returns an error if the context is canceled or w.Subresource is
 // invalid.
 func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	switch w.Subresource {

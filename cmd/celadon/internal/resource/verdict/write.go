@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// decide decides the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict, unless
+// decide validates the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict, unless
 // the context is canceled.
 func (d *decision) decide(ctx context.Context) outcome {
 	switch {
