@@ -36,7 +36,7 @@ func (o *Options) decides(width int) verdict.Config {
 
 // source returns the source of the documents at paths.
 func (r *runner) source(o *Options, paths []string) batch.Source {
-	return func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(r.Stdin, paths, wait, yield) }
+	return o.adjusted(func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(r.Stdin, paths, wait, yield) })
 }
 
 // readCRDs reads the CRDs at paths.
@@ -62,6 +62,9 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	decides := o.decides(r.excerptWidth(o))
 	decides.Filter = &resource.Filter{Named: paths, Kustomizations: patches}
 	after := r.source(o, crdPaths)
+	if o.among() {
+		after = o.withRendered(after)
+	}
 	switch {
 	case client != nil && len(o.CRDs) > 0:
 		after, decides.Before, err = r.before(ctx, o, client, cfg)
@@ -123,7 +126,7 @@ func (r *runner) surroundings(
 	}
 	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
 	source := func(wait func(), yield func(input.Chunk) bool) {
-		r.source(o, named)(wait, func(c input.Chunk) bool {
+		o.withRendered(r.source(o, named))(wait, func(c input.Chunk) bool {
 			c.Skip = verdict.Without(builtin.ReadKinds())
 			return yield(c)
 		})

@@ -43,7 +43,7 @@ func (r *runner) readOld(
 		if slices.ContainsFunc(paths, func(root string) bool { return o.selection().Excludes(root, chunk.File) }) {
 			return ctx.Err()
 		}
-		chunk.Each(func(doc *input.Document) bool {
+		o.adjust.chunk(chunk).Each(func(doc *input.Document) bool {
 			if base.Ignores(doc) {
 				return true
 			}

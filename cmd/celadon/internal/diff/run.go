@@ -51,7 +51,11 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	out := untrusted.NewWriter(stdout)
 	out.Colors = command.Color(s.Stdout) && o.Output == "text"
 	width, _ := command.Width(s.Stdout)
-	p := newPrinter(out, width, o)
+	p, err := newPrinters(out, width, o)
+	if err != nil {
+		return err
+	}
+	defer o.Reports.Discard()
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
 	if o.ToKubeVersion != "" {
 		all.KubeVersion, all.ToKubeVersion = o.KubeVersion, o.ToKubeVersion

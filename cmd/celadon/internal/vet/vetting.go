@@ -71,7 +71,8 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
 	out, _ := bar.ReportWriter(streams.Stdout) // a CRD's report is written with a single call
-	printer, err := o.printer(streams.Stdout, out)
+	printer, err := o.printers(streams.Stdout, out)
+	defer o.Reports.Discard()
 	if err != nil {
 		return err
 	}
