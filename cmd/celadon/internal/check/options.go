@@ -20,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // Options holds the flags of celadon check.
@@ -28,6 +29,8 @@ type Options struct {
 	NoVet                 bool
 	CRDs, Olds, CRDOlds   []string
 	Base                  string
+	Apply, FieldManager   string
+	ForceConflicts        bool
 	Subresource           string
 	KubeVersion           string
 	Validate              string
@@ -64,6 +67,9 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.Olds, "old", nil, "read old objects from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "in folders, skip files that match `GLOB`: a name, or a path if it contains / (repeatable)")
 	f.StringVar(&o.Base, "base", "", "read the old objects from OBJECTS at a git `REV`")
+	f.StringVar(&o.Apply, "apply", "", "update old objects by a `KIND` of write: client, server, or replace (default: by annotations and managedFields)")
+	f.StringVar(&o.FieldManager, "field-manager", "", "`NAME` of the field manager of server-side apply (default kubectl)")
+	f.BoolVar(&o.ForceConflicts, "force-conflicts", false, "let server-side apply take fields from other managers")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "read the CRDs before an upgrade to --crd from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a `SUBRESOURCE`: status, scale as kubectl scale does, or one of a built-in kind, such as resize")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
@@ -136,6 +142,10 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--subresource %q: want one of %s", o.Subresource, strings.Join(Subresources, ", "))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
+	case o.Apply != "" && !slices.Contains(apply.Kinds, apply.Kind(o.Apply)):
+		return fmt.Errorf("--apply %q: want client, server, or replace", o.Apply)
+	case (o.Apply != "" || o.FieldManager != "" || o.ForceConflicts) && (len(o.Olds) == 0 && o.Base == "" || o.Subresource != ""):
+		return errors.New("--apply, --field-manager, --force-conflicts: use --old PATH or --base REV, without --subresource")
 	case o.Cluster.On && len(paths) > 0:
 		return errors.New("--cluster: the objects are read from the cluster: do not name OBJECTS")
 	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):

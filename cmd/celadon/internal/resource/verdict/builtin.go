@@ -19,6 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
 )
@@ -59,7 +60,20 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		policies = &builtinAdmission{decision: d, to: subject{to, d.builtin.Mergeable()}}
 		w.User, w.Admission = d.Admission.User, policies
 	}
+	if w.Apply = d.kindOfWrite(old); w.Apply.Kind == apply.None {
+		return unsent(engine.Request{OldObject: old}, old)
+	}
 	res, err := d.builtin.Write(ctx, w)
+	if err == nil && w.Apply.Recreate && !res.Allowed && (policies == nil || policies.out.verdict == "") {
+		if out := (outcome{status: statusOf(res.Failure)}); out.refused() {
+			d.recreates()
+			w.OldObject, w.Apply = nil, apply.Write{}
+			res, err = d.builtin.Write(ctx, w)
+		}
+	}
+	if out, ended := mergesBuiltin(err); ended {
+		return out
+	}
 	var limit *engine.WorkLimitError
 	var bug *engine.InternalError
 	switch {

@@ -24,7 +24,6 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	r := d.report
 	r.Verdict, r.Problem, r.Limit, r.Bug = out.verdict, out.problem, out.limit, out.bug
 	r.Status, r.Resource = out.status, out.denied
-	r.Causes = append(r.Causes, out.causes...)
 	if out.operation != "" {
 		r.Operation = out.operation
 	}
@@ -39,6 +38,7 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	default:
 		d.describeRejected(ctx, out)
 	}
+	r.Causes = append(r.Causes, out.causes...)
 }
 
 // describeUnknown adds the position of the kind or version for which a server has no endpoint.

@@ -44,6 +44,7 @@ func (d *decision) decide(ctx context.Context) outcome {
 	}
 	if req.OldObject = d.old(); req.OldObject != nil {
 		d.report.Operation = Update
+		return d.update(ctx, req)
 	} else if d.Subresource != "" {
 		return outcome{verdict: finding.Skipped, problem: "no old object for a " + d.Subresource + " update"}
 	}
