@@ -25,10 +25,10 @@ import (
 // applies reports whether the write is a patch. A server of an older minor would reject later fields by other words, so
 // they are reported as for a replacement.
 func (w *write) applies() bool {
-	return w.old != nil && w.Object != nil && len(w.newer) == 0 && (w.Apply.Kind == apply.Client || w.Apply.Kind == apply.Server)
+	return w.Object != nil && len(w.newer) == 0 && (w.Apply.Kind == apply.Client || w.Apply.Kind == apply.Server)
 }
 
-// patch returns the body of the request of an apply, or nil if the tool sends none, and its type. It adds the parameters
+// patch returns the body of the request of an apply, or nil if the tool sends none, and the type of a patch. It adds the parameters
 // of server-side apply to query.
 func (w *write) patch(query url.Values) (body []byte, kind types.PatchType, err error) {
 	object := runtime.DeepCopyJSON(w.Object)
@@ -44,6 +44,12 @@ func (w *write) patch(query url.Values) (body []byte, kind types.PatchType, err 
 		query.Set("force", strconv.FormatBool(w.Apply.Force))
 		body, err = json.Marshal(object)
 		return body, types.ApplyYAMLPatchType, err
+	}
+	if w.old == nil {
+		if object, err = apply.Created(object); err == nil {
+			body, err = json.Marshal(object)
+		}
+		return body, "", err
 	}
 	live, err := w.served()
 	if err != nil {

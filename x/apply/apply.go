@@ -1,5 +1,5 @@
 // Package apply computes the write that kubectl apply, Argo CD, or Flux sends for an object that a server already has,
-// and the object that results. A replacement removes what the new object lacks; an apply keeps what others have set.
+// and the object that results. A replacement removes fields that the new object lacks; an apply keeps those of others.
 //
 //	w := apply.Choose(object, old)
 //	patch, err := apply.Patch(live, object, nil) // kubectl apply
@@ -52,8 +52,8 @@ const (
 	flux    = "kustomize-controller"
 )
 
-// Choose returns the write for an object by the annotations of Argo CD and Flux on it, or else by what the old object
-// tells about earlier writes.
+// Choose returns the write for an object by the annotations of Argo CD and Flux on it, or else by the traces that earlier
+// writes left in the old object.
 func Choose(object, old map[string]any) Write {
 	if w, ok := annotated(object); ok {
 		return w

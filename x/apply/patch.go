@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // A PatchError says why kubectl apply cannot compute a patch. It then sends nothing.
@@ -69,6 +71,37 @@ func newPatch(live, object map[string]any, of reflect.Type) (patch []byte, err e
 	}
 	return jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current,
 		mergepatch.RequireKeyUnchanged("apiVersion"), mergepatch.RequireKeyUnchanged("kind"), mergepatch.RequireMetadataKeyUnchanged("name"))
+}
+
+// Created returns the object that kubectl apply sends to create object: with the annotation LastApplied and without nulls in
+// mappings. The error is a *PatchError.
+func Created(object map[string]any) (map[string]any, error) {
+	data, err := annotate(object)
+	if err != nil {
+		return nil, &PatchError{err}
+	}
+	created, err := engine.Decode(data)
+	if err != nil {
+		return nil, &PatchError{err}
+	}
+	withoutNulls(created)
+	return created, nil
+}
+
+func withoutNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			if value == nil {
+				delete(v, name)
+			}
+			withoutNulls(value)
+		}
+	case []any:
+		for _, item := range v {
+			withoutNulls(item)
+		}
+	}
 }
 
 // Patched returns the JSON of live after a JSON merge patch.

@@ -144,8 +144,8 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
 	case o.Apply != "" && !slices.Contains(apply.Kinds, apply.Kind(o.Apply)):
 		return fmt.Errorf("--apply %q: want client, server, or replace", o.Apply)
-	case (o.Apply != "" || o.FieldManager != "" || o.ForceConflicts) && (len(o.Olds) == 0 && o.Base == "" || o.Subresource != ""):
-		return errors.New("--apply, --field-manager, --force-conflicts: use --old PATH or --base REV, without --subresource")
+	case (o.Apply != "" || o.FieldManager != "" || o.ForceConflicts) && (o.Subresource != "" || o.Pipe || o.Cluster.On || len(o.CRDOlds) > 0):
+		return errors.New("--apply, --field-manager, --force-conflicts: do not set --subresource, --pipe, --cluster, or --crd-old")
 	case o.Cluster.On && len(paths) > 0:
 		return errors.New("--cluster: the objects are read from the cluster: do not name OBJECTS")
 	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):

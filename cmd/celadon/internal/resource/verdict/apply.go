@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,11 @@ import (
 
 // kindOfWrite returns how a tool writes the object to an old one, or the zero Write for a replacement.
 func (d *decision) kindOfWrite(old map[string]any) apply.Write {
-	if old == nil || d.Subresource != "" || d.before == nil {
+	if d.Subresource != "" || d.report.Operation == Delete || old != nil && d.before == nil {
 		return apply.Write{}
+	}
+	if old == nil {
+		return d.kindOfCreate()
 	}
 	w := apply.Choose(d.doc.Object, old)
 	if d.Apply.Kind != "" {
@@ -32,7 +36,7 @@ func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 	tracked := apply.Annotation(old, apply.LastApplied) != "" || len(apply.Managed(old)) > 0
 	switch {
 	case tracked || w.Kind == apply.None:
-	case d.before.file != "": // a manifest in git: it is what was applied, so each kind of write replaces it
+	case d.before.file != "": // a manifest in git: with the last applied configuration, each kind of write is a replacement
 		w.Kind = apply.Replace
 	case w.Kind == apply.Server || w.Unknown:
 		d.untracked.Store(true)
@@ -44,8 +48,19 @@ func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 	return w
 }
 
-// update decides the write of an object to the old object of the request.
-func (d *decision) update(ctx context.Context, req engine.Request) outcome {
+// kindOfCreate returns how a tool creates the object, or the zero Write for a create without more.
+func (d *decision) kindOfCreate() apply.Write {
+	w := d.Apply
+	if w.Kind != apply.Client && w.Kind != apply.Server {
+		return apply.Write{}
+	}
+	w.Manager = cmp.Or(w.Manager, apply.Kubectl)
+	d.report.Apply = string(w.Kind)
+	return w
+}
+
+// apply decides the write of an object to the old object of the request, or its creation.
+func (d *decision) apply(ctx context.Context, req engine.Request) outcome {
 	w := d.kindOfWrite(req.OldObject)
 	sent, patched, out := d.applied(ctx, req, w)
 	if out.verdict == "" {
@@ -76,12 +91,20 @@ func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Writ
 	if w.Kind == "" {
 		return req, nil, outcome{}
 	}
-	version := d.report.Version()
-	live, err := d.def.engine.Convert(ctx, req.OldObject, version)
-	if err != nil {
-		return req, nil, outcome{} // the write cannot be decided for the same reason
+	version, object := d.report.Version(), d.sentObject()
+	var live map[string]any
+	var err error
+	if req.OldObject != nil {
+		if live, err = d.def.engine.Convert(ctx, req.OldObject, version); err != nil {
+			return req, nil, outcome{} // the write cannot be decided for the same reason
+		}
+	} else if w.Kind == apply.Client {
+		if object, err = apply.Created(object); err != nil {
+			return req, nil, noPatch(err)
+		}
+		req.Object, req.Raw = object, nil
+		return req, nil, outcome{}
 	}
-	object := d.sentObject()
 	switch w.Kind {
 	case apply.None:
 		return req, nil, unsent(req, live)
@@ -91,7 +114,7 @@ func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Writ
 			return req, nil, failed(err)
 		}
 		if status != nil {
-			return req, nil, rejectedBy(status)
+			return req, nil, denied(status, "")
 		}
 		req.Object, req.Raw, req.Merged = merged, nil, true
 		return req, nil, outcome{}
@@ -126,6 +149,9 @@ func (d *decision) sentObject() map[string]any {
 
 // unsent returns the outcome of an apply that changes nothing, so that the tool sends nothing.
 func unsent(req engine.Request, live map[string]any) outcome {
+	meta := maps.Clone(input.Metadata(live))
+	delete(meta, "managedFields")
+	live = withField(live, "metadata", meta)
 	return outcome{verdict: finding.Valid, request: req, result: &engine.Result{Allowed: true, Object: live, Stored: live}, processed: live}
 }
 
@@ -134,12 +160,6 @@ func noPatch(err error) outcome {
 	return outcome{verdict: finding.Invalid, status: &finding.Status{
 		Code: http.StatusBadRequest, Reason: string(metav1.StatusReasonBadRequest), Message: err.Error(),
 	}}
-}
-
-// rejectedBy returns the outcome of a request that the server answers with a status.
-func rejectedBy(status *metav1.Status) outcome {
-	out := denied(status, "")
-	return out
 }
 
 // refusePatch makes an object that the server cannot decode the answer to a patch.
@@ -164,18 +184,6 @@ func (o *outcome) refusePatch(patched []byte, doc *input.Document) {
 	status := apply.InvalidPatch(patched, why)
 	refused := denied(&status, "")
 	o.status, o.causes = refused.status, refused.causes
-}
-
-// errUntracked is the note about old objects that do not tell which tool wrote them.
-var errUntracked = errors.New("some old objects have neither the annotation " + apply.LastApplied + " nor managedFields, so their updates are decided as replacements: " +
-	"get the objects with kubectl get -o yaml --show-managed-fields, or choose the kind of write with --apply")
-
-// applyNotes returns the remarks about kinds of writes.
-func (d *Decider) applyNotes() []error {
-	if d.untracked.Load() {
-		return []error{errUntracked}
-	}
-	return nil
 }
 
 // mergesBuiltin returns the outcome of a write of a built-in kind that ends before a request is sent.

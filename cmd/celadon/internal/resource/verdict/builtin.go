@@ -153,7 +153,7 @@ func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 		}
 		if d.Diff {
 			given, _ := texts.Hide(d.doc.Object).(map[string]any)
-			r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), given, shown)
+			r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), given, d.withoutApplied(shown))
 		}
 		if d.Row && d.builtin.Exact() {
 			r.Row, r.Bug = d.builtinRow(ctx, aged(res.Object, d.now(), d.doc.Object, out.request.OldObject))
@@ -177,19 +177,25 @@ func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 		s.Outside(r.Causes)
 	case len(res.Strict) > 0:
 		r.Strict = append(r.Strict, excerpt.Strict(d.doc, res.Strict, excerpts)...)
-		for i := range r.Strict {
-			at := &r.Strict[i]
-			if at.Hint == "" {
-				at.Hint = builtinHint(props, at.Field)
-			}
-			if d.builtin.Exact() {
-				if minor := d.Server.FieldIntroduced(d.builtin.GroupVersionKind, at.Field); minor > d.minor() {
-					at.Hint = fmt.Sprintf("it needs Kubernetes 1.%d", minor)
-				}
-			}
-		}
+		d.builtinHints()
 	case d.builtin.Type != nil:
 		r.Strict = hint.MistypedAs(excerpts, d.builtin.Type)
+	}
+}
+
+// builtinHints adds hints on unknown fields.
+func (d *decision) builtinHints() {
+	props := d.builtinSchema()
+	for i := range d.report.Strict {
+		at := &d.report.Strict[i]
+		if at.Hint == "" {
+			at.Hint = builtinHint(props, at.Field)
+		}
+		if d.builtin.Exact() {
+			if minor := d.Server.FieldIntroduced(d.builtin.GroupVersionKind, at.Field); minor > d.minor() {
+				at.Hint = fmt.Sprintf("it needs Kubernetes 1.%d", minor)
+			}
+		}
 	}
 }
 

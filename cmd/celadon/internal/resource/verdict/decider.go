@@ -87,6 +87,7 @@ type Decider struct {
 	calls    sync.Map // the numbers of calls of webhooks
 	// untracked is set if an old object does not tell which tool wrote it.
 	untracked atomic.Bool
+	immutable sync.Map // the files whose objects must be recreated
 }
 
 // New returns a Decider that decides objects by crds.
@@ -119,13 +120,18 @@ func (d *Decider) Notes() []error {
 	})
 	if len(assumed) > 0 {
 		slices.Sort(assumed)
-		more := ""
-		if n := len(assumed) - maxNoted; n > 0 {
-			assumed, more = assumed[:maxNoted], fmt.Sprintf(", and %d more", n)
-		}
-		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s%s", strings.Join(assumed, ", "), more))
+		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s", someOf(assumed)))
 	}
 	return notes
+}
+
+// someOf returns the first names of a list.
+func someOf(names []string) string {
+	more := ""
+	if n := len(names) - maxNoted; n > 0 {
+		names, more = names[:maxNoted], fmt.Sprintf(", and %d more", n)
+	}
+	return strings.Join(names, ", ") + more
 }
 
 // maxNoted limits the names in a note.
