@@ -12,7 +12,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -72,20 +72,19 @@ spec:
 
 // An applySequence is one write of a manifest to an object that exists.
 type applySequence struct {
-	name, kind string // client, server, force, or replace
-	old, new   map[string]any
-	answer     answer // to the write
-	sent       bool
+	name, kind, path string // kind is client, server, force, or replace
+	created          string // client or server
+	first, change    map[string]any
+	old, next        map[string]any
+	answer           answer // to the write
+	sent             bool
 }
 
-// A recorder is a proxy of the API server that records the first answer to a write since the last reset.
+// A recorder is a proxy of the API server that records the first answer to a write of each object.
 type recorder struct {
-	mu     sync.Mutex
-	answer answer
-	sent   bool
+	mu      sync.Mutex
+	answers map[string]answer // by name
 }
-
-func (r *recorder) reset() { r.mu.Lock(); r.answer, r.sent = answer{}, false; r.mu.Unlock() }
 
 func (r *recorder) record(resp *http.Response) error {
 	if resp.Request.Method == http.MethodGet {
@@ -98,20 +97,24 @@ func (r *recorder) record(resp *http.Response) error {
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.sent {
-		r.sent, r.answer = true, answer{Code: resp.StatusCode, Warnings: resp.Header.Values("Warning")}
-		return json.Unmarshal(body, &r.answer.Body)
+	name := path.Base(resp.Request.URL.Path)
+	if _, known := r.answers[name]; known {
+		return nil
 	}
-	return nil
+	a := answer{Code: resp.StatusCode, Warnings: resp.Header.Values("Warning")}
+	err = json.Unmarshal(body, &a.Body)
+	r.answers[name] = a
+	return err
 }
 
 // recorded makes kubectl talk to the API server through a recorder.
 func recorded(t *testing.T, p *plane) *recorder {
+	t.Helper()
 	target, err := url.Parse(p.server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{}
+	r := &recorder{answers: map[string]answer{}}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.SetURL(target)
@@ -126,68 +129,89 @@ func recorded(t *testing.T, p *plane) *recorder {
 	return r
 }
 
+// applyArguments are the arguments of kubectl for each kind of write.
+var applyArguments = map[string][]string{
+	"client": {"apply"}, "server": {"apply", "--server-side"}, "force": {"apply", "--server-side", "--force-conflicts"}, "replace": {"replace"},
+}
+
 func TestApply(t *testing.T) {
 	p := start(t)
 	p.define(p.write("gears.yaml", applyCRD), "gears", "/apis/apply.example.com/v1/namespaces/default/gears")
-	r := recorded(t, p)
-	n := 30
+	n := 60
 	if level.Long() {
 		n = 600
 	}
-	var all []*applySequence
-	for i := range n {
-		all = append(all, newSequence(t, p, r, i))
+	all := make([]*applySequence, n)
+	for i := range all {
+		all[i] = newSequence(i)
 	}
-	for _, kind := range []string{"client", "server", "force", "replace"} {
-		compareSequences(t, p, kind, slices.DeleteFunc(slices.Clone(all), func(s *applySequence) bool { return s.kind != kind }))
+	of := func(kind func(*applySequence) string, want string) []*applySequence {
+		return slices.DeleteFunc(slices.Clone(all), func(s *applySequence) bool { return kind(s) != want })
+	}
+	r := recorded(t, p)
+	for _, kind := range []string{"client", "server"} {
+		seqs := of(func(s *applySequence) string { return s.created }, kind)
+		p.kubectlEach("created-"+kind, kind, seqs, func(s *applySequence) any { return s.first })
+	}
+	for _, s := range all {
+		if s.change != nil { // which may be rejected
+			p.do(http.MethodPatch, s.path+"?fieldManager=controller&fieldValidation=Ignore", text(t, s.change))
+		}
+		if s.old = p.do(http.MethodGet, s.path, "").Body; s.old["kind"] == "Status" {
+			t.Fatalf("%s was not created: %v", s.name, r.answers[s.name])
+		}
+	}
+	clear(r.answers)
+	for kind := range applyArguments {
+		seqs := of(func(s *applySequence) string { return s.kind }, kind)
+		p.kubectlEach("written-"+kind, kind, seqs, func(s *applySequence) any { return s.next })
+		for _, s := range seqs {
+			s.answer, s.sent = r.answers[s.name]
+		}
+		compareSequences(t, p, kind, seqs)
 	}
 }
 
-// newSequence runs a sequence on the server.
-func newSequence(t *testing.T, p *plane, r *recorder, i int) *applySequence {
-	t.Helper()
+// kubectlEach writes an object of each sequence with kubectl. Some are rejected.
+func (p *plane) kubectlEach(dir, kind string, all []*applySequence, object func(*applySequence) any) {
+	p.t.Helper()
+	if err := os.Mkdir(p.path(dir), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, s := range all {
+		p.write(dir+"/"+s.name+".json", text(p.t, object(s)))
+	}
+	p.kubectl("", append(slices.Clone(applyArguments[kind]), "-f", p.path(dir))...)
+}
+
+func newSequence(i int) *applySequence {
 	rng := rand.New(rand.NewPCG(61, uint64(i)))
-	s := &applySequence{name: fmt.Sprint("seq-", i), kind: []string{"client", "server", "force", "replace"}[i%4]}
-	generate, path := gear, "/apis/apply.example.com/v1/namespaces/default/gears/"+s.name
+	s := &applySequence{name: fmt.Sprint("seq-", i), kind: []string{"client", "server", "force", "replace"}[i%4], created: "client"}
+	generate, path := gear, "/apis/apply.example.com/v1/namespaces/default/gears/"
 	if i/4%2 == 1 {
-		generate, path = deployment, "/apis/apps/v1/namespaces/default/deployments/"+s.name
+		generate, path = deployment, "/apis/apps/v1/namespaces/default/deployments/"
 	}
-	first := generate(rng, s.name, nil)
-	create := []string{"apply", "-f", "-"}
-	if s.kind == "server" || s.kind == "force" && rng.IntN(2) == 0 {
-		create = append(create, "--server-side")
+	s.path = path + s.name
+	if s.first = generate(rng, s.name, nil); s.kind == "server" || s.kind == "force" && rng.IntN(2) == 0 {
+		s.created = "server"
 	}
-	if out, code := p.kubectl(text(t, first), create...); code != 0 {
-		t.Fatalf("%s: create: %s\n%s", s.name, out, text(t, first))
-	}
-	change := generate(rng, s.name, nil)
-	delete(change, "metadata")
 	if rng.IntN(5) > 0 {
-		p.do(http.MethodPatch, path+"?fieldManager=controller&fieldValidation=Ignore", text(t, change)) // may be rejected
+		s.change = generate(rng, s.name, nil)
+		delete(s.change, "metadata")
 	}
-	s.old = p.do(http.MethodGet, path, "").Body
-	s.new = generate(rng, s.name, first)
-	args := map[string][]string{
-		"client": {"apply"}, "server": {"apply", "--server-side"}, "force": {"apply", "--server-side", "--force-conflicts"}, "replace": {"replace"},
-	}[s.kind]
-	r.reset()
-	p.kubectl(text(t, s.new), append(args, "-f", "-")...)
-	s.answer, s.sent = r.answer, r.sent
+	s.next = generate(rng, s.name, s.first)
 	return s
 }
 
 // compareSequences compares the server's answers with those of celadon check.
 func compareSequences(t *testing.T, p *plane, kind string, all []*applySequence) {
 	t.Helper()
-	olds, manifests := filepath.Join(p.dir, kind+"-old"), filepath.Join(p.dir, kind+"-new")
-	for _, dir := range []string{olds, manifests} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	olds, manifests := p.path(kind+"-old"), p.path("written-"+kind)
+	if err := os.Mkdir(olds, 0o700); err != nil {
+		t.Fatal(err)
 	}
 	for _, s := range all {
-		p.write(filepath.Base(olds)+"/"+s.name+".json", text(t, s.old))
-		p.write(filepath.Base(manifests)+"/"+s.name+".json", text(t, s.new))
+		p.write(kind+"-old/"+s.name+".json", text(t, s.old))
 	}
 	args := []string{"check", "--crd", p.path("gears.yaml"), "--old", olds, "-o", "jsonl", "--persisted", "--apply"}
 	if kind == "force" {
@@ -209,7 +233,7 @@ func compareSequences(t *testing.T, p *plane, kind string, all []*applySequence)
 			t.Fatalf("%s %s: not decided: %s", kind, s.name, out)
 		}
 		if diff := cmp.Diff(s.onServer(), byCeladon(got)); diff != "" {
-			t.Errorf("%s %s (-server +celadon): %s\nold: %s\nnew: %s", kind, s.name, diff, text(t, s.old), text(t, s.new))
+			t.Errorf("%s %s (-server +celadon): %s\nold: %s\nnew: %s", kind, s.name, diff, text(t, s.old), text(t, s.next))
 		}
 	}
 }

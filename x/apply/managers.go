@@ -74,9 +74,13 @@ func (m *Managers) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter 
 	return fieldpath.NewExcludeFilterSetMap(sets)
 }
 
+// maxManagers limits the entries of managedFields. A server keeps ten for updates, and one for each tool that applies.
+const maxManagers = 10_000
+
 // Merge returns the result of server-side apply: object, in the version of the request, merged into live, which is the
 // stored object as a read in that version returns it, or nil. The result includes managedFields and defaults. A status is
-// set if the server rejects the request, for example with 409 for a conflict. Merge does not modify the objects.
+// set if the server rejects the request, for example with 409 for a conflict. The error can be an *engine.WorkLimitError. Merge
+// does not modify the objects.
 func (m *Managers) Merge(live, object map[string]any, version, subresource string, w Write) (
 	merged map[string]any, status *metav1.Status, err error,
 ) {
@@ -85,6 +89,9 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 			merged, status, err = nil, nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
+	if len(Managed(live)) > maxManagers {
+		return nil, nil, &engine.WorkLimitError{Part: "managedFields", Reason: fmt.Sprintf("objects with more than %d managers are not merged", maxManagers)}
+	}
 	manager, err := m.Manager(version, subresource)
 	if err != nil {
 		return nil, nil, err

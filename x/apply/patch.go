@@ -104,11 +104,14 @@ func withoutNulls(v any) {
 	}
 }
 
-// Patched returns the JSON of live after a JSON merge patch.
-func Patched(live map[string]any, patch []byte) ([]byte, error) {
+// Patched returns the JSON of live after a patch of Patch with the same type.
+func Patched(live map[string]any, patch []byte, of reflect.Type) ([]byte, error) {
 	current, err := encode(live)
 	if err != nil {
 		return nil, err
+	}
+	if of != nil {
+		return strategicpatch.StrategicMergePatch(current, patch, reflect.New(of).Interface())
 	}
 	return jsonpatch.MergePatch(bytes.TrimSuffix(current, []byte("\n")), patch)
 }

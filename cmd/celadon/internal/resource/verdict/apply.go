@@ -110,6 +110,9 @@ func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Writ
 		return req, nil, unsent(req, live)
 	case apply.Server:
 		merged, status, err := d.def.managers.Merge(live, object, version, "", w)
+		if limit := new(engine.WorkLimitError); errors.As(err, &limit) {
+			return req, nil, outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
+		}
 		if err != nil {
 			return req, nil, failed(err)
 		}
@@ -126,7 +129,7 @@ func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Writ
 	case patch == nil:
 		return req, nil, unsent(req, live)
 	}
-	if patched, err = apply.Patched(live, patch); err != nil {
+	if patched, err = apply.Patched(live, patch, nil); err != nil {
 		return req, nil, noPatch(err)
 	}
 	if req.Object, err = engine.Decode(patched); err != nil {
