@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
@@ -68,6 +69,8 @@ type Write struct {
 	// Name is the name in messages about the structure, and Namespace that of the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
+	// Apply is how OldObject is written; its zero value replaces it. Only a Server considers it.
+	Apply apply.Write
 	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest.
 	KubeMinor int
 	// Objects are those that admission plugins of the server read in addition to its own. Others are ignored.

@@ -131,7 +131,7 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 	req := builtin.Request{
 		Assume: w.Assume, NoObject: w.NoObject, KubeMinor: w.KubeMinor,
 		Kind: w.Kind, Object: w.Object, Raw: w.Raw, OldObject: w.OldObject, DuplicateKeys: w.DuplicateKeys,
-		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation,
+		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation, Apply: w.Apply,
 	}
 	if w.User.Name != "" {
 		req.User = &user.DefaultInfo{Name: w.User.Name, UID: w.User.UID, Groups: w.User.Groups, Extra: w.User.Extra}

@@ -46,8 +46,11 @@ func (d *decision) old() map[string]any {
 	if operation == Create {
 		return nil
 	}
-	if old, ok := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); ok {
-		return old
+	if d.before = d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); d.before != nil {
+		if file := d.before.file; file != d.doc.File {
+			d.report.OldFile = file
+		}
+		return d.before.value()
 	}
 	if operation == Update {
 		return d.doc.Object
@@ -60,8 +63,8 @@ func (d *decision) old() map[string]any {
 func (d *decision) delete(ctx context.Context) outcome {
 	d.report.Operation = Delete
 	stored := d.doc.Object
-	if old, ok := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); ok {
-		stored = old
+	if old := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); old != nil {
+		stored = old.value()
 	}
 	old, err := d.def.engine.Convert(ctx, stored, d.report.Version())
 	var notChecked *engine.NotCheckedError
