@@ -122,15 +122,7 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 
 func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind, cfg engine.Config) *Builtin {
 	props := func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(gvk) }
-	k := &Builtin{}
-	k.Mergeable = sync.OnceValue(func() *Mergeable {
-		schema, _ := props() // nil on an error
-		m := NewMergeable(schema)
-		if m.Schema = m.Schema.Strict(); k.server != nil {
-			m.defaults = func(object map[string]any) { k.server.SetDefaults(gvk, object) }
-		}
-		return m
-	})
+	k := &Builtin{Mergeable: sync.OnceValue(func() *Mergeable { return b.Mergeable(gvk) })}
 	if b.Server != nil {
 		if r, ok := b.Server.Resource(gvk); ok {
 			k.Kind = builtin.Kind{GroupVersionKind: gvk, Resource: r.Name, Namespaced: r.Namespaced}
@@ -153,6 +145,19 @@ func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind
 		return engine.CompileSchema(props, cfg)
 	})
 	return k
+}
+
+// Mergeable returns a built-in kind, also one without a resource, as mutating policies need it.
+func (b *Builtins) Mergeable(gvk schema.GroupVersionKind) *Mergeable {
+	var props *apiextensionsv1.JSONSchemaProps
+	if catalog, err := builtin.Newest(); err == nil {
+		props, _ = catalog.Schema(gvk) // nil on an error
+	}
+	m := NewMergeable(props)
+	if m.Schema = m.Schema.Strict(); b.Server != nil {
+		m.defaults = func(object map[string]any) { b.Server.SetDefaults(gvk, object) }
+	}
+	return m
 }
 
 // Exact reports whether writes are decided as by an API server, rather than by their structure only.

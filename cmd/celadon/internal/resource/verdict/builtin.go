@@ -48,7 +48,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		}
 	case old != nil:
 		d.report.Operation = Update
-		if d.Subresource == "scale" {
+		if d.Subresource == scaleName {
 			w.Object, w.Raw, w.DuplicateKeys = d.scaled(), nil, nil
 		}
 	default:
@@ -57,6 +57,9 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	var policies *builtinAdmission
 	if d.Admission != nil {
 		policies = &builtinAdmission{decision: d, to: subject{to, d.builtin.Mergeable()}}
+		if d.Subresource == scaleName {
+			policies.to = subject{scales(to), d.builtins.Mergeable(scaleKind)}
+		}
 		w.User, w.Admission = d.Admission.User, policies
 	}
 	res, err := d.builtin.Write(ctx, w)
@@ -110,7 +113,7 @@ type builtinAdmission struct {
 }
 
 func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
-	if !a.Admission.Policies.Mutates() || object == nil {
+	if object == nil {
 		return nil, true
 	}
 	object, changed, out := a.mutated(ctx, a.to, object, old)
