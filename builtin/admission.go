@@ -38,7 +38,7 @@ func (*admitter) Handles(admission.Operation) bool { return true }
 
 func (a *admitter) Admit(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
 	if attrs.GetOldObject() != nil && attrs.GetObject() != nil {
-		setVersion(attrs.GetObject())
+		a.setVersion(attrs.GetObject())
 	}
 	if err := a.mutateByPlugins(ctx, attrs, o); err != nil {
 		return err
@@ -121,9 +121,9 @@ func (a *admitter) Validate(ctx context.Context, attrs admission.Attributes, o a
 }
 
 // setVersion gives an object the resource version of the one that it replaces, as if the client had read that first.
-func setVersion(object runtime.Object) {
+func (a *admitter) setVersion(object runtime.Object) {
 	if to, err := meta.Accessor(object); err == nil { // options have no metadata
-		to.SetResourceVersion(storedVersion)
+		to.SetResourceVersion(a.write.storedVersion())
 	}
 }
 

@@ -110,6 +110,8 @@ type builtinAdmission struct {
 	*decision
 	to  subject
 	out outcome
+	// validated is set once the validating policies ran. The server's code asks twice about the deletion of a Pod.
+	validated bool
 }
 
 func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
@@ -124,7 +126,9 @@ func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]an
 }
 
 func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]any) bool {
-	a.out = a.admit(ctx, a.to.Subject, object, old)
+	if !a.validated {
+		a.validated, a.out = true, a.admit(ctx, a.to.Subject, object, old)
+	}
 	return a.out.verdict == ""
 }
 
