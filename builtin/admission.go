@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -86,6 +87,19 @@ func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	maps.Copy(object, out)
 }
 
+// Convert returns an object of a built-in kind in another version, with the defaults of both.
+func Convert(object map[string]any, to schema.GroupVersionKind) (map[string]any, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)
+	if err != nil {
+		return nil, err
+	}
+	return versioned(decoded, to, legacyscheme.Scheme)
+}
+
 // mutate lets Admission change the object.
 func (a *admitter) mutate(
 	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
@@ -133,21 +147,21 @@ func newReview(attrs admission.Attributes, o admission.ObjectInterfaces) (r Revi
 		Namespace: attrs.GetNamespace(), Name: attrs.GetName(), Operation: attrs.GetOperation(),
 		Options: attrs.GetOperationOptions(),
 	}
-	if r.Object, err = versioned(attrs.GetObject(), r.Kind, o); err != nil {
+	if r.Object, err = versioned(attrs.GetObject(), r.Kind, o.GetObjectConvertor()); err != nil {
 		return r, err
 	}
-	r.OldObject, err = versioned(attrs.GetOldObject(), r.Kind, o)
+	r.OldObject, err = versioned(attrs.GetOldObject(), r.Kind, o.GetObjectConvertor())
 	return r, err
 }
 
 // versioned returns an object in the version of kind. object may be nil.
 func versioned(
-	object runtime.Object, kind schema.GroupVersionKind, o admission.ObjectInterfaces,
+	object runtime.Object, kind schema.GroupVersionKind, convertor runtime.ObjectConvertor,
 ) (map[string]any, error) {
 	if object == nil {
 		return nil, nil
 	}
-	out, err := o.GetObjectConvertor().ConvertToVersion(object, kind.GroupVersion())
+	out, err := convertor.ConvertToVersion(object, kind.GroupVersion())
 	if err != nil {
 		return nil, err
 	}

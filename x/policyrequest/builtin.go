@@ -48,6 +48,9 @@ type Resource struct {
 	Name       string // the plural name in URLs
 	Namespaced bool
 	Type       reflect.Type // the Go type of the objects
+	// Equivalents, if not nil, returns the other versions in which clusters serve the resource by default, without Schema
+	// and Default.
+	Equivalents func() []policy.Equivalent
 }
 
 // An Absence explains that a server does not serve a kind.
@@ -97,7 +100,8 @@ type Builtin struct {
 	// Mergeable is the kind as mutating policies need it.
 	Mergeable func() *Mergeable
 
-	server Server
+	server      Server
+	equivalents func() []policy.Equivalent // nil without a server
 	// schema is compiled when an object needs it. It is nil with a server.
 	schema func() (*engine.Schema, error)
 }
@@ -127,6 +131,16 @@ func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind
 		if r, ok := b.Server.Resource(gvk); ok {
 			k.Kind = builtin.Kind{GroupVersionKind: gvk, Resource: r.Name, Namespaced: r.Namespaced}
 			k.Type, k.server = r.Type, b.Server
+			k.equivalents = sync.OnceValue(func() (list []policy.Equivalent) {
+				if r.Equivalents != nil {
+					list = r.Equivalents()
+				}
+				for i := range list {
+					m := b.Mergeable(list[i].Kind)
+					list[i].Schema, list[i].Default = m.Schema, m.SetDefaults
+				}
+				return list
+			})
 			return k
 		}
 	}
@@ -186,7 +200,11 @@ func (k *Builtin) Namespace(namespace, name string) string {
 
 // Subject returns the subject of an object in the given forms.
 func (k *Builtin) Subject(objects ...map[string]any) Subject {
-	return Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
+	to := Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
+	if k.equivalents != nil {
+		to.Equivalents = slices.Clone(k.equivalents())
+	}
+	return to
 }
 
 // Write decides a write. If the policies end it, the result has only warnings. The error is the context's, a
