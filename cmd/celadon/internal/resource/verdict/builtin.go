@@ -49,7 +49,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		}
 	case old != nil:
 		d.report.Operation = Update
-		if d.Subresource == "scale" {
+		if d.Subresource == scaleName {
 			w.Object, w.Raw, w.DuplicateKeys = d.scaled(), nil, nil
 		}
 	default:
@@ -58,6 +58,9 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	var policies *builtinAdmission
 	if d.Admission != nil {
 		policies = &builtinAdmission{decision: d, to: subject{to, d.builtin.Mergeable()}}
+		if d.Subresource == scaleName {
+			policies.to = subject{scales(to), d.builtins.Mergeable(scaleKind)}
+		}
 		w.User, w.Admission = d.Admission.User, policies
 	}
 	if w.Apply = d.kindOfWrite(old); w.Apply.Kind == apply.None {
@@ -121,10 +124,12 @@ type builtinAdmission struct {
 	*decision
 	to  subject
 	out outcome
+	// validated is set once the validating policies ran. The server's code asks twice about the deletion of a Pod.
+	validated bool
 }
 
 func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
-	if !a.Admission.Policies.Mutates() || object == nil {
+	if object == nil {
 		return nil, true
 	}
 	object, changed, out := a.mutated(ctx, a.to, object, old)
@@ -135,7 +140,9 @@ func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]an
 }
 
 func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]any) bool {
-	a.out = a.admit(ctx, a.to.Subject, object, old)
+	if !a.validated {
+		a.validated, a.out = true, a.admit(ctx, a.to.Subject, object, old)
+	}
 	return a.out.verdict == ""
 }
 

@@ -341,6 +341,9 @@ func (c *CRDs) Found() []error {
 
 // namespaced reports whether a kind is namespaced. It returns true for unknown kinds.
 func (c *CRDs) namespaced(gk schema.GroupKind) bool {
+	if gk == (schema.GroupKind{Kind: "Namespace"}) { // whose requests have a namespace
+		return false
+	}
 	e := c.catalog.Find(gk)
 	return e == nil || e.Namespaced()
 }

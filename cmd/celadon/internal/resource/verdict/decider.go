@@ -153,6 +153,8 @@ type decision struct {
 	before *oldObject
 	// typed is set if apiVersion and kind are strings.
 	typed bool
+	// mutatingMatched is set once the mutating webhooks of the request are known.
+	mutatingMatched bool
 }
 
 // An outcome is the verdict of a stage, and the reason. Without a verdict, the next stage follows.
