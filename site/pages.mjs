@@ -11,7 +11,7 @@ const groups = [
 	["Start", ["which-command", "install", "tour", "playground", "concepts", "compared"]],
 	["Write rules", ["functions", "recipes", "cost", "errors", "lints", "vet", "find", "test", "repl", "editors", "go-markers", "explain"]],
 	["Check objects", ["check", "builtin", "policies", "persisted", "ci", "cluster"]],
-	["Upgrade", ["versions", "diff", "convert"]],
+	["Upgrade", ["versions", "kubernetes-1.38", "diff", "convert"]],
 	["Embed", ["embedding", "go"]],
 	["Operate", ["admission", "speed", "security"]],
 	["Reference", ["exact", "stability"]],

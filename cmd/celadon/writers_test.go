@@ -25,7 +25,7 @@ var mayWrite = map[string]string{
 	"internal/finding/print/spool.go":              "a temporary file, in the system's folder and without a name",
 	"internal/repl/editor.go":                      "a temporary file for the user's editor, in a folder of its own",
 	"internal/input/open.go":                       "opens for reading alone, without waiting for a pipe",
-	"internal/input/cluster/clustertest/server.go": "serves tests alone",
+	"internal/testing/clustertest/server.go": "serves tests alone",
 }
 
 // TestOneWriter fails if a command writes files without the package outfile, which rejects links out of

@@ -122,7 +122,7 @@ func LintNames() []string {
 	for _, l := range lints() {
 		names = append(names, l.name)
 	}
-	return append(names, yamlBoolean, optionalParent, keptUnknownFields, largeCRD, droppedKey)
+	return append(names, yamlBoolean, optionalParent, contradiction, keptUnknownFields, largeCRD, droppedKey)
 }
 
 func (a *admission) lints() []Lint {

@@ -63,7 +63,7 @@ func (k *Functions) env(minor int) *cel.Env {
 // since returns the first minor version whose environment for new rules satisfies has, or 0 if no
 // version does.
 func (k *Functions) since(has func(*cel.Env) bool) int {
-	for minor := types.Oldest; minor <= types.Newest; minor++ {
+	for minor := types.Oldest; minor <= types.Last; minor++ {
 		if env := k.env(minor); env != nil && has(env) {
 			return minor
 		}
@@ -74,7 +74,7 @@ func (k *Functions) since(has func(*cel.Env) bool) int {
 func sinceText(minor int) string {
 	switch minor {
 	case 0:
-		return fmt.Sprintf("not in new rules up to 1.%d", types.Newest)
+		return fmt.Sprintf("not in new rules up to 1.%d", types.Last)
 	case types.Oldest:
 		return fmt.Sprintf("1.%d or before", types.Oldest)
 	}

@@ -117,7 +117,7 @@ func Values(cmd *cobra.Command, flag string, values ...string) {
 // KubeVersions completes --kube-version with the supported versions.
 func KubeVersions(cmd *cobra.Command, flags ...string) {
 	var versions []string
-	for minor := types.Newest; minor >= types.Oldest; minor-- {
+	for minor := types.Last; minor >= types.Oldest; minor-- {
 		versions = append(versions, types.Version{Minor: minor}.String())
 	}
 	for _, flag := range flags {

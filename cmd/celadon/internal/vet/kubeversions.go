@@ -13,15 +13,19 @@ import (
 )
 
 // versions sets the Kubernetes versions of cfg. Without --kube-version, the newest decides and the
-// verdicts of all are reported.
+// verdicts of all released ones are reported. Of a list, the newest released version decides the texts.
 func (o *Options) versions(cfg *vet.Config) error {
-	list := types.Versions()
+	list := types.Released()
 	if o.KubeVersion != "" {
 		var err error
 		if list, err = types.ParseVersions(o.KubeVersion); err != nil {
 			return fmt.Errorf("--kube-version: %w", err)
 		}
-		cfg.KubeVersion = list[len(list)-1].String()
+		newest := len(list) - 1
+		if newest > 0 && list[newest].Preview() {
+			newest--
+		}
+		cfg.KubeVersion = list[newest].String()
 		cfg.AdviseAll = len(list) > 1
 	}
 	if len(list) > 1 {

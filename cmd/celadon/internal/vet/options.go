@@ -42,7 +42,7 @@ func Outputs() []string { return []string{"text", "json", "junit", "sarif", "git
 
 // KubeVersions returns the values of --kube-version, newest first.
 func KubeVersions() (list []string) {
-	for minor := types.Newest; minor >= types.Oldest; minor-- {
+	for minor := types.Last; minor >= types.Oldest; minor-- {
 		list = append(list, types.Version{Minor: minor}.String())
 	}
 	return list

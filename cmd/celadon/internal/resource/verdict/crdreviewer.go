@@ -70,7 +70,7 @@ func vetDocument(ctx context.Context, doc *input.Document, cfg vet.Config) (*vet
 	if err != nil {
 		return nil, err
 	}
-	if v.Minor == types.Newest {
+	if v.Minor >= types.Newest {
 		if crd, ok := resource.DecodeStrict(doc); ok {
 			return vet.VetCRD(ctx, crd, cfg)
 		}
