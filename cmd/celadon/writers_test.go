@@ -20,11 +20,11 @@ var (
 
 // mayWrite maps the only files that may use them to the reason.
 var mayWrite = map[string]string{
-	"internal/command/outfile/outfile.go":          "all output files",
-	"internal/command/outfile/target.go":           "all output files",
-	"internal/finding/print/spool.go":              "a temporary file, in the system's folder and without a name",
-	"internal/repl/editor.go":                      "a temporary file for the user's editor, in a folder of its own",
-	"internal/input/open.go":                       "opens for reading alone, without waiting for a pipe",
+	"internal/command/outfile/outfile.go":    "all output files",
+	"internal/command/outfile/target.go":     "all output files",
+	"internal/finding/print/spool.go":        "a temporary file, in the system's folder and without a name",
+	"internal/repl/editor.go":                "a temporary file for the user's editor, in a folder of its own",
+	"internal/input/open.go":                 "opens for reading alone, without waiting for a pipe",
 	"internal/testing/clustertest/server.go": "serves tests alone",
 }
 
