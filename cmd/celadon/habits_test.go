@@ -23,7 +23,6 @@ func TestHabits(t *testing.T) {
 		{"check -f " + good + " --dry-run=server", command.Usage, "celadon writes nothing to a cluster"},
 		{"check -f " + good + " --strict", command.Usage, "unless --validate warn or ignore is set"},
 		{"check --schema-location x " + good, command.Usage, "use --crd PATH"},
-		{"check -A", command.Usage, "--all-namespaces: use it with --cluster"},
 		{"check -A x", command.Usage, "--all-namespaces: use it with --cluster"},
 		{"check -n default x", command.Usage, "--namespace: use it with --cluster"},
 		{"check --kubeconfig x y", command.Usage, "--kubeconfig: use it with --cluster"},
