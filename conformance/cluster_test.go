@@ -199,7 +199,7 @@ func (s *Server) clusterReport(t *testing.T, command string, paths []string) {
 		t.Fatal(err)
 	}
 	config := s.kubeconfig(t, s.host)
-	live, told, code := celadon(t, command, config, "", "check", "--cluster", "-o", "json")
+	live, told, code := celadon(t, command, config, "", "check", "--cluster", "-A", "-o", "json")
 	if !strings.Contains(told, "10 kinds in the storage version: kind0s.fleet.io v1, kind1s.fleet.io v1") {
 		t.Error(told)
 	}
@@ -241,7 +241,7 @@ func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resou
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, told, code := celadon(t, command, s.kubeconfig(t, s.host), "", "check", "--cluster", "--crd", file, "-o", "json")
+	out, told, code := celadon(t, command, s.kubeconfig(t, s.host), "", "check", "--cluster", "-A", "--crd", file, "-o", "json")
 	var rep struct{ Objects []foretold }
 	if err := json.Unmarshal([]byte(out), &rep); err != nil || code != 1 || len(rep.Objects) != 50 {
 		t.Fatalf("exit code %d, %v, %d objects\n%s", code, err, len(rep.Objects), told)
@@ -421,7 +421,7 @@ func (s *Server) clusterExpired(t *testing.T, command string, r *Resource) {
 		proxy.ServeHTTP(w, req)
 	}))
 	defer between.Close()
-	out, told, code := celadon(t, command, s.kubeconfig(t, between.URL), "", "check", "--cluster", "-o", "json", "--summary")
+	out, told, code := celadon(t, command, s.kubeconfig(t, between.URL), "", "check", "--cluster", "-A", "-o", "json", "--summary")
 	if want := fmt.Sprintf(`"checked": %d`, objects+50); code == 2 || !strings.Contains(out, want) {
 		t.Errorf("exit code %d, want %s: %.500s\n%s", code, want, out, told)
 	}

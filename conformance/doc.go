@@ -26,8 +26,6 @@
 //   - vet-corpus, vet-mutants and vet-slips (TestVet): create and update CRDs on the server, and
 //     compare the answers of engine/vet. They use the CRDs of a corpus, corrupted copies, and
 //     copies with typos: a sample, or with CELADON_LEVEL=long all CRDs and many more copies.
-//   - openapi (TestOpenAPI): compares the output of celadon-openapi with the documents that the
-//     server publishes, for a sample of the CRDs or with CELADON_LEVEL=long for all.
 //   - TestSuite: generates the data of the conformance suite, and compares it with suite/data. See
 //     package suite.
 //   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain

@@ -34,12 +34,12 @@ type actionRun struct {
 
 func newActionRun(t *testing.T, dir string, env ...string) *actionRun {
 	t.Helper()
-	temp := tree(t, map[string]string{"bin/gh": fakeGH})
+	temp := tree(t, map[string]string{"bin/gh": fakeGH, "celadon-reports/x": ""})
 	if err := os.Chmod(filepath.Join(temp, "bin/gh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	env = append(env, "RUNNER_TEMP="+temp, "CALLS="+filepath.Join(temp, "calls"), "PATH="+filepath.Join(temp, "bin")+":"+os.Getenv("PATH"),
-		"COMMENT=true", "KUBE_VERSION=", "GITHUB_REPOSITORY=a/b", "GITHUB_JOB=celadon", "PULL_REQUEST=7")
+		"KUBE_VERSION=", "GITHUB_STEP_SUMMARY="+filepath.Join(temp, "summary"), "GITHUB_OUTPUT="+filepath.Join(temp, "output"), "GITHUB_REPOSITORY=a/b", "GITHUB_JOB=celadon", "PULL_REQUEST=7")
 	return &actionRun{scripts: readAction(t), dir: dir, temp: temp, env: env}
 }
 
@@ -80,8 +80,12 @@ func TestActionVetsAndTests(t *testing.T) {
 		if (err == nil) != (c.want == "") || !strings.Contains(out, c.want) {
 			t.Errorf("%s %q: %v: %s", c.step, c.env, err, out)
 		}
-		if _, err := os.Stat(filepath.Join(r.temp, "celadon-reports", c.step+".code")); (err == nil) == strings.Contains(c.want, "without") {
-			t.Errorf("%s %q: the report: %v", c.step, c.env, err)
+		ran := !strings.Contains(c.want, "without")
+		if output := r.read(t, "output"); strings.HasPrefix(output, "code=") != ran {
+			t.Errorf("%s %q: the output: %q", c.step, c.env, output)
+		}
+		if summary := r.read(t, "summary"); strings.HasPrefix(summary, "### celadon "+c.step+"\n") != ran {
+			t.Errorf("%s %q: the summary: %s", c.step, c.env, summary)
 		}
 	}
 }
@@ -124,9 +128,9 @@ func TestActionComments(t *testing.T) {
 	t.Parallel()
 	const marker = "<!-- celadon celadon -->\n"
 	for _, c := range []struct{ objects, comments, call, body string }{
-		{"bad", "", "api --silent --method POST repos/a/b/issues/7/comments --field body=@", "**celadon check**: failed\n\n    The CronTab \"too-many\" is invalid: "},
+		{"bad", "", "api --silent --method POST repos/a/b/issues/7/comments --field body=@", "**celadon check**: failed\n\n### celadon check\n\n- **error** `examples/crontab/objects/bad.yaml:"},
 		{"bad", "41\n52\n", "api --silent --method PATCH repos/a/b/issues/comments/41 --field body=@", "**celadon check**: failed"},
-		{"good", "41\n", "api --silent --method PATCH repos/a/b/issues/comments/41 --field body=@", "**celadon check**: passed\n\n    2 objects checked: 2 valid, 0 invalid\n"},
+		{"good", "41\n", "api --silent --method PATCH repos/a/b/issues/comments/41 --field body=@", "**celadon check**: passed\n\n### celadon check\n\n\n    2 objects checked: 2 valid, 0 invalid\n"},
 		{"good", "", "", ""},
 	} {
 		r := newActionRun(t, "../..", "CRD=examples/crontab/crd.yaml", "BASE=", "HEAD_REPOSITORY=a/b", "COMMENTS="+c.comments)
@@ -158,55 +162,6 @@ func TestActionCommentsDenied(t *testing.T) {
 	out, err = r.step(t, "comment", "HEAD_REPOSITORY=a/b", "COMMENTS=denied")
 	if err == nil || !strings.Contains(out, "give the job the permission pull-requests: write") {
 		t.Errorf("denied: %v: %s", err, out)
-	}
-}
-
-// TestAttackActionComment checks that untrusted text in a report stays in its code block or span, and that a
-// comment is below GitHub's limit of 65,536 characters.
-func TestAttackActionComment(t *testing.T) {
-	t.Parallel()
-	hostile := "```\n~~~~\n</details>\r\n\r\n@everyone <!-- celadon celadon -->\n# heading\n" + strings.Repeat("\n", 50000) + strings.Repeat("x", 50000)
-	block := "  <details><summary>this object</summary>\n\n  ```yaml\n" + strings.Repeat("  a: @everyone\n", 100) + "  ```\n  </details>\n\n"
-	for name, diff := range map[string]string{
-		"one line":       "## CRD changes\n- `" + strings.Repeat("@everyone ", 10000) + "`\n",
-		"lines":          strings.Repeat("- `a`: `@everyone [click](http://example.com)`\n", 1000),
-		"blocks":         strings.Repeat(block, 100),
-		"no line breaks": strings.Repeat("y", 100000),
-	} {
-		r := newActionRun(t, "../..", "HEAD_REPOSITORY=a/b", "COMMENTS=")
-		reports := filepath.Join(r.temp, "celadon-reports")
-		files := map[string]string{"diff.code": "1\n", "diff.md": diff}
-		for _, name := range []string{"check", "vet", "test"} {
-			files[name+".code"], files[name+".txt"] = "1\n", hostile
-		}
-		if err := os.MkdirAll(reports, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range files {
-			if err := os.WriteFile(filepath.Join(reports, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if out, err := r.step(t, "comment"); err != nil {
-			t.Fatalf("%s: %v: %s", name, err, out)
-		}
-		body := r.read(t, "calls.body")
-		if len(body) > 65536 {
-			t.Errorf("%s: the comment has %d bytes", name, len(body))
-		}
-		inside := map[string]bool{} // lines of diff.md, which are harmless if they are whole
-		for line := range strings.Lines(diff) {
-			inside[strings.TrimSuffix(line, "\n")] = strings.HasSuffix(line, "\n")
-		}
-		for i, line := range strings.Split(body, "\n") {
-			own := line == "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "**celadon ") || inside[line] || strings.HasPrefix(line, "Long reports")
-			if i > 0 && !own || strings.Contains(line, "\r") {
-				t.Errorf("%s: line %d: %.80q", name, i, line)
-			}
-		}
-		if strings.Count(body, "<details>") != strings.Count(body, "\n  </details>") || strings.Count(body, "\n  ```")%2 > 0 {
-			t.Errorf("%s: a block is not closed: %.200q", name, body[max(0, len(body)-200):])
-		}
 	}
 }
 

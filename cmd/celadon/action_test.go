@@ -18,9 +18,14 @@ import (
 
 // action holds the fields of action.yml.
 type action struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Inputs      map[string]struct {
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Branding    map[string]string `json:"branding"`
+	Outputs     map[string]struct {
+		Description string `json:"description"`
+		Value       string `json:"value"`
+	} `json:"outputs"`
+	Inputs map[string]struct {
 		Description string `json:"description"`
 		Default     string `json:"default"`
 	} `json:"inputs"`
@@ -81,7 +86,9 @@ func actionStep(t *testing.T, dir, script string, env ...string) (string, error)
 	t.Helper()
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), env...)
+	temp := tree(t, map[string]string{"celadon-reports/x": ""})
+	cmd.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_STEP_SUMMARY="+filepath.Join(temp, "summary"), "GITHUB_OUTPUT="+filepath.Join(temp, "output"))
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

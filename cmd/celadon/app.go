@@ -44,7 +44,7 @@ Kubernetes API server does, and helps you write their CEL rules.`,
 	addGroup(root, "Validate", checkCommand(s), convertCommand(s), diffCommand(s), vetCommand(s))
 	addGroup(root, "Author", docsCommand(s), evalCommand(s), explainCommand(s), playgroundCommand(s), replCommand(s))
 	addGroup(root, "Test", findCommand(s), testCommand(s))
-	addGroup(root, "Operate", manifestsCommand(s), mergeCommand(s), serveCommand(s))
+	addGroup(root, "Operate", crdsCommand(s), manifestsCommand(s), mergeCommand(s), serveCommand(s))
 	addGroup(root, "Integrate", lspCommand(s), versionCommand(s))
 	command.GroupCommands(root)
 	command.Complete(root, mistakes{})

@@ -203,7 +203,7 @@ func TestAttackCheckOutput(t *testing.T) {
 		crds := writeFiles(t, map[string]string{"crd.json": hostileCRD("", text)})
 		other := writeFiles(t, map[string]string{"crd.json": strings.Replace(hostileCRD("", text), `"maxLength":3`, `"maxLength":2`, 1), "n\nPWNED\x1b[31m.yaml": hostileCRD("named", text)})
 		broken := writeFiles(t, map[string]string{"b\nPWNED\u202e.json": hostileCRD("broken", text)})
-		for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
+		for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github", "gitlab", "markdown"} {
 			for _, args := range [][]string{
 				{"--crd", crds, "--verbose", "--strict-kinds"},
 				{"--crd", crds, "--summary", "--validate", "warn"},

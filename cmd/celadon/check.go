@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 )
 
@@ -16,7 +17,12 @@ schema, metadata, list types, and CEL rules. OBJECTS and PATHs are files, folder
 several YAML documents, JSON lines, or a List. Without --crd, the CRDs are searched
 among OBJECTS.
 
-With --old, an object is an update if its old version (the same group, kind,
+Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, an undecided
+object, or nothing checked (2 takes precedence over 1), 3 internal error, 130
+interrupted.`
+
+// checkDetails follow in "celadon help check all".
+const checkDetails = `With --old, an object is an update if its old version (the same group, kind,
 namespace, and name) is found there, so transition rules run; any other object is a
 create. --base takes the old versions from a git revision, for example the base of a
 pull request.
@@ -44,11 +50,7 @@ by the location and an excerpt of each cause, the failed rule, and the values in
 
 Flags can also be set in .celadon.yaml, in this folder or a parent folder within the
 repository, unless they could weaken the check. With --base, the .celadon.yaml of that
-revision applies.
-
-Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, an undecided
-object, or nothing checked (2 takes precedence over 1), 3 internal error, 130
-interrupted.`
+revision applies.`
 
 const checkExamples = `  # Check a repository with CRDs and objects.
   celadon check .
@@ -57,62 +59,63 @@ const checkExamples = `  # Check a repository with CRDs and objects.
   celadon check --crd crd.yaml objects/
 
   # Check a whole cluster before you upgrade its CRDs.
-  kubectl get httproutes -A -o json | celadon check --crd new/ --crd-old old/ -
-  celadon check --cluster --context prod --crd new/
+  celadon check --cluster --context prod -A --crd new/
 
   # Check a pull request as updates to main, with inline annotations.
   celadon check --crd crds/ --base origin/main -o github manifests/
-
-  # Show which rules fail most and how much they cost.
-  celadon check --crd crds/ --summary --quiet objects/
-
-  # Evaluate admission policies, too, as if a user created or deleted the objects.
-  celadon check --crd crds/ --policy policies/ --as jane objects/
-  celadon check --crd crds/ --policy policies/ --operation delete objects/
 
   # Check again whenever a file is saved.
   celadon check --crd crd.yaml --watch objects/`
 
 // checkFlagGroups is the order of the flags in the help of check.
 var checkFlagGroups = []command.FlagGroup{
-	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "exclude", "field-selector", "follow"}},
-	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "strict-kinds", "no-vet", "admission-plugins", "convert", "convert-ca"}},
+	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "kustomize", "helm", "values", "exclude", "field-selector", "ignore-field", "substitute", "follow"}},
+	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "apply", "field-manager", "force-conflicts",
+		"strict-kinds", "no-vet", "admission-plugins", "convert", "convert-ca"}},
 	{Title: "Policies", Flags: []string{"policy", "as", "as-group", "operation"}},
 	{Title: "Report", Flags: []string{"output", "out", "quiet", "verbose", "summary", "diff", "persisted", "now", "max-findings", "findings-exit-code"}},
 	{Title: "Baseline", Flags: []string{"baseline", "baseline-out"}},
-	{Title: "Cluster", Flags: []string{"cluster", "context", "namespace", "selector"}},
+	{Title: "Cluster", Flags: []string{"cluster", "context", "kubeconfig", "namespace", "all-namespaces", "selector"}},
 	{Title: "Partial run", Flags: []string{"shard", "source", "sources", "run"}},
 	{Title: "Mode", Flags: []string{"watch", "pipe"}},
 	{Title: "Configuration", Flags: []string{"config", "no-config"}},
 }
 
+// checkEssentials are the flags that check --help lists.
+var checkEssentials = []string{
+	"crd", "old", "base", "crd-old", "kustomize", "helm", "kube-version", "validate", "policy", "output", "quiet", "verbose", "summary",
+	"cluster", "context", "namespace", "all-namespaces", "watch",
+}
+
 func checkCommand(s command.Streams) *cobra.Command {
 	var o check.Options
 	cmd := &cobra.Command{
-		Use:     "check [--crd PATH...] OBJECTS...",
-		Short:   "Check objects against their CRDs, as the API server would on create or update",
-		Long:    checkHelp,
-		Example: checkExamples,
+		Use:        "check [--crd PATH...] OBJECTS...",
+		Short:      "Check objects against their CRDs, as the API server would on create or update",
+		SuggestFor: []string{"apply", "validate", "verify"},
+		Long:       checkHelp,
+		Example:    checkExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			o.Config.Base, o.Config.NoTree = o.Base, o.Cluster.On
 			objects, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {
 				return err
 			}
-			if len(paths) == 0 && !o.Pipe && !o.Cluster.On {
+			if len(paths) == 0 && !o.Given() {
 				paths = objects
 			}
-			if len(paths) == 0 && !o.Pipe && !o.Cluster.On {
+			if len(paths) == 0 && !o.Given() {
 				return errors.New("no objects given: want files, folders, or - (see celadon check --help)")
 			}
 			return check.Run(cmd.Context(), s, &o, paths)
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.GroupFlags(cmd, checkFlagGroups)
-	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "baseline", "convert-ca", "config")
-	command.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
+	command.GroupFlags(cmd, checkFlagGroups, checkEssentials, checkDetails)
+	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "kustomize", "helm", "values", "substitute", "baseline", "convert-ca", "config")
+	command.Values(cmd, "output", print.Formats()...)
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
+	command.Values(cmd, "apply", "client", "server", "replace")
 	command.Values(cmd, "subresource", check.Subresources...)
 	command.KubeVersions(cmd, "kube-version")
 	cluster.Complete(cmd)

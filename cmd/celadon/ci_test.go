@@ -244,26 +244,26 @@ func TestHook(t *testing.T) {
 		// does not include the command's module.
 		AdditionalDependencies []string `json:"additional_dependencies"`
 	}
-	if err := yaml.UnmarshalStrict(data, &hooks); err != nil || len(hooks) != 2 {
+	if err := yaml.UnmarshalStrict(data, &hooks); err != nil || len(hooks) != 5 {
 		t.Fatalf("%d hooks: %v", len(hooks), err)
 	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../../examples/crontab")); err != nil {
 		t.Fatal(err)
 	}
-	settings := "check:\n  crd: crd.yaml\n  objects: objects\ntest:\n  suites: .\n"
+	settings := "check:\n  crd: crd.yaml\n  objects: objects\ntest:\n  suites: .\nvet:\n  crds: crd.yaml\n"
 	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(settings), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct {
 		code int
 		text string
-	}{{command.Findings, "5 objects checked: 2 valid, 3 invalid"}, {command.OK, "12 passed, 0 failed"}} {
+	}{{command.Findings, "5 objects checked: 2 valid, 3 invalid"}, {command.OK, "12 passed, 0 failed"}, {command.OK, "1 CRD"}, {command.Findings, "3 invalid"}, {command.OK, "1 CRD"}} {
 		hook := hooks[i]
-		if !slices.Equal(hook.AdditionalDependencies, []string{"./cmd/celadon"}) {
+		if built := hook.Language == "golang"; built != slices.Equal(hook.AdditionalDependencies, []string{"./cmd/celadon"}) || built == strings.HasSuffix(hook.ID, "-system") {
 			t.Errorf("%s: pre-commit installs %q", hook.ID, hook.AdditionalDependencies)
 		}
-		for name, want := range map[string]bool{"a.yaml": true, "b/c.yml": true, "d.json": true, "e.go": false} {
+		for name, want := range map[string]bool{"a.yaml": true, "b/c.yml": true, "d.json": true, "e.go": strings.Contains(hook.ID, "vet"), "f.md": false} {
 			if regexp.MustCompile(hook.Files).MatchString(name) != want {
 				t.Errorf("files %s: %s, want %t", hook.Files, name, want)
 			}

@@ -27,7 +27,7 @@ func TestClusterMemory(t *testing.T) {
 	s.Define(t, readFile(t, crontabCRD), objects, func(i int) string {
 		return fmt.Sprintf(`{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n%06d","namespace":"d"},"spec":{"schedule":"0 3 * * *","image":"a:1","replicas":%d,"env":[%s]}}`, i, i%7, strings.Join(env, ","))
 	})
-	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster", "--summary", "-o", "json")
+	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster", "-A", "--summary", "-o", "json")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.Kubeconfig(t))
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr

@@ -45,7 +45,7 @@ func TestClusterPod(t *testing.T) {
 to=/var/run/secrets/kubernetes.io
 mkdir -p $to
 cp -r "$0" $to/serviceaccount
-exec celadon check --cluster`
+exec celadon check --cluster -A`
 	cmd := exec.CommandContext(t.Context(), shell[0], append(shell[1:], script, dir)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG=", "HOME="+dir, "KUBERNETES_SERVICE_HOST="+host, "KUBERNETES_SERVICE_PORT="+port)
 	out, err := cmd.CombinedOutput()

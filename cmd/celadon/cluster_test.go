@@ -101,7 +101,7 @@ func TestClusterReport(t *testing.T) {
 	}
 	for _, flags := range [][]string{nil, {"--persisted"}, {"-v"}, {"--summary"}, {"--field-selector", "metadata.name=nightly"}} {
 		args := append([]string{"check", "-o", "json", "--kube-version", "1.37"}, flags...)
-		live, complaint, code := ran(t.Context(), "", append(args, "--cluster")...)
+		live, complaint, code := ran(t.Context(), "", append(args, "--cluster", "-A")...)
 		want, _, wantCode := ran(t.Context(), kubectlList(t, exampleObjects(t)...), append(args, "--crd", crds, "-")...)
 		if diff := cmp.Diff(placeless.ReplaceAllString(want, ""), placeless.ReplaceAllString(live, "")); diff != "" || code != wantCode || code == command.Usage {
 			t.Errorf("%v: exit code %d, want %d (-kubectl +cluster) %s\n%s", flags, code, wantCode, complaint, diff)
@@ -113,7 +113,7 @@ func TestClusterReport(t *testing.T) {
 func TestClusterUpgrade(t *testing.T) {
 	exampleCluster(t)
 	const next = "../../examples/crontab-next/crd.yaml"
-	live, _, code := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-o", "json", "--kube-version", "1.37")
+	live, _, code := ran(t.Context(), "", "check", "--cluster", "-A", "--crd", next, "-o", "json", "--kube-version", "1.37")
 	want, _, wantCode := ran(t.Context(), "", "check", "--crd", next, "--crd-old", crontabCRD, "-o", "json", "../../examples/crontab/objects")
 	if !strings.Contains(want, `"upgrade"`) || code != wantCode {
 		t.Errorf("exit codes %d and %d: %s", code, wantCode, want)
@@ -122,7 +122,7 @@ func TestClusterUpgrade(t *testing.T) {
 	if diff := cmp.Diff(namespaces.ReplaceAllString(placeless.ReplaceAllString(want, ""), ""), namespaces.ReplaceAllString(placeless.ReplaceAllString(live, ""), "")); diff != "" {
 		t.Errorf("-files +cluster\n%s", diff)
 	}
-	out, complaint, code := ran(t.Context(), "", "diff", "--cluster", next)
+	out, complaint, code := ran(t.Context(), "", "diff", "--cluster", "-A", next)
 	if code != command.Findings || !strings.Contains(out, "crontabs.stable.example.com/default/") {
 		t.Errorf("diff: exit code %d\n%s%s", code, out, complaint)
 	}
@@ -160,7 +160,7 @@ func TestClusterShellVersion(t *testing.T) {
 // TestClusterManyObjects checks eval with all objects of a kind in a cluster.
 func TestClusterManyObjects(t *testing.T) {
 	exampleCluster(t)
-	live, complaint, _ := ran(t.Context(), "", "eval", "--cluster", "--crd", crontabCRD, "self.metadata.name")
+	live, complaint, _ := ran(t.Context(), "", "eval", "--cluster", "-A", "--crd", crontabCRD, "self.metadata.name")
 	want, _, _ := ran(t.Context(), kubectlList(t, exampleObjects(t)...), "eval", "--crd", crontabCRD, "--object", "-", "self.metadata.name")
 	if live != want || strings.Count(live, "\n") < 2 {
 		t.Errorf("eval: got %q, want %q: %s", live, want, complaint)
@@ -206,7 +206,7 @@ func TestClusterForbidden(t *testing.T) {
 		clustertest.Fail(w, 403, "Forbidden", `crontabs.stable.example.com is forbidden: User "u" cannot list`)
 		return true
 	}
-	out, _, code := ran(t.Context(), "", "check", "--cluster")
+	out, _, code := ran(t.Context(), "", "check", "--cluster", "-A")
 	if code != command.Usage || !strings.Contains(out, `crontabs.stable.example.com: not read, because of missing permission to list it: crontabs.stable.example.com is forbidden: User "u" cannot list`) || !strings.Contains(out, "1 object checked: 1 valid") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
@@ -223,7 +223,7 @@ func TestClusterNoFile(t *testing.T) {
 		clustertest.Fail(w, 403, "Forbidden", "no")
 		return true
 	}
-	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster")
+	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster", "-A")
 	cmd.Dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "crontabs.stable.example.com"), []byte("{{ a }}"), 0o600); err != nil {
 		t.Fatal(err)
@@ -249,7 +249,7 @@ func TestClusterBadCRD(t *testing.T) {
 			fmt.Fprintf(w, `{"items":[%s,{"metadata":{"name":%q,"uid":"u"},"spec":{"x":[1%s]}}]}`, good, name, strings.Repeat(",1", 1<<20))
 			return true
 		}
-		for _, args := range [][]string{{"diff", "--cluster", next}, {"check", "--cluster", "--crd", next}} {
+		for _, args := range [][]string{{"diff", "--cluster", "-A", next}, {"check", "--cluster", "-A", "--crd", next}} {
 			out, stderr, code := ran(t.Context(), "", args...)
 			if (code == command.Usage) != needed || needed && !strings.Contains(stderr, "customresourcedefinitions.apiextensions.k8s.io/"+name+":1: the server's response is not an object: more than") {
 				t.Errorf("%v with a bad %s: exit code %d\n%s%.300s", args, name, code, stderr, out)
@@ -267,7 +267,7 @@ func TestClusterUpdate(t *testing.T) {
 	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, code := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-q"); code != command.Findings || !strings.Contains(out, "spec.scope: Invalid value: \"Cluster\": field is immutable") {
+	if out, _, code := ran(t.Context(), "", "check", "--cluster", "-A", "--crd", next, "-q"); code != command.Findings || !strings.Contains(out, "spec.scope: Invalid value: \"Cluster\": field is immutable") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -287,9 +287,9 @@ func TestClusterOld(t *testing.T) {
 			}
 		}
 	}
-	out, _, _ := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-o", "json")
+	out, _, _ := ran(t.Context(), "", "check", "--cluster", "-A", "--crd", next, "-o", "json")
 	err := json.Unmarshal([]byte(out), &checked)
-	more, told, _ := ran(t.Context(), "", "diff", "--cluster", next, "-o", "json")
+	more, told, _ := ran(t.Context(), "", "diff", "--cluster", "-A", next, "-o", "json")
 	if err2 := json.Unmarshal([]byte(more), &compared); err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
@@ -341,7 +341,7 @@ func TestClusterInterrupted(t *testing.T) {
 		out := &cancelingWriter{lines: 1000, cancel: cancel}
 		var stderr bytes.Buffer
 		a := &app{stdin: strings.NewReader(""), stdout: out, stderr: &stderr}
-		code := a.run(ctx, []string{"check", "--cluster", "--verbose", "-o", "jsonl"})
+		code := a.run(ctx, []string{"check", "--cluster", "-A", "--verbose", "-o", "jsonl"})
 		text := out.String()
 		if code != command.Interrupted || !strings.Contains(text, fmt.Sprintf(`"checked":%d,`, checked)) || !strings.Contains(text, `"interrupted":true`) || !strings.Contains(stderr.String(), "interrupted: the report covers only the objects before") {
 			t.Errorf("%s: exit code %d, …%s\n%s", where, code, text[max(0, len(text)-1000):], &stderr)
@@ -391,7 +391,7 @@ func TestClusterTree(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".celadon.yaml"), []byte("check: {crd: [crd.yaml], objects: [a], kube-version: \"1.28\"}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster")
+	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster", "-A")
 	cmd.Dir = dir
 	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "as Kubernetes 1.37: 1 kind") {
 		t.Errorf("%s", out)
@@ -405,7 +405,7 @@ var quietCommands = [][]string{
 	{"diff", "examples/crontab/crd.yaml", "examples/crontab-next/crd.yaml"},
 	{"eval", "--crd", "examples/crontab/crd.yaml", "1 + 1"},
 	{"repl", "--crd", "examples/crontab/crd.yaml", "--no-history"},
-	{"__complete", "check", "--cluster", "--context", ""},
+	{"__complete", "check", "--cluster", "-A", "--context", ""},
 	{"version"},
 }
 

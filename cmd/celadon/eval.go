@@ -57,6 +57,7 @@ func evalCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, false, "crd", "object", "old", "config")
+	command.Also(cmd, "object", "filename", "f", "")
 	command.Values(cmd, "output", "text", "json", "table", "csv")
 	repl.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)

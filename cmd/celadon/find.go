@@ -11,7 +11,7 @@ import (
 func findCommand(s command.Streams) *cobra.Command {
 	o := find.Options{Server: builtins.Alone()}
 	cmd := &cobra.Command{
-		Use:   "find --crd PATH",
+		Use:   "find CRD...",
 		Short: "Find an example object that a rule rejects, accepts, or fails on",
 		Long: `Find generates example objects for the rules of CRDs: for each rule, an object that is
 rejected by this rule alone, and an old object if it is a transition rule. Use --want
@@ -33,14 +33,14 @@ Exit codes: 0 every object was found or proved not to exist, 1 a result is unkno
 rule fails, exceeds its cost limit, or rejects nothing, or a version accepts nothing,
 2 usage error, unreadable input, or a work budget that is used up (2 takes precedence
 over 1), 130 interrupted, with the results so far.`,
-		Example: `  celadon find --crd crd.yaml
+		Example: `  celadon find crd.yaml
   celadon find --crd crd.yaml --at spec --rule 0 -o yaml
   celadon find --crd crd.yaml --want error
   celadon find --crd crd.yaml --full -o yaml
   celadon find --crd crd.yaml --policy policies/ --want all
   celadon find --crd crd.yaml --policy policies/ --old-policy old-policies/`,
-		Args: command.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, crds []string) error {
+			command.AddTo(cmd, "crd", crds)
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ over 1), 130 interrupted, with the results so far.`,
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crd", "policy", "old-policy", "config")
+	command.Operands(cmd, true, "crd", "policy", "old-policy", "config")
 	command.Values(cmd, "want", find.Wants...)
 	command.Values(cmd, "output", find.Outputs...)
 	command.KubeVersions(cmd, "kube-version")

@@ -33,5 +33,8 @@ func writeManual(args []string) error {
 	}
 	root := (&app{stdout: os.Stdout, stderr: os.Stderr}).root()
 	root.DisableAutoGenTag = true
+	for _, cmd := range root.Commands() {
+		command.Details(cmd)
+	}
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "Celadon", Manual: "Celadon", Date: &date}, args[0])
 }

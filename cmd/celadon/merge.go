@@ -40,7 +40,7 @@ func mergeCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, true, "baseline")
-	command.Values(cmd, "output", "text", "yaml", "json", "jsonl", "junit", "sarif", "github")
+	command.Values(cmd, "output", merge.Formats...)
 	for _, flag := range []string{"source", "max-findings", "findings-exit-code"} {
 		command.Values(cmd, flag)
 	}

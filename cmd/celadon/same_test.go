@@ -21,7 +21,7 @@ func TestSameBytes(t *testing.T) {
 		t.Fatalf("files: %v", files)
 	}
 	order := rand.New(rand.NewPCG(1, 2))
-	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
+	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github", "gitlab", "markdown"} {
 		var first string
 		parts := map[string]string{}
 		for round := range 100 {

@@ -29,7 +29,7 @@ func TestShardsOfCluster(t *testing.T) {
 		return true
 	}
 	for _, more := range [][]string{nil, {"--source", "prod"}, {"--summary"}} {
-		args := append([]string{"check", "--cluster", "--quiet"}, more...)
+		args := append([]string{"check", "--cluster", "-A", "--quiet"}, more...)
 		reports := t.TempDir()
 		for i := range 4 {
 			out := filepath.Join(reports, fmt.Sprintf("%d.jsonl", i))
@@ -53,7 +53,7 @@ func TestEmptyCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", s.Kubeconfig(t))
 	reports := t.TempDir()
 	part := func(name string) (string, int) {
-		_, stderr, code := shardRun(t, "check", "--cluster", "--source", name, "--sources", "3", "-o", "jsonl", "--out", filepath.Join(reports, name+".jsonl"))
+		_, stderr, code := shardRun(t, "check", "--cluster", "-A", "--source", name, "--sources", "3", "-o", "jsonl", "--out", filepath.Join(reports, name+".jsonl"))
 		return stderr, code
 	}
 	for _, name := range []string{"cluster-0", "cluster-2"} {

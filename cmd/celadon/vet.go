@@ -15,8 +15,9 @@ import (
 func vetCommand(s command.Streams) *cobra.Command {
 	o := vet.Options{Builtins: builtins.Alone()}
 	cmd := &cobra.Command{
-		Use:   "vet [--old CRD] CRD|POLICY... | vet [--crd CRD] GO-PACKAGES",
-		Short: "Vet CRDs: whether the API server accepts them, what rules cost, and which bounds help",
+		SuggestFor: []string{"lint"},
+		Use:        "vet [--old CRD] CRD|POLICY... | vet [--crd CRD] GO-PACKAGES",
+		Short:      "Vet CRDs: whether the API server accepts them, what rules cost, and which bounds help",
 		Long: `Vet validates each CRD as the API server would on create, or on update if --old has a
 CRD of the same name. It shows how much each rule may cost and why, and which bounds
 make expensive rules fit the limit. CRDs are files, folders, or -; documents of other

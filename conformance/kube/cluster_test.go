@@ -108,7 +108,7 @@ func TestCheckCluster(t *testing.T) {
 		crds, _ := p.kubectl("", "get", "crd", "-o", "json")
 		objects, _ := p.kubectl("", "get", "crontabs,shirts", "-A", "-o", "json")
 		want, wantCode := p.celadon(objects, "check", "--crd", p.write("crds.json", crds), "-o", "json", "-v", "-")
-		got, code := p.celadon("", "check", "--cluster", "-o", "json", "-v")
+		got, code := p.celadon("", "check", "--cluster", "-A", "-o", "json", "-v")
 		wanted := readReport(t, want)
 		if diff := cmp.Diff(wanted, readReport(t, got)); diff != "" || code != wantCode {
 			t.Errorf("ends with %d, want %d (-kubectl get | celadon check +celadon check --cluster):\n%s", code, wantCode, diff)
@@ -126,7 +126,7 @@ func TestUpgradeCluster(t *testing.T) {
 	p := stocked(t)
 	stricter := strings.Replace(next(t), "- rule: self.replicas <= self.maxReplicas\n",
 		"- rule: self.replicas != 8 || self.env[5].name != ''\n            - rule: self.replicas <= self.maxReplicas\n", 1)
-	out, code := p.celadon("", "check", "--cluster", "--crd", p.write("next.yaml", stricter), "-o", "json", "-v")
+	out, code := p.celadon("", "check", "--cluster", "-A", "--crd", p.write("next.yaml", stricter), "-o", "json", "-v")
 	if code != 1 {
 		t.Fatalf("ends with %d: %s", code, out)
 	}
@@ -181,7 +181,7 @@ func TestOneObject(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "7\n") {
 		t.Errorf("eval ends with %d: %s", code, out)
 	}
-	out, code = p.celadon("", "diff", "--cluster", p.write("next.yaml", next(t)))
+	out, code = p.celadon("", "diff", "--cluster", "-A", p.write("next.yaml", next(t)))
 	if code != 1 || !strings.Contains(out, "must have a tag, and not latest") {
 		t.Errorf("diff ends with %d: %s", code, out)
 	}
@@ -198,7 +198,7 @@ func TestForbiddenKind(t *testing.T) {
 		{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"viewer"},
 			"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"viewer"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"viewer"}]}]}`))
 	p.config = p.write("viewer", strings.ReplaceAll(readFile(t, p.config), adminToken, viewerToken))
-	out, code := p.celadon("", "check", "--cluster")
+	out, code := p.celadon("", "check", "--cluster", "-A")
 	if code != 2 || !strings.Contains(out, "shirts") || !strings.Contains(out, "12 objects checked: 12 valid, 0 invalid") {
 		t.Errorf("ends with %d: %s", code, out)
 	}

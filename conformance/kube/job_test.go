@@ -61,7 +61,7 @@ func TestJob(t *testing.T) {
 	if condition != "Complete" || status["completedIndexes"] != "0-6" || runs != 4 || killed != 3 {
 		t.Fatalf("%s: %v, index 3 ran %d times, %d were killed\n%s", condition, status, runs, killed, output)
 	}
-	want, _ := p.celadon("", "check", "--cluster", "--crd", p.path("configmaps/whole"), "-q", "-o", "json")
+	want, _ := p.celadon("", "check", "--cluster", "-A", "--crd", p.path("configmaps/whole"), "-q", "-o", "json")
 	got, code := p.celadon("", "merge", "-o", "json", r.claim("whole"))
 	if diff := cmp.Diff(want, got); diff != "" || code != 1 || !strings.Contains(got, `"checked": 600,`) {
 		t.Errorf("merge ends with %d (-one run +merged):\n%.2000s", code, diff)

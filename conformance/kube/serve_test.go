@@ -55,7 +55,7 @@ func (p *plane) serving(mode string) {
 	p.write("tls.crt", string(cert))
 	p.write("tls.key", string(key))
 	at := p.host + ":8443"
-	p.run("celadon", "serve", "--crds", p.path("crds"), "--tls-cert", p.path("tls.crt"), "--tls-key", p.path("tls.key"), "--listen", at, "--mode", mode, "--drain", "0s")
+	p.run("celadon", "serve", "--crd", p.path("crds"), "--tls-cert", p.path("tls.crt"), "--tls-key", p.path("tls.key"), "--listen", at, "--mode", mode, "--drain", "0s")
 	client := clientOf(cert)
 	p.until("celadon serve is ready", startWithin, func() error {
 		resp, err := client.Get("https://" + at + "/readyz")

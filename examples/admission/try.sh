@@ -8,7 +8,7 @@ dir=$(mktemp -d)
 "$here/certificate.sh" "$dir"
 
 : >"$dir/log" # read below, perhaps before the server has opened it
-"${CELADON:-celadon}" serve --crds "$here/crds" --tls-cert "$dir/tls.crt" --tls-key "$dir/tls.key" \
+"${CELADON:-celadon}" serve --crd "$here/crds" --tls-cert "$dir/tls.crt" --tls-key "$dir/tls.key" \
   --client-ca "$dir/client-ca.crt" --listen 127.0.0.1:0 --drain 0s "$@" 2>"$dir/log" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$dir"' EXIT

@@ -3,6 +3,5 @@
 // produces a reference page of a whole CRD with examples that the API server accepts, in HTML or
 // Markdown.
 //
-// It works on the schema as a server publishes it in OpenAPI v3. The server's own builder of these
-// documents is a heavy dependency, so it is used only in the module cmd/celadon/openapi.
+// It works on the schema as a server publishes it in OpenAPI v3.
 package publish

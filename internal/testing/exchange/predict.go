@@ -204,11 +204,14 @@ func firstDenial(e *policy.Evaluation, first *metav1.Status) *Answer {
 	if a.Reason == "" {
 		a.Reason = string(metav1.StatusReasonInvalid)
 	}
-	a.Code = codes[a.Reason]
+	a.Code = CodeOf(a.Reason)
 	return &a
 }
 
-var codes = map[string]int32{"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
+// CodeOf returns the code of a denial with a reason.
+func CodeOf(reason string) int32 {
+	return map[string]int32{"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}[reason]
+}
 
 func failure(s *metav1.Status) Answer {
 	a := Answer{Code: s.Code, Reason: string(s.Reason), Message: s.Message}

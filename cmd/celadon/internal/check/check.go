@@ -33,7 +33,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		return r.pipe(ctx, o)
 	}
 	if o.Watch {
-		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths)
+		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths, o.Kustomize, o.Charts)
 		return rerun.Run(ctx, s, watched, func() error { return r.check(ctx, o, paths) })
 	}
 	return r.check(ctx, o, paths)
@@ -47,6 +47,9 @@ func (r *runner) check(ctx context.Context, o *Options, paths []string) error {
 	}
 	v, err := types.ParseVersion(o.KubeVersion)
 	if err != nil {
+		return err
+	}
+	if err := o.render(ctx); err != nil {
 		return err
 	}
 	t, err := r.tally(ctx, o, v.String())
@@ -88,14 +91,14 @@ func (r *runner) files(o *Options, paths []string) batch.Source {
 	from.Linked = func(path string) {
 		r.Complain(fmt.Errorf("%s: links to folders are not followed: name it as an argument to check it", path))
 	}
-	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(r.Stdin, paths, wait, yield) }
+	return o.withRendered(o.adjusted(func(wait func(), yield func(input.Chunk) bool) { from.Scan(r.Stdin, paths, wait, yield) }))
 }
 
 // reportAll validates all objects and reports them and the CRDs. In text and in a partial report, CRDs come first,
 // because the other findings depend on theirs. In other formats they come last. An interruption is not an error.
 func (t *tally) reportAll(ctx context.Context) error {
 	steps := []func(context.Context) error{t.reportObjects, t.reportCRDs}
-	if t.options.Output == "text" || t.options.reportsPart() {
+	if t.options.Output == "text" || t.options.Reports.Has("text") || t.options.reportsPart() {
 		slices.Reverse(steps)
 	}
 	for _, step := range steps {

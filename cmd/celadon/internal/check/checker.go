@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // A checker validates the objects of a run.
@@ -28,6 +29,7 @@ type checker struct {
 func (o *Options) decides(width int) verdict.Config {
 	return verdict.Config{
 		KubeVersion: o.KubeVersion, Validation: o.validation, Subresource: o.Subresource, Among: o.among(), Width: width,
+		Apply:  apply.Write{Kind: apply.Kind(o.Apply), Manager: o.FieldManager, Force: o.ForceConflicts},
 		Locate: o.locates(), Explain: o.explains(), Trace: o.Summary,
 		Persisted: o.Persisted || o.Output == "yaml", Selectable: o.Output == "json" || o.Output == "jsonl", Diff: o.Diff, Row: o.Output == "wide", Now: o.now,
 		Keyed: o.partial() || o.baselined(), Elsewhere: o.elsewhere, Selector: o.selector,
@@ -36,7 +38,7 @@ func (o *Options) decides(width int) verdict.Config {
 
 // source returns the source of the documents at paths.
 func (r *runner) source(o *Options, paths []string) batch.Source {
-	return func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(r.Stdin, paths, wait, yield) }
+	return o.adjusted(func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(r.Stdin, paths, wait, yield) })
 }
 
 // readCRDs reads the CRDs at paths.
@@ -62,6 +64,9 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	decides := o.decides(r.excerptWidth(o))
 	decides.Filter = &resource.Filter{Named: paths, Kustomizations: patches}
 	after := r.source(o, crdPaths)
+	if o.among() {
+		after = o.withRendered(after)
+	}
 	switch {
 	case client != nil && len(o.CRDs) > 0:
 		after, decides.Before, err = r.before(ctx, o, client, cfg)
@@ -123,7 +128,7 @@ func (r *runner) surroundings(
 	}
 	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
 	source := func(wait func(), yield func(input.Chunk) bool) {
-		r.source(o, named)(wait, func(c input.Chunk) bool {
+		o.withRendered(r.source(o, named))(wait, func(c input.Chunk) bool {
 			c.Skip = verdict.Without(builtin.ReadKinds())
 			return yield(c)
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 )
@@ -20,14 +21,15 @@ type destination struct {
 	printer        print.Printer
 	out            *bufio.Writer
 	bar            *progress.Bar
-	sharesTerminal bool              // the progress bar shares a terminal with the report
-	file           *outfile.File     // nil for standard output
+	sharesTerminal bool          // the progress bar shares a terminal with the report
+	file           *outfile.File // nil for standard output
+	others         *reports.Files
 	head           *finding.PartHead // nil unless the report is partial
 }
 
 // destination opens the destination of a report. KubeVersion is the emulated version.
 func (r *runner) destination(o *Options, kubeVersion string) (d *destination, err error) {
-	d = &destination{bar: progress.On(r.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
+	d = &destination{bar: progress.On(r.Stderr, "checking", "objects"), head: o.head(kubeVersion), others: &o.Reports}
 	options := print.Options{
 		KubeVersion: kubeVersion,
 		StrictKinds: o.StrictKinds,
@@ -37,6 +39,8 @@ func (r *runner) destination(o *Options, kubeVersion string) (d *destination, er
 		Part:        d.head,
 		Stderr:      r.Stderr,
 	}
+	other := options
+	other.Part, other.Stderr = nil, io.Discard
 	var to io.Writer
 	if o.Out != "" {
 		outfile.Clean(o.Out)
@@ -52,11 +56,39 @@ func (r *runner) destination(o *Options, kubeVersion string) (d *destination, er
 		}
 	}
 	d.out = bufio.NewWriterSize(to, 64<<10)
-	if d.printer, err = print.New(o.Output, d.out, options); err != nil {
+	all := make(printers, 1)
+	add := func(format string, to io.Writer) error {
+		p, err := print.New(format, to, other)
+		all = append(all, p)
+		return err
+	}
+	if all[0], err = print.New(o.Output, d.out, options); err == nil {
+		err = d.others.Open(add)
+	}
+	if err != nil {
 		d.discard()
 		return nil, err
 	}
+	d.printer = all
 	return d, nil
+}
+
+// printers write the same report. Only the first, on standard output, has documents that are not objects.
+type printers []print.Printer
+
+func (p printers) CRD(c *finding.CRD) error {
+	return reports.Each(p, func(p print.Printer) error { return p.CRD(c) })
+}
+
+func (p printers) Object(o *finding.Object) error {
+	if o.Verdict == finding.Ignored {
+		p = p[:1]
+	}
+	return reports.Each(p, func(p print.Printer) error { return p.Object(o) })
+}
+
+func (p printers) End(s *finding.Summary) error {
+	return reports.Each(p, func(p print.Printer) error { return p.End(s) })
 }
 
 // flush writes the results to a terminal, above the progress bar.
@@ -67,18 +99,19 @@ func (d *destination) flush() error {
 	return d.out.Flush()
 }
 
-// commit renames a complete file to its final name.
+// commit renames complete files to their final names.
 func (d *destination) commit() error {
-	if d.file == nil {
-		return nil
+	if err := d.others.Commit(); err != nil || d.file == nil {
+		return err
 	}
 	file := d.file
 	d.file = nil
 	return file.Commit()
 }
 
-// discard removes an incomplete file.
+// discard removes incomplete files.
 func (d *destination) discard() {
+	d.others.Discard()
 	if d.file != nil {
 		d.file.Discard()
 	}

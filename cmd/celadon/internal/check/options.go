@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -22,6 +23,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // Options holds the flags of celadon check.
@@ -29,11 +31,20 @@ type Options struct {
 	Exclude               []string
 	NoVet                 bool
 	CRDs, Olds, CRDOlds   []string
+	Kustomize, Charts     []string // to render
+	Values                []string
+	rendered              []input.Chunk
+	IgnoreFields          []string
+	Substitute            []string
+	adjust                *adjustment // nil if objects are not changed
 	Base                  string
+	Apply, FieldManager   string
+	ForceConflicts        bool
 	Subresource           string
 	KubeVersion           string
 	Validate              string
 	Output                string
+	Reports               reports.Files
 	StrictKinds           bool
 	Quiet, Verbose, Watch bool
 	Summary               bool
@@ -65,16 +76,24 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable; default: OBJECTS)")
 	f.StringArrayVar(&o.Olds, "old", nil, "read old objects from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "in folders, skip files that match `GLOB`: a name, or a path if it contains / (repeatable)")
+	f.StringArrayVarP(&o.Kustomize, "kustomize", "k", nil, "also check the output of kustomize build `FOLDER` (repeatable)")
+	f.StringArrayVar(&o.Charts, "helm", nil, "also check the output of helm template `CHART`, a folder or an archive (repeatable)")
+	f.StringArrayVar(&o.Values, "values", nil, "with --helm: `FILE` with values of the charts (repeatable)")
 	f.StringVar(&o.Base, "base", "", "read the old objects from OBJECTS at a git `REV`")
+	f.StringVar(&o.Apply, "apply", "", "update old objects by a `KIND` of write: client, server, or replace (default: by annotations and managedFields)")
+	f.StringVar(&o.FieldManager, "field-manager", "", "`NAME` of the field manager of server-side apply (default kubectl)")
+	f.BoolVar(&o.ForceConflicts, "force-conflicts", false, "let server-side apply take fields from other managers")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "read the CRDs before an upgrade to --crd from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a `SUBRESOURCE`: status, scale as kubectl scale does, or one of a built-in kind, such as resize")
+	f.StringArrayVar(&o.IgnoreFields, "ignore-field", nil, "remove the `FIELD`, such as sops, from all objects, because another tool does (repeatable)")
+	f.StringArrayVar(&o.Substitute, "substitute", nil, "substitute ${NAME} as Flux does: with the values in `FILE`, or env for the environment (repeatable)")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.StringVar(&o.Validate, "validate", "strict", "treatment of unknown and duplicate fields: strict, warn, or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not report CRDs that the API server would reject")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "report objects without a CRD as findings")
 	o.policy.flags(f)
 	f.StringSliceVar(&o.Plugins, "admission-plugins", nil, "let these admission plugins take part in writes of built-in kinds: `NAMES`, with commas between them; \"\" is none (default: those of a new cluster; see docs/builtin.md)")
-	o.ReportFlags(f, print.Formats)
+	o.ReportFlags(f, print.Formats())
 	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as persisted")
 	f.BoolVar(&o.Diff, "diff", false, "in text: show how the persisted object differs from the input")
 	f.StringVar(&o.FieldSelector, "field-selector", "", "check only objects with these `FIELDS`, as in kubectl get: metadata.name, metadata.namespace, and the CRD's selectable fields")
@@ -92,13 +111,13 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Arguments = "objects"
 	o.Config.Add(f)
 	config.FromTree.Set(f, "crd", "strict-kinds", "output", "quiet", "verbose", "summary")
-	config.Stricter.Set(f, "kube-version", "validate")
+	config.Stricter.Set(f, "kube-version", "validate", "ignore-field")
 	config.Never.Set(f, "shard", "source", "sources", "run", "pipe")
 }
 
 // ReportFlags adds the flags that control the report.
-func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+formats)
+func (o *Options) ReportFlags(f *pflag.FlagSet, formats []string) {
+	o.Reports.Flag(f, &o.Output, formats)
 	f.StringVar(&o.Out, "out", "", "write the report to `FILE`, completely or not at all")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only the output of kubectl")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
@@ -138,6 +157,14 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(Subresources))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
+	case o.renders() && (o.Cluster.On || o.Pipe || o.Base != ""):
+		return errors.New("--kustomize and --helm: do not set --cluster, --pipe, or --base")
+	case len(o.Values) > 0 && len(o.Charts) == 0:
+		return errors.New("--values: use it with --helm CHART")
+	case o.Apply != "" && !slices.Contains(apply.Kinds, apply.Kind(o.Apply)):
+		return fmt.Errorf("--apply %q: want client, server, or replace", o.Apply)
+	case (o.Apply != "" || o.FieldManager != "" || o.ForceConflicts) && (o.Subresource != "" || o.Pipe || o.Cluster.On || len(o.CRDOlds) > 0):
+		return errors.New("--apply, --field-manager, --force-conflicts: do not set --subresource, --pipe, --cluster, or --crd-old")
 	case o.Cluster.On && len(paths) > 0:
 		return errors.New("--cluster: the objects are read from the cluster: do not name OBJECTS")
 	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):
@@ -174,6 +201,11 @@ func (o *Options) Check(paths []string) error {
 	if err := o.checkPolicy(); err != nil {
 		return err
 	}
+	adjust, err := o.adjustment()
+	if err != nil {
+		return err
+	}
+	o.adjust = adjust
 	if o.Plugins == nil {
 		o.Plugins = builtin.Plugins(true)
 	}
@@ -186,7 +218,6 @@ func (o *Options) Check(paths []string) error {
 	if err := o.Cluster.Check(); err != nil {
 		return err
 	}
-	var err error
 	if o.selector, err = parseSelector(o.FieldSelector); err != nil {
 		return err
 	}
@@ -255,12 +286,12 @@ func (o *Options) fieldValidation() (string, error) {
 func (o *Options) explains() bool {
 	switch o.Output {
 	case "json", "jsonl":
-		return o.Verbose || o.partial() && o.Output == "jsonl"
+		return o.Verbose || o.Reports.Any() || o.partial() && o.Output == "jsonl"
 	case "text":
-		return !o.Quiet
+		return o.locates()
 	}
 	return true
 }
 
 // locates reports whether the report shows locations.
-func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet }
+func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet || o.Reports.Any() }

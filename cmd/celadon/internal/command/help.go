@@ -15,16 +15,29 @@ type FlagGroup struct {
 	Flags []string
 }
 
-// GroupFlags makes the help of cmd list its flags in groups. Flags that no group
-// names follow under the title "Other".
-func GroupFlags(cmd *cobra.Command, groups []FlagGroup) {
+// all is the argument after a command's name for which the help command prints all flags, and detailsKey annotates a
+// command with the text before them.
+const (
+	all        = "all"
+	detailsKey = "celadon_details"
+)
+
+// GroupFlags makes the help of cmd list its essential flags in groups. "help COMMAND all" prints the details and all flags.
+// Flags that no group names follow under the title "Other".
+func GroupFlags(cmd *cobra.Command, groups []FlagGroup, essential []string, details string) {
+	cmd.Annotations = map[string]string{detailsKey: details}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
 		w := cmd.OutOrStderr()
 		fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
 		if cmd.HasExample() {
 			fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 		}
-		for _, group := range append(slices.Clone(groups), FlagGroup{"Other", ungroupedFlags(cmd, groups)}) {
+		shown := append(slices.Clone(groups), FlagGroup{"Other", ungroupedFlags(cmd, groups)})
+		_, brief := cmd.Annotations[detailsKey]
+		if brief {
+			shown = []FlagGroup{{"Essential", essential}}
+		}
+		for _, group := range shown {
 			flags := pflag.NewFlagSet(group.Title, pflag.ContinueOnError)
 			flags.SortFlags = false
 			for _, name := range group.Flags {
@@ -32,8 +45,19 @@ func GroupFlags(cmd *cobra.Command, groups []FlagGroup) {
 			}
 			fmt.Fprintf(w, "\n%s flags:\n%s", group.Title, flags.FlagUsages())
 		}
+		if brief {
+			fmt.Fprintf(w, "\nUse \"%s help %s %s\" for details and all flags.\n", cmd.Root().CommandPath(), cmd.Name(), all)
+		}
 		return nil
 	})
+}
+
+// Details makes the help of cmd complete.
+func Details(cmd *cobra.Command) {
+	if details, ok := cmd.Annotations[detailsKey]; ok {
+		cmd.Long += "\n\n" + details
+		delete(cmd.Annotations, detailsKey)
+	}
 }
 
 func ungroupedFlags(cmd *cobra.Command, groups []FlagGroup) (names []string) {

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,11 +19,20 @@ const FollowFlag = "follow"
 const operandKey = "celadon_operand"
 
 // Operands declares which flags of cmd hold paths that it reads, and whether its arguments do. It adds
-// --follow. Before cmd runs, each of these paths that goes through a link out of its git work tree is
-// rejected: any author of a commit can add such a link, and cmd would print the content of its target.
+// --follow and, if the arguments are paths, -f, which adds an argument. It is called after RunE is set. Before cmd runs,
+// each of these paths that goes through a link out of its git work tree is rejected: any author of a commit can add such
+// a link, and cmd would print the content of its target.
 func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 	f := cmd.Flags()
 	f.Bool(FollowFlag, false, "also follow symbolic links that lead out of the git work tree")
+	var more []string
+	run := cmd.RunE
+	if arguments {
+		f.StringArrayVarP(&more, "filename", "f", nil, "read `PATH`, like an argument (repeatable)")
+		_ = f.MarkHidden("filename")
+		flags = append(flags, "filename")
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, slices.Concat(args, more)) }
+	}
 	for _, flag := range flags {
 		if err := f.SetAnnotation(flag, operandKey, nil); err != nil {
 			panic(err) // cmd has no such flag
@@ -34,6 +44,21 @@ func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 		}
 		return CheckOperands(cmd.Flags(), args)
 	}
+}
+
+// AddTo adds arguments to the values of a flag.
+func AddTo(cmd *cobra.Command, flag string, arguments []string) {
+	for _, value := range arguments {
+		_ = cmd.Flags().Set(flag, value)
+	}
+}
+
+// Also lets another name and shorthand set a flag that Operands has declared. note is printed when it is used, unless it
+// is "".
+func Also(cmd *cobra.Command, flag, name, shorthand, note string) {
+	also := *cmd.Flags().Lookup(flag)
+	also.Name, also.Shorthand, also.Deprecated, also.Hidden = name, shorthand, note, true
+	cmd.Flags().AddFlag(&also)
 }
 
 // IsOperand reports whether the values of a flag are paths that its command reads.

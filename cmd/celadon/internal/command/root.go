@@ -36,8 +36,12 @@ func Complete(root *cobra.Command, topics Topics) {
 		case "help":
 			show := cmd.Run
 			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
-				if found, _, err := root.Find(args); err != nil || len(args) > 0 && found == root {
+				found, rest, err := root.Find(args)
+				if err != nil || len(args) > 0 && found == root {
 					return topic(root, topics, args)
+				}
+				if len(rest) == 1 && rest[0] == all {
+					Details(found)
 				}
 				show(cmd, args)
 				return nil
@@ -94,12 +98,27 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	if hint := habits[unknown.GetSpecifiedName()]; hint != "" {
+		return fmt.Errorf("%w: %s", err, hint)
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
 		return err
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	return fmt.Errorf("%w%s", err, suggestion("--", unknown.GetSpecifiedName(), known))
+}
+
+// habits maps flags of kubectl and of similar tools to what replaces them.
+var habits = map[string]string{
+	"R": "folders are searched recursively", "recursive": "folders are searched recursively",
+	"dry-run": "celadon writes nothing to a cluster", "server-side": "celadon check emulates kubectl apply",
+	"schema-location": "use --crd PATH", "kubernetes-version": "use --kube-version X.Y",
+	"ignore-missing-schemas": "objects without a CRD are skipped, unless --strict-kinds is set",
+	"strict":                 "unknown fields are errors, unless --validate warn or ignore is set",
 }
 
 // wanted maps flag types, for which pflag would print strconv's error, to the expected values.

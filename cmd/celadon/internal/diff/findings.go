@@ -44,8 +44,8 @@ type listPrinter struct {
 	objects print.Printer
 }
 
-func newList(out *untrusted.Writer, o *Options) *listPrinter {
-	list := print.NewList(o.Output, out, "celadon diff", command.Version())
+func newList(out *untrusted.Writer, format string) *listPrinter {
+	list := print.NewList(format, out, "celadon diff", command.Version())
 	return &listPrinter{list, print.Objects(list, false)}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
@@ -298,28 +297,8 @@ func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
 	return p.code(text)
 }
 
-// code returns the beginning and end of text as a code span on one line. It is shortened after it
-// is escaped, because an escape sequence is longer than its character.
-func (p *markdownPrinter) code(text string) untrusted.Safe {
-	line := preview.Middle(string(untrusted.Line(text)), p.text)
-	marks := strings.Repeat("`", longest(line)+1)
-	if longest(line) > 0 || line == "" {
-		line = " " + line + " "
-	}
-	return untrusted.Safe(marks + line + marks)
-}
-
-// longest returns the length of the longest run of backticks in text.
-func longest(text string) (longest int) {
-	n := 0
-	for _, r := range text {
-		if n++; r != '`' {
-			n = 0
-		}
-		longest = max(longest, n)
-	}
-	return longest
-}
+// code returns the beginning and end of text as a code span on one line.
+func (p *markdownPrinter) code(text string) untrusted.Safe { return print.Code(text, p.text) }
 
 // witness returns the lines of a folded example object.
 func (p *markdownPrinter) witness(c *Change, w *Witness) []string {
@@ -333,7 +312,7 @@ func (p *markdownPrinter) witness(c *Change, w *Witness) []string {
 	if len(text) > p.example {
 		return nil
 	}
-	marks := strings.Repeat("`", max(3, longest(text)+1))
+	marks := strings.Repeat("`", max(3, print.LongestFence(text)+1))
 	lines := []string{"  <details><summary>" + c.head(w) + ": " + w.describe() + "</summary>", "", "  " + marks + "yaml"}
 	for line := range strings.Lines(text) {
 		lines = append(lines, string(untrusted.Sprintf("  %s", strings.TrimSuffix(line, "\n"))))

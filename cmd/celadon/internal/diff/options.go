@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -18,7 +19,7 @@ import (
 )
 
 // Outputs lists the values of --output.
-var Outputs = []string{"text", "json", "github", "sarif", "markdown"}
+var Outputs = []string{"text", "json", "github", "gitlab", "sarif", "markdown"}
 
 // Options holds the flags of celadon diff.
 type Options struct {
@@ -29,6 +30,7 @@ type Options struct {
 	Steps   int
 	Seed    uint64
 	Output  string
+	Reports reports.Files
 	Verbose bool
 	Config  config.Flags
 	Convert converter.Flags
@@ -48,7 +50,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported, or the cluster's)")
 	f.StringVar(&o.ToKubeVersion, "to-kube-version", "", "compare Kubernetes --kube-version with `X.Y` for the same CRDs")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+phrase.Or(Outputs))
+	o.Reports.Flag(f, &o.Output, Outputs)
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "name unchanged CRDs; with -o markdown, report every change with its example")
 	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)

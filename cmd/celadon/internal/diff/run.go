@@ -51,7 +51,11 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	out := untrusted.NewWriter(stdout)
 	out.Colors = command.Color(s.Stdout) && o.Output == "text"
 	width, _ := command.Width(s.Stdout)
-	p := newPrinter(out, width, o)
+	p, err := newPrinters(out, width, o)
+	if err != nil {
+		return err
+	}
+	defer o.Reports.Discard()
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
 	if o.ToKubeVersion != "" {
 		all.KubeVersion, all.ToKubeVersion = o.KubeVersion, o.ToKubeVersion
@@ -121,6 +125,9 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 		case err != nil:
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %w", p.name, err))
 			continue
+		}
+		if p.kept != nil {
+			d.Complain(p.kept)
 		}
 		if crd.Update != nil && crd.Update.Undecided {
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))

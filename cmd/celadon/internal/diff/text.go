@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -19,13 +20,46 @@ type printer interface {
 	end(*Report) error
 }
 
+// printers write the same report. The end of the report completes files.
+type printers struct {
+	list  []printer
+	files *reports.Files
+}
+
+func (p *printers) crd(c *CRD) error {
+	return reports.Each(p.list, func(p printer) error { return p.crd(c) })
+}
+
+func (p *printers) object(o *finding.Object) error {
+	return reports.Each(p.list, func(p printer) error { return p.object(o) })
+}
+
+func (p *printers) removed(r *Removed) error {
+	return reports.Each(p.list, func(p printer) error { return p.removed(r) })
+}
+
+func (p *printers) end(r *Report) error {
+	if err := reports.Each(p.list, func(p printer) error { return p.end(r) }); err != nil {
+		return err
+	}
+	return p.files.Commit()
+}
+
+func newPrinters(out *untrusted.Writer, width int, o *Options) (*printers, error) {
+	p := &printers{[]printer{newPrinter(o, o.Output, out, width)}, &o.Reports}
+	return p, o.Reports.Open(func(format string, to io.Writer) error {
+		p.list = append(p.list, newPrinter(o, format, untrusted.NewWriter(to), 0))
+		return nil
+	})
+}
+
 // newPrinter returns the printer of a format. Text is folded at width, unless that is 0.
-func newPrinter(out *untrusted.Writer, width int, o *Options) printer {
-	switch o.Output {
+func newPrinter(o *Options, format string, out *untrusted.Writer, width int) printer {
+	switch format {
 	case "json":
 		return &jsonPrinter{out}
-	case "github", "sarif":
-		return newList(out, o)
+	case "github", "gitlab", "sarif":
+		return newList(out, format)
 	case "markdown":
 		if o.Verbose {
 			return &markdownPrinter{out, verboseComment}

@@ -1,9 +1,11 @@
 package docs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,16 +16,18 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/publish"
 )
 
 // DocsOutputs lists the values of --output of celadon docs.
-var DocsOutputs = []string{"md", "html"}
+var DocsOutputs = []string{"md", "html", "jsonschema"}
 
 // DocsOptions holds the flags of celadon docs.
 type DocsOptions struct {
@@ -37,7 +41,7 @@ type DocsOptions struct {
 // Flags adds the flags to f.
 func (o *DocsOptions) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
-	f.StringVarP(&o.Output, "output", "o", "md", "write "+strings.Join(DocsOutputs, " or "))
+	f.StringVarP(&o.Output, "output", "o", "md", "write "+strings.Join(DocsOutputs, ", "))
 	f.StringVar(&o.Out, "out", "", "write one file per CRD into `DIR`, which is created")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each example")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed for the examples")
@@ -47,7 +51,7 @@ func (o *DocsOptions) Flags(f *pflag.FlagSet) {
 func (o *DocsOptions) Check() error {
 	switch {
 	case len(o.CRDs) == 0:
-		return errors.New("no CRDs given: use --crd PATH")
+		return errors.New("no CRDs given: want files or folders")
 	case !slices.Contains(DocsOutputs, o.Output):
 		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(DocsOutputs))
 	case o.Steps <= 0:
@@ -62,6 +66,12 @@ func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.Output == "jsonschema" {
+		if err := o.writeSchemas(s, crds); err != nil || !broken {
+			return err
+		}
+		return &command.ExitError{Code: command.Usage}
+	}
 	if err := o.names(crds); err != nil {
 		return err
 	}
@@ -75,6 +85,30 @@ func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
 	}
 	if broken || missing {
 		return &command.ExitError{Code: command.Usage}
+	}
+	return nil
+}
+
+// writeSchemas writes the schemas of the CRDs: to standard output in one, or a file for each, and one that refers to them.
+func (o *DocsOptions) writeSchemas(s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) error {
+	files, err := schemaFiles(crds)
+	if err != nil {
+		return err
+	}
+	if o.Out == "" {
+		return print.JSON(untrusted.NewWriter(s.Stdout), combine(files, false))
+	}
+	if err := outfile.MkdirAll(o.Out, 0o777); err != nil {
+		return err
+	}
+	for _, f := range append(files, schemaFile{combined, combine(files, true)}) {
+		var b bytes.Buffer
+		if err := print.JSON(&b, f.schema); err != nil {
+			return err
+		}
+		if err := outfile.Write(filepath.Join(o.Out, f.name), b.Bytes()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,10 +44,10 @@ func (o *ExplainOptions) Check(args []string) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("you must specify the type of resource to explain: want TYPE or TYPE.FIELD, such as crontabs.spec")
-	case len(args) > 1:
-		return fmt.Errorf("%d arguments: we accept only this format: explain RESOURCE", len(args))
+	case args[0] == "":
+		return errors.New("no type of resource: want TYPE or TYPE.FIELD, such as crontabs.spec")
 	case len(o.CRDs) == 0:
-		return errors.New("no CRDs given: use --crd PATH")
+		return errors.New("no CRDs given: want explain TYPE CRD, with the files or folders of the CRDs")
 	case o.MaxDepth < 0:
 		return fmt.Errorf("--max-depth %d: must be non-negative", o.MaxDepth)
 	case o.MaxDepth > 0 && !o.Recursive:
@@ -57,11 +58,22 @@ func (o *ExplainOptions) Check(args []string) error {
 	return nil
 }
 
-// Explain implements celadon explain.
+// IsPath reports whether an argument names a file or folder, and not a type.
+func IsPath(arg string) bool {
+	return arg == "-" || strings.ContainsAny(arg, `/\`) || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg))
+}
+
+// Explain implements celadon explain. An empty name is the type of the only CRD.
 func Explain(ctx context.Context, s command.Streams, o *ExplainOptions, name string) error {
 	crds, broken, err := Read(ctx, s, o.CRDs)
 	if err != nil {
 		return err
+	}
+	switch {
+	case name == "" && len(crds) != 1:
+		return fmt.Errorf("%d CRDs: want TYPE or TYPE.FIELD before them, such as crontabs.spec", len(crds))
+	case name == "":
+		name = crds[0].Spec.Names.Plural
 	}
 	at, err := publish.Find(crds, name, o.APIVersion)
 	if err != nil {

@@ -71,7 +71,7 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	o.at, o.one = f.Changed("at"), f.Changed("rule")
 	switch {
 	case len(o.CRDs) == 0 && len(o.Policies) == 0:
-		return fmt.Errorf("no CRDs given: use --crd PATH")
+		return fmt.Errorf("no CRDs given: want files or folders")
 	case len(o.Policies) > 0 && (o.at || o.Full || o.Minimal):
 		return fmt.Errorf("--policy searches for requests to policies: do not set --at, --full, or --minimal")
 	case len(o.OldPolicies) > 0 && len(o.Policies) == 0:

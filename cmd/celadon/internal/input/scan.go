@@ -155,6 +155,8 @@ func (w *walker) named() bool {
 	switch {
 	case err != nil:
 		return w.lost(w.root, err)
+	case info.Mode().IsRegular() && IsArchive(w.root):
+		return w.archive()
 	case info.Mode().IsRegular():
 		return w.regular(w.root, info)
 	case w.onlyRegular:

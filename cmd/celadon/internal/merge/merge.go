@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
@@ -36,7 +37,7 @@ type Options struct {
 
 // Formats lists the output formats of a merged report. The tables of -o wide only suit a single
 // run.
-const Formats = "text, yaml, json, jsonl, junit, sarif, or github"
+var Formats = slices.DeleteFunc(print.Formats(), func(format string) bool { return format == "wide" })
 
 // Flags adds the flags of celadon merge to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
@@ -51,7 +52,7 @@ func (o *Options) check(paths []string) error {
 	case len(paths) == 0:
 		return errors.New("no reports given: want files or folders (see celadon merge --help)")
 	case o.Output == "wide":
-		return fmt.Errorf("--output %q: want %s", o.Output, Formats)
+		return fmt.Errorf("--output %q: want one of %s", o.Output, strings.Join(Formats, ", "))
 	}
 	if o.Run != "" {
 		if err := finding.CheckSource(o.Run); err != nil {

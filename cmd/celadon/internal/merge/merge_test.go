@@ -43,7 +43,7 @@ func mergeRun(t *testing.T, dir string, formats ...string) (out string, code int
 	return out, code
 }
 
-var allFormats = []string{"text", "json", "jsonl", "junit", "sarif", "github"}
+var allFormats = []string{"text", "json", "jsonl", "junit", "sarif", "github", "gitlab", "markdown"}
 
 func planted(t *testing.T, files map[string]string) string {
 	t.Helper()

@@ -62,7 +62,16 @@ func Files(stdin io.Reader, paths []string) batch.Source {
 func Sourced(source batch.Source, skip func([]byte) bool) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) {
 		source(wait, func(c input.Chunk) bool {
+			origin := c.Expand
 			c.Expand, c.Skip = Definitions, skip
+			if origin != nil {
+				c.Expand = func(doc *input.Document) (all []*input.Document) {
+					for _, d := range origin(doc) {
+						all = append(all, Definitions(d)...)
+					}
+					return all
+				}
+			}
 			return yield(c)
 		})
 	}

@@ -59,7 +59,7 @@ func (f *Filter) Ignores(doc *input.Document) bool {
 
 // found reports whether a document's file was found below a folder instead of being named by the user.
 func (f *Filter) found(doc *input.Document) bool {
-	return !doc.Live && doc.File != "-" && !slices.Contains(f.Named, doc.File)
+	return !doc.Live && !doc.Rendered && doc.File != "-" && !slices.Contains(f.Named, doc.File)
 }
 
 // Notes returns a note about the files that were ignored.

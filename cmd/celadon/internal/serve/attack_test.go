@@ -69,7 +69,7 @@ func startVictim(t *testing.T, a siege, crd string) *victim {
 	pool := x509.NewCertPool()
 	pool.AddCert(writeCertificate(t, dir, "victim"))
 	v := &victim{serving: &serving{t: t, log: &logBuffer{}, scheme: "https"}, trust: &tls.Config{RootCAs: pool}, goMemLimit: goMemLimit(t)}
-	cmd := exec.Command("celadon", "serve", "--crds", crd, "--listen", "127.0.0.1:0", "--drain", "0s", "--max-concurrent", strconv.Itoa(a.concurrency),
+	cmd := exec.Command("celadon", "serve", "--crd", crd, "--listen", "127.0.0.1:0", "--drain", "0s", "--max-concurrent", strconv.Itoa(a.concurrency),
 		"--tls-cert", filepath.Join(dir, "tls.crt"), "--tls-key", filepath.Join(dir, "tls.key"))
 	cmd.Env = append(os.Environ(), "GOMEMLIMIT="+v.goMemLimit)
 	cmd.Stderr = v.log

@@ -87,7 +87,7 @@ func TestServeClientCA(t *testing.T) {
 	ours, other, over := newAuthority(t, "ours", later), newAuthority(t, "other", later), newAuthority(t, "ours, once", time.Now().Add(-time.Minute))
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	write(t, file, "A comment.\n"+ours.pem()+over.pem())
-	s := startServe(t, "--crds", exampleD, "--client-ca", file)
+	s := startServe(t, "--crd", exampleD, "--client-ca", file)
 	good := ours.client("kube-apiserver", later, x509.ExtKeyUsageClientAuth)
 	chain := good
 	for len(chain.Certificate) <= maxChain {
@@ -133,7 +133,7 @@ func TestServeClientCAChanges(t *testing.T) {
 	first, second := newAuthority(t, "first", later), newAuthority(t, "second", later)
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	write(t, file, first.pem())
-	s := startServe(t, "--crds", exampleD, "--client-ca", file)
+	s := startServe(t, "--crd", exampleD, "--client-ca", file)
 	cert := first.client("kube-apiserver", later, x509.ExtKeyUsageClientAuth)
 	open := map[uint16]*serving{}
 	resuming := map[uint16]*serving{}

@@ -99,7 +99,7 @@ func TestServeRemoves(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), crdOf(t, "Alpha", "10"))
 	write(t, filepath.Join(dir, "b.yaml"), crdOf(t, "Beta", "10"))
-	s := startServe(t, "--crds", dir, "--plain-http", "--remove-after", "500ms")
+	s := startServe(t, "--crd", dir, "--plain-http", "--remove-after", "500ms")
 	if err := os.Remove(filepath.Join(dir, "b.yaml")); err != nil {
 		t.Fatal(err)
 	}

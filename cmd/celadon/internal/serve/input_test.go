@@ -25,7 +25,7 @@ import (
 
 func TestServeBadInput(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD)
+	s := startServe(t, "--crd", exampleD)
 	good := cronTab(goodSpec)
 	json := "application/json"
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestServeBadInput(t *testing.T) {
 // none, and leave no resources behind.
 func TestServeOddClients(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD, "--plain-http")
+	s := startServe(t, "--crd", exampleD, "--plain-http")
 	good := cronTab(goodSpec)
 	head := func(timeout string, length int) string {
 		return fmt.Sprintf("POST /validate?timeout=%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", timeout, length)
@@ -303,7 +303,7 @@ func TestServeLeavesNothing(t *testing.T) {
 		if i == 1 {
 			before = runtime.NumGoroutine()
 		}
-		s := startServe(t, "--crds", exampleD)
+		s := startServe(t, "--crd", exampleD)
 		s.review("/validate", cronTab(goodSpec))
 		if code := s.stop(); code != command.OK {
 			t.Errorf("exit code %d", code)

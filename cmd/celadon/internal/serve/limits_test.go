@@ -55,7 +55,7 @@ func ofLength(body string) string {
 // TestServeHostileHTTP checks the responses to unusual and malicious HTTP requests.
 func TestServeHostileHTTP(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD, "--plain-http")
+	s := startServe(t, "--crd", exampleD, "--plain-http")
 	good := cronTab(goodSpec)
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n", len(good), good)
 	// header returns a request whose header has size bytes.
@@ -242,7 +242,7 @@ func TestServeSlowHandshake(t *testing.T) {
 func TestServeLogVolume(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(`\u001b]0;x\u0007\n`, 10_000)
-	s := startServe(t, "--crds", exampleD)
+	s := startServe(t, "--crd", exampleD)
 	before := strings.Count(s.log.String(), "\n")
 	body := cronTab(badSpec)
 	for _, name := range []string{`"uid":"42"`, `"name":"n"`, `"namespace":"ns"`, `"username":"jane"`, `"image":"a"`} {

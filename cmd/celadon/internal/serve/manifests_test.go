@@ -170,8 +170,8 @@ func TestManifestFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	flag := func(name string) string { return flags.Lookup(name).Value.String() }
-	if got, want := flag("crds"), "["+container.VolumeMounts[0].MountPath+"]"; got != want {
-		t.Errorf("--crds %s, mounted at %s", got, want)
+	if got, want := flag("crd"), "["+container.VolumeMounts[0].MountPath+"]"; got != want {
+		t.Errorf("--crd %s, mounted at %s", got, want)
 	}
 	for _, name := range []string{"tls-cert", "tls-key"} {
 		if filepath.Dir(flag(name)) != container.VolumeMounts[1].MountPath {

@@ -30,7 +30,7 @@ func TestServePolicies(t *testing.T) {
 	if err := os.CopyFS(folder, os.DirFS(examplePolicies)); err != nil {
 		t.Fatal(err)
 	}
-	s := startServe(t, "--crds", exampleD, "--policies", folder, "--remove-after", "0s")
+	s := startServe(t, "--crd", exampleD, "--policy", folder, "--remove-after", "0s")
 	r := s.review("/validate", policyReview("CREATE", "5", "jane"))
 	if r.Allowed || r.Result.Code != 403 || !strings.Contains(r.Result.Message, "at most 3 replicas are allowed here") {
 		t.Errorf("denied: %+v", r)
@@ -64,7 +64,7 @@ func TestServePoliciesKept(t *testing.T) {
 	if err := os.CopyFS(folder, os.DirFS(examplePolicies)); err != nil {
 		t.Fatal(err)
 	}
-	s := startServe(t, "--crds", exampleD, "--policies", folder, "--remove-after", "1h", "--plain-http")
+	s := startServe(t, "--crd", exampleD, "--policy", folder, "--remove-after", "1h", "--plain-http")
 	if err := os.Remove(filepath.Join(folder, "limits.yaml")); err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +81,12 @@ func TestServePoliciesInvalid(t *testing.T) {
 	write(t, filepath.Join(folder, "p.yaml"), strings.Replace(read(t, filepath.Join(examplePolicies, "limits.yaml")), "variables.limit\n", "variables.\n", 1))
 	for _, tt := range []struct{ path, want string }{
 		{folder, "p.yaml:18: ValidatingAdmissionPolicy replica-limit: spec.validations[0].expression"},
-		{"-", "--policies -: want a file or a folder"},
+		{"-", "--policy -: want a file or a folder"},
 		{exampleD, "no admission policy"},
 		{filepath.Join(folder, "missing"), "missing"},
 	} {
 		var log bytes.Buffer
-		args := []string{"serve", "--crds", exampleD, "--plain-http", "--listen", "127.0.0.1:0", "--policies", tt.path}
+		args := []string{"serve", "--crd", exampleD, "--plain-http", "--listen", "127.0.0.1:0", "--policy", tt.path}
 		if code := serveArgs(context.Background(), &log, args); code != command.Usage || !strings.Contains(log.String(), tt.want) {
 			t.Errorf("%s: exit code %d, %s", tt.path, code, log.String())
 		}

@@ -22,12 +22,12 @@ func TestServeRejectedAtStart(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), misspelt(t, "Alpha"))
 	var out bytes.Buffer
-	code := serveArgs(t.Context(), &out, []string{"serve", "--crds", dir, "--plain-http", "--listen", "127.0.0.1:0"})
+	code := serveArgs(t.Context(), &out, []string{"serve", "--crd", dir, "--plain-http", "--listen", "127.0.0.1:0"})
 	if code != command.Usage || !strings.Contains(out.String(), "an API server would reject it") || !strings.Contains(out.String(), "x-kubernetes-validation") {
 		t.Errorf("exit code %d: %s", code, &out)
 	}
 	for _, args := range [][]string{{"--mode", "warn"}, {"--mode", "audit"}, {"--no-vet"}} {
-		s := startServe(t, append(args, "--crds", dir, "--plain-http")...)
+		s := startServe(t, append(args, "--crd", dir, "--plain-http")...)
 		if told := len(s.log.records("CRD in force that an API server would reject")) == 1; told != (args[0] == "--mode") {
 			t.Errorf("%q: logged %t: %s", args, told, s.log)
 		}
@@ -43,7 +43,7 @@ func TestServeRejectedLater(t *testing.T) {
 	for _, mode := range []string{"enforce", "warn"} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "a.yaml"), crdOf(t, "Alpha", "10"))
-		s := startServe(t, "--crds", dir, "--plain-http", "--mode", mode)
+		s := startServe(t, "--crd", dir, "--plain-http", "--mode", mode)
 		replace(t, filepath.Join(dir, "a.yaml"), misspelt(t, "Alpha"))
 		s.await("the change is seen", func() bool { return s.reloads() == 1 })
 		if problems := s.log.records("CRD not changed"); len(problems) != 1 || !strings.Contains(problems[0]["error"].(string), "an API server would reject it") {

@@ -18,7 +18,7 @@ func TestAttackPolicyReload(t *testing.T) {
 	if err := os.CopyFS(folder, os.DirFS(examplePolicies)); err != nil {
 		t.Fatal(err)
 	}
-	s := startServe(t, "--crds", exampleD, "--policies", folder, "--remove-after", "1h", "--plain-http")
+	s := startServe(t, "--crd", exampleD, "--policy", folder, "--remove-after", "1h", "--plain-http")
 	limits := filepath.Join(folder, "limits.yaml")
 	three := read(t, limits)
 	five := strings.Replace(three, `maxReplicas: "3"`, `maxReplicas: "5"`, 1)

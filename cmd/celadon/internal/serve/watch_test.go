@@ -52,7 +52,7 @@ func TestServeFolderChanges(t *testing.T) {
 		}
 	}
 	folder("1", map[string]string{"a.yaml": crdOf(t, "Alpha", "10"), "b.yaml": crdOf(t, "Beta", "10")})
-	s := startServe(t, "--crds", filepath.Join(dir, "crds"), "--plain-http", "--remove-after", "0s")
+	s := startServe(t, "--crd", filepath.Join(dir, "crds"), "--plain-http", "--remove-after", "0s")
 	folder("2", map[string]string{"a.yaml": crdOf(t, "Alpha", "20"), "more/c.yaml": crdOf(t, "Gamma", "10")})
 	s.await("the change is seen", func() bool { return s.reloads() == 1 })
 	record := s.log.records("CRDs reloaded")[0]
@@ -82,7 +82,7 @@ func TestServeBadChange(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), crdOf(t, "Alpha", "10"))
 	write(t, filepath.Join(dir, "b.yaml"), crdOf(t, "Beta", "10"))
-	s := startServe(t, "--crds", dir, "--plain-http", "--no-vet")
+	s := startServe(t, "--crd", dir, "--plain-http", "--no-vet")
 	for i, change := range []struct {
 		name, text, want string
 	}{
@@ -140,8 +140,8 @@ func TestServeMountedConfigMap(t *testing.T) {
 	link(t, "..data/b.yaml", filepath.Join(dir, "b.yaml"))
 	linked := filepath.Join(t.TempDir(), "crds") // and through another link
 	link(t, dir, linked)
-	s := startServe(t, "--crds", dir, "--plain-http")
-	other := startServe(t, "--crds", linked, "--plain-http")
+	s := startServe(t, "--crd", dir, "--plain-http")
+	other := startServe(t, "--crd", linked, "--plain-http")
 	if r := s.review("/validate", replicas("Alpha", "15")); r.Allowed {
 		t.Errorf("before: %+v", r)
 	}
@@ -184,7 +184,7 @@ func TestServeSingleFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "crd.yaml")
 	write(t, path, crdOf(t, "Alpha", "10"))
-	s := startServe(t, "--crds", path, "--plain-http")
+	s := startServe(t, "--crd", path, "--plain-http")
 	write(t, filepath.Join(dir, "other.yaml"), "not ours: [")
 	replace(t, path, crdOf(t, "Alpha", "20"))
 	s.await("the change is seen", func() bool { return s.reloads() == 1 })
@@ -211,7 +211,7 @@ func TestServeCertificateChanges(t *testing.T) {
 	dir := t.TempDir()
 	writeCertificate(t, dir, "first")
 	cert, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	s := startServe(t, "--crds", exampleD, "--tls-cert", cert, "--tls-key", key)
+	s := startServe(t, "--crd", exampleD, "--tls-cert", cert, "--tls-key", key)
 	if got := served(t, s); got != "first" {
 		t.Errorf("served %s", got)
 	}
@@ -244,7 +244,7 @@ func TestServeMountedSecret(t *testing.T) {
 	cert, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	link(t, "..data/tls.crt", cert)
 	link(t, "..data/tls.key", key)
-	s := startServe(t, "--crds", exampleD, "--tls-cert", cert, "--tls-key", key)
+	s := startServe(t, "--crd", exampleD, "--tls-cert", cert, "--tls-key", key)
 	if got := served(t, s); got != "..first" {
 		t.Errorf("served %s", got)
 	}

@@ -53,8 +53,8 @@ const (
 
 // Flags adds the flags of celadon serve to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crds", nil, "read CRDs from `PATH`: a file or a folder, watched (repeatable)")
-	f.StringArrayVar(&o.Policies, "policies", nil, "evaluate the admission policies in `PATH`, with the objects that they refer to: a file or a folder, watched (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file or a folder, watched (repeatable)")
+	f.StringArrayVar(&o.Policies, "policy", nil, "evaluate the admission policies in `PATH`, with the objects that they refer to: a file or a folder, watched (repeatable)")
 	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "read the certificate chain in PEM from `FILE`, watched")
 	f.StringVar(&o.TLSKey, "tls-key", "", "read the private key in PEM from `FILE`, watched")
@@ -73,13 +73,13 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 // config returns the configuration that the flags describe, or an error if they are invalid.
 func (o *Options) config() (cfg admission.Config, err error) {
 	if len(o.CRDs) == 0 {
-		return cfg, errors.New("no CRDs given: use --crds PATH (see celadon serve --help)")
+		return cfg, errors.New("no CRDs given: use --crd PATH (see celadon serve --help)")
 	}
 	if slices.Contains(o.CRDs, "-") {
-		return cfg, errors.New("--crds -: want a file or a folder, which can be watched")
+		return cfg, errors.New("--crd -: want a file or a folder, which can be watched")
 	}
 	if slices.Contains(o.Policies, "-") {
-		return cfg, errors.New("--policies -: want a file or a folder, which can be watched")
+		return cfg, errors.New("--policy -: want a file or a folder, which can be watched")
 	}
 	if cfg.Mode, err = o.admissionMode(); err != nil {
 		return cfg, err

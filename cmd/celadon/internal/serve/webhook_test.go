@@ -23,7 +23,7 @@ import (
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD)
+	s := startServe(t, "--crd", exampleD)
 	if r := s.review("/validate", cronTab(goodSpec)); !r.Allowed || r.UID != "42" || r.AuditAnnotations["cost"] == "" {
 		t.Errorf("good: %+v", r)
 	}
@@ -59,7 +59,7 @@ func TestServe(t *testing.T) {
 
 func TestServeMetrics(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD, "--mode", "audit")
+	s := startServe(t, "--crd", exampleD, "--mode", "audit")
 	s.review("/validate", cronTab(goodSpec))
 	if r := s.review("/validate", cronTab(badSpec)); !r.Allowed || r.Warnings != nil {
 		t.Errorf("audit: %+v", r)
@@ -102,12 +102,12 @@ func names(pattern, text string) []string {
 
 func TestServeModes(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD, "--mode", "warn", "--plain-http")
+	s := startServe(t, "--crd", exampleD, "--mode", "warn", "--plain-http")
 	r := s.review("/validate", cronTab(badSpec))
 	if want := `celadon would reject this: spec.schedule: Invalid value: "@daily": must have five fields`; !r.Allowed || fmt.Sprint(r.Warnings) != "["+want+"]" {
 		t.Errorf("warn: %+v", r)
 	}
-	s = startServe(t, "--crds", exampleD, "--unknown-crd", "refuse", "--plain-http")
+	s = startServe(t, "--crd", exampleD, "--unknown-crd", "refuse", "--plain-http")
 	if r := s.review("/validate", strings.ReplaceAll(cronTab(goodSpec), "CronTab", "Nobody")); r.Allowed || r.Result.Code != 403 {
 		t.Errorf("unknown: %+v", r)
 	}
@@ -119,7 +119,7 @@ func TestServeUndecided(t *testing.T) {
 	t.Parallel()
 	crd := filepath.Join(t.TempDir(), "crd.yaml")
 	write(t, crd, strings.NewReplacer("rule: self == oldSelf", "rule: self.replace('', self).size() > 0 || true", "maxLength: 256", "").Replace(read(t, exampleD)))
-	s := startServe(t, "--crds", crd, "--unknown-crd", "allow")
+	s := startServe(t, "--crd", crd, "--unknown-crd", "allow")
 	large := cronTab(`{"schedule":"0 3 * * *","image":"` + strings.Repeat("a", 100_000) + `"}`)
 	if r := s.review("/validate", large); r.Allowed || r.Result.Code != 504 || !strings.Contains(r.Result.Message, "spec.image") {
 		t.Errorf("got %+v", r)
@@ -139,7 +139,7 @@ func TestServeUndecided(t *testing.T) {
 // TestServeTLS checks that versions before TLS 1.2, HTTP/2, and plain HTTP are not supported.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD)
+	s := startServe(t, "--crd", exampleD)
 	old := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	if conn, err := tls.Dial("tcp", s.address, old); err == nil {
 		conn.Close()
@@ -236,23 +236,23 @@ func TestServeUsage(t *testing.T) {
 		want string
 	}{
 		"no CRDs":         {"--plain-http", "no CRDs given"},
-		"stdin":           {"--crds -", "can be watched"},
-		"no certificate":  {"--crds x", "no certificate given"},
-		"both":            {"--crds x --plain-http --tls-cert x", "want only one of them"},
-		"client CA too":   {"--crds x --plain-http --client-ca x", "want only one of them"},
-		"client CA":       {"--crds " + exampleD + " --tls-key k --tls-cert c --client-ca " + dir + "/tls.crt", "has no certificate in PEM"},
-		"remove after":    {"--crds x --plain-http --remove-after -1s", "want 0 or more"},
-		"not loopback":    {"--crds x --plain-http --listen 0.0.0.0:1", "want a loopback address"},
-		"every interface": {"--crds x --plain-http --listen :1", "want a loopback address"},
-		"no port":         {"--crds x --plain-http --listen 127.0.0.1", "--listen: "},
-		"mode":            {"--crds x --mode loud", "want enforce, warn, or audit"},
-		"unknown":         {"--crds x --unknown-crd x", "want allow or refuse"},
-		"version":         {"--crds x --kube-version x", "--kube-version: "},
-		"concurrency":     {"--crds x --plain-http --max-concurrent 0", "want at least 1"},
-		"no such folder":  {"--crds " + dir + "/none --plain-http", "no such file"},
-		"rule is broken":  {"--crds " + dir + " --plain-http --listen 127.0.0.1:0", "undefined field 'replica'"},
-		"certificate":     {"--crds " + exampleD + " --listen 127.0.0.1:0 --tls-key k --tls-cert " + dir + "/tls.crt", "certificate "},
-		"address":         {"--crds " + exampleD + " --plain-http --listen 127.0.0.1:x", "cannot listen"},
+		"stdin":           {"--crd -", "can be watched"},
+		"no certificate":  {"--crd x", "no certificate given"},
+		"both":            {"--crd x --plain-http --tls-cert x", "want only one of them"},
+		"client CA too":   {"--crd x --plain-http --client-ca x", "want only one of them"},
+		"client CA":       {"--crd " + exampleD + " --tls-key k --tls-cert c --client-ca " + dir + "/tls.crt", "has no certificate in PEM"},
+		"remove after":    {"--crd x --plain-http --remove-after -1s", "want 0 or more"},
+		"not loopback":    {"--crd x --plain-http --listen 0.0.0.0:1", "want a loopback address"},
+		"every interface": {"--crd x --plain-http --listen :1", "want a loopback address"},
+		"no port":         {"--crd x --plain-http --listen 127.0.0.1", "--listen: "},
+		"mode":            {"--crd x --mode loud", "want enforce, warn, or audit"},
+		"unknown":         {"--crd x --unknown-crd x", "want allow or refuse"},
+		"version":         {"--crd x --kube-version x", "--kube-version: "},
+		"concurrency":     {"--crd x --plain-http --max-concurrent 0", "want at least 1"},
+		"no such folder":  {"--crd " + dir + "/none --plain-http", "no such file"},
+		"rule is broken":  {"--crd " + dir + " --plain-http --listen 127.0.0.1:0", "undefined field 'replica'"},
+		"certificate":     {"--crd " + exampleD + " --listen 127.0.0.1:0 --tls-key k --tls-cert " + dir + "/tls.crt", "certificate "},
+		"address":         {"--crd " + exampleD + " --plain-http --listen 127.0.0.1:x", "cannot listen"},
 		"positional":      {"x", `"x": celadon serve takes no arguments`},
 	} {
 		var out bytes.Buffer

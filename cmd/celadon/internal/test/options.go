@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // Outputs lists the values of --output.
-var Outputs = []string{"text", "json", "junit", "github"}
+var Outputs = []string{"text", "json", "junit", "github", "gitlab", "markdown"}
 
 // Options holds the flags of celadon test.
 type Options struct {
@@ -27,6 +28,7 @@ type Options struct {
 	Exact         bool
 	Verbose       bool
 	Output        string
+	Reports       reports.Files
 	KubeVersion   string
 	Measures      Measures
 	Config        config.Flags
@@ -48,7 +50,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Update, "update", false, "write the actual results of failed cases into the suites as expectations")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "test again whenever a file changes")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every case")
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+phrase.Or(Outputs))
+	o.Reports.Flag(f, &o.Output, Outputs)
 	o.Measures.flags(f)
 	o.Converter.Add(f)
 	o.Config.Arguments = "suites"

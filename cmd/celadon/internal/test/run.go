@@ -51,7 +51,11 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	}
 	bar := progress.On(s.Stderr, "testing", "suites")
 	out, _ := bar.ReportWriter(s.Stdout)
-	p := newPrinter(o, s.Stdout, out)
+	p, err := newPrinters(o, s.Stdout, out)
+	if err != nil {
+		return err
+	}
+	defer o.Reports.Discard()
 	report := &Report{Kind: "TestReport", APIVersion: "celadon/v1", KubeVersion: o.KubeVersion, Suites: []*ruletest.SuiteReport{}}
 	err = r.runAll(ctx, suites, func(one *ruletest.SuiteReport) error {
 		bar.Add(1)

@@ -59,7 +59,7 @@ func TestAttackPrinters(t *testing.T) {
 	for _, text := range []string{hostile.Text, hostile.Broken} {
 		for _, output := range Outputs() {
 			var b bytes.Buffer
-			p, err := (&Options{Output: output}).printer(io.Discard, &b)
+			p, err := (&Options{}).printer(output, io.Discard, &b)
 			if err != nil {
 				t.Fatal(err)
 			}

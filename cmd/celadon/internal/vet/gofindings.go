@@ -38,12 +38,13 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	if err != nil {
 		return err
 	}
-	p, err := o.printer(streams.Stdout, streams.Stdout)
+	p, err := o.printers(streams.Stdout, streams.Stdout)
+	defer o.Reports.Discard()
 	if err != nil {
 		return err
 	}
 	run := &goRun{src: g, without: o.NoLints}
-	if text, ok := p.(*textPrinter); ok {
+	if text, ok := p.list[0].(*textPrinter); ok {
 		run.excerpt = text.excerpt()
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")

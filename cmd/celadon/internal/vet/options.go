@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -27,6 +28,7 @@ type Options struct {
 	CRDs, Olds  []string
 	KubeVersion string
 	Output      string
+	Reports     reports.Files
 	Explain     bool
 	All         bool
 	Quiet       bool
@@ -38,7 +40,7 @@ type Options struct {
 }
 
 // Outputs returns the values of --output.
-func Outputs() []string { return []string{"text", "json", "junit", "sarif", "github"} }
+func Outputs() []string { return append([]string{"text", "json"}, print.Lists()...) }
 
 // KubeVersions returns the values of --kube-version, newest first.
 func KubeVersions() (list []string) {
@@ -53,7 +55,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): read the generated CRDs from `PATH`: a file, a folder, or - (repeatable; default config/crd, manifests, payload-manifests)")
 	f.StringArrayVar(&o.Olds, "old", nil, "read the stored CRDs that an update replaces from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate, a list of versions and ranges (1.33,1.35-1.37), or all (default: the newest supported)")
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: text, json, junit, sarif, or github")
+	o.Reports.Flag(f, &o.Output, Outputs())
 	f.BoolVar(&o.Explain, "explain", false, "explain the cost of every rule")
 	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive ones")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only errors: in text only the output of kubectl, in other formats no warnings, lints, and advice")
@@ -101,8 +103,47 @@ type printer interface {
 	end(*summary) error
 }
 
+// printers write the same report. The end of the report completes files.
+type printers struct {
+	list  []printer
+	files *reports.Files
+}
+
+func (p printers) crd(one *vetted) error {
+	return reports.Each(p.list, func(p printer) error { return p.crd(one) })
+}
+
+func (p printers) policy(one *vettedPolicy) error {
+	return reports.Each(p.list, func(p printer) error { return p.policy(one) })
+}
+
+func (p printers) golang(run *goRun) error {
+	return reports.Each(p.list, func(p printer) error { return p.golang(run) })
+}
+
+func (p printers) end(s *summary) error {
+	if err := reports.Each(p.list, func(p printer) error { return p.end(s) }); err != nil {
+		return err
+	}
+	return p.files.Commit()
+}
+
+// printers returns printers that write to a stream and to the files of the report. The caller discards the files.
+func (o *Options) printers(terminal, to io.Writer) (printers, error) {
+	p := printers{make([]printer, 1), &o.Reports}
+	var err error
+	if p.list[0], err = o.printer(o.Output, terminal, to); err != nil {
+		return p, err
+	}
+	return p, o.Reports.Open(func(format string, to io.Writer) error {
+		one, err := o.printer(format, io.Discard, to)
+		p.list = append(p.list, one)
+		return err
+	})
+}
+
 // printer returns a printer that writes to a stream. The width and colors depend on terminal.
-func (o *Options) printer(terminal, to io.Writer) (printer, error) {
+func (o *Options) printer(format string, terminal, to io.Writer) (printer, error) {
 	cfg, err := o.vetConfig()
 	if err != nil {
 		return nil, err
@@ -112,14 +153,14 @@ func (o *Options) printer(terminal, to io.Writer) (printer, error) {
 		return nil, err
 	}
 	out := untrusted.NewWriter(to) // for every format, as in print.New
-	switch o.Output {
+	switch format {
 	case "text":
 		return newText(terminal, out, o), nil
 	case "json":
 		return &jsonPrinter{out: out, kubeVersion: v.String()}, nil
 	}
-	if list := print.NewList(o.Output, out, "celadon vet", command.Version()); list != nil {
-		return &listPrinter{list, o.Output == "junit", o.Quiet}, nil
+	if list := print.NewList(format, out, "celadon vet", command.Version()); list != nil {
+		return &listPrinter{list, format == "junit", o.Quiet}, nil
 	}
-	return nil, fmt.Errorf("--output %q: want text, json, junit, sarif, or github", o.Output)
+	return nil, fmt.Errorf("--output %q: want one of %s", format, strings.Join(Outputs(), ", "))
 }

@@ -78,7 +78,7 @@ func Text(ctx context.Context, text input.Text, o *Options) (crds []*Reviewed, r
 	}
 	var out bytes.Buffer
 	var sum summary
-	p, err := o.printer(nil, &out)
+	p, err := o.printer(o.Output, nil, &out)
 	text.Each(func(doc *input.Document) {
 		if err != nil || ctx.Err() != nil {
 			return

@@ -96,7 +96,7 @@ func TestInterrupted(t *testing.T) {
 	for _, output := range Outputs() {
 		for _, list := range [][]*vetted{nil, hostileReports("x")} {
 			var b bytes.Buffer
-			p, err := (&Options{Output: output}).printer(io.Discard, &b)
+			p, err := (&Options{}).printer(output, io.Discard, &b)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func (c Class) Set(f *pflag.FlagSet, flags ...string) {
 // never lists flags that are Never in all commands. Only the user decides whether to connect, and to which cluster, and
 // whether to read out of the tree.
 var never = []string{
-	"cluster", "context", "namespace", "selector", "watch", "config", "no-config", command.FollowFlag, "help",
+	"cluster", "context", "kubeconfig", "namespace", "all-namespaces", "selector", "filename", "watch", "config", "no-config", command.FollowFlag, "help",
 }
 
 // ClassOf returns the class of a flag.
@@ -77,6 +77,8 @@ func (c *Flags) allows(f *file, section, key string, flag *pflag.Flag, values []
 	switch {
 	case flag == nil || ClassOf(flag) == Never:
 		return c.unknownKey(section)
+	case key == "output" && strings.Contains(strings.Join(values, ""), "="):
+		return errors.New("want a format: name reports in files on the command line")
 	case f.tree == "":
 		return nil
 	case ClassOf(flag) == ByHand:
@@ -102,6 +104,11 @@ func stricter(key string, values []string) error {
 	case "validate":
 		if !slices.Equal(values, []string{"strict"}) && !slices.Equal(values, []string{"true"}) {
 			return errors.New("a file in the checked tree may only set strict: use --validate, or name the file with --config")
+		}
+		return nil
+	case "ignore-field":
+		if slices.ContainsFunc(values, func(field string) bool { return field != "sops" }) {
+			return errors.New("a file in the checked tree may only set sops: use --ignore-field, or name the file with --config")
 		}
 		return nil
 	case kubeVersion:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func hostileReport(t *testing.T, format, text string, o Options) []byte {
 // TestAttackPrinters checks that untrusted text in any field of a report is only displayed.
 func TestAttackPrinters(t *testing.T) {
 	t.Parallel()
-	for _, format := range []string{"text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github"} {
+	for _, format := range []string{"text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github", "gitlab", "markdown"} {
 		for _, o := range []Options{{}, {Verbose: true, StrictKinds: true}, {Quiet: true}} {
 			for _, text := range []string{hostile.Text, hostile.Broken} {
 				what := fmt.Sprintf("%s %+v", format, o)
@@ -86,9 +87,34 @@ func TestAttackPrinters(t *testing.T) {
 					}
 				case "sarif":
 					findingtest.SARIF(t, out)
+				case "markdown":
+					harmlessMarkdown(t, what, string(out))
 				}
 			}
 		}
+	}
+}
+
+// harmlessMarkdown checks that each line is a heading, a count, a code block, or a finding whose text is in code spans, and
+// that four reports fit into a comment of GitHub.
+func harmlessMarkdown(t *testing.T, what, text string) {
+	t.Helper()
+	lines := regexp.MustCompile("^(|###? [a-z ]+|- and [0-9]+ more|\\*\\*interrupted: [a-z ]+\\*\\*|    .*|- \\*\\*(error|warning)\\*\\* (`+).*`: `.*`)$")
+	for line := range strings.Lines(text) {
+		if !lines.MatchString(strings.TrimSuffix(line, "\n")) {
+			t.Errorf("%s: %q", what, line)
+		}
+	}
+	if len(text) > 15_000 {
+		t.Errorf("%s: %d bytes", what, len(text))
+	}
+}
+
+// TestAttackMarkdown checks the limits of a report.
+func TestAttackMarkdown(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{hostile.Text, strings.Repeat("`x", 5000), strings.Repeat("\U000e0041", 5000), "```\n</details>\n# x\n" + strings.Repeat("\n", 5000)} {
+		harmlessMarkdown(t, "", string(hostileReport(t, "markdown", strings.Repeat(text, 3), Options{})))
 	}
 }
 

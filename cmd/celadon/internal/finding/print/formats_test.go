@@ -28,7 +28,7 @@ func TestJUnit(t *testing.T) {
 // that the latter state the interruption.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
-	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
+	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github", "gitlab", "markdown"} {
 		for _, interrupted := range []bool{false, true} {
 			for n := range sample() {
 				data := renderSome(t, format, sample()[:n], &finding.Summary{Interrupted: interrupted})
@@ -40,6 +40,11 @@ func TestCutShort(t *testing.T) {
 					findingtest.JUnit(t, data)
 				case "sarif":
 					findingtest.SARIF(t, data)
+				case "gitlab":
+					var issues []gitlabIssue
+					if err := json.Unmarshal(data, &issues); err != nil {
+						t.Errorf("gitlab: %v: %s", err, data)
+					}
 				case "json":
 					findingtest.JSON(t, checkSchema, "", data)
 				case "jsonl":

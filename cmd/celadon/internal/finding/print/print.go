@@ -5,6 +5,7 @@ package print
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -54,8 +55,11 @@ type Options struct {
 	Stderr io.Writer
 }
 
-// Formats lists the formats that New supports.
-const Formats = "text, wide, yaml, json, jsonl, junit, sarif, or github"
+// Formats returns the formats that New supports, and Lists those that NewList supports.
+func Formats() []string { return append([]string{"text", "wide", "yaml", "json", "jsonl"}, Lists()...) }
+
+// Lists returns the formats that NewList supports.
+func Lists() []string { return []string{"junit", "sarif", "github", "gitlab", "markdown"} }
 
 // New returns the printer of a format. Every printer escapes characters that could control a
 // terminal or mislead the reader of a log.
@@ -79,13 +83,12 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	}
 	list := NewList(format, w, "celadon check", o.Version)
 	if list == nil {
-		return nil, fmt.Errorf("--output %q: want %s", format, Formats)
+		return nil, fmt.Errorf("--output %q: want one of %s", format, strings.Join(Formats(), ", "))
 	}
 	return Objects(list, o.StrictKinds), nil
 }
 
-// NewList returns the printer of a format that lists findings: junit, sarif, or github. It returns
-// nil for another format. command is the name of the command, and version the version of Celadon.
+// NewList returns the printer of a format that lists findings: see Lists. It returns nil for another format. command is the name of the command, and version the version of Celadon.
 func NewList(format string, w *untrusted.Writer, command, version string) List {
 	switch format {
 	case "junit":
@@ -94,6 +97,10 @@ func NewList(format string, w *untrusted.Writer, command, version string) List {
 		return &sarifPrinter{w: w, version: version, index: map[string]int{}}
 	case "github":
 		return newGitHub(w)
+	case "gitlab":
+		return &gitlabPrinter{w: w}
+	case "markdown":
+		return &markdownPrinter{w: w, name: command}
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type Client struct {
 	context   string
 	namespace string // "" means all
 	fallback  string // the namespace of the kubeconfig's context
+	implied   bool   // namespace is the fallback
 	selector  string
 
 	silence, slowness, pause time.Duration // timeouts; constant except in tests
@@ -68,12 +69,12 @@ func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *stri
 
 // open is Open with the timeouts of from.
 func (f *Flags) open(from Client) (*Client, error) {
-	kube := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules(), &clientcmd.ConfigOverrides{CurrentContext: f.Context})
+	kube := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(f.rules(), &clientcmd.ConfigOverrides{CurrentContext: f.Context})
 	cfg, err := kube.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		err = errNoConfig
 	}
-	if known := contexts(); err != nil && f.Context != "" && !slices.Contains(known, f.Context) {
+	if known := f.contexts(); err != nil && f.Context != "" && !slices.Contains(known, f.Context) {
 		return nil, fmt.Errorf("--context %q: the kubeconfig has no such context (it has %s)", f.Context, strings.Join(known, ", "))
 	}
 	if err != nil {
@@ -90,6 +91,9 @@ func (f *Flags) open(from Client) (*Client, error) {
 	}
 	if bad := validation.IsDNS1123Label(c.fallback); len(bad) > 0 {
 		return nil, fmt.Errorf("--cluster: the context's namespace %q: %s", c.fallback, bad[0])
+	}
+	if c.implied = !f.All && c.namespace == ""; c.implied {
+		c.namespace = c.fallback
 	}
 	if err := c.connect(cfg); err != nil {
 		return nil, fmt.Errorf("--cluster: %w", err)

@@ -83,7 +83,7 @@ func all(n int) []string {
 func TestObjects(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 1234, thing)
-	c := opened(t, s, Flags{Selector: "a=b"})
+	c := opened(t, s, Flags{All: true, Selector: "a=b"})
 	names, errs := read(t.Context(), c, kind(t, "things"))
 	if !slices.Equal(names, all(1234)) || errs != nil {
 		t.Errorf("%d objects, %v", len(names), errs)
@@ -132,7 +132,7 @@ func TestBusy(t *testing.T) {
 			clustertest.Fail(w, code, "", "busy")
 			return true
 		}
-		c := opened(t, s, Flags{})
+		c := opened(t, s, Flags{All: true})
 		if names, errs := read(t.Context(), c, kind(t, "things")); len(names) != 3 || errs != nil {
 			t.Errorf("%d: %v, %v", code, names, errs)
 		}
@@ -155,7 +155,7 @@ func TestForbidden(t *testing.T) {
 		clustertest.Fail(w, 403, "Forbidden", r.URL.Path+" is forbidden")
 		return true
 	}
-	c := opened(t, s, Flags{})
+	c := opened(t, s, Flags{All: true})
 	names, errs := read(t.Context(), c, kind(t, "as"), kind(t, "bs"), kind(t, "things"))
 	if len(names) != 2 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "not read, because of missing permission to list it: /apis/g.io/v1/bs is forbidden") {
 		t.Errorf("%v, %v", names, errs)
@@ -168,7 +168,7 @@ func TestObject(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 3, thing)
 	s.Define(t, crdText("others"), 3, thing)
-	c := opened(t, s, Flags{})
+	c := opened(t, s, Flags{All: true})
 	for ref, want := range map[string]string{
 		"things/n000001": "", "Things.g.io/n000001": "",
 		"thing/n000001": "is of things.g.io and of others.g.io", "th/n000001": "choose one",
@@ -210,7 +210,7 @@ func TestInterrupted(t *testing.T) {
 				answer(w, r)
 				return true
 			}
-			c := opened(t, s, Flags{})
+			c := opened(t, s, Flags{All: true})
 			if _, errs := read(ctx, c, kind(t, "things")); errs != nil {
 				t.Error(errs)
 			}
@@ -223,7 +223,7 @@ func TestVersions(t *testing.T) {
 	for minor, want := range map[string]string{"31": "1.31", "33+": "1.33", "3": "1.28", "99": "1.38", "x": ""} {
 		s := clustertest.Start(t)
 		s.Minor = minor
-		c := opened(t, s, Flags{})
+		c := opened(t, s, Flags{All: true})
 		warnings := 0
 		c.Warn = func(error) { warnings++ }
 		got, err := c.KubeVersion(t.Context())

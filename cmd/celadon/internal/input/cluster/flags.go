@@ -30,8 +30,8 @@ import (
 
 // Flags are the flags of commands that can read from a cluster.
 type Flags struct {
-	On                           bool
-	Context, Namespace, Selector string
+	On, All                                  bool
+	Context, Kubeconfig, Namespace, Selector string
 }
 
 // Add adds the flags that choose a cluster and a namespace, with objects in the help text of
@@ -39,7 +39,9 @@ type Flags struct {
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)
 	fs.StringVar(&f.Context, "context", "", "with --cluster: use `CONTEXT` of the kubeconfig (default: the current context)")
-	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in `NAMESPACE`")
+	fs.StringVar(&f.Kubeconfig, "kubeconfig", "", "with --cluster: `KUBECONFIG` to read (default: as kubectl)")
+	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in `NAMESPACE` (default: that of the context)")
+	fs.BoolVarP(&f.All, "all-namespaces", "A", false, "with --cluster: read the objects of all namespaces")
 }
 
 // AddSelector adds the flag that chooses objects.
@@ -49,10 +51,13 @@ func (f *Flags) AddSelector(fs *pflag.FlagSet) {
 
 // Check returns an error if the flags are invalid.
 func (f *Flags) Check() error {
-	for _, flag := range []struct{ name, value string }{{"context", f.Context}, {"namespace", f.Namespace}, {"selector", f.Selector}} {
+	for _, flag := range []struct{ name, value string }{{"context", f.Context}, {"kubeconfig", f.Kubeconfig}, {"namespace", f.Namespace}, {"selector", f.Selector}} {
 		if flag.value != "" && !f.On {
 			return fmt.Errorf("--%s: use it with --cluster", flag.name)
 		}
+	}
+	if f.All && (!f.On || f.Namespace != "") {
+		return errors.New("--all-namespaces: use it with --cluster, and without --namespace")
 	}
 	if f.Namespace != "" {
 		if bad := validation.IsDNS1123Label(f.Namespace); len(bad) > 0 {
@@ -68,7 +73,7 @@ func (f *Flags) Check() error {
 // Complete registers shell completion of the flags from the kubeconfig. It sends no requests.
 func Complete(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return contexts(), cobra.ShellCompDirectiveNoFileComp
+		return new(Flags).contexts(), cobra.ShellCompDirectiveNoFileComp
 	})
 	for _, flag := range []string{"namespace", "selector"} {
 		if cmd.Flag(flag) != nil {
@@ -78,8 +83,8 @@ func Complete(cmd *cobra.Command) {
 }
 
 // contexts returns the names of the kubeconfig's contexts, or nil if the kubeconfig cannot be read.
-func contexts() []string {
-	cfg, err := rules().Load()
+func (f *Flags) contexts() []string {
+	cfg, err := f.rules().Load()
 	if err != nil {
 		return nil
 	}
@@ -92,9 +97,9 @@ func contexts() []string {
 }
 
 // rules returns kubectl's rules for finding the kubeconfig, without its warnings.
-func rules() *clientcmd.ClientConfigLoadingRules {
+func (f *Flags) rules() *clientcmd.ClientConfigLoadingRules {
 	r := clientcmd.NewDefaultClientConfigLoadingRules()
-	r.WarnIfAllMissing = false
+	r.WarnIfAllMissing, r.ExplicitPath = false, f.Kubeconfig
 	return r
 }
 

@@ -117,7 +117,7 @@ func TestHostile(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			s := clustertest.Start(t)
 			s.Before = func(w http.ResponseWriter, r *http.Request) bool { h.answer(w, r); return true }
-			c := opened(t, s, Flags{})
+			c := opened(t, s, Flags{All: true})
 			_, errs := read(t.Context(), c, kind(t, "things"))
 			if len(errs) != 1 || !strings.Contains(errs[0].Error(), h.want) {
 				t.Errorf("%v", errs)
@@ -181,7 +181,7 @@ func TestSlow(t *testing.T) {
 			s := clustertest.Start(t)
 			s.Before = func(w http.ResponseWriter, r *http.Request) bool { test.answer(w, r); return true }
 			t.Setenv("KUBECONFIG", s.Kubeconfig(t))
-			c, err := (&Flags{}).open(Client{silence: test.silence, slowness: test.slowness, pause: time.Millisecond})
+			c, err := (&Flags{All: true}).open(Client{silence: test.silence, slowness: test.slowness, pause: time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func TestEndless(t *testing.T) {
 			fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"%d"}}`, strings.Join(things, ","), from+pageSize)
 			return true
 		}
-		c := opened(t, s, Flags{})
+		c := opened(t, s, Flags{All: true})
 		l := listing{client: c, path: []string{"apis"}, bounds: bounds{objects: 2000, bytes: 1 << 20}, each: func(string, []byte) error { return nil }}
 		if err := l.list(t.Context(), func() {}); !errors.Is(err, errEndless) {
 			t.Errorf("%s: %v", name, err)

@@ -76,7 +76,7 @@ func (c *Client) Kinds(crds []*apiextensionsv1.CustomResourceDefinition) (kinds 
 		k, err := KindOf(crd)
 		if err != nil {
 			problems = append(problems, err)
-		} else if k.namespaced || c.namespace == "" {
+		} else if k.namespaced || c.namespace == "" || c.implied {
 			kinds = append(kinds, k)
 		}
 	}
@@ -92,6 +92,9 @@ var errEnough = errors.New("enough")
 // document has an error.
 func (c *Client) Objects(ctx context.Context, kinds []Kind) Source {
 	return func(wait func(), yield func(input.Chunk) bool) {
+		if c.implied {
+			c.Warn(fmt.Errorf("--cluster: only the namespace %s is read: use -A for all namespaces, or -n NAMESPACE", c.namespace))
+		}
 		for _, k := range kinds {
 			l := listing{client: c, path: k.path(c.namespace), bounds: objectBounds, each: func(_ string, raw []byte) error {
 				return given(yield(input.Live(k.Resource, k.group+"/"+k.version, k.Kind, raw)))

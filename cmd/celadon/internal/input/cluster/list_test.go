@@ -30,7 +30,7 @@ func TestExpired(t *testing.T) {
 				fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{"continue":%q},"status":"Failure","code":410,"reason":"Expired","message":"too old"}`, test.next)
 				return true
 			}
-			c := opened(t, s, Flags{})
+			c := opened(t, s, Flags{All: true})
 			var warnings []error
 			c.Warn = func(err error) { warnings = append(warnings, err) }
 			names, errs := read(t.Context(), c, kind(t, "things"))
@@ -64,7 +64,7 @@ func TestBroken(t *testing.T) {
 					}
 					panic(http.ErrAbortHandler)
 				}
-				c := opened(t, s, Flags{})
+				c := opened(t, s, Flags{All: true})
 				warnings := 0
 				c.Warn = func(error) { warnings++ }
 				names, errs := read(t.Context(), c, kind(t, "things"))
@@ -87,7 +87,7 @@ func TestUnordered(t *testing.T) {
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}
-	c := opened(t, s, Flags{})
+	c := opened(t, s, Flags{All: true})
 	names, errs := read(t.Context(), c, kind(t, "things"))
 	if len(names) != 2 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "not read completely, because its objects are not sorted") {
 		t.Errorf("%v, %v", names, errs)

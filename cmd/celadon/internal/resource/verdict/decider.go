@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -28,6 +29,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -39,6 +41,8 @@ type Config struct {
 	Validation string
 	// Subresource is status, scale, or "".
 	Subresource string
+	// Apply is how objects with an old version are written. Without a Kind, it depends on the objects.
+	Apply apply.Write
 	// Before holds the CRDs of --crd-old, and Olds the old objects, if any.
 	Before *CRDs
 	Olds   *Olds
@@ -81,6 +85,9 @@ type Decider struct {
 	tables   sync.Map // of the rows of built-in kinds
 	assumed  sync.Map // the objects that admission plugins need but that were not given
 	calls    sync.Map // the numbers of calls of webhooks
+	// untracked is set if an old object does not tell which tool wrote it.
+	untracked atomic.Bool
+	immutable sync.Map // the files whose objects must be recreated
 }
 
 // New returns a Decider that validates objects by crds.
@@ -105,7 +112,7 @@ func (d *Decider) Problems() []error {
 
 // Notes returns remarks about the input that do not affect the verdicts.
 func (d *Decider) Notes() []error {
-	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.Filter.Notes(), d.callNotes())
+	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.Filter.Notes(), d.callNotes(), d.applyNotes())
 	var assumed []string
 	d.assumed.Range(func(object, _ any) bool {
 		assumed = append(assumed, object.(string))
@@ -113,13 +120,18 @@ func (d *Decider) Notes() []error {
 	})
 	if len(assumed) > 0 {
 		slices.Sort(assumed)
-		more := ""
-		if n := len(assumed) - maxNoted; n > 0 {
-			assumed, more = assumed[:maxNoted], fmt.Sprintf(", and %d more", n)
-		}
-		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s%s", strings.Join(assumed, ", "), more))
+		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s", someOf(assumed)))
 	}
 	return notes
+}
+
+// someOf returns the first names of a list.
+func someOf(names []string) string {
+	more := ""
+	if n := len(names) - maxNoted; n > 0 {
+		names, more = names[:maxNoted], fmt.Sprintf(", and %d more", n)
+	}
+	return strings.Join(names, ", ") + more
 }
 
 // maxNoted limits the names in a note.
@@ -137,8 +149,12 @@ type decision struct {
 	subresource *subresource
 	// absence is set if a server does not serve the kind, although its group is built in.
 	absence *policyrequest.Absence
+	// before is the old object, or nil.
+	before *oldObject
 	// typed is set if apiVersion and kind are strings.
 	typed bool
+	// mutatingMatched is set once the mutating webhooks of the request are known.
+	mutatingMatched bool
 }
 
 // An outcome is the verdict of a stage, and the reason. Without a verdict, the next stage follows.

@@ -72,6 +72,11 @@ func (d *decision) routeBuiltin() outcome {
 	if kind == nil || !kind.Exact() && d.Admission == nil {
 		return outcome{}
 	}
+	if !kind.Exact() {
+		if d.routeSubresource(); d.subresource != nil { // a Binding, which has a resource, too
+			return outcome{}
+		}
+	}
 	d.builtin, d.report.StructureOnly = kind, !kind.Exact()
 	d.report.Namespace = kind.Namespace(d.report.Namespace, nameOf(d.doc.Object))
 	return outcome{}

@@ -47,7 +47,7 @@ func (d *decision) decide(ctx context.Context) outcome {
 	} else if d.Subresource != "" {
 		return outcome{verdict: finding.Skipped, problem: "no old object for a " + d.Subresource + " update"}
 	}
-	return d.write(ctx, req)
+	return d.apply(ctx, req)
 }
 
 // write decides a create, or an update if the request has an old object.

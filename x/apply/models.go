@@ -1,9 +1,10 @@
-package fakeclient
+package apply
 
 import (
 	"fmt"
 	"maps"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,8 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/mergeschema"
 )
 
-// models converts, creates, and defaults objects for a field manager of a kind. Its conversion strategy
-// is None.
+// models converts, creates, and defaults objects for the field managers of a CRD. Its conversion strategy is None.
 type models struct {
 	managedfields.TypeConverter // has no types
 	runtime.ObjectConvertor     // nil
@@ -24,18 +24,19 @@ type models struct {
 	defaults                    map[string]*structural.Defaulter // by version
 }
 
-func newModels(k *kind) (*models, error) {
+func newModels(crd *apiextensionsv1.CustomResourceDefinition) (*models, error) {
 	none, err := managedfields.NewTypeConverter(nil, false)
 	if err != nil {
 		return nil, err
 	}
-	all := &models{none, nil, k.group, map[string]typed.ParseableType{}, map[string]*structural.Defaulter{}}
-	of, preserve := structural.Of, k.crd.Spec.PreserveUnknownFields
+	group := schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+	all := &models{none, nil, group, map[string]typed.ParseableType{}, map[string]*structural.Defaulter{}}
+	of, preserve := structural.Of, crd.Spec.PreserveUnknownFields
 	if preserve {
 		of = structural.Open
 	}
-	for i := range k.crd.Spec.Versions {
-		v := &k.crd.Spec.Versions[i]
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
 		_, s, err := of(v.Schema)
 		if err != nil {
 			return nil, err

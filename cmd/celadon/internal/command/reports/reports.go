@@ -1,0 +1,114 @@
+// Package reports writes several reports of one run. The flag --output selects the format of the report on
+// standard output, and with FORMAT=FILE adds reports in files.
+package reports
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+)
+
+// Files are the reports in files. A file gets its name only when its report is complete.
+type Files struct {
+	named []file
+}
+
+type file struct {
+	format, name string
+	out          *outfile.File // nil unless the file is open
+	buffer       *bufio.Writer
+}
+
+// flag is the value of --output.
+type flag struct {
+	format  *string
+	files   *Files
+	formats []string
+}
+
+// Flag adds --output to f. format receives the format of standard output. The caller checks it.
+func (r *Files) Flag(f *pflag.FlagSet, format *string, formats []string) {
+	*format = "text"
+	last := len(formats) - 1
+	usage := "report format: " + strings.Join(formats[:last], ", ") + ", or " + formats[last] + "; FORMAT=FILE adds a report in a file (repeatable)"
+	f.VarP(&flag{format, r, formats}, "output", "o", usage)
+}
+
+func (f *flag) String() string { return *f.format }
+func (f *flag) Type() string   { return "string" }
+
+func (f *flag) Set(value string) error {
+	format, name, ok := strings.Cut(value, "=")
+	switch {
+	case !ok:
+		*f.format = value
+	case !slices.Contains(f.formats, format) || name == "" || name == "-":
+		return fmt.Errorf("want FORMAT=FILE with one of the formats %s", strings.Join(f.formats, ", "))
+	default:
+		f.files.named = append(f.files.named, file{format: format, name: name})
+	}
+	return nil
+}
+
+// Any reports whether there are reports in files.
+func (r *Files) Any() bool { return len(r.named) > 0 }
+
+// Has reports whether a file has a format.
+func (r *Files) Has(format string) bool {
+	return slices.ContainsFunc(r.named, func(f file) bool { return f.format == format })
+}
+
+// Open starts to write the files. It calls add with the format and content of each.
+func (r *Files) Open(add func(format string, to io.Writer) error) (err error) {
+	for i := range r.named {
+		f := &r.named[i]
+		if f.out, err = outfile.Create(f.name); err != nil {
+			break
+		}
+		f.buffer = bufio.NewWriter(f.out)
+		if err = add(f.format, f.buffer); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		r.Discard()
+	}
+	return err
+}
+
+// Commit completes the files.
+func (r *Files) Commit() (err error) {
+	for i := range r.named {
+		if f := &r.named[i]; f.out != nil {
+			err = errors.Join(err, cmp.Or(f.buffer.Flush(), f.out.Commit()))
+		}
+	}
+	return err
+}
+
+// Discard removes the files that are not complete.
+func (r *Files) Discard() {
+	for _, f := range r.named {
+		if f.out != nil {
+			f.out.Discard()
+		}
+	}
+}
+
+// Each calls f with each printer until one fails.
+func Each[P any](printers []P, f func(P) error) error {
+	for _, p := range printers {
+		if err := f(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

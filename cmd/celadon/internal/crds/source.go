@@ -1,0 +1,217 @@
+package crds
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/render"
+)
+
+// How it works. A source is text:
+//
+//	https://host/crds.yaml                       a file, or an archive such as a packaged chart
+//	git+https://host/repository?ref=v1//config   the YAML files of a git revision, below a folder
+//	go:example.com/module@v1//config             the YAML files of a Go module, below a folder
+//	kustomize:PATH                               the output of kustomize build
+//	cluster:CONTEXT                              the CRDs of a cluster
+//	PATH                                         a file, a folder, or an archive
+//
+// Programs (git, go, and kustomize) run only for sources that need them. Nothing that they or a server send is written to
+// the disk before it was decoded as a CRD.
+
+// opened is a source that can be read.
+type opened struct {
+	documents batch.Source
+	version   string       // of the content, or ""
+	failed    func() error // after the documents were read, or nil
+}
+
+// open fetches a source.
+func (o *Options) open(ctx context.Context, source string) (*opened, error) {
+	kind, rest, _ := strings.Cut(source, ":")
+	switch kind {
+	case "http", "https":
+		data, err := download(ctx, source, o.Private)
+		if err != nil {
+			return nil, err
+		}
+		return fromBytes(source, data)
+	case "git+https", "git+http":
+		return o.git(ctx, source)
+	case "go":
+		return goModule(ctx, rest)
+	case "kustomize":
+		out, err := render.Kustomize(ctx, rest)
+		if err != nil {
+			return nil, err
+		}
+		return fromTexts([]input.Text{{File: source, Data: out.Data}}), nil
+	case "cluster":
+		c, err := (&cluster.Flags{On: true, All: true, Context: rest, Kubeconfig: o.Kubeconfig}).Open()
+		if err != nil {
+			return nil, err
+		}
+		all, failed := c.CRDs(ctx, nil)
+		return &opened{documents: all, failed: failed}, nil
+	case "oci", "git+ssh", "ssh":
+		return nil, fmt.Errorf("%s: want an https URL, git+https, go, kustomize, cluster, or a path", kind)
+	}
+	return fromPath(source, ""), nil
+}
+
+func fromPath(path, version string) *opened {
+	selected := input.Selection{Regular: true}
+	return &opened{version: version, documents: func(wait func(), yield func(input.Chunk) bool) { selected.Scan(nil, []string{path}, wait, yield) }}
+}
+
+func fromTexts(texts []input.Text) *opened {
+	return &opened{documents: func(_ func(), yield func(input.Chunk) bool) {
+		for _, text := range texts {
+			more := true
+			input.SplitText(text.File, text.Data, func(c input.Chunk) bool {
+				more = yield(c)
+				return more
+			})
+			if !more {
+				return
+			}
+		}
+	}}
+}
+
+// fromBytes reads an archive if the data is compressed, and YAML otherwise.
+func fromBytes(name string, data []byte) (*opened, error) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return fromTexts([]input.Text{{File: name, Data: data}}), nil
+	}
+	texts, err := input.Archive(name, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return fromTexts(texts), nil
+}
+
+// subfolder splits NAME//FOLDER. The folder stays inside.
+func subfolder(text string) (name, folder string, err error) {
+	name, folder, _ = strings.Cut(text, "//")
+	if folder == "" {
+		folder = "."
+	}
+	if !filepath.IsLocal(folder) || strings.HasPrefix(folder, "-") || strings.ContainsAny(folder, ":\\") {
+		return "", "", fmt.Errorf("%q: want a folder inside of the source", folder)
+	}
+	return name, path.Clean(folder), nil
+}
+
+var revision = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
+
+// git reads a revision of a repository into a temporary folder, without its files, and then the files through an archive.
+func (o *Options) git(ctx context.Context, source string) (*opened, error) {
+	address, rest, _ := strings.Cut(strings.TrimPrefix(source, "git+"), "?ref=")
+	rev, folder, err := subfolder(rest)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(address)
+	if err == nil {
+		err = checkURL(u, o.Private)
+	}
+	if err == nil && !revision.MatchString(rev) {
+		err = errors.New("want git+https://HOST/REPOSITORY?ref=REVISION, and then //FOLDER if only a part is of interest")
+	}
+	if err == nil && !o.Private {
+		err = publicHost(ctx, u.Hostname())
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "celadon-git-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	git := func(args ...string) ([]byte, error) {
+		safe := []string{"-C", dir, "-c", "http.followRedirects=false", "-c", "protocol.allow=never", "-c", "protocol." + u.Scheme + ".allow=always", "-c", "core.hooksPath=/dev/null"}
+		return run(ctx, []string{"GIT_TERMINAL_PROMPT=0", "GIT_DIR=" + dir}, maxDownload, "git", append(safe, args...)...)
+	}
+	if _, err := git("init", "-q", "--bare", dir); err != nil {
+		return nil, err
+	}
+	if _, err := git("fetch", "-q", "--depth", "1", "--no-tags", "--no-recurse-submodules", address, rev); err != nil {
+		return nil, err
+	}
+	commit, err := git("rev-parse", "FETCH_HEAD^{commit}")
+	if err != nil {
+		return nil, err
+	}
+	data, err := git("archive", "--format=tar", "FETCH_HEAD", "--", folder)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := input.Archive(source, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	all := fromTexts(texts)
+	all.version = strings.TrimSpace(string(commit))
+	return all, nil
+}
+
+// publicHost returns an error if a host has an address in a private network.
+func publicHost(ctx context.Context, host string) error {
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	for _, ip := range addresses {
+		if err == nil {
+			err = public(net.JoinHostPort(ip.String(), "443"))
+		}
+	}
+	return err
+}
+
+var moduleVersion = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~/-]*@[A-Za-z0-9][A-Za-z0-9.+_-]*$`)
+
+// goModule reads the files of a Go module from the module cache, into which go downloads it.
+func goModule(ctx context.Context, text string) (*opened, error) {
+	module, folder, err := subfolder(text)
+	if err == nil && !moduleVersion.MatchString(module) {
+		err = errors.New("want go:MODULE@VERSION, and then //FOLDER if only a part is of interest")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := run(ctx, []string{"GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOWORK=off"}, 1<<20, "go", "mod", "download", "-json", module)
+	var found struct{ Dir, Version, Error string }
+	if bad := json.Unmarshal(out, &found); bad == nil && found.Error != "" {
+		err = errors.New(found.Error)
+	}
+	if err == nil && found.Dir == "" {
+		err = errors.New("go does not name the folder of the module")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fromPath(filepath.Join(found.Dir, filepath.FromSlash(folder)), found.Version), nil
+}
+
+// run returns the output of a program, which is started outside of the working directory, so that no file there configures
+// it.
+func run(ctx context.Context, env []string, limit int64, name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	return render.Run(ctx, render.Program{Dir: os.TempDir(), Env: env, Limit: limit}, exec.CommandContext(ctx, name, args...))
+}

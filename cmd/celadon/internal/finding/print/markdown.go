@@ -1,0 +1,95 @@
+package print
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// These limit a report in Markdown, so that those of several commands fit into a comment of GitHub.
+const (
+	maxMarkdownLines = 40
+	maxMarkdownBytes = 6000
+	maxMarkdownText  = 400 // characters of a message
+)
+
+// markdownPrinter writes the summary of a job, or a comment. The first errors are listed, and then the first warnings.
+// All other findings are counted.
+type markdownPrinter struct {
+	w      *untrusted.Writer
+	name   string
+	lines  [2][]string // of errors and of warnings
+	bytes  [2]int
+	counts [2]int
+}
+
+func (p *markdownPrinter) Add(r finding.Result) error {
+	for f := range r.Findings {
+		level := slices.Index(levels[:2], f.Level)
+		if f.Known || level < 0 {
+			continue
+		}
+		p.counts[level]++
+		line := string(untrusted.Sprintf("- **%s** %s: %s\n", untrusted.Safe(f.Level), Code(f.At.Place(), maxMarkdownText/2), Code(string(Sentence(f.Message)), maxMarkdownText)))
+		if len(p.lines[level]) < maxMarkdownLines && p.bytes[level]+len(line) < maxMarkdownBytes {
+			p.lines[level] = append(p.lines[level], line)
+			p.bytes[level] += len(line)
+		}
+	}
+	return nil
+}
+
+func (p *markdownPrinter) End(e End) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n", p.name)
+	total := p.counts[0] + p.counts[1]
+	for _, line := range slices.Concat(p.lines[0], p.lines[1]) {
+		if total--; b.Len() < maxMarkdownBytes {
+			b.WriteString(line)
+			continue
+		}
+		total++
+		break
+	}
+	if total > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", total)
+	}
+	if b.WriteByte('\n'); e.Interrupted {
+		fmt.Fprintf(&b, "**%s**\n\n", Partial)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(e.Text), "\n") {
+		if i < maxMarkdownLines && b.Len() < 2*maxMarkdownBytes {
+			b.WriteString("    " + preview.Middle(string(untrusted.Line(line)), maxMarkdownText) + "\n")
+		}
+	}
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+// Code returns the beginning and end of text, at most limit characters, as a code span on one line, in which markup has no
+// effect. It is shortened after it is escaped, because an escape sequence is longer than its character.
+func Code(text string, limit int) untrusted.Safe {
+	line := preview.Middle(string(untrusted.Line(text)), limit)
+	marks := strings.Repeat("`", LongestFence(line)+1)
+	if len(marks) > 1 || line == "" {
+		line = " " + line + " "
+	}
+	return untrusted.Safe(marks + line + marks)
+}
+
+// LongestFence returns the length of the longest run of backticks in text.
+func LongestFence(text string) (longest int) {
+	n := 0
+	for _, r := range text {
+		if n++; r != '`' {
+			n = 0
+		}
+		longest = max(longest, n)
+	}
+	return longest
+}
