@@ -22,7 +22,7 @@ PACKAGES := ./cmd/celadon/... ./builtin/... ./...
 
 # Separate modules, in addition to cmd/celadon, conformance, and tools. Each is linted and tested
 # like the library, with the celadon that make build builds.
-MODULES := celadontest/fakeclient celadontest/remote examples/operator celadonvet cmd/celadon-gen tools/release
+MODULES := celadontest/fakeclient examples/operator celadonvet cmd/celadon-gen tools/release
 
 # The inner loop: short tests of the packages in which verdicts are made, without corpora. Go runs only the tests of packages that have changed since the last run.
 QUICK ?= ./types/... ./cost ./engine ./engine/policy ./engine/vet ./engine/x/...
@@ -63,7 +63,7 @@ WINDOW_TEST = GOWORK=off CELADON_ANSWERS=$(CURDIR)/bin/window/$(1) nice $(GO) te
 .PHONY: window
 window: ## Build and test the library with each supported k8s.io release, and compare the answers
 	@mkdir -p bin/window
-	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -count=1 ./internal/testing/window
+	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -timeout 30m -count=1 ./internal/testing/window
 	$(call WINDOW_TEST,oldest)
 	cmp bin/window/workspace bin/window/oldest
 	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/x/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest
@@ -71,6 +71,13 @@ window: ## Build and test the library with each supported k8s.io release, and co
 	@set -e; for release in $(WINDOW); do echo "$$release"; \
 		$(call WINDOW_TEST,$$release,-modfile=tools/window/$$release.mod); cmp bin/window/workspace bin/window/$$release; \
 		GOWORK=off nice $(GO) build -modfile=tools/window/$$release.mod ./types ./cost ./engine/... ./celadontest ./repl; done
+
+# The packages that make next tests.
+NEXT ?= ./types ./cost ./engine ./engine/x/celenv ./engine/x/eval ./celadontest
+
+.PHONY: next
+next: ## Build and test the library with the Kubernetes libraries that are not released yet, in a copy of the tree
+	nice tools/next.sh $(NEXT)
 
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (conformance/Makefile has more)
@@ -101,7 +108,8 @@ nightly: ## Run the tests that take too long for each change
 	$(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
 	cd cmd/celadon-gen && $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) window WINDOW="$(basename $(notdir $(wildcard tools/window/*.mod)))"
-	$(GO) test -count=1 -v -run TestEmbedders ./internal/testing/window
+	$(GO) test -count=1 -v -run 'TestEmbedders|TestNewMinor' ./internal/testing/window
+	$(MAKE) next
 	$(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./x/assist ./internal/yaml/position ./repl
 	$(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap|TestMends' ./cmd/celadon/internal/lsp
 	$(GO) test -count=1 -timeout 60m -v -run 'TestTerminalRandomKeys|TestShellMemory' ./repl ./cmd/celadon
@@ -112,7 +120,7 @@ nightly: ## Run the tests that take too long for each change
 	$(MAKE) -C site shown played-long
 	$(MAKE) -C editors/vscode editors
 	CELADON_LEVEL=full $(GO) test -tags upstreamcel -timeout 60m $(PACKAGES)
-	CELADON_LEVEL=full $(GO) test -race ./types ./cost ./engine/... ./celadontest ./repl ./cmd/... ./celadontest/fakeclient ./celadontest/remote
+	CELADON_LEVEL=full $(GO) test -race ./types ./cost ./engine/... ./celadontest ./repl ./cmd/... ./celadontest/fakeclient
 	CELADON_PARSES=1000000 $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/cel/parse ./internal/cel/check ./internal/cel/estimate
 	$(MAKE) fuzz
 

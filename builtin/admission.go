@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -38,7 +39,7 @@ func (*admitter) Handles(admission.Operation) bool { return true }
 
 func (a *admitter) Admit(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
 	if attrs.GetOldObject() != nil && attrs.GetObject() != nil {
-		setVersion(attrs.GetObject())
+		a.setVersion(attrs.GetObject())
 	}
 	if err := a.mutateByPlugins(ctx, attrs, o); err != nil {
 		return err
@@ -86,6 +87,19 @@ func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	maps.Copy(object, out)
 }
 
+// Convert returns an object of a built-in kind in another version, with the defaults of both.
+func Convert(object map[string]any, to schema.GroupVersionKind) (map[string]any, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)
+	if err != nil {
+		return nil, err
+	}
+	return versioned(decoded, to, legacyscheme.Scheme)
+}
+
 // mutate lets Admission change the object.
 func (a *admitter) mutate(
 	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
@@ -121,9 +135,9 @@ func (a *admitter) Validate(ctx context.Context, attrs admission.Attributes, o a
 }
 
 // setVersion gives an object the resource version of the one that it replaces, as if the client had read that first.
-func setVersion(object runtime.Object) {
+func (a *admitter) setVersion(object runtime.Object) {
 	if to, err := meta.Accessor(object); err == nil { // options have no metadata
-		to.SetResourceVersion(storedVersion)
+		to.SetResourceVersion(a.write.storedVersion())
 	}
 }
 
@@ -133,21 +147,21 @@ func newReview(attrs admission.Attributes, o admission.ObjectInterfaces) (r Revi
 		Namespace: attrs.GetNamespace(), Name: attrs.GetName(), Operation: attrs.GetOperation(),
 		Options: attrs.GetOperationOptions(),
 	}
-	if r.Object, err = versioned(attrs.GetObject(), r.Kind, o); err != nil {
+	if r.Object, err = versioned(attrs.GetObject(), r.Kind, o.GetObjectConvertor()); err != nil {
 		return r, err
 	}
-	r.OldObject, err = versioned(attrs.GetOldObject(), r.Kind, o)
+	r.OldObject, err = versioned(attrs.GetOldObject(), r.Kind, o.GetObjectConvertor())
 	return r, err
 }
 
 // versioned returns an object in the version of kind. object may be nil.
 func versioned(
-	object runtime.Object, kind schema.GroupVersionKind, o admission.ObjectInterfaces,
+	object runtime.Object, kind schema.GroupVersionKind, convertor runtime.ObjectConvertor,
 ) (map[string]any, error) {
 	if object == nil {
 		return nil, nil
 	}
-	out, err := o.GetObjectConvertor().ConvertToVersion(object, kind.GroupVersion())
+	out, err := convertor.ConvertToVersion(object, kind.GroupVersion())
 	if err != nil {
 		return nil, err
 	}

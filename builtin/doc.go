@@ -1,4 +1,4 @@
-// Package builtin decides writes of built-in kinds, such as Deployments and Services, as kube-apiserver does: its own
+// Package builtin validates writes of built-in kinds, such as Deployments and Services, as kube-apiserver does: its own
 // handlers, defaults, and validation run on a storage that holds nothing but the old object of the request.
 //
 //	res, err := builtin.Validate(ctx, builtin.Request{Object: deployment})

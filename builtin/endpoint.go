@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
@@ -24,6 +25,8 @@ type endpoint struct {
 	scope   handlers.RequestScope
 	// warnings are those that each response has.
 	warnings []string
+	// fieldManager returns the field manager of server-side apply.
+	fieldManager func() (*managedfields.FieldManager, error)
 }
 
 // all holds the resources by kind.
@@ -68,7 +71,9 @@ func newEndpoints(
 		if err != nil {
 			return nil, err
 		}
-		endpoints[subresource] = &endpoint{registry, *scope, warnings}
+		endpoints[subresource] = &endpoint{registry, *scope, warnings, sync.OnceValues(func() (*managedfields.FieldManager, error) {
+			return newApplyManager(scope.Kind, scope.HubGroupVersion, subresource, registry)
+		})}
 	}
 	return endpoints, nil
 }

@@ -1,9 +1,17 @@
 package builtin
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/celadon-cel/celadon/internal/minors"
 )
+
+// kept are the minor versions in which no version of a kind that is named alpha is removed, although older releases
+// of k8s.io/api announce it: its release 0.38 withdraws all these announcements.
+var kept = minors.Since(38)
 
 // An Absence says why servers of a Kubernetes version have no resource for a kind.
 type Absence struct {
@@ -35,7 +43,7 @@ func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 		return nil
 	}
 	_, removed := removable.APILifecycleRemoved()
-	if removed == 0 || removed > minor {
+	if removed == 0 || removed > minor || kept.Include(removed) && strings.Contains(kind.Version, "alpha") {
 		return nil
 	}
 	a := &Absence{Removed: removed}

@@ -39,7 +39,7 @@ func (w *write) decodeOld() (runtime.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("old object: %w", err)
 	}
-	accessor.SetResourceVersion(storedVersion)
+	accessor.SetResourceVersion(w.storedVersion())
 	if w.kind.Namespaced() {
 		accessor.SetNamespace(w.info.Namespace)
 	}

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"reflect"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,8 +16,14 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// storedVersion is the resource version of the old object in storage.
-const storedVersion = "1"
+// storedVersion returns the resource version of the old object in storage. It is "1" if it is not given.
+func (w *write) storedVersion() string {
+	given, _ := metadata(w.OldObject)["resourceVersion"].(string)
+	if n, err := strconv.ParseUint(given, 10, 64); err == nil && n > 0 {
+		return given
+	}
+	return "1"
+}
 
 // writeKey is the key of the *write in the context of a request.
 type writeKey struct{}

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
@@ -22,7 +25,8 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/types"
+	kube "github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // A Request is one write of one object of a built-in kind.
@@ -50,6 +54,8 @@ type Request struct {
 	KubeMinor int
 	// NoObject leaves Object of the result nil, which saves a sixth of the time.
 	NoObject bool
+	// Apply is how OldObject is written; its zero value replaces it. For subresources, it must be zero.
+	Apply apply.Write
 	// User makes the request. The default is an administrator.
 	User user.Info
 	// Cluster, if not nil, has the API server's admission plugins, which take part in the request before Admission.
@@ -66,7 +72,7 @@ type UnknownKindError struct{ Kind schema.GroupVersionKind }
 
 func (e *UnknownKindError) Error() string { return fmt.Sprintf("no built-in kind %s", e.Kind) }
 
-// Validate decides a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
+// Validate validates a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
 // of the result. Of its other fields, it has Warnings, Strict, and Object.
 //
 // The error is that of ctx, an *UnknownKindError, a *LimitError, an *engine.InternalError, or says why the old
@@ -203,7 +209,7 @@ func metadata(object map[string]any) map[string]any {
 // run performs the request and returns the result.
 func (w *write) run() (*engine.Result, error) {
 	body := w.Raw
-	if w.KubeMinor > 0 && w.KubeMinor < types.Newest && w.Object != nil {
+	if w.KubeMinor > 0 && w.KubeMinor < kube.Newest && w.Object != nil {
 		var without map[string]any
 		if without, w.newer = withoutNewer(w.Object, w.kind.Type, w.KubeMinor); len(w.newer) > 0 {
 			body, w.Object = nil, without
@@ -215,15 +221,28 @@ func (w *write) run() (*engine.Result, error) {
 			return nil, fmt.Errorf("object: %w", err)
 		}
 	}
-	handler, method := w.handler()
+	ctx, query, kind := w.ctx, url.Values{"fieldValidation": {w.FieldValidation}, "fieldManager": {"kubectl"}}, types.PatchType("")
+	if w.applies() {
+		var err error
+		if body, kind, err = w.patch(query); err != nil {
+			return nil, err
+		}
+		if body == nil {
+			return w.unchanged()
+		}
+		ctx = audit.WithAuditContext(ctx)
+	}
+	handler, method, err := w.handler(kind)
+	if err != nil {
+		return nil, &engine.InternalError{Reason: err.Error()}
+	}
 	if handler == nil {
 		return &engine.Result{Failure: methodNotAllowed()}, nil
 	}
-	query := url.Values{"fieldValidation": {w.FieldValidation}, "fieldManager": {"kubectl"}}
 	r := (&http.Request{
 		Method: method, URL: &url.URL{Path: "/", RawQuery: query.Encode()}, Body: io.NopCloser(bytes.NewReader(body)),
-		Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
-	}).WithContext(w.ctx)
+		Header: http.Header{"Content-Type": {cmp.Or(string(kind), "application/json")}, "Accept": {"application/json"}},
+	}).WithContext(ctx)
 	response := &response{header: http.Header{}}
 	filters.WithWarningRecorder(w.warning(handler)).ServeHTTP(response, r)
 	if err := w.ctx.Err(); err != nil {
@@ -242,8 +261,9 @@ func (w *write) warning(handler http.Handler) http.Handler {
 	})
 }
 
-// handler returns the handler of the API server and the method of the request, or nil if the endpoint has none.
-func (w *write) handler() (http.Handler, string) {
+// handler returns the handler of the API server and the method of the request, or nil if the endpoint has none. kind is
+// the type of a patch, or "".
+func (w *write) handler(kind types.PatchType) (http.Handler, string, error) {
 	scope := w.end.scope
 	scope.Serializer = &decoders{scope.Serializer, w}
 	admit := &admitter{w}
@@ -251,24 +271,29 @@ func (w *write) handler() (http.Handler, string) {
 	if w.Object == nil && w.Raw == nil {
 		w.info.Verb = "delete"
 		if r, ok := storage.(rest.GracefulDeleter); ok {
-			return handlers.DeleteResource(r, true, &scope, admit), http.MethodDelete
+			return handlers.DeleteResource(r, true, &scope, admit), http.MethodDelete, nil
 		}
-		return nil, ""
+		return nil, "", nil
+	}
+	if kind != "" {
+		w.info.Verb = "patch"
+		handler, err := w.patchHandler(&scope, kind, admit)
+		return handler, http.MethodPatch, err
 	}
 	w.info.Verb = "create"
 	if w.OldObject == nil || !isUpdater(storage) {
 		switch r := storage.(type) {
 		case rest.NamedCreater:
-			return handlers.CreateNamedResource(r, &scope, admit), http.MethodPost
+			return handlers.CreateNamedResource(r, &scope, admit), http.MethodPost, nil
 		case rest.Creater:
-			return handlers.CreateResource(r, &scope, admit), http.MethodPost
+			return handlers.CreateResource(r, &scope, admit), http.MethodPost, nil
 		}
 	}
 	w.info.Verb = "update"
 	if r, ok := storage.(rest.Updater); ok {
-		return handlers.UpdateResource(r, &scope, admit), http.MethodPut
+		return handlers.UpdateResource(r, &scope, admit), http.MethodPut, nil
 	}
-	return nil, ""
+	return nil, "", nil
 }
 
 func isUpdater(storage rest.Storage) bool {

@@ -17,7 +17,7 @@ var loosenings = []struct {
 	// A map value, in Go's syntax or as JSON.
 	{regexp.MustCompile(`map\[string\](?:interface \{\}|any)\{`), `{`},
 	{regexp.MustCompile(`", "`), `","`},
-	// A number in place of an integer.
+	// A number instead of an integer.
 	{regexp.MustCompile(`must be of type (?:int32|int64|integer)`), `must be of type integer`},
 	{regexp.MustCompile(`"float64"`), `"number"`},
 }

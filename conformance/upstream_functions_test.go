@@ -20,7 +20,7 @@ const integration = "k8s.io/apiextensions-apiserver/test/integration"
 // shimmed are the files below the package that its tests need. The server in fixtures is replaced.
 var shimmed = []string{"*.go", "fixtures/*.go", "storage/*.go", "conversion/*.go"}
 
-// TestUpstreamFunctions runs the API server's own test functions with the fake client in place of the
+// TestUpstreamFunctions runs the API server's own test functions with the fake client instead of the
 // server. It holds those in testdata/upstream/functions.txt to their results: "pass", or why a function
 // cannot run.
 func TestUpstreamFunctions(t *testing.T) {

@@ -116,7 +116,7 @@ func (w *write) unchanged() (ignored []finding) {
 	return ignored
 }
 
-// ratcheted reports whether errors of unchanged values do not reject the update.
+// ratcheted reports whether ratcheting applies, so that errors about unchanged values do not reject the update.
 func (w *write) ratcheted() bool {
 	if w.engine.info.Config.NoRatcheting {
 		return false

@@ -7,7 +7,7 @@ import "github.com/celadon-cel/celadon/cost"
 type Config struct {
 	// KubeVersion is the Kubernetes minor to emulate, such as "1.33". If it is empty, the newest
 	// supported minor is used. It determines which CEL functions exist, how objects are validated,
-	// whether updates are ratcheted (since 1.30), and the texts of causes, whatever Kubernetes release
+	// whether updates are ratcheted (since 1.30), and the messages of causes, whatever Kubernetes release
 	// is linked.
 	KubeVersion string
 	// Limits overrides the API server's cost limits. Zero fields keep the server's limits.

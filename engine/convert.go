@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,7 +51,7 @@ func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string
 	v, from := e.versions[version], e.versions[versionOf(obj)]
 	switch {
 	case v == nil && version != "":
-		return nil, fmt.Errorf("version %q: want one of the CRD's: %v", version, e.info.Versions)
+		return nil, fmt.Errorf("version %q: the CRD has %s", version, strings.Join(e.info.Versions, ", "))
 	case from == nil || !e.owns(obj):
 		return nil, e.wrongKind(obj)
 	case version == "":

@@ -208,7 +208,7 @@ func newer(a, b string) bool { return apiversion.CompareKubeAwareVersionStrings(
 
 // Info describes an engine. Its slices and maps are shared: do not modify them.
 type Info struct {
-	// Config is the configuration, with defaults in place of zero fields. KubeVersion is the
+	// Config is the configuration, with defaults instead of zero fields. KubeVersion is the
 	// Kubernetes minor that the engine emulates.
 	Config
 	GroupKind runtimeschema.GroupKind

@@ -104,7 +104,8 @@ func sameOwnedMetadata(obj, old map[string]any) bool {
 	return true
 }
 
-// sameUnordered reports whether two values are equal, except for the order of the items of a list.
+// sameUnordered reports whether two values are equal if order and repetition of list items are ignored. Lists must have the
+// same length.
 func sameUnordered(a, b any) bool {
 	list, ok := a.([]any)
 	other, isList := b.([]any)

@@ -19,7 +19,7 @@ type Node struct {
 	Decl *types.Decl
 	// Bare is set if expressions have no self; see BareNode.
 	Bare bool
-	// Config is the engine's configuration, with defaults in place of zero fields.
+	// Config is the engine's configuration, with defaults instead of zero fields.
 	Config Config
 
 	mu       sync.Mutex
@@ -41,6 +41,9 @@ func (e *Engine) At(version, path string) (*Node, error) {
 	d := v.decl
 	for i, step := range steps {
 		next, err := descend(d, step)
+		if err != nil && i == len(steps)-1 {
+			return nil, fmt.Errorf("path %q: %w", path, err)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("path %q: %s: %w", path, FormatPath(steps[:i+1]), err)
 		}

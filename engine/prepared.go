@@ -24,7 +24,7 @@ type Prepared struct {
 
 	version *crdVersion
 	limits  limits
-	// unratcheted is set if false rules reject unchanged values, too.
+	// unratcheted is set if false rules reject unchanged values as well.
 	unratcheted bool
 }
 

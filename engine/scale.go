@@ -145,7 +145,8 @@ func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 var noScale = minors.Texts{
 	{In: minors.Until(33), Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:100"`},
 	{In: minors.Range{Since: 33, Until: 35}, Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"`},
-	{In: minors.Since(35), Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`},
+	{In: minors.Range{Since: 35, Until: 38}, Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`},
+	{In: minors.Since(38), Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"`},
 }
 
 // strictScale reports whether the strict decoding errors of a Scale reject the write. With

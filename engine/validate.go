@@ -20,7 +20,7 @@ type NotCheckedError struct{ Reason string }
 
 func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 
-// Validate decides a write as the API server would and returns the result. A rejected object is not
+// Validate validates a write as the API server would and returns the result. A rejected object is not
 // an error: see Result.Allowed, Result.Causes, and Result.Failure.
 //
 // Validate returns an error if ctx is done, if req is malformed, or on an internal error. It

@@ -35,7 +35,7 @@ type run struct {
 	// warn receives ratcheted errors. If it is nil, they are passed to
 	// k8s.io/apiserver/pkg/warning.
 	warn func(string)
-	// unratcheted is set if false rules reject unchanged values, too.
+	// unratcheted is set if false rules reject unchanged values as well.
 	unratcheted bool
 	// open is set if rules that depend on these paths do not run.
 	open *openPaths

@@ -90,7 +90,7 @@ func (c *crd) prepare(req engine.Request) (*engine.Prepared, error) {
 	return p, nil
 }
 
-// validate decides the write of the object.
+// validate validates the write of the object.
 func (st *state) validate(ctx context.Context) (*engine.Result, error) {
 	req := st.request()
 	if st.crd.builtins == nil {

@@ -157,7 +157,7 @@ func completeVersions(s *Session) []string {
 
 func completeKube(*Session) []string {
 	var out []string
-	for minor := types.Newest; minor >= types.Oldest; minor-- {
+	for minor := types.Last; minor >= types.Oldest; minor-- {
 		out = append(out, types.Version{Minor: minor}.String())
 	}
 	return out

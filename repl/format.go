@@ -10,10 +10,10 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // A Value is the value of an expression.
@@ -51,7 +51,7 @@ func format(v ref.Val) string {
 			return "optional.none()"
 		}
 		return "optional.of(" + format(v.GetValue()) + ")"
-	case apiservercel.Format:
+	case kubecel.Format:
 		return fmt.Sprintf("format.named(%q)", v.Name)
 	case traits.Mapper:
 		return formatMap(v)

@@ -22,7 +22,7 @@ import (
 const (
 	functionsPage  = "../docs/functions.md"
 	functionsFrame = "testdata/functions_page.md"
-	upgradingPage  = "../docs/upgrading.md"
+	upgradingPage  = "../docs/versions.md"
 )
 
 // TestFunctionsPage compares docs/functions.md with the index of functions. The text before the functions is that of
@@ -160,7 +160,7 @@ func TestFunctionSections(t *testing.T) {
 	}
 }
 
-// TestNewFunctions compares the table in docs/upgrading.md with the versions of the functions.
+// TestNewFunctions compares the table in docs/versions.md with the versions of the functions.
 func TestNewFunctions(t *testing.T) {
 	t.Parallel()
 	const header = "| Kubernetes | new functions and macros | new forms of |\n|---|---|---|\n"

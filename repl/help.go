@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	_ "embed"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
@@ -63,15 +64,26 @@ func (s *Session) overview() string {
 // commandHelp describes a command: its usage, a paragraph, and an example.
 func (s *Session) commandHelp(cmd *command) string {
 	text := termwidth.Fold(cmd.usage()+"\n", s.Width, 4)
-	d, ok := commandDetails[cmd.name]
-	if !ok {
-		return text + termwidth.Fold(cmd.help+"\n", s.Width, 0)
-	}
-	text += termwidth.Fold("\n"+d.text+"\n", s.Width, 0)
-	if d.example != "" {
-		text += termwidth.Fold("\nFor example: "+d.example+"\n", s.Width, 4)
+	paragraph, example := commandDetails(cmd.name)
+	text += termwidth.Fold("\n"+paragraph+"\n", s.Width, 0)
+	if example != "" {
+		text += termwidth.Fold("\nFor example: "+example+"\n", s.Width, 4)
 	}
 	return text
+}
+
+// helpTexts has a block of lines for each command: its name, a paragraph of two to five sentences, and often an
+// example. A blank line follows each block but the last.
+//
+//go:embed help_commands.txt
+var helpTexts string
+
+// commandDetails returns the paragraph of a command, and its example or "".
+func commandDetails(name string) (paragraph, example string) {
+	_, rest, _ := strings.Cut("\n\n"+helpTexts, "\n\n"+name+"\n")
+	block, _, _ := strings.Cut(rest, "\n\n")
+	paragraph, example, _ = strings.Cut(block, "\nFor example: ")
+	return strings.Join(strings.Fields(paragraph), " "), strings.TrimSpace(example)
 }
 
 // completeHelp completes the names of commands.

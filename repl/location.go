@@ -165,8 +165,11 @@ func (p *location) suggestion(steps []engine.Step) string {
 		if next == nil && d.Kind == types.List {
 			return ": want an element, such as [0] or [*]"
 		}
+		if next == nil && strings.Contains(step.Name, "/") {
+			return ": write a dot between fields"
+		}
 		if next == nil {
-			return cmp.Or(p.fromRoot(steps), spell.DidYouMean(step.Name, d.FieldNames()))
+			return cmp.Or(p.fromRoot(steps), spell.SuggestOrList(step.Name, d.FieldNames()))
 		}
 		d = next
 	}

@@ -104,6 +104,9 @@ func (s *Session) hint(bad *engine.CompileError) string {
 			return "; " + err.Error()
 		}
 	}
+	if assist.Suggests(bad.Summary()) {
+		return ""
+	}
 	return printable(didYouMean(s.advice(bad).Names))
 }
 

@@ -54,7 +54,7 @@ func (s *Session) Start(in Inputs) error {
 		c.like = identify(obj)
 		i := slices.Index(kinds, c.like.kind)
 		if i < 0 {
-			return fmt.Errorf("no CRD given for the object's %s", c.like.kind)
+			return fmt.Errorf("%s: no CRD for kind %s: add it with --crd", in.ObjectPath, c.like.kind)
 		}
 		if err := s.LoadCRD(crds[i]); err != nil {
 			return err

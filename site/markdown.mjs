@@ -8,12 +8,12 @@ import { docs, root } from "./pages.mjs";
 // slug returns the anchor that GitHub makes of a heading.
 export const slug = (heading) => heading.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, "").replaceAll(" ", "-");
 
-// withRepositoryLinks makes links to files outside docs/ point to the repository.
+// withRepositoryLinks makes links to files outside docs/, and to pages for maintainers, point to the repository.
 export function withRepositoryLinks(md, repository, revision) {
 	md.core.ruler.push("repository-links", (state) => {
 		for (const token of state.tokens.flatMap((t) => t.children ?? [])) {
 			const href = token.type === "link_open" ? token.attrGet("href") : "";
-			if (!href.startsWith("../")) continue;
+			if (!/^(\.\.|project)\//.test(href)) continue;
 			const [, file, anchor] = /^([^#]*)(.*)$/.exec(href);
 			const inside = path.relative(root, path.join(docs, decodeURI(file))).split(path.sep).join("/");
 			const found = statSync(path.join(root, inside), { throwIfNoEntry: false });

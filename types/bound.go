@@ -2,8 +2,8 @@ package types
 
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -46,7 +46,7 @@ func (s BoundSource) String() string {
 }
 
 const (
-	maxRequest       = apiservercel.DefaultMaxRequestSizeBytes
+	maxRequest       = kubecel.DefaultMaxRequestSizeBytes
 	minContainerSize = 2 // [] or {}
 	maxRuneBytes     = 4 // maxLength counts code points, cost counts bytes
 )
@@ -81,11 +81,11 @@ func (v Version) stringBound(s *schema.Structural) Bound {
 	}
 	switch has.Format {
 	case "duration":
-		return Bound{apiservercel.MaxDurationSizeJSON, Formatted}
+		return Bound{kubecel.MaxDurationSizeJSON, Formatted}
 	case "date":
-		return Bound{apiservercel.JSONDateSize, Formatted}
+		return Bound{kubecel.JSONDateSize, Formatted}
 	case "date-time":
-		return Bound{apiservercel.MaxDatetimeSizeJSON, Formatted}
+		return Bound{kubecel.MaxDatetimeSizeJSON, Formatted}
 	case "byte":
 		if has.MaxLength != nil {
 			return Bound{max(0, *has.MaxLength), Declared}

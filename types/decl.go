@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // A Kind is the CEL type with which a schema node is declared.
@@ -176,11 +177,11 @@ func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
 	case "string":
 		d.declareString(in.version())
 	case "boolean":
-		d.Kind, d.form, d.MinSize = Bool, FormScalar, apiservercel.MinBoolSize
+		d.Kind, d.form, d.MinSize = Bool, FormScalar, kubecel.MinBoolSize
 	case "number":
-		d.Kind, d.form, d.MinSize = Double, FormScalar, apiservercel.MinNumberSize
+		d.Kind, d.form, d.MinSize = Double, FormScalar, kubecel.MinNumberSize
 	case "integer":
-		d.Kind, d.form, d.MinSize = Int, FormScalar, apiservercel.MinNumberSize
+		d.Kind, d.form, d.MinSize = Int, FormScalar, kubecel.MinNumberSize
 	default:
 		if s.XPreserveUnknownFields {
 			d.form = FormUnknown
@@ -277,16 +278,16 @@ func (d *Decl) declareString(v Version) {
 	if d.Schema.ValueValidation != nil {
 		format = d.Schema.ValueValidation.Format
 	}
-	d.Kind, d.form, d.MinSize = String, FormScalar, apiservercel.MinStringSize
+	d.Kind, d.form, d.MinSize = String, FormScalar, kubecel.MinStringSize
 	switch format {
 	case "byte":
 		d.Kind = Bytes
 	case "duration":
-		d.Kind, d.MinSize = Duration, apiservercel.MinDurationSizeJSON
+		d.Kind, d.MinSize = Duration, kubecel.MinDurationSizeJSON
 	case "date":
-		d.Kind, d.MinSize = Date, apiservercel.JSONDateSize
+		d.Kind, d.MinSize = Date, kubecel.JSONDateSize
 	case "date-time":
-		d.Kind, d.MinSize = Timestamp, apiservercel.MinDatetimeSizeJSON
+		d.Kind, d.MinSize = Timestamp, kubecel.MinDatetimeSizeJSON
 	}
 	d.Max = v.stringBound(d.Schema)
 }

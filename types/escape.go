@@ -1,6 +1,6 @@
 package types
 
-import apiservercel "k8s.io/apiserver/pkg/cel"
+import "github.com/celadon-cel/celadon/internal/kubecel"
 
 // The variables of a rule.
 const (
@@ -12,7 +12,7 @@ const (
 // because it begins with a digit or contains characters other than letters, digits, "_", ".", "-",
 // and "/". Expressions cannot name such a property. See
 // https://kubernetes.io/docs/reference/using-api/cel/#escaping.
-func Escape(name string) (ident string, ok bool) { return apiservercel.Escape(name) }
+func Escape(name string) (ident string, ok bool) { return kubecel.Escape(name) }
 
 // Unescape returns the property name of a CEL identifier. ok is false if ident contains a sequence
 // that Escape never produces.
@@ -20,7 +20,7 @@ func Unescape(ident string) (name string, ok bool) {
 	if !hasDoubleUnderscore(ident) {
 		return ident, true // saves evaluating a regular expression
 	}
-	return apiservercel.Unescape(ident)
+	return kubecel.Unescape(ident)
 }
 
 func hasDoubleUnderscore(s string) bool {

@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // maxOperations limits the number of operations in a JSON patch.
@@ -95,7 +95,7 @@ func texts(errs []error) (all []string) {
 }
 
 func invalidPatch(patched []byte, why string) error {
-	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), why)})
+	return &apierrors.StatusError{ErrStatus: apply.InvalidPatch(patched, why)}
 }
 
 // patched returns the object's JSON after a patch. strict holds the strict decoding errors of the
@@ -155,17 +155,12 @@ func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error)
 	if err := yaml.Unmarshal(data, &config.Object); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	m, err := c.kind.manager(c.at)
-	if err != nil {
+	merged, status, err := c.kind.managers.Merge(live, config.Object, c.at.version, c.at.subresource, apply.Write{Manager: c.manager, Force: force})
+	switch {
+	case err != nil:
 		return nil, internal(err)
-	}
-	from, _ := c.kind.models.New(c.kind.group.WithVersion(c.at.version))
-	if live != nil {
-		from = &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
-	}
-	merged, err := m.Apply(from, config, c.manager, force)
-	if err != nil {
-		return nil, internal(err)
+	case status != nil:
+		return nil, &apierrors.StatusError{ErrStatus: *status}
 	}
 	if err := yaml.UnmarshalStrict(data, &map[string]any{}); err != nil {
 		switch c.fieldValidation {
@@ -175,23 +170,20 @@ func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error)
 			c.warn([]string{err.Error()})
 		}
 	}
-	return s.applied(c, live, merged.(*unstructured.Unstructured))
+	return s.applied(c, live, &unstructured.Unstructured{Object: merged})
 }
 
 // applied validates and persists the result of a merge.
 func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unstructured) (map[string]any, error) {
 	managed := managedFields(merged)
 	c.sent = merged.GetResourceVersion()
-	obj, err := decoded(merged)
 	switch {
-	case err != nil:
-		return nil, internal(err)
 	case live == nil && merged.GetUID() != "":
 		return nil, apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", merged.GetUID()))
 	case merged.GetName() != c.name:
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", merged.GetName(), c.name))
 	}
-	req := engine.Request{Object: obj, OldObject: live, Merged: true}
+	req := engine.Request{Object: merged.Object, OldObject: live, Merged: true}
 	res, err := s.decide(c, req)
 	if err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func withoutTimes(obj map[string]any) map[string]any {
 
 // update returns the managedFields after a write other than apply.
 func (c *call) update(live, obj map[string]any) ([]any, error) {
-	m, err := c.kind.manager(c.at)
+	m, err := c.kind.managers.Manager(c.at.version, c.at.subresource)
 	if err != nil {
 		return nil, err
 	}

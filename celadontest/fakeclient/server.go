@@ -25,8 +25,6 @@ type server struct {
 	config Config
 	types  *runtime.Scheme
 	kinds  sync.Map // of *kind by schema.GroupKind
-	// undecided reports a write that cannot be decided.
-	undecided func(format string, args ...any)
 
 	mu      sync.Mutex // held by writes
 	version uint64     // the last resourceVersion assigned
@@ -61,7 +59,7 @@ func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
 }
 
 // decide validates a write. The object in the result is as persisted, except for the fields that
-// only a server sets. If the write is undecided, decide reports that and returns a server error.
+// only a server sets. If the write is undecided, decide fails the test and returns a server error.
 func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
 	res, err := s.crds.DecideKind(context.Background(), c.kind.group, c.request(req))
 	if err == nil && res.Undecided != nil {
@@ -70,10 +68,10 @@ func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
 	var limit *engine.WorkLimitError
 	switch {
 	case errors.As(err, &limit):
-		s.undecided("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
+		s.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
 		return nil, apierrors.NewTimeoutError(err.Error(), 0)
 	case err != nil:
-		s.undecided("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
+		s.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
 		return nil, apierrors.NewInternalError(err)
 	}
 	return res, nil

@@ -154,7 +154,7 @@ func TestAttackKubeVersion(t *testing.T) {
 		"none":         {[]string{"--no-config"}, command.Findings, false},
 	} {
 		out, code := in(t, filepath.Join(dir), slices.Concat([]string{"celadon", "check", "--crd", "host.yaml", "bad"}, test.args)...)
-		note := strings.Contains(out, ".celadon.yaml") && strings.Contains(out, "check.kube-version: 1.30 is ignored: it is older than the default, 1.37, and could accept more: pass --kube-version 1.30, or name the file with --config")
+		note := strings.Contains(out, ".celadon.yaml") && strings.Contains(out, "check.kube-version: 1.30 is ignored: it is not the default, 1.37, and could accept more: pass --kube-version 1.30, or name the file with --config")
 		if code != test.code || note != test.note {
 			t.Errorf("%s: exit code %d, want %d; a note: %t, want %t: %s", name, code, test.code, note, test.note, out)
 		}

@@ -15,7 +15,7 @@ import (
 // ruleAttack is a CRD and an object that require more work than the limits allow.
 type ruleAttack struct {
 	rule, message string // of spec
-	schema        string // of spec.a, in place of a string
+	schema        string // of spec.a, instead of a string
 	a             any    // spec.a
 	items         int    // of spec.l
 	code          int

@@ -70,7 +70,8 @@ const checkExamples = `  # Check a repository with CRDs and objects.
 // checkFlagGroups is the order of the flags in the help of check.
 var checkFlagGroups = []command.FlagGroup{
 	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "kustomize", "helm", "values", "exclude", "field-selector", "ignore-field", "substitute", "follow"}},
-	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "strict-kinds", "no-vet", "admission-plugins", "convert", "convert-ca"}},
+	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "apply", "field-manager", "force-conflicts",
+		"strict-kinds", "no-vet", "admission-plugins", "convert", "convert-ca"}},
 	{Title: "Policies", Flags: []string{"policy", "as", "as-group", "operation"}},
 	{Title: "Report", Flags: []string{"output", "out", "quiet", "verbose", "summary", "diff", "persisted", "now", "max-findings", "findings-exit-code"}},
 	{Title: "Baseline", Flags: []string{"baseline", "baseline-out"}},
@@ -114,6 +115,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "kustomize", "helm", "values", "substitute", "baseline", "convert-ca", "config")
 	command.Values(cmd, "output", print.Formats()...)
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
+	command.Values(cmd, "apply", "client", "server", "replace")
 	command.Values(cmd, "subresource", check.Subresources...)
 	command.KubeVersions(cmd, "kube-version")
 	cluster.Complete(cmd)

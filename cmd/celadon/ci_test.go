@@ -208,7 +208,6 @@ func unquoted(script string) (list []string) {
 	return list
 }
 
-// TestUnquoted checks unquoted.
 func TestUnquoted(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string][]string{

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
 // clusterMemory limits the memory of a check of a cluster, independent of its number of objects.

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/findingtest"
 )
 
 // converterMain is a converter for the CRD of examples/conversion. Its argument selects its behavior.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/findingtest"
 )
 
 const kindsCRD = "internal/find/testdata/kinds.yaml"

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/findingtest"
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 

@@ -179,6 +179,9 @@ func (w *builtinWrite) comparable(object map[string]any) map[string]any {
 	if taint, ok := dig(object, "spec", "taint").(map[string]any); ok && !bytes.Contains(w.raw, []byte("timeAdded")) {
 		delete(taint, "timeAdded")
 	}
+	if status, ok := object["status"].(map[string]any); ok && !bytes.Contains(w.raw, []byte("lastPhaseTransitionTime")) {
+		delete(status, "lastPhaseTransitionTime")
+	}
 	if w.isService() {
 		w.withoutAllocated(object)
 	}

@@ -3,25 +3,61 @@ package kube
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/builtin/testing/seen"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// canCheck reports whether celadon check --policy can express a request. It has no options, no UID and
-// extra fields of users, no CONNECT, and no subresource of a built-in kind. It has no dry runs either,
-// which only the scene named options can distinguish.
+// canCheck reports whether celadon check --policy can express a request. It has no options, and no UID and extra fields
+// of users. It has no dry runs either, which only the scene named options can distinguish.
 func canCheck(scene *exchange.Scene, r *exchange.Request) bool {
-	builtin := !strings.HasPrefix(r.APIVersion, "example.com/")
-	return len(r.Options) == 0 && !(r.DryRun && scene.Name == "options") && r.User.UID == "" && len(r.User.Extra) == 0 && r.Operation != policy.OperationConnect && (r.Subresource == "" || !builtin)
+	return len(r.Options) == 0 && !(r.DryRun && scene.Name == "options") && r.User.UID == "" && len(r.User.Extra) == 0
 }
 
-// check runs celadon check --policy for a request and returns its result in the form of an answer. The
-// verdict is empty if it is undecided.
-func (s *stage) check(scene *exchange.Scene, r *exchange.Request) (got exchange.Answer, decided bool) {
+// A checked request is the result of celadon check --policy. Any of the denials may come first in the server.
+type checked struct {
+	exchange.Prediction
+	undecided     string
+	structureOnly bool
+}
+
+// difference compares the result with the server's answer.
+func (c *checked) difference(e *exchange.Exchange) string {
+	want := e.Answer
+	want.Object = nil // not in the report
+	if e.Request.Resource == "customresourcedefinitions" && c.structureOnly {
+		return "" // see conformance/differences.md
+	}
+	return exchange.Difference(&e.Request, want, &c.Prediction)
+}
+
+// report is what check prints.
+type report struct {
+	Objects []struct {
+		Verdict, Problem string
+		StructureOnly    bool
+		Status           *struct {
+			Code            int32
+			Reason, Message string
+		}
+		Causes           []struct{ Reason, Field, Message string }
+		Warnings         []string
+		AuditAnnotations map[string]string
+		Policies         []struct{ Policy, Binding, Action, Reason, Message string }
+		Webhooks         []struct {
+			Webhook string
+			Called  bool
+		}
+	}
+}
+
+// check runs celadon check --policy for the requests of exchanges, in one process for requests that differ only in
+// their objects.
+func (s *stage) check(scene *exchange.Scene, list []exchange.Exchange) []checked {
 	s.t.Helper()
 	var crds, policies []exchange.Object
 	for _, doc := range scene.Documents {
@@ -31,49 +67,115 @@ func (s *stage) check(scene *exchange.Scene, r *exchange.Request) (got exchange.
 			policies = append(policies, doc)
 		}
 	}
-	object, args := r.Object, []string{"check", "-o", "json", "--validate", "warn", "--crd", s.list("crds.json", crds), "--policy", s.list("policies.json", policies),
-		"--operation", strings.ToLower(string(r.Operation)), "--as", r.User.Name}
+	files := []string{"--crd", s.list("crds.json", crds), "--policy", s.list("policies.json", policies)}
+	groups := map[string][]int{}
+	for i := range list {
+		args := encoded(s.checkArgs(&list[i].Request))
+		groups[args] = append(groups[args], i)
+	}
+	results := make([]checked, len(list))
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		var args []string
+		if err := json.Unmarshal([]byte(key), &args); err != nil {
+			s.t.Fatal(err)
+		}
+		var objects, olds []exchange.Object
+		for _, i := range groups[key] {
+			object, old := s.checkObject(&list[i].Request)
+			objects = append(objects, object)
+			same := func(o exchange.Object) bool { return dig(o, "metadata", "uid") == dig(old, "metadata", "uid") }
+			if old != nil && !slices.ContainsFunc(olds, same) {
+				olds = append(olds, old)
+			}
+		}
+		args = append(append([]string{"check", "-o", "json", "--validate", "warn"}, args[1:]...), files...)
+		if len(olds) > 0 {
+			args = append(args, "--old", s.list("olds.json", olds))
+		}
+		out, _ := s.celadon("", append(args, s.list("objects.json", objects))...)
+		var r report
+		if err := json.NewDecoder(strings.NewReader(out)).Decode(&r); err != nil || len(r.Objects) != len(objects) {
+			s.t.Fatalf("%v %v: %s", err, args, out)
+		}
+		for i, of := range groups[key] {
+			results[of] = r.result(i)
+		}
+	}
+	return results
+}
+
+// checkArgs returns a key of a request whose object may not be among others, and the flags for the request.
+func (s *stage) checkArgs(r *exchange.Request) []string {
+	args := []string{"", "--as", r.User.Name}
 	for _, group := range r.User.Groups {
 		args = append(args, "--as-group", group)
 	}
-	if r.Operation == policy.OperationDelete {
-		object = r.Old
-	} else if r.Old != nil {
-		args = append(args, "--old", s.write("old.json", encoded(r.Old)))
+	if r.Resource == "namespaces" { // which plugins read for the other objects
+		args[0] = r.Name + encoded(r.Object)
 	}
-	if r.Subresource != "" {
+	switch {
+	case r.Operation == policy.OperationDelete:
+		args = append(args, "--operation", map[bool]string{false: "delete", true: "deletecollection"}[r.Collection])
+	case r.Operation == policy.OperationUpdate && r.Subresource != "":
 		args = append(args, "--subresource", r.Subresource)
 	}
-	out, _ := s.celadon("", append(args, s.write("object.json", encoded(object)))...)
-	var report struct {
-		Objects []struct {
-			Verdict, Problem string
-			Status           *struct {
-				Code            int32
-				Reason, Message string
-			}
-			Causes           []struct{ Reason, Field, Message string }
-			Warnings         []string
-			AuditAnnotations map[string]string
+	return args
+}
+
+// checkObject returns the object that check reads for a request, and the old object of an update.
+func (s *stage) checkObject(r *exchange.Request) (object, old exchange.Object) {
+	s.t.Helper()
+	switch {
+	case r.Operation == policy.OperationDelete:
+		return r.Old, nil
+	case r.Operation == policy.OperationConnect:
+		return merged(r.Object, exchange.Object{"metadata": exchange.Object{"name": r.Name, "namespace": r.Namespace}}).(exchange.Object), nil
+	case r.Subresource == "scale":
+		old := *r
+		old.Subresource, old.Object = "", nil
+		_, path, _ := s.message(&old)
+		workload := s.get(path)
+		return merged(workload, exchange.Object{"spec": r.Object["spec"]}).(exchange.Object), workload
+	}
+	return r.Object, r.Old
+}
+
+// result returns the result for an object.
+func (r *report) result(i int) (c checked) {
+	o := r.Objects[i]
+	c.Answer = exchange.Answer{Code: exchange.Accepted, Warnings: o.Warnings, Annotations: o.AuditAnnotations}
+	for _, w := range o.Webhooks {
+		if w.Called {
+			c.Webhooks = append(c.Webhooks, w.Webhook)
 		}
 	}
-	if err := json.NewDecoder(strings.NewReader(out)).Decode(&report); err != nil || len(report.Objects) != 1 {
-		s.t.Fatalf("%v: %s", err, out)
-	}
-	o := report.Objects[0]
-	got = exchange.Answer{Code: exchange.Accepted, Warnings: o.Warnings, Annotations: o.AuditAnnotations}
+	slices.Sort(c.Webhooks)
+	c.structureOnly = o.StructureOnly
 	if o.Status != nil {
-		got.Code, got.Reason, got.Message = o.Status.Code, o.Status.Reason, o.Status.Message
-		for _, c := range o.Causes {
-			got.Causes = append(got.Causes, fmt.Sprintf("%s %s %s", c.Reason, c.Field, c.Message))
+		c.Code, c.Reason, c.Message = o.Status.Code, o.Status.Reason, o.Status.Message
+		for _, cause := range o.Causes {
+			c.Causes = append(c.Causes, fmt.Sprintf("%s %s %s", cause.Reason, cause.Field, cause.Message))
 		}
+	} else if o.Verdict != "valid" {
+		c.undecided = o.Verdict + ": " + o.Problem
 	}
-	if o.Verdict == "undecided" {
-		s.t.Logf("undecided: %s", o.Problem)
-	} else if o.Status == nil && o.Verdict != "valid" {
-		s.t.Errorf("%s: %s", o.Verdict, o.Problem)
+	prefix, _, byPolicy := strings.Cut(c.Message, ": ValidatingAdmissionPolicy '")
+	for _, p := range o.Policies {
+		if p.Action != "Deny" || !byPolicy {
+			continue
+		}
+		one := c.Answer
+		by := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", p.Policy, p.Binding, p.Message)
+		if p.Binding == "" {
+			by = fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", p.Policy, p.Message)
+		}
+		if one.Reason = p.Reason; p.Reason == "" {
+			one.Reason = "Invalid"
+		}
+		one.Code, one.Message, one.Causes = exchange.CodeOf(one.Reason), prefix+": "+by, []string{"  " + by}
+		c.Denials = append(c.Denials, one)
 	}
-	return got, o.Verdict != "undecided"
+	return c
 }
 
 // list writes documents as a List and returns the path of the file.
@@ -83,37 +185,20 @@ func (s *stage) list(name string, docs []exchange.Object) string {
 }
 
 // compareCheck compares the results of celadon check --policy with the server's answers.
-func (s *stage) compareCheck(t *testing.T, scene *exchange.Scene) (checked, undecided int) {
+func (s *stage) compareCheck(t *testing.T, scene *exchange.Scene) (compared, undecided int) {
 	t.Helper()
-	sees, err := seen.In(t.Context(), scene.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := exchange.NewPredictor(scene, sees)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range scene.Exchanges {
-		e := &scene.Exchanges[i]
-		if !canCheck(scene, &e.Request) {
-			continue
-		}
-		got, decided := s.check(scene, &e.Request)
-		if !decided {
+	list := slices.DeleteFunc(slices.Clone(scene.Exchanges), func(e exchange.Exchange) bool { return !canCheck(scene, &e.Request) })
+	for i, got := range s.check(scene, list) {
+		r := &list[i].Request
+		if got.undecided != "" {
 			undecided++
+			t.Logf("undecided: %s %s/%s %s: %s", r.Operation, r.Resource, r.Subresource, r.Name, got.undecided)
 			continue
 		}
-		checked++
-		possible, err := p.Predict(t.Context(), &e.Request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := e.Answer
-		want.Object = nil // not in the output of check
-		// Any of several denials may come first in the server.
-		if diff := exchange.Difference(&e.Request, want, &exchange.Prediction{Answer: got, Denials: possible.Denials}); diff != "" {
-			t.Errorf("%s, request %d: %s %s %s (-server +check):\n%s", scene.Name, i, e.Request.Operation, e.Request.Resource, e.Request.Name, diff)
+		compared++
+		if diff := got.difference(&list[i]); diff != "" {
+			t.Errorf("%s: %s %s/%s %s (-server +check):\n%s", scene.Name, r.Operation, r.Resource, r.Subresource, r.Name, diff)
 		}
 	}
-	return checked, undecided
+	return compared, undecided
 }

@@ -30,6 +30,9 @@ func (s *stage) run(scene *exchange.Scene) (rejected map[string]string) {
 	s.mutates = scene.Mutates()
 	rejected = s.install(scene)
 	s.settle()
+	if s.hooks != nil {
+		s.settleHooks(scene)
+	}
 	s.mutates = scene.Mutates() // the server may have rejected the policies
 	ids := make([]string, len(scene.Exchanges))
 	for i := range scene.Exchanges {
@@ -56,7 +59,7 @@ func (s *stage) storeOld(scene *exchange.Scene) {
 			continue
 		}
 		_, own := s.paths(r.Old)
-		if stored[own] {
+		if stored[own] || s.stored[own] {
 			continue
 		}
 		stored[own] = true
@@ -147,7 +150,6 @@ func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	if !slices.Contains(r.User.Groups, "system:authenticated") {
 		r.User.Groups = append(r.User.Groups, "system:authenticated")
 	}
-	method, path, body := s.message(r)
 	if r.Old != nil {
 		_, own := s.paths(r.Old)
 		if r.Subresource == "scale" {
@@ -156,10 +158,31 @@ func (s *stage) exchange(e *exchange.Exchange) (id string) {
 		if r.Old = s.get(own); r.Old == nil {
 			return ""
 		}
-		body = s.revise(r)
 	}
 	s.requests++
 	id = fmt.Sprintf("celadon-%d", s.requests)
+	a := s.ask(r, id)
+	e.Answer = s.answer(r, a)
+	if s.hooks != nil {
+		e.Answer.Webhooks = s.hooks.called(id)
+	}
+	if s.mutates && a.Code < 300 && s.isCustom(r) && r.Operation != policy.OperationDelete && r.Subresource != "scale" {
+		o, err := engine.Decode([]byte(encoded(a.Body)))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		e.Answer.Object = exchange.WithoutServerFields(o)
+	}
+	return id
+}
+
+// ask sends a request, which has an ID in the audit log.
+func (s *stage) ask(r *exchange.Request, id string) answer {
+	s.t.Helper()
+	method, path, body := s.message(r)
+	if r.Old != nil {
+		body = s.revise(r)
+	}
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.server+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -175,6 +198,9 @@ func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	for key, values := range r.User.Extra {
 		req.Header["Impersonate-Extra-"+key] = values
 	}
+	if s.hooks != nil {
+		req.Header["Impersonate-Extra-"+callKey] = []string{id}
+	}
 	resp, err := s.client.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
@@ -186,15 +212,7 @@ func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	}
 	a := answer{Code: resp.StatusCode, Warnings: resp.Header["Warning"]}
 	_ = json.Unmarshal(text, &a.Body) // CONNECT can be answered by text
-	e.Answer = s.answer(r, a)
-	if s.mutates && resp.StatusCode < 300 && s.isCustom(r) && r.Operation != policy.OperationDelete && r.Subresource != "scale" {
-		o, err := engine.Decode(text)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		e.Answer.Object = exchange.WithoutServerFields(o)
-	}
-	return id
+	return a
 }
 
 // message returns the method, path, and body of a request.
@@ -207,7 +225,7 @@ func (s *stage) message(r *exchange.Request) (method, path, body string) {
 		path += "/namespaces/" + r.Namespace
 	}
 	path += "/" + r.Resource
-	if r.Operation != policy.OperationCreate || r.Subresource != "" {
+	if (r.Operation != policy.OperationCreate || r.Subresource != "") && !r.Collection {
 		path += "/" + url.PathEscape(r.Name)
 	}
 	if r.Subresource != "" {
@@ -216,6 +234,9 @@ func (s *stage) message(r *exchange.Request) (method, path, body string) {
 	query := url.Values{}
 	if r.DryRun {
 		query.Set("dryRun", "All")
+	}
+	if r.Collection {
+		query.Set("fieldSelector", "metadata.name="+r.Name)
 	}
 	for key, value := range r.Options {
 		query.Set(key, fmt.Sprint(value))
@@ -229,9 +250,18 @@ func (s *stage) message(r *exchange.Request) (method, path, body string) {
 		method = http.MethodDelete
 	case policy.OperationConnect:
 		method = http.MethodPost
+		if r.Subresource == "proxy" {
+			path += str(r.Object, "path")
+		}
 		for key, value := range r.Object {
-			if key != "apiVersion" && key != "kind" {
-				query.Set(key, fmt.Sprint(value))
+			values, isList := value.([]any)
+			if !isList {
+				values = []any{value}
+			}
+			for _, v := range values {
+				if key != "apiVersion" && key != "kind" && key != "path" {
+					query.Add(key, fmt.Sprint(v))
+				}
 			}
 		}
 	}
@@ -307,17 +337,15 @@ func (s *stage) answer(r *exchange.Request, a answer) exchange.Answer {
 		s.t.Errorf("%s: warnings %q: %v", r.Name, a.Warnings, errs)
 	}
 	for _, w := range warnings {
-		if custom || strings.HasPrefix(w.Text, "Validation failed for ValidatingAdmissionPolicy") {
+		if custom || s.whole || strings.HasPrefix(w.Text, "Validation failed for ValidatingAdmissionPolicy") {
 			out.Warnings = append(out.Warnings, w.Text)
 		}
 	}
-	if r.Operation == policy.OperationConnect && !byPolicy(a) {
-		s.t.Logf("%s/%s: %d %s", r.Resource, r.Subresource, a.Code, a.message())
-	}
+	byAdmission := byPolicy(a) || s.whole && a.Code == http.StatusForbidden
 	switch {
-	case a.Code < 300, str(a.Body, "reason") == "AlreadyExists", r.Operation == policy.OperationConnect && !byPolicy(a):
+	case a.Code < 300, str(a.Body, "reason") == "AlreadyExists", r.Operation == policy.OperationConnect && !byAdmission:
 		return out
-	case !byPolicy(a) && (!custom || r.Operation == policy.OperationDelete):
+	case !s.whole && !byPolicy(a) && (!custom || r.Operation == policy.OperationDelete):
 		s.t.Logf("not compared: %s %s %s: %d %s", r.Operation, r.Resource, r.Name, a.Code, a.message())
 		return exchange.Answer{}
 	}

@@ -31,6 +31,12 @@ type stage struct {
 	audited int
 	// mutates is set if the scene has mutating policies.
 	mutates bool
+	// stored holds the paths of the objects that all scenes share.
+	stored map[string]bool
+	// whole is set if the whole answer is compared, not only what policies decide. hooks, if not nil, records the
+	// webhooks that the server calls.
+	whole bool
+	hooks *hooks
 }
 
 // A kindInfo is the resource of a kind.
@@ -42,19 +48,23 @@ type kindInfo struct {
 
 // newStage starts a plane and creates the objects that all scenes share.
 func newStage(p *plane, setup []exchange.Object) *stage {
-	s := &stage{plane: p, kinds: map[string]kindInfo{}}
+	s := &stage{plane: p, kinds: map[string]kindInfo{}, stored: map[string]bool{}}
 	for _, doc := range setup {
-		s.create(doc)
+		if doc["kind"] == "Namespace" {
+			s.namespace(doc)
+		} else {
+			s.create(doc)
+		}
+		_, own := s.paths(doc)
+		s.stored[own] = true
+		if doc["kind"] == "CustomResourceDefinition" {
+			s.untilServed(doc)
+		}
 	}
 	for _, doc := range setup {
 		switch doc["kind"] {
 		case "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding":
 			s.setup = append(s.setup, doc)
-		}
-	}
-	for _, doc := range setup {
-		if doc["kind"] == "CustomResourceDefinition" {
-			s.untilServed(doc)
 		}
 	}
 	s.setup = append(s.setup, s.builtinRoles()...)
@@ -314,11 +324,11 @@ func (s *stage) remember(doc exchange.Object) {
 }
 
 // clear deletes the policies, bindings, and params of the previous scene. No policy can deny the
-// deletion of a binding or policy. Deletions of params are repeated while policies deny them.
+// deletion of a binding or policy. Deletions of webhooks and params are repeated while policies deny them.
 func (s *stage) clear() {
 	s.t.Helper()
 	isPolicy := func(path string) int {
-		if strings.HasPrefix(path, "/apis/admissionregistration.k8s.io/") {
+		if strings.HasPrefix(path, "/apis/admissionregistration.k8s.io/") && strings.Contains(path, "polic") {
 			return 0
 		}
 		return 1

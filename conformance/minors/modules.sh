@@ -27,6 +27,17 @@ write() {
 cd oracle
 for patch in 28.15 29.15 30.14 31.14 32.13 33.13 34.13 35.10 36.6; do write "1.${patch%.*}.mod" "v0.$patch"; done
 write go.mod v0.37.2
+# The pre-release of 1.38, with a stand-in of a module that the proxy does not have (preview.sh writes it), and
+# without the tests of its dependencies, which the proxy does not have either.
+export GOTOOLCHAIN=go1.27.4
+preview=v0.38.0-beta.0
+from=$(go mod download -json "$upstream@$preview" | sed -n 's/^\t"GoMod": "\(.*\)",*$/\1/p')
+go mod edit -print -module=github.com/celadon-cel/celadon/conformance/minors/oracle -require="$upstream@$preview" \
+  -replace=k8s.io/apiextensions-api=../../../bin/apiextensions-api \
+  -replace=sigs.k8s.io/structured-merge-diff/v7@v7.0.1=sigs.k8s.io/structured-merge-diff/v7@v7.0.0 "$from" > 1.38.mod
+../preview.sh ../../../bin/apiextensions-api
+go mod tidy -e -modfile=1.38.mod
+unset GOTOOLCHAIN
 cd ../server
 for patch in 31.14 34.13; do write "1.${patch%.*}.mod" "v0.$patch"; done
 write go.mod v0.29.15

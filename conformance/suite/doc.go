@@ -1,6 +1,6 @@
 // Package suite implements the conformance suite that any implementation of CRD validation can run.
 // Its cases are in the folder data, with the answers of the Kubernetes API server. The page
-// docs/conformance-suite.md describes the format of the cases and the protocol:
+// docs/project/conformance-suite.md describes the format of the cases and the protocol:
 //
 //	go run ./suite/run -- python3 suite/example/example.py
 //	go run ./suite/run -- go run ./suite/celadon

@@ -114,7 +114,7 @@ type Answer struct {
 	Name   string   `json:"name,omitempty"`
 	Levels []string `json:"levels,omitempty"`
 	Minors []string `json:"minors,omitempty"`
-	// Unsupported is the reason why the implementation does not decide the write.
+	// Unsupported is the reason why the implementation does not validate the write.
 	Unsupported string `json:"unsupported,omitempty"`
 	Response
 }

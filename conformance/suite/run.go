@@ -29,8 +29,8 @@ type Config struct {
 // ErrNothing is the error of a run that compares no answer.
 var ErrNothing = errors.New("no answer was compared")
 
-// Run runs the cases of a suite. It returns a report even if it returns an error: the implementation
-// cannot be started or is not usable, or no answer was compared.
+// Run runs the cases of a suite. It always returns a report. It returns an error if cfg is invalid, if the implementation
+// cannot be started or is not usable, or if no answer was compared.
 func (s *Suite) Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout

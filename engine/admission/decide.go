@@ -76,7 +76,7 @@ func (d *Decision) Review() *admissionv1.AdmissionReview {
 	}
 }
 
-// Review decides the request in a review as a validating webhook, and returns a review of the same
+// Review validates the request in a review as a validating webhook, and returns a review of the same
 // version. The error is a *RequestError, the error of ctx, or an internal error.
 func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {
 	req, err := RequestOf(review)
@@ -92,7 +92,7 @@ func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (
 	return out, nil
 }
 
-// Validate decides a request as a validating webhook. It supports create, update, and the status
+// Validate validates a request as a validating webhook. It supports create, update, and the status
 // subresource, and evaluates transition rules and ratcheting against the old object. Policies are
 // evaluated for all operations. Dry runs are treated like other requests, because deciding has no
 // side effects. The error is a *RequestError, the error of ctx, or an internal error.
@@ -105,7 +105,7 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	return s.admit(ctx, policies, req, d)
 }
 
-// validate decides a request by the CRDs.
+// validate validates the object in req against its CRD.
 func (s *Set) validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	crd, d, err := s.route(req)
 	if crd == nil || err != nil {

@@ -47,7 +47,7 @@ type patch struct {
 	bytesLeft int
 }
 
-// field compares a field of a map with its defaulted form. A null in place of a default is not
+// field compares a field of a map with its defaulted form. A null instead of a default is not
 // valid, so the default replaces it.
 func (p *patch) field(name string, fields map[string]any, defaulted any) {
 	own := fields[name]

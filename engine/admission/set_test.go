@@ -154,7 +154,7 @@ func TestCallerKeepsTheCRD(t *testing.T) {
 	}
 }
 
-// TestConcurrent decides requests while CRDs are added and removed, for the race detector. Each
+// TestConcurrent validates requests while CRDs are added and removed, for the race detector. Each
 // verdict must be that of one of the two CRDs, or that of no CRD.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/cel/library"
+
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // An Access is an access that an expression checks through authorizer.
@@ -70,10 +71,10 @@ func (a *authority) Authorize(_ context.Context, of authorizer.Attributes) (auth
 // values returns the values of authorizer and authorizer.requestResource.
 func (a *authority) values(req *Request) (all, resource ref.Val) {
 	info := &user.DefaultInfo{Name: req.User.Name, UID: req.User.UID, Groups: req.User.Groups, Extra: req.User.Extra}
-	return library.NewAuthorizerVal(info, a), library.NewResourceAuthorizerVal(info, a, requested{req})
+	return kubecel.NewAuthorizerVal(info, a), kubecel.NewResourceAuthorizerVal(info, a, requested{req})
 }
 
-// requested implements library.Resource.
+// requested implements kubecel.Resource.
 type requested struct{ req *Request }
 
 func (r requested) GetName() string                          { return r.req.Name }

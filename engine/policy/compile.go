@@ -7,11 +7,10 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // An expression is a compiled expression. A nil expression is absent.
@@ -150,7 +149,7 @@ func newBaseProgram(s settings, base *policyBase, report expressionReport, keep 
 	for i, v := range base.Variables {
 		x, t := c.compile(fmt.Sprintf("spec.variables[%d].expression", i), v.Expression, roots)
 		x.name = v.Name
-		variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, variableType(t), true, nil, nil)
+		variables.Fields[v.Name] = kubecel.NewDeclField(v.Name, variableType(t), true, nil, nil)
 		p.variables = append(p.variables, x)
 		if _, ok := p.variableIndex[v.Name]; !ok {
 			p.variableNames = append(p.variableNames, v.Name)

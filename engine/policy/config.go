@@ -29,7 +29,7 @@ type Config struct {
 	// result is undecided.
 	Complete bool
 	// Namespaced holds the scope of custom kinds: whether each is namespaced. CRDs among the documents define
-	// it, too. Without either, the scope of a paramKind is guessed from its params objects.
+	// it as well. Without either, the scope of a paramKind is guessed from its params objects.
 	Namespaced map[schema.GroupKind]bool
 	// Authorize decides the checks of authorizer in expressions. If it is nil, the Roles,
 	// ClusterRoles, and their bindings among the documents decide them; the groups system:masters and

@@ -22,7 +22,7 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	if isExempt(&req) {
+	if isVirtual(&req) || isPolicy(&req) {
 		return &Result{Allowed: true}, nil
 	}
 	e := s.evaluations.Get().(*evaluation)
@@ -76,18 +76,21 @@ func (e *evaluation) reset() {
 	*e = evaluation{situation: situation{converted: converted}}
 }
 
-// exempt lists the resources for which the server does not evaluate policies.
-var exempt = map[string][]string{
+// virtual lists the resources that are not stored and for which the server does not evaluate policies.
+var virtual = map[string][]string{
 	"authentication.k8s.io": {"selfsubjectreviews", "tokenreviews"},
 	"authorization.k8s.io":  {"localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"},
 }
 
-func isExempt(req *Request) bool {
-	if req.Kind.Group == registration {
-		return strings.HasPrefix(req.Kind.Kind, "ValidatingAdmissionPolicy") || strings.HasPrefix(req.Kind.Kind, "MutatingAdmissionPolicy") ||
-			strings.HasSuffix(req.Kind.Kind, "WebhookConfiguration")
-	}
-	return slices.Contains(exempt[req.Resource.Group], req.Resource.Resource)
+func isVirtual(req *Request) bool {
+	return slices.Contains(virtual[req.Resource.Group], req.Resource.Resource)
+}
+
+// isPolicy reports whether a request is for a policy or a binding. No policy decides about them.
+func isPolicy(req *Request) bool {
+	kind := req.Kind.Kind
+	return req.Kind.Group == registration &&
+		(strings.HasPrefix(kind, "ValidatingAdmissionPolicy") || strings.HasPrefix(kind, "MutatingAdmissionPolicy"))
 }
 
 // proceed adds work for the next step of a policy with a binding. At a limit, it ends the evaluation of the request

@@ -193,10 +193,14 @@ func (c *constraints) matchesNamespace(s *situation) (bool, error) {
 	return c.namespaces.Matches(set), nil
 }
 
-// matchesObject reports whether the selector matches the object or the old object.
+// matchesObject reports whether the selector matches the object or the old object. The objects of connections have no
+// labels, and no selector matches them.
 func (c *constraints) matchesObject(s *situation) bool {
-	if c.objects.Empty() {
+	switch {
+	case c.objects.Empty():
 		return true
+	case s.req.Operation == OperationConnect:
+		return false
 	}
 	return s.req.Object != nil && c.objects.Matches(objectLabels(s.req.Object)) ||
 		s.req.OldObject != nil && c.objects.Matches(objectLabels(s.req.OldObject))

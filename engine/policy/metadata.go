@@ -18,13 +18,22 @@ const (
 // client cannot know. now is the time of the request.
 //
 // A new object gets a name if it has a generateName, a UID of zeros, a creationTimestamp, and
-// managedFields. An update gets the metadata of the old object that clients cannot change. The
+// managedFields. An object that is created by a subresource gets managedFields, and a TokenRequest also the rest. An update
+// gets the metadata of the old object that clients cannot change. The
 // deletion of a Pod gets its grace period. generation and status are not set, because they depend on
 // the kind. SetServerFields replaces Object and Options instead of modifying them.
 func (req *Request) SetServerFields(now time.Time) {
 	switch {
 	case req.Operation == OperationDelete:
 		req.setGracePeriod()
+	case req.Object != nil && req.Operation == OperationCreate && req.Subresource == "token":
+		uid := req.metadata()["uid"]
+		req.setNewMetadata(now)
+		if uid != nil {
+			req.metadata()["uid"] = uid
+		}
+	case req.Object != nil && req.Operation == OperationCreate && req.Subresource != "":
+		req.SetReceivedFields(now)
 	case req.Object == nil || req.Subresource != "" && req.Subresource != "status":
 	case req.Operation == OperationCreate:
 		req.setNewMetadata(now)
@@ -36,11 +45,12 @@ func (req *Request) SetServerFields(now time.Time) {
 // SetReceivedFields is like SetServerFields, for a request to Mutate. At that time, a new object has none of the
 // fields that only the server sets, except managedFields, which every object has.
 func (req *Request) SetReceivedFields(now time.Time) {
-	if req.Object == nil || req.Operation != OperationCreate && req.Operation != OperationUpdate || req.Subresource != "" && req.Subresource != "status" {
+	creates := req.Operation == OperationCreate
+	if req.Object == nil || !creates && (req.Operation != OperationUpdate || req.Subresource != "" && req.Subresource != "status") {
 		return
 	}
 	meta := req.metadata()
-	if req.Operation == OperationCreate {
+	if creates && req.Subresource != "token" && req.Subresource != "binding" { // which keep a given UID
 		for _, field := range wipedMetadata {
 			delete(meta, field)
 		}

@@ -34,7 +34,7 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 		return nil, err
 	}
 	m.result = &MutationResult{Allowed: true, Object: req.Object}
-	if req.Operation == OperationDelete || isExempt(&req) {
+	if req.Operation == OperationDelete || isVirtual(&req) || isPolicy(&req) {
 		return m.result, nil
 	}
 	for m.again = range 2 {

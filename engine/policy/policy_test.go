@@ -261,7 +261,7 @@ func TestParamDefault(t *testing.T) {
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		rules   string // in place of the rules of simplePolicy
+		rules   string // instead of the rules of simplePolicy
 		change  func(*Request)
 		matches bool
 	}{

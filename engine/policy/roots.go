@@ -5,10 +5,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-	"k8s.io/apiserver/pkg/cel/library"
-
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // Indexes of the roots of expressions. Webhooks have no variables and policies without paramKind no
@@ -36,7 +34,7 @@ var (
 
 // newRoots returns the roots of the expressions of a policy or webhook. variables is nil for a
 // webhook.
-func newRoots(hasParams bool, variables *apiservercel.DeclType) []celenv.Root {
+func newRoots(hasParams bool, variables *kubecel.DeclType) []celenv.Root {
 	roots := make([]celenv.Root, rootCount)
 	roots[objectRoot] = celenv.Root{Name: "object", Type: cel.DynType}
 	roots[oldObjectRoot] = celenv.Root{Name: "oldObject", Type: cel.DynType}
@@ -50,8 +48,8 @@ func newRoots(hasParams bool, variables *apiservercel.DeclType) []celenv.Root {
 	if hasParams {
 		roots[paramsRoot].Name = "params"
 	}
-	roots[authorizerRoot] = celenv.Root{Name: "authorizer", Type: library.AuthorizerType}
-	roots[resourceRoot] = celenv.Root{Name: "authorizer.requestResource", Type: library.ResourceCheckType}
+	roots[authorizerRoot] = celenv.Root{Name: "authorizer", Type: kubecel.AuthorizerType}
+	roots[resourceRoot] = celenv.Root{Name: "authorizer.requestResource", Type: kubecel.ResourceCheckType}
 	return roots
 }
 
@@ -71,40 +69,40 @@ const (
 // or commas and have the form name, name:type, or, if they may be absent, name?:type. A field without
 // a type is a string. A type is a scalar, [type], map[type], or an object type with its fields in
 // braces.
-func objectType(name, fields string) *apiservercel.DeclType {
-	list := map[string]*apiservercel.DeclField{}
+func objectType(name, fields string) *kubecel.DeclType {
+	list := map[string]*kubecel.DeclField{}
 	for _, field := range splitFields(fields) {
 		text, of, typed := strings.Cut(field, ":")
 		if !typed {
 			of = "string"
 		}
 		field, optional := strings.CutSuffix(text, "?")
-		list[field] = apiservercel.NewDeclField(field, fieldType(of), !optional, nil, nil)
+		list[field] = kubecel.NewDeclField(field, fieldType(of), !optional, nil, nil)
 	}
-	return apiservercel.NewObjectType(name, list)
+	return kubecel.NewObjectType(name, list)
 }
 
-func fieldType(text string) *apiservercel.DeclType {
+func fieldType(text string) *kubecel.DeclType {
 	if elem, ok := strings.CutPrefix(text, "["); ok {
-		return apiservercel.NewListType(fieldType(strings.TrimSuffix(elem, "]")), -1)
+		return kubecel.NewListType(fieldType(strings.TrimSuffix(elem, "]")), -1)
 	}
 	if elem, ok := strings.CutPrefix(text, "map["); ok {
-		return apiservercel.NewMapType(apiservercel.StringType, fieldType(strings.TrimSuffix(elem, "]")), -1)
+		return kubecel.NewMapType(kubecel.StringType, fieldType(strings.TrimSuffix(elem, "]")), -1)
 	}
 	if name, fields, ok := strings.Cut(text, "{"); ok {
 		return objectType(name, strings.TrimSuffix(fields, "}"))
 	}
 	switch text {
 	case "bool":
-		return apiservercel.BoolType
+		return kubecel.BoolType
 	case "int":
-		return apiservercel.IntType
+		return kubecel.IntType
 	case "timestamp":
-		return apiservercel.TimestampType
+		return kubecel.TimestampType
 	case "dyn":
-		return apiservercel.DynType
+		return kubecel.DynType
 	}
-	return apiservercel.StringType
+	return kubecel.StringType
 }
 
 // splitFields splits a list of fields at the separators that are not in braces.

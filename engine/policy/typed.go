@@ -7,11 +7,10 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -158,7 +157,7 @@ type typedCompiler struct {
 	*TypeChecker
 	scope     *celenv.Scope
 	roots     []celenv.Root
-	variables *apiservercel.DeclType
+	variables *kubecel.DeclType
 	// sizes holds the values of roots, and values those of variables.
 	sizes, values map[string]celcost.Value
 }
@@ -245,7 +244,7 @@ func (k *typedCompiler) compile(s *typedSource) TypedExpression {
 		}
 	}
 	if s.variable != "" {
-		k.variables.Fields[s.variable] = apiservercel.NewDeclField(s.variable, variableType(t), true, nil, nil)
+		k.variables.Fields[s.variable] = kubecel.NewDeclField(s.variable, variableType(t), true, nil, nil)
 	}
 	return x
 }

@@ -121,7 +121,7 @@ func (r *run) decide(p *compiledPolicy, v *verdict, results []result) {
 }
 
 // messagesFailed makes the decisions if the message expressions exceed the budget: then validations
-// that are true fail, too.
+// that are true fail as well.
 func (r *run) messagesFailed(p *compiledPolicy, v *verdict, failure string) {
 	if v.decisions == nil {
 		v.decisions = make([]decision, len(p.validations))

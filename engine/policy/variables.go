@@ -9,8 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -25,32 +24,32 @@ const variablesName = "kubernetes.variables"
 const maxVariableDepth = 256
 
 // newVariablesType returns the type of variables, which has no fields yet.
-func newVariablesType() *apiservercel.DeclType {
-	return apiservercel.NewObjectType(variablesName, map[string]*apiservercel.DeclField{})
+func newVariablesType() *kubecel.DeclType {
+	return kubecel.NewObjectType(variablesName, map[string]*kubecel.DeclField{})
 }
 
 // variableType returns the type of a variable whose expression has type t, which is nil if it does
 // not compile. Types other than scalars, lists, and maps become dyn.
-func variableType(t *cel.Type) *apiservercel.DeclType {
+func variableType(t *cel.Type) *kubecel.DeclType {
 	if scalar := variableScalars[t]; scalar != nil {
 		return scalar
 	}
 	if t == nil {
-		return apiservercel.DynType
+		return kubecel.DynType
 	}
 	switch params := t.Parameters(); {
 	case t.Kind() == celtypes.ListKind && len(params) == 1:
-		return apiservercel.NewListType(variableType(params[0]), -1)
+		return kubecel.NewListType(variableType(params[0]), -1)
 	case t.Kind() == celtypes.MapKind && len(params) == 2:
-		return apiservercel.NewMapType(variableType(params[0]), variableType(params[1]), -1)
+		return kubecel.NewMapType(variableType(params[0]), variableType(params[1]), -1)
 	}
-	return apiservercel.DynType
+	return kubecel.DynType
 }
 
-var variableScalars = map[*cel.Type]*apiservercel.DeclType{
-	cel.AnyType: apiservercel.AnyType, cel.BoolType: apiservercel.BoolType, cel.BytesType: apiservercel.BytesType, cel.DoubleType: apiservercel.DoubleType,
-	cel.DurationType: apiservercel.DurationType, cel.IntType: apiservercel.IntType, cel.NullType: apiservercel.NullType, cel.StringType: apiservercel.StringType,
-	cel.TimestampType: apiservercel.TimestampType, cel.UintType: apiservercel.UintType,
+var variableScalars = map[*cel.Type]*kubecel.DeclType{
+	cel.AnyType: kubecel.AnyType, cel.BoolType: kubecel.BoolType, cel.BytesType: kubecel.BytesType, cel.DoubleType: kubecel.DoubleType,
+	cel.DurationType: kubecel.DurationType, cel.IntType: kubecel.IntType, cel.NullType: kubecel.NullType, cel.StringType: kubecel.StringType,
+	cel.TimestampType: kubecel.TimestampType, cel.UintType: kubecel.UintType,
 }
 
 // variablesValue is the value of variables in the expressions of a group.

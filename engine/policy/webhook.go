@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -92,7 +93,7 @@ func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMat
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	if isExempt(&req) {
+	if isVirtual(&req) && s.settings.version.Minor >= webhooksSkipVirtual || isPolicy(&req) || isWebhook(&req) {
 		return nil, nil
 	}
 	of := &situation{set: s, req: &req}
@@ -108,6 +109,13 @@ func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMat
 		}
 	}
 	return list, nil
+}
+
+// webhooksSkipVirtual is the first minor whose servers do not call webhooks for the resources that are not stored.
+const webhooksSkipVirtual = 37
+
+func isWebhook(req *Request) bool {
+	return req.Kind.Group == registration && strings.HasSuffix(req.Kind.Kind, "WebhookConfiguration")
 }
 
 // match evaluates a webhook. ok is false if its rules or selectors do not match. A webhook without

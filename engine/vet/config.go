@@ -19,7 +19,7 @@ type Config struct {
 	// supported one. It determines which CRDs are accepted, what rules can use, what they cost, and
 	// the error messages.
 	KubeVersion string
-	// KubeVersions are versions whose verdict is reported, too; see Report.KubeVersions.
+	// KubeVersions are versions whose verdict is reported as well; see Report.KubeVersions.
 	KubeVersions []string
 	// AdviseAll advises bounds that fit all of KubeVersions, not only KubeVersion.
 	AdviseAll bool

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// rewordDefaults replaces the texts of errors in defaults by those of the version.
+// rewordDefaults replaces the messages of errors in defaults by those of the version.
 func (a *admission) rewordDefaults() {
 	var types map[string]bool
 	for _, err := range a.errs {
@@ -21,7 +21,7 @@ func (a *admission) rewordDefaults() {
 		}
 		schema.Reword(err, a.version.Minor, types[err.Field])
 		if err.Type == field.ErrorTypeRequired {
-			delete(types, err.Field) // the schema can require the field, too
+			delete(types, err.Field) // the schema can require the field as well
 		}
 	}
 }

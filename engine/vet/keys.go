@@ -175,7 +175,7 @@ func NearestKey(path string) string {
 	return spell.Nearest(name, slices.Sorted(maps.Keys(fields.of(t))))
 }
 
-// CorrectKeys returns a CRD with the known key in place of each unknown key that has one. If no
+// CorrectKeys returns a CRD with the known key instead of each unknown key that has one. If no
 // key has one, it returns raw itself.
 func CorrectKeys(raw []byte, keys []UnknownKey) []byte {
 	var crd map[string]any

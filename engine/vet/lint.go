@@ -29,7 +29,7 @@ type Lint struct {
 	Examples []LintExample
 	// Read is the field of the rule that an optional-read is about, such as "self.mode", or "".
 	Read string
-	// KnownKey is the key in place of the unknown key at Field, or "".
+	// KnownKey is the key instead of the unknown key at Field, or "".
 	KnownKey string
 	// List is the list type that makes the rule unnecessary, or nil.
 	List *ListType
@@ -122,7 +122,7 @@ func LintNames() []string {
 	for _, l := range lints() {
 		names = append(names, l.name)
 	}
-	return append(names, yamlBoolean, optionalParent, keptUnknownFields, largeCRD, droppedKey)
+	return append(names, yamlBoolean, optionalParent, contradiction, keptUnknownFields, largeCRD, droppedKey)
 }
 
 func (a *admission) lints() []Lint {

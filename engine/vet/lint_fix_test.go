@@ -93,6 +93,14 @@ var lintFixes = map[string]lintFix{
 		eachSchema(t, crd, l.Version, l.Path, func(s map[string]any) { s["default"] = value })
 		return true
 	},
+	contradiction: func(t testing.TB, crd map[string]any, l *Lint) bool {
+		eachSchema(t, crd, l.Version, l.Path, func(s map[string]any) {
+			for _, key := range []string{"enum", "required", "maxLength"} {
+				delete(s, key)
+			}
+		})
+		return true
+	},
 	yamlBoolean: func(t testing.TB, crd map[string]any, l *Lint) bool {
 		quoted := false
 		eachSchema(t, crd, l.Version, l.Path, func(s map[string]any) {
@@ -227,6 +235,12 @@ func TestLintFixes(t *testing.T) {
 			`{type: object, properties: {spec: {type: string, maxLength: 9, x-kubernetes-validations: [{rule: "self.matches('\"^[a-z]+$\"')"}]}}}`,
 		},
 		yamlBoolean: {`{type: object, properties: {spec: {type: string, enum: [info, off]}}}`},
+		contradiction: {
+			`{type: object, properties: {spec: {type: string, enum: [1, a]}}}`,
+			`{type: object, properties: {spec: {type: integer, enum: ["1"]}}}`,
+			`{type: object, properties: {spec: {type: integer, maxLength: 3}}}`,
+			`{type: object, properties: {spec: {type: object, required: [a], properties: {b: {type: string}}}}}`,
+		},
 		optionalParent: {
 			`{type: object, properties: {spec: {type: object, properties: {a: {type: integer, default: 1}, b: {type: string, default: x}}}}}`,
 			`{type: object, required: [spec], properties: {spec: {type: object, properties: {a: {type: object, required: [b], properties: {b: {type: integer, default: 1}, c: {type: string, default: x}}}}}}}`,

@@ -22,6 +22,7 @@ const (
 	impossiblePattern = "impossible-pattern"
 	yamlBoolean       = "yaml-boolean"
 	optionalParent    = "optional-parent"
+	contradiction     = "contradictory-schema"
 )
 
 // A schemaWalk finds the lints of a schema.
@@ -48,12 +49,9 @@ func (w *schemaWalk) add(name string, path *field.Path, steps []engine.Step, mes
 func (w *schemaWalk) node(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	message, _ := w.patternProblem(s.Pattern, s.MinLength, s.MaxLength)
 	w.add(impossiblePattern, path.Child("pattern"), steps, message)
-	for _, v := range s.Enum {
-		if v, ok := v.(bool); ok && s.Type == "string" {
-			w.add(yamlBoolean, path.Child("enum"), steps, yamlText("the enum of strings has the boolean", v))
-			break
-		}
-	}
+	w.enum(s, path.Child("enum"), steps)
+	w.bounds(s, path, steps)
+	w.required(s, path.Child("required"), steps)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p, at, below := s.Properties[name], path.Child("properties").Key(name), append(steps, engine.Step{Name: name})
 		if name == "true" || name == "false" {
@@ -68,6 +66,57 @@ func (w *schemaWalk) node(s *apiextensions.JSONSchemaProps, path *field.Path, st
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
 		w.node(s.AdditionalProperties.Schema, path.Child("additionalProperties"), steps)
+	}
+}
+
+// enum checks that a value of the schema's type can equal each value of its enum.
+func (w *schemaWalk) enum(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
+	for _, v := range s.Enum {
+		text, isText := v.(string)
+		switch b, isBool := v.(bool); {
+		case isBool && s.Type == "string":
+			w.add(yamlBoolean, path, steps, yamlText("the enum of strings has the boolean", b))
+			return
+		case s.Type == "string" && !isText && v != nil:
+			w.add(contradiction, path, steps, fmt.Sprintf("no string equals %v in the enum: quote it", v))
+			return
+		case (s.Type == "integer" || s.Type == "number") && isText:
+			w.add(contradiction, path, steps, fmt.Sprintf("no %s equals %q in the enum: remove the quotes", s.Type, short(text)))
+			return
+		}
+	}
+}
+
+// bounds reports the first bound that is for values of another type.
+func (w *schemaWalk) bounds(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
+	for _, bound := range []struct {
+		name  string
+		isSet bool
+		types []string
+	}{
+		{"maxLength", s.MaxLength != nil, []string{"string"}}, {"minLength", s.MinLength != nil, []string{"string"}},
+		{"pattern", s.Pattern != "", []string{"string"}},
+		{"maximum", s.Maximum != nil, []string{"integer", "number"}}, {"minimum", s.Minimum != nil, []string{"integer", "number"}},
+		{"maxItems", s.MaxItems != nil, []string{"array"}}, {"minItems", s.MinItems != nil, []string{"array"}},
+		{"maxProperties", s.MaxProperties != nil, []string{"object"}}, {"minProperties", s.MinProperties != nil, []string{"object"}},
+	} {
+		if bound.isSet && s.Type != "" && !slices.Contains(bound.types, s.Type) {
+			w.add(contradiction, path.Child(bound.name), steps, fmt.Sprintf("%s has no effect: it is for type %s, and this is type %s",
+				bound.name, strings.Join(bound.types, " or "), s.Type))
+			return
+		}
+	}
+}
+
+// required reports a required field that objects cannot have, because the server prunes it.
+func (w *schemaWalk) required(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
+	keeps := s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.AdditionalProperties != nil || s.XEmbeddedResource
+	for i, name := range s.Required {
+		meta := len(steps) == 0 && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name)
+		if _, ok := s.Properties[name]; !ok && !keeps && !meta && s.Type == "object" {
+			w.add(contradiction, path.Index(i), steps, fmt.Sprintf("every object is rejected: %s is required, and the server drops it, because it is not "+
+				"among the properties: declare or remove it", name))
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func couldMarshalTo(raw []byte) int {
 }
 
 // withoutServerFields makes a CRD that was read from a server like the one that was applied. It returns the annotations, which
-// are in the annotation of kubectl, too.
+// are in the annotation of kubectl as well.
 func withoutServerFields(crd map[string]any) (annotations map[string]any) {
 	meta, _ := crd["metadata"].(map[string]any)
 	if meta == nil {

@@ -10,7 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestDefaultTexts checks the texts of errors in defaults, which changed in
+// TestDefaultTexts checks the messages of errors in defaults, which changed in
 // k8s.io/apimachinery/pkg/util/validation/field/errors.go and in
 // k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go.
 func TestDefaultTexts(t *testing.T) {
@@ -53,7 +53,7 @@ func TestDefaultTexts(t *testing.T) {
 	}
 }
 
-// TestRootDefaultTexts checks the texts of errors in the default of the whole object.
+// TestRootDefaultTexts checks the messages of errors in the default of the whole object.
 func TestRootDefaultTexts(t *testing.T) {
 	t.Parallel()
 	for version, detail := range map[string]string{"1.33": "must not be empty", "1.34": "Required value"} {

@@ -25,7 +25,7 @@ func checkUpgrade(ctx context.Context, old *apiextensionsv1.CustomResourceDefini
 	case !report.Accepted:
 		return []string{report.Status.Message}, nil
 	}
-	e, err := engine.CompileCRD(next, engine.Config{NoRatcheting: true}) // unchanged values are checked, too
+	e, err := engine.CompileCRD(next, engine.Config{NoRatcheting: true}) // unchanged values are checked as well
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func TestVerdictOnly(t *testing.T) {
 			prepareCreate(now)
 			newest := types.Version{Minor: types.Newest}
 			a := newAdmission(context.Background(), now, nil, newest, Config{VerdictOnly: true})
-			var complex *celenv.ComplexError // parts that no rule refers to are work, too
+			var complex *celenv.ComplexError // parts that no rule refers to are work as well
 			if err := a.run(); err != nil {
 				if got.Accepted && !errors.As(err, &complex) {
 					t.Fatalf("%s, seed %d: accepted alone, and the whole gives %v", file, seed, err)

@@ -48,10 +48,10 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 		for _, r := range u.rules {
 			n, minor := finder.rule(r)
 			needs = append(needs, n...)
-			if minor > types.Newest {
+			if minor > types.Last {
 				ok = false
 			}
-			lowest.Minor = max(lowest.Minor, min(minor, types.Newest))
+			lowest.Minor = max(lowest.Minor, min(minor, types.Last))
 		}
 	}
 	return lowest, needs, ok
@@ -68,7 +68,7 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 	minor = types.Oldest
 	add := func(since int, silent bool, part string) {
 		n := Need{KubeVersion: types.Version{Minor: since}.String(), Silent: silent, Path: r.at.objectPath(), Index: r.index, Part: part}
-		if since > types.Newest {
+		if since > types.Last {
 			n.KubeVersion = ""
 		}
 		needs = append(needs, n)
@@ -99,7 +99,7 @@ func (f *versionFinder) expr(x *compiled) (minor int, part string) {
 		return m, f.newestPart(x, m)
 	}
 	m := types.Oldest
-	for m <= types.Newest && !f.accepts(x, m) {
+	for m <= types.Last && !f.accepts(x, m) {
 		m++
 	}
 	f.known[x.key] = m
@@ -143,7 +143,7 @@ func (a *admission) newer() (needs []Need) {
 				if length += len(x.key.Source); length > maxNewer {
 					return needs
 				}
-				for minor := a.version.Minor + 1; minor <= types.Newest; minor++ {
+				for minor := a.version.Minor + 1; minor <= types.Last; minor++ {
 					if checked := finder.checked(x, minor); checked != nil {
 						since := types.Version{Minor: minor}.String()
 						part := finder.newestPart(&compiled{ast: checked, key: x.key}, minor)
@@ -218,7 +218,7 @@ const optionalOldSelf = "optionalOldSelf"
 // dropUnknown removes the fields that a server of version v drops silently, and returns those of
 // rules. It modifies spec.
 func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Version) (dropped []Need) {
-	if v.Minor == types.Newest {
+	if v.Minor >= types.Newest {
 		return nil
 	}
 	if !selectableFields.Include(v.Minor) {

@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/celadon-cel/celadon v0.0.0-00010101000000-000000000000
 	github.com/celadon-cel/celadon/celadontest/fakeclient v0.0.0-00010101000000-000000000000
-	github.com/celadon-cel/celadon/celadontest/remote v0.0.0-00010101000000-000000000000
 	k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -82,5 +81,4 @@ require (
 replace (
 	github.com/celadon-cel/celadon => ../..
 	github.com/celadon-cel/celadon/celadontest/fakeclient => ../../celadontest/fakeclient
-	github.com/celadon-cel/celadon/celadontest/remote => ../../celadontest/remote
 )

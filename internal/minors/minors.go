@@ -5,6 +5,14 @@
 //	if enumBound.Include(v.Minor) { … }
 package minors
 
+// The minor versions that Celadon supports. A release moves Newest to Last, and a pre-release adds one
+// to Last.
+const (
+	Oldest = 28
+	Newest = 37 // the newest released version, and the default
+	Last   = 38 // Newest, or a preview: Kubernetes 1.38 is due on 2026-12-16
+)
+
 // A Range is a range of minor versions: Since <= minor < Until. The zero value includes all.
 type Range struct {
 	Since int

@@ -8,7 +8,7 @@ export const searches = [
 	["unique list", "recipes", "lints"],
 	["quantity", "recipes", "errors"],
 	["kustomize ci", "ci"],
-	["upgrade kubernetes", "upgrading", "diff"],
+	["upgrade kubernetes", "versions|diff"],
 	["admission webhook", "admission"],
 	["unknown field", "errors"],
 	["install", "install"],

@@ -1,7 +1,7 @@
 // Command release performs the release steps that goreleaser does not: it creates the tagged
 // commit, writes the modules in the layout of a module proxy, lists the linked modules and their
 // licenses, and builds the container image. It writes files and git tags, and publishes nothing.
-// See docs/releasing.md.
+// See docs/project/releasing.md.
 package main
 
 import (

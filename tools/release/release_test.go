@@ -85,7 +85,7 @@ func testModules(t *testing.T, tree, version string) {
 	if err := os.CopyFS(project, os.DirFS(filepath.Join(tree, "examples", "operator"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{root, root + "/celadontest/fakeclient", root + "/celadontest/remote"} {
+	for _, path := range []string{root, root + "/celadontest/fakeclient"} {
 		command(t, project, env, "go", "mod", "edit", "-dropreplace", path, "-require", path+"@"+version)
 	}
 	command(t, project, env, "go", "mod", "tidy")

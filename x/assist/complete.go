@@ -85,7 +85,7 @@ func (p *Context) Complete(src []rune) Completion {
 	return c.Only(word.Text)
 }
 
-// cursor is the identifier that the parser sees in place of the word that is being completed.
+// cursor is the identifier that the parser sees instead of the word that is being completed.
 const cursor = "__cursor__"
 
 // cursor returns the view at the end of src, or nil if the schema is not visible to rules.

@@ -39,6 +39,31 @@ func (m *fixer) alternativeIn(of ast.Expr, literal operandPart) [][]Edit {
 	return m.alternative(of.AsCall().FunctionName(), operandPart{e: of.AsCall().Args()[0]}, literal)
 }
 
+// alternativesIn rewrites x == ('a' || 'b') as x in ['a', 'b'], and with != as its negation.
+func (m *fixer) alternativesIn(comparison ast.Expr) [][]Edit {
+	args := comparison.AsCall().Args()
+	x, ok := m.span(args[0])
+	all, ok2 := m.span(comparison)
+	var values []string
+	var collect func(e ast.Expr) bool
+	collect = func(e ast.Expr) bool {
+		if isCall(e, operators.LogicalOr) {
+			return !slices.ContainsFunc(e.AsCall().Args(), func(e ast.Expr) bool { return !collect(e) })
+		}
+		s, _ := m.span(e)
+		values = append(values, m.textOf(s))
+		return e.Kind() == ast.LiteralKind
+	}
+	if !ok || !ok2 || !collect(args[1]) {
+		return nil
+	}
+	text := m.textOf(x) + " in [" + strings.Join(values, ", ") + "]"
+	if isCall(comparison, operators.NotEquals) {
+		text = "!(" + text + ")"
+	}
+	return [][]Edit{replace(all, text)}
+}
+
 // notEdits returns edits for the negation of a value that is not a bool. If the negation is compared, the comparison is
 // meant to be negated, because ! binds to the value alone.
 func (m *fixer) notEdits(of operandPart) [][]Edit {

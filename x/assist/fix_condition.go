@@ -13,6 +13,8 @@ func (m *fixer) conditionEdits() (all [][]Edit) {
 		switch t.Text {
 		case "if":
 			all = append(all, m.ifEdits(i)...)
+		case "is":
+			all = append(all, m.nullTest(i))
 		case "implies", "=>", "->", "==>":
 			all = append(all, m.implication(i, i))
 		case "=", "==", "-":
@@ -30,6 +32,19 @@ func (m *fixer) conditionEdits() (all [][]Edit) {
 		}
 	}
 	return all
+}
+
+// nullTest rewrites a is null or a is not null, where is is token i, as a test of presence.
+func (m *fixer) nullTest(i int) []Edit {
+	end, not := i+1, "!"
+	if m.at(end) == "not" {
+		end, not = end+1, ""
+	}
+	from := m.operandFirst(i - 1)
+	if m.at(end) != "null" || from < 0 {
+		return nil
+	}
+	return replace(m.tokenSpan(from, end), not+"has("+m.part(from, i-1)+")")
 }
 
 // group returns the range of tokens in the same brackets as token i, without the brackets and other arguments.

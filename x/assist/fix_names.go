@@ -120,6 +120,10 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 		all = append(all, m.hasEdits(i)...)
 	case "exists", "print", "println", "assert", "require", "console", "echo", "return":
 		all = append(all, m.bareEdits(i)...)
+	case "equals", "eq":
+		if from, end := m.operandStart(i), m.operandEnd(i); from >= 0 && end > i+2 {
+			all = append(all, replace(m.tokenSpan(from, end), m.part(from, i-2)+" == "+m.part(i+2, end-1)))
+		}
 	case "range":
 		all = append(all, m.conditionEdits()...)
 	case "unique", "isUnique", "uniqueItems", "hasDuplicates", "distinct":

@@ -53,11 +53,11 @@ func (m *fixer) shapeEdits() (all [][]Edit) {
 	return append(all, m.literalEdits()...)
 }
 
-// inParentheses rewrites x in (a, b), where in or the bracket is near token i, with a list.
+// inParentheses rewrites x in (a, b) or x in {a, b}, where in or the bracket is near token i, with a list.
 func (m *fixer) inParentheses(i int) []Edit {
 	for ; i > 0 && m.at(i) != "in"; i-- {
 	}
-	if m.at(i) != "in" || m.at(i+1) != "(" {
+	if m.at(i) != "in" || m.at(i+1) != "(" && m.at(i+1) != "{" {
 		return nil
 	}
 	end := m.closing(i + 1)
@@ -118,7 +118,17 @@ func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
 		}
 		is, end := celOperators[t.Text], t.End
 		switch strings.ToLower(t.Text) {
+		case "is":
+			switch {
+			case m.at(i+1) == "null" || m.at(i+2) == "null":
+				continue // nullTest has it
+			case m.at(i+1) == "not":
+				is, end = "!=", m.tokens[i+1].End
+			}
 		case "not", "return":
+			if m.at(i-1) == "is" {
+				continue
+			}
 			if i+1 == len(m.tokens) {
 				continue
 			}
@@ -162,6 +172,17 @@ func (m *fixer) tokenEdit(i int) []Edit {
 		return replace(m.tokenSpan(i-1, i), " in ")
 	case t.Text == "*" && m.at(i-1) == "*" && m.at(i+1) == "2" && m.operandFirst(i-2) >= 0: // a ** 2
 		return replace(m.tokenSpan(i-1, i+1), "* "+m.part(m.operandFirst(i-2), i-2))
+	case m.at(i-1) == "has" && m.isName(i):
+		end := m.tokens[m.operandEnd(i)].End
+		return []Edit{{m.tokens[i-1].End, t.Start, "("}, {end, end, ")"}}
+	case comparisons[t.Text] && (m.at(i-1) == "||" || m.at(i-1) == "&&") && comparisons[m.at(i-3)] && m.operandFirst(i-4) >= 0: // a == 1 || == 2
+		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-4), i-4)+" ", "")
+	case i > 1 && t.Text == "*" && m.at(i-1) == "[" && m.at(i+1) == "]": // list[*].a > 0
+		_, last := m.group(i - 2)
+		if end := m.next(i+1, "&&", "||", "?", ":"); end >= 0 {
+			last = min(last, end-1)
+		}
+		return []Edit{{m.tokens[i-1].Start, m.tokens[i+1].End, ".all(e, e"}, {m.tokens[last].End, m.tokens[last].End, ")"}}
 	case t.Kind == lex.Number && m.at(i-1) == ".":
 		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
 	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:

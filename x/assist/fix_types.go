@@ -37,6 +37,8 @@ func (m *fixer) typeEdits() [][]Edit {
 		at := path[len(path)-1]
 		switch {
 		case !ok:
+		case at.Kind() == ast.LiteralKind && len(path) > 2 && (isCall(path[len(path)-3], operators.Equals) || isCall(path[len(path)-3], operators.NotEquals)):
+			return m.alternativesIn(path[len(path)-3])
 		case at.Kind() == ast.LiteralKind && len(path) > 1 && kindOf(want) == kindBool:
 			return m.alternativeIn(path[len(path)-2], operandPart{Span: s, e: at})
 		case kindOf(want) == kindBool:
@@ -155,6 +157,9 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 			has := map[string]string{operators.Equals: "!has(", operators.NotEquals: "has("}[name]
 			return [][]Edit{replace(whole, has+field+")")}
 		}
+		if (a.kind == kindList || a.kind == kindMap) && (right == "''" || right == `""`) {
+			return [][]Edit{replace(whole, "size("+left+") "+m.at(m.token)+" 0")}
+		}
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		if a.kind == kindBool && len(a.typ) > 0 {
 			return m.unchain(a)
@@ -271,6 +276,11 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
 	case of.kind == kindInt || of.kind == kindDouble || of.kind == kindBool:
 		return [][]Edit{wrap(of.Span, "string(", ")")}
+	case of.kind == kindString && slices.Contains(ofURLs, name):
+		return [][]Edit{wrap(of.Span, "url(", ")")}
+	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
+		call := m.textOf(Span{of.Start, of.End}) + "." + name + "(e)"
+		return [][]Edit{replace(Span{of.Start, on[1].End + 1}, m.textOf(on[1].Span)+".exists(e, "+call+")")}
 	case of.kind == kindCIDR && name == "contains":
 		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
 	case len(on) == 2 && of.kind.byMethod():

@@ -63,7 +63,7 @@ func (k *Functions) env(minor int) *cel.Env {
 // since returns the first minor version whose environment for new rules satisfies has, or 0 if no
 // version does.
 func (k *Functions) since(has func(*cel.Env) bool) int {
-	for minor := types.Oldest; minor <= types.Newest; minor++ {
+	for minor := types.Oldest; minor <= types.Last; minor++ {
 		if env := k.env(minor); env != nil && has(env) {
 			return minor
 		}
@@ -74,14 +74,14 @@ func (k *Functions) since(has func(*cel.Env) bool) int {
 func sinceText(minor int) string {
 	switch minor {
 	case 0:
-		return fmt.Sprintf("not in new rules up to 1.%d", types.Newest)
+		return fmt.Sprintf("not in new rules up to 1.%d", types.Last)
 	case types.Oldest:
 		return fmt.Sprintf("1.%d or before", types.Oldest)
 	}
 	return fmt.Sprintf("since 1.%d", minor)
 }
 
-// Since returns the Kubernetes version that introduced a function, such as "1.33", or "" if no
+// Since returns the first supported Kubernetes version whose new rules can call a function, such as "1.33", or "" if no
 // supported version has it.
 func (k *Functions) Since(name string) string {
 	minor := k.since(func(env *cel.Env) bool { return slices.Contains(functionNames(env), name) })

@@ -40,7 +40,7 @@ var constructors = map[kind]string{
 	kindTime: "timestamp", kindDuration: "duration", kindQuantity: "quantity", kindSemver: "semver", kindIP: "ip", kindCIDR: "cidr", kindURL: "url",
 }
 
-// byMethod reports whether values of kind k are ordered by methods in place of operators.
+// byMethod reports whether values of kind k are ordered by methods instead of operators.
 func (k kind) byMethod() bool { return k == kindQuantity || k == kindSemver }
 
 // isMade reports whether only functions make values of kind k, so that no value of an object is one.

@@ -34,6 +34,7 @@ var nameHints = map[string]string{
 	"unique": unique, "isUnique": unique, "uniqueItems": unique, "hasDuplicates": unique,
 	"immutable": immutable, "isImmutable": immutable, "unchanged": immutable, "isUnchanged": immutable, "readOnly": immutable, "readonly": immutable, "changed": immutable, "isChanged": immutable,
 	"range": "use 1 <= x && x <= 5 for a range",
+	"abs":   noMath, "math": noMath, "pow": noMath, "round": noMath, "floor": noMath, "ceil": noMath, "sqrt": noMath,
 	"print": noOutput, "println": noOutput, "console": noOutput, "echo": noOutput, "assert": "a rule is its condition: leave out assert", "require": "a rule is its condition: leave out require",
 	"has": "has is a macro: has(self.name) for a field, 'key' in self.labels for a map", "isset": "use has(self.name)", "present": "use has(self.name)", "exists": "use has(self.name) for a field, or list.exists(e, e > 0)",
 	"lessThan": "use isLessThan", "greaterThan": "use isGreaterThan", "includes": "use text.contains('a'), or 'a' in list for a list",
@@ -44,6 +45,7 @@ var nameHints = map[string]string{
 }
 
 const (
+	noMath        = "rules have no such function; CEL has + - * / %, comparisons, and [a, b].min() and .max()"
 	sizeOf        = "use size(), which takes a string, a list, or a map"
 	empty         = "use size() == 0 or size() > 0"
 	pattern       = "use text.matches('^[a-z]+$')"
@@ -206,7 +208,7 @@ func (f *fault) selection(text string) Advice {
 	typ, _, _ := strings.Cut(strings.TrimPrefix(text, "type '"), "' does not support")
 	operand := f.operand(i-2, "x")
 	switch k := kindOf(typ); {
-	case nameHints[name] != "" && f.at(i+1) != "(":
+	case nameHints[name] != "" && f.at(i+1) != "(" && (k != kindList || slices.Contains([]string{sizeOf, empty, unique}, nameHints[name])):
 		return Advice{Words: nameHints[name]}
 	case k == kindList:
 		return Advice{Words: fmt.Sprintf("%s is a list: select a field of one element, %s[0].%s, or of each, %s.all(e, e.%s …)", operand, operand, name, operand, name)}

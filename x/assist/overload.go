@@ -18,8 +18,8 @@ func (f *fault) overload(text string) string {
 		return ""
 	}
 	signature := strings.TrimSuffix(rest, "'")
-	if target, _, method := strings.Cut(signature, ".("); method {
-		return f.method(name, target)
+	if target, args, method := strings.Cut(signature, ".("); method {
+		return f.method(name, target, strings.TrimSuffix(args, ")"))
 	}
 	types := splitTypes(strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")"))
 	switch {
@@ -63,8 +63,12 @@ func (f *fault) binary(name string, types []string, left string) string {
 	case "_==_", "_!=_":
 		return f.equality(a, b, left)
 	case "_<_", "_<=_", "_>_", "_>=_":
-		if a == kindBool {
-			op := f.at(f.token)
+		op := f.at(f.token)
+		switch field, tested := strings.CutPrefix(left, "has("); {
+		case tested && a == kindBool:
+			field = strings.TrimSuffix(field, ")")
+			return fmt.Sprintf("has() is true or false: compare the field itself, has(%s) && %s %s …", field, field, op)
+		case a == kindBool && comparisons[f.at(f.operandFirst(f.token-1)-1)]:
 			return fmt.Sprintf("comparisons do not chain: use 1 %s x && x %s 5", op, op)
 		}
 		return together(a, b, left)
@@ -75,7 +79,9 @@ func (f *fault) binary(name string, types []string, left string) string {
 		return f.as(NotACondition, asCondition(notBool(a, b), "x"))
 	case "_+_":
 		return sum(a, b, left)
-	case "_-_", "_*_", "_/_", "_%_":
+	case "_%_":
+		return "% takes integers only: convert with int(…)"
+	case "_-_", "_*_", "_/_":
 		return together(a, b, left)
 	case "@in":
 		return f.membership(types, left)
@@ -172,6 +178,10 @@ func together(a, b kind, left string) string {
 		return "an unsigned and a signed integer do not mix: write 2 instead of 2u, or convert with int(…)"
 	case (has(kindList) || has(kindMap)) && (has(kindInt) || has(kindDouble)):
 		return fmt.Sprintf("use size(%s) for the number of elements", left)
+	case (has(kindList) || has(kindMap)) && has(kindString):
+		return fmt.Sprintf("use size(%s) == 0 to test whether it is empty, or 'a' in %s", left, left)
+	case has(kindObject) && has(kindMap):
+		return "an object cannot be compared with { }: test its fields, such as has(self.name)"
 	}
 	return ""
 }
@@ -184,7 +194,7 @@ func methodHint(k kind, operator string) string {
 		"==": "a.compareTo(b) == 0", "!=": "a.compareTo(b) != 0", "+": "a.add(b)", "-": "a.sub(b)",
 	}[operator]
 	if example == "" || k == kindSemver && (operator == "+" || operator == "-") {
-		return fmt.Sprintf("%s is no operand of %s: compare with isLessThan, isGreaterThan, or compareTo", k, operator)
+		return fmt.Sprintf("%s is not a valid operand of %s: compare with isLessThan, isGreaterThan, or compareTo", k, operator)
 	}
 	return fmt.Sprintf("use %s for %s, with both made by %s(…)", example, operator, one)
 }
@@ -288,8 +298,11 @@ var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf"
 // ofTexts holds methods that only strings have.
 var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
 
+// ofURLs holds methods that only URLs have.
+var ofURLs = []string{"getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery"}
+
 // method returns a hint for a method called on the wrong type or with the wrong arguments.
-func (f *fault) method(name, target string) string {
+func (f *fault) method(name, target, args string) string {
 	on := kindOf(target)
 	receiver := f.receiverOf(name, "x")
 	if on == kindOptional {
@@ -310,6 +323,12 @@ func (f *fault) method(name, target string) string {
 		return fmt.Sprintf("%s takes %s: convert with %s(…)", name, on, constructors[on])
 	case on == kindList && slices.Contains(ofTexts, name):
 		return fmt.Sprintf("%s is a method of strings: for each item of the list, use %s.all(e, e.%s(…))", name, receiver, name)
+	case on == kindString && slices.Contains(ofTexts, name) && strings.Contains(args, ","):
+		return fmt.Sprintf("%s takes one string: join two calls with || or &&", name)
+	case on == kindString && slices.Contains(ofTexts, name) && kindOf(args) == kindList:
+		return fmt.Sprintf("%s takes one string: use ['a', 'b'].exists(e, %s.%s(e))", name, receiver, name)
+	case on == kindString && slices.Contains(ofURLs, name):
+		return fmt.Sprintf("%s is a method of URLs: use url(%s).%s()", name, receiver, name)
 	case on != kindString && slices.Contains(ofTexts, name):
 		return fmt.Sprintf("%s is a method of strings: convert with string(%s)", name, receiver)
 	}
@@ -332,6 +351,9 @@ func (f *fault) expected(text string) string {
 		return ""
 	}
 	found := strings.TrimSuffix(rest, "'")
+	if open := f.bracket(f.token); kindOf(want) == kindBool && f.at(open) == "(" && (f.at(open-1) == "==" || f.at(open-1) == "!=") {
+		return f.as(NotACondition, "compare with a list of values: x in ['a', 'b'], or !(x in ['a', 'b'])")
+	}
 	if i := f.token; i > 0 && i < len(f.tokens) && kindOf(want) == kindBool && isLiteral(f.tokens[i]) && (f.at(i-1) == "||" || f.at(i-1) == "&&") {
 		return f.as(NotACondition, noAlternative(f.at(i-1), f.at(i)))
 	}

@@ -49,7 +49,7 @@ type Advice struct {
 
 // Fix is a change to the expression or to bounds in the schema that removes a problem.
 type Fix struct {
-	// Title describes the fix in a line: "write == for =".
+	// Title describes the fix on one line: "write == for =".
 	Title  string
 	Edits  []Edit
 	Bounds []Bound

@@ -10,13 +10,16 @@ import (
 // Summary returns the problem in a few words, without the notation of cel-go.
 func (p *Problem) Summary() string { return short(p.Message) }
 
-// Hint returns how to fix the problem in a line, or "".
+// Hint returns how to fix the problem on one line, or "". It suggests no names if the message suggests some.
 func (p *Problem) Hint() string {
-	if p.Words != "" || len(p.Names) == 0 {
+	if p.Words != "" || len(p.Names) == 0 || Suggests(p.Message) {
 		return p.Words
 	}
 	return "did you mean " + strings.Join(p.Names, " or ") + "?"
 }
+
+// Suggests reports whether a message of the checker suggests names, as those of Kubernetes 1.38 do.
+func Suggests(message string) bool { return strings.Contains(message, " (did you mean '") }
 
 // Fixed returns src with the first fix. It returns "" if there is none that makes a whole expression, and for a missing
 // guard, because the expression does not say whether objects without the field are meant to be accepted.
@@ -33,7 +36,7 @@ var shortened = []struct {
 	short   string
 }{
 	{lazy.New(`^undefined field '(.+)'$`), "unknown field $1"},
-	{lazy.New(`^undeclared reference to '(.+?)'(?: \(in container ''\))?$`), "unknown name $1"},
+	{lazy.New(`^undeclared reference to '(.+?)'(?: \(in container ''\))?( \(did you mean '.+\?\))?$`), "unknown name $1$2"},
 	{lazy.New(`(?s)^Syntax error: missing '(.+)' at '<EOF>'$`), "$1 is missing at the end"},
 	{lazy.New(`(?s)^Syntax error: missing '(.+)' at '(.+)'$`), "$1 is missing before $2"},
 	{lazy.New(`(?s)^Syntax error: (?:mismatched|extraneous) input '<EOF>' expecting .+$`), "the expression is incomplete"},
@@ -57,7 +60,7 @@ func short(message string) string {
 	message = internalTypes.ReplaceAllString(message, "object")
 	message = strings.NewReplacer("kubernetes.Quantity", "quantity", "kubernetes.Semver", "version", "kubernetes.URL", "URL", "net.IP", "IP", "net.CIDR", "CIDR").Replace(message)
 	if match := overloads.FindStringSubmatch(message); match != nil {
-		types := strings.Trim(match[2], "()")
+		types := strings.TrimSuffix(strings.TrimPrefix(match[2], "("), ")")
 		if symbol, ok := operators.FindReverse(match[1]); ok && symbol != "" {
 			return "no operator " + symbol + " for " + strings.Join(splitTypes(types), " and ")
 		}

@@ -2,6 +2,7 @@ package assist
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -104,6 +105,9 @@ func (f *fault) syntax() string {
 		}
 		return f.as(UnknownOperator, text)
 	}
+	if f.at(f.token+1) == "not" && f.at(f.token) == "is" {
+		return f.as(UnknownOperator, "use != to compare, or has(self.name) to test whether a field is present; is not is not a CEL operator")
+	}
 	for _, i := range []int{f.token, f.token - 1} { // the parser reports "not a" and "if a" after the first word
 		if text := wordHints[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
 			if text == condition || text == implies {
@@ -119,7 +123,20 @@ func (f *fault) syntax() string {
 		return f.as(UnknownOperator, "use 1 <= x && x <= 5 for a range")
 	}
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
-		return "a rule is no template: leave out the braces"
+		return "a rule is not a template: leave out the braces"
+	}
+	if f.at(f.token) == "*" && f.at(f.token-1) == "[" {
+		list := f.operand(f.token-2, "list")
+		return fmt.Sprintf("for each element, use %s.all(e, …), or %s.exists(e, …) for one", list, list)
+	}
+	if f.at(f.token-1) == "has" && f.isName(f.token) {
+		return f.as(HasArgument, "has() is a macro: put the field in brackets")
+	}
+	if op := f.at(f.token - 1); comparisons[f.at(f.token)] && (op == "||" || op == "&&") {
+		return f.as(NotACondition, op+" joins whole conditions: repeat what is compared")
+	}
+	if f.at(f.token) == "," && f.at(f.bracket(f.token)-1) == "in" {
+		return f.as(UnknownOperator, "a list has square brackets: value in ['a', 'b']")
 	}
 	if f.at(f.token) == "," {
 		return f.as(SeveralExpressions, "only one expression is allowed: use && to join conditions")
@@ -133,7 +150,24 @@ func (f *fault) syntax() string {
 	if strings.Contains(string(f.src), "?.") && !strings.Contains(string(f.src), ":") {
 		return operatorHints["?."]
 	}
-	return f.as(Unclosed, f.unbalanced())
+	if hint := f.unbalanced(); hint != "" {
+		return f.as(Unclosed, hint)
+	}
+	if last := len(f.tokens) - 1; f.token > last && last >= 0 && f.tokens[last].Kind == lex.Operator {
+		return "an operand is missing after " + f.tokens[last].Text
+	}
+	return ""
+}
+
+// bracket returns the index of the bracket around token i, or -1.
+func (f *fault) bracket(i int) int {
+	depth := 0
+	for i = min(i, len(f.tokens)) - 1; i >= 0; i-- {
+		if depth += lex.Depth(f.tokens[i]); depth > 0 {
+			break
+		}
+	}
+	return i
 }
 
 // run returns the operator at the error, including adjacent operator characters, as other languages

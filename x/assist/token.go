@@ -8,7 +8,7 @@ import (
 type Class uint8
 
 // The classes. ClassWord is for true, false, and null; in is a ClassOperator. Unclosed brackets and
-// text that is not CEL are ClassOperator, too.
+// text that is not CEL are ClassOperator as well.
 const (
 	ClassOperator Class = iota
 	ClassBracket

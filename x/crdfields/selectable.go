@@ -10,6 +10,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // Selectable holds the fields that a field selector can name for a version of a CRD. It is safe
@@ -47,11 +49,15 @@ const (
 	namespaceField = "metadata.namespace"
 )
 
-// Check returns the server's error if a selector uses a field that is not selectable.
+// Check returns the server's error, with the selectable fields, if a selector uses another field.
 func (s *Selectable) Check(selector fields.Selector) error {
 	for _, r := range selector.Requirements() {
 		if r.Field != nameField && !(s.namespaced && r.Field == namespaceField) && !slices.Contains(s.names, r.Field) {
-			return fmt.Errorf("field label not supported: %s", r.Field)
+			known := []string{nameField}
+			if s.namespaced {
+				known = append(known, namespaceField)
+			}
+			return fmt.Errorf("field label not supported: %s: want %s", r.Field, phrase.Or(append(known, s.names...)))
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
@@ -27,13 +28,13 @@ type Builtins struct {
 	kinds sync.Map // map[schema.GroupVersionKind]*Builtin
 }
 
-// A Server decides writes of built-in kinds as an API server does. Package builtin has one.
+// A Server validates writes of built-in kinds as an API server does. Package builtin has one.
 type Server interface {
 	// Resource describes a kind. ok is false for a kind that the server does not serve.
 	Resource(kind schema.GroupVersionKind) (r Resource, ok bool)
 	// Absent returns why servers of Kubernetes 1.minor do not serve a kind of a built-in group, or nil if they do.
 	Absent(kind schema.GroupVersionKind, minor int) *Absence
-	// Write decides a write of a kind that it serves. It is as Builtin.Write.
+	// Write validates a write of a kind that it serves. It is as Builtin.Write.
 	Write(ctx context.Context, w Write) (*engine.Result, error)
 	// Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells.
 	Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error)
@@ -48,6 +49,9 @@ type Resource struct {
 	Name       string // the plural name in URLs
 	Namespaced bool
 	Type       reflect.Type // the Go type of the objects
+	// Equivalents, if not nil, returns the other versions in which clusters serve the resource by default, without Schema
+	// and Default.
+	Equivalents func() []policy.Equivalent
 }
 
 // An Absence explains that a server does not serve a kind.
@@ -68,6 +72,8 @@ type Write struct {
 	// Name is the name in messages about the structure, and Namespace that of the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
+	// Apply is how OldObject is written; its zero value replaces it. Only a Server considers it.
+	Apply apply.Write
 	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest.
 	KubeMinor int
 	// Objects are those that admission plugins of the server read in addition to its own. Others are ignored.
@@ -97,7 +103,8 @@ type Builtin struct {
 	// Mergeable is the kind as mutating policies need it.
 	Mergeable func() *Mergeable
 
-	server Server
+	server      Server
+	equivalents func() []policy.Equivalent // nil without a server
 	// schema is compiled when an object needs it. It is nil with a server.
 	schema func() (*engine.Schema, error)
 }
@@ -122,19 +129,21 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 
 func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind, cfg engine.Config) *Builtin {
 	props := func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(gvk) }
-	k := &Builtin{}
-	k.Mergeable = sync.OnceValue(func() *Mergeable {
-		schema, _ := props() // nil on an error
-		m := NewMergeable(schema)
-		if m.Schema = m.Schema.Strict(); k.server != nil {
-			m.defaults = func(object map[string]any) { k.server.SetDefaults(gvk, object) }
-		}
-		return m
-	})
+	k := &Builtin{Mergeable: sync.OnceValue(func() *Mergeable { return b.Mergeable(gvk) })}
 	if b.Server != nil {
 		if r, ok := b.Server.Resource(gvk); ok {
 			k.Kind = builtin.Kind{GroupVersionKind: gvk, Resource: r.Name, Namespaced: r.Namespaced}
 			k.Type, k.server = r.Type, b.Server
+			k.equivalents = sync.OnceValue(func() (list []policy.Equivalent) {
+				if r.Equivalents != nil {
+					list = r.Equivalents()
+				}
+				for i := range list {
+					m := b.Mergeable(list[i].Kind)
+					list[i].Schema, list[i].Default = m.Schema, m.SetDefaults
+				}
+				return list
+			})
 			return k
 		}
 	}
@@ -153,6 +162,19 @@ func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind
 		return engine.CompileSchema(props, cfg)
 	})
 	return k
+}
+
+// Mergeable returns a built-in kind, also one without a resource, as mutating policies need it.
+func (b *Builtins) Mergeable(gvk schema.GroupVersionKind) *Mergeable {
+	var props *apiextensionsv1.JSONSchemaProps
+	if catalog, err := builtin.Newest(); err == nil {
+		props, _ = catalog.Schema(gvk) // nil on an error
+	}
+	m := NewMergeable(props)
+	if m.Schema = m.Schema.Strict(); b.Server != nil {
+		m.defaults = func(object map[string]any) { b.Server.SetDefaults(gvk, object) }
+	}
+	return m
 }
 
 // Exact reports whether writes are decided as by an API server, rather than by their structure only.
@@ -181,10 +203,14 @@ func (k *Builtin) Namespace(namespace, name string) string {
 
 // Subject returns the subject of an object in the given forms.
 func (k *Builtin) Subject(objects ...map[string]any) Subject {
-	return Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
+	to := Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
+	if k.equivalents != nil {
+		to.Equivalents = slices.Clone(k.equivalents())
+	}
+	return to
 }
 
-// Write decides a write. If the policies end it, the result has only warnings. The error is the context's, a
+// Write validates a write. If the policies end it, the result has only warnings. The error is the context's, a
 // *engine.WorkLimitError, or an internal error.
 func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 	if w.Kind = k.GroupVersionKind; k.server != nil {

@@ -50,7 +50,7 @@ func (r *reader) admission(s *Suite, b *own, c *Case, f []field, decoded map[str
 	a.user = policyrequest.User("", nil)
 	if len(s.PolicyPaths) == 0 {
 		for _, f := range []field{params, namespace, user} {
-			if f.given() && (f.key != namespace.key || !s.TestsBuiltins()) { // plugins read Namespaces, too
+			if f.given() && (f.key != namespace.key || !s.TestsBuiltins()) { // plugins read Namespaces as well
 				r.addProblem(f.key, "%s: only policies see it: set policies in the suite", f.key.Value)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // How it works: mutating policies change the object first (mutate.go). Then the CRD, or the structure of a
-// built-in kind, decides the write. If it accepts the object, the validating policies are evaluated for the
+// built-in kind, validates the write. If it accepts the object, the validating policies are evaluated for the
 // persisted object, and their response is joined with the result. So the expectations about causes and
 // warnings hold for all of them.
 

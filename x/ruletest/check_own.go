@@ -144,7 +144,7 @@ func causesOf(res *engine.Result) []engine.Cause {
 func (b *own) checkCauses(t *trial) {
 	causes := causesOf(t.result)
 	if len(b.expect.causes) > len(causes) && len(t.result.Causes) > 0 {
-		causes = t.result.Causes // the test may expect the unchecked cause, too
+		causes = t.result.Causes // the test may expect the unchecked cause as well
 	}
 	left := make([]int, len(causes))
 	for i := range left {

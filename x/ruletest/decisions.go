@@ -136,7 +136,7 @@ func (t *trial) unevaluated(name string) string {
 	return excluded
 }
 
-// evaluated maps the names of the policies that were evaluated to whether their validations were, too.
+// evaluated maps the names of the policies that were evaluated to whether their validations were as well.
 func (t *trial) evaluated() map[string]bool {
 	evaluated := map[string]bool{}
 	for _, e := range t.evaluations {

@@ -7,7 +7,7 @@ import (
 )
 
 // Messages are compared literally. If that fails, a message that differs only in the printed value
-// passes, too: up to Kubernetes 1.36 servers printed the type's name ("object"), newer servers
+// passes as well: up to Kubernetes 1.36 servers printed the type's name ("object"), newer servers
 // print the value, or nothing for an object.
 
 // older reports that messages are equal only apart from printed values.

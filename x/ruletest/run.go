@@ -28,7 +28,7 @@ type Config struct {
 	// Fill runs cases without expectations. They fail, so that Suite.Update can add the
 	// expectations.
 	Fill bool
-	// Server decides the writes of suites of built-in kinds. Without it, only their structure is known, and only suites
+	// Server validates the writes of suites of built-in kinds. Without it, only their structure is known, and only suites
 	// with policies can test them.
 	Server policyrequest.Server
 	// Converter replaces the conversion webhook of a CRD. It can be nil.

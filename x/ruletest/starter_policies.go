@@ -38,7 +38,7 @@ type PolicyStarter struct {
 	PolicyPaths []string
 	Policies    *Policies
 	Samples     []map[string]any
-	// Server decides the writes of built-in kinds, as in Config.
+	// Server validates the writes of built-in kinds, as in Config.
 	Server policyrequest.Server
 	// Fallback is the base of a suite for built-in kinds without samples.
 	Fallback map[string]any

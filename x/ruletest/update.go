@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Update returns the suite's text with the actual results in place of expectations that failed. All
+// Update returns the suite's text with the actual results instead of expectations that failed. All
 // other bytes stay. changed is the number of changed cases. errs lists the cases that must be
 // edited by hand; the other changes are made nevertheless.
 func (s *Suite) Update(r *SuiteReport) (text []byte, changed int, errs []error) {

@@ -69,7 +69,7 @@ type document struct {
 	Paths map[string]map[string]json.RawMessage `json:"paths"`
 }
 
-// An openSchema is a schema in OpenAPI.
+// An openSchema is the part of an OpenAPI v3 schema that the catalog needs.
 type openSchema struct {
 	Ref           string                 `json:"$ref"`
 	AllOf         []*openSchema          `json:"allOf"`

@@ -42,7 +42,7 @@ type Generator struct {
 // NewGenerator returns a Generator.
 func NewGenerator() *Generator {
 	g := &Generator{}
-	for minor := types.Oldest; minor <= types.Newest; minor++ {
+	for minor := types.Oldest; minor <= types.Last; minor++ {
 		g.libraries = append(g.libraries, fuzz.NewLibraryOf(types.Version{Minor: minor}))
 	}
 	return g

@@ -52,7 +52,7 @@ func (all Verdicts) of(v types.Version) Verdict {
 	return nil
 }
 
-// ReadRecordings reads a file of recordings: the versions, and each case.
+// ReadRecordings reads a gzip file with the versions, followed by the cases.
 func ReadRecordings(path string) (*Recordings, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -65,7 +65,7 @@ func compareRecorded(t *testing.T, v types.Version, name string, recorded Verdic
 	}
 }
 
-// updateRecordings records generated cases and the own ones.
+// updateRecordings records generated cases and Celadon's own cases.
 func updateRecordings(t *testing.T) {
 	folder, versions := oracles(t)
 	programs := &recorder{versions: versions}

@@ -133,11 +133,11 @@ func (r *Run) Print(out io.Writer) {
 	}
 }
 
-// enoughCRDs is the number of CRDs from which on the shares of known differences are limited. The
-// own CRDs have many.
+// enoughCRDs is the number of CRDs from which the shares of known differences are limited. Celadon's
+// own CRDs have many known differences.
 const enoughCRDs = 1000
 
-// TooManyKnown returns the reasons that too many differences have.
+// TooManyKnown returns the reasons that explain more differences than allowed.
 func (r *Run) TooManyKnown() (reasons []string) {
 	for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
 		if r.CRDs >= enoughCRDs && float64(r.Reasons[reason]) > allowed(reason)*float64(r.Rules+r.Writes) {

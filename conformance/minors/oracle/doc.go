@@ -1,5 +1,5 @@
 // Command oracle answers questions about custom resources with the API server's own code. go.mod has the
-// libraries of the newest Kubernetes minor. Each file next to it, 1.28.mod to 1.36.mod, has those of that
+// libraries of the newest released Kubernetes minor. Each other file next to it, such as 1.28.mod, has those of that
 // minor, and a build tag selects the calls that differ:
 //
 //	GOWORK=off go build -modfile=1.31.mod -tags=minor31 -o oracle-1.31

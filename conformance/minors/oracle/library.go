@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// ratchetsStatus is the first minor in which rules are ratcheted in writes of the status subresource, too.
+// ratchetsStatus is the first minor in which rules are ratcheted in writes of the status subresource as well.
 const ratchetsStatus = 33
 
 // minor returns the minor version of the linked libraries, for example 31 for Kubernetes 1.31.

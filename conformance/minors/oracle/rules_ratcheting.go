@@ -7,11 +7,9 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
-	apiextensionsfeatures "k8s.io/apiextensions-apiserver/pkg/features"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
 // usesOldSelf reports whether a compiled rule is a transition rule.
@@ -21,7 +19,7 @@ func usesOldSelf(r cel.CompilationResult) bool { return r.UsesOldSelf }
 // For a create, old is nil. With ratchet, it ratchets as the strategy of the minor does.
 func validate(ctx context.Context, r *Resource, obj, old any, ratchet bool) (field.ErrorList, int64) {
 	var options []cel.Option
-	if ratchet && utilfeature.DefaultFeatureGate.Enabled(apiextensionsfeatures.CRDValidationRatcheting) {
+	if ratchet && ratchets() {
 		correlated := common.NewCorrelatedObject(obj, old, &model.Structural{Structural: r.Structural})
 		options = append(options, cel.WithRatcheting(correlated))
 	}

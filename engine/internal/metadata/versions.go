@@ -17,12 +17,12 @@ const (
 	strictOwners feature = iota
 	// namedOwnerFields: the error for a missing field of an owner reference repeats its name.
 	namedOwnerFields
-	// updatedGeneration: an update reports a negative generation, too.
+	// updatedGeneration: an update reports a negative generation as well.
 	updatedGeneration
 	// managedOperations: an operation of managedFields is reported as missing or unsupported, not as
 	// invalid.
 	managedOperations
-	// distinct: errors with equal messages are reported once by custom resources and embedded resources.
+	// distinct: duplicate metadata errors of custom resources and embedded resources are removed.
 	distinct
 	features
 )

@@ -28,7 +28,10 @@ func (r Renderer) Error(err *field.Error) string { return err.Field + ": " + r.B
 
 // Body returns the text of err.ErrorBody(): the type, the value, and the detail.
 func (r Renderer) Body(err *field.Error) string {
-	text := err.Type.String()
+	text, ok := typeTexts[err.Type]
+	if !ok {
+		text = err.Type.String()
+	}
 	if showsValue(err) {
 		text += ": " + r.value(err.BadValue)
 	}
@@ -40,6 +43,9 @@ func (r Renderer) Body(err *field.Error) string {
 
 // errorTypeTooShort is field.ErrorTypeTooShort, which old releases do not declare.
 const errorTypeTooShort field.ErrorType = "FieldValueTooShort"
+
+// typeTexts holds the texts of the types that old releases of package field do not declare.
+var typeTexts = map[field.ErrorType]string{errorTypeTooShort: "Too short", "FieldValueTooFew": "Too few"}
 
 func showsValue(err *field.Error) bool {
 	switch err.Type {

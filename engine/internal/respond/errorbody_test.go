@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestBody checks the texts of errors. Those until 1.33 follow ErrorBody in
+// TestBody checks the messages of errors. Those until 1.33 follow ErrorBody in
 // k8s.io/apimachinery/pkg/util/validation/field/errors.go of 0.33; later ones are also compared with
 // the linked release.
 func TestBody(t *testing.T) {

@@ -6,11 +6,10 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 
-	"k8s.io/apiserver/pkg/cel/library"
-
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/upstream"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -41,13 +40,13 @@ func Path(steps []string) string { return strings.Join(steps, "/") }
 // Estimator returns cel-go's form of an estimator that prices calls as the linked release of
 // k8s.io/apiserver does, with sizes from d.
 // It works for estimates and for tracking actual cost.
-func Estimator(d *types.Decl) *library.CostEstimator {
-	return &library.CostEstimator{SizeEstimator: sizes{root: d}}
+func Estimator(d *types.Decl) *kubecel.CostEstimator {
+	return &kubecel.CostEstimator{SizeEstimator: sizes{root: d}}
 }
 
 // EstimatorWith is like Estimator, but takes any roots.
-func EstimatorWith(roots []celenv.Root) *library.CostEstimator {
-	return &library.CostEstimator{SizeEstimator: sizes{roots: roots}}
+func EstimatorWith(roots []celenv.Root) *kubecel.CostEstimator {
+	return &kubecel.CostEstimator{SizeEstimator: sizes{roots: roots}}
 }
 
 // sizes estimates the size of a value from the declaration of its path.

@@ -13,7 +13,7 @@ import (
 // on that version alone, not on the linked releases of k8s.io and cel-go. A Model is safe for
 // concurrent use.
 //
-// Use declarations of the same version: their bounds differ, too.
+// Use declarations of the same version: their bounds differ as well.
 type Model struct{ of *estimate.Model }
 
 // For returns the model of a version.

@@ -5,8 +5,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -45,20 +44,20 @@ func CELType(d *types.Decl) *cel.Type {
 
 // DeclType returns d as a declaration for the API server's CEL environment. The object types in it
 // are named by their path, starting with name. It returns nil if d is Hidden.
-func DeclType(d *types.Decl, name string) *apiservercel.DeclType {
+func DeclType(d *types.Decl, name string) *kubecel.DeclType {
 	switch d.Kind {
 	case types.Object:
 		return objectType(d, name)
 	case types.Map:
-		return apiservercel.NewMapType(apiservercel.StringType, DeclType(d.Elem, name+".@elem"), d.Max.Max)
+		return kubecel.NewMapType(kubecel.StringType, DeclType(d.Elem, name+".@elem"), d.Max.Max)
 	case types.List:
-		return apiservercel.NewListType(DeclType(d.Elem, name+".@idx"), d.Max.Max)
+		return kubecel.NewListType(DeclType(d.Elem, name+".@idx"), d.Max.Max)
 	case types.Bool:
-		return apiservercel.BoolType
+		return kubecel.BoolType
 	case types.Int:
-		return apiservercel.IntType
+		return kubecel.IntType
 	case types.Double:
-		return apiservercel.DoubleType
+		return kubecel.DoubleType
 	case types.String:
 		return scalarType(d, "string", celtypes.String(""))
 	case types.Bytes:
@@ -73,21 +72,21 @@ func DeclType(d *types.Decl, name string) *apiservercel.DeclType {
 	return nil
 }
 
-func objectType(d *types.Decl, name string) *apiservercel.DeclType {
-	fields := make(map[string]*apiservercel.DeclField, len(d.Fields))
+func objectType(d *types.Decl, name string) *kubecel.DeclType {
+	fields := make(map[string]*kubecel.DeclField, len(d.Fields))
 	for _, f := range d.Fields {
 		if f.Visible() {
 			t := DeclType(f.Decl, name+"."+f.Escaped)
-			fields[f.Escaped] = apiservercel.NewDeclField(f.Escaped, t, f.Required, nil, nil)
+			fields[f.Escaped] = kubecel.NewDeclField(f.Escaped, t, f.Required, nil, nil)
 		}
 	}
-	t := apiservercel.NewObjectType(name, fields)
+	t := kubecel.NewObjectType(name, fields)
 	t.MinSerializedSize = d.MinSize
 	return t
 }
 
-func scalarType(d *types.Decl, name string, zero ref.Val) *apiservercel.DeclType {
-	t := apiservercel.NewSimpleTypeWithMinSize(name, CELType(d), zero, d.MinSize)
+func scalarType(d *types.Decl, name string, zero ref.Val) *kubecel.DeclType {
+	t := kubecel.NewSimpleTypeWithMinSize(name, CELType(d), zero, d.MinSize)
 	t.MaxElements = d.Max.Max
 	return t
 }

@@ -35,14 +35,14 @@ type checks struct {
 // checksOf caches the checks of each environment in use until the process exits, because creating
 // them costs as much as compiling many rules. The indices are those of baseEnvs, and 1 for environments
 // with patch types.
-var checksOf [types.Newest + 1][2][2]struct {
+var checksOf [types.Last + 1][2][2]struct {
 	once   sync.Once
 	checks *checks
 	err    error
 }
 
 func (e *Env) checks() (*checks, error) {
-	c := &checksOf[min(max(e.version.Minor, 0), types.Newest)][e.stored][e.patches]
+	c := &checksOf[min(max(e.version.Minor, 0), types.Last)][e.stored][e.patches]
 	c.once.Do(func() { c.checks, c.err = newChecks(e.base) })
 	return c.checks, c.err
 }

@@ -5,8 +5,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -46,7 +45,7 @@ func ForRules(v types.Version, isNew bool) *Env {
 // Version returns the version whose rules are compiled.
 func (e *Env) Version() types.Version { return e.version }
 
-// typeName is the suffix of a root type's name in error texts. Upstream uses the current time in
+// typeName is the suffix of a root type's name in error messages. Upstream uses the current time in
 // nanoseconds, so that no rule can name the type.
 const typeName = "Type000000000"
 
@@ -65,7 +64,7 @@ func (e *Env) With(roots []Root) (*cel.Env, error) {
 	if hidden(roots) {
 		return nil, types.ErrHidden
 	}
-	var objects []*apiservercel.DeclType
+	var objects []*kubecel.DeclType
 	var variables []cel.EnvOption
 	seen := map[*types.Decl]*cel.Type{}
 	for _, r := range roots {
@@ -90,8 +89,8 @@ func (e *Env) With(roots []Root) (*cel.Env, error) {
 }
 
 // provider returns a type provider for roots.
-func (e *Env) provider(roots ...*apiservercel.DeclType) *apiservercel.DeclTypeProvider {
-	provider := apiservercel.NewDeclTypeProvider(roots...)
+func (e *Env) provider(roots ...*kubecel.DeclType) *kubecel.DeclTypeProvider {
+	provider := kubecel.NewDeclTypeProvider(roots...)
 	provider.SetRecognizeKeywordAsFieldName(e.keywords)
 	return provider
 }

@@ -5,7 +5,21 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
+
+// isMask declares the function of that name, which releases of k8s.io/apiserver before 0.38 lack. See
+// pkg/cel/library/cidr.go there.
+func isMask() cel.EnvOption {
+	return cel.Function("isMask", cel.MemberOverload("cidr_is_mask", []*cel.Type{kubecel.CIDRType}, cel.BoolType, cel.UnaryBinding(func(v ref.Val) ref.Val {
+		cidr, ok := v.(kubecel.CIDR)
+		if !ok {
+			return celtypes.MaybeNoSuchOverloadErr(v)
+		}
+		return celtypes.Bool(cidr.Prefix == cidr.Masked())
+	})))
+}
 
 // includes declares the function of that name, which older releases of k8s.io/apiserver lack. See
 // pkg/cel/library/lists.go there.

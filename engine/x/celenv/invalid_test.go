@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestIssuesText compares the texts of errors with cel-go's.
+// TestIssuesText compares the messages of errors with cel-go's.
 func TestIssuesText(t *testing.T) {
 	t.Parallel()
 	for _, src := range invalidSources() {
@@ -55,7 +55,7 @@ func compareText(t *testing.T, src string) {
 	}
 }
 
-// FuzzIssuesText compares the texts of errors with cel-go's.
+// FuzzIssuesText compares the messages of errors with cel-go's.
 func FuzzIssuesText(f *testing.F) {
 	for _, src := range invalidSources() {
 		f.Add(src)

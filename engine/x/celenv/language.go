@@ -12,8 +12,8 @@ import (
 	"github.com/google/cel-go/interpreter"
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/apiserver/pkg/cel/library"
 
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/internal/minors"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -44,10 +44,10 @@ var olderValidators = []languageOption{
 var languageOptions = slices.Concat(olderValidators, []languageOption{
 	{options: []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
-		library.URLs(), library.Regex(), library.Lists(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
+		kubecel.URLsLibrary(), kubecel.RegexLibrary(), kubecel.ListsLibrary(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
 	}},
-	{runs: minors.Since(27), options: []cel.EnvOption{library.Authz()}},
-	{runs: minors.Since(28), options: []cel.EnvOption{cel.CrossTypeNumericComparisons(true), library.Quantity()}},
+	{runs: minors.Since(27), options: []cel.EnvOption{kubecel.AuthzLibrary()}},
+	{runs: minors.Since(28), options: []cel.EnvOption{cel.CrossTypeNumericComparisons(true), kubecel.QuantityLibrary()}},
 	// cel-go 0.17.0 adds optFlatMap, 0.23.0 first, last, and unwrap (cel/library.go).
 	{runs: minors.Since(28), server: minors.Until(29), options: optionals(0)},
 	{runs: minors.Since(28), server: minors.Range{Since: 29, Until: 33}, options: optionals(1)},
@@ -59,17 +59,20 @@ var languageOptions = slices.Concat(olderValidators, []languageOption{
 	{server: minors.Range{Since: 31, Until: 32}, options: []cel.EnvOption{cel.ASTValidators(constantFormat{})}},
 	{runs: minors.Until(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(0))}},
 	{runs: minors.Since(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(2)), ext.Sets()}},
-	{runs: minors.Since(30), options: []cel.EnvOption{library.IP(), library.CIDR()}},
-	{runs: minors.Since(31), options: []cel.EnvOption{library.Format(), library.AuthzSelectors()}},
+	{runs: minors.Since(30), options: []cel.EnvOption{kubecel.IPLibrary(), kubecel.CIDRLibrary()}},
+	{runs: minors.Since(31), options: []cel.EnvOption{kubecel.FormatLibrary(), kubecel.AuthzSelectorsLibrary()}},
 	{runs: minors.Since(32), options: []cel.EnvOption{ext.TwoVarComprehensions()}},
-	{runs: minors.Since(33), options: []cel.EnvOption{library.SemverLib(library.SemverVersion(1))}},
+	{runs: minors.Since(33), options: []cel.EnvOption{kubecel.SemverLib(kubecel.SemverVersion(1))}},
 	{runs: minors.Since(34), options: []cel.EnvOption{ext.Lists(ext.ListsVersion(3))}},
 	{runs: minors.Since(37), options: []cel.EnvOption{includes()}},
+	{runs: minors.Since(38), options: []cel.EnvOption{isMask()}},
 	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
 	{server: minors.Until(noSurrogates), options: []cel.EnvOption{cel.Lib(surrogateEscapes)}},
 	// Since cel-go 0.17.0, a call x.f() of an undeclared function has a type (checker/checker.go).
 	{server: minors.Until(29), options: []cel.EnvOption{cel.Lib(untypedCalls)}},
+	// cel-go 0.33.2 suggests names (checker/errors.go).
+	{server: minors.Since(38), options: []cel.EnvOption{cel.Lib(suggestions)}},
 	// Since cel-go 0.23.0, the second variable of a macro over a dyn value has a type (checker/checker.go).
 	{server: minors.Range{Since: 32, Until: 33}, options: []cel.EnvOption{cel.Lib(untypedSecondVariables)}},
 	// cel-go 0.27.0 resolves the variables of macros first (checker/env.go).
@@ -130,6 +133,8 @@ const (
 	qualifiedFirst dialect = "celadon.qualified"
 	// untypedCalls marks environments in which a call x.f() of an undeclared function has no type.
 	untypedCalls dialect = "celadon.untyped"
+	// suggestions marks environments whose errors about unknown names suggest known ones.
+	suggestions dialect = "celadon.suggestions"
 )
 
 func (d dialect) LibraryName() string               { return string(d) }
@@ -144,13 +149,13 @@ func (runtimeOptions) CompileOptions() []cel.EnvOption { return nil }
 func (runtimeOptions) ProgramOptions() []cel.ProgramOption {
 	return []cel.ProgramOption{
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost), cel.CostLimit(celconfig.PerCallLimit),
-		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)), cel.CostTracking(&library.CostEstimator{}),
+		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)), cel.CostTracking(&kubecel.CostEstimator{}),
 	}
 }
 
 // baseEnvs caches environments until the process exits, because each costs milliseconds. The first
 // index is the server's version, the second is 1 for the environment of stored rules.
-var baseEnvs [types.Newest + 1][2]struct {
+var baseEnvs [types.Last + 1][2]struct {
 	once sync.Once
 	env  *cel.Env
 }
@@ -158,7 +163,7 @@ var baseEnvs [types.Newest + 1][2]struct {
 // baseEnv returns the environment in which a server of version v compiles expressions. stored is 1
 // for stored rules, 0 for new ones.
 func baseEnv(v types.Version, stored int) *cel.Env {
-	v.Minor = min(max(v.Minor, 0), types.Newest)
+	v.Minor = min(max(v.Minor, 0), types.Last)
 	cached := &baseEnvs[v.Minor][stored]
 	cached.once.Do(func() {
 		env, err := cel.NewEnv(languageOf(v.Minor, v.Minor-1+stored)...)

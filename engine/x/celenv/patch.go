@@ -8,8 +8,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"k8s.io/apiserver/pkg/cel/library"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -28,10 +27,10 @@ const objectTypeName = "Object"
 func (e *Env) WithPatchTypes() *Env {
 	out := *e
 	out.patches = 1
-	minor := min(max(e.version.Minor, 0), types.Newest)
+	minor := min(max(e.version.Minor, 0), types.Last)
 	cached := &patchEnvs[minor][e.stored]
 	cached.once.Do(func() {
-		env, err := e.base.Extend(library.JSONPatch(), func(env *cel.Env) (*cel.Env, error) {
+		env, err := e.base.Extend(kubecel.JSONPatchLibrary(), func(env *cel.Env) (*cel.Env, error) {
 			return cel.CustomTypeProvider(patchProvider{env.CELTypeProvider(), minor})(env)
 		})
 		if err != nil {
@@ -44,7 +43,7 @@ func (e *Env) WithPatchTypes() *Env {
 }
 
 // patchEnvs is like baseEnvs, for WithPatchTypes.
-var patchEnvs [types.Newest + 1][2]struct {
+var patchEnvs [types.Last + 1][2]struct {
 	once sync.Once
 	env  *cel.Env
 }

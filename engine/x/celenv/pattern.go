@@ -33,6 +33,9 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 		if env.HasLibrary(string(untypedCalls)) {
 			issues = withUntypedCalls(env, src, issues)
 		}
+		if env.HasLibrary(string(suggestions)) {
+			issues = withSuggestions(env, src, issues)
+		}
 		return nil, newIssuesError(parsed.Source(), issues)
 	}
 	if env.HasLibrary(string(untypedSecondVariables)) {

@@ -3,8 +3,7 @@ package celenv
 import (
 	"github.com/google/cel-go/cel"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -18,7 +17,7 @@ type Root struct {
 	Decl *types.Decl
 	// Object is the type of the variable if Decl is nil. Its values are CEL values. Fields can be added
 	// to the type after it was used; expressions that are compiled later can select them.
-	Object *apiservercel.DeclType
+	Object *kubecel.DeclType
 	// Type is the type of the variable if Decl and Object are nil. Its values are CEL values.
 	Type *cel.Type
 	// Optional is set if the variable is an optional of the declared type.

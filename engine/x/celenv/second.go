@@ -10,7 +10,7 @@ import (
 
 // How it works: cel-go 0.22.0 leaves the second variable of a macro over a dyn value without a type. Most
 // uses of such a variable are errors of the checker; the others fail when the checked expression is
-// converted. To get the errors, the expression is checked again with a variable in place of these, whose
+// converted. To get the errors, the expression is checked again with a variable instead of these, whose
 // type accepts nothing, either.
 
 // untypedSecondVariables marks environments in which the second variable of a macro over a dyn value has no

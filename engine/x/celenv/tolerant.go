@@ -11,7 +11,7 @@ import (
 // Parse accepts src, both return the same tree.
 func ParseTolerant(env *cel.Env, src string) *ast.AST {
 	known, err := parserOf(env)
-	if err != nil { // Parse fails for this environment, too
+	if err != nil { // Parse fails for this environment as well
 		return ast.NewAST(ast.NewExprFactory().NewUnspecifiedExpr(1), ast.NewSourceInfo(nil))
 	}
 	tree, _ := known.of(src).Tolerant(parse.NewSource(src))

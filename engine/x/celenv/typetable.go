@@ -6,8 +6,7 @@ import (
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -19,7 +18,7 @@ type typeTable struct {
 	keywords          bool
 	roots             map[*types.Decl]*cel.Type
 	objects           map[string]object // by type name
-	declared          []*apiservercel.DeclType
+	declared          []*kubecel.DeclType
 }
 
 type object struct {
@@ -41,7 +40,7 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 }
 
 // declare adds the type of a root to the provider.
-func (t *typeTable) declare(e *Env, object *apiservercel.DeclType) error {
+func (t *typeTable) declare(e *Env, object *kubecel.DeclType) error {
 	all := append(t.declared, object)
 	provider, err := e.provider(all...).WithTypeProvider(e.base.CELTypeProvider())
 	if err == nil {

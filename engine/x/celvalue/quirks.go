@@ -31,7 +31,7 @@ var quirkMinors = map[quirk]minors.Range{
 }
 
 // quirksOf holds the quirks of each minor version.
-var quirksOf = func() (all [types.Newest + 1]quirk) {
+var quirksOf = func() (all [types.Last + 1]quirk) {
 	for q, in := range quirkMinors {
 		for minor := range all {
 			if in.Include(minor) {
@@ -44,5 +44,5 @@ var quirksOf = func() (all [types.Newest + 1]quirk) {
 
 // has reports whether the values of d have the quirk.
 func has(d *types.Decl, q quirk) bool {
-	return quirksOf[min(max(d.Version().Minor, 0), types.Newest)]&q != 0
+	return quirksOf[min(max(d.Version().Minor, 0), types.Last)]&q != 0
 }

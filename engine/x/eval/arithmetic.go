@@ -26,10 +26,6 @@ func arithmetic(inv *invocation, a, b *code) *code {
 		if x, y := a.ints(), b.ints(); x != nil && y != nil {
 			return intCode(calculate(x, y, intOperators[inv.function]))
 		}
-	case overloads.AddDouble, overloads.SubtractDouble, overloads.MultiplyDouble, overloads.DivideDouble:
-		if x, y := a.doubles(), b.doubles(); x != nil && y != nil {
-			return doubleCode(calculateDouble(x, y, inv.function))
-		}
 	case overloads.AddString:
 		if x, y := a.strings(), b.strings(); x != nil && y != nil {
 			return stringCode(concatenate(x, y))
@@ -98,22 +94,6 @@ func calculate(x, y intFunc, op intOperator) intFunc {
 			return 0, false
 		}
 		return n, true
-	}
-}
-
-func calculateDouble(x, y doubleFunc, op string) doubleFunc {
-	return func(f *frame) (float64, bool) {
-		a, b, ok := both(f, x, y)
-		f.charge(1)
-		switch op {
-		case operators.Add:
-			return a + b, ok
-		case operators.Subtract:
-			return a - b, ok
-		case operators.Multiply:
-			return a * b, ok
-		}
-		return a / b, ok
 	}
 }
 

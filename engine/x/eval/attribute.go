@@ -190,7 +190,7 @@ func (p *planner) branch(e ast.Expr) (*attribute, error) {
 	return &attribute{operand: c, typ: p.typeOf(e)}, err
 }
 
-// resolveBranch returns the code of a conditional's branch, which has no unit of its own.
+// resolveBranch returns the code of a conditional's branch, for which CEL charges no extra unit.
 func (p *planner) resolveBranch(a *attribute) *code {
 	return p.watchedPart(p.resolve(a, false), a.branch)
 }

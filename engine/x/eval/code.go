@@ -23,7 +23,6 @@ const (
 	boxedKind    kind = iota // val: a ref.Val; may be an error
 	boolKind                 // test
 	intKind                  // num
-	doubleKind               // dbl
 	stringKind               // str
 	rawKind                  // raw: a JSON object, map, or list, described by decl
 	listKind                 // list: JSON items that a macro collected
@@ -33,13 +32,12 @@ const (
 // The functions of planned code. If the bool is false or the truth is bad, the frame holds the
 // error.
 type (
-	valFunc    = func(*frame) ref.Val
-	testFunc   = func(*frame) truth
-	intFunc    = func(*frame) (int64, bool)
-	doubleFunc = func(*frame) (float64, bool)
-	strFunc    = func(*frame) (string, bool)
-	rawFunc    = func(*frame) (any, bool)
-	listFunc   = func(*frame) ([]any, bool)
+	valFunc  = func(*frame) ref.Val
+	testFunc = func(*frame) truth
+	intFunc  = func(*frame) (int64, bool)
+	strFunc  = func(*frame) (string, bool)
+	rawFunc  = func(*frame) (any, bool)
+	listFunc = func(*frame) ([]any, bool)
 )
 
 // A code is a planned expression. The function for its kind is always set. Other functions are set
@@ -50,18 +48,16 @@ type code struct {
 	strategy strategy
 
 	// The functions that compute the value. boxed converts the result of each to a ref.Val.
-	test testFunc   // boolKind
-	num  intFunc    // intKind
-	dbl  doubleFunc // doubleKind
-	str  strFunc    // stringKind
-	raw  rawFunc    // rawKind, and any kind whose value is unchanged JSON
-	list listFunc   // listKind, and boxed lists if only the items are needed
-	opt  optFunc    // optionalKind
-	val  valFunc    // boxedKind, and other kinds if there is a cheaper way than boxing
+	test testFunc // boolKind
+	num  intFunc  // intKind
+	str  strFunc  // stringKind
+	raw  rawFunc  // rawKind, and any kind whose value is unchanged JSON
+	list listFunc // listKind, and boxed lists if only the items are needed
+	opt  optFunc  // optionalKind
+	val  valFunc  // boxedKind, and other kinds if there is a cheaper way than boxing
 
 	decl     *types.Decl // describes raw and opt
 	elem     *types.Decl // describes the items of list
-	split    *split      // set if the list holds the parts of a string
 	constant ref.Val     // the value of a constant, else nil
 	exact    bool        // if boxed, the value has the checked type or is an error; it is never null
 	null     bool        // the optional may hold null
@@ -84,7 +80,6 @@ const (
 
 func boolCode(test testFunc) *code          { return &code{kind: boolKind, test: test} }
 func intCode(num intFunc) *code             { return &code{kind: intKind, num: num} }
-func doubleCode(dbl doubleFunc) *code       { return &code{kind: doubleKind, dbl: dbl} }
 func stringCode(str strFunc) *code          { return &code{kind: stringKind, str: str} }
 func boxedCode(h strategy, v valFunc) *code { return &code{kind: boxedKind, strategy: h, val: v} }
 
@@ -118,14 +113,6 @@ func (c *code) boxed() valFunc {
 		return func(f *frame) ref.Val {
 			if n, ok := num(f); ok {
 				return celtypes.Int(n)
-			}
-			return f.err
-		}
-	case doubleKind:
-		dbl := c.dbl
-		return func(f *frame) ref.Val {
-			if d, ok := dbl(f); ok {
-				return celtypes.Double(d)
 			}
 			return f.err
 		}
@@ -214,26 +201,6 @@ func (c *code) ints() intFunc {
 	}
 }
 
-// doubles returns a function that evaluates c to a double, or nil if the value may be anything
-// else.
-func (c *code) doubles() doubleFunc {
-	if c.kind == doubleKind {
-		return c.dbl
-	}
-	if !c.exactly(celtypes.DoubleKind) {
-		return nil
-	}
-	val := c.val
-	return func(f *frame) (float64, bool) {
-		v := val(f)
-		if d, ok := v.(celtypes.Double); ok {
-			return float64(d), true
-		}
-		f.fail(v)
-		return 0, false
-	}
-}
-
 // strings returns a function that evaluates c to a string, or nil if the value may be anything
 // else.
 func (c *code) strings() strFunc {
@@ -268,9 +235,6 @@ func constant(v ref.Val, t *celtypes.Type) *code {
 	case celtypes.Int:
 		n := int64(v)
 		c.kind, c.num = intKind, func(*frame) (int64, bool) { return n, true }
-	case celtypes.Double:
-		d := float64(v)
-		c.kind, c.dbl = doubleKind, func(*frame) (float64, bool) { return d, true }
 	case celtypes.String:
 		s := string(v)
 		c.kind, c.str = stringKind, func(*frame) (string, bool) { return s, true }

@@ -14,7 +14,7 @@ package eval
 // How it works: the planner walks the checked AST once and turns it into closures, using the best
 // form that the checked type and the declaration allow (code.go). Fields, keys, and indexes are
 // resolved against the declaration and then walk the decoded JSON (path.go). Operators, string
-// functions, and `in` have typed code for ints, doubles, strings, bools, and lists (typed.go and
+// functions, and `in` have typed code for ints, strings, bools, and lists (typed.go and
 // its neighbors). Macros are recognized by their expansion and run as loops (macro.go, loop.go).
 // Everything else is evaluated on ref.Vals with the functions that the environment binds,
 // dispatched as in cel-go (call.go, path_boxed.go, fold.go). Maps are iterated in key order.

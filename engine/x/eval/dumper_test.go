@@ -118,7 +118,7 @@ func (c *code) form() string {
 	return text
 }
 
-var kindTexts = [...]string{"boxed", "bool", "int", "double", "string", "json", "list", "optional"}
+var kindTexts = [...]string{"boxed", "bool", "int", "string", "json", "list", "optional"}
 
 func (k kind) String() string { return kindTexts[k] }
 

@@ -29,8 +29,6 @@ func (m *semantics) equalityCode(inv *invocation) *code {
 		test = equalStrings(a, b, equal)
 	case a.ints() != nil && b.ints() != nil:
 		test = equalNumbers(a.ints(), b.ints(), equal)
-	case a.doubles() != nil && b.doubles() != nil:
-		test = equalNumbers(a.doubles(), b.doubles(), equal)
 	case a.kind == boolKind && b.kind == boolKind:
 		test = equalTruths(a.test, b.test, equal)
 	case a.kind == boxedKind && a.raw != nil && b.isConst() && a.decl != nil:

@@ -91,8 +91,6 @@ func ternary(cond testFunc, a, b *code) *code {
 		return stringCode(choose(cond, a.strings(), b.strings()))
 	case a.ints() != nil && b.ints() != nil:
 		return intCode(choose(cond, a.ints(), b.ints()))
-	case a.doubles() != nil && b.doubles() != nil:
-		return doubleCode(choose(cond, a.doubles(), b.doubles()))
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
 		return jsonCode(choose(cond, a.raw, b.raw), a.decl)
 	}

@@ -89,7 +89,7 @@ func applySteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Op
 	return takeSteps(f, v, steps, unwrap)
 }
 
-// stepsOnError returns applySteps for versions in which the first step is tried on an error, too,
+// stepsOnError returns applySteps for versions in which the first step is tried on an error as well,
 // unless the error is that the variable is absent.
 func stepsOnError(absent *celtypes.Err) stepFunc {
 	return func(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (ref.Val, bool) {

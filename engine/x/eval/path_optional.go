@@ -10,7 +10,7 @@ import (
 
 // How it works: the steps before the first ? fail as usual. From there on, an absent value makes
 // the whole path an empty optional, and only steps that found a value are charged. A value that
-// does not fit its declaration is an error there, too.
+// does not fit its declaration is an error there as well.
 
 // An optFunc returns the value of an optional: yes with a value, no if the optional is empty, or
 // bad.

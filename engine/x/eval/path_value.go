@@ -34,13 +34,8 @@ func (p *path) typed(step uint64) *code {
 	switch d.Kind {
 	case types.String:
 		c.kind, c.str = stringKind, p.strCode(step)
-		if p.split != nil && len(p.steps) == 1 && p.steps[0].op == indexOp {
-			c.str = p.split.part(p.steps[0], step)
-		}
 	case types.Int:
 		c.kind, c.num = intKind, p.numCode(step)
-	case types.Double:
-		c.kind, c.dbl = doubleKind, p.dblCode(step)
 	case types.Bool:
 		c.kind, c.test = boolKind, p.testCode(step)
 	default:
@@ -141,24 +136,6 @@ func (p *path) numCode(step uint64) intFunc {
 			p.failMismatch(f, v)
 		}
 		return n, ok
-	}
-}
-
-func (p *path) dblCode(step uint64) doubleFunc {
-	return func(f *frame) (float64, bool) {
-		v, ok := p.walk(f)
-		f.charge(step)
-		if !ok {
-			return 0, false
-		}
-		switch v := v.(type) {
-		case float64:
-			return v, true
-		case int64:
-			return float64(v), true
-		}
-		p.failMismatch(f, v)
-		return 0, false
 	}
 }
 

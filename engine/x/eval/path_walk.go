@@ -47,7 +47,7 @@ func (p *path) startsNull(f *frame, v any) bool {
 	return false
 }
 
-// tried charges for a step that is tried on an error. It returns false if the key is an error, too.
+// tried charges for a step that is tried on an error. It returns false if the key is an error as well.
 func (s *pathStep) tried(f *frame) bool {
 	ok := true
 	switch s.op {

@@ -8,8 +8,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -46,7 +45,7 @@ var libraryPrices = []struct {
 	{in: minors.Since(30), functions: []string{"cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"}, price: readingPrice(1)},
 	{functions: []string{"ip"}, price: ipPrice},
 	{functions: []string{"ip.isCanonical"}, price: readingPrice(2)},
-	{functions: []string{"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"}, price: fixedPrice(1)},
+	{functions: []string{"masked", "isMask", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"}, price: fixedPrice(1)},
 	{functions: []string{"containsIP"}, price: containedPrice("cidr_contains_ip_string", false)},
 	{functions: []string{"containsCIDR"}, price: containedPrice("cidr_contains_cidr_string", true)},
 	{functions: []string{"validate"}, price: validatedPrice},
@@ -57,8 +56,8 @@ var libraryPrices = []struct {
 // hasFixedEquality reports whether v is compared at a cost of 1 since fixedEquality.
 func hasFixedEquality(v ref.Val) bool {
 	switch v.(type) {
-	case apiservercel.Quantity, *apiservercel.Quantity, apiservercel.IP, *apiservercel.IP, apiservercel.CIDR, *apiservercel.CIDR,
-		apiservercel.Format, *apiservercel.Format, apiservercel.URL, *apiservercel.URL, apiservercel.Semver, *apiservercel.Semver:
+	case kubecel.Quantity, *kubecel.Quantity, kubecel.IP, *kubecel.IP, kubecel.CIDR, *kubecel.CIDR,
+		kubecel.Format, *kubecel.Format, kubecel.URL, *kubecel.URL, kubecel.Semver, *kubecel.Semver:
 		return true
 	}
 	return authorizerTypes[v.Type().TypeName()]
@@ -145,7 +144,7 @@ func containedPrice(ofString string, masks bool) price {
 }
 
 func validatedPrice(_ string, args []ref.Val, _ ref.Val) uint64 {
-	f, ok := args[0].Value().(apiservercel.Format)
+	f, ok := args[0].Value().(kubecel.Format)
 	if !ok {
 		return 1
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -108,13 +108,13 @@ func (b *binding) revise() {
 // containsNetwork compares the address of the other range, instead of its network, with the network
 // of the first.
 func containsNetwork(args []ref.Val) (ref.Val, bool) {
-	outer, ok := args[0].(apiservercel.CIDR)
+	outer, ok := args[0].(kubecel.CIDR)
 	if !ok || len(args) != 2 {
 		return nil, false
 	}
 	var inner netip.Prefix
 	switch other := args[1].(type) {
-	case apiservercel.CIDR:
+	case kubecel.CIDR:
 		inner = other.Prefix
 	case celtypes.String:
 		p, err := netip.ParsePrefix(string(other))
@@ -149,7 +149,7 @@ func quantityChange(change func(q *resource.Quantity, by resource.Quantity)) rev
 		default:
 			return nil, false
 		}
-		return &apiservercel.Quantity{Quantity: &changed}, true
+		return &kubecel.Quantity{Quantity: &changed}, true
 	}
 }
 

@@ -74,7 +74,7 @@ var featureMinors = [features]minors.Range{
 
 // first and last are the minor versions with semantics of their own. Older versions use the first
 // and newer versions use the last.
-const first, last = 28, types.Newest
+const first, last = types.Oldest, types.Last
 
 var allSemantics [last - first + 1]func() *semantics
 

@@ -44,9 +44,6 @@ func typedUnary(inv *invocation, a *code) *code {
 		if a.kind == rawKind {
 			return intCode(rawSize(a.raw))
 		}
-		if a.split != nil {
-			return intCode(a.split.size)
-		}
 		if a.list != nil {
 			return intCode(listSize(a.list))
 		}
@@ -157,10 +154,6 @@ func ordering(inv *invocation, a, b *code) *code {
 		if x, y := a.ints(), b.ints(); x != nil && y != nil {
 			test = orderInts(x, y, rel)
 		}
-	case overloads.LessDouble, overloads.LessEqualsDouble, overloads.GreaterDouble, overloads.GreaterEqualsDouble:
-		if x, y := a.doubles(), b.doubles(); x != nil && y != nil {
-			test = orderDoubles(x, y, rel)
-		}
 	case overloads.LessString, overloads.LessEqualsString, overloads.GreaterString, overloads.GreaterEqualsString:
 		if x, y := a.strings(), b.strings(); x != nil && y != nil {
 			test = orderStrings(x, y, rel)
@@ -182,7 +175,7 @@ var relations = map[string]relation{
 	operators.GreaterEquals: {greater: true, equal: true},
 }
 
-func order[T int64 | float64 | string](r relation, a, b T) truth {
+func order[T int64 | string](r relation, a, b T) truth {
 	switch {
 	case a < b:
 		return truthOf(r.less)
@@ -196,22 +189,6 @@ func orderInts(x, y intFunc, r relation) testFunc {
 	return func(f *frame) truth {
 		a, b, ok := both(f, x, y)
 		f.charge(1)
-		if !ok {
-			return bad
-		}
-		return order(r, a, b)
-	}
-}
-
-var errNaN = newErr("NaN values cannot be ordered")
-
-func orderDoubles(x, y doubleFunc, r relation) testFunc {
-	return func(f *frame) truth {
-		a, b, ok := both(f, x, y)
-		f.charge(1)
-		if ok && (math.IsNaN(a) || math.IsNaN(b)) {
-			f.err, ok = errNaN, false
-		}
 		if !ok {
 			return bad
 		}

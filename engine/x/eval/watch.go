@@ -40,16 +40,12 @@ func (p *planner) watchedPart(c *code, id int64) *code {
 func (r *recording) watch(c *code, id int64, errors bool) *code {
 	n := watcher{r.node(id), errors}
 	w := *c
-	w.split = nil // code that uses it would bypass the recording
 	decl, elem := c.decl, c.elem
 	if c.test != nil {
 		w.test = n.test(c.test)
 	}
 	if c.num != nil {
 		w.num = watchTyped(n, c.num, func(_ *frame, v int64) ref.Val { return celtypes.Int(v) })
-	}
-	if c.dbl != nil {
-		w.dbl = watchTyped(n, c.dbl, func(_ *frame, v float64) ref.Val { return celtypes.Double(v) })
 	}
 	if c.str != nil {
 		w.str = watchTyped(n, c.str, func(_ *frame, v string) ref.Val { return celtypes.String(v) })

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 
-	"k8s.io/apiserver/pkg/cel"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // How it works: the size of a quantity depends on its exponent: 1e1000000 is nine bytes of text,
@@ -77,9 +77,9 @@ func quantities(f *frame, args []ref.Val) {
 // opaqueBytes returns the size of a value of the Kubernetes libraries, and 0 for any other value.
 func opaqueBytes(v ref.Val) int {
 	switch v := v.(type) {
-	case cel.URL:
+	case kubecel.URL:
 		return len(v.RawQuery) + len(v.Path) + len(v.RawPath) + len(v.Host) + len(v.Fragment) + len(v.Opaque)
-	case cel.Semver:
+	case kubecel.Semver:
 		n := 0
 		for _, part := range v.Pre {
 			n += perNode + len(part.VersionStr)
@@ -88,7 +88,7 @@ func opaqueBytes(v ref.Val) int {
 			n += perNode + len(part)
 		}
 		return n
-	case cel.Quantity:
+	case kubecel.Quantity:
 		digits, scale, _ := decimal(v)
 		return int(digits + max(scale, -scale))
 	}
@@ -97,7 +97,7 @@ func opaqueBytes(v ref.Val) int {
 
 // decimal returns the number of a quantity's digits and the number of them after its decimal point.
 func decimal(v ref.Val) (digits, scale float64, ok bool) {
-	q, ok := v.(cel.Quantity)
+	q, ok := v.(kubecel.Quantity)
 	if !ok || q.Quantity == nil {
 		return 0, 0, false
 	}

@@ -49,7 +49,7 @@ func (x *Expr) Forget() { x.checked = nil }
 // Source returns the source of the expression.
 func (x *Expr) Source() string { return x.src }
 
-// AST returns the checked expression, or nil after Forget, as in rules.
+// AST returns the checked expression, or nil after Forget. Compiled rules are forgotten.
 func (x *Expr) AST() *cel.Ast { return x.checked }
 
 // Type returns the type of the expression's value. Do not call it after Forget.

@@ -8,9 +8,9 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // Native converts a value to the form of decoded JSON, as an object would contain it: durations and
@@ -35,7 +35,7 @@ func Native(v ref.Val) any {
 		return Native(v.GetValue())
 	case *celtypes.Type:
 		return v.TypeName()
-	case apiservercel.Format:
+	case kubecel.Format:
 		return v.Name
 	case traits.Mapper:
 		out := map[string]any{}

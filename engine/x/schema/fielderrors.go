@@ -48,6 +48,10 @@ func (s *server) fieldError(err *openapierrors.Validation, path *field.Path) *fi
 		if s.tooFew {
 			return tooFewError(path, err.Value.(int64), err.Valid.(int64))
 		}
+	case openapierrors.TooShortFailCode:
+		if s.tooShort {
+			return tooShortError(path, err.Value, err.Valid.(int64))
+		}
 	}
 	value := err.Value
 	if value == nil {

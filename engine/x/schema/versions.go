@@ -25,6 +25,8 @@ var (
 	// tooFew: too few items or properties are an error of their own type.
 	// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/validation.go, kubeOpenAPIResultToFieldErrors
 	tooFew = minors.Since(38)
+	// tooShort: so is a string that is too short.
+	tooShort = minors.Since(38)
 )
 
 // The texts of errors, with the limit.
@@ -43,10 +45,10 @@ var (
 
 // A server describes the validation of one minor version. It is immutable.
 type server struct {
-	formatsByType, numberRanges, sizeUnits, tooFew bool
-	tooLong, missingType                           string
-	metadata                                       *metadata.Validator
-	minor                                          int
+	formatsByType, numberRanges, sizeUnits, tooFew, tooShort bool
+	tooLong, missingType                                     string
+	metadata                                                 *metadata.Validator
+	minor                                                    int
 }
 
 // servers holds the servers in use, by minor version.
@@ -68,6 +70,7 @@ func newServer(minor int) *server {
 		numberRanges:  numberRanges.Include(minor),
 		sizeUnits:     sizeUnits.Include(minor),
 		tooFew:        tooFew.Include(minor),
+		tooShort:      tooShort.Include(minor),
 		tooLong:       tooLong.For(minor),
 		missingType:   missingType.For(minor),
 		metadata:      metadata.For(minor),
@@ -103,4 +106,14 @@ func tooFewError(path *field.Path, n, limit int64) *field.Error {
 		detail = "must have at least 1 item"
 	}
 	return &field.Error{Type: "FieldValueTooFew", Field: path.String(), BadValue: int(n), Detail: detail}
+}
+
+// tooShortError returns the error for a string of less than limit characters. Old releases of package
+// field do not declare its type.
+func tooShortError(path *field.Path, value any, limit int64) *field.Error {
+	detail := fmt.Sprintf("must be at least %d characters", limit)
+	if limit == 1 {
+		detail = "must be at least 1 character"
+	}
+	return &field.Error{Type: "FieldValueTooShort", Field: path.String(), BadValue: value, Detail: detail}
 }

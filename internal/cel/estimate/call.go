@@ -215,7 +215,7 @@ func (o *operands) standard() (x priced) {
 // nanoseconds.
 const maxScalarText = 35
 
-// matching returns the cost of a regular expression match. An empty text has a cost, too.
+// matching returns the cost of a regular expression match. An empty text has a cost as well.
 func matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
 	return perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(pattern.MultiplyByCostFactor(common.RegexStringLengthCostFactor))
 }

@@ -233,6 +233,8 @@ func (w *walk) scalar(t *celtypes.Type) bool {
 	switch t.Kind() {
 	case celtypes.BoolKind, celtypes.DoubleKind, celtypes.DurationKind, celtypes.IntKind, celtypes.TimestampKind, celtypes.UintKind:
 		return true
+	case celtypes.TypeKind:
+		return w.has[typeScalars]
 	case celtypes.OpaqueKind:
 		return w.has[optionalScalars] && t.TypeName() == "optional_type" && w.scalar(t.Parameters()[0])
 	}

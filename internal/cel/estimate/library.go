@@ -9,8 +9,7 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	celtypes "github.com/google/cel-go/common/types"
 
-	apiservercel "k8s.io/apiserver/pkg/cel"
-
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -41,12 +40,14 @@ var libraries = []struct {
 	{functions: []string{"url", "jsonpatch.escapeKey"}, price: parsed(1, false)},
 	{in: minors.Since(32), functions: []string{"url", "jsonpatch.escapeKey"}, price: parsed(1, true)},
 	{functions: []string{"getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery"}, price: constant(1)},
+	{in: minors.Since(38), functions: []string{"getScheme", "getHostname", "getHost", "getPort", "getQuery"}, price: component(1)},
+	{in: minors.Since(38), functions: []string{"getEscapedPath"}, price: component(3)},
 
 	// Addresses, quantities, versions, and formats. Before 0.30, quantity is a standard function.
 	{in: minors.Since(30), functions: []string{"cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"}, price: parsed(1, false)},
 	{functions: []string{"ip"}, price: ip},
 	{functions: []string{"ip.isCanonical"}, price: parsed(2, false)},
-	{functions: []string{"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"}, price: constant(1)},
+	{functions: []string{"masked", "isMask", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"}, price: constant(1)},
 	{functions: []string{"containsIP"}, price: contained("cidr_contains_ip_string", false)},
 	{functions: []string{"containsCIDR"}, price: contained("cidr_contains_cidr_string", true)},
 	{functions: []string{"validate"}, price: validated},
@@ -146,6 +147,18 @@ func parsed(times float64, sized bool) price {
 	}
 }
 
+// component returns the estimate of functions that return a part of their receiver, in which a byte may
+// become several.
+func component(expansion uint64) price {
+	return func(o *operands) (priced, bool) {
+		x := priced{cost: checker.FixedCostEstimate(1)}
+		if o.target != nil {
+			x.size = ranged(o.receiver().Multiply(checker.SizeEstimate{Min: 1, Max: expansion}))
+		}
+		return x, true
+	}
+}
+
 func found(o *operands) (priced, bool) {
 	if o.target == nil || len(o.args) == 0 {
 		return priced{}, false
@@ -181,14 +194,14 @@ func contained(ofString string, masks bool) price {
 }
 
 func validated(o *operands) (priced, bool) {
-	const pattern = apiservercel.MaxNameFormatRegexSize * common.RegexStringLengthCostFactor
+	const pattern = kubecel.MaxNameFormatRegexSize * common.RegexStringLengthCostFactor
 	return priced{cost: perRune(o.argument(0)).MultiplyByCostFactor(pattern)}, true
 }
 
 // fixedEquality holds the library types whose values are compared at a cost of 1.
 var fixedEquality = map[string]bool{
-	apiservercel.IPType.TypeName(): true, apiservercel.CIDRType.TypeName(): true,
-	apiservercel.QuantityType.TypeName(): true, apiservercel.SemverType.TypeName(): true,
+	kubecel.IPType.TypeName(): true, kubecel.CIDRType.TypeName(): true,
+	kubecel.QuantityType.TypeName(): true, kubecel.SemverType.TypeName(): true,
 	"kubernetes.authorization.Authorizer": true, "kubernetes.authorization.PathCheck": true, "kubernetes.authorization.GroupCheck": true,
 	"kubernetes.authorization.ResourceCheck": true, "kubernetes.authorization.Decision": true,
 }
@@ -204,9 +217,9 @@ func equal(o *operands) (priced, bool) {
 	switch name := t.TypeName(); {
 	case fixedEquality[name]:
 		return priced{cost: checker.FixedCostEstimate(1)}, true
-	case name == apiservercel.FormatType.TypeName():
-		return priced{cost: perRune(checker.SizeEstimate{Min: 1, Max: apiservercel.MaxFormatSize})}, true
-	case name == apiservercel.URLType.TypeName():
+	case name == kubecel.FormatType.TypeName():
+		return priced{cost: perRune(checker.SizeEstimate{Min: 1, Max: kubecel.MaxFormatSize})}, true
+	case name == kubecel.URLType.TypeName():
 		longest := uint64(1)
 		if s := o.args[1].size; s.known { // the other operand does not count
 			longest = s.Max

@@ -27,6 +27,8 @@ const (
 	entrySizes feature = iota
 	// optionalScalars: an optional of a scalar has size 1.
 	optionalScalars
+	// typeScalars: a type has size 1.
+	typeScalars
 	// loopSizes: each macro has the size of its range. Since entrySizes, only those that return
 	// lists and maps have it.
 	loopSizes
@@ -48,6 +50,7 @@ const (
 var featureMinors = [features]minors.Range{
 	entrySizes:         minors.Since(33), // cel-go 0.23.0, checker/cost.go
 	optionalScalars:    minors.Since(33), // cel-go 0.23.0, checker/cost.go, isScalar
+	typeScalars:        minors.Since(38), // cel-go 0.33.2, common/cost/estimator.go, isScalar
 	loopSizes:          minors.Since(30), // cel-go 0.17.8, checker/cost.go, costComprehension
 	globalMatches:      minors.Since(37), // cel-go 0.29.0, checker/cost.go, functionCost
 	presenceCost:       minors.Until(29), // k8s.io/apiserver 0.29, environment/base.go, PresenceTestHasCost
@@ -58,7 +61,7 @@ var featureMinors = [features]minors.Range{
 
 // first and last are the minor versions with a model of their own. Older versions use the first
 // model and newer versions use the last.
-const first, last = 28, 37
+const first, last = minors.Oldest, minors.Last
 
 // models holds a model for each version. Versions that estimate alike share theirs.
 var models = sync.OnceValue(func() (all [last - first + 1]*Model) {

@@ -87,7 +87,7 @@ type state struct {
 	holes *holes
 }
 
-// A token is a token with its offset in code points.
+// A token is a scanned token with its offset in code points.
 type token struct {
 	scan.Token
 	at int32

@@ -54,6 +54,8 @@ type Request struct {
 	Old    Object `json:"old,omitempty"`
 	// Patched is set if Object is the result of a patch.
 	Patched bool `json:"patched,omitempty"`
+	// Collection is set for a deletion of all objects of the name, rather than of the named object.
+	Collection bool `json:"collection,omitempty"`
 }
 
 // User is the user of a request.
@@ -76,6 +78,8 @@ type Answer struct {
 	Causes      []string          `json:"causes,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
+	// Webhooks lists the admission webhooks that the server called.
+	Webhooks []string `json:"webhooks,omitempty"`
 	// Object is the new custom resource without the metadata that the server sets. It is set in scenes with
 	// mutating policies.
 	Object Object `json:"object,omitempty"`

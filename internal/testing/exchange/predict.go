@@ -116,7 +116,7 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 	return out, nil
 }
 
-// prepare mutates and validates a custom resource and completes the request to policies. done is set if
+// prepare mutates and validates a custom resource and completes the policy request. done is set if
 // the answer is decided.
 func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
 	for _, version := range c.engine.Info().Served {
@@ -204,11 +204,14 @@ func firstDenial(e *policy.Evaluation, first *metav1.Status) *Answer {
 	if a.Reason == "" {
 		a.Reason = string(metav1.StatusReasonInvalid)
 	}
-	a.Code = codes[a.Reason]
+	a.Code = CodeOf(a.Reason)
 	return &a
 }
 
-var codes = map[string]int32{"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
+// CodeOf returns the code of a denial with a reason.
+func CodeOf(reason string) int32 {
+	return map[string]int32{"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}[reason]
+}
 
 func failure(s *metav1.Status) Answer {
 	a := Answer{Code: s.Code, Reason: string(s.Reason), Message: s.Message}

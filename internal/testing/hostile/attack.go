@@ -108,7 +108,7 @@ func steers(r rune) bool {
 
 // isCommand reports whether GitHub's runner (see its ActionCommand.cs) or the agents of Azure and
 // TeamCity would run a line as a command. It ignores invisible characters, because their
-// comparisons may do so, too.
+// comparisons may do so as well.
 func isCommand(text string) bool {
 	text = strings.Map(func(r rune) rune {
 		if steers(r) || unicode.Is(unicode.M, r) {

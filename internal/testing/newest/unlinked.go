@@ -2,5 +2,5 @@
 
 package newest
 
-// Linked is set if the newest release is linked.
+// Linked reports whether the newest Kubernetes release is linked.
 const Linked = false

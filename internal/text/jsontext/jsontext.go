@@ -4,7 +4,8 @@ package jsontext
 import "math/bits"
 
 // Plain returns the index of the first byte of s, at or after from, that is not plain: len(s) if all bytes
-// are plain, or from if that is greater. Plain bytes are printable ASCII characters other than quotes and backslashes, and the control character DEL.
+// are plain, or from if that is greater. Plain bytes are ASCII from space to DEL (0x7f), except the double quote and the
+// backslash.
 func Plain[T string | []byte](s T, from int) int {
 	i := from
 	for ; i+8 <= len(s); i += 8 {
@@ -18,7 +19,7 @@ func Plain[T string | []byte](s T, from int) int {
 	return i
 }
 
-// notPlain marks the high bit of bytes that are not plain. A byte after the first mark may have a mark, too.
+// notPlain marks the high bit of bytes that are not plain. Bytes after the first marked byte can be marked by mistake.
 func notPlain(w uint64) uint64 {
 	const (
 		each = 0x0101010101010101

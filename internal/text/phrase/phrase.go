@@ -97,3 +97,12 @@ func Count(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// Or lists alternatives, such as "a, b, or c".
+func Or(names []string) string {
+	last := len(names) - 1
+	if last < 2 {
+		return strings.Join(names, " or ")
+	}
+	return strings.Join(names[:last], ", ") + ", or " + names[last]
+}

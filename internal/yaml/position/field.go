@@ -1,6 +1,7 @@
 package position
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -75,12 +76,30 @@ func (f *follower) names(n *Node, text string, stop func(i int) bool, skip int) 
 			return
 		}
 		for _, name := range []string{text[:end], unquoted(text[:end], skip > 0)} {
-			if key, value := n.Get(name); value != nil && key != nil {
+			key, value := n.Get(name)
+			if value == nil {
+				key, value = n.boolean(name)
+			}
+			if value != nil && key != nil {
 				f.addMatch(key, value, text[end+min(skip, len(text)-end):])
 				break
 			}
 		}
 	}
+}
+
+// booleans are the texts that YAML 1.1 reads as booleans, in lower case.
+var booleans = map[string][]string{"true": {"y", "yes", "on", "true"}, "false": {"n", "no", "off", "false"}}
+
+// boolean returns the entry of a mapping whose key is a boolean without quotes, such as n, and which is thus named true
+// or false in the object.
+func (n *Node) boolean(name string) (key, value *Node) {
+	for i, key := range n.Keys {
+		if key.Kind == Scalar && key.Style == Plain && slices.Contains(booleans[name], strings.ToLower(key.Value)) {
+			return key, n.Items[i]
+		}
+	}
+	return nil, nil
 }
 
 // unquoted removes the quotes from a map key in Celadon's own notation.

@@ -18,7 +18,7 @@ import (
 // How it works. If the Kubernetes version changes, nothing in the CRD shows which objects are
 // affected. So writes are searched for that violate or satisfy each rule under either version, and
 // samples are varied at values that versions treat differently: numbers outside of the range of
-// their type, and strings with a format. The engines of both versions decide each write.
+// their type, and strings with a format. The engines of both versions validate each write.
 
 // upgrade adds the change of the Kubernetes version for a version of the CRD.
 func (c *comparison) upgrade(before, after *side) {

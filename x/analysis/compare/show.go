@@ -17,8 +17,8 @@ import (
 // A Verdict is the result of a write.
 type Verdict string
 
-// The verdicts. Ratcheted writes are accepted only because nothing is changed. Changed writes are
-// accepted, but other values are persisted than before. "" means that the write was not tried.
+// The verdicts. Ratcheted writes are accepted only because they leave the invalid value unchanged. Changed writes are
+// accepted, but persisted with different values. "" means that the write was not tried.
 const (
 	Accepted  Verdict = "accepted"
 	Rejected  Verdict = "refused"

@@ -51,7 +51,7 @@ func LintNames() []string {
 		unguardedRead, openPrefix, noNamespace, swallowedComment}
 }
 
-// A linter finds the lints of documents.
+// A linter holds the documents of a run, because some lints compare policies with bindings and with each other.
 type linter struct {
 	version  types.Version
 	schemas  *Schemas

@@ -209,8 +209,8 @@ func literalKey(e ast.Expr, keys []string) (key string, ok bool) {
 // podPaths are the paths of the spec of Pods in kinds that have one.
 var podPaths = []string{".spec", ".spec.template.spec", ".spec.jobTemplate.spec.template.spec"}
 
-// podDuplicates reports that a version cannot merge the patch with Pods that have two variables of the same
-// name, which the API server accepts.
+// podDuplicates adds a lint if a version cannot merge the patch with Pods that have two variables of the same name, which
+// the API server accepts, and reports whether it did.
 func (m *mutationLint) podDuplicates(add reporter) bool {
 	if !duplicatesFail.Include(m.version.Minor) {
 		return false

@@ -24,7 +24,7 @@ func (l *linter) subresourceObjects(s *subject, add reporter) {
 	}
 }
 
-// connected returns the kind of the objects of the connections that rules name, or "" if rules match other requests, too.
+// connected returns the kind of the objects of the connections that rules name, or "" if rules match other requests as well.
 func (l *linter) connected(rules []rule) (kind string) {
 	for i := range rules {
 		for _, item := range rules[i].Resources {

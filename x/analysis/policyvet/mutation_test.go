@@ -42,7 +42,7 @@ func TestMutationLints(t *testing.T) {
 		{pods, "Object{spec: Object.spec{hostNetwork: false}}", "", "1.34", []string{"duplicate-items " + at}, "spec.containers.env"},
 		{pods, "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a'}, Object.spec.containers{name: 'a', image: 'b'}]}}", "", "", []string{"duplicate-items " + at}, "spec.containers has two items with the same key"},
 		{pods, "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a'}, Object.spec.containers{name: object.metadata.name}]}}", "", "", nil, ""},
-		// Lints that validating policies have, too.
+		// Lints that validating policies have as well.
 		{pods, "Object{spec: Object.spec{hostNetwork: oldObject.spec.hostNetwork}}", "", "", []string{"null-object " + at}, ""},
 		{pods, "Object{}", "variables: [{name: v, expression: '1'}]", "", []string{"unused-variable spec.variables[0].expression"}, ""},
 	} {

@@ -67,7 +67,7 @@ type Error struct {
 type Advice struct {
 	// Offset is the position of the part of the expression that the finding is about, in code points.
 	Offset int `json:"-"`
-	// Hint describes a correction in a line, or is "". Fixed is the corrected expression, or "".
+	// Hint describes a correction on one line, or is "". Fixed is the corrected expression, or "".
 	Hint  string `json:"-"`
 	Fixed string `json:"-"`
 }
@@ -127,7 +127,11 @@ type vetter struct {
 
 // verdicts sets the verdicts of all Kubernetes versions.
 func (v *vetter) verdicts(ctx context.Context) error {
-	for minor := types.Newest; minor >= types.Oldest; minor-- {
+	newest := types.Newest
+	if v.version.Preview() || slices.Contains(v.cfg.KubeVersions, types.Version{Minor: types.Last}.String()) {
+		newest = types.Last
+	}
+	for minor := newest; minor >= types.Oldest; minor-- {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
@@ -140,7 +144,7 @@ func (v *vetter) verdicts(ctx context.Context) error {
 			if version == v.version {
 				r.Errors, r.Accepted = errs[i], len(errs[i]) == 0
 			}
-			if len(errs[i]) == 0 && (minor == types.Newest || r.MinKubeVersion == (types.Version{Minor: minor + 1}).String()) {
+			if len(errs[i]) == 0 && (minor >= types.Newest || r.MinKubeVersion == (types.Version{Minor: minor + 1}).String()) {
 				r.MinKubeVersion = version.String()
 			}
 			if slices.Contains(v.cfg.KubeVersions, version.String()) {

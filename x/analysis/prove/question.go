@@ -80,7 +80,7 @@ func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	return q, nil
 }
 
-// before adds the old object if the rule reads it. The first version accepts the old object, too,
+// before adds the old object if the rule reads it. The first version accepts the old object as well,
 // and it has values at the same places.
 func (w *formula) before(q *question, r *compiledRule) {
 	if !r.usesOld || q.old != nil {

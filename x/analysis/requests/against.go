@@ -37,7 +37,7 @@ func (q *question) differs(ctx context.Context, req *policy.Request) (bool, erro
 }
 
 // butAccepted returns a rule that is false if the given rule is false and the other policies accept the request, as far as
-// their validations become rules, too.
+// their validations become rules as well.
 func (q *question) butAccepted(rule string, operation policy.Operation) (string, error) {
 	var accepts []string
 	for _, d := range q.other.policies {

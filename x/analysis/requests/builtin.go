@@ -22,7 +22,7 @@ import (
 // most of their validation is code. So such an object is laid over a small valid one, and rejected values are taken away
 // until the server accepts the rest. Only accepted objects become requests.
 
-// A decider decides writes and reads stored objects, as an *engine.Engine does.
+// A decider validates writes and reads stored objects, as an *engine.Engine does.
 type decider interface {
 	Validate(ctx context.Context, req engine.Request) (*engine.Result, error)
 	Convert(ctx context.Context, object map[string]any, version string) (map[string]any, error)
@@ -33,7 +33,7 @@ const (
 	serverWork = 300_000 // of making a request
 )
 
-// builtinDecider decides objects of a built-in kind.
+// builtinDecider validates objects of a built-in kind.
 type builtinDecider struct {
 	kind    *policyrequest.Builtin
 	example map[string]any // that the server accepts

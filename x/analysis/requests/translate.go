@@ -130,7 +130,7 @@ func newTranslator(d *document, operation policy.Operation, req *policy.Request)
 	return t, nil
 }
 
-// selection matches the fields that are selected after a root. A name before a parenthesis is a call.
+// selection matches the fields that are selected after a root. The last name is a method call if a parenthesis follows.
 var selection = regexp.MustCompile(`^(\s*\.\s*[A-Za-z_]\w*)+`)
 
 // translate returns the rule for an expression. depth counts the variables around it.

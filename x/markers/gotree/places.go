@@ -56,8 +56,8 @@ var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
 // ErrNoCRDs means that the usual folders do not exist.
 var ErrNoCRDs = errors.New("no CRDs in " + strings.Join(crdFolders, ", "))
 
-// CRDFolders returns the folders with CRDs: those of the module or, if there are no such folders,
-// those of the repository.
+// CRDFolders returns the existing folders among crdFolders, in the module or else in the repository. It returns ErrNoCRDs
+// if none exists.
 func (t *Tree) CRDFolders() (found []string, err error) {
 	for _, dir := range []string{t.at, "."} {
 		for _, name := range crdFolders {

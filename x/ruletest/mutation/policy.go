@@ -23,7 +23,7 @@ type PolicySuite struct {
 // PolicyCase is a test that passes.
 type PolicyCase struct {
 	Name string
-	// Policies maps the names of the policies that are evaluated to whether their validations are, too.
+	// Policies maps the names of the policies that are evaluated to whether their validations are as well.
 	// matchConditions can exclude them.
 	Policies map[string]bool
 	// Passes reports whether the case passes with another set. problem is the reason why it has no

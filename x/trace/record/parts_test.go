@@ -63,7 +63,7 @@ func TestPartValue(t *testing.T) {
 }
 
 // TestPartWork checks that Value limits the work of a part that would be too large for the whole
-// expression, too.
+// expression as well.
 func TestPartWork(t *testing.T) {
 	t.Parallel()
 	p := parts(t, `self.image.replace('', self.image) != 'x'`)

@@ -1,4 +1,4 @@
-// Package check implements celadon check: it decides objects by their CRDs and reports on each.
+// Package check implements celadon check: it validates objects by their CRDs and reports on each.
 package check
 
 import (
@@ -94,7 +94,7 @@ func (r *runner) files(o *Options, paths []string) batch.Source {
 	return o.withRendered(o.adjusted(func(wait func(), yield func(input.Chunk) bool) { from.Scan(r.Stdin, paths, wait, yield) }))
 }
 
-// reportAll decides all objects and reports them and the CRDs. In text and in a partial report, CRDs come first,
+// reportAll validates all objects and reports them and the CRDs. In text and in a partial report, CRDs come first,
 // because the other findings depend on theirs. In other formats they come last. An interruption is not an error.
 func (t *tally) reportAll(ctx context.Context) error {
 	steps := []func(context.Context) error{t.reportObjects, t.reportCRDs}
@@ -113,7 +113,7 @@ func (t *tally) reportAll(ctx context.Context) error {
 	return nil
 }
 
-// reportObjects decides all objects.
+// reportObjects validates all objects.
 func (t *tally) reportObjects(ctx context.Context) error {
 	decide := func(doc *input.Document) *finding.Object { return t.checker.Decide(ctx, doc) }
 	pipe := batch.From(t.checker.source, decide, t.take)

@@ -14,9 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// A checker decides the objects of a run.
+// A checker validates the objects of a run.
 type checker struct {
 	*verdict.Decider
 	source batch.Source
@@ -28,6 +29,7 @@ type checker struct {
 func (o *Options) decides(width int) verdict.Config {
 	return verdict.Config{
 		KubeVersion: o.KubeVersion, Validation: o.validation, Subresource: o.Subresource, Among: o.among(), Width: width,
+		Apply:  apply.Write{Kind: apply.Kind(o.Apply), Manager: o.FieldManager, Force: o.ForceConflicts},
 		Locate: o.locates(), Explain: o.explains(), Trace: o.Summary,
 		Persisted: o.Persisted || o.Output == "yaml", Selectable: o.Output == "json" || o.Output == "jsonl", Diff: o.Diff, Row: o.Output == "wide", Now: o.now,
 		Keyed: o.partial() || o.baselined(), Elsewhere: o.elsewhere, Selector: o.selector,

@@ -3,6 +3,7 @@ package check
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -44,7 +45,7 @@ func (r *runner) destination(o *Options, kubeVersion string) (d *destination, er
 	if o.Out != "" {
 		outfile.Clean(o.Out)
 		if d.file, err = outfile.Create(o.Out); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--out: %w", err)
 		}
 		to = d.file
 	} else {

@@ -3,8 +3,10 @@ package check
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -37,6 +39,7 @@ func (r *runner) readOld(
 	if err != nil || o.Base == "" {
 		return olds, err
 	}
+	olds.Has = r.has(o, crds)
 	paths := filter.Named
 	base := &resource.Filter{Named: paths, Kustomizations: filter.Kustomizations}
 	err = gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
@@ -56,4 +59,26 @@ func (r *runner) readOld(
 		return ctx.Err()
 	})
 	return olds, err
+}
+
+// has returns a function that reports whether a file of the work tree has an object with a key. It reads each file once.
+func (r *runner) has(o *Options, crds *verdict.CRDs) func(file, key string) bool {
+	var files sync.Map
+	return func(file, key string) bool {
+		read, _ := files.LoadOrStore(file, sync.OnceValue(func() map[string]bool {
+			keys := map[string]bool{}
+			if _, err := os.Stat(file); err != nil {
+				return keys
+			}
+			o.selection().Scan(nil, []string{file}, func() {}, func(c input.Chunk) bool {
+				c.Each(func(doc *input.Document) bool {
+					keys[crds.Key(doc.Identity())] = true
+					return true
+				})
+				return true
+			})
+			return keys
+		}))
+		return read.(func() map[string]bool)()[key]
+	}
 }

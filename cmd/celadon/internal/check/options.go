@@ -3,8 +3,9 @@ package check
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -20,7 +21,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // Options holds the flags of celadon check.
@@ -35,6 +38,8 @@ type Options struct {
 	Substitute            []string
 	adjust                *adjustment // nil if objects are not changed
 	Base                  string
+	Apply, FieldManager   string
+	ForceConflicts        bool
 	Subresource           string
 	KubeVersion           string
 	Validate              string
@@ -75,6 +80,9 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.Charts, "helm", nil, "also check the output of helm template `CHART`, a folder or an archive (repeatable)")
 	f.StringArrayVar(&o.Values, "values", nil, "with --helm: `FILE` with values of the charts (repeatable)")
 	f.StringVar(&o.Base, "base", "", "read the old objects from OBJECTS at a git `REV`")
+	f.StringVar(&o.Apply, "apply", "", "update old objects by a `KIND` of write: client, server, or replace (default: by annotations and managedFields)")
+	f.StringVar(&o.FieldManager, "field-manager", "", "`NAME` of the field manager of server-side apply (default kubectl)")
+	f.BoolVar(&o.ForceConflicts, "force-conflicts", false, "let server-side apply take fields from other managers")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "read the CRDs before an upgrade to --crd from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a `SUBRESOURCE`: status, scale as kubectl scale does, or one of a built-in kind, such as resize")
 	f.StringArrayVar(&o.IgnoreFields, "ignore-field", nil, "remove the `FIELD`, such as sops, from all objects, because another tool does (repeatable)")
@@ -146,13 +154,17 @@ func (o *Options) Check(paths []string) error {
 	case len(o.CRDs) == 0 && o.Pipe:
 		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
 	case o.Subresource != "" && !slices.Contains(Subresources, o.Subresource):
-		return fmt.Errorf("--subresource %q: want one of %s", o.Subresource, strings.Join(Subresources, ", "))
+		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(Subresources))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
 	case o.renders() && (o.Cluster.On || o.Pipe || o.Base != ""):
 		return errors.New("--kustomize and --helm: do not set --cluster, --pipe, or --base")
 	case len(o.Values) > 0 && len(o.Charts) == 0:
 		return errors.New("--values: use it with --helm CHART")
+	case o.Apply != "" && !slices.Contains(apply.Kinds, apply.Kind(o.Apply)):
+		return fmt.Errorf("--apply %q: want client, server, or replace", o.Apply)
+	case (o.Apply != "" || o.FieldManager != "" || o.ForceConflicts) && (o.Subresource != "" || o.Pipe || o.Cluster.On || len(o.CRDOlds) > 0):
+		return errors.New("--apply, --field-manager, --force-conflicts: do not set --subresource, --pipe, --cluster, or --crd-old")
 	case o.Cluster.On && len(paths) > 0:
 		return errors.New("--cluster: the objects are read from the cluster: do not name OBJECTS")
 	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):
@@ -180,6 +192,11 @@ func (o *Options) Check(paths []string) error {
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
+	}
+	for _, path := range slices.Concat(o.CRDs, o.CRDOlds, o.Olds, o.policy.paths) {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && path != "-" {
+			return fmt.Errorf("%s: no such file or directory", path)
+		}
 	}
 	if err := o.checkPolicy(); err != nil {
 		return err

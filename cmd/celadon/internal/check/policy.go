@@ -27,7 +27,7 @@ func (o *policyOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.paths, "policy", nil, "evaluate the admission policies in `PATH`, with the bindings, params, Namespaces, and RBAC objects there: a file, a folder, or - (repeatable; see docs/policies.md)")
 	f.StringVar(&o.as, "as", "", "with --policy: `USER` who sends the requests (default: kubernetes-admin, as in a new cluster)")
 	f.StringArrayVar(&o.asGroups, "as-group", nil, "with --as: `GROUP` of the user (repeatable)")
-	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, or delete each object (default: update objects with an old version, and create the others)")
+	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, delete, or deletecollection each object (default: update objects with an old version, and create the others)")
 }
 
 // checkPolicy returns an error if the flags about policies are invalid.
@@ -39,17 +39,15 @@ func (o *Options) checkPolicy() error {
 	case p.as == "" && len(p.asGroups) > 0:
 		return errors.New("--as-group: a group has no effect without a user: use --as USER, too")
 	case p.operation == "connect":
-		return errors.New("--operation connect: custom resources have no subresource to connect to: want create, update, or delete")
-	case !slices.Contains([]string{"", verdict.Create, verdict.Update, verdict.Delete}, p.operation):
-		return fmt.Errorf("--operation %q: want create, update, or delete", p.operation)
+		return errors.New("--operation connect: custom resources have no subresource to connect to: want create, update, delete, or deletecollection")
+	case !slices.Contains([]string{"", verdict.Create, verdict.Update, verdict.Delete, verdict.DeleteCollection}, p.operation):
+		return fmt.Errorf("--operation %q: want create, update, delete, or deletecollection", p.operation)
 	case p.operation == verdict.Create && (len(o.Olds) > 0 || o.Base != ""):
 		return errors.New("--operation create: a create has no old object: do not set --old or --base")
-	case (p.operation == verdict.Create || p.operation == verdict.Delete) && o.Subresource != "":
+	case p.operation != "" && p.operation != verdict.Update && o.Subresource != "":
 		return fmt.Errorf("--operation %s: a subresource can only be updated: do not set --subresource", p.operation)
 	case len(p.paths) > 0 && o.upgrades():
 		return fmt.Errorf("--policy: an upgrade check compares CRDs: do not set %s", o.upgrade())
-	case len(p.paths) > 0 && o.Subresource == "scale":
-		return errors.New("--policy: policies see a Scale instead of the object: do not set --subresource scale")
 	case len(p.paths) > 0 && o.Pipe:
 		return errors.New("--pipe: its requests are not evaluated by policies: do not set --policy")
 	}

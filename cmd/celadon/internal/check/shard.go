@@ -81,13 +81,13 @@ func (o *Options) checkParts() (err error) {
 	return o.checkReport()
 }
 
-// elsewhere reports whether another shard decides an object. An object that could not be read from a
+// elsewhere reports whether another shard validates an object. An object that could not be read from a
 // cluster is always reported, because another shard may have read it.
 func (o *Options) elsewhere(rep *finding.Object) bool {
 	return (rep.Key != "" || !o.Cluster.On) && !o.owns(rep.Key)
 }
 
-// owns reports whether this shard decides the object with the given key.
+// owns reports whether this shard validates the object with the given key.
 func (o *Options) owns(key string) bool {
 	return o.shard.Of <= 1 || shardOf(key, o.shard.Of) == o.shard.Index
 }
@@ -128,6 +128,9 @@ func (o *Options) significantFlags() []string {
 		{"--helm", len(o.Charts) > 0},
 		{"--ignore-field=" + strings.Join(o.IgnoreFields, ","), len(o.IgnoreFields) > 0},
 		{"--substitute", len(o.Substitute) > 0},
+		{"--apply=" + o.Apply, o.Apply != ""},
+		{"--field-manager=" + o.FieldManager, o.FieldManager != ""},
+		{"--force-conflicts", o.ForceConflicts},
 		{"--crd-old", len(o.CRDOlds) > 0},
 		{finding.StrictKinds, o.StrictKinds},
 		{finding.NoVet, o.NoVet},

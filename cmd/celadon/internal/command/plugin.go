@@ -30,7 +30,7 @@ func (s Streams) called() string {
 	return s.Name
 }
 
-// Rename replaces "celadon" by name in usage and help texts.
+// Rename replaces "celadon" by name in usage and help messages.
 func Rename(root *cobra.Command, name string) {
 	if name == "" || name == own {
 		return

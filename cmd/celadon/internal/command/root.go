@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -53,8 +53,7 @@ func Complete(root *cobra.Command, topics Topics) {
 					return cmd.Help()
 				}
 				shells := names(cmd)
-				last := len(shells) - 1
-				return SeeHelp(cmd, fmt.Errorf("%q: no such shell: want %s or %s", args[0], strings.Join(shells[:last], ", "), shells[last]))
+				return SeeHelp(cmd, fmt.Errorf("%q: no such shell: want %s", args[0], phrase.Or(shells)))
 			}
 		}
 	}
@@ -137,7 +136,7 @@ func Values(cmd *cobra.Command, flag string, values ...string) {
 // KubeVersions completes --kube-version with the supported versions.
 func KubeVersions(cmd *cobra.Command, flags ...string) {
 	var versions []string
-	for minor := types.Newest; minor >= types.Oldest; minor-- {
+	for minor := types.Last; minor >= types.Oldest; minor-- {
 		versions = append(versions, types.Version{Minor: minor}.String())
 	}
 	for _, flag := range flags {

@@ -22,6 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/secret"
 )
@@ -69,8 +70,16 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	}
 	known := catalog.New(catalog.Config{Engine: engine.Config{Converter: converter}, Lazy: true})
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(crds))
+	var versions []string
 	for i, c := range crds {
 		definitions[i] = c.crd
+		for j := range c.crd.Spec.Versions {
+			versions = append(versions, c.crd.Spec.Versions[j].Name)
+		}
+	}
+	if o.To != "" && !slices.Contains(versions, o.To) {
+		slices.Sort(versions)
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("--to %q: want %s", o.To, phrase.Or(slices.Compact(versions)))}
 	}
 	if err := known.Apply(definitions, nil); err != nil { // the other CRDs are known
 		broken = true
@@ -174,7 +183,8 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	return mask.Object(withOwnMetadata(out, doc.Object)), command.OK, nil
 }
 
-// unanswered marks an error as "not checked" if the converter did not respond.
+// unanswered rewrites an error that left a conversion undecided: "not checked" if the converter failed, or advice to name a
+// converter if there is none.
 func unanswered(err error) error {
 	var failed *conversion.Error
 	var unknown *engine.NotCheckedError

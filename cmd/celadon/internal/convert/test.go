@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
@@ -45,7 +46,7 @@ func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the generator")
 	f.StringArrayVar(&o.Ignore, "ignore", nil, "ignore changes at and below `PATH`, such as spec.hosts[*].name (repeatable)")
 	f.StringVar(&o.CasesOut, "cases-out", "", "write the findings as suites for celadon test into `DIR`")
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+phrase.Or(Outputs))
 	o.Config.Section = "convert-test"
 	o.Config.Add(f)
 	config.FromTree.Set(f, "crd", "output")
@@ -60,7 +61,7 @@ func (o *TestOptions) Check() error {
 	case o.Objects <= 0:
 		return fmt.Errorf("--objects %d: want 1 or more", o.Objects)
 	case !slices.Contains(Outputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(Outputs))
 	}
 	for _, path := range o.Ignore {
 		if _, err := engine.ParsePath(path); err != nil || path == "" {

@@ -88,6 +88,9 @@ func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 	if verdict != nil && verdict.Bug != nil {
 		return nil, &internalError{verdict.Bug}
 	}
+	if verdict != nil && len(verdict.Kept) > 0 {
+		p.kept = finding.Kept(p.after.doc.Location(), verdict.Kept)
+	}
 	return verdict, nil
 }
 

@@ -113,7 +113,7 @@ func estimates(from, to *vet.Report) (list []Estimate) {
 // rejects reports whether only the new version rejects the CRD.
 func (u *KubeVersions) rejects() bool { return u != nil && u.From.Accepted && !u.To.Accepted }
 
-// verdict describes the verdicts of both versions on the CRD in a line. It returns "" if both accept it.
+// verdict describes the verdicts of both versions on the CRD on one line. It returns "" if both accept it.
 func (u *KubeVersions) verdict() untrusted.Safe {
 	switch {
 	case u.rejects():
@@ -134,7 +134,7 @@ func (u *KubeVersions) causes() []finding.KubeVersionCause {
 	return u.To.Causes
 }
 
-// causeText describes a cause in a line.
+// causeText describes a cause on one line.
 func causeText(c finding.KubeVersionCause) untrusted.Safe {
 	message, _, _ := strings.Cut(c.Message, "\n")
 	if message = preview.Middle(message, shown); c.Field == "" {
@@ -176,7 +176,7 @@ func (p *textPrinter) upgrade(b *strings.Builder, u *KubeVersions) {
 	}
 }
 
-// text describes an estimate in a line.
+// text describes an estimate on one line.
 func (e *Estimate) text() untrusted.Safe {
 	return untrusted.Sprintf("%s %s: estimated cost %s, was %s: %s of the limit", e.Version, phrase.Rule(e.Path, e.Index), phrase.Number(e.To), phrase.Number(e.From), phrase.Share(e.To, e.Limit))
 }

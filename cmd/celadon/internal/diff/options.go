@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
@@ -68,7 +68,7 @@ func (o *Options) check(paths []string) error {
 	dashes := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == "-" }))
 	switch {
 	case o.two() && len(paths) != 2:
-		return fmt.Errorf("%d paths: want OLD and NEW, or PATH with --base REV", len(paths))
+		return fmt.Errorf("diff compares two paths (got %d): OLD and NEW, or PATH with --base REV", len(paths))
 	case o.Cluster.On && (o.Base != "" || len(o.Objects) > 0):
 		return errors.New("--cluster: provides the old CRDs and the objects: do not set --base or --objects")
 	case o.ToKubeVersion != "" && o.Base != "":
@@ -78,7 +78,7 @@ func (o *Options) check(paths []string) error {
 	case len(paths) == 0 && !o.wholeCluster():
 		return errors.New("no CRDs given: want a file or a folder")
 	case !slices.Contains(Outputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(Outputs))
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case o.Convert.URL != "" && len(o.Objects) == 0 && !o.Cluster.On:

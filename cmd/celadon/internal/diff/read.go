@@ -25,6 +25,7 @@ type definition struct {
 type pair struct {
 	name          string
 	before, after *definition
+	kept          error // the note about fields that kubectl apply keeps, or nil
 }
 
 // sides holds the old and new CRDs.

@@ -126,6 +126,9 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %w", p.name, err))
 			continue
 		}
+		if p.kept != nil {
+			d.Complain(p.kept)
+		}
 		if crd.Update != nil && crd.Update.Undecided {
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))
 		}

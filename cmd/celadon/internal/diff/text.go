@@ -170,7 +170,7 @@ func (w *Witness) details() (lines []untrusted.Safe) {
 	return lines
 }
 
-// remarks returns the causes of a rejection, and other remarks on the example, in a line each.
+// remarks returns the causes of a rejection, and other remarks on the example, one per line.
 func (w *Witness) remarks() []untrusted.Safe {
 	lines := w.causes()
 	for _, change := range w.Kept {

@@ -103,7 +103,7 @@ func (w *Witness) describe() string {
 	return strings.Join(parts, "; ")
 }
 
-// causes returns the causes in a line each. The API server adds a cause without a field if it did not
+// causes returns the causes, one per line. The API server adds a cause without a field if it did not
 // evaluate some rules; it is omitted.
 func (w *Witness) causes() (lines []untrusted.Safe) {
 	for _, c := range w.Causes {
@@ -216,7 +216,7 @@ func (r *Report) conclusion() string {
 	case r.Proved:
 		return "compatible (proved)"
 	case r.Summary.Unreadable > 0:
-		return "unknown: some input is unreadable"
+		return "unknown"
 	case r.Summary.unproved > 0:
 		return "no breaking change found (not proved)"
 	}

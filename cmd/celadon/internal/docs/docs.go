@@ -20,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/text/filename"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/publish"
@@ -52,7 +53,7 @@ func (o *DocsOptions) Check() error {
 	case len(o.CRDs) == 0:
 		return errors.New("no CRDs given: want files or folders")
 	case !slices.Contains(DocsOutputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(DocsOutputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(DocsOutputs))
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	}

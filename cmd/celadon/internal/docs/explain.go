@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/publish"
 )
@@ -52,7 +53,7 @@ func (o *ExplainOptions) Check(args []string) error {
 	case o.MaxDepth > 0 && !o.Recursive:
 		return errors.New("--max-depth requires --recursive")
 	case !slices.Contains(ExplainOutputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(ExplainOutputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(ExplainOutputs))
 	}
 	return nil
 }

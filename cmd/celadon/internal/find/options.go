@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
@@ -58,7 +59,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
-	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+phrase.Or(Outputs))
 	o.Config.Add(f)
 	config.FromTree.Set(f, "crd", "output")
 	config.Stricter.Set(f, "kube-version")
@@ -80,9 +81,9 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	case len(o.Policies) > 0 && !slices.Contains([]string{"refused", "error", "all"}, o.Want):
 		return fmt.Errorf("--want %q: with --policy, want refused, error, or all", o.Want)
 	case !slices.Contains(Wants, o.Want):
-		return fmt.Errorf("--want %q: want %s", o.Want, strings.Join(Wants, ", "))
+		return fmt.Errorf("--want %q: want %s", o.Want, phrase.Or(Wants))
 	case !slices.Contains(Outputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(Outputs))
 	case o.one && !o.at:
 		return fmt.Errorf("--rule %d: use it with --at PATH, because rules are numbered per path", o.Rule)
 	case o.Rule < 0:

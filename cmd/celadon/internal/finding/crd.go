@@ -1,5 +1,10 @@
 package finding
 
+import (
+	"fmt"
+	"strings"
+)
+
 // CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published
 // contract.
 type CRD struct {
@@ -21,8 +26,15 @@ type CRD struct {
 
 	// Update is set if the CRD replaces another.
 	Update bool `json:"-"`
+	// Kept lists the fields of the stored CRD that kubectl apply keeps, with their values.
+	Kept []string `json:"-"`
 	// Bug is an internal error.
 	Bug error `json:"-"`
+}
+
+// Kept returns a note about fields that kubectl apply keeps.
+func Kept(location string, fields []string) error {
+	return fmt.Errorf("%s: kubectl apply keeps %s of the stored CRD: set it in the file to change it; kubectl replace removes it", location, strings.Join(fields, ", "))
 }
 
 // CRDSummary counts the CRDs of a run.

@@ -8,11 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // Verdicts of a report.
@@ -40,13 +42,17 @@ type Object struct {
 	Item     int    `json:"item"`
 	Line     int    `json:"line"`
 	Identity
-	Operation   string   `json:"operation,omitempty"`
-	Subresource string   `json:"subresource"`
-	Verdict     string   `json:"verdict"`
-	Cost        int64    `json:"cost"`
-	Status      *Status  `json:"status,omitempty"`
-	Causes      []Cause  `json:"causes"`
-	Warnings    []string `json:"warnings"`
+	Operation   string `json:"operation,omitempty"`
+	Subresource string `json:"subresource"`
+	// Apply is the kind of an update that is not a replacement: client, server, or none. OldFile is the file of the old object
+	// in git, if the object has moved.
+	Apply    string   `json:"apply,omitempty"`
+	OldFile  string   `json:"oldFile,omitempty"`
+	Verdict  string   `json:"verdict"`
+	Cost     int64    `json:"cost"`
+	Status   *Status  `json:"status,omitempty"`
+	Causes   []Cause  `json:"causes"`
+	Warnings []string `json:"warnings"`
 	// Policies holds the effects of validating policies, Mutations those of mutating policies, and
 	// AuditAnnotations the annotations of the audit event.
 	Policies         []PolicyDecision  `json:"policies,omitempty"`
@@ -111,6 +117,11 @@ type Object struct {
 	// input.
 	Key string `json:"-"`
 	At  int64  `json:"-"`
+}
+
+// Conflicts reports whether server-side apply is rejected because others manage its fields.
+func (o *Object) Conflicts() bool {
+	return o.Apply == string(apply.Server) && o.Status != nil && o.Status.Reason == string(metav1.StatusReasonConflict) && len(o.Causes) > 0
 }
 
 // Identity holds the fields that identify an object.

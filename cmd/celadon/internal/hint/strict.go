@@ -22,7 +22,7 @@ func Strict(strict []engine.StrictError, excerpts *excerpt.Excerpts) []finding.L
 	return locations
 }
 
-// Key returns what to write in place of an unknown key of a CRD, or of the metadata of an object, at a path. It returns "" if
+// Key returns what to write instead of an unknown key of a CRD, or of the metadata of an object, at a path. It returns "" if
 // that is unknown.
 func Key(path string) string {
 	near := vet.NearestKey(path)

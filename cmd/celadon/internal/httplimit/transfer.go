@@ -10,7 +10,7 @@ import (
 
 const (
 	// Free is the number of bytes that a transfer may hold without taking them from its Budget. The
-	// limit on connections bounds these bytes, too.
+	// limit on connections bounds these bytes as well.
 	Free = 64 << 10
 	// A transfer must move LeastBytes, or the rest of its data, in each Window. Otherwise it is ended.
 	LeastBytes = 32 << 10

@@ -51,7 +51,7 @@ func newCRDPart(doc *input.Document) *crdPart {
 	})
 	c.versions = sync.OnceValue(func() *enginevet.Report {
 		cfg := enginevet.Config{Beta: true}
-		for _, v := range types.Versions() {
+		for _, v := range types.Released() {
 			cfg.KubeVersions = append(cfg.KubeVersions, v.String())
 		}
 		r, err := enginevet.Vet(context.Background(), c.data, cfg)

@@ -72,7 +72,7 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 	return &protocol.Hover{Contents: plainText(strings.Join(lines, "\n")), Range: &at}
 }
 
-// versions describes the estimates of a rule in all Kubernetes versions in a line, or returns "".
+// versions describes the estimates of a rule in all Kubernetes versions on one line, or returns "".
 func (e *expression) versions() string {
 	if e.crd == nil || e.crd.crd == nil {
 		return "" // a marker in Go source

@@ -10,7 +10,7 @@ import (
 )
 
 // lints offers the replacements that lints suggest for the rules of the range. None is preferred if
-// it may decide objects differently.
+// it may validate objects differently.
 func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
 	report := of.crd.vetted.Report

@@ -9,7 +9,7 @@ import (
 )
 
 // TestLintActions checks that the replacement of a lint is offered, and that it is not preferred because
-// it may decide objects differently.
+// it may validate objects differently.
 func TestLintActions(t *testing.T) {
 	t.Parallel()
 	const rule = "self.replicas <= self.maxReplicas"

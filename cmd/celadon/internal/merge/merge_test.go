@@ -93,7 +93,7 @@ func TestMalformedReports(t *testing.T) {
 		"unknown":                {edit(`"warnings":[]`, `"warnings":[],"wahr":1`), `unknown field "object.wahr"`},
 		"twice":                  {edit(`"cost":1`, `"cost":1,"cost":1`), `duplicate field "object.cost"`},
 		"interrupted":            {edit(`"unreadable":0`, `"unreadable":0,"interrupted":true`), "does not cover all objects"},
-		"NUL within":             {edit(`"name":"a"`, "\"name\":\"\x00\""), "line 3: not a line of celadon check"},
+		"NUL within":             {edit(`"name":"a"`, "\"name\":\"\x00\""), "line 3: not a line of a report"},
 		"a long line":            {edit(`"name":"a"`, `"name":"`+strings.Repeat("a", maxLine)+`"`), "line 3: more than 32 MiB"},
 		"a CRD without a status": {edit(`"accepted":true`, `"accepted":false`), "line 2: crd: no status"},
 		"a list":                 {"[]\n", "line 1: not a line"},
@@ -141,7 +141,7 @@ func TestDoubledObject(t *testing.T) {
 	}
 }
 
-// heldBy500 limits the memory for a merge of 500 reports, as documented in docs/fleet.md.
+// heldBy500 limits the memory for a merge of 500 reports, as documented in docs/cluster.md.
 const heldBy500 = 12 << 20
 
 // TestConstantMemory merges 500 reports, either shards of one source or different sources, with few

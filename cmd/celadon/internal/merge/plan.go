@@ -72,9 +72,9 @@ func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 // named returns an error that names the file, if err does not name it already.
 func named(file string, err error) error {
 	if strings.HasPrefix(err.Error(), file+":") || strings.Contains(err.Error(), " "+file+":") {
-		return fmt.Errorf("%w: it is not merged", err)
+		return fmt.Errorf("%w; not merged", err)
 	}
-	return fmt.Errorf("%s: %w: it is not merged", file, err)
+	return fmt.Errorf("%s: %w; not merged", file, err)
 }
 
 // add adds a report after comparing it with the first report and with the reports of its source.

@@ -114,7 +114,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// native in place of inBrowser makes the page send its requests to the server.
+// native instead of inBrowser makes the page send its requests to the server.
 var inBrowser, native = []byte(`data-engine="wasm"`), []byte(`data-engine="native"`)
 
 func (p *page) file(w http.ResponseWriter, r *http.Request, name string) {

@@ -13,7 +13,7 @@ import (
 // shell completes.
 func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 	var versions []string
-	for minor := types.Newest; minor >= types.Oldest; minor-- {
+	for minor := types.Last; minor >= types.Oldest; minor-- {
 		versions = append(versions, types.Version{Minor: minor}.String())
 	}
 	command.Values(cmd, "kube-version", versions...)

@@ -128,7 +128,7 @@ func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error
 	return admission.RequestOf(review)
 }
 
-// inTime decides a request. It returns the error of ctx when the request's timeout has passed. Some
+// inTime validates a request. It returns the error of ctx when the request's timeout has passed. Some
 // libraries of the API server ignore the context, so a decision may continue in the background. It
 // keeps its turn until it ends, which limits the number of such decisions. If inTime returns a
 // decision, the caller must end the turn.

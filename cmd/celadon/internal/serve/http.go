@@ -44,7 +44,7 @@ const (
 	stopTimeout = maxTimeout + 5*time.Second
 )
 
-// A decide decides a request: it is a Set's Validate or Mutate.
+// A decide validates a request: it is a Set's Validate or Mutate.
 type decide func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error)
 
 // A server serves HTTP requests with a set of CRDs.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
 // A certificate is the server's certificate, which is read again when its files change.
@@ -19,7 +21,7 @@ type certificate struct {
 func (c *certificate) load() error {
 	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		return fmt.Errorf("certificate %s: %w", c.certFile, err)
+		return fmt.Errorf("--tls-cert %s: %w", c.certFile, input.WithoutPath(err))
 	}
 	c.current.Store(&cert)
 	if cert.Leaf != nil {

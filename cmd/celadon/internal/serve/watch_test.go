@@ -68,7 +68,7 @@ func TestServeFolderChanges(t *testing.T) {
 	if r := s.review("/validate", replicas("Gamma", "15")); r.Allowed {
 		t.Errorf("gamma: %+v", r)
 	}
-	// A folder that was created later is watched, too.
+	// A folder that was created later is watched as well.
 	replace(t, filepath.Join(dir, "2/more/c.yaml"), crdOf(t, "Gamma", "20"))
 	s.await("the change below is seen", func() bool { return s.reloads() == 2 })
 	if r := s.review("/validate", replicas("Gamma", "15")); !r.Allowed {

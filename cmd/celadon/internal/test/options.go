@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -79,7 +79,7 @@ func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
 	case len(paths) == 0:
 		return errors.New("no suites given: want files or folders (see celadon test --help)")
 	case !slices.Contains(Outputs, o.Output):
-		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(Outputs))
 	case stdin && (o.Watch || o.Update):
 		return errors.New("--watch and --update: standard input is not a file: want files or folders")
 	case slices.Contains(o.CRDs, "-") && slices.Contains(paths, "-"):

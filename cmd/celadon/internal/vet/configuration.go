@@ -17,7 +17,7 @@ type Builtins interface {
 	ValidateConfiguration(object map[string]any) (*engine.Result, error)
 }
 
-// isConfiguration reports whether Builtins decides a document as a file of kube-apiserver.
+// isConfiguration reports whether Builtins validates a document as a file of kube-apiserver.
 func (v *vetter) isConfiguration(doc *input.Document) bool {
 	return v.builtins != nil && doc.Err == nil && v.builtins.IsConfiguration(doc.Object)
 }

@@ -13,15 +13,19 @@ import (
 )
 
 // versions sets the Kubernetes versions of cfg. Without --kube-version, the newest decides and the
-// verdicts of all are reported.
+// verdicts of all released ones are reported. Of a list, the newest released version decides the texts.
 func (o *Options) versions(cfg *vet.Config) error {
-	list := types.Versions()
+	list := types.Released()
 	if o.KubeVersion != "" {
 		var err error
 		if list, err = types.ParseVersions(o.KubeVersion); err != nil {
 			return fmt.Errorf("--kube-version: %w", err)
 		}
-		cfg.KubeVersion = list[len(list)-1].String()
+		newest := len(list) - 1
+		if newest > 0 && list[newest].Preview() {
+			newest--
+		}
+		cfg.KubeVersion = list[newest].String()
 		cfg.AdviseAll = len(list) > 1
 	}
 	if len(list) > 1 {
@@ -128,7 +132,7 @@ func versionSentence(list []vet.KubeVersion) string {
 	return strings.Join(parts, "; ")
 }
 
-// RuleVersions describes the estimates of a rule in all Kubernetes versions of a report in a line,
+// RuleVersions describes the estimates of a rule in all Kubernetes versions of a report on one line,
 // such as "Kubernetes 1.28 to 1.30: does not compile; 1.31 to 1.37: 47". It returns "" if the report
 // has a single Kubernetes version or not this rule.
 func RuleVersions(r *vet.Report, version, path string, index int) string {

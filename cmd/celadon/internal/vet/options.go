@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
@@ -44,7 +45,7 @@ func Outputs() []string { return append([]string{"text", "json"}, print.Lists().
 
 // KubeVersions returns the values of --kube-version, newest first.
 func KubeVersions() (list []string) {
-	for minor := types.Newest; minor >= types.Oldest; minor-- {
+	for minor := types.Last; minor >= types.Oldest; minor-- {
 		list = append(list, types.Version{Minor: minor}.String())
 	}
 	return list
@@ -60,7 +61,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive ones")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only errors: in text only the output of kubectl, in other formats no warnings, lints, and advice")
 	f.BoolVar(&o.Find, "find", false, "also search for objects on which a rule fails to evaluate, and for proofs that a rule rejects nothing (takes seconds per CRD)")
-	f.StringVar(&o.Fix, "fix", "", "set the suggested bounds and correct certain mistakes in the files and show the changes, with =suggested also mistakes that can mean something else; with --find, also guard rules that fail (see docs/fix.md)")
+	f.StringVar(&o.Fix, "fix", "", "set the suggested bounds and correct certain mistakes in the files and show the changes, with =suggested also mistakes that can mean something else; with --find, also guard rules that fail (see docs/vet.md)")
 	f.Lookup("fix").NoOptDefVal = certain
 	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit with 1 if there is something to fix")
 	f.StringArrayVar(&o.NoLints, "no-lint", nil, "disable the lint `NAME` (repeatable)")
@@ -162,5 +163,5 @@ func (o *Options) printer(format string, terminal, to io.Writer) (printer, error
 	if list := print.NewList(format, out, "celadon vet", command.Version()); list != nil {
 		return &listPrinter{list, format == "junit", o.Quiet}, nil
 	}
-	return nil, fmt.Errorf("--output %q: want one of %s", format, strings.Join(Outputs(), ", "))
+	return nil, fmt.Errorf("--output %q: want %s", format, phrase.Or(Outputs()))
 }

@@ -208,7 +208,7 @@ func (s *policySummary) count(one *vettedPolicy) {
 	s.Lints += len(one.policy.Lints)
 }
 
-// String returns the counts in a line.
+// String returns the counts on one line.
 func (s *policySummary) String() string {
 	var kinds []string
 	for _, of := range []struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -31,6 +32,8 @@ type vetted struct {
 	kubeVersions []string
 	// operation is "update" if --old has the CRD, otherwise "create".
 	operation string
+	// kept lists the fields of the stored CRD that kubectl apply keeps.
+	kept []string
 	// problem is the reason why report is nil.
 	problem error
 	bug     bool
@@ -48,7 +51,7 @@ type vetted struct {
 	compact []byte
 }
 
-// Run runs celadon vet.
+// Run vets the CRDs and policies in paths and writes the report. Its error has the exit code.
 func Run(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
 	if dirs, err := goPatterns(paths); err != nil || len(dirs) > 0 {
 		if err == nil {
@@ -95,6 +98,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		sum.count(one)
 		if one.limited != nil {
 			streams.Complain(fmt.Errorf("%s: %w", one.doc.Location(), one.limited))
+		}
+		if len(one.kept) > 0 {
+			streams.Complain(finding.Kept(one.doc.Location(), one.kept))
 		}
 		return printer.crd(one)
 	}).Run(ctx)
@@ -215,6 +221,10 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	cfg := v.cfg
 	if cfg.Old = v.old(doc.Identity().Name); cfg.Old != nil {
 		one.operation = "update"
+		var applied []byte
+		if applied, one.kept = resource.Applied(doc, cfg.Old); applied != nil {
+			data = applied
+		}
 	}
 	cfg.DuplicateKeys = doc.Duplicate
 	one.report, one.problem = vet.Vet(ctx, data, cfg)

@@ -16,7 +16,7 @@ type Backup struct {
 	Spec BackupSpec `json:"spec"`
 }
 
-// BackupSpec says what is copied, and where to.
+// BackupSpec selects the volumes to copy, and the destination.
 //
 // +kubebuilder:validation:XValidation:rule="self.from.url != self.to.url",message="from and to are the same"
 type BackupSpec struct {

@@ -2,7 +2,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackupSpec says what is backed up, and when.
+// BackupSpec selects the volumes to back up, and the time.
 // +kubebuilder:validation:XValidation:rule="self.keep <= self.keepAtMost",message="keep must not be more than keepAtMost",fieldPath=".keep"
 type BackupSpec struct {
 	// Schedule is as cron has it.
@@ -10,7 +10,7 @@ type BackupSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.split(' ').size() == 5",message="must have five fields"
 	Schedule string `json:"schedule"`
 
-	// Volume is what is backed up.
+	// Volume is the volume to back up.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is immutable"
 	Volume string `json:"volume"`
@@ -27,7 +27,7 @@ type BackupSpec struct {
 	KeepAtMost *int32 `json:"keepAtMost,omitempty"`
 }
 
-// BackupStatus is what the operator has done.
+// BackupStatus describes the last backup.
 type BackupStatus struct {
 	// +kubebuilder:validation:Enum=Pending;Scheduled
 	// +optional

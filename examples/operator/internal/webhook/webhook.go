@@ -24,7 +24,7 @@ func Add(mgr ctrl.Manager, cfg celadon.Config) error {
 		Complete(&CRDReconciler{mgr.GetClient(), set})
 }
 
-// A Handler decides requests with a set of CRDs.
+// A Handler validates requests with a set of CRDs.
 type Handler struct{ Set *celadon.Set }
 
 // Handle returns the response that the API server would give with the CRDs of the set.

@@ -22,6 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/types"
 )
 
 const (
@@ -63,8 +64,25 @@ func (c *Flags) Add(f *pflag.FlagSet) {
 }
 
 // Defaults sets the flags of cmd that the command line does not set from the command's section of the
-// configuration file. It returns the section's values for the command's arguments.
+// configuration file. It returns the section's values for the command's arguments. It also writes a note if
+// the flags select a version that Kubernetes has not released.
 func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []string, err error) {
+	arguments, err = c.defaults(cmd, stderr)
+	for _, name := range []string{kubeVersion, "to-" + kubeVersion} {
+		flag := cmd.Flags().Lookup(name)
+		if err != nil || flag == nil {
+			continue
+		}
+		list, _ := types.ParseVersions(flag.Value.String())
+		if last := len(list) - 1; last >= 0 && list[last].Preview() {
+			fmt.Fprintf(stderr, "celadon: Kubernetes %s is a preview: it is not released, and its answers can change\n", list[last])
+			break
+		}
+	}
+	return arguments, err
+}
+
+func (c *Flags) defaults(cmd *cobra.Command, stderr io.Writer) (arguments []string, err error) {
 	f, err := c.find(cmd.Context(), stderr)
 	if f == nil || err != nil {
 		return nil, err
@@ -83,11 +101,11 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 		if err == nil {
 			values, err = f.paths(cmd.Flags(), flag, values)
 		}
-		var older *olderVersionError
+		var other *otherVersionError
 		switch {
-		case errors.As(err, &older):
+		case errors.As(err, &other):
 			if !cmd.Flags().Changed(key) {
-				fmt.Fprintf(stderr, "celadon: %s: %s.%s: %s\n", f.name, section, key, older)
+				fmt.Fprintf(stderr, "celadon: %s: %s.%s: %s\n", f.name, section, key, other)
 			}
 			continue
 		case err != nil:
@@ -158,7 +176,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 func named(path string) (*file, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
+		return nil, fmt.Errorf("--config: %s: %w", path, input.WithoutPath(err))
 	}
 	defer f.Close()
 	data, err := input.ReadAll(f, Most)
@@ -241,10 +259,10 @@ func KubeVersion(data []byte, command string) (version, note string, err error) 
 	if err == nil {
 		err = stricter(kubeVersion, values)
 	}
-	var older *olderVersionError
+	var other *otherVersionError
 	switch {
-	case errors.As(err, &older):
-		return "", fmt.Sprintf("%s.%s: %s", command, kubeVersion, older), nil
+	case errors.As(err, &other):
+		return "", fmt.Sprintf("%s.%s: %s", command, kubeVersion, other), nil
 	case err != nil:
 		return "", "", fmt.Errorf("%s.%s: %w", command, kubeVersion, err)
 	}

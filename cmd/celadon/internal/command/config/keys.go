@@ -91,11 +91,11 @@ func (c *Flags) allows(f *file, section, key string, flag *pflag.Flag, values []
 
 const kubeVersion = "kube-version"
 
-// An olderVersionError reports a kube-version that a file in the tree may not set. It is a note: the key is ignored.
-type olderVersionError struct{ version types.Version }
+// An otherVersionError reports a kube-version that a file in the tree may not set. It is a note: the key is ignored.
+type otherVersionError struct{ version types.Version }
 
-func (e *olderVersionError) Error() string {
-	return fmt.Sprintf("%s is ignored: it is older than the default, 1.%d, and could accept more: pass --kube-version %[1]s, or name the file with --config", e.version, types.Newest)
+func (e *otherVersionError) Error() string {
+	return fmt.Sprintf("%s is ignored: it is not the default, 1.%d, and could accept more: pass --kube-version %[1]s, or name the file with --config", e.version, types.Newest)
 }
 
 // stricter returns an error if the values could weaken a check.
@@ -117,8 +117,8 @@ func stricter(key string, values []string) error {
 			if err != nil {
 				return err
 			}
-			if newest := list[len(list)-1]; newest.Minor < types.Newest { // a list must be accepted by all
-				return &olderVersionError{newest}
+			if !slices.Contains(list, types.Version{Minor: types.Newest}) { // all versions must accept
+				return &otherVersionError{list[len(list)-1]}
 			}
 		}
 		return nil

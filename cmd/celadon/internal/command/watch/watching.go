@@ -60,7 +60,7 @@ func (w *Watcher) add() {
 			switch {
 			case err != nil || !d.IsDir():
 			case strings.HasPrefix(d.Name(), ".") && !within(path, w.paths):
-				return fs.SkipDir // readers skip hidden folders, too
+				return fs.SkipDir // readers skip hidden folders as well
 			default:
 				w.folder(path)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/findingtest"
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 

@@ -34,7 +34,7 @@ func (p *textPrinter) End(s *finding.Summary) error {
 // counts writes the last lines of a report.
 func counts(b *strings.Builder, s *finding.Summary) {
 	if s.Omitted > 0 {
-		untrusted.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
+		untrusted.Fprintf(b, "%s not shown\n", phrase.Count(s.Omitted, "more finding"))
 	}
 	untrusted.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
 	if s.Skipped > 0 {

@@ -15,7 +15,7 @@ import (
 // A Layout colors the lines of a text report as compilers do, and folds them at word boundaries. The zero value changes
 // nothing.
 type Layout struct {
-	// Color is set if the output is a terminal with colors. Its Writer must have Colors set, too.
+	// Color is set if the output is a terminal with colors. Its Writer must have Colors set as well.
 	Color bool
 	// Width is the number of columns of the terminal; 0 is unlimited.
 	Width int

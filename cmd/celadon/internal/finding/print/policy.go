@@ -146,7 +146,7 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	return o.finding(id, description, level, name, message, details...)
 }
 
-// decisions yields the findings of policies, except warnings, which the server sends, too.
+// decisions yields the findings of policies, except warnings, which the server sends as well.
 func (o object) decisions(yield func(finding.Finding) bool) bool {
 	for i := range o.Policies {
 		if d := &o.Policies[i]; d.Action != "Warn" && !yield(o.decision(d)) {

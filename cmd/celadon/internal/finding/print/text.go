@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -113,6 +116,12 @@ func ratcheted(b *strings.Builder, o *finding.Object) {
 // KubectlError returns the error as kubectl prints it, which depends on the number of causes.
 // kubectl prints nothing about duplicate keys in YAML, so for these it returns Celadon's message.
 func KubectlError(o *finding.Object) untrusted.Safe {
+	if o.Conflicts() {
+		return "error: " + untrusted.Lines(o.Status.Message, "- .") + "\n"
+	}
+	if text := refusedPatch(o); text != "" {
+		return text
+	}
 	var messages []string
 	seen := map[string]bool{}
 	for _, c := range o.Causes {
@@ -128,6 +137,9 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 	}
 	switch len(messages) {
 	case 0:
+		if o.Apply == string(apply.Server) && o.Status.Reason == "" {
+			return untrusted.Sprintf("Error from server: %s\n", Sentence(o.Status.Message))
+		}
 		if o.Duplicate {
 			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", place(o), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
@@ -141,6 +153,23 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 		return head + untrusted.Safe(messages[0]) + "\n"
 	}
 	return head + "\n* " + untrusted.Safe(strings.Join(messages, "\n* ")) + "\n"
+}
+
+// refusedPatch returns the error about a patch whose result the server cannot decode, without that result, or "".
+func refusedPatch(o *finding.Object) untrusted.Safe {
+	if o.Apply != string(apply.Client) || len(o.Causes) != 1 || o.Causes[0].Field != "patch" {
+		return ""
+	}
+	kind := field.ErrorTypeInvalid.String() + ": "
+	value, ok := strings.CutPrefix(o.Causes[0].Message, kind)
+	if !ok {
+		return ""
+	}
+	quoted, err := strconv.QuotedPrefix(value)
+	if err != nil {
+		return ""
+	}
+	return untrusted.Sprintf("The request is invalid: patch: %s\"…\"%s\n", kind, Sentence(value[len(quoted):]))
 }
 
 // Sentence returns a message of the server, escaped. Line breaks are kept only in the excerpt of an
@@ -186,6 +215,12 @@ func Where(b *strings.Builder, o *finding.Object) {
 		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
 	why(b, rules[finding.Location{}])
+	if o.Conflicts() {
+		b.WriteString("        remove these fields from the file to leave them to their managers, or take them with --force-conflicts\n")
+	}
+	if o.OldFile != "" {
+		untrusted.Fprintf(b, "        the old object is in %s\n", o.OldFile)
+	}
 	Following(b, o)
 }
 

@@ -163,7 +163,7 @@ func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	if err != nil || version.Major != "1" {
 		return "", fmt.Errorf("%s: Kubernetes %q.%q: use --kube-version X.Y", c, version.Major, version.Minor)
 	}
-	known := types.Version{Minor: min(max(minor, types.Oldest), types.Newest)}
+	known := types.Version{Minor: min(max(minor, types.Oldest), types.Last)}
 	if known.Minor != minor {
 		c.Warn(fmt.Errorf("%s runs Kubernetes 1.%d, which this build does not support: assuming %s", c, minor, known))
 	}

@@ -17,7 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
 func crdText(plural string) []byte {
@@ -220,7 +220,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestVersions checks that the server's version is mapped to one that this build supports.
 func TestVersions(t *testing.T) {
-	for minor, want := range map[string]string{"31": "1.31", "33+": "1.33", "3": "1.28", "99": "1.37", "x": ""} {
+	for minor, want := range map[string]string{"31": "1.31", "33+": "1.33", "3": "1.28", "99": "1.38", "x": ""} {
 		s := clustertest.Start(t)
 		s.Minor = minor
 		c := opened(t, s, Flags{All: true})

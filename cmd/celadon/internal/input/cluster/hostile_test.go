@@ -15,7 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
 // hostile lists responses to the list of things, each with the expected error.

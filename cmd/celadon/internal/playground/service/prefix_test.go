@@ -166,7 +166,7 @@ func shownCRD(t *testing.T, r *service.Service, q service.Request) bool {
 	return true
 }
 
-// strictly decodes a response. It reports false for an error, which the page would show in place of a verdict.
+// strictly decodes a response. It reports false for an error, which the page would show instead of a verdict.
 func strictly(t *testing.T, r *service.Service, q service.Request, into any) bool {
 	t.Helper()
 	question, err := json.Marshal(q)

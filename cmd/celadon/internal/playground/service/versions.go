@@ -48,7 +48,7 @@ func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 		return nil, err
 	}
 	list := []kubeVersion{}
-	for i, v := range types.Versions() {
+	for i, v := range types.Released() {
 		one := kubeVersion{Version: v.String(), CRDs: []versionCRD{}, Objects: []versionObject{}}
 		for _, vetted := range crds {
 			report := vetted.Report

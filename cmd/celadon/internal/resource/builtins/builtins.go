@@ -1,4 +1,4 @@
-// Package builtins connects package builtin to the commands that decide objects. It links most of kube-apiserver, so the
+// Package builtins connects package builtin to the commands that validate objects. It links most of kube-apiserver, so the
 // playground does without it.
 package builtins
 
@@ -19,6 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -90,7 +91,25 @@ func (Server) Resource(kind schema.GroupVersionKind) (policyrequest.Resource, bo
 	if r == nil {
 		return policyrequest.Resource{}, false
 	}
-	return policyrequest.Resource{Name: r.Name, Namespaced: r.Namespaced(), Type: r.Type}, true
+	others := func() []policy.Equivalent { return equivalents(r) }
+	return policyrequest.Resource{Name: r.Name, Namespaced: r.Namespaced(), Type: r.Type, Equivalents: others}, true
+}
+
+// equivalents returns the other versions of a resource, except those that clusters do not serve by default.
+func equivalents(r *builtin.Resource) (list []policy.Equivalent) {
+	converter := func(to schema.GroupVersionKind) func(map[string]any) (map[string]any, error) {
+		return func(object map[string]any) (map[string]any, error) { return builtin.Convert(object, to) }
+	}
+	for _, other := range builtin.Resources() {
+		same := other.Name == r.Name && (other.Group == r.Group || r.Kind == "Event") && other != r
+		if same && !strings.Contains(other.Version, "alpha") && !strings.Contains(other.Version, "beta") {
+			list = append(list, policy.Equivalent{
+				Resource: other.GroupVersion().WithResource(other.Name), Kind: other.GroupVersionKind,
+				Convert: converter(other.GroupVersionKind), Revert: converter(r.GroupVersionKind),
+			})
+		}
+	}
+	return list
 }
 
 // Absent implements policyrequest.Server.
@@ -131,7 +150,7 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 	req := builtin.Request{
 		Assume: w.Assume, NoObject: w.NoObject, KubeMinor: w.KubeMinor,
 		Kind: w.Kind, Object: w.Object, Raw: w.Raw, OldObject: w.OldObject, DuplicateKeys: w.DuplicateKeys,
-		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation,
+		Namespace: w.Namespace, Subresource: w.Subresource, FieldValidation: w.FieldValidation, Apply: w.Apply,
 	}
 	if w.User.Name != "" {
 		req.User = &user.DefaultInfo{Name: w.User.Name, UID: w.User.UID, Groups: w.User.Groups, Extra: w.User.Extra}

@@ -25,7 +25,7 @@ var ErrNoPolicy = errors.New("no admission policy")
 // ErrNoBinding reports a policy that has no effect because it has no binding.
 var ErrNoBinding = errors.New("the policy has no effect because it has no binding: add one")
 
-// Policies holds compiled policies.
+// Policies is the set of policies in the files, with the documents that could not be used.
 type Policies struct {
 	Set *policy.Set
 	// Problems lists documents that cannot be read, then invalid policies and bindings.

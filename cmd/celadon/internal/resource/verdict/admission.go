@@ -17,25 +17,30 @@ import (
 
 // Operations of Admission.
 const (
-	Create  = "create"
-	Update  = "update"
-	Delete  = "delete"
-	Connect = "connect"
+	Create = "create"
+	Update = "update"
+	Delete = "delete"
+	// DeleteCollection deletes an object by a request without a name.
+	DeleteCollection = "deletecollection"
+	Connect          = "connect"
 )
 
 // Admission holds the policies of a run and the requests for which they are evaluated.
 type Admission struct {
 	Policies *policies.Policies
 	User     policy.User
-	// Operation is Create, Update, or Delete. If it is "", objects with an old version are updates,
+	// Operation is Create, Update, Delete, or DeleteCollection. If it is "", objects with an old version are updates,
 	// and the others are creates.
 	Operation string
 }
 
 // operation returns the operation for all objects, or "" if it depends on the object.
 func (a *Admission) operation() string {
-	if a == nil {
+	switch {
+	case a == nil:
 		return ""
+	case a.Operation == DeleteCollection:
+		return Delete
 	}
 	return a.Operation
 }
@@ -46,8 +51,11 @@ func (d *decision) old() map[string]any {
 	if operation == Create {
 		return nil
 	}
-	if old, ok := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); ok {
-		return old
+	if d.before = d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); d.before != nil {
+		if file := d.before.file; file != d.doc.File {
+			d.report.OldFile = file
+		}
+		return d.before.value()
 	}
 	if operation == Update {
 		return d.doc.Object
@@ -60,8 +68,8 @@ func (d *decision) old() map[string]any {
 func (d *decision) delete(ctx context.Context) outcome {
 	d.report.Operation = Delete
 	stored := d.doc.Object
-	if old, ok := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); ok {
-		stored = old
+	if old := d.Olds.find(d.CRDs, d.doc.File, d.report.Identity); old != nil {
+		stored = old.value()
 	}
 	old, err := d.def.engine.Convert(ctx, stored, d.report.Version())
 	var notChecked *engine.NotCheckedError
@@ -77,7 +85,7 @@ func (d *decision) delete(ctx context.Context) outcome {
 	return outcome{verdict: finding.Valid}
 }
 
-// admitWrite evaluates the policies for a write that the CRD accepts. Without a verdict, they accept it, too.
+// admitWrite evaluates the policies for a write that the CRD accepts. Without a verdict, they accept it as well.
 func (d *decision) admitWrite(ctx context.Context, req engine.Request, object map[string]any) outcome {
 	if d.Admission == nil {
 		return outcome{}
@@ -89,7 +97,12 @@ func (d *decision) admitWrite(ctx context.Context, req engine.Request, object ma
 			return outcome{verdict: finding.Undecided, problem: "policies are not evaluated: the old object: " + err.Error()}
 		}
 	}
-	return d.admit(ctx, d.subject(ctx, d.doc.Object, old), object, old)
+	to := d.subject(ctx, d.doc.Object, old)
+	if d.Subresource == scaleName {
+		to = scales(to)
+		object, old = d.scaleOf(object), d.scaleOf(old)
+	}
+	return d.admit(ctx, to, object, old)
 }
 
 // subject returns the subject of an object of the CRD.
@@ -102,6 +115,9 @@ func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[stri
 	req := to.Request(policy.Operation(strings.ToUpper(d.report.Operation)), d.Admission.User)
 	req.Subresource, req.Namespace = d.report.Subresource, d.report.Namespace
 	req.Name, req.Object, req.OldObject = nameOf(object, old, d.doc.Object), object, old
+	if d.Admission.Operation == DeleteCollection {
+		req.Name = ""
+	}
 	return req
 }
 
@@ -110,9 +126,8 @@ func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[stri
 func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, old map[string]any) outcome {
 	req := d.policyRequest(&to, object, old)
 	req.SetServerFields(d.now())
-	mutating, validating := d.matchWebhooks(ctx, req)
-	if mutating.verdict != "" {
-		return mutating
+	if out := d.matchWebhooks(ctx, req, mutatingWebhooks); out.verdict != "" {
+		return out
 	}
 	res, err := d.Admission.Policies.Set.Evaluate(ctx, req)
 	if err != nil {
@@ -138,7 +153,7 @@ func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, 
 	case bug != nil:
 		return outcome{verdict: finding.Valid, bug: bug}
 	}
-	return validating
+	return d.matchWebhooks(ctx, req, validatingWebhooks)
 }
 
 // denied returns the outcome of a request that a policy denies.

@@ -19,11 +19,12 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// decideBuiltin decides an object of a built-in kind, and evaluates the policies.
+// decideBuiltin validates an object of a built-in kind, and evaluates the policies.
 func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	old := d.old()
 	to := d.builtin.Subject(d.doc.Object, old)
@@ -48,7 +49,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		}
 	case old != nil:
 		d.report.Operation = Update
-		if d.Subresource == "scale" {
+		if d.Subresource == scaleName {
 			w.Object, w.Raw, w.DuplicateKeys = d.scaled(), nil, nil
 		}
 	default:
@@ -57,9 +58,25 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	var policies *builtinAdmission
 	if d.Admission != nil {
 		policies = &builtinAdmission{decision: d, to: subject{to, d.builtin.Mergeable()}}
+		if d.Subresource == scaleName {
+			policies.to = subject{scales(to), d.builtins.Mergeable(scaleKind)}
+		}
 		w.User, w.Admission = d.Admission.User, policies
 	}
+	if w.Apply = d.kindOfWrite(old); w.Apply.Kind == apply.None {
+		return unsent(engine.Request{OldObject: old}, old)
+	}
 	res, err := d.builtin.Write(ctx, w)
+	if err == nil && w.Apply.Recreate && !res.Allowed && (policies == nil || policies.out.verdict == "") {
+		if out := (outcome{status: statusOf(res.Failure)}); out.refused() {
+			d.recreates()
+			w.OldObject, w.Apply = nil, apply.Write{}
+			res, err = d.builtin.Write(ctx, w)
+		}
+	}
+	if out, ended := mergesBuiltin(err); ended {
+		return out
+	}
 	var limit *engine.WorkLimitError
 	var bug *engine.InternalError
 	switch {
@@ -107,10 +124,12 @@ type builtinAdmission struct {
 	*decision
 	to  subject
 	out outcome
+	// validated is set once the validating policies ran. The server's code asks twice about the deletion of a Pod.
+	validated bool
 }
 
 func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
-	if !a.Admission.Policies.Mutates() || object == nil {
+	if object == nil {
 		return nil, true
 	}
 	object, changed, out := a.mutated(ctx, a.to, object, old)
@@ -121,7 +140,9 @@ func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]an
 }
 
 func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]any) bool {
-	a.out = a.admit(ctx, a.to.Subject, object, old)
+	if !a.validated {
+		a.validated, a.out = true, a.admit(ctx, a.to.Subject, object, old)
+	}
 	return a.out.verdict == ""
 }
 
@@ -139,7 +160,7 @@ func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 		}
 		if d.Diff {
 			given, _ := texts.Hide(d.doc.Object).(map[string]any)
-			r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), given, shown)
+			r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), given, d.withoutApplied(shown))
 		}
 		if d.Row && d.builtin.Exact() {
 			r.Row, r.Bug = d.builtinRow(ctx, aged(res.Object, d.now(), d.doc.Object, out.request.OldObject))
@@ -163,19 +184,25 @@ func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 		s.Outside(r.Causes)
 	case len(res.Strict) > 0:
 		r.Strict = append(r.Strict, excerpt.Strict(d.doc, res.Strict, excerpts)...)
-		for i := range r.Strict {
-			at := &r.Strict[i]
-			if at.Hint == "" {
-				at.Hint = builtinHint(props, at.Field)
-			}
-			if d.builtin.Exact() {
-				if minor := d.Server.FieldIntroduced(d.builtin.GroupVersionKind, at.Field); minor > d.minor() {
-					at.Hint = fmt.Sprintf("it needs Kubernetes 1.%d", minor)
-				}
-			}
-		}
+		d.builtinHints()
 	case d.builtin.Type != nil:
 		r.Strict = hint.MistypedAs(excerpts, d.builtin.Type)
+	}
+}
+
+// builtinHints adds hints on unknown fields.
+func (d *decision) builtinHints() {
+	props := d.builtinSchema()
+	for i := range d.report.Strict {
+		at := &d.report.Strict[i]
+		if at.Hint == "" {
+			at.Hint = builtinHint(props, at.Field)
+		}
+		if d.builtin.Exact() {
+			if minor := d.Server.FieldIntroduced(d.builtin.GroupVersionKind, at.Field); minor > d.minor() {
+				at.Hint = fmt.Sprintf("it needs Kubernetes 1.%d", minor)
+			}
+		}
 	}
 }
 

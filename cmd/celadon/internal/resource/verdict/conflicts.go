@@ -13,7 +13,7 @@ import (
 )
 
 // withoutCopies removes CRDs that equal another CRD of the same name, as in a repository that has a CRD
-// in its chart, too. Two CRDs of a name that differ are kept, because it is not clear which is meant.
+// in its chart as well. Two CRDs of a name that differ are kept, because it is not clear which is meant.
 func withoutCopies(given []crdRead) (kept []crdRead) {
 	first := map[string]crdRead{}
 	for _, r := range given {
@@ -29,7 +29,7 @@ func withoutCopies(given []crdRead) (kept []crdRead) {
 	return kept
 }
 
-// reportConflicts makes CRDs that differ from an earlier CRD of their name undecided, and the objects of their kinds, too.
+// reportConflicts makes CRDs that differ from an earlier CRD of their name undecided, and the objects of their kinds as well.
 func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use) {
 	c.conflicts = map[schema.GroupKind]string{}
 	for _, r := range conflicts {

@@ -44,7 +44,9 @@ func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.
 	}
 	cfg.Stored = cfg.Old == nil && r.Before == nil && resource.Stored(doc.Object) // otherwise it would be written
 	c.Update = cfg.Old != nil
-	verdict, err := vetDocument(ctx, doc, cfg)
+	applied, kept := resource.Applied(doc, cfg.Old)
+	c.Kept = kept
+	verdict, err := vetDocument(ctx, doc, applied, cfg)
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -63,14 +65,17 @@ func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.
 	return c
 }
 
-// vetDocument vets the CRD in a document. Few documents have keys that a server reports, so that their JSON
-// is needed.
-func vetDocument(ctx context.Context, doc *input.Document, cfg vet.Config) (*vet.Report, error) {
+// vetDocument vets the CRD in a document, or applied if it is not nil. Few documents have keys that a server reports, so that
+// their JSON is needed.
+func vetDocument(ctx context.Context, doc *input.Document, applied []byte, cfg vet.Config) (*vet.Report, error) {
+	if applied != nil {
+		return vet.Vet(ctx, applied, cfg)
+	}
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	if v.Minor == types.Newest {
+	if v.Minor >= types.Newest {
 		if crd, ok := resource.DecodeStrict(doc); ok {
 			return vet.VetCRD(ctx, crd, cfg)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -73,6 +74,7 @@ type Definition struct {
 	views     map[string]*view
 	// mergeables holds the versions for mutating policies.
 	mergeables map[string]func() *policyrequest.Mergeable
+	managers   *apply.Managers
 	problems   []error
 	// broken holds the rules that do not compile.
 	broken map[engine.RuleRef]bool
@@ -276,7 +278,7 @@ func (c *CRDs) Change(reads []resource.Read, remove []string) {
 	}
 }
 
-// Engine compiles a CRD. If it equals the CRD of its name in c, the result is the engine that decides objects. The
+// Engine compiles a CRD. If it equals the CRD of its name in c, the result is the engine that validates objects. The
 // errors are those of engine.Compile.
 func (c *CRDs) Engine(of *resource.Compact, cfg engine.Config) (*engine.Engine, error) {
 	crd := of.ForEngine()
@@ -339,6 +341,9 @@ func (c *CRDs) Found() []error {
 
 // namespaced reports whether a kind is namespaced. It returns true for unknown kinds.
 func (c *CRDs) namespaced(gk schema.GroupKind) bool {
+	if gk == (schema.GroupKind{Kind: "Namespace"}) { // whose requests have a namespace
+		return false
+	}
 	e := c.catalog.Find(gk)
 	return e == nil || e.Namespaced()
 }
@@ -369,5 +374,6 @@ func (def *Definition) compile() {
 	if e != nil {
 		def.engine, def.served, def.explainer, def.views = e, e.Info().Served, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
 		def.mergeables = newMergeables(def.CRD.ForEngine())
+		def.managers = apply.NewManagers(def.CRD.ForEngine())
 	}
 }

@@ -7,7 +7,7 @@
 // A document goes through four stages. Each of the first three may have the last word:
 //
 //	classify  is the document an object to be decided here?               classify.go
-//	route     which CRD, or which built-in kind, decides the object?      route.go
+//	route     which CRD, or which built-in kind, validates the object?      route.go
 //	decide    what does the server answer to the write?                   write.go, admission.go, upgrade.go
 //	describe  where are the errors, why, and what would be persisted?     describe.go
 //
@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -28,6 +29,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -39,6 +41,8 @@ type Config struct {
 	Validation string
 	// Subresource is status, scale, or "".
 	Subresource string
+	// Apply is how objects with an old version are written. Without a Kind, it depends on the objects.
+	Apply apply.Write
 	// Before holds the CRDs of --crd-old, and Olds the old objects, if any.
 	Before *CRDs
 	Olds   *Olds
@@ -51,7 +55,7 @@ type Config struct {
 	Filter *resource.Filter
 	// Among is set if the CRDs are among the documents. They are then not counted as objects.
 	Among bool
-	// Elsewhere, if not nil, reports whether another shard decides an object. Keyed adds the key of each object.
+	// Elsewhere, if not nil, reports whether another shard validates an object. Keyed adds the key of each object.
 	Elsewhere func(*finding.Object) bool
 	Keyed     bool
 	// Selector, if not nil, selects the objects that are reported.
@@ -70,7 +74,7 @@ type Config struct {
 	Observe func(engine.RuleRun)
 }
 
-// A Decider decides documents. It is safe for concurrent use.
+// A Decider validates documents. It is safe for concurrent use.
 type Decider struct {
 	Config
 	CRDs *CRDs
@@ -81,9 +85,12 @@ type Decider struct {
 	tables   sync.Map // of the rows of built-in kinds
 	assumed  sync.Map // the objects that admission plugins need but that were not given
 	calls    sync.Map // the numbers of calls of webhooks
+	// untracked is set if an old object does not tell which tool wrote it.
+	untracked atomic.Bool
+	immutable sync.Map // the files whose objects must be recreated
 }
 
-// New returns a Decider that decides objects by crds.
+// New returns a Decider that validates objects by crds.
 func New(cfg Config, crds *CRDs) *Decider {
 	if cfg.Filter == nil {
 		cfg.Filter = &resource.Filter{}
@@ -105,7 +112,7 @@ func (d *Decider) Problems() []error {
 
 // Notes returns remarks about the input that do not affect the verdicts.
 func (d *Decider) Notes() []error {
-	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.Filter.Notes(), d.callNotes())
+	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.Filter.Notes(), d.callNotes(), d.applyNotes())
 	var assumed []string
 	d.assumed.Range(func(object, _ any) bool {
 		assumed = append(assumed, object.(string))
@@ -113,13 +120,18 @@ func (d *Decider) Notes() []error {
 	})
 	if len(assumed) > 0 {
 		slices.Sort(assumed)
-		more := ""
-		if n := len(assumed) - maxNoted; n > 0 {
-			assumed, more = assumed[:maxNoted], fmt.Sprintf(", and %d more", n)
-		}
-		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s%s", strings.Join(assumed, ", "), more))
+		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s", someOf(assumed)))
 	}
 	return notes
+}
+
+// someOf returns the first names of a list.
+func someOf(names []string) string {
+	more := ""
+	if n := len(names) - maxNoted; n > 0 {
+		names, more = names[:maxNoted], fmt.Sprintf(", and %d more", n)
+	}
+	return strings.Join(names, ", ") + more
 }
 
 // maxNoted limits the names in a note.
@@ -130,15 +142,19 @@ type decision struct {
 	*Decider
 	doc    *input.Document
 	report *finding.Object
-	// def is the CRD that decides the object, and builtin its kind if that is built in. Both are nil before route.
+	// def is the CRD that validates the object, and builtin its kind if that is built in. Both are nil before route.
 	def     *Definition
 	builtin *policyrequest.Builtin
 	// subresource is set instead of them for an object that is only sent to a subresource.
 	subresource *subresource
 	// absence is set if a server does not serve the kind, although its group is built in.
 	absence *policyrequest.Absence
+	// before is the old object, or nil.
+	before *oldObject
 	// typed is set if apiVersion and kind are strings.
 	typed bool
+	// mutatingMatched is set once the mutating webhooks of the request are known.
+	mutatingMatched bool
 }
 
 // An outcome is the verdict of a stage, and the reason. Without a verdict, the next stage follows.

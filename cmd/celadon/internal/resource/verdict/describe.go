@@ -24,7 +24,6 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	r := d.report
 	r.Verdict, r.Problem, r.Limit, r.Bug = out.verdict, out.problem, out.limit, out.bug
 	r.Status, r.Resource = out.status, out.denied
-	r.Causes = append(r.Causes, out.causes...)
 	if out.operation != "" {
 		r.Operation = out.operation
 	}
@@ -39,6 +38,9 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	default:
 		d.describeRejected(ctx, out)
 	}
+	d.describeRefused(ctx, out)
+	r.Causes = append(r.Causes, out.causes...)
+	d.noteImmutable()
 }
 
 // describeUnknown adds the position of the kind or version for which a server has no endpoint.
@@ -111,7 +113,11 @@ func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 		return cause.Rule == nil || !d.def.broken[*cause.Rule]
 	})
 	if d.Locate {
-		locate(excerpts, r.Causes)
+		fields := fieldsOf(r.Causes)
+		if r.Apply != "" {
+			fields = d.given(fields, out.request.Object)
+		}
+		excerpts.Locate(r.Causes, excerpts.Doc.Locate(fields))
 	}
 	if d.Explain {
 		// Settle may remove the values if the objects before used up the work of the run.

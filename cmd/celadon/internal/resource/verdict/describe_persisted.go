@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/crdfields"
 	"github.com/celadon-cel/celadon/x/secret"
 )
@@ -89,13 +90,27 @@ func (d *decision) describePersisted(out *outcome) {
 		r.Persisted = shown
 	}
 	if d.Diff {
-		r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), mask.Object(d.doc.Object), shown)
+		r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), mask.Object(d.doc.Object), d.withoutApplied(shown))
 	}
 	if d.Row {
 		now, t := d.now(), v.table()
 		cells := t.columns.Cells(aged(shown, now, d.doc.Object, old), now)
 		r.Row = &finding.Row{Table: t.Table, Namespace: r.Namespace, Name: r.Name, Cells: cells}
 	}
+}
+
+// withoutApplied returns a persisted object without the annotation of kubectl apply, unless the document has it.
+func (d *decision) withoutApplied(object map[string]any) map[string]any {
+	if d.report.Apply == "" || apply.Annotation(object, apply.LastApplied) == "" || apply.Annotation(d.doc.Object, apply.LastApplied) != "" {
+		return object
+	}
+	meta := input.Metadata(object)
+	annotations := maps.Clone(meta["annotations"].(map[string]any))
+	delete(annotations, apply.LastApplied)
+	if meta = withField(meta, "annotations", annotations); len(annotations) == 0 {
+		delete(meta, "annotations")
+	}
+	return withField(object, "metadata", meta)
 }
 
 // selected returns the values of an object's selectable fields, or nil if they cannot be read. A

@@ -47,8 +47,11 @@ func (d *decision) mutable(ctx context.Context) subject {
 // mutate evaluates the mutating policies for a write and returns the request with the changed object. Without a
 // verdict, the write goes on.
 func (d *decision) mutate(ctx context.Context, req engine.Request) (engine.Request, outcome) {
-	if d.Admission == nil || !d.Admission.Policies.Mutates() {
+	if d.Admission == nil || !d.Admission.Policies.Mutates() && d.Admission.Policies.Set.Webhooks() == 0 {
 		return req, outcome{}
+	}
+	if d.Subresource == scaleName {
+		return d.mutateScale(ctx, req)
 	}
 	received, err := d.def.engine.Receive(ctx, req)
 	if err != nil {
@@ -72,6 +75,9 @@ func (d *decision) mutated(
 	ctx context.Context, to subject, object, old map[string]any,
 ) (_ map[string]any, changed bool, _ outcome) {
 	req := d.policyRequest(&to.Subject, object, old)
+	if !d.Admission.Policies.Mutates() {
+		return nil, false, d.matchWebhooks(ctx, req, mutatingWebhooks)
+	}
 	to.mergeable.Set(&req)
 	req.SetReceivedFields(d.now())
 	res, err := d.Admission.Policies.Set.Mutate(ctx, req)
@@ -87,5 +93,6 @@ func (d *decision) mutated(
 	case len(res.Undecided) > 0:
 		return nil, false, outcome{verdict: finding.Undecided, problem: reasons(res.Undecided)}
 	}
-	return res.Object, res.Changed, outcome{}
+	req.Object = res.Object
+	return res.Object, res.Changed, d.matchWebhooks(ctx, req, mutatingWebhooks)
 }

@@ -14,16 +14,16 @@ import (
 
 // Olds holds the old objects of updates.
 type Olds struct {
-	// WithoutCRD is set if objects without a CRD are kept, too.
+	// WithoutCRD is set if objects without a CRD are kept as well.
 	WithoutCRD bool
-	// Server, if not nil, decides built-in kinds, so their objects are kept, too.
+	// Server, if not nil, decides built-in kinds, so their objects are kept as well.
 	Server policyrequest.Server
 
-	byKey map[string]*oldObject
-	// byFile holds the objects of --base by file and key, because a repository may have an object in
-	// several files. They are in byKey, too.
-	byFile map[[2]string]*oldObject
-	errs   []error // objects that could not be read
+	// Has reports whether a file has an object of the key now. It is needed for --base.
+	Has func(file, key string) bool
+
+	byKey map[string]*oldObject // the first of each key
+	errs  []error               // objects that could not be read
 	// given is the number of objects in --old, including those without a CRD and those of other shards.
 	given int
 }
@@ -33,12 +33,14 @@ type Olds struct {
 type oldObject struct {
 	object map[string]any // nil if json is set
 	json   []byte
+	file   string     // of --base, or ""
+	next   *oldObject // of the same key in another file of --base
 	paired atomic.Bool
 }
 
 // NewOlds returns an empty Olds.
 func NewOlds() *Olds {
-	return &Olds{byKey: map[string]*oldObject{}, byFile: map[[2]string]*oldObject{}}
+	return &Olds{byKey: map[string]*oldObject{}}
 }
 
 func newOldObject(r Old) *oldObject {
@@ -60,32 +62,48 @@ func (o *oldObject) value() map[string]any {
 	return obj
 }
 
-// find returns the old version of an object.
-func (o *Olds) find(crds *CRDs, file string, id input.Identity) (map[string]any, bool) {
+// find returns the old version of an object, or nil. An object of --base is that of the same file. Else it has moved, if
+// exactly one file that had it does not have it any more; the same object in another file, such as that of another overlay, is
+// another object.
+func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	if len(o.byKey) == 0 {
-		return nil, false
+		return nil
 	}
 	key := crds.key(id)
-	old := o.byFile[[2]string{file, key}]
-	if old == nil {
-		old = o.byKey[key]
+	var moved *oldObject
+	candidates := 0
+	for old := o.byKey[key]; old != nil; old = old.next {
+		if old.file == "" || old.file == file {
+			moved, candidates = old, 1
+			break
+		}
+		if !o.Has(old.file, key) {
+			moved, candidates = old, candidates+1
+		}
 	}
-	if old == nil {
-		return nil, false
+	if candidates != 1 {
+		return nil
 	}
-	old.paired.Store(true)
-	return old.value(), true
+	moved.paired.Store(true)
+	return moved
+}
+
+// count returns the number of old objects, and of those with a new version.
+func (o *Olds) count() (all, paired int) {
+	for _, old := range o.byKey {
+		for ; old != nil; old = old.next {
+			if all++; old.paired.Load() {
+				paired++
+			}
+		}
+	}
+	return all, paired
 }
 
 // Vanished returns the number of old objects without a new version.
 func (o *Olds) Vanished() int {
-	n := 0
-	for _, old := range o.byKey {
-		if !old.paired.Load() {
-			n++
-		}
-	}
-	return n
+	all, paired := o.count()
+	return all - paired
 }
 
 // Given returns the number of objects in --old, including those without a CRD. For an unreadable document, it
@@ -93,7 +111,10 @@ func (o *Olds) Vanished() int {
 func (o *Olds) Given() int { return o.given }
 
 // Paired returns the number of old objects with a new version.
-func (o *Olds) Paired() int { return len(o.byKey) - o.Vanished() }
+func (o *Olds) Paired() int {
+	_, paired := o.count()
+	return paired
+}
 
 // key returns the key that pairs an object with its old version. If the kind is namespaced, a
 // missing namespace is "default".
@@ -166,10 +187,8 @@ func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
 	}
 	key := crds.key(r.id)
 	old := newOldObject(r)
-	o.byFile[[2]string{r.file, key}] = old
-	if o.byKey[key] == nil {
-		o.byKey[key] = old
-	}
+	old.file, old.next = r.file, o.byKey[key]
+	o.byKey[key] = old
 	return nil
 }
 

@@ -30,7 +30,7 @@ func Unanswered(verdict string, err error) *Reply {
 	return &Reply{Verdict: verdict, Causes: []finding.Cause{}, Warnings: []string{}, Problem: err.Error()}
 }
 
-// Reply decides the write of a raw object. It sets the request's field validation from d.
+// Reply validates req.Raw and returns the response of the pipe protocol. It sets the request's field validation from d.
 func (d *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
 	req.FieldValidation = d.Validation
 	obj, err := engine.Decode(req.Raw)

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// route finds the CRD or the built-in kind that decides the object. It has the last word if there is none.
+// route finds the CRD or the built-in kind that validates the object. It has the last word if there is none.
 func (d *decision) route() outcome {
 	id := d.doc.Identity()
 	def, typed := d.CRDs.addressee(d.doc.Object, id)
@@ -72,6 +72,11 @@ func (d *decision) routeBuiltin() outcome {
 	if kind == nil || !kind.Exact() && d.Admission == nil {
 		return outcome{}
 	}
+	if !kind.Exact() {
+		if d.routeSubresource(); d.subresource != nil { // a Binding, which has a resource, too
+			return outcome{}
+		}
+	}
 	d.builtin, d.report.StructureOnly = kind, !kind.Exact()
 	d.report.Namespace = kind.Namespace(d.report.Namespace, nameOf(d.doc.Object))
 	return outcome{}
@@ -108,7 +113,7 @@ func readable(doc *input.Document, id input.Identity) error {
 	return errors.New("not a Kubernetes object: apiVersion or kind is missing")
 }
 
-// addressee returns the definition that decides an object, or nil if no usable CRD was given for it. If the object's
+// addressee returns the definition that validates an object, or nil if no usable CRD was given for it. If the object's
 // apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
 // because every endpoint rejects it in nearly the same words.
 func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {

@@ -51,11 +51,22 @@ func (d *decision) decideSubresource(ctx context.Context) outcome {
 		d.report.Operation = Connect
 		delete(object, "metadata")
 	}
+	if spec, _ := object["spec"].(map[string]any); s.name == "token" && spec["audiences"] == nil {
+		problem := "is undecided: a server sets the audiences of a TokenRequest that has none: set spec.audiences"
+		return outcome{verdict: finding.Undecided, problem: problem}
+	}
 	if d.Server != nil {
 		d.Server.SetDefaults(s.kind, object)
 	}
-	to := policyrequest.Subject{Resource: s.of.GroupVersion().WithResource(s.of.Resource), Kind: s.kind}
-	if out := d.admit(ctx, to, object, nil); out.verdict != "" {
+	to := subject{policyrequest.Subject{Resource: s.of.GroupVersion().WithResource(s.of.Resource), Kind: s.kind}, d.builtins.Mergeable(s.kind)}
+	changed, ok, out := d.mutated(ctx, to, object, nil)
+	if ok {
+		object = changed
+	}
+	if out.verdict == "" {
+		out = d.admit(ctx, to.Subject, object, nil)
+	}
+	if out.verdict != "" {
 		return out
 	}
 	return outcome{verdict: finding.Valid}

@@ -78,7 +78,7 @@ type Answer struct {
 	Secrets secret.Texts
 }
 
-// Check decides the objects. It returns an error if the context is canceled or w.Subresource is
+// Check validates the objects. It returns an error if the context is canceled or w.Subresource is
 // invalid.
 func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	switch w.Subresource {
@@ -121,8 +121,8 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		}
 		if def := c.find(one.GroupKind()); def != nil {
 			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.CRD.ForEngine(), doc.Object).Texts
-			if old, ok := olds.find(c.CRDs, doc.File, one.Identity); ok {
-				one.Secrets = append(one.Secrets, secret.Of(def.CRD.ForEngine(), old).Texts...)
+			if old := olds.find(c.CRDs, doc.File, one.Identity); old != nil {
+				one.Secrets = append(one.Secrets, secret.Of(def.CRD.ForEngine(), old.value()).Texts...)
 			}
 		}
 		checked.Objects = append(checked.Objects, one)

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// upgrade decides an object that exists under the old CRD: as a create under both CRDs, and as an
+// upgrade validates an object that exists under the old CRD: as a create under both CRDs, and as an
 // update without changes. The update under the old CRD only determines the persisted object.
 func (d *decision) upgrade(ctx context.Context) outcome {
 	d.report.Operation = Create

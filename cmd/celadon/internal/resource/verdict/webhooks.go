@@ -15,21 +15,27 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// matchWebhooks records the webhooks that a server would call for a request. A webhook whose conditions fail can end it.
-// The outcomes are those of mutating and of validating webhooks.
-func (d *decision) matchWebhooks(ctx context.Context, req policy.Request) (mutating, validating outcome) {
+// Kinds of webhook configurations.
+const (
+	mutatingWebhooks   = "MutatingWebhookConfiguration"
+	validatingWebhooks = "ValidatingWebhookConfiguration"
+)
+
+// matchWebhooks records the webhooks of a kind that a server would call for a request. A webhook whose conditions fail
+// can end it.
+func (d *decision) matchWebhooks(ctx context.Context, req policy.Request, kind string) (out outcome) {
 	set := d.Admission.Policies.Set
-	if set.Webhooks() == 0 {
-		return outcome{}, outcome{}
+	if set.Webhooks() == 0 || kind == mutatingWebhooks && d.mutatingMatched {
+		return outcome{}
 	}
+	d.mutatingMatched = true
 	matches, err := set.MatchWebhooks(ctx, req)
 	if err != nil {
-		return failed(err), outcome{}
+		return failed(err)
 	}
 	for _, m := range matches {
-		to := &mutating
-		if m.Kind == "ValidatingWebhookConfiguration" {
-			to = &validating
+		if m.Kind != kind {
+			continue
 		}
 		d.report.Webhooks = append(d.report.Webhooks, finding.Webhook{
 			Kind: m.Kind, Configuration: m.Configuration, Webhook: m.Webhook, Called: m.Called, Condition: m.Condition,
@@ -39,15 +45,15 @@ func (d *decision) matchWebhooks(ctx context.Context, req policy.Request) (mutat
 		case m.Called:
 			count, _ := d.calls.LoadOrStore(m.Webhook, new(atomic.Int64))
 			count.(*atomic.Int64).Add(1)
-		case to.verdict != "":
+		case out.verdict != "":
 		case m.Undecided != "":
-			*to = outcome{verdict: finding.Undecided, problem: "webhook " + m.Webhook + ": " + m.Undecided}
+			out = outcome{verdict: finding.Undecided, problem: "webhook " + m.Webhook + ": " + m.Undecided}
 		case m.Denied:
 			status := apierrors.NewForbidden(req.Resource.GroupResource(), req.Name, errors.New(m.Failure)).Status()
-			*to = denied(&status, req.Resource.Resource)
+			out = denied(&status, req.Resource.Resource)
 		}
 	}
-	return mutating, validating
+	return out
 }
 
 // callNotes returns a remark about the webhooks that a server would have called, or nil.

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// decide decides the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict, unless
+// decide validates the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict, unless
 // the context is canceled.
 func (d *decision) decide(ctx context.Context) outcome {
 	switch {
@@ -47,7 +47,7 @@ func (d *decision) decide(ctx context.Context) outcome {
 	} else if d.Subresource != "" {
 		return outcome{verdict: finding.Skipped, problem: "no old object for a " + d.Subresource + " update"}
 	}
-	return d.write(ctx, req)
+	return d.apply(ctx, req)
 }
 
 // write decides a create, or an update if the request has an old object.

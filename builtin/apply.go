@@ -1,0 +1,113 @@
+package builtin
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/apiserver/pkg/registry/rest"
+	applyconfigurations "k8s.io/client-go/applyconfigurations"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
+)
+
+// applies reports whether the write is a patch. A server of an older minor would reject later fields by other words, so
+// they are reported as for a replacement.
+func (w *write) applies() bool {
+	return w.Object != nil && len(w.newer) == 0 && (w.Apply.Kind == apply.Client || w.Apply.Kind == apply.Server)
+}
+
+// patch returns the body of the request of an apply, or nil if the tool sends none, and the type of a patch. It adds the parameters
+// of server-side apply to query.
+func (w *write) patch(query url.Values) (body []byte, kind types.PatchType, err error) {
+	object := runtime.DeepCopyJSON(w.Object)
+	meta, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return nil, "", &apply.PatchError{Err: errors.New("metadata is missing")}
+	}
+	if w.kind.Namespaced() {
+		meta["namespace"] = w.info.Namespace
+	}
+	if w.Apply.Kind == apply.Server {
+		query.Set("fieldManager", w.Apply.Manager)
+		query.Set("force", strconv.FormatBool(w.Apply.Force))
+		body, err = json.Marshal(object)
+		return body, types.ApplyYAMLPatchType, err
+	}
+	if w.old == nil {
+		if object, err = apply.Created(object); err == nil {
+			body, err = json.Marshal(object)
+		}
+		return body, "", err
+	}
+	live, err := w.served()
+	if err != nil {
+		return nil, "", err
+	}
+	body, err = apply.Patch(live, object, w.kind.Type)
+	return body, types.StrategicMergePatchType, err
+}
+
+// served returns the old object as a read returns it.
+func (w *write) served() (map[string]any, error) {
+	data, err := runtime.Encode(legacyscheme.Codecs.LegacyCodec(w.kind.GroupVersion()), w.old)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Decode(data)
+}
+
+// unchanged returns the result of an apply that sends nothing.
+func (w *write) unchanged() (*engine.Result, error) {
+	live, err := w.served()
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Result{Allowed: true, Object: w.persisted(live)}, nil
+}
+
+// patchHandler returns the handler of a patch.
+func (w *write) patchHandler(scope *handlers.RequestScope, kind types.PatchType, admit *admitter) (http.Handler, error) {
+	r, ok := w.end.storage.(rest.Patcher)
+	if !ok {
+		return nil, nil
+	}
+	if kind == types.ApplyYAMLPatchType {
+		var err error
+		if scope.FieldManager, err = w.end.fieldManager(); err != nil {
+			return nil, err
+		}
+	}
+	return handlers.PatchResource(r, scope, admit, []string{string(kind)}), nil
+}
+
+// fieldTypes has the types of all built-in kinds.
+var fieldTypes = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(legacyscheme.Scheme)
+})
+
+// newApplyManager returns the field manager of an endpoint as APIInstaller in k8s.io/apiserver/pkg/endpoints does.
+func newApplyManager(
+	kind schema.GroupVersionKind, hub schema.GroupVersion, subresource string, storage rest.Storage,
+) (*managedfields.FieldManager, error) {
+	scheme, reset := legacyscheme.Scheme, map[fieldpath.APIVersion]fieldpath.Filter(nil)
+	if s, ok := storage.(rest.ResetFieldsStrategy); ok {
+		reset = fieldpath.NewExcludeFilterSetMap(s.GetResetFields())
+	}
+	if s, ok := storage.(rest.ResetFieldsFilterStrategy); ok {
+		reset = s.GetResetFieldsFilter()
+	}
+	convertor := runtime.UnsafeObjectConvertor(scheme)
+	return managedfields.NewDefaultFieldManager(fieldTypes(), convertor, scheme, scheme, kind, hub, subresource, reset)
+}

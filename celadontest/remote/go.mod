@@ -1,3 +1,0 @@
-module github.com/celadon-cel/celadon/celadontest/remote
-
-go 1.21

@@ -1,0 +1,5 @@
+//go:build minor38
+
+package main
+
+func ratchets() bool { return true }

@@ -1,0 +1,135 @@
+package apply
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Managers holds the field managers of a CRD, which are built when they are needed. It is safe for concurrent use. The
+// CRD must not be modified. If it converts with a webhook, entries of managers in other versions are read as if the
+// fields were the same in all versions.
+type Managers struct {
+	crd    *apiextensionsv1.CustomResourceDefinition
+	models func() (*models, error)
+	known  sync.Map // of *managedfields.FieldManager by endpoint
+}
+
+// An endpoint is a version and subresource that objects are written to.
+type endpoint struct{ version, subresource string }
+
+// NewManagers returns the field managers of a CRD.
+func NewManagers(crd *apiextensionsv1.CustomResourceDefinition) *Managers {
+	return &Managers{crd: crd, models: sync.OnceValues(func() (*models, error) { return newModels(crd) })}
+}
+
+// Manager returns the field manager of an endpoint, configured as in the server.
+func (m *Managers) Manager(version, subresource string) (*managedfields.FieldManager, error) {
+	at := endpoint{version, subresource}
+	if known, ok := m.known.Load(at); ok {
+		return known.(*managedfields.FieldManager), nil
+	}
+	all, err := m.models()
+	if err != nil {
+		return nil, fmt.Errorf("CRD %s: %w", m.crd.Name, err)
+	}
+	gvk := all.group.WithVersion(version)
+	manager, err := managedfields.NewDefaultCRDFieldManager(all, all, all, all, gvk, gvk.GroupVersion(), subresource, m.reset(at))
+	if err != nil {
+		return nil, err
+	}
+	m.known.Store(at, manager)
+	return manager, nil
+}
+
+// reset returns the fields that writes to an endpoint cannot change; see
+// k8s.io/apiextensions-apiserver/pkg/registry/customresource.
+func (m *Managers) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter {
+	sets := map[fieldpath.APIVersion]*fieldpath.Set{}
+	for i := range m.crd.Spec.Versions {
+		v := &m.crd.Spec.Versions[i]
+		version := fieldpath.APIVersion(schema.GroupVersion{Group: m.crd.Spec.Group, Version: v.Name}.String())
+		switch {
+		case !v.Served && !v.Storage || v.Subresources == nil || v.Subresources.Status == nil:
+		case at.subresource == "status":
+			sets[version] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+		case v.Name == at.version:
+			sets[version] = fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
+		}
+	}
+	return fieldpath.NewExcludeFilterSetMap(sets)
+}
+
+// maxManagers limits the entries of managedFields. A server keeps ten for updates, and one for each tool that applies.
+const maxManagers = 10_000
+
+// Merge returns the result of server-side apply: object, in the version of the request, merged into live, which is the
+// stored object as a read in that version returns it, or nil. The result includes managedFields and defaults. A status is
+// set if the server rejects the request, for example with 409 for a conflict. The error can be an *engine.WorkLimitError. Merge
+// does not modify the objects.
+func (m *Managers) Merge(live, object map[string]any, version, subresource string, w Write) (
+	merged map[string]any, status *metav1.Status, err error,
+) {
+	defer func() {
+		if p := recover(); p != nil {
+			merged, status, err = nil, nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+		}
+	}()
+	if len(Managed(live)) > maxManagers {
+		return nil, nil, &engine.WorkLimitError{Part: "managedFields", Reason: fmt.Sprintf("objects with more than %d managers are not merged", maxManagers)}
+	}
+	manager, err := m.Manager(version, subresource)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, _ := m.models()
+	from, _ := all.New(all.group.WithVersion(version))
+	if live != nil {
+		from = &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	}
+	config := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
+	out, err := manager.Apply(from, config, w.Manager, w.Force)
+	if err != nil {
+		return nil, Status(err), nil
+	}
+	merged, err = decoded(out.(*unstructured.Unstructured).Object)
+	return merged, nil, err
+}
+
+// Status returns the status that a server sends for an error.
+func Status(err error) *metav1.Status {
+	var known apierrors.APIStatus
+	if errors.As(err, &known) {
+		status := known.Status()
+		return &status
+	}
+	return &metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonUnknown, Message: err.Error(),
+	}
+}
+
+// decoded returns an object in the form of engine.Decode. A merge can leave numbers of other types.
+func decoded(object map[string]any) (map[string]any, error) {
+	if object == nil {
+		return map[string]any{}, nil
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Decode(data)
+}
