@@ -28,7 +28,7 @@ func TestHabits(t *testing.T) {
 		{"check --kubeconfig x y", command.Usage, "--kubeconfig: use it with --cluster"},
 		{"check --cluster --kubeconfig no-such-file", command.Usage, "no-such-file"},
 		{"check -k no-such-folder", command.Usage, "--kustomize no-such-folder: "},
-		{"check -f " + good + " -o name", command.Usage, "want one of text, wide,"},
+		{"check -f " + good + " -o name", command.Usage, "want text, wide,"},
 		{"vet -f " + crd, command.OK, "1 CRD"},
 		{"lint " + crd, command.Usage, "vet"},
 		{"validate -f " + good, command.Usage, "check"},
