@@ -160,6 +160,13 @@ func (r *report) result(i int) (c checked) {
 		c.undecided = o.Verdict + ": " + o.Problem
 	}
 	prefix, _, byPolicy := strings.Cut(c.Message, ": ValidatingAdmissionPolicy '")
+	for _, cause := range o.Causes { // of mutating policies
+		if strings.HasPrefix(cause.Message, "policy '") {
+			one := c.Answer
+			one.Message = cause.Message
+			c.Denials = append(c.Denials, one)
+		}
+	}
 	for _, p := range o.Policies {
 		if p.Action != "Deny" || !byPolicy {
 			continue

@@ -114,7 +114,8 @@ func (d *decision) subject(ctx context.Context, objects ...map[string]any) polic
 func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[string]any) policy.Request {
 	req := to.Request(policy.Operation(strings.ToUpper(d.report.Operation)), d.Admission.User)
 	req.Subresource, req.Namespace = d.report.Subresource, d.report.Namespace
-	req.Name, req.Object, req.OldObject = nameOf(object, old, d.doc.Object), object, old
+	// The name is that of the request: a policy may have changed the object's.
+	req.Name, req.Object, req.OldObject = nameOf(d.doc.Object, object, old), object, old
 	if d.Admission.Operation == DeleteCollection {
 		req.Name = ""
 	}
