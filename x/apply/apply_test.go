@@ -1,8 +1,10 @@
 package apply_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"reflect"
 	"strings"
@@ -202,5 +204,62 @@ func TestHostileManagers(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// TestApplied compares the merge of plain objects with that of the libraries.
+func TestApplied(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 1))
+	var value func(depth int) any
+	value = func(depth int) any {
+		switch n := rng.IntN(12); {
+		case n < 5 && depth < 3:
+			fields := map[string]any{}
+			for range rng.IntN(4) {
+				fields[string(rune('a'+rng.IntN(3)))] = value(depth + 1)
+			}
+			return fields
+		case n < 6 && depth < 4:
+			return []any{value(4), value(4)}
+		case n < 8:
+			return int64(rng.IntN(2))
+		case n == 8 && rng.IntN(8) == 0:
+			return []any{nil, 1.5, 1.0, int64(1)<<60 + 1}[rng.IntN(4)]
+		}
+		return []any{"x", "y", true}[rng.IntN(3)]
+	}
+	object := func() map[string]any {
+		data, err := json.Marshal(map[string]any{"apiVersion": "example.com/v1", "kind": "Gear", "metadata": map[string]any{"name": "a"}, "spec": value(0), "more": value(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return decode(t, string(data))
+	}
+	for range 5_000 {
+		live, original, next := object(), object(), object()
+		text, err := json.Marshal(original)
+		if err != nil {
+			t.Fatal(err)
+		}
+		live["metadata"].(map[string]any)["annotations"] = map[string]any{apply.LastApplied: string(text), "other": "x"}
+		got, patched, err := apply.Applied(live, next)
+		patch, patchErr := apply.Patch(live, next, nil)
+		if (err == nil) != (patchErr == nil) || (got == nil) != (patch == nil) {
+			t.Fatalf("%v, %v, %v: got %v %v, want %s %v", live, original, next, got, err, patch, patchErr)
+		}
+		if got == nil {
+			continue
+		}
+		want, err := apply.Patched(live, patch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := patched()
+		if err != nil || string(data) != string(want) {
+			t.Fatalf("%v, %v, %v: got %s %v, want %s", live, original, next, data, err, want)
+		}
+		if decoded, err := engine.Decode(want); err != nil || !reflect.DeepEqual(decoded, got) {
+			t.Fatalf("%v, %v, %v: got %v, want %v %v", live, original, next, got, decoded, err)
+		}
 	}
 }

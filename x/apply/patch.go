@@ -123,6 +123,15 @@ func InvalidPatch(patched []byte, why string) metav1.Status {
 
 // annotate returns an object as JSON, with that JSON in the annotation LastApplied.
 func annotate(object map[string]any) ([]byte, error) {
+	object, err := withLastApplied(object)
+	if err != nil {
+		return nil, err
+	}
+	return encode(object)
+}
+
+// withLastApplied returns an object with its own JSON in the annotation LastApplied.
+func withLastApplied(object map[string]any) (map[string]any, error) {
 	annotations := map[string]any{}
 	meta, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -143,7 +152,7 @@ func annotate(object map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	annotations[LastApplied] = string(text)
-	return encode(object)
+	return object, nil
 }
 
 // encode returns an object as kubectl and the server encode it.

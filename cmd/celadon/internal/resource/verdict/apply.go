@@ -85,9 +85,9 @@ func (o *outcome) refused() bool {
 	return o.status != nil && (o.status.Code == http.StatusUnprocessableEntity || o.status.Code == http.StatusConflict)
 }
 
-// applied returns the request with the object that an apply results in. patched is its JSON if a patch is sent. Without
+// applied returns the request with the object that an apply results in. patched returns its JSON if a patch is sent. Without
 // a verdict, the object is written.
-func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Write) (_ engine.Request, patched []byte, out outcome) {
+func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Write) (_ engine.Request, patched func() ([]byte, error), out outcome) {
 	if w.Kind == "" {
 		return req, nil, outcome{}
 	}
@@ -122,19 +122,14 @@ func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Writ
 		req.Object, req.Raw, req.Merged = merged, nil, true
 		return req, nil, outcome{}
 	}
-	patch, err := apply.Patch(live, object, nil)
+	written, patched, err := apply.Applied(live, object)
 	switch {
 	case err != nil:
 		return req, nil, noPatch(err)
-	case patch == nil:
+	case written == nil:
 		return req, nil, unsent(req, live)
 	}
-	if patched, err = apply.Patched(live, patch, nil); err != nil {
-		return req, nil, noPatch(err)
-	}
-	if req.Object, err = engine.Decode(patched); err != nil {
-		return req, nil, failed(err)
-	}
+	req.Object = written
 	req.Raw, req.Patched = nil, true
 	return req, patched, outcome{}
 }
@@ -166,7 +161,7 @@ func noPatch(err error) outcome {
 }
 
 // refusePatch makes an object that the server cannot decode the answer to a patch.
-func (o *outcome) refusePatch(patched []byte, doc *input.Document) {
+func (o *outcome) refusePatch(patched func() ([]byte, error), doc *input.Document) {
 	res := o.result
 	if patched == nil || res == nil || res.Failure == nil || res.Failure.Code != http.StatusBadRequest || doc.Duplicate != nil {
 		return
@@ -184,7 +179,11 @@ func (o *outcome) refusePatch(patched []byte, doc *input.Document) {
 	default:
 		return
 	}
-	status := apply.InvalidPatch(patched, why)
+	data, err := patched()
+	if err != nil {
+		return
+	}
+	status := apply.InvalidPatch(data, why)
 	refused := denied(&status, "")
 	o.status, o.causes = refused.status, refused.causes
 }
