@@ -33,7 +33,7 @@ func TestAt(t *testing.T) {
 		{"v1beta1", "spec", "", "", `path "spec": no such field in object`},
 		{"v2", "", "", "", `version "v2": the CRD has v1, v1beta1`},
 		{"", "spec.hosts.name", "", "", `path "spec.hosts.name": no such field in list of object`},
-		{"", "spec[0]", "", "", `path "spec[0]": spec[0]: not a list or map but object`},
+		{"", "spec[0]", "", "", `path "spec[0]": not a list or map but object`},
 		{"", "spec.any.x", "", "", `path "spec.any.x": no such field in hidden`},
 		{"", "metadata.labels", "", "", `path "metadata.labels": no such field in object`},
 		{"", "a[", "", "", `path "a[": at "[": unclosed bracket`},

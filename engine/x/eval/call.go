@@ -102,7 +102,11 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		}
 		return constant(v, inv.typ), nil
 	}
-	return lib.code(inv), nil
+	c := lib.code(inv)
+	if s := newSplit(inv); s != nil {
+		c.split, c.list, c.elem = s, s.list, stringDecl
+	}
+	return c, nil
 }
 
 // junction plans && or ||. Nested && or || are flattened, which changes neither errors nor costs.

@@ -58,6 +58,7 @@ type code struct {
 
 	decl     *types.Decl // describes raw and opt
 	elem     *types.Decl // describes the items of list
+	split    *split      // set if the list holds the parts of a string
 	constant ref.Val     // the value of a constant, else nil
 	exact    bool        // if boxed, the value has the checked type or is an error; it is never null
 	null     bool        // the optional may hold null

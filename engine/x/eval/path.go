@@ -19,6 +19,7 @@ type path struct {
 	absent   *celtypes.Err // for rootStart
 	raw      rawFunc       // for operandStart
 	list     listFunc
+	split    *split
 	decl     *types.Decl // of the root
 	steps    []pathStep
 	last     *types.Decl // of the value
@@ -101,8 +102,8 @@ func (pl *planner) typedPath(a *attribute, counted bool) *code {
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
 		p.root, p.decl, p.raw = operandStart, a.operand.decl, a.operand.raw
-		if a.operand.kind == listKind {
-			p.root, p.list, p.decl = listStart, a.operand.list, a.operand.elem
+		if a.operand.kind == listKind || a.operand.split != nil {
+			p.root, p.list, p.decl, p.split = listStart, a.operand.list, a.operand.elem, a.operand.split
 			return len(a.qualifiers) > 0
 		}
 		return a.operand.kind == rawKind

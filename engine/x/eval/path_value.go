@@ -34,6 +34,9 @@ func (p *path) typed(step uint64) *code {
 	switch d.Kind {
 	case types.String:
 		c.kind, c.str = stringKind, p.strCode(step)
+		if p.split != nil && len(p.steps) == 1 && p.steps[0].op == indexOp {
+			c.str = p.split.part(p.steps[0], step)
+		}
 	case types.Int:
 		c.kind, c.num = intKind, p.numCode(step)
 	case types.Bool:

@@ -44,6 +44,9 @@ func typedUnary(inv *invocation, a *code) *code {
 		if a.kind == rawKind {
 			return intCode(rawSize(a.raw))
 		}
+		if a.split != nil {
+			return intCode(a.split.size)
+		}
 		if a.list != nil {
 			return intCode(listSize(a.list))
 		}

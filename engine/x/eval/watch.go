@@ -40,6 +40,7 @@ func (p *planner) watchedPart(c *code, id int64) *code {
 func (r *recording) watch(c *code, id int64, errors bool) *code {
 	n := watcher{r.node(id), errors}
 	w := *c
+	w.split = nil // code that uses it would bypass the recording
 	decl, elem := c.decl, c.elem
 	if c.test != nil {
 		w.test = n.test(c.test)
