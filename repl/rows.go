@@ -117,7 +117,7 @@ func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.S
 	case out.Value != nil:
 		row.Err = fmt.Errorf("the value would have over %d MiB when written out", maxRowValue>>20)
 	case e.x.UsesOldSelf() && old == nil:
-		row.Err = errors.New("oldSelf has no value: use --old FILE")
+		row.Err = errors.New("no old object")
 	case errors.As(out.Err, &overwork):
 		row.Err = fmt.Errorf("undecided: %w", out.Err)
 	default:

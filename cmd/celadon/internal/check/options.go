@@ -194,7 +194,7 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--kube-version: %w", err)
 	}
 	for _, path := range slices.Concat(o.CRDs, o.CRDOlds, o.Olds, o.policy.paths) {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && path != "-" {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && path != "-" && !o.partial() { // a partial run reports it to merge
 			return fmt.Errorf("%s: no such file or directory", path)
 		}
 	}
