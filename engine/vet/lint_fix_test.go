@@ -95,7 +95,7 @@ var lintFixes = map[string]lintFix{
 	},
 	contradiction: func(t testing.TB, crd map[string]any, l *Lint) bool {
 		eachSchema(t, crd, l.Version, l.Path, func(s map[string]any) {
-			for _, key := range []string{"enum", "required", "maxLength"} {
+			for _, key := range []string{"enum", "required", "maxLength", "minLength", "pattern", "minimum", "maximum", "minItems", "maxItems", "minProperties", "maxProperties"} {
 				delete(s, key)
 			}
 		})
