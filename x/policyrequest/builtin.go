@@ -158,13 +158,16 @@ func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind
 // Exact reports whether writes are decided as by an API server, rather than by their structure only.
 func (k *Builtin) Exact() bool { return k.server != nil }
 
-// IsBuiltin reports whether a kind is built in, in any version.
+// IsBuiltin reports whether a kind, or the kind of the objects of a subresource, is built in, in any version.
 func IsBuiltin(kind schema.GroupKind) bool {
 	catalog, err := builtin.Newest()
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(catalog.Kinds(), func(k builtin.Kind) bool { return k.Resource != "" && k.GroupKind() == kind })
+	return slices.ContainsFunc(catalog.Kinds(), func(k builtin.Kind) bool {
+		of := func(s builtin.Subresource) bool { return s.Kind.GroupKind() == kind }
+		return k.Resource != "" && (k.GroupKind() == kind || slices.ContainsFunc(k.Subresources, of))
+	})
 }
 
 // Namespace returns the namespace of requests for an object in the given namespace and with the given
@@ -181,7 +184,10 @@ func (k *Builtin) Namespace(namespace, name string) string {
 
 // Subject returns the subject of an object in the given forms.
 func (k *Builtin) Subject(objects ...map[string]any) Subject {
-	return Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
+	return Subject{
+		Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...),
+		mergeable: func(string) *Mergeable { return k.Mergeable() },
+	}
 }
 
 // Write decides a write. If the policies end it, the result has only warnings. The error is the context's, a

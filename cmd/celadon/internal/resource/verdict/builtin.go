@@ -54,12 +54,8 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	default:
 		d.report.Operation = Create
 	}
-	var policies *builtinAdmission
-	if d.Admission != nil {
-		policies = &builtinAdmission{decision: d, to: subject{to, d.builtin.Mergeable()}}
-		w.User, w.Admission = d.Admission.User, policies
-	}
-	res, err := d.builtin.Write(ctx, w)
+	review := d.review()
+	res, err := review.WriteBuiltin(ctx, d.builtin, w, false)
 	var limit *engine.WorkLimitError
 	var bug *engine.InternalError
 	switch {
@@ -71,8 +67,8 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}
 	}
 	d.report.Warnings = append(append([]string{}, res.Warnings...), d.report.Warnings...)
-	if policies != nil && policies.out.verdict != "" {
-		return policies.out
+	if out := d.reviewed(ctx, review, &to, nil); out.verdict != "" {
+		return out
 	}
 	out := outcome{verdict: finding.Valid, result: res, processed: res.Object}
 	out.request.OldObject, out.request.FieldValidation = w.OldObject, d.Validation
@@ -100,29 +96,6 @@ func (d *decision) assume(object string) {
 		d.report.Assumed = append(d.report.Assumed, object)
 	}
 	d.assumed.Store(object, true)
-}
-
-// builtinAdmission evaluates the policies for a write of a built-in kind. out is the outcome if they end it.
-type builtinAdmission struct {
-	*decision
-	to  subject
-	out outcome
-}
-
-func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
-	if !a.Admission.Policies.Mutates() || object == nil {
-		return nil, true
-	}
-	object, changed, out := a.mutated(ctx, a.to, object, old)
-	if a.out = out; !changed {
-		object = nil
-	}
-	return object, out.verdict == ""
-}
-
-func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]any) bool {
-	a.out = a.admit(ctx, a.to.Subject, object, old)
-	return a.out.verdict == ""
 }
 
 // describeBuiltin adds what describe adds about an object of a CRD: positions, hints, and the persisted object.

@@ -71,9 +71,8 @@ type Definition struct {
 	served    []string // the versions of engine
 	explainer *trace.Explainer
 	views     map[string]*view
-	// mergeables holds the versions for mutating policies.
-	mergeables map[string]func() *policyrequest.Mergeable
-	problems   []error
+	custom    *policyrequest.Custom
+	problems  []error
 	// broken holds the rules that do not compile.
 	broken map[engine.RuleRef]bool
 }
@@ -368,6 +367,6 @@ func (def *Definition) compile() {
 	}
 	if e != nil {
 		def.engine, def.served, def.explainer, def.views = e, e.Info().Served, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
-		def.mergeables = newMergeables(def.CRD.ForEngine())
+		def.custom = policyrequest.NewCustom(def.CRD.ForEngine(), e)
 	}
 }

@@ -134,7 +134,7 @@ type decision struct {
 	def     *Definition
 	builtin *policyrequest.Builtin
 	// subresource is set instead of them for an object that is only sent to a subresource.
-	subresource *subresource
+	subresource *policyrequest.Subresource
 	// absence is set if a server does not serve the kind, although its group is built in.
 	absence *policyrequest.Absence
 	// typed is set if apiVersion and kind are strings.
