@@ -325,7 +325,7 @@ func (s *stage) serve(sc *scene, want *decision, review *policyrequest.Review) {
 	kind := schema.FromAPIVersionAndKind(sc.Object["apiVersion"].(string), sc.Object["kind"].(string))
 	sub := s.builtins.Subresource(kind)
 	switch {
-	case review != nil && len(review.Webhooks) > 0 && review.Evaluated == nil, review == nil && sub == nil && sc.Subresource == "":
+	case review != nil && review.Denied != nil && review.Evaluated.Allowed, review == nil && sub == nil && sc.Subresource == "":
 		return // the server does not call the webhook
 	case review != nil:
 		req = review.Request

@@ -275,7 +275,7 @@ func (b *own) namespaceOf(given string) string {
 	return name
 }
 
-// namespaceObject returns the case's Namespace with the fields that a server sets, or nil if the case
+// namespaceObject returns the case's Namespace with its name, or nil if the case
 // has none. It reports whether the Namespace belongs to the object; otherwise it sets a problem.
 func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (object map[string]any, ok bool) {
 	if b.admission.namespace == nil {
@@ -295,20 +295,9 @@ func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (obje
 	if meta == nil {
 		meta = map[string]any{}
 	}
-	given, _ := meta["labels"].(map[string]any)
-	labels := maps.Clone(given)
-	if labels == nil {
-		labels = map[string]any{}
-	}
-	if labels[nameLabel] == nil {
-		labels[nameLabel] = namespace
-	}
-	object["metadata"], meta["name"], meta["labels"] = meta, namespace, labels
+	object["metadata"], meta["name"] = meta, namespace
 	return object, true
 }
-
-// nameLabel is the label that a server adds to each Namespace.
-const nameLabel = "kubernetes.io/metadata.name"
 
 // names returns the name and namespace of an object.
 func names(object map[string]any) (name, namespace string) {

@@ -178,7 +178,9 @@ func (d *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	if out.verdict == "" {
 		out = way.decide(ctx)
 	}
-	way.report.Unevaluated = d.Admission.unevaluated(doc.Identity())
+	if way.builtin == nil || doc.Identity().Kind != resource.Kind {
+		way.report.Unevaluated = d.Admission.unevaluated(doc.Identity())
+	}
 	way.describe(ctx, &out)
 	if ctx.Err() != nil {
 		return nil

@@ -14,10 +14,14 @@ import (
 // recordWebhooks records the webhooks that match a request, and counts those that a server would call.
 func (d *decision) recordWebhooks(matches []policy.WebhookMatch) {
 	for _, m := range matches {
-		d.report.Webhooks = append(d.report.Webhooks, finding.Webhook{
+		w := finding.Webhook{
 			Kind: m.Kind, Configuration: m.Configuration, Webhook: m.Webhook, Called: m.Called, Condition: m.Condition,
 			Error: m.Failure, Undecided: m.Undecided,
-		})
+		}
+		if d.Locate {
+			w.File, w.Line = d.Admission.Policies.Webhook(m.Kind, m.Configuration, m.Webhook)
+		}
+		d.report.Webhooks = append(d.report.Webhooks, w)
 		if m.Called {
 			count, _ := d.calls.LoadOrStore(m.Webhook, new(atomic.Int64))
 			count.(*atomic.Int64).Add(1)
