@@ -221,7 +221,7 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]m
 	switch {
 	case len(found) > 0:
 	case !s.settings.complete:
-		return nil, &unavailable{undecided: fmt.Sprintf("the params object %s %s%s is not among the documents: add it", p.paramKind, ref, inNamespace(namespace))}
+		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it", p.paramKind, ref, inNamespace(namespace))}
 	case ref.deny:
 		return nil, &unavailable{failure: "no params found for policy binding with `Deny` parameterNotFoundAction"}
 	}
@@ -251,10 +251,13 @@ func (p *paramsObject) in(namespace string) bool {
 func (p paramsObject) String() string { return strings.TrimPrefix(p.namespace+"/"+p.name, "/") }
 
 func (r *compiledRef) String() string {
-	if r.selector != nil {
-		return "with the labels " + r.selector.String()
+	switch {
+	case r.selector == nil:
+		return "named " + r.name
+	case r.selector.Empty():
+		return "with any labels"
 	}
-	return r.name
+	return "with the labels " + r.selector.String()
 }
 
 func (r *compiledRef) selects(p paramsObject) bool {

@@ -41,7 +41,7 @@ type Review struct {
 	Evaluated *policy.Result
 	// Denied is the response if a policy or the condition of a webhook denies the write.
 	Denied *metav1.Status
-	// Undecided is the reason why the effect of policies is not known, or "". A denial stands in any case.
+	// Undecided is the reason why the effect of policies is not known, or "". A denial is valid in any case.
 	Undecided string
 	// Work is the work of policies, in the units of policy.Result.Work.
 	Work int64
