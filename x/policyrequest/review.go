@@ -85,7 +85,9 @@ func OperationOf(object, old map[string]any) policy.Operation {
 
 // Mutate evaluates the mutating policies. It returns the object as they change it, or nil if they do not, and whether the
 // write goes on. If it does not, Denied or Undecided is set.
-func (r *Review) Mutate(ctx context.Context, to *Subject, object, old map[string]any) (changed map[string]any, ok bool, err error) {
+func (r *Review) Mutate(
+	ctx context.Context, to *Subject, object, old map[string]any,
+) (changed map[string]any, ok bool, err error) {
 	if r.Set == nil || !r.Set.Mutates() || object == nil || r.Subresource == "scale" {
 		return nil, true, nil
 	}
