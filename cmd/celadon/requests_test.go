@@ -96,7 +96,9 @@ func TestOneRequest(t *testing.T) {
 			if got := checked.String(); got != sc.Want && !(sc.Want != "valid" && strings.Contains(got, sc.Want)) {
 				t.Errorf("check: %q\n%+v", got, checked)
 			}
-			s.compare("test", checked, s.test(&sc))
+			if sc.Subresource != policyrequest.ScaleName { // suites do not know it
+				s.compare("test", checked, s.test(&sc))
+			}
 			review := s.find(&sc, checked)
 			s.serve(&sc, checked, review)
 			s.shell(&sc, checked)
@@ -327,6 +329,8 @@ func (s *stage) serve(sc *scene, want *decision, review *policyrequest.Review) {
 	switch {
 	case review != nil && review.Denied != nil && (review.Evaluated == nil || review.Evaluated.Allowed), review == nil && sub == nil && sc.Subresource == "":
 		return // the server does not call the webhook
+	case review == nil && sub != nil && want.Verdict == "undecided":
+		return // the server sets the audiences of a TokenRequest first
 	case review != nil:
 		req = review.Request
 	case sub != nil:

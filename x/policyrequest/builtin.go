@@ -176,13 +176,16 @@ func (b *Builtins) mergeable(gvk schema.GroupVersionKind) *Mergeable {
 // Exact reports whether writes are decided as by an API server, rather than by their structure only.
 func (k *Builtin) Exact() bool { return k.server != nil }
 
-// IsBuiltin reports whether a kind is built in, in any version.
+// IsBuiltin reports whether a kind, or the kind of the objects of a subresource, is built in, in any version.
 func IsBuiltin(kind schema.GroupKind) bool {
 	catalog, err := builtin.Newest()
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(catalog.Kinds(), func(k builtin.Kind) bool { return k.Resource != "" && k.GroupKind() == kind })
+	return slices.ContainsFunc(catalog.Kinds(), func(k builtin.Kind) bool {
+		of := func(s builtin.Subresource) bool { return s.Kind.GroupKind() == kind }
+		return k.Resource != "" && (k.GroupKind() == kind || slices.ContainsFunc(k.Subresources, of))
+	})
 }
 
 // Namespace returns the namespace of requests for an object in the given namespace and with the given

@@ -98,7 +98,9 @@ func OperationOf(object, old map[string]any) policy.Operation {
 
 // Mutate evaluates the mutating policies, and then the conditions of mutating webhooks. It returns the object as the
 // policies change it, or nil if they do not, and whether the write goes on. If it does not, Denied or Undecided is set.
-func (r *Review) Mutate(ctx context.Context, to *Subject, object, old map[string]any) (changed map[string]any, ok bool, err error) {
+func (r *Review) Mutate(
+	ctx context.Context, to *Subject, object, old map[string]any,
+) (changed map[string]any, ok bool, err error) {
 	if r.Set == nil || object == nil {
 		return nil, true, nil
 	}

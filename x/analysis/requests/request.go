@@ -55,7 +55,9 @@ func (f *Finder) subject(ctx context.Context) policyrequest.Subject {
 }
 
 // Judge decides a write of given objects as the search does. It returns nil if the CRD or the server's code rejects it.
-func (f *Finder) Judge(ctx context.Context, operation policy.Operation, user policy.User, object, old map[string]any) (*policyrequest.Review, error) {
+func (f *Finder) Judge(
+	ctx context.Context, operation policy.Operation, user policy.User, object, old map[string]any,
+) (*policyrequest.Review, error) {
 	if operation != policy.OperationDelete {
 		res, err := f.decider.Validate(ctx, engine.Request{Object: object, OldObject: old})
 		if err != nil || !res.Allowed {
