@@ -215,6 +215,18 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestSeam checks that one package imports k8s.io/apiserver/pkg/cel, whose types change with the path of cel-go.
+func TestSeam(t *testing.T) {
+	t.Parallel()
+	for name, p := range list(t) {
+		for _, path := range p.Imports {
+			if name != "internal/kubecel" && (path == "k8s.io/apiserver/pkg/cel" || strings.HasPrefix(path, "k8s.io/apiserver/pkg/cel/")) {
+				t.Errorf("%s imports %s: use internal/kubecel", name, path)
+			}
+		}
+	}
+}
+
 // TestMap checks that the paths in CONTRIBUTING.md exist.
 func TestMap(t *testing.T) {
 	t.Parallel()

@@ -1,30 +1,15 @@
 package builtin_test
 
 import (
-	"context"
-	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/celadon-cel/celadon/builtin"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/apply"
-	"sigs.k8s.io/yaml"
 )
 
-func yamlObject(t *testing.T, text string) map[string]any {
-	data, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := engine.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-func TestX(t *testing.T) {
-	old := yamlObject(t, `
+// applied is an object that kubectl applied and a controller changed.
+const applied = `
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -37,20 +22,48 @@ metadata:
     kubectl.kubernetes.io/last-applied-configuration: |
       {"apiVersion":"v1","kind":"ConfigMap","metadata":{"annotations":{},"name":"a"},"data":{"a":"1","gone":"x"}}
 data: {a: "1", gone: x, b: "2"}
-`)
-	for _, text := range []string{"data: {a: '5'}", "data: {b: '5'}", "data: {b: '2'}", "dato: {}", "data: {a: {}}"} {
-		o := yamlObject(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"+text)
-		for _, kind := range apply.Kinds {
-			res, err := builtin.Validate(context.Background(), builtin.Request{Object: o, OldObject: old, FieldValidation: "Strict", Apply: apply.Write{Kind: kind, Manager: "kubectl"}})
+`
+
+// TestApply checks that each kind of write has its own result. Package conformance/kube compares many with a real server.
+func TestApply(t *testing.T) {
+	for _, test := range []struct {
+		data                    string
+		client, server, replace string
+	}{
+		{"data: {a: '5'}", "map[a:5 b:2]", "map[a:5 b:2]", "map[a:5]"},
+		{"data: {b: '5'}", "map[b:5]", "409", "map[b:5]"},
+		{"data: {b: '2'}", "map[b:2]", "map[b:2]", "map[b:2]"},
+		{"dato: {}", "422", "500", "400"},
+		{"data: {a: {}}", "422", "500", "400"},
+	} {
+		for kind, want := range map[apply.Kind]string{apply.Client: test.client, apply.Server: test.server, apply.Replace: test.replace} {
+			res, err := builtin.Validate(t.Context(), builtin.Request{
+				Object: object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"+test.data), OldObject: object(t, applied),
+				FieldValidation: "Strict", Apply: apply.Write{Kind: kind, Manager: "kubectl"},
+			})
 			if err != nil {
-				var e *engine.InternalError
-				if errors.As(err, &e) {
-					t.Fatal(err, string(e.Stack))
-				}
-				t.Error(err)
-				continue
+				t.Fatal(err)
 			}
-			t.Log(text, kind, res.Allowed, res.Failure, res.Object["data"])
+			got := fmt.Sprint(res.Object["data"])
+			if !res.Allowed {
+				got = fmt.Sprint(res.Failure.Code)
+			}
+			if got != want {
+				t.Errorf("%s, %s: got %s, want %s", test.data, kind, got, want)
+			}
+		}
+	}
+}
+
+// TestCreateByApply checks the annotation of kubectl apply on a new object.
+func TestCreateByApply(t *testing.T) {
+	for _, kind := range []apply.Kind{apply.Client, apply.Server} {
+		res, err := builtin.Validate(t.Context(), builtin.Request{Object: object(t, deployment), Apply: apply.Write{Kind: kind, Manager: "kubectl"}})
+		if err != nil || !res.Allowed {
+			t.Fatal(kind, err, res)
+		}
+		if has := apply.Annotation(res.Object, apply.LastApplied) != ""; has != (kind == apply.Client) {
+			t.Errorf("%s: annotated: %v", kind, has)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // maxWords is the maximum number of words on a page, without code and tables.
 const maxWords = 2500
 
-// references lists the pages in which readers look up an entry.
+// references lists the pages in which readers look up an entry, such as a flag of check.
 var references = []string{"functions.md", "lints.md", "recipes.md", "errors.md", "check.md"}
 
 var (

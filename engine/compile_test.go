@@ -136,7 +136,7 @@ func TestCompileFails(t *testing.T) {
 		{name: "no schema", crd: `{metadata: {name: ks.g}, spec: {versions: [{name: v1, storage: true}]}}`, want: "ks.g: spec.versions[0] (v1): no schema: want schema.openAPIV3Schema"},
 		{name: "no structural schema", crd: version(`{type: object, patternProperties: {a: {type: string}}}`), want: "ks.g: spec.versions[0] (v1): schema is not structural: "},
 		{name: "no root type", crd: version(`{}`), want: ""},
-		{name: "no such version", crd: version(`{type: object}`), cfg: engine.Config{KubeVersion: "1.20"}, want: `kubernetes version "1.20" is not supported: want 1.28 to 1.37`},
+		{name: "no such version", crd: version(`{type: object}`), cfg: engine.Config{KubeVersion: "1.20"}, want: `kubernetes version "1.20" is not supported: want 1.28 to 1.38`},
 		{name: "bad version", crd: version(`{type: object}`), cfg: engine.Config{KubeVersion: "new"}, want: `kubernetes version "new"`},
 	}
 	for _, tt := range tests {

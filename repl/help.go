@@ -73,7 +73,7 @@ func (s *Session) commandHelp(cmd *command) string {
 }
 
 // helpTexts has a block of lines for each command: its name, a paragraph of two to five sentences, and often an
-// example. A blank line follows each block but the last.
+// example after a tab. A blank line follows each block but the last.
 //
 //go:embed help_commands.txt
 var helpTexts string
@@ -82,7 +82,7 @@ var helpTexts string
 func commandDetails(name string) (paragraph, example string) {
 	_, rest, _ := strings.Cut("\n\n"+helpTexts, "\n\n"+name+"\n")
 	block, _, _ := strings.Cut(rest, "\n\n")
-	paragraph, example, _ = strings.Cut(block, "\nFor example: ")
+	paragraph, example, _ = strings.Cut(block, "\n\t")
 	return strings.Join(strings.Fields(paragraph), " "), strings.TrimSpace(example)
 }
 

@@ -144,7 +144,7 @@ func (s *Session) review(ctx context.Context, deletes bool) (r *review, err erro
 	meta, _ := r.object["metadata"].(map[string]any)
 	name, _ := meta["name"].(string)
 	namespace, _ := meta["namespace"].(string)
-	if deletes {
+	if r.Name = name; deletes {
 		r.object, r.old = nil, r.object
 	}
 	if r.old == nil && st.subresource != "" {

@@ -10,7 +10,7 @@ export const docs = path.join(root, "docs");
 const groups = [
 	["Start", ["which-command", "install", "tour", "playground", "concepts", "compared"]],
 	["Write rules", ["functions", "recipes", "cost", "errors", "lints", "vet", "find", "test", "repl", "editors", "go-markers", "explain"]],
-	["Check objects", ["check", "builtin", "policies", "persisted", "ci", "cluster"]],
+	["Check objects", ["check", "crds", "builtin", "policies", "persisted", "ci", "cluster"]],
 	["Upgrade", ["versions", "kubernetes-1.38", "diff", "convert"]],
 	["Embed", ["embedding", "go"]],
 	["Operate", ["admission", "speed", "security"]],

@@ -84,8 +84,7 @@ func TestActionVetsAndTests(t *testing.T) {
 		if output := r.read(t, "output"); strings.HasPrefix(output, "code=") != ran {
 			t.Errorf("%s %q: the output: %q", c.step, c.env, output)
 		}
-		reported := ran && !strings.Contains(strings.Join(c.env, " "), "=--")
-		if summary := r.read(t, "summary"); strings.HasPrefix(summary, "### celadon "+c.step+"\n") != reported {
+		if summary := r.read(t, "summary"); strings.HasPrefix(summary, "### celadon "+c.step+"\n") != ran {
 			t.Errorf("%s %q: the summary: %s", c.step, c.env, summary)
 		}
 	}

@@ -59,6 +59,7 @@ var hostileSettings = map[string][]string{
 	"crd":            {"lax", "[lax]", "[]"},
 	"kube-version":   olderVersions(),
 	"validate":       {"strict", "warn", "ignore", "'false'"},
+	"ignore-field":   {"sops", "spec", "[sops, spec.name]"},
 	"strict-kinds":   {"false", "true"},
 	"strict":         {"false", "true"},
 	"quiet":          {"true"},

@@ -102,7 +102,7 @@ func TestAttackLinkedOperands(t *testing.T) {
 			}
 		})
 	}
-	takesPaths := []string{"check", "convert", "convert-crd", "diff", "merge", "test", "vet"}
+	takesPaths := []string{"check", "convert", "convert-crd", "diff", "docs", "explain", "find", "merge", "test", "vet"}
 	eachCommand((&app{}).root(), "", func(name string, cmd *cobra.Command) {
 		each(name, slices.Contains(takesPaths, name), cmd.Flags())
 	})

@@ -112,7 +112,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.GroupFlags(cmd, checkFlagGroups, checkEssentials, checkDetails)
-	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "kustomize", "helm", "values", "baseline", "convert-ca", "config")
+	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "kustomize", "helm", "values", "substitute", "baseline", "convert-ca", "config")
 	command.Values(cmd, "output", print.Formats()...)
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
 	command.Values(cmd, "apply", "client", "server", "replace")

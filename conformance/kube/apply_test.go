@@ -24,7 +24,7 @@ import (
 )
 
 // How it works: each sequence creates an object with kubectl, lets a controller change it, and writes a new manifest with
-// kubectl apply, kubectl apply --server-side, or kubectl replace. A proxy records what the server answers to that write.
+// kubectl apply, kubectl apply --server-side, or kubectl replace. A proxy records the answer of the server to that write.
 // celadon check then decides the same writes, from the stored objects and the manifests.
 
 // applyCRD has lists and maps of all kinds, defaults, a nullable field, and transition rules.
@@ -238,7 +238,7 @@ func compareSequences(t *testing.T, p *plane, kind string, all []*applySequence)
 	}
 }
 
-// An outcome is what is compared.
+// An outcome has the parts of an answer that are compared.
 type outcome struct {
 	Verdict, Message string
 	Causes, Warnings []string

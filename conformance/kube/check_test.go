@@ -90,7 +90,7 @@ func (s *stage) check(scene *exchange.Scene, list []exchange.Exchange) []checked
 		}
 		args = append(append([]string{"check", "-o", "json", "--validate", "warn"}, args[1:]...), files...)
 		if len(olds) > 0 {
-			args = append(args, "--old", s.list("olds.json", olds))
+			args = append(args, "--old", s.list("olds.json", olds), "--apply", "replace")
 		}
 		out, _ := s.celadon("", append(args, s.list("objects.json", objects))...)
 		var r report
@@ -160,6 +160,13 @@ func (r *report) result(i int) (c checked) {
 		c.undecided = o.Verdict + ": " + o.Problem
 	}
 	prefix, _, byPolicy := strings.Cut(c.Message, ": ValidatingAdmissionPolicy '")
+	for _, cause := range o.Causes { // of mutating policies
+		if strings.HasPrefix(cause.Message, "policy '") {
+			one := c.Answer
+			one.Message = cause.Message
+			c.Denials = append(c.Denials, one)
+		}
+	}
 	for _, p := range o.Policies {
 		if p.Action != "Deny" || !byPolicy {
 			continue

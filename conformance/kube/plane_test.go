@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	startWithin = time.Minute
+	startWithin = 3 * time.Minute
 	adminToken  = "admin-of-this-test"
 	viewerToken = "viewer-of-this-test" // the user's permissions depend on the test's roles
 	auditPolicy = `{"apiVersion":"audit.k8s.io/v1","kind":"Policy","omitStages":["RequestReceived"],"rules":[{"level":"Metadata"}]}`

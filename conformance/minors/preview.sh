@@ -12,5 +12,8 @@ for version in v1 v1beta1; do cp -r "$from/pkg/apis/apiextensions/$version" "$fo
 cp -r "$from"/pkg/client/* "$folder/pkg/client"
 chmod -R u+w "$folder"
 find "$folder" \( -name '*_test.go' -o -name '*conversion.go' \) ! -path '*/client/*' -delete
+for version in v1 v1beta1; do # which conversion.go declares
+  printf 'package %s\n\nvar nullLiteral = []byte("null")\n' "$version" > "$folder/pkg/apis/apiextensions/$version/null.go"
+done
 find "$folder" -name '*.go' -exec sed -i 's|k8s.io/apiextensions-apiserver/|k8s.io/apiextensions-api/|g' {} +
 printf 'module k8s.io/apiextensions-api\n\ngo 1.27.0\n' > "$folder/go.mod"

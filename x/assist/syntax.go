@@ -154,7 +154,10 @@ func (f *fault) syntax() string {
 		return f.as(Unclosed, hint)
 	}
 	if last := len(f.tokens) - 1; f.token > last && last >= 0 && f.tokens[last].Kind == lex.Operator {
-		return "an operand is missing after " + f.tokens[last].Text
+		if f.at(last) == "." {
+			return "a field is missing after ."
+		}
+		return "an operand is missing after " + f.at(last)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package policyrequest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -23,7 +24,7 @@ type Review struct {
 	User        policy.User
 	Operation   policy.Operation
 	Subresource string
-	// Name is used if the objects have none. Namespace is that of the request.
+	// Name and Namespace are those of the request. If Name is "", it is that of the objects. A policy can change their names.
 	Name, Namespace string
 	// Collection is set for the deletion of a collection, whose requests have no name.
 	Collection bool
@@ -66,7 +67,7 @@ func (r *Review) Form(to *Subject, object, old map[string]any) policy.Request {
 func (r *Review) request(to *Subject, object, old map[string]any) policy.Request {
 	req := policy.Request{
 		Operation: r.Operation, Resource: to.Resource, Kind: to.Kind, Equivalents: to.Equivalents, User: r.User,
-		Subresource: r.Subresource, Name: nameOf(object, old, r.Name), Namespace: r.Namespace, NamespaceObject: r.NamespaceObject,
+		Subresource: r.Subresource, Name: cmp.Or(r.Name, nameOf(object), nameOf(old)), Namespace: r.Namespace, NamespaceObject: r.NamespaceObject,
 		Object: object, OldObject: old,
 	}
 	if r.Collection {
@@ -75,14 +76,10 @@ func (r *Review) request(to *Subject, object, old map[string]any) policy.Request
 	return req
 }
 
-func nameOf(object, old map[string]any, fallback string) string {
-	for _, o := range []map[string]any{object, old} {
-		meta, _ := o["metadata"].(map[string]any)
-		if name, _ := meta["name"].(string); name != "" {
-			return name
-		}
-	}
-	return fallback
+func nameOf(object map[string]any) string {
+	meta, _ := object["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	return name
 }
 
 // OperationOf returns the operation of a write.

@@ -42,6 +42,8 @@ func FuzzPublish(f *testing.F) {
 		if _, err := p.HTML(); err != nil {
 			t.Error(err)
 		}
-		p.Markdown()
+		if _, err := p.Markdown(); err != nil {
+			t.Error(err)
+		}
 	})
 }

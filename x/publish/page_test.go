@@ -30,7 +30,11 @@ func page(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition) (markdown
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(p.Markdown()), string(data)
+	text, err := p.Markdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), string(data)
 }
 
 // TestPages compares pages with golden files, and checks that they are deterministic.

@@ -15,7 +15,7 @@ func (v *Validator) owners(refs []metav1.OwnerReference, path *field.Path) (errs
 	controller := ""
 	for i, ref := range refs {
 		if v.has[strictOwners] {
-			errs = append(errs, owner(&ref, path.Index(i))...)
+			errs = append(errs, v.owner(&ref, path.Index(i))...)
 		} else {
 			errs = append(errs, v.lenientOwner(&ref, path)...)
 		}
@@ -43,16 +43,20 @@ func ownerFields(ref *metav1.OwnerReference) []ownerField {
 	return []ownerField{{"kind", ref.Kind, ref.Kind == ""}, {"name", ref.Name, ref.Name == ""}, {"uid", ref.UID, ref.UID == ""}}
 }
 
-func owner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+func (v *Validator) owner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+	missing := "must not be empty"
+	if v.has[bareOwners] {
+		missing = ""
+	}
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if ref.APIVersion == "" {
-		errs = append(errs, field.Required(path.Child("apiVersion"), "must not be empty"))
+		errs = append(errs, field.Required(path.Child("apiVersion"), missing))
 	} else if err != nil || gv.Version == "" {
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "must be <group>/<version> or <version>"))
 	}
 	for _, f := range ownerFields(ref) {
 		if f.empty {
-			errs = append(errs, field.Required(path.Child(f.name), "must not be empty"))
+			errs = append(errs, field.Required(path.Child(f.name), missing))
 		}
 	}
 	return append(errs, banned(ref, gv.WithKind(ref.Kind), path)...)

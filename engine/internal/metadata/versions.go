@@ -24,6 +24,8 @@ const (
 	managedOperations
 	// distinct: duplicate metadata errors of custom resources and embedded resources are removed.
 	distinct
+	// bareOwners: a missing field of an owner reference has no detail.
+	bareOwners
 	features
 )
 
@@ -33,6 +35,7 @@ var featureMinors = [features]minors.Range{
 	updatedGeneration: minors.Since(37), // the same file, ValidateObjectMetaAccessorUpdate
 	managedOperations: minors.Since(37), // k8s.io/apimachinery/pkg/apis/meta/v1/validation, ValidateManagedFields
 	distinct:          minors.Since(37), // k8s.io/apimachinery/pkg/api/validate/errors.go, FilterCoveredHandwrittenErrors
+	bareOwners:        minors.Since(38), // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateOwnerReferences
 }
 
 // words holds the texts of one minor version. Each is a format with one operand.

@@ -251,8 +251,8 @@ func (w *walk) field(e ast.Expr) priced {
 		}
 		return x
 	}
-	switch w.checked.GetType(sel.Operand().ID()).Kind() {
-	case celtypes.MapKind, celtypes.StructKind, celtypes.TypeParamKind:
+	kind := w.checked.GetType(sel.Operand().ID()).Kind()
+	if w.has[everySelection] || kind == celtypes.MapKind || kind == celtypes.StructKind || kind == celtypes.TypeParamKind {
 		x.cost = x.cost.Add(checker.FixedCostEstimate(common.SelectAndIdentCost))
 	}
 	x.at = w.step(of.at, name)

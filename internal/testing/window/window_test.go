@@ -22,7 +22,7 @@ import (
 )
 
 // kubeVersions holds the Kubernetes versions, which take turns.
-var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37"}
+var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37", "1.38"}
 
 const (
 	changedCRDs    = 500

@@ -85,7 +85,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.ForceConflicts, "force-conflicts", false, "let server-side apply take fields from other managers")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "read the CRDs before an upgrade to --crd from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a `SUBRESOURCE`: status, scale as kubectl scale does, or one of a built-in kind, such as resize")
-	f.StringArrayVar(&o.IgnoreFields, "ignore-field", nil, "remove the field at `PATH`, such as sops, from all objects, because another tool does (repeatable)")
+	f.StringArrayVar(&o.IgnoreFields, "ignore-field", nil, "remove the `FIELD`, such as sops, from all objects, because another tool does (repeatable)")
 	f.StringArrayVar(&o.Substitute, "substitute", nil, "substitute ${NAME} as Flux does: with the values in `FILE`, or env for the environment (repeatable)")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.StringVar(&o.Validate, "validate", "strict", "treatment of unknown and duplicate fields: strict, warn, or ignore")

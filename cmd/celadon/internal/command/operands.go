@@ -25,23 +25,24 @@ const operandKey = "celadon_operand"
 func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 	f := cmd.Flags()
 	f.Bool(FollowFlag, false, "also follow symbolic links that lead out of the git work tree")
-	for _, flag := range flags {
-		if err := f.SetAnnotation(flag, operandKey, nil); err != nil {
-			panic(err) // cmd has no such flag
-		}
-	}
 	var more []string
 	run := cmd.RunE
 	if arguments {
 		f.StringArrayVarP(&more, "filename", "f", nil, "read `PATH`, like an argument (repeatable)")
 		_ = f.MarkHidden("filename")
+		flags = append(flags, "filename")
 		cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, slices.Concat(args, more)) }
+	}
+	for _, flag := range flags {
+		if err := f.SetAnnotation(flag, operandKey, nil); err != nil {
+			panic(err) // cmd has no such flag
+		}
 	}
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if !arguments {
 			args = nil
 		}
-		return CheckOperands(cmd.Flags(), slices.Concat(args, more))
+		return CheckOperands(cmd.Flags(), args)
 	}
 }
 

@@ -50,7 +50,7 @@ func (o *Options) Flags(f *pflag.FlagSet, fetches bool) {
 	f.StringVar(&o.Dir, "dir", "crds", "`FOLDER` of the CRDs and of "+LockName)
 	if fetches {
 		f.BoolVar(&o.Private, "private-addresses", false, "allow http, and connections to addresses in private networks")
-		f.StringVar(&o.Kubeconfig, "kubeconfig", "", "for cluster: sources: read the kubeconfig from `FILE` (default: as kubectl)")
+		f.StringVar(&o.Kubeconfig, "kubeconfig", "", "for cluster: sources: `KUBECONFIG` to read (default: as kubectl)")
 	}
 }
 

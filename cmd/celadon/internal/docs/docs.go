@@ -182,7 +182,7 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 	case o.Output == "html":
 		return p.HTML()
 	}
-	return p.Markdown(), nil
+	return p.Markdown()
 }
 
 // write writes the pages and reports those that are missing.

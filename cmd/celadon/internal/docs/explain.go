@@ -44,6 +44,8 @@ func (o *ExplainOptions) Check(args []string) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("you must specify the type of resource to explain: want TYPE or TYPE.FIELD, such as crontabs.spec")
+	case args[0] == "":
+		return errors.New("no type of resource: want TYPE or TYPE.FIELD, such as crontabs.spec")
 	case len(o.CRDs) == 0:
 		return errors.New("no CRDs given: want explain TYPE CRD, with the files or folders of the CRDs")
 	case o.MaxDepth < 0:

@@ -52,7 +52,7 @@ func (o *Options) check(paths []string) error {
 	case len(paths) == 0:
 		return errors.New("no reports given: want files or folders (see celadon merge --help)")
 	case o.Output == "wide":
-		return fmt.Errorf("--output %q: want one of %s", o.Output, strings.Join(Formats, ", "))
+		return fmt.Errorf("--output %q: want %s", o.Output, phrase.Or(Formats))
 	}
 	if o.Run != "" {
 		if err := finding.CheckSource(o.Run); err != nil {

@@ -227,7 +227,7 @@ func (s *sources) find(file string, doc *input.Document) *input.Document {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	docs, known := s.files[file]
-	if !known {
+	if !known && worktree.Inside(s.tree, file) { // and not a link out of it
 		if data, err := input.ReadFile(file, maxSource); err == nil {
 			input.Text{File: file, Data: data}.Each(func(d *input.Document) {
 				if d.Err == nil {
@@ -235,8 +235,8 @@ func (s *sources) find(file string, doc *input.Document) *input.Document {
 				}
 			})
 		}
-		s.files[file] = docs
 	}
+	s.files[file] = docs
 	var same []*input.Document
 	for _, d := range docs {
 		if d.Object["kind"] != doc.Object["kind"] {

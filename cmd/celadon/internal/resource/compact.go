@@ -11,7 +11,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/internal/crdobject"
 )
 
 // A Compact is a CRD for compiling and for walking schemas. Its schemas have no descriptions,
@@ -49,9 +48,6 @@ func (c *Compact) stored() *apiextensionsv1.CustomResourceDefinitionSpec {
 func DecodeCompact(doc *input.Document) (*Compact, error) {
 	if doc.Err != nil || doc.Object["kind"] != Kind {
 		return nil, doc.Err
-	}
-	if crd, ok := crdobject.Convert(doc.Object, crdobject.Options{Compact: true, MaxSize: maxJSON}); ok {
-		return (*Compact)(crd), nil
 	}
 	data, err := compactJSON(doc.Object)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/internal/crdobject"
 )
 
 const (
@@ -54,9 +53,6 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	if doc.Err != nil || doc.Object["kind"] != Kind {
 		return nil, doc.Err
 	}
-	if crd, ok := crdobject.Convert(doc.Object, crdobject.Options{MaxSize: maxJSON}); ok {
-		return crd, nil
-	}
 	data, err := doc.JSON()
 	if err == nil && len(data) > maxJSON {
 		_, err = compactJSON(doc.Object)
@@ -65,15 +61,6 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 		return nil, err
 	}
 	return catalog.Decode(data)
-}
-
-// DecodeStrict is like Decode, but ok is false if a server of the newest Kubernetes version might have
-// anything to say about the document's keys.
-func DecodeStrict(doc *input.Document) (crd *apiextensionsv1.CustomResourceDefinition, ok bool) {
-	if doc.Err != nil || doc.Duplicate != nil || doc.Raw != nil {
-		return nil, false
-	}
-	return crdobject.Convert(doc.Object, crdobject.Options{MaxSize: maxJSON})
 }
 
 // Stored reports whether a CRD comes from a server, which has set its uid.

@@ -39,19 +39,19 @@ type Measures struct {
 func (m *Measures) flags(f *pflag.FlagSet) {
 	f.BoolVar(&m.Cover, "cover", false, "report rules and conditions that the cases do not test")
 	f.Float64Var(&m.CoverMin, "cover-min", 0, "fail if fewer than `N` percent of the rules ran and rejected an object")
-	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to `FILE`, whose name ends in .json, .lcov, or .html")
+	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to `FILE`, whose name ends in .json or .lcov")
 	f.BoolVar(&m.Mutate, "mutate", false, "change rules and bounds one at a time, and report changes that no case detects")
 	f.Float64Var(&m.MutateMin, "mutate-min", 0, "fail if the cases detect fewer than `N` percent of the changes")
 }
 
-var coverForms = []string{".json", ".lcov", ".html"}
+var coverForms = []string{".json", ".lcov"}
 
 func (m *Measures) check(f *pflag.FlagSet, o *Options) error {
 	m.Cover = m.Cover || f.Changed("cover-min") || m.CoverOut != ""
 	m.Mutate = m.Mutate || f.Changed("mutate-min")
 	switch {
 	case m.CoverOut != "" && !slices.Contains(coverForms, filepath.Ext(m.CoverOut)):
-		return fmt.Errorf("--cover-out %q: want a file that ends in %s", m.CoverOut, strings.Join(coverForms, ", "))
+		return fmt.Errorf("--cover-out %q: want a file that ends in %s", m.CoverOut, strings.Join(coverForms, " or "))
 	case !(m.CoverMin >= 0 && m.CoverMin <= 100):
 		return fmt.Errorf("--cover-min %v: want 0 to 100 percent", m.CoverMin)
 	case !(m.MutateMin >= 0 && m.MutateMin <= 100):
@@ -242,8 +242,6 @@ func (m *measures) writeCoverage(r *coverage.Report, sources *output.Sources) er
 		return write(m.o.CoverOut, func(w io.Writer) error { return print.Encoder(w).Encode(r) })
 	case ".lcov":
 		return write(m.o.CoverOut, func(w io.Writer) error { return output.Lcov(w, r, sources) })
-	case ".html":
-		return write(m.o.CoverOut, func(w io.Writer) error { return output.HTML(w, r, sources) })
 	}
 	return nil
 }

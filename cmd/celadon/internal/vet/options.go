@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
@@ -162,5 +163,5 @@ func (o *Options) printer(format string, terminal, to io.Writer) (printer, error
 	if list := print.NewList(format, out, "celadon vet", command.Version()); list != nil {
 		return &listPrinter{list, format == "junit", o.Quiet}, nil
 	}
-	return nil, fmt.Errorf("--output %q: want one of %s", format, strings.Join(Outputs(), ", "))
+	return nil, fmt.Errorf("--output %q: want %s", format, phrase.Or(Outputs()))
 }

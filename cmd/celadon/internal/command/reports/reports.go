@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // Files are the reports in files. A file gets its name only when its report is complete.
@@ -37,8 +38,7 @@ type flag struct {
 // Flag adds --output to f. format receives the format of standard output. The caller checks it.
 func (r *Files) Flag(f *pflag.FlagSet, format *string, formats []string) {
 	*format = "text"
-	last := len(formats) - 1
-	usage := "report format: " + strings.Join(formats[:last], ", ") + ", or " + formats[last] + "; FORMAT=FILE adds a report in a file (repeatable)"
+	usage := "report format: " + phrase.Or(formats) + "; FORMAT=FILE adds a report in a file (repeatable)"
 	f.VarP(&flag{format, r, formats}, "output", "o", usage)
 }
 
@@ -51,7 +51,7 @@ func (f *flag) Set(value string) error {
 	case !ok:
 		*f.format = value
 	case !slices.Contains(f.formats, format) || name == "" || name == "-":
-		return fmt.Errorf("want FORMAT=FILE with one of the formats %s", strings.Join(f.formats, ", "))
+		return fmt.Errorf("want FORMAT=FILE with the format %s", phrase.Or(f.formats))
 	default:
 		f.files.named = append(f.files.named, file{format: format, name: name})
 	}

@@ -5,9 +5,9 @@ package print
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -83,7 +83,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	}
 	list := NewList(format, w, "celadon check", o.Version)
 	if list == nil {
-		return nil, fmt.Errorf("--output %q: want one of %s", format, strings.Join(Formats(), ", "))
+		return nil, fmt.Errorf("--output %q: want %s", format, phrase.Or(Formats()))
 	}
 	return Objects(list, o.StrictKinds), nil
 }

@@ -39,7 +39,7 @@ type Flags struct {
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)
 	fs.StringVar(&f.Context, "context", "", "with --cluster: use `CONTEXT` of the kubeconfig (default: the current context)")
-	fs.StringVar(&f.Kubeconfig, "kubeconfig", "", "with --cluster: read the kubeconfig from `FILE` (default: as kubectl)")
+	fs.StringVar(&f.Kubeconfig, "kubeconfig", "", "with --cluster: `KUBECONFIG` to read (default: as kubectl)")
 	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in `NAMESPACE` (default: that of the context)")
 	fs.BoolVarP(&f.All, "all-namespaces", "A", false, "with --cluster: read the objects of all namespaces")
 }

@@ -9,7 +9,7 @@ package jsonrpc
 // How it works. The library reads messages in one goroutine, and handles notifications there, so Notified must not
 // block. For a request, it calls HandleRequest, which takes a snapshot of the data and returns a function that runs
 // on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
-// long request blocks nothing, and $/cancelRequest reaches it. This package adds the limits on messages and on running
+// long request blocks nothing, and $/cancelRequest reaches it. This package adds the limit on running
 // requests, and keeps a panic from ending the session.
 
 import (

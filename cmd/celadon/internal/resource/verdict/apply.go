@@ -38,7 +38,7 @@ func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 	case tracked || w.Kind == apply.None:
 	case d.before.file != "": // a manifest in git: with the last applied configuration, each kind of write is a replacement
 		w.Kind = apply.Replace
-	case w.Kind == apply.Server || w.Unknown:
+	case (w.Kind == apply.Server || w.Unknown) && input.Metadata(old)["uid"] != nil: // a server's object without its traces
 		d.untracked.Store(true)
 	}
 	if w.Kind == apply.Replace {

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
@@ -65,20 +64,10 @@ func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.
 	return c
 }
 
-// vetDocument vets the CRD in a document, or applied if it is not nil. Few documents have keys that a server reports, so that
-// their JSON is needed.
+// vetDocument vets the CRD in a document, or applied if it is not nil.
 func vetDocument(ctx context.Context, doc *input.Document, applied []byte, cfg vet.Config) (*vet.Report, error) {
 	if applied != nil {
 		return vet.Vet(ctx, applied, cfg)
-	}
-	v, err := types.ParseVersion(cfg.KubeVersion)
-	if err != nil {
-		return nil, err
-	}
-	if v.Minor >= types.Newest {
-		if crd, ok := resource.DecodeStrict(doc); ok {
-			return vet.VetCRD(ctx, crd, cfg)
-		}
 	}
 	data, err := doc.JSON()
 	if err != nil {

@@ -44,9 +44,9 @@ type tracefile struct {
 }
 
 func (f *tracefile) add(item *coverage.Item, line int) {
-	text := itemName(item)
+	text := policyItem(item)
 	if item.Policy == "" {
-		text = fmt.Sprintf("%s[%d]", text, item.Index)
+		text = fmt.Sprintf("%s %s %s[%d]", item.CRD, item.Version, item.Path, item.Index)
 	}
 	name := untrusted.Line(text)
 	f.functions = append(f.functions, fmt.Sprintf("FN:%d,%s", line, name))

@@ -21,7 +21,6 @@ type Sources struct {
 type source struct {
 	file     string
 	line     int // line of the file where text starts
-	text     []byte
 	name     string
 	versions []string
 	edit     *crdedit.CRD
@@ -65,7 +64,7 @@ func (s *Sources) add(doc *input.Document) {
 	if err != nil {
 		return
 	}
-	one := &source{file: doc.File, line: line, text: text, edit: edit}
+	one := &source{file: doc.File, line: line, edit: edit}
 	one.doc, _ = edit.Schema(crdedit.SchemaNode{})
 	one.name, _ = input.Metadata(doc.Object)["name"].(string)
 	spec, _ := doc.Object["spec"].(map[string]any)
@@ -83,7 +82,7 @@ func (s *Sources) addPolicy(doc *input.Document, text []byte, line int) {
 	if err != nil {
 		return
 	}
-	s.all = append(s.all, &source{file: doc.File, line: line, text: text, name: doc.Identity().Name, doc: parsed})
+	s.all = append(s.all, &source{file: doc.File, line: line, name: doc.Identity().Name, doc: parsed})
 }
 
 // expression returns the scalar node of an expression of a policy, or nil if the policy has another
@@ -149,16 +148,4 @@ func (s *Sources) find(item *coverage.Item) (*source, *position.Node) {
 // lineOf returns the node's line in the file.
 func (s *source) lineOf(node *position.Node) int {
 	return s.doc.Position(node.Start).Line + s.line - 1
-}
-
-// span returns the range of the source that holds the code points start to end of the rule in node. If
-// it is unknown, span returns the range of the whole scalar.
-func (s *source) span(node *position.Node, start, end int) (from, to int) {
-	t, ok := s.doc.Text(node)
-	if !ok {
-		return node.Start, max(node.Start, node.End)
-	}
-	runes := []rune(node.Value)
-	start, end = min(start, len(runes)), min(end, len(runes))
-	return t.Source(len(string(runes[:start]))), t.Source(len(string(runes[:end])))
 }
