@@ -49,6 +49,12 @@ func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 	a := &Absence{Removed: removed}
 	if object, ok := object.(replaced); ok {
 		a.Replacement = object.APILifecycleReplacement()
+		return a
+	}
+	for _, other := range named(kind.Kind) {
+		if other.Group == kind.Group && Absent(other, minor) == nil {
+			a.Replacement = other
+		}
 	}
 	return a
 }

@@ -103,11 +103,16 @@ func (st *state) validate(ctx context.Context) (*engine.Result, error) {
 	if k == nil {
 		return nil, fmt.Errorf("no built-in kind %s", kindIn(req.Object))
 	}
+	return k.Write(ctx, st.builtinWrite(req))
+}
+
+// builtinWrite returns the write of an object of a built-in kind.
+func (st *state) builtinWrite(req engine.Request) policyrequest.Write {
 	version, _ := types.ParseVersion(st.kube) // checked before
-	return k.Write(ctx, policyrequest.Write{
+	return policyrequest.Write{
 		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource, Namespace: identify(st.object.doc).namespace,
 		KubeMinor: version.Minor,
-	})
+	}
 }
 
 func kindIn(object map[string]any) schema.GroupVersionKind {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -62,6 +63,8 @@ type Host struct {
 	Check, CheckStatus Checker
 	// Builtins decides built-in kinds. If its Server is nil, it knows only their structure.
 	Builtins *policyrequest.Builtins
+	// Now returns the time of writes in policies. It can be nil.
+	Now func() time.Time
 	// ReadText returns the content of a file. If the file does not exist, the error wraps
 	// fs.ErrNotExist.
 	ReadText func(path string) ([]byte, error)

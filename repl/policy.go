@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // policies holds the admission policies of a session. They are immutable.
@@ -118,9 +120,17 @@ func policyCommand(ctx context.Context, s *Session, arg string) (string, error) 
 	return "", nil
 }
 
-// policyRequest returns the request for a write of the object, or for its deletion. The CRD must
-// accept the write if accepted is set.
-func (s *Session) policyRequest(ctx context.Context, deletes, accepted bool) (*policy.Request, error) {
+// A review is the way of a write of the object through admission.
+type review struct {
+	policyrequest.Review
+	to   policyrequest.Subject
+	kind *policyrequest.Builtin // nil for a custom resource
+	// object and old are the objects as rules see them.
+	object, old map[string]any
+}
+
+// review returns the way of a write of the object, or of its deletion, through admission.
+func (s *Session) review(ctx context.Context, deletes bool) (r *review, err error) {
 	st := s.state
 	switch {
 	case st.crd == nil:
@@ -130,58 +140,96 @@ func (s *Session) policyRequest(ctx context.Context, deletes, accepted bool) (*p
 	case st.here() == nil:
 		return nil, s.noSelf()
 	}
-	spec := &st.crd.def.Spec
-	req := &policy.Request{
-		Operation: policy.OperationCreate, Object: st.visible(st.object), OldObject: st.visible(st.old), Subresource: st.subresource,
-		Resource: schema.GroupVersionResource{Group: spec.Group, Version: st.version, Resource: spec.Names.Plural},
-		Kind:     schema.GroupVersionKind{Group: spec.Group, Version: st.version, Kind: spec.Names.Kind},
-		User:     policy.User{Name: "kubernetes-admin", Groups: []string{"kubeadm:cluster-admins", "system:authenticated"}},
+	r = &review{object: st.visible(st.object), old: st.visible(st.old)}
+	meta, _ := r.object["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	namespace, _ := meta["namespace"].(string)
+	if r.Name = name; deletes {
+		r.object, r.old = nil, r.object
 	}
-	meta, _ := st.object.value["metadata"].(map[string]any)
-	req.Name, _ = meta["name"].(string)
-	if st.crd.engine.Info().Namespaced {
-		if req.Namespace, _ = meta["namespace"].(string); req.Namespace == "" {
-			req.Namespace = "default"
+	if r.old == nil && st.subresource != "" {
+		r.old = r.object // see state.request
+	}
+	r.Set, r.User, r.Subresource, r.Builtins = st.policies.set, policyrequest.User("", nil), st.subresource, s.host.Builtins
+	r.Operation = policyrequest.OperationOf(r.object, r.old)
+	if s.host.Now != nil {
+		r.Now = s.host.Now()
+	}
+	if st.crd.builtins != nil {
+		kind := kindIn(st.object.value)
+		if r.kind, err = st.crd.builtins.Kind(kind, engine.Config{}); err != nil || r.kind == nil {
+			return nil, cmp.Or(err, fmt.Errorf("no built-in kind %s", kind))
+		}
+		r.to, r.Namespace = r.kind.Subject(), r.kind.Namespace(namespace, name)
+		return r, nil
+	}
+	custom := policyrequest.NewCustom(st.crd.def, st.crd.engine)
+	r.to = custom.Subject(ctx, st.crd.def.Spec.Group+"/"+st.version)
+	if custom.Namespaced() {
+		r.Namespace = cmp.Or(namespace, "default")
+	}
+	return r, nil
+}
+
+// decide takes the write through admission. It returns an error if the object is rejected by other means than policies.
+func (r *review) decide(ctx context.Context, st *state) (err error) {
+	res := &engine.Result{Allowed: true}
+	req, goesOn := st.request(), true
+	switch {
+	case r.kind != nil:
+		if goesOn = false; r.object == nil {
+			req.Object, req.OldObject = nil, req.Object
+		}
+		w := st.builtinWrite(req)
+		w.Namespace = r.Namespace
+		res, err = r.WriteBuiltin(ctx, r.kind, w, false)
+	case r.object != nil:
+		if goesOn, err = r.MutateCustom(ctx, &r.to, st.crd.engine, &req); err == nil && goesOn {
+			res, err = st.crd.engine.Validate(ctx, req)
 		}
 	}
 	switch {
-	case deletes:
-		req.Operation, req.Object, req.OldObject = policy.OperationDelete, nil, req.Object
-	case st.old != nil:
-		req.Operation = policy.OperationUpdate
-	}
-	if !accepted || deletes {
-		return req, nil
-	}
-	res, err := st.validate(ctx)
-	switch {
 	case err != nil:
-		return nil, err
+		return err
+	case r.Denied != nil || r.Undecided != "":
 	case !res.Allowed:
-		return nil, errors.New("the object is rejected, so no policy is evaluated: run :check for details")
+		return errors.New("the object is rejected, so no policy is evaluated: run :check for details")
+	case goesOn:
+		_, err = r.Validate(ctx, &r.to, res.Object, r.old)
 	}
-	req.Object = res.Object
-	return req, nil
+	return err
 }
 
 // decisions returns the decisions of the policies about the object.
 func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 	p := s.state.policies
-	req, err := s.policyRequest(ctx, deletes, true)
-	if err != nil {
-		return "", err
+	r, err := s.review(ctx, deletes)
+	if err == nil {
+		err = r.decide(ctx, s.state)
 	}
-	res, err := p.set.Evaluate(ctx, *req)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	b.WriteString(termwidth.Fold(notes(p.problems), s.Width, 2))
-	fmt.Fprintf(&b, "%s by %s: %s, %s\n", strings.ToLower(string(req.Operation)), req.User.Name, policyCount(len(p.names())), verdictOf(res))
-	for i := range res.Evaluations {
-		s.evaluation(ctx, &b, req, &res.Evaluations[i])
+	fmt.Fprintf(&b, "%s by %s: %s, %s\n", strings.ToLower(string(r.Operation)), r.User.Name, policyCount(len(p.names())), r.verdict())
+	for i := range r.Mutations {
+		if m := &r.Mutations[i]; m.Changed {
+			fmt.Fprintf(&b, "  policy %s, binding %s: changes the object\n", printable(m.Policy), printable(m.Binding))
+		}
 	}
-	for _, u := range res.Undecided {
+	if r.Evaluated == nil {
+		why := r.Undecided
+		if r.Denied != nil {
+			why = r.Denied.Message
+		}
+		fmt.Fprintf(&b, "  %s\n", printable(why))
+		return b.String(), nil
+	}
+	for i := range r.Evaluated.Evaluations {
+		s.evaluation(ctx, &b, &r.Request, &r.Evaluated.Evaluations[i])
+	}
+	for _, u := range r.Evaluated.Undecided {
 		fmt.Fprintf(&b, "  %s\n", printable(u.String()))
 	}
 	return b.String(), nil
@@ -194,13 +242,13 @@ func policyCount(n int) string {
 	return fmt.Sprintf("%d policies", n)
 }
 
-func verdictOf(res *policy.Result) string {
+func (r *review) verdict() string {
 	switch {
-	case !res.Allowed:
+	case r.Denied != nil:
 		return "denied"
-	case len(res.Undecided) > 0:
+	case r.Undecided != "":
 		return "undecided"
-	case len(res.Evaluations) == 0:
+	case len(r.Evaluated.Evaluations) == 0 && len(r.Mutations) == 0:
 		return "none matches"
 	}
 	return "accepted"
@@ -243,11 +291,11 @@ func (s *Session) evaluation(ctx context.Context, b *strings.Builder, req *polic
 
 // evalInPolicy evaluates an expression with the variables of the current policy.
 func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
-	req, err := s.policyRequest(ctx, false, false)
+	r, err := s.review(ctx, false)
 	if err != nil {
 		return s.failed(err)
 	}
-	out, err := s.state.policies.set.Eval(ctx, *req, s.state.policy, src)
+	out, err := r.Set.Eval(ctx, r.Form(&r.to, r.object, r.old), s.state.policy, src)
 	if err != nil {
 		return s.failed(err)
 	}

@@ -91,6 +91,9 @@ func (s *stage) check(scene *exchange.Scene, list []exchange.Exchange) []checked
 		args = append(append([]string{"check", "-o", "json", "--validate", "warn"}, args[1:]...), files...)
 		if len(olds) > 0 {
 			args = append(args, "--old", s.list("olds.json", olds))
+			if !slices.Contains(args, "--subresource") { // a request replaces the old object
+				args = append(args, "--apply", "replace")
+			}
 		}
 		out, _ := s.celadon("", append(args, s.list("objects.json", objects))...)
 		var r report

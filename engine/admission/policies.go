@@ -24,6 +24,7 @@ func (s *Set) admit(ctx context.Context, set *policy.Set, req *admissionv1.Admis
 	if err != nil {
 		return nil, err
 	}
+	asked.Equivalents = s.equivalents(ctx, asked)
 	res, err := set.Evaluate(ctx, *asked)
 	if err != nil {
 		return nil, err
@@ -108,6 +109,26 @@ func policyRequest(req *admissionv1.AdmissionRequest) (*policy.Request, error) {
 	}
 	out.Options, err = optional("options", &req.Options)
 	return out, err
+}
+
+// equivalents returns the other versions of a custom resource, for policies with matchPolicy: Equivalent.
+func (s *Set) equivalents(ctx context.Context, req *policy.Request) (all []policy.Equivalent) {
+	crd := s.lookup(req.Kind)
+	if crd == nil {
+		return nil
+	}
+	for _, version := range crd.engine.Info().Served {
+		if version == req.Kind.Version {
+			continue
+		}
+		e := policy.Equivalent{Resource: req.Resource, Kind: req.Kind}
+		e.Resource.Version, e.Kind.Version = version, version
+		if s.config.Engine.Converter != nil {
+			e.Convert = func(object map[string]any) (map[string]any, error) { return crd.engine.Convert(ctx, object, version) }
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 // optional decodes an object that a request may lack. It then returns nil.

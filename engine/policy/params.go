@@ -209,15 +209,19 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]m
 		return nil, &unavailable{failure: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"}
 	}
 	var found []map[string]any
+	var last paramsObject
 	for _, candidate := range s.paramsOfKind(*p.paramKind) {
 		if candidate.in(namespace) && ref.selects(candidate) {
-			found = append(found, candidate.object)
+			if candidate.namespace == last.namespace && candidate.name == last.name && len(found) > 0 {
+				return nil, &unavailable{undecided: fmt.Sprintf("several params objects are %s %s: remove all but one", p.paramKind, candidate)}
+			}
+			found, last = append(found, candidate.object), candidate
 		}
 	}
 	switch {
 	case len(found) > 0:
 	case !s.settings.complete:
-		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s that the binding refers to is among the documents%s: add it", p.paramKind, inNamespace(namespace))}
+		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it", p.paramKind, ref, inNamespace(namespace))}
 	case ref.deny:
 		return nil, &unavailable{failure: "no params found for policy binding with `Deny` parameterNotFoundAction"}
 	}
@@ -242,6 +246,18 @@ func inNamespace(namespace string) string {
 // in reports whether the object is in a namespace, which is "" for kinds that are not namespaced.
 func (p *paramsObject) in(namespace string) bool {
 	return namespace == "" || cmp.Or(p.namespace, defaultNamespace) == namespace
+}
+
+func (p paramsObject) String() string { return strings.TrimPrefix(p.namespace+"/"+p.name, "/") }
+
+func (r *compiledRef) String() string {
+	switch {
+	case r.selector == nil:
+		return "named " + r.name
+	case r.selector.Empty():
+		return "with any labels"
+	}
+	return "with the labels " + r.selector.String()
 }
 
 func (r *compiledRef) selects(p paramsObject) bool {

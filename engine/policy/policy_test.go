@@ -353,7 +353,7 @@ spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}, v
 		{"replaced", set, []map[string]any{params("x", "new")}, false, "new"},
 		{"added", set, []map[string]any{params("z", "new"), params("a", "first")}, false, "first|old|new"},
 		{"twice", set, []map[string]any{params("z", "one"), params("z", "two")}, false, "old|two"},
-		{"missing", empty, nil, false, "no params object of v1 ConfigMap that the binding refers to is among the documents in namespace ns: add it"},
+		{"missing", empty, nil, false, "no params object of v1 ConfigMap with any labels is among the documents in namespace ns: add it, because the binding refers to it"},
 		{"known to be missing", empty, nil, true, "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"},
 	} {
 		derived, err := tt.set.WithParams(tt.params, tt.complete)

@@ -186,7 +186,7 @@ func (l *loader) load(index int, doc map[string]any) error {
 	case h.group == crdGroup && h.kind == "CustomResourceDefinition":
 		l.loadScope(doc)
 	case h.group == "" && h.kind == "Namespace":
-		l.set.namespaces[h.meta.Name] = doc
+		l.set.namespaces[h.meta.Name] = withNameLabel(doc, h.meta.Name)
 		l.addParams(h, doc)
 	default:
 		l.addParams(h, doc)

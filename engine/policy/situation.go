@@ -81,11 +81,32 @@ func (s *situation) request(resource schema.GroupVersionResource, to *converted)
 func (s *situation) lookup() map[string]any {
 	if !s.looked {
 		s.looked = true
-		if s.namespace = s.req.NamespaceObject; s.namespace == nil {
-			s.namespace = s.set.namespaces[s.req.Namespace]
+		if s.namespace = s.set.namespaces[s.req.Namespace]; s.req.NamespaceObject != nil {
+			s.namespace = withNameLabel(s.req.NamespaceObject, s.req.Namespace)
 		}
 	}
 	return s.namespace
+}
+
+// nameLabel is the label that a server adds to each Namespace.
+const nameLabel = "kubernetes.io/metadata.name"
+
+// withNameLabel returns a Namespace with nameLabel.
+func withNameLabel(namespace map[string]any, name string) map[string]any {
+	meta, _ := namespace["metadata"].(map[string]any)
+	given, _ := meta["labels"].(map[string]any)
+	if _, ok := given[nameLabel]; ok {
+		return namespace
+	}
+	labels := map[string]any{nameLabel: name}
+	maps.Copy(labels, given)
+	meta = maps.Clone(meta)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	namespace = maps.Clone(namespace)
+	namespace["metadata"], meta["labels"] = meta, labels
+	return namespace
 }
 
 // namespaceLabels returns the labels of the Namespace of the request. When a Namespace is created or

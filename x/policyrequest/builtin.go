@@ -25,7 +25,8 @@ import (
 type Builtins struct {
 	Server Server
 
-	kinds sync.Map // map[schema.GroupVersionKind]*Builtin
+	kinds      sync.Map // map[schema.GroupVersionKind]*Builtin
+	mergeables sync.Map // map[schema.GroupVersionKind]*Mergeable
 }
 
 // A Server validates writes of built-in kinds as an API server does. Package builtin has one.
@@ -100,11 +101,10 @@ type Builtin struct {
 	builtin.Kind
 	// Type is the Go type of the objects if a Server decides them, or nil.
 	Type reflect.Type
-	// Mergeable is the kind as mutating policies need it.
-	Mergeable func() *Mergeable
 
+	all         *Builtins
 	server      Server
-	equivalents func() []policy.Equivalent // nil without a server
+	equivalents func() []policy.Equivalent // can be nil
 	// schema is compiled when an object needs it. It is nil with a server.
 	schema func() (*engine.Schema, error)
 }
@@ -129,21 +129,13 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 
 func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind, cfg engine.Config) *Builtin {
 	props := func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(gvk) }
-	k := &Builtin{Mergeable: sync.OnceValue(func() *Mergeable { return b.Mergeable(gvk) })}
+	k := &Builtin{all: b}
 	if b.Server != nil {
 		if r, ok := b.Server.Resource(gvk); ok {
 			k.Kind = builtin.Kind{GroupVersionKind: gvk, Resource: r.Name, Namespaced: r.Namespaced}
-			k.Type, k.server = r.Type, b.Server
-			k.equivalents = sync.OnceValue(func() (list []policy.Equivalent) {
-				if r.Equivalents != nil {
-					list = r.Equivalents()
-				}
-				for i := range list {
-					m := b.Mergeable(list[i].Kind)
-					list[i].Schema, list[i].Default = m.Schema, m.SetDefaults
-				}
-				return list
-			})
+			if k.Type, k.server = r.Type, b.Server; r.Equivalents != nil {
+				k.equivalents = sync.OnceValue(r.Equivalents)
+			}
 			return k
 		}
 	}
@@ -164,8 +156,11 @@ func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind
 	return k
 }
 
-// Mergeable returns a built-in kind, also one without a resource, as mutating policies need it.
-func (b *Builtins) Mergeable(gvk schema.GroupVersionKind) *Mergeable {
+// mergeable returns a built-in kind, also one without a resource, as mutating policies need it.
+func (b *Builtins) mergeable(gvk schema.GroupVersionKind) *Mergeable {
+	if known, ok := b.mergeables.Load(gvk); ok {
+		return known.(*Mergeable)
+	}
 	var props *apiextensionsv1.JSONSchemaProps
 	if catalog, err := builtin.Newest(); err == nil {
 		props, _ = catalog.Schema(gvk) // nil on an error
@@ -174,19 +169,23 @@ func (b *Builtins) Mergeable(gvk schema.GroupVersionKind) *Mergeable {
 	if m.Schema = m.Schema.Strict(); b.Server != nil {
 		m.defaults = func(object map[string]any) { b.Server.SetDefaults(gvk, object) }
 	}
-	return m
+	known, _ := b.mergeables.LoadOrStore(gvk, m)
+	return known.(*Mergeable)
 }
 
 // Exact reports whether writes are decided as by an API server, rather than by their structure only.
 func (k *Builtin) Exact() bool { return k.server != nil }
 
-// IsBuiltin reports whether a kind is built in, in any version.
+// IsBuiltin reports whether a kind, or the kind of the objects of a subresource, is built in, in any version.
 func IsBuiltin(kind schema.GroupKind) bool {
 	catalog, err := builtin.Newest()
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(catalog.Kinds(), func(k builtin.Kind) bool { return k.Resource != "" && k.GroupKind() == kind })
+	return slices.ContainsFunc(catalog.Kinds(), func(k builtin.Kind) bool {
+		of := func(s builtin.Subresource) bool { return s.Kind.GroupKind() == kind }
+		return k.Resource != "" && (k.GroupKind() == kind || slices.ContainsFunc(k.Subresources, of))
+	})
 }
 
 // Namespace returns the namespace of requests for an object in the given namespace and with the given
@@ -203,7 +202,10 @@ func (k *Builtin) Namespace(namespace, name string) string {
 
 // Subject returns the subject of an object in the given forms.
 func (k *Builtin) Subject(objects ...map[string]any) Subject {
-	to := Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
+	to := Subject{
+		Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...),
+		mergeable: k.all.mergeable,
+	}
 	if k.equivalents != nil {
 		to.Equivalents = slices.Clone(k.equivalents())
 	}

@@ -44,5 +44,5 @@ func (m *Mergeable) SetDefaults(object map[string]any) {
 	}
 }
 
-// Set prepares a request for Set.Mutate.
+// Set adds the schema and the defaults to a request for Mutate.
 func (m *Mergeable) Set(req *policy.Request) { req.Schema, req.Default = m.Schema, m.SetDefaults }

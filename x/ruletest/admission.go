@@ -10,14 +10,15 @@ import (
 
 // The operations of cases.
 const (
-	opCreate = "create"
-	opUpdate = "update"
-	opDelete = "delete"
+	opCreate  = "create"
+	opUpdate  = "update"
+	opDelete  = "delete"
+	opConnect = "connect"
 )
 
 // admission holds the parts of a case that only policies see.
 type admission struct {
-	// operation is opCreate, opUpdate, or opDelete, or "" if it depends on the old object.
+	// operation is an operation, or "" if it depends on the object and the old object.
 	operation string
 	// params are params objects of the case. If isComplete is set, no others are missing.
 	params     []map[string]any
@@ -114,15 +115,17 @@ func (r *reader) user(a *admission, f field) {
 func (r *reader) operation(s *Suite, b *own, c *Case, f field) {
 	operation := r.text(f)
 	switch {
-	case !slices.Contains([]string{opCreate, opUpdate, opDelete}, operation):
-		r.addProblem(f.key, "operation %q: want create, update, or delete", operation)
+	case !slices.Contains([]string{opCreate, opUpdate, opDelete, opConnect}, operation):
+		r.addProblem(f.key, "operation %q: want create, update, delete, or connect", operation)
 		return
 	case operation == opCreate && b.updated:
 		r.addProblem(f.key, "operation create: a create has no old object: remove old and oldPatch")
 	case operation != opUpdate && b.subresource != "":
 		r.addProblem(f.key, "operation %s: a subresource can only be updated", operation)
-	case operation == opDelete && len(s.PolicyPaths) == 0:
-		r.addProblem(f.key, "operation delete: only policies see deletions: set policies in the suite")
+	case operation == opConnect && b.updated:
+		r.addProblem(f.key, "operation connect: a connection has no old object: remove old and oldPatch")
+	case (operation == opDelete || operation == opConnect) && len(s.PolicyPaths) == 0:
+		r.addProblem(f.key, "operation %s: only policies see it: set policies in the suite", operation)
 	}
 	b.admission.operation, c.Operation = operation, operation
 }

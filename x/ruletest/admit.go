@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,79 +16,151 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// How it works: mutating policies change the object first (mutate.go). Then the CRD, or the structure of a
-// built-in kind, validates the write. If it accepts the object, the validating policies are evaluated for the
-// persisted object, and their response is joined with the result. So the expectations about causes and
-// warnings hold for all of them.
+// How it works: a policyrequest.Review takes the write through admission as check does, with one difference: the validating
+// policies are evaluated after the write, so that mutation testing can repeat that. Their response is joined with the
+// result, so the expectations about causes and warnings hold for all of them.
+
+// admitted is a write with its way through admission.
+type admitted struct {
+	*policyrequest.Review
+	to policyrequest.Subject
+	// kind is set for a built-in kind, and sub for a subresource of one.
+	kind *policyrequest.Builtin
+	sub  *policyrequest.Subresource
+}
+
+// review returns the case's write, or nil, which is a problem.
+func (b *own) review(t *trial, req engine.Request) *admitted {
+	given := req.Object
+	if given == nil {
+		given = req.OldObject
+	}
+	name, namespace := names(given)
+	a := &admitted{Review: &policyrequest.Review{User: b.admission.user, Subresource: b.subresource, Name: name, Now: t.cfg.Now}}
+	a.Builtins = &policyrequest.Builtins{Server: t.cfg.Server}
+	a.Operation = policyrequest.OperationOf(given, req.OldObject)
+	if b.admission.operation == opDelete {
+		a.Operation = policy.OperationDelete
+	}
+	if t.set != nil {
+		if a.Set = b.policySet(t); a.Set == nil {
+			return nil
+		}
+	}
+	apiVersion, _ := given["apiVersion"].(string)
+	kindName, _ := given["kind"].(string)
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kindName)
+	namespaced := false
+	if t.on.builtins == nil {
+		a.to, namespaced = t.on.custom.Subject(t.ctx, apiVersion, given, req.OldObject), t.on.custom.Namespaced()
+	} else {
+		var err error
+		if a.kind, err = t.on.builtins.Kind(gvk, engine.Config{KubeVersion: t.on.kubeVersion}); err != nil {
+			t.fail(err)
+			return nil
+		}
+		if a.kind == nil || !a.kind.Exact() { // a Binding has a resource as well
+			a.sub = t.on.builtins.Subresource(gvk)
+		}
+		switch {
+		case a.sub != nil:
+			a.kind, a.to, namespaced = nil, a.sub.Subject(), a.sub.Of.Namespaced
+			a.Operation, a.Subresource = a.sub.Operation(), a.sub.Name
+		case a.kind == nil:
+			t.problem = fmt.Sprintf("%s %s is not a built-in kind: set crd in the suite", apiVersion, kindName)
+			return nil
+		default:
+			a.to, namespaced = a.kind.Subject(given, req.OldObject), a.kind.Namespaced
+			namespace = a.kind.Namespace(b.namespaceOf(namespace), name)
+		}
+	}
+	if b.admission.operation == opConnect && a.Operation != policy.OperationConnect {
+		t.problem = "operation connect: the object is not that of a connection: want an object such as a PodExecOptions"
+		return nil
+	}
+	if a.Namespace = namespace; namespaced {
+		a.Namespace = cmp.Or(b.namespaceOf(namespace), metav1.NamespaceDefault)
+	}
+	var ok bool
+	if a.NamespaceObject, ok = b.namespaceObject(t, a.Namespace, namespaced); !ok {
+		return nil
+	}
+	return a
+}
 
 // write returns the result of the case's write without validating policies, or nil without a verdict.
 func (b *own) write(t *trial, req engine.Request) *engine.Result {
+	a := b.review(t, req)
 	switch {
-	case b.admission.operation == opDelete:
+	case a == nil:
+		return nil
+	case a.sub != nil:
+		object := a.sub.Object(req.Object)
+		changed, ok, err := a.Mutate(t.ctx, &a.to, object, nil)
+		if err != nil || !ok {
+			return t.ended(a, nil, err)
+		}
+		if changed != nil {
+			object = changed
+		}
+		return &engine.Result{Allowed: true, Object: object}
+	case a.kind != nil:
+		return b.writeBuiltin(t, a, req)
+	case a.Operation == policy.OperationDelete:
 		return &engine.Result{Allowed: true}
-	case t.on.builtins == nil:
-		warnings, denied := b.mutate(t, &req)
-		if denied != nil || t.problem != "" {
-			return denied
-		}
-		res := t.write(t.on, req)
-		if res != nil && len(warnings) > 0 {
-			res.Warnings = append(warnings, res.Warnings...)
-		}
-		return res
 	}
-	kind := b.builtin(t, req.Object)
-	if kind == nil {
-		return nil
+	ok, err := a.MutateCustom(t.ctx, &a.to, t.on.engine, &req)
+	if err != nil || !ok {
+		return t.ended(a, a.Received, err)
 	}
-	return b.writeBuiltin(t, kind, req)
-}
-
-// writeBuiltin is write for a built-in kind.
-func (b *own) writeBuiltin(t *trial, kind *policyrequest.Builtin, req engine.Request) *engine.Result {
-	if b.subresource != "" && !kind.Exact() || b.convert != "" {
-		t.problem = fmt.Sprintf("%s is a built-in kind: its subresources and conversions are not supported", kind.Kind.Kind)
-		return nil
-	}
-	name, namespace := names(req.Object)
-	namespace = kind.Namespace(b.namespaceOf(namespace), name)
-	inNamespace, ok := b.namespaceObject(t, namespace, kind.Namespaced)
-	if !ok {
-		return nil
-	}
-	mutation := &builtinMutation{own: b, trial: t, kind: kind, req: req}
-	version, _ := types.ParseVersion(t.on.kubeVersion) // checked before
-	res, err := kind.Write(t.ctx, policyrequest.Write{
-		KubeMinor: version.Minor,
-		Object:    req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: name,
-		Namespace: namespace, Subresource: b.subresource, User: b.admission.user, Objects: b.pluginObjects(t, inNamespace),
-		Admission: mutation,
-	})
-	switch {
-	case err != nil:
-		t.fail(err)
-		return nil
-	case t.problem != "":
-		return nil
-	case mutation.denied != nil:
-		mutation.denied.Warnings = res.Warnings
-		return mutation.denied
+	res := t.write(t.on, req)
+	if res != nil && len(a.Received) > 0 {
+		res.Warnings = append(a.Received, res.Warnings...)
 	}
 	return res
 }
 
-// builtin returns the kind of an object of a suite without a CRD, or nil, which is a problem.
-func (b *own) builtin(t *trial, object map[string]any) *policyrequest.Builtin {
-	apiVersion, _ := object["apiVersion"].(string)
-	name, _ := object["kind"].(string)
-	kind, err := t.on.builtins.Kind(schema.FromAPIVersionAndKind(apiVersion, name), engine.Config{KubeVersion: t.on.kubeVersion})
+// writeBuiltin is write for a built-in kind.
+func (b *own) writeBuiltin(t *trial, a *admitted, req engine.Request) *engine.Result {
+	if b.subresource != "" && !a.kind.Exact() || b.convert != "" {
+		t.problem = fmt.Sprintf("%s is a built-in kind: its subresources and conversions are not supported", a.kind.Kind.Kind)
+		return nil
+	}
+	version, _ := types.ParseVersion(t.on.kubeVersion) // checked before
+	w := policyrequest.Write{
+		KubeMinor: version.Minor, Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: a.Name,
+		Namespace: a.Namespace, Objects: b.pluginObjects(t, a.NamespaceObject),
+	}
+	if a.Operation == policy.OperationDelete {
+		if w.Object = nil; w.OldObject == nil {
+			w.OldObject = req.Object
+		}
+	}
+	res, err := a.WriteBuiltin(t.ctx, a.kind, w, true)
+	if err != nil || a.Denied != nil || a.Undecided != "" {
+		var warnings []string
+		if res != nil {
+			warnings = res.Warnings
+		}
+		return t.ended(a, warnings, err)
+	}
+	t.seen = &a.Request
+	return res
+}
+
+// ended returns the result of a write that policies deny, or nil without a verdict.
+func (t *trial) ended(a *admitted, warnings []string, err error) *engine.Result {
 	switch {
 	case err != nil:
 		t.fail(err)
-	case kind == nil:
-		t.problem = fmt.Sprintf("%s %s is not a built-in kind: set crd in the suite", apiVersion, name)
+	case a.Denied != nil:
+		denied := &engine.Result{Warnings: warnings}
+		t.deny(denied, a.Denied)
+		return denied
+	default:
+		t.problem = a.Undecided
 	}
-	return kind
+	return nil
 }
 
 // admit evaluates the policies for a write that res accepts, and returns the joined result, or nil
@@ -98,28 +169,44 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	if t.set == nil || !res.Allowed {
 		return res
 	}
-	set := b.policySet(t)
-	if set == nil {
+	a := b.review(t, req)
+	if a == nil {
 		return nil
 	}
-	to, secrets, ok := b.policyRequest(t, req, res)
-	if !ok {
-		return nil
+	object, old := res.Object, req.OldObject
+	a.Mutated = a.Operation != policy.OperationDelete // by write
+	switch {
+	case t.seen != nil:
+		object, old = t.seen.Object, t.seen.OldObject
+	case t.on.engine != nil:
+		if a.Operation == policy.OperationDelete {
+			if object = nil; old == nil {
+				old = req.Object
+			}
+		}
+		var ok bool
+		if old, ok = t.stored(old, a.to.Kind.Version); !ok {
+			return nil
+		}
 	}
-	got, err := set.Evaluate(t.ctx, to)
-	if err != nil {
+	if _, err := a.Validate(t.ctx, &a.to, object, old); err != nil {
 		t.fail(err)
 		return nil
 	}
+	got := a.Evaluated
+	if got == nil {
+		return t.ended(a, res.Warnings, nil)
+	}
 	if t.observePolicies != nil {
-		if err := t.observePolicies(t.ctx, set, to, got); err != nil {
+		if err := t.observePolicies(t.ctx, a.Set, a.Request, got); err != nil {
 			t.fail(err)
 			return nil
 		}
 	}
 	t.evaluations = got.Evaluations
-	describer := policyrequest.Describer{Set: set, Validation: t.policies.Validation}
-	t.decisions, err = describer.Decisions(t.ctx, to, got, secrets)
+	describer := policyrequest.Describer{Set: a.Set, Validation: t.policies.Validation}
+	var err error
+	t.decisions, err = describer.Decisions(t.ctx, a.Request, got, a.to.Secrets)
 	if err != nil {
 		t.fail(err)
 		return nil
@@ -127,18 +214,23 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	t.explainPolicies = func(ctx context.Context) error {
 		describer.Explain = true
 		var err error
-		t.decisions, err = describer.Decisions(ctx, to, got, secrets)
+		t.decisions, err = describer.Decisions(ctx, a.Request, got, a.to.Secrets)
 		return err
 	}
-	if len(got.Undecided) > 0 && (got.Allowed || b.expect.decided) {
-		reasons := make([]string, len(got.Undecided))
-		for i, u := range got.Undecided {
-			reasons[i] = u.String()
-		}
-		t.problem = strings.Join(reasons, "; ")
+	if a.Undecided == "" && b.expect.decided && len(got.Undecided) > 0 {
+		a.Undecided = got.Undecided[0].String()
+	}
+	if a.Undecided != "" {
+		t.problem = a.Undecided
 		return nil
 	}
-	return t.join(res, got)
+	joined := *res
+	joined.Warnings = append(res.Warnings[:len(res.Warnings):len(res.Warnings)], got.Warnings...)
+	if a.Denied != nil {
+		joined.Object = nil
+		t.deny(&joined, a.Denied)
+	}
+	return &joined
 }
 
 // policySet returns the policies with the params of the case, or nil, which is a problem.
@@ -154,18 +246,6 @@ func (b *own) policySet(t *trial) *policy.Set {
 	return set
 }
 
-// join returns the response to a write that res accepts and that policies decide.
-func (t *trial) join(res *engine.Result, got *policy.Result) *engine.Result {
-	joined := *res
-	joined.Warnings = append(res.Warnings[:len(res.Warnings):len(res.Warnings)], got.Warnings...)
-	if got.Allowed {
-		return &joined
-	}
-	joined.Object = nil
-	t.deny(&joined, got.Failure)
-	return &joined
-}
-
 // deny makes res the response to a write that a policy denies.
 func (t *trial) deny(res *engine.Result, failure *metav1.Status) {
 	t.denied = true
@@ -173,48 +253,6 @@ func (t *trial) deny(res *engine.Result, failure *metav1.Status) {
 	for _, c := range failure.Details.Causes {
 		res.Causes = append(res.Causes, engine.Cause{Reason: c.Type, Field: c.Field, Message: c.Message})
 	}
-}
-
-// policyRequest returns the request that policies see, and the passwords of its objects. It reports
-// whether there is such a request; otherwise it sets a problem.
-func (b *own) policyRequest(t *trial, req engine.Request, res *engine.Result) (to policy.Request, secrets []string, ok bool) {
-	object, old, given := res.Object, req.OldObject, req.Object
-	operation := policy.OperationCreate
-	switch {
-	case b.admission.operation == opDelete:
-		operation, object = policy.OperationDelete, nil
-		if old == nil {
-			old = req.Object
-		}
-		if given == nil {
-			given = old
-		}
-	case old != nil:
-		operation = policy.OperationUpdate
-	}
-	name, namespace := names(given)
-	var subject policyrequest.Subject
-	var namespaced bool
-	if t.on.builtins != nil {
-		kind := b.builtin(t, given)
-		if kind == nil {
-			return to, nil, false
-		}
-		subject, namespaced, namespace = kind.Subject(given, old), kind.Namespaced, kind.Namespace(b.namespaceOf(namespace), name)
-	} else {
-		apiVersion, _ := given["apiVersion"].(string)
-		subject, namespaced = policyrequest.SubjectOf(t.ctx, t.on.crd, t.on.engine, apiVersion, given, old), t.on.engine.Info().Namespaced
-		if namespaced {
-			namespace = cmp.Or(b.namespaceOf(namespace), metav1.NamespaceDefault)
-		}
-		if old, ok = t.stored(old, subject.Kind.Version); !ok {
-			return to, nil, false
-		}
-	}
-	to = subject.Request(operation, b.admission.user)
-	to.Name, to.Namespace, to.Subresource, to.Object, to.OldObject = name, namespace, b.subresource, object, old
-	to.NamespaceObject, ok = b.namespaceObject(t, namespace, namespaced)
-	return to, subject.Secrets, ok
 }
 
 // stored returns an old object, which can be nil, in a version of the CRD. It reports whether it can be
@@ -253,7 +291,7 @@ func (b *own) namespaceOf(given string) string {
 	return name
 }
 
-// namespaceObject returns the case's Namespace with the fields that a server sets, or nil if the case
+// namespaceObject returns the case's Namespace with its name, or nil if the case
 // has none. It reports whether the Namespace belongs to the object; otherwise it sets a problem.
 func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (object map[string]any, ok bool) {
 	if b.admission.namespace == nil {
@@ -273,20 +311,9 @@ func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (obje
 	if meta == nil {
 		meta = map[string]any{}
 	}
-	given, _ := meta["labels"].(map[string]any)
-	labels := maps.Clone(given)
-	if labels == nil {
-		labels = map[string]any{}
-	}
-	if labels[nameLabel] == nil {
-		labels[nameLabel] = namespace
-	}
-	object["metadata"], meta["name"], meta["labels"] = meta, namespace, labels
+	object["metadata"], meta["name"] = meta, namespace
 	return object, true
 }
-
-// nameLabel is the label that a server adds to each Namespace.
-const nameLabel = "kubernetes.io/metadata.name"
 
 // names returns the name and namespace of an object.
 func names(object map[string]any) (name, namespace string) {

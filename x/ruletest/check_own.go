@@ -23,7 +23,7 @@ func (b *own) run(t *trial) {
 	}
 	if t.on.engine != nil && b.admission.operation != opDelete {
 		t.recordWrite(t.on, req, func(res *engine.Result) bool {
-			again := &trial{ctx: context.Background(), again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: t.set}
+			again := &trial{ctx: context.Background(), again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: t.set, seen: t.seen}
 			return b.checkResult(again, req, res)
 		})
 	}
@@ -36,7 +36,7 @@ func (b *own) run(t *trial) {
 		return
 	}
 	t.withSet = func(ctx context.Context, set *policy.Set) (passes bool, problem string, err error) {
-		again := &trial{ctx: ctx, again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: set}
+		again := &trial{ctx: ctx, again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: set, seen: t.seen}
 		passes = b.checkResult(again, req, res)
 		if ctx.Err() != nil {
 			return false, "", ctx.Err()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -31,6 +32,8 @@ type Config struct {
 	// Server validates the writes of suites of built-in kinds. Without it, only their structure is known, and only suites
 	// with policies can test them.
 	Server policyrequest.Server
+	// Now is the time of writes in policies, such as object.metadata.creationTimestamp.
+	Now time.Time
 	// Converter replaces the conversion webhook of a CRD. It can be nil.
 	Converter engine.Converter
 	// Watch is called once for each compiled CRD version, and can be nil. The function that it

@@ -139,7 +139,7 @@ func (g *policyGenerator) withNamespace() (documents []map[string]any, set *poli
 		}
 	}
 	documents = append(slices.Clip(g.Policies.Documents), map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": metav1.NamespaceDefault, "labels": map[string]any{nameLabel: metav1.NamespaceDefault}},
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": metav1.NamespaceDefault},
 	})
 	set, err = policy.Compile(documents, policy.Config{})
 	if set == nil {

@@ -34,6 +34,7 @@ type target struct {
 
 	once    sync.Once
 	engine  *engine.Engine
+	custom  *policyrequest.Custom
 	explain *trace.Explainer
 	err     error
 	observe func(engine.RuleRun)
@@ -190,7 +191,7 @@ func (t *target) compile(cfg *Config) error {
 		if t.engine == nil {
 			return
 		}
-		t.explain = trace.NewExplainer(t.engine)
+		t.explain, t.custom = trace.NewExplainer(t.engine), policyrequest.NewCustom(t.crd, t.engine)
 		if cfg.Watch != nil {
 			t.observe = cfg.Watch(t.crd, t.engine)
 		}

@@ -18,6 +18,8 @@ type trial struct {
 	// policies are the policies of the suite, or nil, and set is compiled from them for on.
 	policies *Policies
 	set      *policy.Set
+	// seen has the objects that validating policies see, or is nil for a CRD.
+	seen *policy.Request
 	// observePolicies can be nil.
 	observePolicies PolicyObserver
 	outcome

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -33,6 +34,8 @@ type Config struct {
 	Work *work.Meter
 	// Builtin is the kind if the CRD describes a built-in kind, and decides its objects. It is nil for a CRD.
 	Builtin *policyrequest.Builtin
+	// Now is the time of requests.
+	Now time.Time
 }
 
 // The limits on the work of all questions, and of a question.
@@ -98,8 +101,8 @@ type Finder struct {
 	objects  []map[string]any // that the CRD accepts
 	random   *rand.Rand
 	tried    int
-	work     *work.Meter              // of the current question
-	merge    *policyrequest.Mergeable // set by FindMutation
+	work     *work.Meter // of the current question
+	custom   *policyrequest.Custom
 }
 
 // pool is the number of random objects.
@@ -117,7 +120,7 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 	if err != nil {
 		return nil, err
 	}
-	f := &Finder{cfg: cfg, crd: crd, engine: e, decider: e, version: version, search: s, random: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	f := &Finder{cfg: cfg, crd: crd, engine: e, decider: e, version: version, search: s, custom: policyrequest.NewCustom(crd, e), random: rand.New(rand.NewPCG(cfg.Seed, 0))}
 	if cfg.Builtin != nil {
 		if f.builtin, err = newBuiltinDecider(cfg.Builtin); err != nil {
 			return nil, err
@@ -199,7 +202,7 @@ func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	if err != nil || a.Request == nil {
 		return a, err
 	}
-	res, err := f.cfg.Set.Evaluate(ctx, *a.Request)
+	res, err := q.evaluate(ctx, f, a.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -296,13 +299,17 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 	return binding != "", nil
 }
 
-// evaluate evaluates the policies of a Finder for a request, and charges the work.
+// evaluate takes a request through admission, and charges the work.
 func (q *question) evaluate(ctx context.Context, f *Finder, req *policy.Request) (*policy.Result, error) {
-	res, err := f.cfg.Set.Evaluate(ctx, *req)
-	if err == nil {
-		q.work.Spend(int(res.Work))
+	r, err := f.Review(ctx, req)
+	if err != nil {
+		return nil, err
 	}
-	return res, err
+	if q.work.Spend(int(r.Work)); r.Evaluated == nil { // mutating policies or webhooks end the request
+		q.undecided = cmp.Or(q.undecided, r.Undecided)
+		return &policy.Result{}, nil
+	}
+	return r.Evaluated, nil
 }
 
 // decision returns the binding, actions, and message of a decision with the wanted outcome, or "".

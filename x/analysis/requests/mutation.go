@@ -1,13 +1,13 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A Mutation is a mutation of a policy that matches the CRD's resource.
@@ -37,12 +37,6 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 		return nil, fmt.Errorf("policy %s has no mutation %d that matches the resource", m.Policy, m.Index)
 	}
 	q := &question{Finder: f, document: f.policies[i], index: m.Index, want: want}
-	switch {
-	case f.builtin != nil:
-		f.merge = f.builtin.kind.Mergeable()
-	case f.merge == nil:
-		f.merge = policyrequest.MergeableOf(f.crd, f.version)
-	}
 	a, err := f.ask(ctx, q)
 	if err == nil && a.Request != nil {
 		if a.Binding, a.Message, err = q.mutates(ctx, a.Request); f.builtin != nil {
@@ -54,19 +48,16 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 
 // mutates returns the binding for which the mutation has the wanted outcome, or "", with the reason.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
-	given := *req
-	q.merge.Set(&given)
-	res, err := q.cfg.Set.Mutate(ctx, given)
-	if err == nil {
-		q.work.Spend(int(res.Work))
-	}
-	if err != nil {
+	r, to := q.review(req), q.subject(ctx)
+	changed, _, err := r.Mutate(ctx, &to, req.Object, req.OldObject)
+	if q.work.Spend(int(r.Work)); err != nil {
 		return "", "", err
 	}
-	if q.note(res.Undecided, ""); len(res.Undecided) > 0 {
+	if r.Undecided != "" {
+		q.undecided = cmp.Or(q.undecided, r.Undecided)
 		return "", "", nil
 	}
-	for _, e := range res.Evaluations {
+	for _, e := range r.Mutations {
 		if e.Policy != q.document.name {
 			continue
 		}
@@ -74,7 +65,7 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 			return e.Binding, e.Failure, nil
 		}
 		if q.want == Breaks {
-			if why, err := q.rejects(ctx, &given, res); e.Changed && why != "" || err != nil {
+			if why, err := q.rejects(ctx, changed, req.OldObject); e.Changed && why != "" || err != nil {
 				return e.Binding, why, err
 			}
 			continue
@@ -92,12 +83,12 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 	return "", "", nil
 }
 
-// rejects returns why the CRD rejects the object of a request after its mutation, or "".
-func (q *question) rejects(ctx context.Context, req *policy.Request, mutated *policy.MutationResult) (why string, err error) {
-	if !mutated.Allowed {
+// rejects returns why the CRD rejects an object after its mutation, or "". The object is nil if it was not changed.
+func (q *question) rejects(ctx context.Context, changed, old map[string]any) (why string, err error) {
+	if changed == nil {
 		return "", nil
 	}
-	res, err := q.decider.Validate(ctx, engine.Request{Object: mutated.Object, OldObject: req.OldObject, Merged: true})
+	res, err := q.decider.Validate(ctx, engine.Request{Object: changed, OldObject: old, Merged: true})
 	if err != nil {
 		return "", ctx.Err() // otherwise the object is undecided
 	}

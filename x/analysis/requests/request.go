@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 func (f *Finder) resource() schema.GroupVersionResource {
@@ -37,6 +38,62 @@ func (f *Finder) request(operation policy.Operation, object, old map[string]any)
 		}
 	}
 	return req
+}
+
+// review returns the way of a request through admission.
+func (f *Finder) review(req *policy.Request) *policyrequest.Review {
+	return &policyrequest.Review{
+		Set: f.cfg.Set, User: req.User, Operation: req.Operation, Name: req.Name, Namespace: req.Namespace, Now: f.cfg.Now,
+	}
+}
+
+func (f *Finder) subject(ctx context.Context) policyrequest.Subject {
+	if f.builtin != nil {
+		return f.builtin.kind.Subject()
+	}
+	return f.custom.Subject(ctx, f.crd.Spec.Group+"/"+f.version)
+}
+
+// Judge decides a write of given objects as the search does. It returns nil if the CRD or the server's code rejects it.
+func (f *Finder) Judge(
+	ctx context.Context, operation policy.Operation, user policy.User, object, old map[string]any,
+) (*policyrequest.Review, error) {
+	if operation != policy.OperationDelete {
+		res, err := f.decider.Validate(ctx, engine.Request{Object: object, OldObject: old})
+		if err != nil || !res.Allowed {
+			return nil, err
+		}
+		object = res.Object
+	}
+	req := f.request(operation, object, old)
+	req.User = user
+	return f.Review(ctx, req)
+}
+
+// Review takes a request with an accepted object through admission. If mutating policies change the object and the CRD
+// then rejects it, the policies are not evaluated.
+func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyrequest.Review, error) {
+	r, to, object := f.review(req), f.subject(ctx), req.Object
+	mutates := f.cfg.Set.Mutates() || f.cfg.Set.Webhooks() > 0
+	if mutates && f.builtin != nil {
+		_, err := r.WriteBuiltin(ctx, f.builtin.kind, policyrequest.Write{
+			Object: object, OldObject: req.OldObject, Name: req.Name, Namespace: req.Namespace, NoObject: true,
+		}, false)
+		return r, err
+	}
+	if mutates && object != nil {
+		asked := engine.Request{Object: object, OldObject: req.OldObject}
+		if ok, err := r.MutateCustom(ctx, &to, f.engine, &asked); !ok || err != nil {
+			return r, err
+		}
+		res, err := f.engine.Validate(ctx, asked)
+		if err != nil || !res.Allowed {
+			return r, ctx.Err()
+		}
+		object = res.Object
+	}
+	_, err := r.Validate(ctx, &to, object, req.OldObject)
+	return r, err
 }
 
 // plain yields requests with a small and a large object.

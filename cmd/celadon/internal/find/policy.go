@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -149,7 +150,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 
 func (v *versionSearch) finder(p *policies.Policies) (*requests.Finder, error) {
 	return requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtin,
+		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtin, Now: time.Now(),
 	})
 }
 

@@ -3,8 +3,6 @@ package finding
 import (
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -48,15 +46,4 @@ func NewPolicyMutation(e *policy.MutationEvaluation) PolicyMutation {
 		}
 	}
 	return m
-}
-
-// SetStatus sets the status and causes of a denied object.
-func (o *Object) SetStatus(status *metav1.Status) {
-	o.Status = &Status{Code: status.Code, Reason: string(status.Reason), Message: status.Message}
-	if status.Details == nil {
-		return
-	}
-	for _, cause := range status.Details.Causes {
-		o.Causes = append(o.Causes, Cause{Reason: string(cause.Type), Field: cause.Field, Message: cause.Message})
-	}
 }

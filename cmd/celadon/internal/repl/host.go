@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -37,7 +38,7 @@ func (h *host) ofSession() repl.Host {
 	files := repl.Host{
 		Load: load, Read: h.read, Save: saveDocument, Files: filesBelow,
 		Check: check(server, ""), CheckStatus: check(server, "status"),
-		ReadText: h.readText, MayWrite: mayWrite, Builtins: &policyrequest.Builtins{Server: server},
+		ReadText: h.readText, MayWrite: mayWrite, Builtins: &policyrequest.Builtins{Server: server}, Now: time.Now,
 	}
 	if command := editor(); len(command) > 0 && h.onTerminal() {
 		files.EditText = h.editText(command)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
@@ -98,7 +99,10 @@ var errEnough = errors.New("not all cases passed")
 // runAll runs the selected suites concurrently and passes their reports to take, in the order of
 // suites. With --fail-fast, it stops at the first case that does not pass.
 func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*ruletest.SuiteReport) error) error {
-	cfg := ruletest.Config{Run: r.o.run, KubeVersion: r.o.KubeVersion, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update, Policies: r.crds.policies, Server: builtins.Alone()}
+	cfg := ruletest.Config{
+		Run: r.o.run, KubeVersion: r.o.KubeVersion, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update,
+		Policies: r.crds.policies, Server: builtins.Alone(), Now: time.Now(),
+	}
 	var err error
 	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
 		return err

@@ -50,6 +50,11 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 			return &vetted{doc: doc, isPolicy: true}
 		}
 		one := found(doc)
+		if one == nil && doc.Err == nil && !filter.Ignores(doc) {
+			if path := expressionIn(doc.Object, "", 0); path != "" {
+				return &vetted{doc: doc, unknown: path}
+			}
+		}
 		if one != nil && one.report != nil {
 			if data, err := json.Marshal(resource.WithoutDescriptions(doc.Object)); err == nil {
 				one.compact = data

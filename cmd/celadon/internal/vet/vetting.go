@@ -47,6 +47,8 @@ type vetted struct {
 	source *markervet.CRD
 	// isPolicy is set if the document is an admission policy, which is vetted after all CRDs.
 	isPolicy bool
+	// unknown is the path of an expression in a document of a kind that is not vetted.
+	unknown string
 	// compact is the CRD without descriptions, as JSON, for vetting policies.
 	compact []byte
 }
@@ -80,7 +82,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		return err
 	}
 	filter := resource.NewFilter(paths)
-	sum, policies := summary{}, policyVetter{vetter: v, options: o}
+	sum, policies, unknown := summary{}, policyVetter{vetter: v, options: o}, unknownKinds{}
 	if v.oldCount > 0 {
 		sum.Old = &oldSummary{CRDs: v.oldCount}
 	}
@@ -89,6 +91,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		case ctx.Err() != nil:
 			return batch.ErrStopped
 		case one == nil:
+			return nil
+		case one.unknown != "":
+			unknown.add(one)
 			return nil
 		}
 		if policies.keep(one); one.isPolicy {
@@ -118,7 +123,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
-	for _, note := range filter.Notes() {
+	for _, note := range append(filter.Notes(), unknown.notes()...) {
 		streams.Complain(note)
 	}
 	return sum.verdict(paths)

@@ -10,8 +10,23 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// ShowPolicies writes the decisions of policies. A decision with several actions is written once.
+// ShowPolicies writes the decisions of policies, and the webhooks whose matchConditions fail or are undecided. A decision
+// with several actions is written once.
 func ShowPolicies(b *strings.Builder, o *finding.Object) {
+	for i := range o.Webhooks {
+		w, effect := &o.Webhooks[i], "matchConditions fail"
+		switch {
+		case w.Undecided != "":
+			effect = "undecided"
+		case w.Error == "":
+			continue
+		}
+		b.WriteString("  --> ")
+		if w.Line > 0 {
+			untrusted.Fprintf(b, "%s:%d: ", w.File, w.Line)
+		}
+		untrusted.Fprintf(b, "webhook %s of %s %s: %s\n", w.Webhook, w.Kind, w.Configuration, effect)
+	}
 	for i := 0; i < len(o.Policies); {
 		d, actions := &o.Policies[i], []string{action(&o.Policies[i])}
 		for i++; i < len(o.Policies) && sameDecision(d, &o.Policies[i]); i++ {

@@ -2,6 +2,7 @@
 package policies
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,11 @@ type Problem struct {
 	Err      error
 }
 
-func (p Problem) Error() string { return p.Location + ": " + p.Err.Error() }
+// Error returns the location and the first line of the error. The other lines repeat the expression.
+func (p Problem) Error() string {
+	first, _, _ := strings.Cut(p.Err.Error(), "\n")
+	return p.Location + ": " + first
+}
 
 // Unwrap returns the error without its location.
 func (p Problem) Unwrap() error { return p.Err }
@@ -95,7 +100,12 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	}
 	if invalid != nil {
 		for _, e := range invalid.Errors {
-			p.Problems = append(p.Problems, Problem{location(p.documents[e.Document], e.Path), e})
+			doc := p.documents[e.Document]
+			at := location(doc, e.Path)
+			if inside, ok := doc.Inside(e.Path, e.Offset); ok && !e.Dropped {
+				at = fmt.Sprintf("%s:%d:%d", doc.File, inside.Line, inside.Column)
+			}
+			p.Problems = append(p.Problems, Problem{at, e})
 		}
 	}
 	for _, info := range set.Policies() {
@@ -153,6 +163,22 @@ func (p *Policies) Validation(policy string, index int) policyrequest.Validation
 		return v.whole
 	}
 	return v.list[index]
+}
+
+// Webhook returns the file and line of a webhook, or "".
+func (p *Policies) Webhook(kind, configuration, name string) (file string, line int) {
+	for _, doc := range p.documents {
+		if id := doc.Identity(); id.Kind != kind || id.Name != configuration {
+			continue
+		}
+		list, _ := doc.Object["webhooks"].([]any)
+		for i, item := range list {
+			if one, _ := item.(map[string]any); one["name"] == name {
+				return doc.File, cmp.Or(doc.Locate([]string{fmt.Sprintf("webhooks[%d]", i)})[0].Line, doc.Line)
+			}
+		}
+	}
+	return "", 0
 }
 
 // Mutates reports whether a mutating policy has a binding.

@@ -79,14 +79,14 @@ func (d *decision) delete(ctx context.Context) outcome {
 	case err != nil:
 		return outcome{verdict: finding.Unreadable, problem: err.Error()}
 	}
-	if out := d.admit(ctx, d.subject(ctx, d.doc.Object, old), nil, old); out.verdict != "" {
+	if out := d.admit(ctx, d.review(), d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, old), nil, old); out.verdict != "" {
 		return out
 	}
 	return outcome{verdict: finding.Valid}
 }
 
 // admitWrite evaluates the policies for a write that the CRD accepts. Without a verdict, they accept it as well.
-func (d *decision) admitWrite(ctx context.Context, req engine.Request, object map[string]any) outcome {
+func (d *decision) admitWrite(ctx context.Context, r *policyrequest.Review, req engine.Request, object map[string]any) outcome {
 	if d.Admission == nil {
 		return outcome{}
 	}
@@ -97,64 +97,76 @@ func (d *decision) admitWrite(ctx context.Context, req engine.Request, object ma
 			return outcome{verdict: finding.Undecided, problem: "policies are not evaluated: the old object: " + err.Error()}
 		}
 	}
-	to := d.subject(ctx, d.doc.Object, old)
-	if d.Subresource == scaleName {
-		to = scales(to)
-		object, old = d.scaleOf(object), d.scaleOf(old)
-	}
-	return d.admit(ctx, to, object, old)
+	return d.admit(ctx, r, d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, old), object, old)
 }
 
-// subject returns the subject of an object of the CRD.
-func (d *decision) subject(ctx context.Context, objects ...map[string]any) policyrequest.Subject {
-	return policyrequest.SubjectOf(ctx, d.def.CRD.ForEngine(), d.def.engine, d.report.APIVersion, objects...)
+// review returns the review of the write.
+func (d *decision) review() *policyrequest.Review {
+	r := &policyrequest.Review{
+		Operation: policy.Operation(strings.ToUpper(d.report.Operation)), Subresource: d.report.Subresource,
+		Name: nameOf(d.doc.Object), Namespace: d.report.Namespace, Now: d.now(), Builtins: &d.builtins,
+	}
+	if d.Admission != nil {
+		r.Set, r.User = d.Admission.Policies.Set, d.Admission.User
+		r.Collection = d.Admission.Operation == DeleteCollection
+	}
+	return r
 }
 
-// policyRequest returns the request for an object.
-func (d *decision) policyRequest(to *policyrequest.Subject, object, old map[string]any) policy.Request {
-	req := to.Request(policy.Operation(strings.ToUpper(d.report.Operation)), d.Admission.User)
-	req.Subresource, req.Namespace = d.report.Subresource, d.report.Namespace
-	// The name is that of the request: a policy may have changed the object's.
-	req.Name, req.Object, req.OldObject = nameOf(d.doc.Object, object, old), object, old
-	if d.Admission.Operation == DeleteCollection {
-		req.Name = ""
+// mutate lets mutating policies and webhooks take part in a write, and returns the request with the changed object.
+// Without a verdict, the write goes on.
+func (d *decision) mutate(ctx context.Context, r *policyrequest.Review, req engine.Request) (engine.Request, outcome) {
+	if d.Admission == nil {
+		return req, outcome{}
 	}
-	return req
+	to := d.def.custom.Subject(ctx, d.report.APIVersion)
+	_, err := r.MutateCustom(ctx, &to, d.def.engine, &req)
+	return req, d.reviewed(ctx, r, &to, err)
 }
 
 // admit evaluates the policies for a request and records their decisions in the report. Without a verdict, they accept
 // it. object is nil for a deletion, and old for a create.
-func (d *decision) admit(ctx context.Context, to policyrequest.Subject, object, old map[string]any) outcome {
-	req := d.policyRequest(&to, object, old)
-	req.SetServerFields(d.now())
-	if out := d.matchWebhooks(ctx, req, mutatingWebhooks); out.verdict != "" {
-		return out
-	}
-	res, err := d.Admission.Policies.Set.Evaluate(ctx, req)
+func (d *decision) admit(
+	ctx context.Context, r *policyrequest.Review, to policyrequest.Subject, object, old map[string]any,
+) outcome {
+	_, err := r.Validate(ctx, &to, object, old)
+	return d.reviewed(ctx, r, &to, err)
+}
+
+// reviewed moves the results of a review into the report. Without a verdict, the write goes on.
+func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *policyrequest.Subject, err error) outcome {
 	if err != nil {
 		return failed(err)
 	}
-	d.report.Warnings = append(d.report.Warnings, res.Warnings...)
-	d.report.AuditAnnotations = res.AuditAnnotations
-	policies := d.Admission.Policies
-	describer := policyrequest.Describer{Set: policies.Set, Validation: policies.Validation, Explain: d.Explain}
+	d.report.Warnings = append(d.report.Warnings, r.Received...)
+	for i := range r.Mutations {
+		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(&r.Mutations[i]))
+	}
+	d.recordWebhooks(r.Webhooks)
+	r.Received, r.Mutations, r.Webhooks = nil, nil, nil
 	var bug error
-	if d.report.Policies, bug = describer.Decisions(ctx, req, res, to.Secrets); !d.Locate {
-		for i := range d.report.Policies {
-			d.report.Policies[i].File, d.report.Policies[i].Line = "", 0
+	if res := r.Evaluated; res != nil {
+		d.report.Warnings = append(d.report.Warnings, res.Warnings...)
+		d.report.AuditAnnotations = res.AuditAnnotations
+		policies := d.Admission.Policies
+		describer := policyrequest.Describer{Set: policies.Set, Validation: policies.Validation, Explain: d.Explain}
+		if d.report.Policies, bug = describer.Decisions(ctx, r.Request, res, to.Secrets); !d.Locate {
+			for i := range d.report.Policies {
+				d.report.Policies[i].File, d.report.Policies[i].Line = "", 0
+			}
 		}
 	}
+	out := outcome{bug: bug}
 	switch {
-	case !res.Allowed:
-		out := denied(res.Failure, req.Resource.Resource)
+	case r.Denied != nil:
+		out = denied(r.Denied, to.Resource.Resource)
 		out.bug = bug
-		return out
-	case len(res.Undecided) > 0:
-		return outcome{verdict: finding.Undecided, problem: reasons(res.Undecided), bug: bug}
+	case r.Undecided != "":
+		out.verdict, out.problem = finding.Undecided, r.Undecided
 	case bug != nil:
-		return outcome{verdict: finding.Valid, bug: bug}
+		out.verdict = finding.Valid
 	}
-	return d.matchWebhooks(ctx, req, validatingWebhooks)
+	return out
 }
 
 // denied returns the outcome of a request that a policy denies.
@@ -168,21 +180,8 @@ func denied(status *metav1.Status, resource string) outcome {
 	return out
 }
 
-func reasons(undecided []policy.Undecided) string {
-	texts := make([]string, len(undecided))
-	for i, u := range undecided {
-		texts[i] = u.String()
-	}
-	return strings.Join(texts, "; ")
-}
-
-// nameOf returns metadata.name of the first object that has one. The name in a report can also be a
-// generateName.
-func nameOf(objects ...map[string]any) string {
-	for _, object := range objects {
-		if name, _ := input.Metadata(object)["name"].(string); name != "" {
-			return name
-		}
-	}
-	return ""
+// nameOf returns metadata.name. The name in a report can also be a generateName.
+func nameOf(object map[string]any) string {
+	name, _ := input.Metadata(object)["name"].(string)
+	return name
 }

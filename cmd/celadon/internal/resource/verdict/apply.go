@@ -78,6 +78,7 @@ func (d *decision) apply(ctx context.Context, req engine.Request) outcome {
 // recreates makes the write a create.
 func (d *decision) recreates() {
 	d.report.Operation, d.report.Apply, d.report.Warnings = Create, "", []string{}
+	d.report.Mutations, d.report.Webhooks = nil, nil
 }
 
 // refused reports whether tools that can recreate an object do so.

@@ -49,29 +49,23 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		}
 	case old != nil:
 		d.report.Operation = Update
-		if d.Subresource == scaleName {
+		if d.Subresource == policyrequest.ScaleName {
 			w.Object, w.Raw, w.DuplicateKeys = d.scaled(), nil, nil
 		}
 	default:
 		d.report.Operation = Create
 	}
-	var policies *builtinAdmission
-	if d.Admission != nil {
-		policies = &builtinAdmission{decision: d, to: subject{to, d.builtin.Mergeable()}}
-		if d.Subresource == scaleName {
-			policies.to = subject{scales(to), d.builtins.Mergeable(scaleKind)}
-		}
-		w.User, w.Admission = d.Admission.User, policies
-	}
 	if w.Apply = d.kindOfWrite(old); w.Apply.Kind == apply.None {
 		return unsent(engine.Request{OldObject: old}, old)
 	}
-	res, err := d.builtin.Write(ctx, w)
-	if err == nil && w.Apply.Recreate && !res.Allowed && (policies == nil || policies.out.verdict == "") {
+	review := d.review()
+	res, err := review.WriteBuiltin(ctx, d.builtin, w, false)
+	if err == nil && w.Apply.Recreate && !res.Allowed && review.Denied == nil && review.Undecided == "" {
 		if out := (outcome{status: statusOf(res.Failure)}); out.refused() {
 			d.recreates()
 			w.OldObject, w.Apply = nil, apply.Write{}
-			res, err = d.builtin.Write(ctx, w)
+			review = d.review()
+			res, err = review.WriteBuiltin(ctx, d.builtin, w, false)
 		}
 	}
 	if out, ended := mergesBuiltin(err); ended {
@@ -88,8 +82,8 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}
 	}
 	d.report.Warnings = append(append([]string{}, res.Warnings...), d.report.Warnings...)
-	if policies != nil && policies.out.verdict != "" {
-		return policies.out
+	if out := d.reviewed(ctx, review, &to, nil); out.verdict != "" {
+		return out
 	}
 	out := outcome{verdict: finding.Valid, result: res, processed: res.Object}
 	out.request.OldObject, out.request.FieldValidation = w.OldObject, d.Validation
@@ -117,33 +111,6 @@ func (d *decision) assume(object string) {
 		d.report.Assumed = append(d.report.Assumed, object)
 	}
 	d.assumed.Store(object, true)
-}
-
-// builtinAdmission evaluates the policies for a write of a built-in kind. out is the outcome if they end it.
-type builtinAdmission struct {
-	*decision
-	to  subject
-	out outcome
-	// validated is set once the validating policies ran. The server's code asks twice about the deletion of a Pod.
-	validated bool
-}
-
-func (a *builtinAdmission) Mutate(ctx context.Context, object, old map[string]any) (map[string]any, bool) {
-	if object == nil {
-		return nil, true
-	}
-	object, changed, out := a.mutated(ctx, a.to, object, old)
-	if a.out = out; !changed {
-		object = nil
-	}
-	return object, out.verdict == ""
-}
-
-func (a *builtinAdmission) Validate(ctx context.Context, object, old map[string]any) bool {
-	if !a.validated {
-		a.validated, a.out = true, a.admit(ctx, a.to.Subject, object, old)
-	}
-	return a.out.verdict == ""
 }
 
 // describeBuiltin adds what describe adds about an object of a CRD: positions, hints, and the persisted object.

@@ -72,10 +72,9 @@ type Definition struct {
 	served    []string // the versions of engine
 	explainer *trace.Explainer
 	views     map[string]*view
-	// mergeables holds the versions for mutating policies.
-	mergeables map[string]func() *policyrequest.Mergeable
-	managers   *apply.Managers
-	problems   []error
+	custom    *policyrequest.Custom
+	managers  *apply.Managers
+	problems  []error
 	// broken holds the rules that do not compile.
 	broken map[engine.RuleRef]bool
 }
@@ -373,7 +372,7 @@ func (def *Definition) compile() {
 	}
 	if e != nil {
 		def.engine, def.served, def.explainer, def.views = e, e.Info().Served, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
-		def.mergeables = newMergeables(def.CRD.ForEngine())
+		def.custom = policyrequest.NewCustom(def.CRD.ForEngine(), e)
 		def.managers = apply.NewManagers(def.CRD.ForEngine())
 	}
 }

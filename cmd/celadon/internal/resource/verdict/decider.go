@@ -146,15 +146,13 @@ type decision struct {
 	def     *Definition
 	builtin *policyrequest.Builtin
 	// subresource is set instead of them for an object that is only sent to a subresource.
-	subresource *subresource
+	subresource *policyrequest.Subresource
 	// absence is set if a server does not serve the kind, although its group is built in.
 	absence *policyrequest.Absence
 	// before is the old object, or nil.
 	before *oldObject
 	// typed is set if apiVersion and kind are strings.
 	typed bool
-	// mutatingMatched is set once the mutating webhooks of the request are known.
-	mutatingMatched bool
 }
 
 // An outcome is the verdict of a stage, and the reason. Without a verdict, the next stage follows.
@@ -194,7 +192,9 @@ func (d *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	if out.verdict == "" {
 		out = way.decide(ctx)
 	}
-	way.report.Unevaluated = d.Admission.unevaluated(doc.Identity())
+	if way.builtin == nil || doc.Identity().Kind != resource.Kind {
+		way.report.Unevaluated = d.Admission.unevaluated(doc.Identity())
+	}
 	way.describe(ctx, &out)
 	if ctx.Err() != nil {
 		return nil

@@ -52,7 +52,8 @@ func (d *decision) decide(ctx context.Context) outcome {
 
 // write decides a create, or an update if the request has an old object.
 func (d *decision) write(ctx context.Context, req engine.Request) outcome {
-	req, out := d.mutate(ctx, req)
+	review := d.review()
+	req, out := d.mutate(ctx, review, req)
 	if out.verdict != "" {
 		return out
 	}
@@ -73,7 +74,7 @@ func (d *decision) write(ctx context.Context, req engine.Request) outcome {
 		d.report.Warnings = append(d.report.Warnings, tooLarge(d.doc.JSON, res)...)
 	}
 	out.processed = res.Object
-	if admitted := d.admitWrite(ctx, req, res.Object); admitted.verdict != "" {
+	if admitted := d.admitWrite(ctx, review, req, res.Object); admitted.verdict != "" {
 		return admitted
 	}
 	return out

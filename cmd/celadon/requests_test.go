@@ -1,0 +1,450 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	plugins "github.com/celadon-cel/celadon/builtin"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/repl"
+	"github.com/celadon-cel/celadon/x/analysis/requests"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// A scene is a request with the decision that every command must make about it.
+type scene struct {
+	Want, Operation, Subresource, User string
+	Groups                             []string
+	Object, Old                        map[string]any
+}
+
+// A decision is the part of a result that all commands have.
+type decision struct {
+	Verdict, Status string
+	Policies        []string
+	Warnings        []string
+}
+
+func (d *decision) add(list []policyrequest.Decision) {
+	for _, one := range list {
+		d.Policies = append(d.Policies, fmt.Sprintf("%s %s %s %d %s %s", one.Policy, one.Binding, one.Params, one.Validation, one.Action, one.Message))
+	}
+}
+
+func (d *decision) String() string {
+	if len(d.Warnings) > 0 {
+		return d.Verdict + "; " + strings.Join(d.Warnings, "; ")
+	}
+	return cmp.Or(d.Status, d.Verdict)
+}
+
+// stage holds the policies and the CRD in the form of each command.
+type stage struct {
+	*testing.T
+	policies *policies.Policies
+	crd      *apiextensionsv1.CustomResourceDefinition
+	engine   *engine.Engine
+	crds     *verdict.CRDs
+	server   policyrequest.Server
+	builtins *policyrequest.Builtins
+	set      *admission.Set
+	crdText  []byte
+	text     []byte // of the policies
+}
+
+// TestOneRequest takes each scene through check, test, find, serve, and the shell.
+func TestOneRequest(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	data, err := os.ReadFile("testdata/requests/scenes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scenes []scene
+	if err := yaml.Unmarshal(data, &scenes); err != nil {
+		t.Fatal(err)
+	}
+	for i, sc := range scenes {
+		t.Run(fmt.Sprintf("%d %s", i, sc.Want), func(t *testing.T) {
+			s.T = t
+			sc.Object, sc.Old = decoded(t, sc.Object), decoded(t, sc.Old)
+			checked := s.check(&sc)
+			if got := checked.String(); got != sc.Want && !(sc.Want != "valid" && strings.Contains(got, sc.Want)) {
+				t.Errorf("check: %q\n%+v", got, checked)
+			}
+			scales := sc.Subresource == policyrequest.ScaleName // which suites and the shell do not know
+			if !scales {
+				s.compare("test", checked, s.test(&sc))
+			}
+			review := s.find(&sc, checked)
+			s.serve(&sc, checked, review)
+			if !scales {
+				s.shell(&sc, checked)
+			}
+		})
+	}
+}
+
+func decoded(t *testing.T, object map[string]any) map[string]any {
+	t.Helper()
+	if object == nil {
+		return nil
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if object, err = engine.Decode(data); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{T: t}
+	var err error
+	if s.text, err = os.ReadFile("testdata/requests/policies.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if s.crdText, err = os.ReadFile("testdata/requests/crd.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	s.crd = &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(s.crdText, s.crd); err != nil {
+		t.Fatal(err)
+	}
+	if s.engine, err = engine.Compile(s.crd, engine.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	source := func(_ func(), yield func(input.Chunk) bool) { input.SplitText("crd.yaml", s.crdText, yield) }
+	s.crds, err = verdict.Read(t.Context(), source, &resource.Filter{Named: []string{"crd.yaml"}}, verdict.Use{}, engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []*input.Document
+	input.Text{File: "policies.yaml", Data: s.text}.Each(func(doc *input.Document) { docs = append(docs, doc) })
+	s.policies, err = policies.FromDocuments(docs, []string{"policies.yaml"}, policy.Config{})
+	if err != nil || len(s.policies.Problems) > 0 {
+		t.Fatal(err, s.policies.Problems)
+	}
+	s.server = builtins.New(plugins.Plugins(true), func() ([]map[string]any, error) { return s.policies.Documents(), nil })
+	s.builtins = &policyrequest.Builtins{Server: s.server}
+	s.set = admission.NewSet(admission.Config{})
+	if err := s.set.Put(s.crd); err != nil {
+		t.Fatal(err)
+	}
+	s.set.SetPolicies(s.policies.Set)
+	return s
+}
+
+func (s *stage) compare(command string, want, got *decision) {
+	s.Helper()
+	if diff := gocmp.Diff(want, got); diff != "" {
+		s.Errorf("%s (-check +%s):\n%s", command, command, diff)
+	}
+}
+
+func (s *stage) check(sc *scene) *decision {
+	s.Helper()
+	olds := verdict.NewOlds()
+	olds.Server = s.server
+	each(s.T, sc.Old, func(doc *input.Document) { olds.Take(verdict.ReadOld(doc), s.crds, nil) })
+	d := verdict.New(verdict.Config{
+		Validation: "Strict", Subresource: sc.Subresource, Server: s.server, Olds: olds,
+		Admission: &verdict.Admission{Policies: s.policies, User: policyrequest.User(sc.User, sc.Groups), Operation: sc.Operation},
+	}, s.crds)
+	out := &decision{}
+	each(s.T, sc.Object, func(doc *input.Document) {
+		r := d.Decide(s.Context(), doc)
+		if out.Verdict = r.Verdict; r.Status != nil {
+			out.Status = r.Status.Message
+		}
+		out.Warnings = append(out.Warnings, r.Warnings...)
+		if out.Verdict != "undecided" {
+			out.add(r.Policies)
+		}
+	})
+	return out
+}
+
+func each(t *testing.T, object map[string]any, work func(*input.Document)) {
+	t.Helper()
+	if object == nil {
+		return
+	}
+	data, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input.Text{File: "object.yaml", Data: data}.Each(work)
+}
+
+func (s *stage) test(sc *scene) *decision {
+	s.Helper()
+	one := map[string]any{"name": "a", "object": sc.Object, "expect": map[string]any{"policies": []any{}}}
+	for key, value := range map[string]string{"operation": sc.Operation, "subresource": sc.Subresource} {
+		if value != "" {
+			one[key] = value
+		}
+	}
+	if sc.Old != nil {
+		one["old"] = sc.Old
+	}
+	if sc.User != "" {
+		one["user"] = map[string]any{"name": sc.User, "groups": sc.Groups}
+	}
+	suite := map[string]any{
+		"kind": ruletest.Kind, "apiVersion": ruletest.APIVersion, "name": "s", "policies": []any{"p"}, "tests": []any{one},
+		"fieldValidation": "Strict",
+	}
+	var crds []*ruletest.CRD
+	if strings.HasPrefix(sc.Object["apiVersion"].(string), "example.com/") {
+		suite["crd"], crds = "crd.yaml", []*ruletest.CRD{{File: "crd.yaml", Definition: s.crd}}
+	}
+	data, err := yaml.Marshal(suite)
+	if err != nil {
+		s.Fatal(err)
+	}
+	given := &ruletest.Policies{Documents: s.policies.Documents(), Set: s.policies.Set, Validation: s.policies.Validation}
+	report := ruletest.New(ruletest.Config{Server: s.server, Policies: func(*ruletest.Suite) (*ruletest.Policies, []error) { return given, nil }}).
+		Run(s.Context(), ruletest.Parse("s.yaml", 1, data), crds, nil)
+	if len(report.Cases) != 1 {
+		s.Fatalf("%v", report.Errors)
+	}
+	c := report.Cases[0]
+	if c.Outcome == ruletest.Error {
+		s.Log("test: ", c.Message)
+		return &decision{Verdict: "undecided"}
+	}
+	out := &decision{Verdict: c.Got.Verdict}
+	if c.Got.Status != nil {
+		out.Status = c.Got.Status.Message
+	}
+	out.Warnings = append(out.Warnings, c.Got.Warnings...)
+	out.add(c.Got.Policies)
+	return out
+}
+
+// find compares the judgment of a search with the decision of check. It returns nil for a request that it cannot form.
+func (s *stage) find(sc *scene, want *decision) *policyrequest.Review {
+	s.Helper()
+	if sc.Subresource != "" {
+		return nil
+	}
+	crd, e, cfg := s.crd, s.engine, requests.Config{Set: s.policies.Set}
+	kind := schema.FromAPIVersionAndKind(sc.Object["apiVersion"].(string), sc.Object["kind"].(string))
+	if kind.Group != "example.com" {
+		catalog, err := builtin.Newest()
+		if err != nil {
+			s.Fatal(err)
+		}
+		if cfg.Builtin, err = s.builtins.Kind(kind, engine.Config{}); cfg.Builtin == nil || err != nil {
+			return nil
+		}
+		if crd, err = catalog.CRD(kind.GroupKind()); err != nil {
+			s.Fatal(err)
+		}
+		if e, err = engine.Compile(crd, engine.Config{}); err != nil {
+			s.Fatal(err)
+		}
+	}
+	f, err := requests.New(s.Context(), crd, e, kind.Version, cfg)
+	if err != nil {
+		s.Fatal(err)
+	}
+	object, old := sc.Object, sc.Old
+	operation := policyrequest.OperationOf(object, old)
+	if sc.Operation == verdict.Delete {
+		operation, object, old = policy.OperationDelete, nil, object
+	}
+	if old != nil && cfg.Builtin == nil {
+		if old, err = e.Convert(s.Context(), old, kind.Version); err != nil {
+			s.Fatal(err)
+		}
+	}
+	r, err := f.Judge(s.Context(), operation, policyrequest.User(sc.User, sc.Groups), object, old)
+	if err != nil {
+		s.Fatal(err)
+	}
+	got := &decision{Verdict: "valid"}
+	switch {
+	case r == nil || r.Denied == nil && r.Undecided == "" && r.Evaluated == nil:
+		if want.Verdict != "invalid" || len(want.Policies) > 0 {
+			s.Errorf("find rejects the object, but check decides %s", want)
+		}
+		return nil
+	case r.Denied != nil:
+		got.Verdict, got.Status = "invalid", r.Denied.Message
+	case r.Undecided != "":
+		s.compare("find", want, &decision{Verdict: "undecided"})
+		return r
+	}
+	got.evaluated(s, r.Request, r.Evaluated)
+	s.compare("find", want, got)
+	return r
+}
+
+// evaluated adds the decisions of policies. res can be nil.
+func (d *decision) evaluated(s *stage, req policy.Request, res *policy.Result) {
+	if res == nil {
+		return
+	}
+	describer := policyrequest.Describer{Set: s.policies.Set, Validation: s.policies.Validation}
+	list, err := describer.Decisions(context.Background(), req, res, nil)
+	if err != nil {
+		s.Error(err)
+	}
+	d.add(list)
+	d.Warnings = append(d.Warnings, res.Warnings...)
+}
+
+// serve compares the decision of a webhook with that of check. The API server sends it the object that review has.
+func (s *stage) serve(sc *scene, want *decision, review *policyrequest.Review) {
+	s.Helper()
+	var req policy.Request
+	kind := schema.FromAPIVersionAndKind(sc.Object["apiVersion"].(string), sc.Object["kind"].(string))
+	sub := s.builtins.Subresource(kind)
+	switch {
+	case review != nil && review.Denied != nil && (review.Evaluated == nil || review.Evaluated.Allowed), review == nil && sub == nil && sc.Subresource == "":
+		return // the server does not call the webhook
+	case review == nil && sub != nil && want.Verdict == "undecided":
+		return // the server sets the audiences of a TokenRequest first
+	case review != nil:
+		req = review.Request
+	case sub != nil:
+		to, object := sub.Subject(), sub.Object(sc.Object)
+		name, _ := input.Metadata(sc.Object)["name"].(string)
+		r := policyrequest.Review{Operation: sub.Operation(), Subresource: sub.Name, Name: name, Namespace: "default", User: policyrequest.User("", nil)}
+		req = r.Form(&to, object, nil)
+	default:
+		to := policyrequest.NewCustom(s.crd, s.engine).Subject(s.Context(), sc.Object["apiVersion"].(string))
+		r := policyrequest.Review{Operation: policy.OperationUpdate, Subresource: sc.Subresource, Namespace: "default", User: policyrequest.User("", nil)}
+		req = r.Form(&to, sc.Object, sc.Old)
+	}
+	asked := &admissionv1.AdmissionRequest{
+		UID: "1", Kind: metav1.GroupVersionKind(req.Kind), Resource: metav1.GroupVersionResource(req.Resource), SubResource: req.Subresource,
+		Name: req.Name, Namespace: req.Namespace, Operation: admissionv1.Operation(req.Operation),
+		UserInfo: authenticationv1.UserInfo{Username: req.User.Name, Groups: req.User.Groups},
+		Object:   raw(s.T, req.Object), OldObject: raw(s.T, req.OldObject), Options: raw(s.T, req.Options),
+	}
+	d, err := s.set.Validate(s.Context(), asked)
+	if err != nil {
+		s.Fatal(err)
+	}
+	got := &decision{Verdict: map[admission.Verdict]string{admission.Rejected: "invalid", admission.Undecided: "undecided"}[d.Verdict]}
+	if got.Verdict == "undecided" {
+		s.compare("serve", want, got)
+		return
+	}
+	got.Verdict = cmp.Or(got.Verdict, "valid")
+	if d.Response.Result != nil {
+		got.Status = d.Response.Result.Message
+	}
+	got.evaluated(s, req, d.Policies)
+	s.compare("serve", want, got)
+}
+
+func raw(t *testing.T, object map[string]any) runtime.RawExtension {
+	t.Helper()
+	if object == nil {
+		return runtime.RawExtension{}
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runtime.RawExtension{Raw: data}
+}
+
+// shell compares the output of :policy with the decision of check. The shell knows no other user, and no kinds of
+// subresources.
+func (s *stage) shell(sc *scene, want *decision) {
+	s.Helper()
+	kind := schema.FromAPIVersionAndKind(sc.Object["apiVersion"].(string), sc.Object["kind"].(string))
+	if sc.User != "" || s.builtins.Subresource(kind) != nil {
+		return
+	}
+	session, err := repl.NewSession(repl.Config{Subresource: sc.Subresource, Host: repl.Host{Builtins: s.builtins}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	load := func(err error) {
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	if kind.Group == "example.com" {
+		load(session.LoadCRD(document(s.T, "crd.yaml", s.crdText)))
+	} else if crd, ok := repl.BuiltinCRD(kind.GroupKind()); ok {
+		load(session.LoadCRD(crd))
+	}
+	_, err = session.LoadPolicies(s.documents())
+	load(err)
+	load(session.LoadObject(documentOf(s.T, sc.Object)))
+	if sc.Old != nil {
+		load(session.LoadOld(documentOf(s.T, sc.Old)))
+	}
+	reply := session.Do(s.Context(), strings.TrimSpace(":policy "+sc.Operation)).Text
+	first, rest, _ := strings.Cut(reply, "\n")
+	verdicts := map[string]string{"denied": "invalid", "undecided": "undecided", "accepted": "valid", "none matches": "valid"}
+	_, word, _ := strings.Cut(first, "policies, ")
+	got := cmp.Or(verdicts[word], "invalid") // the object is rejected
+	if got != want.Verdict {
+		s.Errorf("shell: want %s\n%s", want.Verdict, reply)
+	}
+	for _, one := range want.Policies {
+		if message := one[strings.LastIndex(one, "Deny")+len("Deny"):]; strings.Contains(one, " Deny ") && !strings.Contains(rest, strings.TrimSpace(message)) {
+			s.Errorf("shell: want %s\n%s", message, reply)
+		}
+	}
+}
+
+func (s *stage) documents() (docs []repl.Document) {
+	for _, object := range s.policies.Documents() {
+		docs = append(docs, documentOf(s.T, object))
+	}
+	return slices.Clip(docs)
+}
+
+func documentOf(t *testing.T, object map[string]any) repl.Document {
+	t.Helper()
+	data, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document(t, "object.yaml", data)
+}
+
+func document(t *testing.T, file string, text []byte) repl.Document {
+	t.Helper()
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repl.Document{File: file, Line: 1, Text: text, JSON: data}
+}

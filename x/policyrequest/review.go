@@ -1,0 +1,279 @@
+package policyrequest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// How it works: a server mutates an object, decides it by the CRD or by its own code, and then validates it. A Review forms
+// the requests that policies see on the way, and holds their results. It does the same for all commands.
+
+// A Review takes a write through admission. It is not safe for concurrent use.
+type Review struct {
+	// Set holds the policies, or is nil.
+	Set         *policy.Set
+	User        policy.User
+	Operation   policy.Operation
+	Subresource string
+	// Name and Namespace are those of the request. If Name is "", it is that of the objects. A policy can change their names.
+	Name, Namespace string
+	// Collection is set for the deletion of a collection, whose requests have no name.
+	Collection bool
+	// NamespaceObject is the Namespace, or nil for the Namespace among the documents of Set.
+	NamespaceObject map[string]any
+	// Now is the time of the request.
+	Now time.Time
+	// Builtins, if not nil, knows the kind Scale, for requests to scale a custom resource.
+	Builtins *Builtins
+	// Mutated is set once the mutating webhooks are matched. If another Review has done so, set it before Validate.
+	Mutated bool
+
+	// Received holds the warnings that the server sends before a mutation, if an object was mutated.
+	Received []string
+	// Mutations are the evaluations of mutating policies.
+	Mutations []policy.MutationEvaluation
+	// Webhooks are those that match. Without a verdict by then, they include validating webhooks, which come last.
+	Webhooks []policy.WebhookMatch
+	// Request is the request that validating policies see, and Evaluated is their result, which is nil before.
+	Request   policy.Request
+	Evaluated *policy.Result
+	// Denied is the response if a policy or the condition of a webhook denies the write.
+	Denied *metav1.Status
+	// Undecided is the reason why the effect of policies is not known, or "". A denial is valid in any case.
+	Undecided string
+	// Work is the work of policies, in the units of policy.Result.Work.
+	Work int64
+}
+
+// Form returns the request that validating policies see. object is nil for a deletion, and old for a create.
+func (r *Review) Form(to *Subject, object, old map[string]any) policy.Request {
+	if r.Subresource == ScaleName && to.scale != nil {
+		object, old = to.scale(object), to.scale(old)
+	}
+	req := r.request(r.target(to), object, old)
+	req.SetServerFields(r.Now)
+	return req
+}
+
+func (r *Review) request(to *Subject, object, old map[string]any) policy.Request {
+	req := policy.Request{
+		Operation: r.Operation, Resource: to.Resource, Kind: to.Kind, Equivalents: to.Equivalents, User: r.User,
+		Subresource: r.Subresource, Name: cmp.Or(r.Name, nameOf(object), nameOf(old)), Namespace: r.Namespace, NamespaceObject: r.NamespaceObject,
+		Object: object, OldObject: old,
+	}
+	if r.Collection {
+		req.Name = ""
+	}
+	return req
+}
+
+func nameOf(object map[string]any) string {
+	meta, _ := object["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	return name
+}
+
+// OperationOf returns the operation of a write.
+func OperationOf(object, old map[string]any) policy.Operation {
+	switch {
+	case object == nil:
+		return policy.OperationDelete
+	case old != nil:
+		return policy.OperationUpdate
+	}
+	return policy.OperationCreate
+}
+
+// Mutate evaluates the mutating policies, and then the conditions of mutating webhooks. It returns the object as the
+// policies change it, or nil if they do not, and whether the write goes on. If it does not, Denied or Undecided is set.
+func (r *Review) Mutate(
+	ctx context.Context, to *Subject, object, old map[string]any,
+) (changed map[string]any, ok bool, err error) {
+	if r.Set == nil || object == nil {
+		return nil, true, nil
+	}
+	if spec, _ := object["spec"].(map[string]any); r.Subresource == "token" && spec["audiences"] == nil {
+		r.Undecided = "a server sets the audiences of a TokenRequest that has none: set spec.audiences"
+		return nil, false, nil
+	}
+	if !r.mutates() {
+		return nil, true, nil
+	}
+	to = r.target(to)
+	req := r.request(to, object, old)
+	req.SetReceivedFields(r.Now)
+	if r.Set.Mutates() {
+		to.prepareMutation(&req)
+		res, err := r.Set.Mutate(ctx, req)
+		if err != nil {
+			return nil, false, err
+		}
+		r.Mutations, r.Work = append(r.Mutations, res.Evaluations...), r.Work+res.Work
+		switch {
+		case !res.Allowed:
+			r.Denied = res.Failure
+		case len(res.Undecided) > 0:
+			r.Undecided = reasons(res.Undecided)
+		case res.Changed:
+			changed, req.Object = res.Object, res.Object
+		}
+		if !r.goesOn() {
+			return nil, false, nil
+		}
+	}
+	ok, err = r.matchWebhooks(ctx, &req, mutatingWebhooks)
+	return changed, ok, err
+}
+
+// mutates reports whether there are mutating policies or webhooks.
+func (r *Review) mutates() bool { return r.Set != nil && (r.Set.Mutates() || r.Set.Webhooks() > 0) }
+
+// goesOn reports whether neither policies nor webhooks have ended the write.
+func (r *Review) goesOn() bool { return r.Denied == nil && r.Undecided == "" }
+
+// MutateCustom is Mutate for the write of a custom resource. It changes req as the policies do.
+func (r *Review) MutateCustom(ctx context.Context, to *Subject, e *engine.Engine, req *engine.Request) (ok bool, err error) {
+	switch {
+	case !r.mutates():
+		return true, nil
+	case r.Subresource == ScaleName:
+		return r.mutateScale(ctx, to, e, req)
+	}
+	received, err := e.Receive(ctx, *req)
+	if err != nil {
+		return true, nil // Validate rejects it for the same reason
+	}
+	changed, ok, err := r.Mutate(ctx, to, received.Object, received.OldObject)
+	if changed != nil {
+		req.Object, req.Raw, req.Merged = changed, nil, true
+		req.Name = "" // the server compares it with that of the URL before the mutation
+	}
+	if changed != nil || !ok {
+		r.Received = received.Warnings // the server decodes the object only before the mutation
+	}
+	return ok, err
+}
+
+// Validate evaluates the validating policies, and then the conditions of validating webhooks. Before both, it evaluates those
+// of mutating webhooks, unless Mutated is set. object is nil for a deletion, and old for a create. ok is false if Denied or
+// Undecided is set.
+func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[string]any) (ok bool, err error) {
+	if r.Set == nil {
+		return true, nil
+	}
+	r.Request = r.Form(to, object, old)
+	if !r.Mutated {
+		if ok, err = r.matchWebhooks(ctx, &r.Request, mutatingWebhooks); err != nil || !ok {
+			return false, err
+		}
+	}
+	if r.Evaluated, err = r.Set.Evaluate(ctx, r.Request); err != nil {
+		return false, err
+	}
+	r.Work += r.Evaluated.Work
+	switch {
+	case !r.Evaluated.Allowed:
+		r.Denied = r.Evaluated.Failure
+	case len(r.Evaluated.Undecided) > 0:
+		r.Undecided = reasons(r.Evaluated.Undecided)
+	default:
+		return r.matchWebhooks(ctx, &r.Request, validatingWebhooks)
+	}
+	return false, nil
+}
+
+// Kinds of webhook configurations.
+const (
+	mutatingWebhooks   = "MutatingWebhookConfiguration"
+	validatingWebhooks = "ValidatingWebhookConfiguration"
+)
+
+// matchWebhooks evaluates the conditions of the webhooks of a kind. The first webhook whose conditions fail ends the write.
+func (r *Review) matchWebhooks(ctx context.Context, req *policy.Request, kind string) (ok bool, err error) {
+	if r.Mutated = true; r.Set.Webhooks() == 0 {
+		return true, nil
+	}
+	matches, err := r.Set.MatchWebhooks(ctx, *req)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range matches {
+		if m.Kind != kind {
+			continue
+		}
+		r.Webhooks = append(r.Webhooks, m)
+		switch {
+		case m.Called || !r.goesOn():
+		case m.Undecided != "":
+			r.Undecided = "webhook " + m.Webhook + ": " + m.Undecided
+		case m.Denied:
+			status := apierrors.NewForbidden(req.Resource.GroupResource(), req.Name, errors.New(m.Failure)).Status()
+			r.Denied = &status
+		}
+	}
+	return r.goesOn(), nil
+}
+
+func reasons(undecided []policy.Undecided) string {
+	texts := make([]string, len(undecided))
+	for i, u := range undecided {
+		texts[i] = u.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// ofKind is a Review of a write of a built-in kind. It implements Admission.
+type ofKind struct {
+	*Review
+	to  Subject
+	err error
+	// later is set if the policies do not validate the write yet.
+	later bool
+	// validated is set after Validate, and goes is its result. The server's code asks twice about the deletion of a Pod.
+	validated, goes bool
+}
+
+// WriteBuiltin decides a write of a built-in kind, in which the policies take part. If they end it, the result is not nil,
+// but only its warnings are valid. If later is set, validating policies do not take part: use Validate with the objects of
+// Request.
+func (r *Review) WriteBuiltin(ctx context.Context, k *Builtin, w Write, later bool) (*engine.Result, error) {
+	w.User, w.Subresource, r.Builtins = r.User, r.Subresource, k.all
+	a := &ofKind{Review: r, to: k.Subject(w.Object, w.OldObject), later: later}
+	if r.Set != nil {
+		w.Admission = a
+	}
+	res, err := k.Write(ctx, w)
+	if a.err != nil {
+		err = a.err
+	}
+	return res, err
+}
+
+// Mutate implements Admission.
+func (a *ofKind) Mutate(ctx context.Context, object, old map[string]any) (changed map[string]any, ok bool) {
+	changed, ok, a.err = a.Review.Mutate(ctx, &a.to, object, old)
+	return changed, ok && a.err == nil
+}
+
+// Validate implements Admission.
+func (a *ofKind) Validate(ctx context.Context, object, old map[string]any) (ok bool) {
+	switch {
+	case a.validated:
+		return a.goes
+	case a.later:
+		a.Request, ok = a.request(&a.to, object, old), true
+	default:
+		ok, a.err = a.Review.Validate(ctx, &a.to, object, old)
+	}
+	a.validated, a.goes = true, ok && a.err == nil
+	return a.goes
+}
