@@ -30,6 +30,9 @@ func (e *PatchError) Error() string {
 
 func (e *PatchError) Unwrap() error { return e.Err }
 
+// keyChanged is what kubectl prints if a merge would change what identifies the object.
+const keyChanged = "At least one of apiVersion, kind and name was changed"
+
 // Patch returns the patch that kubectl apply sends for object, which must have its namespace. live is the stored object as
 // a read in the version of object returns it. of is the Go type of a built-in kind, whose patch is a strategic merge
 // patch, or nil for a custom resource, whose patch is a JSON merge patch. Patch returns nil if there is nothing to send.
@@ -38,7 +41,7 @@ func Patch(live, object map[string]any, of reflect.Type) ([]byte, error) {
 	patch, err := newPatch(live, object, of)
 	switch {
 	case mergepatch.IsPreconditionFailed(err):
-		return nil, &PatchError{errors.New("At least one of apiVersion, kind and name was changed")}
+		return nil, &PatchError{errors.New(keyChanged)}
 	case err != nil:
 		return nil, &PatchError{err}
 	case string(patch) == "{}":

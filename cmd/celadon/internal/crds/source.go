@@ -24,12 +24,12 @@ import (
 
 // How it works. A source is text:
 //
-//	https://host/crds.yaml                       a file, or an archive such as a packaged chart
-//	git+https://host/repository?ref=v1//config   the YAML files of a git revision, below a folder
-//	go:example.com/module@v1//config             the YAML files of a Go module, below a folder
-//	kustomize:PATH                               the output of kustomize build
-//	cluster:CONTEXT                              the CRDs of a cluster
-//	PATH                                         a file, a folder, or an archive
+//	a file, or an archive such as a packaged chart    https://host/crds.yaml
+//	the YAML files of a git revision, below a folder  git+https://host/repository?ref=v1//config
+//	the YAML files of a Go module, below a folder     go:example.com/module@v1//config
+//	the output of kustomize build                     kustomize:PATH
+//	the CRDs of a cluster                             cluster:CONTEXT
+//	a file, a folder, or an archive                   PATH
 //
 // Programs (git, go, and kustomize) run only for sources that need them. Nothing that they or a server send is written to
 // the disk before it was decoded as a CRD.
