@@ -74,9 +74,9 @@ func (l *limited) Write(data []byte) (int, error) {
 // offline lets kustomize read no remote bases: a checked tree must not open connections.
 var offline = []string{"GIT_ALLOW_PROTOCOL=file", "GIT_TERMINAL_PROMPT=0", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="}
 
-// An Output is what a renderer printed. The paths of origins start at root.
+// An Output is the output of a renderer. The paths of origins start at root.
 type Output struct {
-	Name string // what was rendered, as the user named it
+	Name string // the folder or chart, as the user named it
 	Data []byte
 	root string
 }
