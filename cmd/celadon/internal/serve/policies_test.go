@@ -80,7 +80,7 @@ func TestServePoliciesInvalid(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "p.yaml"), strings.Replace(read(t, filepath.Join(examplePolicies, "limits.yaml")), "variables.limit\n", "variables.\n", 1))
 	for _, tt := range []struct{ path, want string }{
-		{folder, "p.yaml:18: ValidatingAdmissionPolicy replica-limit: spec.validations[0].expression"},
+		{folder, "p.yaml:18:51: ValidatingAdmissionPolicy replica-limit: spec.validations[0].expression"},
 		{"-", "--policy -: want a file or a folder"},
 		{exampleD, "no admission policy"},
 		{filepath.Join(folder, "missing"), "missing"},

@@ -251,7 +251,7 @@ func TestServeUsage(t *testing.T) {
 		"concurrency":     {"--crd x --plain-http --max-concurrent 0", "want at least 1"},
 		"no such folder":  {"--crd " + dir + "/none --plain-http", "no such file"},
 		"rule is broken":  {"--crd " + dir + " --plain-http --listen 127.0.0.1:0", "undefined field 'replica'"},
-		"certificate":     {"--crd " + exampleD + " --listen 127.0.0.1:0 --tls-key k --tls-cert " + dir + "/tls.crt", "certificate "},
+		"certificate":     {"--crd " + exampleD + " --listen 127.0.0.1:0 --tls-key k --tls-cert " + dir + "/tls.crt", "--tls-cert "},
 		"address":         {"--crd " + exampleD + " --plain-http --listen 127.0.0.1:x", "cannot listen"},
 		"positional":      {"x", `"x": celadon serve takes no arguments`},
 	} {

@@ -82,7 +82,7 @@ func TestFoundDocuments(t *testing.T) {
 	t.Parallel()
 	for _, output := range Outputs() {
 		out, code := run(t, "--find", "-o", output, "../../../../examples/unguarded/crd.yaml")
-		if code != command.OK || !strings.Contains(out, "has(self.replicas)") {
+		if code != command.OK || output != "markdown" && !strings.Contains(out, "has(self.replicas)") { // a summary has no rewrites
 			t.Errorf("-o %s: exit code %d: %s", output, code, out)
 		}
 		document(t, output, []byte(out))
