@@ -148,7 +148,7 @@ func TestClusterShell(t *testing.T) {
 func TestClusterShellVersion(t *testing.T) {
 	s := exampleCluster(t)
 	s.Minor = "29"
-	for _, source := range [][]string{{"--object", "CronTab/nightly"}, {"--crd", crontabCRD}} {
+	for _, source := range [][]string{{"--object", "CronTab/nightly"}, {"--crd", crontabCRD, "-A"}} {
 		args := append([]string{"eval", "--cluster"}, source...)
 		_, complaint, code := ran(t.Context(), "", append(args, "ip('10.0.0.1').family()")...)
 		if code != command.Usage || !strings.Contains(complaint, "not in new rules for 1.29") {
@@ -173,9 +173,9 @@ func TestClusterFlags(t *testing.T) {
 		"check --cluster x.yaml":                  "do not name OBJECTS",
 		"check --cluster --old x":                 "do not set --old",
 		"check --cluster --watch":                 "--watch",
-		"check --context a --crd x y":             "--context: use it with --cluster",
-		"check -n a --crd x y":                    "--namespace: use it with --cluster",
-		"check -l a=b --crd x y":                  "--selector: use it with --cluster",
+		"check --context a --crd . y":             "--context: use it with --cluster",
+		"check -n a --crd . y":                    "--namespace: use it with --cluster",
+		"check -l a=b --crd . y":                  "--selector: use it with --cluster",
 		"check --cluster -n ../a":                 `--namespace "../a"`,
 		"check --cluster -l ===":                  `--selector "==="`,
 		"check --cluster --crd x -o yaml":         "--cluster --crd: compares two persisted objects",

@@ -40,7 +40,7 @@ func TestHabits(t *testing.T) {
 		{"explain crontabs -f " + crd, command.OK, "KIND:       CronTab"},
 		{"eval -f " + good + " --crd " + crd + " self.metadata.name", command.OK, "nightly"},
 		{"test -f ../../examples/crontab/tests", command.OK, "passed"},
-		{"diff -f " + crd, command.Usage, "want OLD and NEW"},
+		{"diff -f " + crd, command.Usage, "OLD and NEW"},
 		{"serve --crd no-such-folder", command.Usage, "--tls-cert"},
 		{"serve --crds no-such-folder", command.Usage, "use --crd"},
 	} {
