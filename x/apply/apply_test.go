@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"reflect"
@@ -262,4 +263,42 @@ func TestApplied(t *testing.T) {
 			t.Fatalf("%v, %v, %v: got %v, want %v %v", live, original, next, got, decoded, err)
 		}
 	}
+}
+
+// BenchmarkApplied compares the two ways of a client-side apply.
+func BenchmarkApplied(b *testing.B) {
+	spec := map[string]any{"schedule": "0 2 * * *", "replicas": int64(2), "env": []any{map[string]any{"name": "A", "value": "x"}}}
+	object := func(image string) map[string]any {
+		fields := maps.Clone(spec)
+		fields["image"] = image
+		return map[string]any{"apiVersion": "example.com/v1", "kind": "Gear", "metadata": map[string]any{"name": "a", "namespace": "b"}, "spec": fields}
+	}
+	text, err := json.Marshal(object("a:1"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	live, next := object("a:1"), object("a:2")
+	live["metadata"].(map[string]any)["annotations"] = map[string]any{apply.LastApplied: string(text)}
+	b.Run("one pass", func(b *testing.B) {
+		for b.Loop() {
+			if got, _, err := apply.Applied(live, next); got == nil || err != nil {
+				b.Fatal(got, err)
+			}
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			patch, err := apply.Patch(live, next, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			data, err := apply.Patched(live, patch, nil)
+			if err == nil {
+				_, err = engine.Decode(data)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -38,6 +38,7 @@ func Applied(live, object map[string]any) (applied map[string]any, patched func(
 	return applied, func() ([]byte, error) { return data, nil }, nil
 }
 
+// plainMerge returns the object after an apply. It may decline any object, but it never returns another result than the libraries.
 func plainMerge(live, object map[string]any) (merged map[string]any, ok bool) {
 	var original map[string]any
 	if text := Annotation(live, LastApplied); text != "" && kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &original) != nil {
