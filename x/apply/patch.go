@@ -41,7 +41,7 @@ func Patch(live, object map[string]any, of reflect.Type) ([]byte, error) {
 	patch, err := newPatch(live, object, of)
 	switch {
 	case mergepatch.IsPreconditionFailed(err):
-		return nil, &PatchError{errors.New(keyChanged)}
+		return nil, &PatchError{fmt.Errorf("%s", keyChanged)}
 	case err != nil:
 		return nil, &PatchError{err}
 	case string(patch) == "{}":
