@@ -71,8 +71,9 @@ func (l *limited) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// offline lets kustomize read no remote bases: a checked tree must not open connections.
-var offline = []string{"GIT_ALLOW_PROTOCOL=file", "GIT_TERMINAL_PROMPT=0", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="}
+// offline lets kustomize read no remote bases and no other repositories: a checked tree must not open connections, or read
+// outside of itself.
+var offline = []string{"GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="}
 
 // An Output is the output of a renderer. The paths of origins start at root.
 type Output struct {

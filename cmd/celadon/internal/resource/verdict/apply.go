@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 
@@ -192,7 +191,7 @@ func (o *outcome) refusePatch(patched func() ([]byte, error), doc *input.Documen
 // mergesBuiltin returns the outcome of a write of a built-in kind that ends before a request is sent.
 func mergesBuiltin(err error) (outcome, bool) {
 	if patch := new(apply.PatchError); errors.As(err, &patch) {
-		return noPatch(fmt.Errorf("%w", err)), true
+		return noPatch(err), true
 	}
 	return outcome{}, false
 }
