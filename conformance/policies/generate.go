@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 
@@ -182,12 +183,15 @@ func (g *generator) labels() object {
 	return pick(g, object{}, object{"a": "b"}, object{"a": "x", "c": "d"}, object{"c": "e"})
 }
 
+// namespace returns a Namespace as a server has it: with its name as a label.
 func (g *generator) namespace(name string) object {
+	labels := maps.Clone(g.labels())
+	labels["kubernetes.io/metadata.name"] = name
 	if g.some(3) {
-		return object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": name, "labels": g.labels()}}
+		return object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": name, "labels": labels}}
 	}
 	return object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{
-		"name": name, "labels": g.labels(), "uid": "u", "resourceVersion": "1", "creationTimestamp": "2020-01-01T00:00:00Z",
+		"name": name, "labels": labels, "uid": "u", "resourceVersion": "1", "creationTimestamp": "2020-01-01T00:00:00Z",
 		"managedFields": []any{object{"manager": "m", "operation": "Update"}},
 	}, "spec": object{"finalizers": texts("kubernetes")}, "status": object{"phase": "Active"}}
 }

@@ -193,13 +193,13 @@ func (c *constraints) matchesNamespace(s *situation) (bool, error) {
 	return c.namespaces.Matches(set), nil
 }
 
-// matchesObject reports whether the selector matches the object or the old object. The objects of connections have no
-// labels, and no selector matches them.
+// matchesObject reports whether the selector matches the object or the old object. The object of a connection, such as
+// PodExecOptions, has no metadata, and no selector matches it.
 func (c *constraints) matchesObject(s *situation) bool {
 	switch {
 	case c.objects.Empty():
 		return true
-	case s.req.Operation == OperationConnect:
+	case s.req.Operation == OperationConnect && s.req.Object["metadata"] == nil:
 		return false
 	}
 	return s.req.Object != nil && c.objects.Matches(objectLabels(s.req.Object)) ||
