@@ -13,7 +13,7 @@ func TestFollowing(t *testing.T) {
 	c := start(t, nil, map[string]string{"crds/crontab.yaml": example(t, "crontab/crd.yaml")})
 	text := "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: a}\nspec:\n  schedule: \"@daily\"\n  replicas: many\n"
 	var got []string
-	for _, d := range c.open("a.yaml", text) {
+	for _, d := range c.until("a.yaml", c.open("a.yaml", text), 3) {
 		got = append(got, strings.Split(d.Message, "\n")[0])
 		follows := strings.Contains(d.Message, "would follow")
 		if follows != (d.Severity == protocol.Information) {
