@@ -18,6 +18,7 @@ import (
 	libraries "github.com/celadon-cel/celadon/conformance/minors/compare"
 	"github.com/celadon-cel/celadon/conformance/suite"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
 )
 
 const (
@@ -289,7 +290,7 @@ func ownInputs(group, pattern string) (all []*suiteInput, err error) {
 
 // generatedInputs returns generated CRDs and writes, of a single version for each CRD.
 func generatedInputs() (all []*suiteInput, err error) {
-	g := libraries.NewGenerator()
+	g := libraries.NewGenerator(types.Newest)
 	g.Rules = generatedRules
 	for seed, n := uint64(1), 0; n < generatedCRDs; seed++ {
 		c, err := g.Case(seed, generatedWrites)

@@ -58,7 +58,7 @@ func TestGenerated(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			g := NewGenerator()
+			g := NewGenerator(types.Last)
 			g.Rules = *rules
 			for n := range uint64(*crds) {
 				c, err := g.Case(*seed+n, *writes)

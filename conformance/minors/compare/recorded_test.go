@@ -76,7 +76,7 @@ func updateRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := NewGenerator()
+	g := NewGenerator(types.Last)
 	for s := *seed; len(cases) < recordedCRDs; s++ {
 		c, err := g.Case(s, recordedWrites)
 		if err != nil {
