@@ -24,6 +24,23 @@ import (
 // ConversionReview from its untrusted result. If send returns an *Error, its Failure is kept; any
 // other error is NoAnswer.
 func Reviews(send func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
+	return single(exchangeBy(send))
+}
+
+// An exchange converts objects of one kind with one review. Its errors are of type *Error.
+type exchange func(context.Context, []engine.Conversion) ([]map[string]any, error)
+
+func single(do exchange) *Converter {
+	return &Converter{make: func(ctx context.Context, q engine.Conversion) (map[string]any, error) {
+		out, err := do(ctx, []engine.Conversion{q})
+		if err != nil {
+			return nil, err
+		}
+		return out[0], nil
+	}}
+}
+
+func exchangeBy(send func(ctx context.Context, review []byte) (answer []byte, err error)) exchange {
 	codec := newCodec()
 	return reviews(codec, func(ctx context.Context, review []byte, into runtime.Object) error {
 		body, err := send(ctx, review)
@@ -34,10 +51,10 @@ func Reviews(send func(ctx context.Context, review []byte) (answer []byte, err e
 	})
 }
 
-// reviews returns a Converter that uses call, which decodes the response into a review.
-func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, into runtime.Object) error) *Converter {
-	return &Converter{make: func(ctx context.Context, q engine.Conversion) (map[string]any, error) {
-		r, err := newReview(codec, q)
+// reviews returns an exchange that uses call, which decodes the response into a review.
+func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, into runtime.Object) error) exchange {
+	return func(ctx context.Context, qs []engine.Conversion) ([]map[string]any, error) {
+		r, err := newReview(codec, qs)
 		if err != nil {
 			return nil, &Error{NoAnswer, err.Error()}
 		}
@@ -47,10 +64,10 @@ func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, 
 			if errors.As(err, &known) {
 				kind = known.Failure
 			}
-			return nil, failed(kind, q, "failed: %v", err)
+			return nil, failed(kind, qs[0], "failed: %v", err)
 		}
-		return r.converted(q)
-	}}
+		return r.converted(qs)
+	}
 }
 
 // newCodec returns a codec that reads and writes ConversionReviews like the API server's client:
@@ -102,14 +119,20 @@ type review struct {
 }
 
 // newReview makes a request in the first version in the CRD that the API server supports.
-func newReview(codec runtime.Codec, q engine.Conversion) (*review, error) {
-	object, err := (&unstructured.Unstructured{Object: q.Object}).MarshalJSON()
-	if err != nil {
-		return nil, err
+func newReview(codec runtime.Codec, qs []engine.Conversion) (*review, error) {
+	q := qs[0]
+	var objects []runtime.RawExtension
+	id := []byte(q.APIVersion)
+	for _, q := range qs {
+		object, err := (&unstructured.Unstructured{Object: q.Object}).MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		id = append(id, object...)
+		objects = append(objects, runtime.RawExtension{Raw: bytes.TrimSuffix(object, []byte("\n"))})
 	}
 	// Equal requests have equal uids, so that the same input always produces the same report.
-	r := &review{uid: types.UID(uuid.NewSHA1(uuid.Nil, append([]byte(q.APIVersion), object...)).String())}
-	objects := []runtime.RawExtension{{Raw: bytes.TrimSuffix(object, []byte("\n"))}}
+	r := &review{uid: types.UID(uuid.NewSHA1(uuid.Nil, id).String())}
 	var question runtime.Object
 	for _, version := range q.ReviewVersions {
 		switch version {
@@ -128,14 +151,16 @@ func newReview(codec runtime.Codec, q engine.Conversion) (*review, error) {
 		default:
 			continue
 		}
+		var err error
 		r.body, err = runtime.Encode(codec, question)
 		return r, err
 	}
 	return nil, errors.New("no supported conversion review versions")
 }
 
-// converted returns the object in the response.
-func (r *review) converted(q engine.Conversion) (map[string]any, error) {
+// converted returns the objects in the response.
+func (r *review) converted(qs []engine.Conversion) ([]map[string]any, error) {
+	q := qs[0]
 	objects, result, err := r.response()
 	switch {
 	case err != nil:
@@ -146,14 +171,18 @@ func (r *review) converted(q engine.Conversion) (map[string]any, error) {
 	default:
 		return nil, failed(Failed, q, "failed: response.result.status was '%s', not 'Success'", result.Status)
 	}
-	if len(objects) != 1 {
-		return nil, failed(Wrong, q, "returned %d objects, expected 1", len(objects))
+	if len(objects) != len(qs) {
+		return nil, failed(Wrong, q, "returned %d objects, expected %d", len(objects), len(qs))
 	}
-	u := unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(objects[0].Raw); err != nil {
-		return nil, &Error{Wrong, err.Error()} // the API server adds nothing to it
+	out := make([]map[string]any, len(objects))
+	for i := range objects {
+		u := unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(objects[i].Raw); err != nil {
+			return nil, &Error{Wrong, err.Error()} // the API server adds nothing to it
+		}
+		out[i] = u.Object
 	}
-	return u.Object, nil
+	return out, nil
 }
 
 // response returns the parts that both versions have. It does not check the kind and uid of

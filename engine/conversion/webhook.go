@@ -46,7 +46,7 @@ func (w Webhook) Converter() (*Converter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reviews(c.codec, c.call), nil
+	return single(reviews(c.codec, c.call)), nil
 }
 
 type client struct {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,6 +26,11 @@ type Config struct {
 	Slow time.Duration
 	// Ignore lists paths, such as spec.hosts[*].name, that may change.
 	Ignore []string
+	// Parallel is how many objects are converted at the same time; 0 is 1. With more, the converter has to limit the
+	// time of a conversion itself, and Slow must be 0.
+	Parallel int
+	// Done is called after each object, if it is not nil.
+	Done func()
 }
 
 // DefaultObjects is the default of Config.Objects. Converting this many objects takes a few seconds
@@ -41,12 +48,12 @@ type tester struct {
 	forms  *crdForms
 	cfg    Config
 	ignore [][]engine.Step
-	rng    *rand.Rand
 	report *Report
 	known  map[string]*Finding
 	pool   map[string][]map[string]any
 	// shrunk is the number of smaller objects that were tried.
 	shrunk int
+	mu     sync.Mutex // guards the rest
 	// answered is set once the converter has answered. unanswered counts consecutive failures to
 	// answer.
 	answered   bool
@@ -151,18 +158,26 @@ func (t *tester) version(ctx context.Context, from string) error {
 			t.report.Pairs = append(t.report.Pairs, Pair{From: from, To: to, Role: t.role(from, to)})
 		}
 	}
-	t.rng = rand.New(rand.NewPCG(t.cfg.Seed, uint64(first)))
+	pairs := t.report.Pairs[first:]
 	n := (t.cfg.Objects + len(t.forms.versions) - 1) / len(t.forms.versions)
 	var failed error
+	var batch []*sample
 	made := 0
 	err := t.forms.samples(ctx, from, t.cfg.Seed, n, func(obj map[string]any) bool {
-		t.named(obj)
+		s := &sample{obj, rand.New(rand.NewPCG(t.cfg.Seed, uint64(first)<<32|uint64(made)))}
+		s.name()
+		batch = append(batch, s)
 		made++
-		for i := first; i < len(t.report.Pairs) && failed == nil; i++ {
-			failed = t.pair(ctx, &t.report.Pairs[i], obj)
+		if t.answered && len(batch) < t.cfg.Parallel { // a converter that does not answer is called for one object only
+			return true
 		}
+		failed = t.convert(ctx, pairs, batch)
+		batch = nil
 		return failed == nil
 	})
+	if failed == nil && err == nil && len(batch) > 0 {
+		failed = t.convert(ctx, pairs, batch)
+	}
 	if failed != nil {
 		return failed
 	}
@@ -170,6 +185,21 @@ func (t *tester) version(ctx context.Context, from string) error {
 		return fmt.Errorf("version %s: no accepted object was found, so there is nothing to convert", from)
 	}
 	return err
+}
+
+// convert converts objects with each pair of versions.
+func (t *tester) convert(ctx context.Context, pairs []Pair, batch []*sample) error {
+	for i := range pairs {
+		if err := t.pair(ctx, &pairs[i], batch); err != nil {
+			return err
+		}
+	}
+	for range batch {
+		if t.cfg.Done != nil {
+			t.cfg.Done()
+		}
+	}
+	return nil
 }
 
 func (t *tester) role(from, to string) string {
@@ -182,42 +212,74 @@ func (t *tester) role(from, to string) string {
 	return "spoke-spoke"
 }
 
-// named sets the object's name and, at random, a label and an annotation.
-func (t *tester) named(obj map[string]any) {
-	meta := map[string]any{"name": "example"}
-	if t.rng.IntN(3) == 0 {
-		meta["labels"] = map[string]any{"example.com/label": "example"}
-	}
-	if t.rng.IntN(3) == 0 {
-		meta["annotations"] = map[string]any{"example.com/annotation": "example"}
-	}
-	obj["metadata"] = meta
+// A sample is a generated object with the random numbers for what happens to it.
+type sample struct {
+	object map[string]any
+	rng    *rand.Rand
 }
 
-// pair converts an object to a version and back, unchanged and with a change.
-func (t *tester) pair(ctx context.Context, p *Pair, obj map[string]any) error {
-	p.Objects++
-	plain := &trip{tester: t, ctx: ctx, from: p.From, to: p.To, object: obj}
-	if err := plain.run(); err != nil {
+// name sets the object's name and, at random, a label and an annotation.
+func (s *sample) name() {
+	meta := map[string]any{"name": "example"}
+	if s.rng.IntN(3) == 0 {
+		meta["labels"] = map[string]any{"example.com/label": "example"}
+	}
+	if s.rng.IntN(3) == 0 {
+		meta["annotations"] = map[string]any{"example.com/annotation": "example"}
+	}
+	s.object["metadata"] = meta
+}
+
+// pair converts objects to a version and back, unchanged and then with a change.
+func (t *tester) pair(ctx context.Context, p *Pair, batch []*sample) error {
+	plain := make([]*trip, len(batch))
+	for i, s := range batch {
+		p.Objects++
+		plain[i] = &trip{tester: t, ctx: ctx, from: p.From, to: p.To, object: s.object}
+	}
+	if err := t.run(ctx, plain); err != nil {
 		return err
 	}
-	if err := t.take(ctx, plain.found); err != nil {
-		return err
-	}
+	var changed []*trip
 	pool := t.pool[p.To]
-	if len(pool) == 0 || plain.back == nil {
-		return nil
+	for i, s := range batch {
+		if len(pool) == 0 || plain[i].back == nil {
+			continue
+		}
+		change := changeTo(s.rng, plain[i].converted, pool[s.rng.IntN(len(pool))])
+		if change == nil || slices.ContainsFunc(t.ignore, func(p []engine.Step) bool { return covers(p, change.steps) }) {
+			continue
+		}
+		p.Changed++
+		changed = append(changed, &trip{tester: t, ctx: ctx, from: p.From, to: p.To, object: s.object, change: change})
 	}
-	change := changeTo(t.rng, plain.converted, pool[t.rng.IntN(len(pool))])
-	if change == nil || slices.ContainsFunc(t.ignore, func(p []engine.Step) bool { return covers(p, change.steps) }) {
-		return nil
+	return t.run(ctx, changed)
+}
+
+// run makes trips at the same time and takes their findings in order.
+func (t *tester) run(ctx context.Context, trips []*trip) error {
+	errs := make([]error, len(trips))
+	var all sync.WaitGroup
+	for i, trip := range trips {
+		all.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+				}
+			}()
+			errs[i] = trip.run()
+		})
 	}
-	p.Changed++
-	changed := &trip{tester: t, ctx: ctx, from: p.From, to: p.To, object: obj, change: change}
-	if err := changed.run(); err != nil {
-		return err
+	all.Wait()
+	for i, trip := range trips {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if err := t.take(ctx, trip.found); err != nil {
+			return err
+		}
 	}
-	return t.take(ctx, changed.found)
+	return nil
 }
 
 // take counts findings and shrinks new findings.

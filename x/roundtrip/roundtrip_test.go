@@ -357,7 +357,7 @@ func TestSlow(t *testing.T) {
 			<-ctx.Done()
 		}
 		return lossless(obj, to)
-	}), roundtrip.Config{Objects: 12, Slow: 200 * time.Millisecond})
+	}), roundtrip.Config{Objects: 30, Slow: 200 * time.Millisecond})
 	if err != nil || !slices.ContainsFunc(r.Findings, func(f *roundtrip.Finding) bool {
 		return f.Kind == roundtrip.Slow && strings.HasSuffix(f.Text, "no response within 200ms")
 	}) {

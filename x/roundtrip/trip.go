@@ -50,7 +50,7 @@ func (t *trip) convertStep(obj map[string]any, to, where string) (map[string]any
 	defer cancel()
 	out, err := t.forms.stored[t.from].Convert(ctx, obj, to)
 	if err == nil {
-		t.answered, t.unanswered = true, 0
+		t.countAnswer()
 		return out, nil
 	}
 	var failed *conversion.Error
@@ -83,14 +83,22 @@ const (
 // countFailure returns an error if the converter has failed to answer too often.
 func (t *tester) countFailure(kind Kind, failed error) error {
 	if kind != NoAnswer && kind != Slow {
-		t.answered, t.unanswered = true, 0
+		t.countAnswer()
 		return nil
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.unanswered++
 	if t.unanswered <= patience || t.answered && t.unanswered <= morePatience {
 		return nil
 	}
 	return fmt.Errorf("the converter does not respond: %w", &conversion.Error{Failure: conversion.NoAnswer, Text: failed.Error()})
+}
+
+func (t *tester) countAnswer() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answered, t.unanswered = true, 0
 }
 
 func (t *trip) add(kind Kind, path []engine.Step, text string) {

@@ -82,14 +82,14 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 		return err
 	}
 	r := &Report{Kind: "ConvertReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRD{}}
-	bar := progress.On(s.Stderr, "converting", "CRDs")
+	bar := progress.On(s.Stderr, "converting", "objects")
 	var problems []error
 	for _, c := range crds {
 		if versions(c.crd) < 2 {
 			r.Summary.Single++
 			continue
 		}
-		made, err := o.testCRD(ctx, s, c.crd, converter, len(crds) == 1)
+		made, err := o.testCRD(ctx, s, c.crd, converter, len(crds) == 1, bar)
 		if made != nil {
 			r.add(c, made)
 		}
@@ -99,7 +99,6 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", c.file, c.line, c.crd.Name, unanswered(err)))
 		}
-		bar.Add(1)
 	}
 	bar.Done()
 	if len(r.CRDs) > 0 {
@@ -126,10 +125,13 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	return nil
 }
 
+// parallel is how many objects are converted at the same time. A program converts those that wait in one run.
+const parallel = 64
+
 // testCRD tests a CRD. If it fails, the report contains the findings before the error. The converter is
 // used for CRDs with a webhook. If lone is set, it is also used for a CRD without a conversion
 // strategy, because a tool may add the strategy later.
-func (o *TestOptions) testCRD(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, converter engine.Converter, lone bool) (*roundtrip.Report, error) {
+func (o *TestOptions) testCRD(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, converter engine.Converter, lone bool, bar *progress.Bar) (*roundtrip.Report, error) {
 	if o.CasesOut != "" {
 		for _, v := range crd.Spec.Versions {
 			if err := resource.CheckNames(crd.Name, v.Name); err != nil {
@@ -150,7 +152,9 @@ func (o *TestOptions) testCRD(ctx context.Context, s command.Streams, crd *apiex
 		}
 		converter = conversion.None()
 	}
-	return roundtrip.Test(ctx, crd, converter, roundtrip.Config{Seed: o.Seed, Objects: o.Objects, Slow: o.Converter.Timeout, Ignore: o.Ignore})
+	return roundtrip.Test(ctx, crd, converter, roundtrip.Config{
+		Seed: o.Seed, Objects: o.Objects, Ignore: o.Ignore, Parallel: parallel, Done: func() { bar.Add(1) },
+	})
 }
 
 // versions returns the number of versions that are served or stored.

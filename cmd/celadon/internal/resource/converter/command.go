@@ -26,7 +26,7 @@ func command(line string, timeout time.Duration) (engine.Converter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--exec: %w", err)
 	}
-	return conversion.Reviews(func(ctx context.Context, review []byte) ([]byte, error) {
+	return conversion.Batched(func(ctx context.Context, review []byte) ([]byte, error) {
 		timed, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		answer, err := runConverter(timed, path, args, review)

@@ -78,7 +78,7 @@ type OrCommand struct {
 // Add adds the flags to a set.
 func (f *OrCommand) Add(fs *pflag.FlagSet) {
 	f.Flags.Add(fs)
-	fs.StringVar(&f.Exec, "exec", "", "run `COMMAND` with its arguments instead, without a shell; it is started for each conversion and reads a ConversionReview from standard input")
+	fs.StringVar(&f.Exec, "exec", "", "run `COMMAND` with its arguments instead, without a shell; it reads a ConversionReview with one or more objects from standard input")
 	fs.DurationVar(&f.Timeout, "timeout", timeout, "time limit for each conversion")
 }
 
