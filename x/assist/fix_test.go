@@ -175,7 +175,7 @@ func TestFailed(t *testing.T) {
 			t.Errorf("%s: has a value", c.src)
 			continue
 		}
-		if got := assist.Failed(c.src, err); got != c.want {
+		if got := assist.Failure(c.src, err.Error()).Words; got != c.want {
 			t.Errorf("%s (%v): %q, want %q", c.src, err, got, c.want)
 		}
 		if err := eval(c.fixed); err != nil {
