@@ -32,7 +32,7 @@ func (a *admission) report(r *Report) {
 	}
 }
 
-// verdict copies what the server returns into r.
+// verdict copies the response of the server into r.
 func (a *admission) verdict(r *Report) {
 	bodies := make(map[*field.Error]string, len(a.errs)) // some contain a whole CRD
 	for _, err := range a.errs {

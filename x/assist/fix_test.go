@@ -194,7 +194,7 @@ func FuzzMend(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string, line, column int, detail string) {
 		bad := &engine.CompileError{RuleRef: engine.RuleRef{Rule: src}, Line: line, Column: column, Detail: detail}
 		advice := assist.Advise(bad, known)
-		for _, text := range append(advice.Names, advice.Words, assist.Failed(src, errors.New(detail))) {
+		for _, text := range append(advice.Names, advice.Words, assist.Failure(src, detail).Words) {
 			if strings.ContainsAny(text, "\n\r") {
 				t.Errorf("%q at %d:%d: %q is more than a line", src, line, column, text)
 			}
