@@ -3,7 +3,6 @@ package search
 import (
 	"encoding/base64"
 	"regexp"
-	"unicode/utf8"
 
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
@@ -93,10 +92,6 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 	}
 	for _, also := range b.remembered(h) {
 		try := f.text.and(also).and(w)
-		if s, ok := b.longer(h, try); ok {
-			b.remember(h, also, w)
-			return b.assign(h, s)
-		}
 		readable := try
 		readable.min = max(try.min, 1)
 		s, ok := b.m.texts.one(readable, b.m.rng)
@@ -115,57 +110,16 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 	return false
 }
 
-// longer sometimes lengthens the current string by repeating a piece, if only its length is
-// insufficient. This often keeps properties that cannot be derived from a rule, such as being a
-// valid URL.
-func (b *adjuster) longer(h handle, w textWant) (string, bool) {
-	rng := b.m.rng
-	v, _ := b.w.get(h.objectPath)
-	s, ok := v.(string)
-	if !ok || h.key || s == "" || utf8.RuneCountInString(s) >= w.min || rng.IntN(2) == 0 {
-		return "", false
+// remembered returns the earlier requirements on a string in this attempt, then no requirement.
+func (b *adjuster) remembered(h handle) []textWant {
+	if before, ok := b.wants[h.id()]; ok {
+		return []textWant{before, anyText()}
 	}
-	runes := []rune(s)
-	for range stretches {
-		way := ways[rng.IntN(len(ways))]
-		way.piece = min(way.piece, len(runes))
-		b.m.texts.spent += 1 + w.min/longText
-		if long, ok := way.stretched(runes, rng.IntN(len(runes)-way.piece+1), w.min); ok && b.m.texts.has(w, long) {
-			return long, true
-		}
-	}
-	return "", false
-}
-
-// remembered returns earlier requirements on a string, most restrictive first, ending with no
-// requirement: those for this handle in this attempt, and those that repairs added for its schema
-// path.
-func (b *adjuster) remembered(h handle) (all []textWant) {
-	before, had := b.wants[h.id()]
-	known, also := b.known[h.where()]
-	if had && also {
-		all = append(all, before.and(known))
-	}
-	if had {
-		all = append(all, before)
-	}
-	if also {
-		all = append(all, known)
-	}
-	return append(all, anyText())
+	return []textWant{anyText()}
 }
 
 // remember records w together with the earlier requirements also.
-func (b *adjuster) remember(h handle, also, w textWant) {
-	w = also.and(w)
-	b.wants[h.id()] = w
-	if b.repairing && len(w.match)+len(w.avoid) <= maxKnown {
-		b.known[h.where()] = w
-	}
-}
-
-// maxKnown limits the patterns that are remembered per schema path.
-const maxKnown = 8
+func (b *adjuster) remember(h handle, also, w textWant) { b.wants[h.id()] = also.and(w) }
 
 // bytesAt does the same as textAt for bytes, and reports whether it succeeded. Objects hold bytes
 // in base64, and the lengths in the schema apply to that form.
