@@ -202,7 +202,10 @@ func (w *candidate) request() engine.Request {
 // newOracle returns an oracle for the solver's forms of the CRD.
 func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
-	j := &oracle{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, extent: h.extent, want: &h.want, created: map[*engine.Engine]creation{}}
+	j := &oracle{
+		ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, extent: h.extent, want: &h.want,
+		created: map[*engine.Engine]creation{},
+	}
 	if h.other != nil {
 		j.other = h.other.engine
 	}

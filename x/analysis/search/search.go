@@ -244,7 +244,8 @@ func (s *Search) newSolver(ctx context.Context, question string, steps int) *sol
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
 	meter := s.work.Within(work.QuestionLimit)
-	h := &solver{Search: s, other: s.cfg.OtherForm, ctx: ctx, work: meter, maker: &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}}
+	m := &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}
+	h := &solver{Search: s, other: s.cfg.OtherForm, ctx: ctx, work: meter, maker: m}
 	h.oracle = h.newOracle(steps)
 	return h
 }

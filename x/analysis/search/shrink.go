@@ -59,7 +59,9 @@ type shrinker struct {
 // applyEverywhere applies change to each path, outermost first, and reports whether any change was kept. If
 // change removes a list element, the next element takes its index. A change that failed is not repeated until
 // another change is kept.
-func (s *shrinker) applyEverywhere(name string, change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
+func (s *shrinker) applyEverywhere(
+	name string, change func(objectPath) (held, gone bool, err error),
+) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		paths := removable(s.w.root(old))
 		for at := 0; ; {
@@ -233,7 +235,8 @@ func (m *maker) smallerTexts(n node, s string) []string {
 		own.words(n.s.ValueValidation)
 	}
 	return slices.DeleteFunc(slices.Compact(pool), func(t string) bool {
-		return strings.TrimSpace(t) != t || t == "" || len(t) >= len(s) || !m.texts.has(own.text, t) // no blanks at the ends: they are hard to see
+		blank := strings.TrimSpace(t) != t || t == "" // blanks at the ends are hard to see
+		return blank || len(t) >= len(s) || !m.texts.has(own.text, t)
 	})
 }
 
