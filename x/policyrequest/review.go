@@ -130,7 +130,7 @@ func (r *Review) Mutate(
 			return nil, false, nil
 		}
 	}
-	ok, err = r.matchWebhooks(ctx, &req, mutatingWebhooks)
+	ok, err = r.matchWebhooks(ctx, &req, policy.MutatingWebhooks)
 	return changed, ok, err
 }
 
@@ -172,7 +172,7 @@ func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[stri
 	}
 	r.Request = r.Form(to, object, old)
 	if !r.Mutated {
-		if ok, err = r.matchWebhooks(ctx, &r.Request, mutatingWebhooks); err != nil || !ok {
+		if ok, err = r.matchWebhooks(ctx, &r.Request, policy.MutatingWebhooks); err != nil || !ok {
 			return false, err
 		}
 	}
@@ -186,33 +186,23 @@ func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[stri
 	case len(r.Evaluated.Undecided) > 0:
 		r.Undecided = reasons(r.Evaluated.Undecided)
 	default:
-		return r.matchWebhooks(ctx, &r.Request, validatingWebhooks)
+		return r.matchWebhooks(ctx, &r.Request, policy.ValidatingWebhooks)
 	}
 	return false, nil
 }
-
-// Kinds of webhook configurations.
-const (
-	mutatingWebhooks   = "MutatingWebhookConfiguration"
-	validatingWebhooks = "ValidatingWebhookConfiguration"
-)
 
 // matchWebhooks evaluates the conditions of the webhooks of a kind. The first webhook whose conditions fail ends the write.
 func (r *Review) matchWebhooks(ctx context.Context, req *policy.Request, kind string) (ok bool, err error) {
 	if r.Mutated = true; r.Set.Webhooks() == 0 {
 		return true, nil
 	}
-	matches, err := r.Set.MatchWebhooks(ctx, *req)
+	matches, err := r.Set.MatchWebhooks(ctx, *req, kind)
 	if err != nil {
 		return false, err
 	}
-	for _, m := range matches {
-		if m.Kind != kind {
-			continue
-		}
-		r.Webhooks = append(r.Webhooks, m)
-		switch {
-		case m.Called || !r.goesOn():
+	r.Webhooks = append(r.Webhooks, matches...)
+	if len(matches) > 0 {
+		switch m := matches[len(matches)-1]; {
 		case m.Undecided != "":
 			r.Undecided = "webhook " + m.Webhook + ": " + m.Undecided
 		case m.Denied:
