@@ -52,7 +52,7 @@ var (
 	formParams = []string{"params.data.limit == '3'", "params.data.user == request.userInfo.username", "params.metadata.name != 'other'", "int(params.data.limit) < 2"}
 	// No reason is RequestEntityTooLarge: the server then decides an update again without managedFields.
 	formMessages = []string{
-		`,"message":"no"`, `,"reason":"Forbidden"`, `,"reason":"Unauthorized","message":"too large"`, `,"messageExpression":"request.operation + ' of ' + request.name + ' by ' + request.userInfo.username"`,
+		`,"message":"no"`, `,"reason":"Forbidden"`, `,"reason":"Invalid","message":"too large"`, `,"messageExpression":"request.operation + ' of ' + request.name + ' by ' + request.userInfo.username"`,
 		`,"messageExpression":"object.metadata.name + ' is wrong'"`, `,"messageExpression":"'labels: %s'.format([variables.any.metadata.labels])"`, ``,
 	}
 	formAnnotations = []string{
