@@ -79,12 +79,12 @@ func raw(t *testing.T, object map[string]any) runtime.RawExtension {
 	return runtime.RawExtension{Raw: data}
 }
 
-// shell compares the output of :policy with the decision of check. The shell knows no other user, and no kinds of
-// subresources.
+// shell compares the output of :policy with the decision of check. The shell knows no other user, no Scale, and
+// no kinds of subresources.
 func (s *stage) shell(sc *scene, want *decision) {
 	s.Helper()
 	kind := schema.FromAPIVersionAndKind(sc.Object["apiVersion"].(string), sc.Object["kind"].(string))
-	if sc.User != "" || s.builtins.Subresource(kind) != nil {
+	if sc.User != "" || sc.Subresource == policyrequest.ScaleName || s.builtins.Subresource(kind) != nil {
 		return
 	}
 	session, err := repl.NewSession(repl.Config{Subresource: sc.Subresource, Host: repl.Host{Builtins: s.builtins}})

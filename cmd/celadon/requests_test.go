@@ -90,15 +90,10 @@ func TestOneRequest(t *testing.T) {
 			if got := checked.String(); got != sc.Want && !(sc.Want != "valid" && strings.Contains(got, sc.Want)) {
 				t.Errorf("check: %q\n%+v", got, checked)
 			}
-			scales := sc.Subresource == policyrequest.ScaleName // which suites and the shell do not know
-			if !scales {
-				s.compare("test", checked, s.test(&sc))
-			}
+			s.compare("test", checked, s.test(&sc))
 			review := s.find(&sc, checked)
 			s.serve(&sc, checked, review)
-			if !scales {
-				s.shell(&sc, checked)
-			}
+			s.shell(&sc, checked)
 		})
 	}
 }

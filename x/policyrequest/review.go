@@ -37,6 +37,9 @@ type Review struct {
 	// Mutated is set once the mutating webhooks are matched. If another Review has done so, set it before Validate.
 	Mutated bool
 
+	// Between is that of policy.Request, or nil.
+	Between Between
+
 	// Received holds the warnings that the server sends before a mutation, if an object was mutated.
 	Received []string
 	// Mutations are the evaluations of mutating policies.
@@ -111,7 +114,7 @@ func (r *Review) Mutate(
 	to = r.target(to)
 	req := r.request(to, object, old)
 	req.SetReceivedFields(r.Now)
-	if r.Set.Mutates() {
+	if req.Between = r.Between; r.Set.Mutates() {
 		to.prepareMutation(&req)
 		res, err := r.Set.Mutate(ctx, req)
 		if err != nil {
@@ -120,7 +123,9 @@ func (r *Review) Mutate(
 		r.Mutations, r.Work = append(r.Mutations, res.Evaluations...), r.Work+res.Work
 		switch {
 		case !res.Allowed:
-			r.Denied = res.Failure
+			if r.Denied = res.Failure; r.Denied == nil {
+				return nil, false, nil // by Between
+			}
 		case len(res.Undecided) > 0:
 			r.Undecided = reasons(res.Undecided)
 		case res.Changed:
@@ -249,7 +254,8 @@ func (r *Review) WriteBuiltin(ctx context.Context, k *Builtin, w Write, later bo
 }
 
 // Mutate implements Admission.
-func (a *ofKind) Mutate(ctx context.Context, object, old map[string]any) (changed map[string]any, ok bool) {
+func (a *ofKind) Mutate(ctx context.Context, object, old map[string]any, between Between) (changed map[string]any, ok bool) {
+	a.Between = between
 	changed, ok, a.err = a.Review.Mutate(ctx, &a.to, object, old)
 	return changed, ok && a.err == nil
 }
