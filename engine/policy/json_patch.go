@@ -37,6 +37,9 @@ func applyPatch(object map[string]any, patch jsonpatch.Patch, spend spendFunc) (
 	if err := spend(patchWork(data, patch)); err != nil {
 		return nil, err
 	}
+	if err := checkCopies(data, patch, spend); err != nil {
+		return nil, err
+	}
 	if data, err = patch.Apply(data); err != nil {
 		return nil, fmt.Errorf("JSON Patch: %w", err)
 	}
@@ -98,6 +101,47 @@ func patchWork(object []byte, patch jsonpatch.Patch) uint64 {
 		levels += whole
 	}
 	return uint64(size) * uint64(levels*levelWork+len(patch))
+}
+
+// checkCopies returns an error if the copy operations of a patch add more bytes than the server permits. In the library,
+// that limit is a variable, which belongs to the program. If the operations can reach it, they are tried in turn.
+func checkCopies(object []byte, patch jsonpatch.Patch, spend spendFunc) error {
+	most := len(object)
+	for _, o := range patch {
+		if value := o["value"]; value != nil {
+			most += len(*value)
+		}
+		if o.Kind() == "copy" && most <= maxCopied {
+			most *= 2
+		}
+	}
+	if most <= maxCopied {
+		return nil
+	}
+	copied, done := 0, 0
+	for i, o := range patch {
+		if o.Kind() != "copy" {
+			continue
+		}
+		if err := spend(2 * patchWork(object, patch[done:i+1])); err != nil {
+			return err
+		}
+		const field = "celadon copy" // which no object has
+		before, err := patch[done:i].Apply(object)
+		if err != nil {
+			return errWork
+		}
+		after, err := jsonpatch.Patch{{"op": o["op"], "from": o["from"], "path": rawText("/" + field)}}.Apply(before)
+		if err != nil {
+			return errWork
+		}
+		copied += len(after) - len(before) - len(`,"":`+field)
+		if copied > maxCopied {
+			return fmt.Errorf("JSON Patch: %w", jsonpatch.NewAccumulatedCopySizeError(maxCopied, int64(copied)))
+		}
+		object, done = before, i
+	}
+	return nil
 }
 
 // depth returns the number of levels of lists and objects in JSON.
