@@ -28,7 +28,7 @@ import (
 const maxCopied = 3 << 20
 
 // applyPatch returns the object after a patch. It shares no memory with object. An error of spend, which is called with
-// the work, ends it. The error is jsonpatch.ErrTestFailed if a test failed, and a StatusError if the result is no object.
+// the work, ends it. If a test failed, the error is jsonpatch.ErrTestFailed. If the result is not an object, it is a StatusError.
 func applyPatch(object map[string]any, patch jsonpatch.Patch, spend spendFunc) (map[string]any, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
