@@ -53,6 +53,10 @@ const (
 	goOptionals
 	// anyOr: or() and orValue() of a value that is not an optional return that value.
 	anyOr
+	// errorsEnd: an operand that is an error ends a call or a literal, which is then not charged, except
+	// for ==, !=, and !. Operands to the right are not evaluated. A failing step after ? is charged,
+	// has() of a conditional costs as much as that of a variable, and failing slices have no items.
+	errorsEnd
 	features
 )
 
@@ -61,7 +65,7 @@ const (
 var featureMinors = [features]minors.Range{
 	affixByReceiver:   minors.Until(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
 	globalMatches:     minors.Since(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
-	optionalSizes:     minors.Since(33), // cel-go 0.23.0, interpreter/runtimecost.go, actualSize
+	optionalSizes:     minors.Range{Since: 33, Until: 38}, // cel-go 0.23.0, interpreter/runtimecost.go, actualSize
 	fixedEquality:     minors.Since(32), // k8s.io/apiserver 0.32, library/cost.go, CallCost
 	negativeDepths:    minors.Until(37), // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
 	eagerAccumulators: minors.Until(32), // cel-go 0.22.0, interpreter/interpretable.go, evalFold
@@ -70,6 +74,7 @@ var featureMinors = [features]minors.Range{
 	lateTypeErrors:    minors.Until(29), // cel-go 0.17.0, interpreter/interpretable.go, evalAnd and evalOr
 	goOptionals:       minors.Until(37), // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
 	anyOr:             minors.Until(37), // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
+	errorsEnd:         minors.Since(38), // cel-go 0.33.2, interpreter/interpretable.go, Exec; common/cost/tracker.go
 }
 
 // first and last are the minor versions with semantics of their own. Older versions use the first
