@@ -63,18 +63,18 @@ const (
 // featureMinors holds the versions that have each feature. A minor version has a feature of cel-go
 // because k8s.io/apiserver requires that release; see its go.mod.
 var featureMinors = [features]minors.Range{
-	affixByReceiver:   minors.Until(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
-	globalMatches:     minors.Since(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
+	affixByReceiver:   minors.Until(37),                   // cel-go 0.29.0, interpreter/runtimecost.go, costCall
+	globalMatches:     minors.Since(37),                   // cel-go 0.29.0, interpreter/runtimecost.go, costCall
 	optionalSizes:     minors.Range{Since: 33, Until: 38}, // cel-go 0.23.0, interpreter/runtimecost.go, actualSize
-	fixedEquality:     minors.Since(32), // k8s.io/apiserver 0.32, library/cost.go, CallCost
-	negativeDepths:    minors.Until(37), // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
-	eagerAccumulators: minors.Until(32), // cel-go 0.22.0, interpreter/interpretable.go, evalFold
-	errorSteps:        minors.Until(31), // cel-go 0.20.1, interpreter/attributes.go, absoluteAttribute.Resolve
-	typedRanges:       minors.Until(33), // cel-go 0.23.0, interpreter/interpretable.go, evalFold.Eval
-	lateTypeErrors:    minors.Until(29), // cel-go 0.17.0, interpreter/interpretable.go, evalAnd and evalOr
-	goOptionals:       minors.Until(37), // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
-	anyOr:             minors.Until(37), // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
-	errorsEnd:         minors.Since(38), // cel-go 0.33.2, interpreter/interpretable.go, Exec; common/cost/tracker.go
+	fixedEquality:     minors.Since(32),                   // k8s.io/apiserver 0.32, library/cost.go, CallCost
+	negativeDepths:    minors.Until(37),                   // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
+	eagerAccumulators: minors.Until(32),                   // cel-go 0.22.0, interpreter/interpretable.go, evalFold
+	errorSteps:        minors.Until(31),                   // cel-go 0.20.1, interpreter/attributes.go, absoluteAttribute.Resolve
+	typedRanges:       minors.Until(33),                   // cel-go 0.23.0, interpreter/interpretable.go, evalFold.Eval
+	lateTypeErrors:    minors.Until(29),                   // cel-go 0.17.0, interpreter/interpretable.go, evalAnd and evalOr
+	goOptionals:       minors.Until(37),                   // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
+	anyOr:             minors.Until(37),                   // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
+	errorsEnd:         minors.Since(38),                   // cel-go 0.33.2, interpreter/interpretable.go, Exec; common/cost/tracker.go
 }
 
 // first and last are the minor versions with semantics of their own. Older versions use the first
