@@ -65,15 +65,15 @@ func distinct(o *operands) (priced, bool) {
 
 // sorted is the estimate of a sort of a list, or of a sort by the keys in the argument.
 func sorted(o *operands) (priced, bool) {
-	s, elem := o.receiver(), o.target.size.elem
+	s := o.receiver()
 	if len(o.args) == 1 {
-		s, elem = o.argument(0), o.args[0].size.elem
+		s = o.argument(0)
 	}
 	factor := 2.0
 	if strings.HasPrefix(o.overload, "list_string_") || strings.HasPrefix(o.overload, "list_bytes_") {
 		factor += common.StringTraversalCostFactor
 	}
-	return newList(factor, s.Multiply(s), elem)
+	return newList(factor, s.Multiply(s), o.target.size.elem)
 }
 
 // comparable holds the types of the elements that lists are sorted by.
