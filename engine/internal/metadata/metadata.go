@@ -78,6 +78,11 @@ func (v *Validator) Update(meta, old metav1.Object, path *field.Path) (errs fiel
 // Distinct returns the errors of Create or Update as the server reports them for custom resources and
 // embedded resources. The checks that are common to all resources report them unchanged.
 func (v *Validator) Distinct(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if v.has[bareOwners] && err.CoveredByDeclarative {
+			err.Detail = ""
+		}
+	}
 	if !v.has[distinct] || len(errs) < 2 {
 		return errs
 	}

@@ -57,6 +57,8 @@ const (
 	// for ==, !=, and !. Operands to the right are not evaluated. A failing step after ? is charged,
 	// has() of a conditional costs as much as that of a variable, and failing slices have no items.
 	errorsEnd
+	// emptyRanges: macros over values without items, such as '', have the result of an empty list.
+	emptyRanges
 	features
 )
 
@@ -75,6 +77,7 @@ var featureMinors = [features]minors.Range{
 	goOptionals:       minors.Until(37),                   // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
 	anyOr:             minors.Until(37),                   // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
 	errorsEnd:         minors.Since(38),                   // cel-go 0.33.2, interpreter/interpretable.go, Exec; common/cost/tracker.go
+	emptyRanges:       minors.Since(38),                   // cel-go 0.33.2, interpreter/interpretable.go, evalFold.Exec
 }
 
 // first and last are the minor versions with semantics of their own. Older versions use the first
