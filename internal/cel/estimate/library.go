@@ -190,7 +190,7 @@ func contained(ofString string, masks bool) price {
 		}
 		if o.overload == ofString {
 			s := o.argument(0)
-			x.cost = x.cost.Add(checker.CostEstimate(s).MultiplyByCostFactor(common.StringTraversalCostFactor))
+			x.cost = x.cost.Add(s.MultiplyByCostFactor(common.StringTraversalCostFactor))
 		}
 		return x, true
 	}
