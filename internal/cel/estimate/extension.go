@@ -49,10 +49,20 @@ func range_(o *operands) (priced, bool) {
 		elem = new(size)
 		*elem = fixed(1)
 	}
-	return newList(1, checker.FixedSizeEstimate(o.integer(0, math.MaxUint)), elem)
+	return o.exactly(newList(1, checker.FixedSizeEstimate(o.integer(0, math.MaxUint)), elem))
 }
 
-func reversed(o *operands) (priced, bool) { return newList(1, o.receiver(), o.target.size.elem) }
+func reversed(o *operands) (priced, bool) {
+	return o.exactly(newList(1, o.receiver(), o.target.size.elem))
+}
+
+// exactly returns the estimate of a new list. With nestedSizes, its cost is not rounded.
+func (o *operands) exactly(x priced, ok bool) (priced, bool) {
+	if o.walk.has[nestedSizes] {
+		x.cost = checker.CostEstimate{Min: x.size.Min, Max: x.size.Max}.Add(checker.FixedCostEstimate(1 + common.ListCreateBaseCost))
+	}
+	return x, ok
+}
 
 func distinct(o *operands) (priced, bool) {
 	s := o.receiver()
