@@ -32,7 +32,7 @@ type Config struct {
 const cheapSteps = 50
 
 // DefaultSteps is the default of Config.Steps. It takes about a second for most CRDs.
-const DefaultSteps = 1000
+const DefaultSteps = 2000
 
 // Want is a wanted outcome.
 type Want string
