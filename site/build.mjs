@@ -14,7 +14,7 @@ const page = path.join(root, "cmd/celadon/internal/playground/page/src");
 rmSync(staged, { recursive: true, force: true });
 mkdirSync(path.join(staged, "public"), { recursive: true });
 for (const entry of readdirSync(docs, { withFileTypes: true })) {
-	if (!entry.isFile()) continue;
+	if (!entry.isFile() || entry.name.endsWith(".go")) continue;
 	cpSync(path.join(docs, entry.name), path.join(staged, /\.(md|png|svg)$/.test(entry.name) ? "" : "public", entry.name));
 }
 cpSync(path.join(here, "home.md"), path.join(staged, "index.md"));
