@@ -38,7 +38,7 @@ var featureMinors = [features]minors.Range{
 	bareOwners:        minors.Since(38), // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateOwnerReferences
 }
 
-// words holds the texts of one minor version. Each is a format with one operand.
+// words holds the messages of one minor version. Each is a format with one operand.
 type words struct{ key, keyLength, length string }
 
 var (

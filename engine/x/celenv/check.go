@@ -33,8 +33,8 @@ type checks struct {
 }
 
 // checksOf caches the checks of each environment in use until the process exits, because creating
-// them costs as much as compiling many rules. The indices are those of baseEnvs, and 1 for environments
-// with patch types.
+// them costs as much as compiling many rules. It is indexed as baseEnvs, with a last index of 1 for
+// environments with patch types.
 var checksOf [types.Last + 1][2][2]struct {
 	once   sync.Once
 	checks *checks

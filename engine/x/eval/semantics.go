@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: evaluation differs between Kubernetes versions. The version of an expression is
-// that of its roots' declarations. What differs is decided when the expression is planned, so
-// programs of the newest version do not check versions.
+// How it works: evaluation differs between Kubernetes versions. An expression has the version of
+// its roots' declarations. What differs is decided when the expression is planned, so programs of
+// the newest version do not check versions.
 
 // A semantics is the evaluation of one Kubernetes minor version. It is immutable.
 type semantics struct {
