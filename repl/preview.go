@@ -43,7 +43,7 @@ type typedPreview struct {
 	failed bool
 }
 
-// A typedExpr is the expression in a line that is being typed.
+// A typedExpr is the expression in the line that is being typed.
 type typedExpr struct {
 	src string
 	pos int // the cursor, in code points

@@ -75,8 +75,8 @@ func newChecks(env *cel.Env) (*checks, error) {
 	return c, nil
 }
 
-// check checks parsed in place and reports whether it succeeded. If it returns false, cel-go has to
-// check the expression, most often because the expression is invalid.
+// check checks parsed, which it modifies, and reports whether it succeeded. If it returns false,
+// cel-go has to check the expression, most often because the expression is invalid.
 func (c *checks) check(parsed *cel.Ast, table *typeTable, roots []*check.Variable) bool {
 	checked, err := c.checker.Check(parsed.NativeRep(), table, roots...)
 	if err != nil {

@@ -58,7 +58,7 @@ func (d *Document) Derived(object map[string]any) *Document {
 	return &out
 }
 
-// Changed returns a document with the source of d and object in place of d.Object.
+// Changed returns a document with the source of d and object instead of d.Object.
 func (d *Document) Changed(object map[string]any) *Document {
 	out := *d
 	out.Object, out.Raw, out.json = object, nil, nil
