@@ -323,7 +323,8 @@ func (d *decision) evaluated(s *stage, req policy.Request, res *policy.Result) {
 	d.Warnings = append(d.Warnings, res.Warnings...)
 }
 
-// serve compares the decision of a webhook with that of check. The API server sends it the object that review has.
+// serve compares the decision of a webhook with the verdict of check. The API server sends it the object that
+// review has.
 func (s *stage) serve(sc *scene, want *decision, review *policyrequest.Review) {
 	s.Helper()
 	var req policy.Request
