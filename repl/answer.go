@@ -86,7 +86,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 		a.Err = &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
 	}
 	if a.Err != nil && a.Status == nil { // otherwise the note explains it
-		a.Hint = assist.Failed(src, a.Err)
+		a.Hint = assist.Failure(src, a.Err.Error()).Words
 	}
 	var overwork *eval.OverworkError
 	if errors.As(a.Err, &overwork) {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/cel-go/cel"
-
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -37,7 +35,6 @@ type advisor struct {
 	rules              []*rule // the rules that count toward the total
 	users              map[*bound][]*rule
 	prices             map[string]price
-	macroEnvs          map[macroKey]*cel.Env
 }
 
 func (a *admission) newAdvisor(u *unit) *advisor {
@@ -46,7 +43,6 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 		perRule:   uint64(a.limits.EstimatedPerRule),
 		perSchema: uint64(a.limits.EstimatedPerCRD),
 		prices:    map[string]price{},
-		macroEnvs: map[macroKey]*cel.Env{},
 	}
 	ad.others = a.otherModels()
 	if a.exempt(u) {

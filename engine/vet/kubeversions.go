@@ -104,9 +104,7 @@ func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 // kubeVersion returns the verdict of a complete admission.
 func (a *admission) kubeVersion() KubeVersion {
 	var r Report
-	verdict := *a
-	verdict.cfg.VerdictOnly = true
-	verdict.report(&r)
+	a.verdict(&r)
 	one := KubeVersion{Version: a.version.String(), Accepted: r.Accepted, Causes: r.Causes}
 	for _, u := range a.units {
 		var sum uint64

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -90,31 +91,15 @@ func (w *pathWalk) optional(e ast.Expr) string {
 // visit calls f for each subexpression, with its path or nil.
 func (w *pathWalk) visit(e ast.Expr, f func(ast.Expr, *exprPath)) {
 	f(e, w.pathOf(e))
-	switch e.Kind() {
-	case ast.SelectKind:
-		w.visit(e.AsSelect().Operand(), f)
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.IsMemberFunction() {
-			w.visit(call.Target(), f)
-		}
-		for i, arg := range call.Args() {
-			if i == 1 && call.FunctionName() == operators.OptSelect {
-				continue
-			}
-			w.visit(arg, f)
-		}
-	case ast.ListKind:
-		for _, item := range e.AsList().Elements() {
-			w.visit(item, f)
-		}
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			w.visit(entry.AsMapEntry().Key(), f)
-			w.visit(entry.AsMapEntry().Value(), f)
-		}
-	case ast.ComprehensionKind:
+	if e.Kind() == ast.ComprehensionKind {
 		w.loop(e.AsComprehension(), f)
+		return
+	}
+	op, _ := operation(e)
+	for i, part := range loops.Children(e) {
+		if i == 0 || op != operators.OptSelect { // the second is the name of a field
+			w.visit(part, f)
+		}
 	}
 }
 

@@ -52,24 +52,14 @@ func (s *loopSearch) visit(e ast.Expr, depth int) {
 			s.found = s.membership(e, m)
 		}
 	}
-	switch e.Kind() {
-	case ast.ComprehensionKind:
+	if e.Kind() == ast.ComprehensionKind {
 		loop := e.AsComprehension()
 		s.visit(loop.IterRange(), depth)
 		s.walk.within(loop, func() { s.visit(loop.LoopStep(), depth+1) })
-	case ast.SelectKind:
-		s.visit(e.AsSelect().Operand(), depth)
-	case ast.ListKind:
-		for _, item := range e.AsList().Elements() {
-			s.visit(item, depth)
-		}
-	case ast.CallKind:
-		if e.AsCall().IsMemberFunction() {
-			s.visit(e.AsCall().Target(), depth)
-		}
-		for _, arg := range e.AsCall().Args() {
-			s.visit(arg, depth)
-		}
+		return
+	}
+	for _, part := range loops.Children(e) {
+		s.visit(part, depth)
 	}
 }
 

@@ -22,7 +22,8 @@ import (
 type sizes struct{ text, items, bytes int }
 
 var (
-	few = sizes{text: 1 << 10, items: 16, bytes: 1 << 15}
+	few  = sizes{text: 1 << 10, items: 16, bytes: 1 << 15}
+	more = sizes{text: 1 << 13, items: 64, bytes: 1 << 18}
 	// huge sizes still fit into a request.
 	huge = []sizes{{1 << 20, 64, 5 << 19}, {1 << 20, 3000, 5 << 19}}
 )
@@ -33,8 +34,8 @@ const (
 	perCall   = 1_000_000 // CEL units
 )
 
-// hiddenWork finds expressions that need far more work than their cost suggests. It runs each on a
-// small value and, if the work extrapolates to too much, on large values.
+// hiddenWork finds expressions that need far more work than their cost suggests. It runs each on
+// small values and, if the work extrapolates to too much, on large values.
 func hiddenWork(r *rule) string {
 	for _, x := range []*compiled{r.expr, r.message} {
 		if x == nil || x.rejected || x.panics || !maySurprise(x.ast.NativeRep().Expr()) {
@@ -44,18 +45,22 @@ func hiddenWork(r *rule) string {
 		if err != nil {
 			continue
 		}
-		over, work, out := tryOn(prog, x.key.Decl, few, eval.MaxWork/64)
+		over, perUnit := tryOn(prog, x.key.Decl, few, eval.MaxWork/64)
 		if over != nil {
 			return workText(over, few)
 		}
-		units := float64(min(x.cost.Max, perCall))
-		growth := float64(huge[0].text / few.text)
-		if float64(work)/max(float64(out.Cost), 1)*units*growth < eval.MaxWork || r.unit.trials >= maxTrials {
+		units, growth := float64(min(x.cost.Max, perCall)), float64(huge[0].text/few.text)
+		if perUnit*units*growth < eval.MaxWork || r.unit.trials >= maxTrials {
+			continue
+		}
+		over, next := tryOn(prog, x.key.Decl, more, eval.MaxWork/64)
+		slope := max(next-perUnit, 0) / float64(more.text/few.text-1)
+		if over == nil && (perUnit+slope*(growth-1))*units < eval.MaxWork {
 			continue
 		}
 		r.unit.trials++
 		for _, s := range huge {
-			if over, _, _ := tryOn(prog, x.key.Decl, s, eval.MaxWork/4); over != nil {
+			if over, _ := tryOn(prog, x.key.Decl, s, eval.MaxWork/4); over != nil {
 				return workText(over, s)
 			}
 		}
@@ -88,14 +93,15 @@ func workText(over *eval.OverworkError, s sizes) string {
 	return fmt.Sprintf("the rule can take far more work than its cost suggests (%v) on a value with strings of up to %s bytes and lists of up to %s items: set maxLength, maxItems, and maxProperties, or move the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))
 }
 
-func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, work uint64, out eval.Outcome) {
+// tryOn runs an expression on a value and returns its work for a unit of cost.
+func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, perUnit float64) {
 	m := &maker{sizes: s, left: s.bytes}
 	v := m.value(d, s.text, 0)
 	a := eval.BindOld(d, v, v)
 	a.LimitWork(limit)
-	out = prog.Eval(context.Background(), a)
+	out := prog.Eval(context.Background(), a)
 	errors.As(out.Err, &over)
-	return over, a.Work(), out
+	return over, float64(a.Work()) / max(float64(out.Cost), 1)
 }
 
 // maker generates values as large as their declaration and sizes allow.

@@ -1,12 +1,12 @@
 package vet
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -44,13 +44,15 @@ var (
 
 // adapt replaces the parts of the schema that servers of version v validate differently.
 func (u *unit) adapt(v types.Version) {
-	if !closedJunctors.Include(v.Minor) {
-		u.rewrite(rewriter{node: withoutClosedJunctor})
+	if !closedJunctors.Include(v.Minor) && validation.SchemaHas(u.root, closed) {
+		u.rewrite(closeJunctor)
 	}
 }
 
-func (u *unit) rewrite(f rewriter) {
-	u.stripped, u.full = f.schema(u.stripped, false), f.schema(u.full, false)
+// closed reports whether a node has additionalProperties: false.
+func closed(s *apiextensions.JSONSchemaProps) bool {
+	more := s.AdditionalProperties
+	return more != nil && !more.Allows && more.Schema == nil
 }
 
 // ownErrors returns the errors of the server's function for the CRD without rules.
@@ -75,11 +77,9 @@ func (a *admission) adaptDefaults(errs field.ErrorList) bool {
 		return false
 	}
 	for _, u := range a.units {
-		u.rewrite(rewriter{node: withoutRange, skip: func(s *apiextensions.JSONSchemaProps) bool {
-			return s.Default != nil && hasFloat(*s.Default)
-		}})
+		u.rewrite(truncateBounds)
 		if !named {
-			u.rewrite(rewriter{node: withoutNames})
+			u.rewrite(dropNames)
 		}
 	}
 	return true
@@ -127,44 +127,77 @@ func dropSelectable(spec *apiextensions.CustomResourceDefinitionSpec) {
 	}
 }
 
-// A rewriter replaces nodes of a schema.
-type rewriter struct {
-	// node returns the replacement of a node apart from its children, or the node itself. nested is
-	// set below allOf, anyOf, oneOf, and not.
-	node func(s *apiextensions.JSONSchemaProps, nested bool) *apiextensions.JSONSchemaProps
-	// skip reports whether a node and all below it are unchanged. It can be nil.
-	skip func(s *apiextensions.JSONSchemaProps) bool
+// A rewrite changes a node of a schema, apart from the nodes below it. nested is set below allOf, anyOf,
+// oneOf, and not. It returns false to keep the nodes below it.
+type rewrite func(s *apiextensions.JSONSchemaProps, nested bool) bool
+
+// rewrite changes copies of the schemas for the server's function.
+func (u *unit) rewrite(change rewrite) {
+	u.stripped, u.full = u.stripped.DeepCopy(), u.full.DeepCopy()
+	change.all(u.stripped, false)
+	change.all(u.full, false)
 }
 
-// withoutClosedJunctor replaces additionalProperties: false by a schema, which the function rejects
-// with the error that older servers also return for false.
-func withoutClosedJunctor(s *apiextensions.JSONSchemaProps, nested bool) *apiextensions.JSONSchemaProps {
-	if more := s.AdditionalProperties; !nested || more == nil || more.Allows || more.Schema != nil {
-		return s
+// all changes a node and the nodes below it.
+func (change rewrite) all(s *apiextensions.JSONSchemaProps, nested bool) {
+	if s == nil || !change(s, nested) {
+		return
 	}
-	c := *s
-	c.AdditionalProperties = &apiextensions.JSONSchemaPropsOrBool{Schema: &apiextensions.JSONSchemaProps{}}
-	return &c
-}
-
-// withoutRange replaces the bounds of integers by those that older servers compare with an integer.
-// An int32 with a larger bound becomes an int64, so that the function does compare it.
-func withoutRange(s *apiextensions.JSONSchemaProps, _ bool) *apiextensions.JSONSchemaProps {
-	if s.Type != "integer" {
-		return s
+	if s.Items != nil {
+		change.all(s.Items.Schema, nested)
 	}
-	c := *s
-	c.Minimum, c.Maximum, c.MultipleOf = truncated(s.Minimum), truncated(s.Maximum), truncated(s.MultipleOf)
-	for _, bound := range []*float64{c.Minimum, c.Maximum, c.MultipleOf} {
-		if bound != nil && (*bound < math.MinInt32 || *bound > math.MaxInt32) && s.Format == "int32" {
-			c.Format = "int64"
+	if s.AdditionalProperties != nil {
+		change.all(s.AdditionalProperties.Schema, nested)
+	}
+	for name, p := range s.Properties {
+		change.all(&p, nested)
+		s.Properties[name] = p
+	}
+	for _, list := range [][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			change.all(&list[i], true)
 		}
 	}
-	return &c
+	change.all(s.Not, true)
 }
 
-// hasFloat reports whether a value contains a number that is not decoded as an integer. All servers
-// compare it with the bounds as they are.
+// closeJunctor replaces additionalProperties: false by a schema, which the function rejects with the
+// error that older servers also return for false.
+func closeJunctor(s *apiextensions.JSONSchemaProps, nested bool) bool {
+	if nested && closed(s) {
+		s.AdditionalProperties = &apiextensions.JSONSchemaPropsOrBool{Schema: &apiextensions.JSONSchemaProps{}}
+	}
+	return true
+}
+
+// truncateBounds replaces the bounds of integers by those that older servers compare with an integer.
+// An int32 with a larger bound becomes an int64, so that the function does compare it. All servers compare
+// a default that has a float with the bounds as they are.
+func truncateBounds(s *apiextensions.JSONSchemaProps, _ bool) bool {
+	if s.Default != nil && hasFloat(*s.Default) {
+		return false
+	}
+	if s.Type != "integer" {
+		return true
+	}
+	s.Minimum, s.Maximum, s.MultipleOf = truncated(s.Minimum), truncated(s.Maximum), truncated(s.MultipleOf)
+	for _, bound := range []*float64{s.Minimum, s.Maximum, s.MultipleOf} {
+		if bound != nil && (*bound < math.MinInt32 || *bound > math.MaxInt32) && s.Format == "int32" {
+			s.Format = "int64"
+		}
+	}
+	return true
+}
+
+func dropNames(s *apiextensions.JSONSchemaProps, _ bool) bool {
+	switch strings.ReplaceAll(s.Format, "-", "") {
+	case "k8sshortname", "k8slongname":
+		s.Format = ""
+	}
+	return true
+}
+
+// hasFloat reports whether a value contains a number that is not decoded as an integer.
 func hasFloat(value any) bool {
 	switch v := value.(type) {
 	case float64:
@@ -181,17 +214,6 @@ func hasFloat(value any) bool {
 	return false
 }
 
-func withoutNames(s *apiextensions.JSONSchemaProps, _ bool) *apiextensions.JSONSchemaProps {
-	switch strings.ReplaceAll(s.Format, "-", "") {
-	case "k8sshortname", "k8slongname":
-	default:
-		return s
-	}
-	c := *s
-	c.Format = ""
-	return &c
-}
-
 // truncated returns a bound as an int64 on amd64, where all numbers out of range become the least
 // int64.
 func truncated(bound *float64) *float64 {
@@ -203,79 +225,4 @@ func truncated(bound *float64) *float64 {
 		whole = math.MinInt64
 	}
 	return &whole
-}
-
-// schema returns s with all nodes replaced. It shares unchanged parts with s.
-func (f rewriter) schema(s *apiextensions.JSONSchemaProps, nested bool) *apiextensions.JSONSchemaProps {
-	if f.skip != nil && f.skip(s) {
-		return s
-	}
-	out := f.node(s, nested)
-	edit := func() *apiextensions.JSONSchemaProps {
-		if out == s {
-			c := *s
-			out = &c
-		}
-		return out
-	}
-	if s.Items != nil && s.Items.Schema != nil {
-		if sub := f.schema(s.Items.Schema, nested); sub != s.Items.Schema {
-			edit().Items = &apiextensions.JSONSchemaPropsOrArray{Schema: sub, JSONSchemas: s.Items.JSONSchemas}
-		}
-	}
-	if more := s.AdditionalProperties; more != nil && more.Schema != nil {
-		if sub := f.schema(more.Schema, nested); sub != more.Schema {
-			edit().AdditionalProperties = &apiextensions.JSONSchemaPropsOrBool{Allows: more.Allows, Schema: sub}
-		}
-	}
-	if props := f.properties(s.Properties, nested); props != nil {
-		edit().Properties = props
-	}
-	if list := f.list(s.AllOf); list != nil {
-		edit().AllOf = list
-	}
-	if list := f.list(s.AnyOf); list != nil {
-		edit().AnyOf = list
-	}
-	if list := f.list(s.OneOf); list != nil {
-		edit().OneOf = list
-	}
-	if s.Not != nil {
-		if sub := f.schema(s.Not, true); sub != s.Not {
-			edit().Not = sub
-		}
-	}
-	return out
-}
-
-// properties returns the properties with all nodes replaced, or nil if they are unchanged.
-func (f rewriter) properties(props map[string]apiextensions.JSONSchemaProps, nested bool) (out map[string]apiextensions.JSONSchemaProps) {
-	var spare apiextensions.JSONSchemaProps
-	for name := range props {
-		spare = props[name]
-		sub := f.schema(&spare, nested)
-		if sub == &spare {
-			continue
-		}
-		if out == nil {
-			out = maps.Clone(props)
-		}
-		out[name] = *sub
-	}
-	return out
-}
-
-// list returns the schemas of a junctor with all nodes replaced, or nil if they are unchanged.
-func (f rewriter) list(schemas []apiextensions.JSONSchemaProps) (out []apiextensions.JSONSchemaProps) {
-	for i := range schemas {
-		sub := f.schema(&schemas[i], true)
-		if sub == &schemas[i] {
-			continue
-		}
-		if out == nil {
-			out = slices.Clone(schemas)
-		}
-		out[i] = *sub
-	}
-	return out
 }

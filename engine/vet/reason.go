@@ -8,12 +8,11 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/parser"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celcost"
-	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -143,63 +142,28 @@ func callsStringOfNumber(checked *cel.Ast) bool {
 	return found
 }
 
-// mostExpensive returns the smallest subexpression that accounts for at least half of the cost, and that
-// cost. It considers only bool operands and operands of the expression's own type, and does not
+// mostExpensive returns the source of the smallest subexpression that accounts for at least half of the cost,
+// and that cost. It considers only bool operands and operands of the expression's own type, and does not
 // descend into loops over many elements. Each candidate is measured by replacing it with a constant
 // and estimating again, as version in does; nil is the version that is vetted.
 func (ad *advisor) mostExpensive(x *compiled, in *reestimator) (text string, saved uint64) {
-	model, decl := celcost.For(x.base.Version()), x.key.Decl
+	f := &partFinder{model: celcost.For(x.base.Version()), ast: x.ast.NativeRep(), decl: x.key.Decl}
 	if in != nil {
-		x, model, decl = in.expr(x), in.model, in.declared(decl)
+		f.model, f.decl = in.model, in.declared(f.decl)
 	}
-	tracked := ad.withMacros(x)
-	if tracked == nil {
-		return x.key.Source, x.cost.Max
-	}
-	f := &partFinder{model: model, ast: tracked.NativeRep(), decl: decl}
 	f.whole = f.estimate(f.ast)
-	at, saved := f.ast.Expr(), f.whole
-	for {
+	text, saved = strings.TrimSpace(x.key.Source), f.whole
+	source := lex.NewSource(x.key.Source, x.ast)
+	for at := f.ast.Expr(); ; {
 		part, cost := f.mostExpensiveChild(at)
 		if part == nil || cost < f.whole/2 {
-			break
+			return text, saved
 		}
-		at, saved = part, cost
-	}
-	text, err := parser.Unparse(at, f.ast.SourceInfo())
-	if err != nil || at.ID() == f.ast.Expr().ID() {
-		text = strings.TrimSpace(x.key.Source)
-	}
-	return text, saved
-}
-
-// macroKey identifies an environment that tracks macro calls.
-type macroKey struct {
-	base     *celenv.Env
-	decl     *types.Decl
-	optional bool
-}
-
-// withMacros compiles x again with macro tracking, so that Unparse prints macros as the author
-// wrote them. It returns nil on error.
-func (ad *advisor) withMacros(x *compiled) *cel.Ast {
-	key := macroKey{x.base, x.key.Decl, x.key.Optional}
-	env := ad.macroEnvs[key]
-	if env == nil {
-		own, err := x.base.For(x.key.Decl, x.key.Optional)
-		if err != nil {
-			return nil
+		if shown := source.Of(part); shown != "" { // not made by a macro
+			text, saved = shown, cost
 		}
-		if env, err = own.Extend(cel.EnableMacroCallTracking()); err != nil {
-			return nil
-		}
-		ad.macroEnvs[key] = env
+		at = part
 	}
-	checked, err := celenv.Check(env, x.key.Source)
-	if err != nil {
-		return nil
-	}
-	return checked
 }
 
 type partFinder struct {

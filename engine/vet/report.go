@@ -15,6 +15,25 @@ import (
 
 // report copies the results of the admission into r.
 func (a *admission) report(r *Report) {
+	a.verdict(r)
+	if !r.Accepted {
+		r.Needs = a.newer()
+	}
+	if a.cfg.VerdictOnly {
+		return
+	}
+	r.Versions = a.versions()
+	r.Lints = a.lints()
+	r.Needs = append(r.Needs, a.dropped...)
+	if r.Accepted && a.cfg.KubeVersion == "" {
+		if lowest, needs, ok := a.needs(); ok {
+			r.MinKubeVersion, r.Needs = lowest.String(), needs
+		}
+	}
+}
+
+// verdict copies the response of the server into r.
+func (a *admission) verdict(r *Report) {
 	bodies := make(map[*field.Error]string, len(a.errs)) // some contain a whole CRD
 	for _, err := range a.errs {
 		bodies[err] = a.body(err)
@@ -31,20 +50,6 @@ func (a *admission) report(r *Report) {
 	r.Warnings = sent(r.Warnings)
 	for _, err := range a.errs {
 		r.Causes = append(r.Causes, a.cause(err, bodies[err]))
-	}
-	if !r.Accepted {
-		r.Needs = a.newer()
-	}
-	if a.cfg.VerdictOnly {
-		return
-	}
-	r.Versions = a.versions()
-	r.Lints = a.lints()
-	r.Needs = append(r.Needs, a.dropped...)
-	if r.Accepted && a.cfg.KubeVersion == "" {
-		if lowest, needs, ok := a.needs(); ok {
-			r.MinKubeVersion, r.Needs = lowest.String(), needs
-		}
 	}
 }
 

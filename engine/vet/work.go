@@ -59,11 +59,28 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 	}
 	if s.Items != nil {
 		each("[*]", s.Items.Schema)
+		for i := range s.Items.JSONSchemas {
+			each("[*]", &s.Items.JSONSchemas[i])
+		}
 	}
-	if s.AdditionalProperties != nil {
-		each("[*]", s.AdditionalProperties.Schema)
+	for _, more := range []*apiextensionsv1.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
+		if more != nil {
+			each("[*]", more.Schema)
+		}
 	}
-	perByte += w.otherSchemas(path, s)
+	// These apply to the whole value, or structural schemas cannot have them.
+	for _, list := range [][]apiextensionsv1.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			each("", &list[i])
+		}
+	}
+	each("", s.Not)
+	for _, more := range []map[string]apiextensionsv1.JSONSchemaProps{s.PatternProperties, s.Definitions} {
+		for _, name := range slices.Sorted(maps.Keys(more)) {
+			sub := more[name]
+			each("", &sub)
+		}
+	}
 	w.matched(path, s, perByte)
 	return perByte
 }
@@ -82,37 +99,6 @@ func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) f
 		w.stop(path, fmt.Sprintf("its pattern has more than %d states", regexcost.MaxStates))
 	}
 	return regexcost.PerState * n
-}
-
-// otherSchemas returns the time per byte for schemas that apply to the whole value or that structural
-// schemas cannot have.
-func (w *patternWork) otherSchemas(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
-	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
-		if sub != nil {
-			perByte += w.node(path+below, sub)
-		}
-	}
-	if s.Items != nil {
-		for i := range s.Items.JSONSchemas {
-			each("[*]", &s.Items.JSONSchemas[i])
-		}
-	}
-	if s.AdditionalItems != nil {
-		each("[*]", s.AdditionalItems.Schema)
-	}
-	for _, list := range [][]apiextensionsv1.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
-		for i := range list {
-			each("", &list[i])
-		}
-	}
-	each("", s.Not)
-	for _, more := range []map[string]apiextensionsv1.JSONSchemaProps{s.PatternProperties, s.Definitions} {
-		for _, name := range slices.Sorted(maps.Keys(more)) {
-			sub := more[name]
-			each("", &sub)
-		}
-	}
-	return perByte
 }
 
 // matched adds the time for a node's default.

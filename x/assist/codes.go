@@ -74,7 +74,7 @@ type Entry struct {
 
 // Find returns the entry with a code.
 func Find(code string) (Entry, bool) {
-	for _, e := range index() {
+	for _, e := range Index() {
 		if e.Code == code {
 			return e, true
 		}
@@ -83,9 +83,7 @@ func Find(code string) (Entry, bool) {
 }
 
 // Index returns the index of errors, in the order in which the API server finds them.
-func Index() []Entry { return index() }
-
-func index() []Entry {
+func Index() []Entry {
 	return []Entry{
 		{UnquotedRule, "rule is not specified", "YAML reads a rule without quotes as something else: as a tag if it begins with `!`; as an alias, anchor, list, mapping, or string if it begins with `*`, `&`, `[`, `{`, or a quote; as a mapping if it contains a colon and a space; and only up to a `#` after a space. Put the rule in quotes, or on the lines after `rule: |`.", "", ""},
 		{Syntax, "Syntax error: …", "The rule is not a CEL expression: an operand, an operator, or a bracket is missing or in the wrong position.", "self.spec.replicas > 1 &&", "self.spec.replicas > 1 && self.spec.replicas < 5"},

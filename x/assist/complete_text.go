@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -51,7 +52,7 @@ func (v *view) texts() []string {
 	if in := v.above(2); above.Kind() == ast.ListKind && in != nil && isCall(in, operators.In) {
 		return EnumStrings(v.expr(in.AsCall().Args()[0]).schema)
 	}
-	switch of := childrenOf(above); {
+	switch of := loops.Children(above); {
 	case len(of) != 2:
 	case isCall(above, operators.Equals), isCall(above, operators.NotEquals):
 		if of[0] == v.above(0) {

@@ -175,7 +175,7 @@ func TestFailed(t *testing.T) {
 			t.Errorf("%s: has a value", c.src)
 			continue
 		}
-		if got := assist.Failed(c.src, err); got != c.want {
+		if got := assist.Failure(c.src, err.Error()).Words; got != c.want {
 			t.Errorf("%s (%v): %q, want %q", c.src, err, got, c.want)
 		}
 		if err := eval(c.fixed); err != nil {
@@ -194,7 +194,7 @@ func FuzzMend(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string, line, column int, detail string) {
 		bad := &engine.CompileError{RuleRef: engine.RuleRef{Rule: src}, Line: line, Column: column, Detail: detail}
 		advice := assist.Advise(bad, known)
-		for _, text := range append(advice.Names, advice.Words, assist.Failed(src, errors.New(detail))) {
+		for _, text := range append(advice.Names, advice.Words, assist.Failure(src, detail).Words) {
 			if strings.ContainsAny(text, "\n\r") {
 				t.Errorf("%q at %d:%d: %q is more than a line", src, line, column, text)
 			}

@@ -8,9 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
-// Failed returns a hint for an expression that compiles but fails with err for an object, or "".
-func Failed(src string, err error) string { return Failure(src, err.Error()).Words }
-
 // Failure returns advice on an expression that compiles but fails for an object with this message.
 func Failure(src, text string) Advice {
 	if name, ok := strings.CutPrefix(text, "no such key: "); ok {

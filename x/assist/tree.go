@@ -4,39 +4,9 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-)
 
-// childrenOf returns the children of a node in the order of the text.
-func childrenOf(e ast.Expr) []ast.Expr {
-	switch e.Kind() {
-	case ast.SelectKind:
-		return []ast.Expr{e.AsSelect().Operand()}
-	case ast.ListKind:
-		return e.AsList().Elements()
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.IsMemberFunction() {
-			return append([]ast.Expr{call.Target()}, call.Args()...)
-		}
-		return call.Args()
-	case ast.MapKind:
-		var parts []ast.Expr
-		for _, entry := range e.AsMap().Entries() {
-			parts = append(parts, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
-		}
-		return parts
-	case ast.StructKind:
-		var parts []ast.Expr
-		for _, field := range e.AsStruct().Fields() {
-			parts = append(parts, field.AsStructField().Value())
-		}
-		return parts
-	case ast.ComprehensionKind:
-		c := e.AsComprehension()
-		return []ast.Expr{c.IterRange(), c.AccuInit(), c.LoopStep(), c.Result()}
-	}
-	return nil
-}
+	"github.com/celadon-cel/celadon/internal/cel/loops"
+)
 
 // pathTo returns the path from e to the first node that matches in depth-first order, or nil.
 func pathTo(e ast.Expr, match func(ast.Expr) bool) []ast.Expr {
@@ -47,7 +17,7 @@ func pathTo(e ast.Expr, match func(ast.Expr) bool) []ast.Expr {
 		if match(e) {
 			return true
 		}
-		for _, part := range childrenOf(e) {
+		for _, part := range loops.Children(e) {
 			if find(part) {
 				return true
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/guard"
 )
@@ -62,7 +63,7 @@ func (p *Context) guarded(x *expr.Expr, of readKey, way guard.Way) []Edit {
 	if len(x.Source()) > maxFixedLength {
 		return nil
 	}
-	growing := pieces{{text: []rune(x.Source()), old: true}}
+	src, edits := x.Source(), []Edit(nil)
 	for range maxGuards {
 		var more []guard.Insertion
 		p.eachRead(x, func(e ast.Expr, other readKey, _ *resolver) {
@@ -71,60 +72,34 @@ func (p *Context) guarded(x *expr.Expr, of readKey, way guard.Way) []Edit {
 			}
 		})
 		if len(more) == 0 {
-			return growing.edits()
+			return edits
 		}
 		for _, i := range slices.Backward(more) {
-			growing = growing.insert(i.At, i.Text)
+			edits = inserted(edits, i.At, i.Text)
 		}
 		var err error
-		if x, err = p.compile(growing.text()); err != nil {
+		if x, err = p.compile(Apply(src, edits)); err != nil {
 			return nil
 		}
 	}
 	return nil
 }
 
-// pieces is a text divided into original and inserted parts.
-type pieces []piece
-
-type piece struct {
-	text []rune
-	old  bool
-}
-
-func (all pieces) insert(at int, text string) pieces {
-	for i, one := range all {
-		if at > len(one.text) {
-			at -= len(one.text)
-			continue
+// inserted adds an insertion to insertions in a text, in their order. at is a position in the text with them.
+func inserted(edits []Edit, at int, text string) []Edit {
+	grown := 0
+	for i, e := range edits {
+		old := []rune(e.Text)
+		switch in := at - grown - e.Start; {
+		case in < 0:
+			return slices.Insert(edits, i, Edit{at - grown, at - grown, text})
+		case in <= len(old):
+			edits[i].Text = string(old[:in]) + text + string(old[in:])
+			return edits
 		}
-		return slices.Concat(all[:i], pieces{{one.text[:at], one.old}, {[]rune(text), false}, {one.text[at:], one.old}}, all[i+1:])
+		grown += len(old)
 	}
-	return all
-}
-
-func (all pieces) text() string {
-	var b strings.Builder
-	for _, one := range all {
-		b.WriteString(string(one.text))
-	}
-	return b.String()
-}
-
-// edits returns the inserted parts as edits of the original text.
-func (all pieces) edits() (edits []Edit) {
-	at := 0
-	for _, one := range all {
-		switch last := len(edits) - 1; {
-		case one.old:
-			at += len(one.text)
-		case last >= 0 && edits[last].Start == at:
-			edits[last].Text += string(one.text)
-		default:
-			edits = append(edits, Edit{at, at, string(one.text)})
-		}
-	}
-	return edits
+	return append(edits, Edit{at - grown, at - grown, text})
 }
 
 // isTest reports whether e is the selection in the argument of has().
@@ -180,7 +155,7 @@ func (w *readWalk) each(e ast.Expr) {
 		w.visit(e, readKey{name, w.by[root]}, &w.resolver)
 	}
 	if e.Kind() != ast.ComprehensionKind {
-		for _, part := range childrenOf(e) {
+		for _, part := range loops.Children(e) {
 			w.each(part)
 		}
 		return

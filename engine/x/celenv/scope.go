@@ -2,6 +2,7 @@ package celenv
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/google/cel-go/cel"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/cel/check"
 	"github.com/celadon-cel/celadon/internal/cel/upstream"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -27,10 +29,12 @@ type Scope struct {
 	complexity int
 	invalid    invalidTotal
 	reported   reportTotal
-	// last is the environment for the errors of expressions at one path.
+	// last is the environment for the errors of expressions at one path. fields are those of the roots'
+	// objects, which can change.
 	last struct {
-		roots []Root
-		env   *cel.Env
+		roots  []Root
+		fields []map[string]*kubecel.DeclField
+		env    *cel.Env
 	}
 }
 
@@ -81,19 +85,24 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 
 // with returns the environment of roots, and the work that it took.
 func (s *Scope) with(roots []Root) (env *cel.Env, units int, err error) {
-	if s.last.env != nil && slices.Equal(s.last.roots, roots) {
+	fields := make([]map[string]*kubecel.DeclField, len(roots))
+	for i, r := range roots {
+		if r.Object != nil {
+			fields[i] = r.Object.Fields
+		}
+	}
+	if s.last.env != nil && slices.Equal(s.last.roots, roots) && slices.EqualFunc(s.last.fields, fields, maps.Equal) {
 		return s.last.env, 0, nil
 	}
 	if env, err = s.env.With(roots); err != nil {
 		return nil, 0, err
 	}
 	units = envUnits
-	for _, r := range roots {
-		if units += unitsPerNode * nodes(r.Decl); r.Object != nil { // its fields can change
-			return env, units, nil
-		}
+	for i, r := range roots {
+		units += unitsPerNode * nodes(r.Decl)
+		fields[i] = maps.Clone(fields[i])
 	}
-	s.last.roots, s.last.env = slices.Clone(roots), env
+	s.last.roots, s.last.fields, s.last.env = slices.Clone(roots), fields, env
 	return env, units, nil
 }
 

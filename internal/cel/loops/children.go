@@ -1,0 +1,36 @@
+package loops
+
+import "github.com/google/cel-go/common/ast"
+
+// Children returns the children of a node in the order of the text. For a macro, these are the parts of its expansion
+// other than its condition.
+func Children(e ast.Expr) []ast.Expr {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return []ast.Expr{e.AsSelect().Operand()}
+	case ast.ListKind:
+		return e.AsList().Elements()
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.IsMemberFunction() {
+			return append([]ast.Expr{call.Target()}, call.Args()...)
+		}
+		return call.Args()
+	case ast.MapKind:
+		var parts []ast.Expr
+		for _, entry := range e.AsMap().Entries() {
+			parts = append(parts, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
+		}
+		return parts
+	case ast.StructKind:
+		var parts []ast.Expr
+		for _, field := range e.AsStruct().Fields() {
+			parts = append(parts, field.AsStructField().Value())
+		}
+		return parts
+	case ast.ComprehensionKind:
+		c := e.AsComprehension()
+		return []ast.Expr{c.IterRange(), c.AccuInit(), c.LoopStep(), c.Result()}
+	}
+	return nil
+}
