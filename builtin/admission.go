@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,11 +15,16 @@ import (
 
 // Admission takes part in requests, as admission plugins do.
 type Admission interface {
-	// Mutate returns the object as admission changes it, or nil if it does not. An error rejects the request.
-	Mutate(ctx context.Context, r Review) (map[string]any, error)
+	// Mutate returns the object as admission changes it, or nil if it does not. Once it has changed the object, it calls again,
+	// and can then change it once more. An error, also that of again, rejects the request.
+	Mutate(ctx context.Context, r Review, again PluginsAgain) (map[string]any, error)
 	// Validate returns an error to reject the request.
 	Validate(ctx context.Context, r Review) error
 }
+
+// PluginsAgain returns a changed object as the admission plugins, which the server invokes again, change it, or nil if they
+// do not.
+type PluginsAgain = func(changed map[string]any) (map[string]any, error)
 
 // A Review is a request as admission sees it. Its objects are in the version of the request and have defaults.
 type Review struct {
@@ -45,11 +51,7 @@ func (a *admitter) Admit(ctx context.Context, attrs admission.Attributes, o admi
 		return err
 	}
 	if a.write.Admission != nil {
-		changed, err := a.mutate(ctx, attrs, o)
-		if err == nil && changed {
-			err = a.mutateByPlugins(ctx, attrs, o) // as the server invokes them again
-		}
-		if err != nil {
+		if err := a.mutate(ctx, attrs, o); err != nil {
 			return err
 		}
 	}
@@ -101,26 +103,39 @@ func Convert(object map[string]any, to schema.GroupVersionKind) (map[string]any,
 }
 
 // mutate lets Admission change the object.
-func (a *admitter) mutate(
-	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
-) (changed bool, err error) {
+func (a *admitter) mutate(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
 	review, err := newReview(attrs, o)
 	if err != nil {
-		return false, err
+		return err
 	}
-	object, err := a.write.Admission.Mutate(ctx, review)
+	object, err := a.write.Admission.Mutate(ctx, review, func(changed map[string]any) (map[string]any, error) {
+		if err := replaceObject(attrs, o, changed); err != nil {
+			return nil, err
+		}
+		before := attrs.GetObject().DeepCopyObject()
+		if err := a.mutateByPlugins(ctx, attrs, o); err != nil || equality.Semantic.DeepEqual(before, attrs.GetObject()) {
+			return nil, err
+		}
+		again, err := newReview(attrs, o)
+		return again.Object, err
+	})
 	if err != nil || object == nil {
-		return false, err
+		return err
 	}
+	return replaceObject(attrs, o, object)
+}
+
+// replaceObject makes object, in the version of the request, the object of the request.
+func replaceObject(attrs admission.Attributes, o admission.ObjectInterfaces, object map[string]any) error {
 	versioned, err := o.GetObjectCreater().New(attrs.GetKind())
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, versioned, true); err != nil {
-		return false, err
+		return err
 	}
 	o.GetObjectDefaulter().Default(versioned)
-	return true, o.GetObjectConvertor().Convert(versioned, attrs.GetObject(), nil)
+	return o.GetObjectConvertor().Convert(versioned, attrs.GetObject(), nil)
 }
 
 func (a *admitter) Validate(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {

@@ -10,11 +10,12 @@ start=$SECONDS
 conformance/minors/preview.sh "$PWD/bin/apiextensions-api"
 rm -rf bin/next
 mkdir -p bin/next
-git ls-files -z -- '*.go' go.mod go.sum '*/testdata/*' ':!cmd' ':!conformance' ':!builtin' ':!celadonvet' ':!examples' ':!tools' ':!oss-fuzz' |
+git ls-files -z -- . ':!cmd' ':!conformance' ':!builtin' ':!celadonvet' ':!examples/*.go' ':!tools' ':!oss-fuzz' ':!docs' ':!site' |
   xargs -0 cp --parents -t bin/next
 cd bin/next
 find . -name '*.go' -exec sed -i -e 's|"github.com/google/cel-go/|"cel.dev/cel-go/|' \
-  -e 's|"sigs.k8s.io/structured-merge-diff/v6/|"sigs.k8s.io/structured-merge-diff/v7/|' {} +
+  -e 's|"sigs.k8s.io/structured-merge-diff/v6/|"sigs.k8s.io/structured-merge-diff/v7/|' \
+  -e 's|celtypes\.IndexOrError|celtypes.GetOrError|' {} +
 requires=(-droprequire=github.com/google/cel-go -droprequire=sigs.k8s.io/structured-merge-diff/v6 -go=1.27.0)
 requires+=(-require=cel.dev/cel-go@v0.33.2 -require=sigs.k8s.io/structured-merge-diff/v7@v7.0.0)
 for name in api apiextensions-apiserver apimachinery apiserver client-go; do requires+=(-require="k8s.io/$name@$version"); done

@@ -72,7 +72,7 @@ var checkFlagGroups = []command.FlagGroup{
 	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "kustomize", "helm", "values", "exclude", "field-selector", "ignore-field", "substitute", "follow"}},
 	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "apply", "field-manager", "force-conflicts",
 		"strict-kinds", "no-vet", "admission-plugins", "convert", "convert-ca"}},
-	{Title: "Policies", Flags: []string{"policy", "as", "as-group", "operation"}},
+	{Title: "Policies", Flags: []string{"policy", "as", "as-group", "as-user-extra", "operation"}},
 	{Title: "Report", Flags: []string{"output", "out", "quiet", "verbose", "summary", "diff", "persisted", "now", "max-findings", "findings-exit-code"}},
 	{Title: "Baseline", Flags: []string{"baseline", "baseline-out"}},
 	{Title: "Cluster", Flags: []string{"cluster", "context", "kubeconfig", "namespace", "all-namespaces", "selector"}},

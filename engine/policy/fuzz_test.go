@@ -54,7 +54,7 @@ func FuzzEvaluate(f *testing.F) {
 			if _, err := set.Evaluate(context.Background(), req); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := set.MatchWebhooks(context.Background(), req); err != nil {
+			if _, err := set.MatchWebhooks(context.Background(), req, ValidatingWebhooks); err != nil {
 				t.Fatal(err)
 			}
 		}

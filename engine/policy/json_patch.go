@@ -1,295 +1,216 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
-	"strings"
 
-	"github.com/celadon-cel/celadon/internal/minors"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"google.golang.org/protobuf/types/known/structpb"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	strictjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
-// How it works: a document is decoded JSON that is copied into nodes only where operations reach it. The
-// semantics are those of gopkg.in/evanphx/json-patch.v4, which the server uses, with its quirks: the text
-// before the first slash of a path is ignored, replace adds fields, and negative indexes count from the end.
+// How it works: the server's own library applies JSON patches. It encodes the lists and objects on the paths of operations
+// again for each level above them, and keeps the memory, so the work is estimated before.
 
-// Limits of a patch.
-const (
-	// maxCopied is the server's limit on the bytes that the copy operations of a patch add.
-	maxCopied = 3 << 20
-	// maxPatchWork limits the items that are moved and the bytes that are read by a patch.
-	maxPatchWork = 1 << 31
-)
+// maxCopied is the server's limit on the bytes that the copy operations of a patch add.
+const maxCopied = 3 << 20
 
-// Errors of patches.
-var (
-	errMissing      = errors.New("missing value")
-	errTestFailed   = errors.New("test failed")
-	errInvalidIndex = errors.New("invalid index referenced")
-	// errCrash is returned where the server's library panics.
-	errCrash = &undecidedError{"the JSON patch reaches a null or absent value on which an API server crashes"}
-)
-
-// A patchOperation is an operation of a JSON patch.
-type patchOperation struct {
-	op, path, from string
-	value          *patchNode // nil if absent
-}
-
-// quotedText returns text as the server reads it: it quotes text like Go and reads it like JSON, which fails
-// for some control characters.
-func quotedText(text string) (out string, err error) {
-	if !strings.ContainsFunc(text, needsQuotes) {
-		return text, nil
-	}
-	err = json.Unmarshal([]byte(strconv.Quote(text)), &out)
-	return out, err
-}
-
-func needsQuotes(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
-
-// A patcher applies the operations of a patch.
-type patcher struct {
-	root   *patchNode
-	minor  int
-	copied int
-	work   int // done so far
-}
-
-// applyPatch returns the document after the operations. It does not modify object, but the result shares
-// memory with it and with the operations. The error is errTestFailed if a test failed, or that of
-// spend, which is called with the work.
-func applyPatch(object map[string]any, operations []patchOperation, minor int, spend spendFunc) (out any, err error) {
-	p := &patcher{root: &patchNode{value: object}, minor: minor}
-	defer func() {
-		if over := spend(uint64(p.work)); over != nil {
-			out, err = nil, over
-		}
-	}()
-	p.root.expand()
-	for i := range operations {
-		if err := p.apply(&operations[i]); err != nil {
-			return nil, err
-		}
-		if p.work > maxPatchWork {
-			return nil, &undecidedError{"the JSON patch moves or reads too much data"}
-		}
-	}
-	return p.result()
-}
-
-func (p *patcher) apply(o *patchOperation) error {
-	p.work += len(o.path) + len(o.from) + 1
-	op, err := quotedText(o.op)
+// applyPatch returns the object after a patch. It shares no memory with object. An error of spend, which is called with
+// the work, ends it. If a test failed, the error is jsonpatch.ErrTestFailed. If the result is not an object, it is a StatusError.
+func applyPatch(object map[string]any, patch jsonpatch.Patch, spend spendFunc) (map[string]any, error) {
+	data, err := json.Marshal(object)
 	if err != nil {
-		op = "unknown"
+		return nil, fmt.Errorf("failed to create JSON patch: %w", err)
 	}
-	switch op {
-	case "add":
-		return p.add(o)
-	case "remove":
-		return p.remove(o)
-	case "replace":
-		return p.replace(o)
-	case "move":
-		return p.move(o)
-	case "test":
-		return p.test(o)
-	case "copy":
-		return p.copy(o)
+	if err := spend(patchWork(data, patch)); err != nil {
+		return nil, err
 	}
-	return errorText("Unexpected kind: " + op)
+	if err := checkCopies(data, patch, spend); err != nil {
+		return nil, err
+	}
+	if data, err = patch.Apply(data); err != nil {
+		return nil, fmt.Errorf("JSON Patch: %w", err)
+	}
+	if len(data) > maxMutated {
+		return nil, errTooLarge
+	}
+	patched, err := decoded(data)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return patched, nil
 }
 
-// find returns the list or object that a path leads into, and the last part of the path. It returns nil if
-// there is none.
-func (p *patcher) find(path string) (in *patchNode, key string) {
-	parts := strings.Split(path, "/")
-	if len(parts) < 2 {
-		return nil, ""
+// decoded decodes an object as the server does, which first looks for its kind.
+func decoded(data []byte) (object map[string]any, err error) {
+	var typeMeta struct { // as in the server, whose errors name its type
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
 	}
-	in = p.root
-	for _, part := range parts[1 : len(parts)-1] {
-		next, err := in.get(unescapeKey(part))
-		if err != nil || next == nil || !next.expand() {
-			return nil, ""
+	if err := json.Unmarshal(data, &typeMeta); err != nil {
+		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	if _, err := schema.ParseGroupVersion(typeMeta.APIVersion); err != nil {
+		return nil, err
+	}
+	if err := strictjson.UnmarshalCaseSensitivePreserveInts(data, &object); err != nil {
+		return nil, err
+	}
+	if textOf(object, "kind") == "" {
+		return nil, runtime.NewMissingKindErr(string(data))
+	}
+	return object, nil
+}
+
+// patchWork returns a bound of the work of applying a patch to the JSON of an object.
+func patchWork(object []byte, patch jsonpatch.Patch) uint64 {
+	// The levels that the library decodes are those of the paths, moves put them below others, and tests decode everything.
+	size, copied, levels, moved, whole, tests := len(object), 0, 1, 0, depth(object), false
+	for _, o := range patch {
+		for _, field := range []string{"path", "from"} {
+			if text := o[field]; text != nil {
+				levels = max(levels, bytes.Count(*text, []byte("/")))
+			}
 		}
-		in = next
+		if value := o["value"]; value != nil {
+			size, whole = size+len(*value), whole+depth(*value)
+		}
+		switch o.Kind() {
+		case "move":
+			moved += bytes.Count(*o["path"], []byte("/"))
+		case "copy":
+			more := min(size, maxCopied-copied)
+			size, copied = size+more, copied+more
+		case "test":
+			tests = true
+		}
 	}
-	return in, unescapeKey(parts[len(parts)-1])
+	if levels += moved; tests {
+		levels += whole
+	}
+	return uint64(size) * uint64(levels*levelWork+len(patch))
 }
 
-var keyUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-
-func unescapeKey(key string) string { return keyUnescaper.Replace(key) }
-
-func (p *patcher) add(o *patchOperation) error {
-	path, err := quotedText(o.path)
-	if err != nil {
-		return fmt.Errorf("add operation failed to decode path: %w", errMissing)
+// checkCopies returns an error if the copy operations of a patch add more bytes than the server permits. In the library,
+// that limit is a variable, which belongs to the program. If the operations can reach it, they are tried in turn.
+func checkCopies(object []byte, patch jsonpatch.Patch, spend spendFunc) error {
+	most := len(object)
+	for _, o := range patch {
+		if value := o["value"]; value != nil {
+			most += len(*value)
+		}
+		if o.Kind() == "copy" && most <= maxCopied {
+			most *= 2
+		}
 	}
-	in, key := p.find(path)
-	if in == nil {
-		return fmt.Errorf("add operation does not apply: doc is missing path: \"%s\": %w", path, errMissing)
+	if most <= maxCopied {
+		return nil
 	}
-	return wrapf(p.addTo(in, key, o.value), "error in add for path: '%s'", path)
-}
-
-func (p *patcher) addTo(in *patchNode, key string, value *patchNode) error {
-	p.work += len(in.list)
-	return in.add(key, value)
-}
-
-// wrapf adds context to an error, unless it is nil or the result is undecided.
-func wrapf(err error, format string, args ...any) error {
-	var undecided *undecidedError
-	if err == nil || errors.As(err, &undecided) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)
-}
-
-func (p *patcher) remove(o *patchOperation) error {
-	path, err := quotedText(o.path)
-	if err != nil {
-		return fmt.Errorf("remove operation failed to decode path: %w", errMissing)
-	}
-	in, key := p.find(path)
-	if in == nil {
-		return fmt.Errorf("remove operation does not apply: doc is missing path: \"%s\": %w", path, errMissing)
-	}
-	p.work += len(in.list)
-	return wrapf(in.remove(key), "error in remove for path: '%s'", path)
-}
-
-// replaceFails are the versions in which replacing the document by a scalar is an error.
-var replaceFails = minors.Since(35) // json-patch.v4 4.13.0, patch.go, replace
-
-func (p *patcher) replace(o *patchOperation) error {
-	path, err := quotedText(o.path)
-	if err != nil {
-		return fmt.Errorf("replace operation failed to decode path: %w", err)
-	}
-	if path == "" {
-		return p.replaceRoot(o.value)
-	}
-	in, key := p.find(path)
-	if in == nil {
-		return fmt.Errorf("replace operation does not apply: doc is missing path: %s: %w", path, errMissing)
-	}
-	if _, err := in.get(key); err != nil {
-		return fmt.Errorf("replace operation does not apply: doc is missing key: %s: %w", path, errMissing)
-	}
-	return wrapf(in.set(key, o.value), "error in remove for path: '%s'", path)
-}
-
-func (p *patcher) replaceRoot(value *patchNode) error {
-	switch {
-	case value == nil:
-		return errCrash
-	case value.expand():
-		p.root = value
-	case replaceFails.Include(p.minor):
-		return errors.New("replace operation value must be object or array: %!w(<nil>)")
+	copied, done := 0, 0
+	for i, o := range patch {
+		if o.Kind() != "copy" {
+			continue
+		}
+		if err := spend(2 * patchWork(object, patch[done:i+1])); err != nil {
+			return err
+		}
+		const field = "celadon copy" // which no object has
+		before, err := patch[done:i].Apply(object)
+		if err != nil {
+			return errWork
+		}
+		after, err := jsonpatch.Patch{{"op": o["op"], "from": o["from"], "path": rawText("/" + field)}}.Apply(before)
+		if err != nil {
+			return errWork
+		}
+		copied += len(after) - len(before) - len(`,"":`+field)
+		if copied > maxCopied {
+			return fmt.Errorf("JSON Patch: %w", jsonpatch.NewAccumulatedCopySizeError(maxCopied, int64(copied)))
+		}
+		object, done = before, i
 	}
 	return nil
 }
 
-func (p *patcher) move(o *patchOperation) error {
-	from, err := o.decodeFrom()
-	if err != nil {
-		return fmt.Errorf("move operation failed to decode from: %w", err)
+// depth returns the number of levels of lists and objects in JSON.
+func depth(data []byte) (most int) {
+	quoted, level := false, 0
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			level++
+			most = max(most, level)
+		case c == '}' || c == ']':
+			level--
+		}
 	}
-	in, key := p.find(from)
-	if in == nil {
-		return fmt.Errorf("move operation does not apply: doc is missing from path: %s: %w", from, errMissing)
+	return most
+}
+
+// patchOf returns the JSON patch that an expression returned.
+func patchOf(value ref.Val) (patch jsonpatch.Patch, err error) {
+	list, ok := value.(traits.Lister)
+	if !ok {
+		return nil, errors.New("type mismatch: JSONPatchType.expression should evaluate to array")
 	}
-	value, err := in.get(key)
+	for it := list.Iterator(); it.HasNext() == celtypes.True; {
+		item := it.Next()
+		given, ok := item.(*celenv.JSONPatchValue)
+		if !ok {
+			_, err := item.ConvertToNative(reflect.TypeFor[*celenv.JSONPatchValue]())
+			return nil, fmt.Errorf("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch: %w", err)
+		}
+		// The server quotes texts like Go, and its library reads them like JSON.
+		o := jsonpatch.Operation{"op": rawText(given.Op), "path": rawText(given.Path)}
+		if given.From != "" {
+			o["from"] = rawText(given.From)
+		}
+		if given.Val != nil {
+			if o["value"], err = patchValue(given.Val); err != nil {
+				return nil, err
+			}
+		}
+		patch = append(patch, o)
+	}
+	return patch, nil
+}
+
+func rawText(text string) *json.RawMessage {
+	raw := json.RawMessage(strconv.Quote(text))
+	return &raw
+}
+
+// patchValue returns the value of an operation. Like the server, it converts numbers to doubles.
+func patchValue(v ref.Val) (*json.RawMessage, error) {
+	if object, ok := v.(*celenv.ObjectValue); ok {
+		if err := object.CheckTypes(); err != nil {
+			return nil, fmt.Errorf("type mismatch: %w", err)
+		}
+	}
+	native, err := v.ConvertToNative(reflect.TypeFor[*structpb.Value]())
+	var data json.RawMessage
 	if err == nil {
-		p.work += len(in.list)
-		err = in.remove(key)
+		data, err = json.Marshal(native)
 	}
 	if err != nil {
-		return wrapf(err, "error in move for path: '%s'", key)
+		return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
 	}
-	path, err := quotedText(o.path)
-	if err != nil {
-		return fmt.Errorf("move operation failed to decode path: %w", err)
-	}
-	if in, key = p.find(path); in == nil {
-		return fmt.Errorf("move operation does not apply: doc is missing destination path: %s: %w", path, errMissing)
-	}
-	return wrapf(p.addTo(in, key, value), "error in move for path: '%s'", path)
-}
-
-func (o *patchOperation) decodeFrom() (string, error) {
-	if o.from == "" {
-		return "", fmt.Errorf("operation, missing from field: %w", errMissing)
-	}
-	return quotedText(o.from)
-}
-
-func (p *patcher) copy(o *patchOperation) error {
-	from, err := o.decodeFrom()
-	if err != nil {
-		return fmt.Errorf("copy operation failed to decode from: %w", err)
-	}
-	in, key := p.find(from)
-	if in == nil {
-		return fmt.Errorf("copy operation does not apply: doc is missing from path: %s: %w", from, errMissing)
-	}
-	value, err := in.get(key)
-	if err != nil {
-		return wrapf(err, "error in copy for from: '%s'", from)
-	}
-	path, err := quotedText(o.path)
-	if err != nil {
-		return fmt.Errorf("copy operation failed to decode path: %w", errMissing)
-	}
-	if in, key = p.find(path); in == nil {
-		return fmt.Errorf("copy operation does not apply: doc is missing destination path: %s: %w", path, errMissing)
-	}
-	copied, err := p.clone(value)
-	if err != nil {
-		return wrapf(err, "error while performing deep copy")
-	}
-	if p.copied > maxCopied {
-		return errorText(fmt.Sprintf("Unable to complete the copy, the accumulated size increase of copy is %d, exceeding the limit %d", p.copied, maxCopied))
-	}
-	return wrapf(p.addTo(in, key, copied), "error while adding value during copy")
-}
-
-func (p *patcher) test(o *patchOperation) error {
-	path, err := quotedText(o.path)
-	if err != nil {
-		return fmt.Errorf("test operation failed to decode path: %w", err)
-	}
-	value := p.root
-	if path != "" {
-		in, key := p.find(path)
-		if in == nil {
-			return fmt.Errorf("test operation does not apply: is missing path: %s: %w", path, errMissing)
-		}
-		if value, err = in.get(key); err != nil {
-			return wrapf(err, "error in test for path: '%s'", path)
-		}
-	}
-	failed := fmt.Errorf("testing value %s failed: %w", path, errTestFailed)
-	switch {
-	case value == nil && o.value == nil:
-		if replaceFails.Include(p.minor) {
-			return nil
-		}
-		return errCrash
-	case value == nil || o.value == nil && path != "":
-		return failed
-	case o.value == nil:
-		return errCrash
-	}
-	equal, err := p.equal(value, o.value)
-	if err != nil || equal {
-		return err
-	}
-	return failed
+	return &data, nil
 }

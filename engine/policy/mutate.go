@@ -52,6 +52,16 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 		if !m.mutated {
 			break
 		}
+		if m.again == 0 && req.Between != nil {
+			object, ok := req.Between(m.req.Object)
+			if !ok {
+				return &MutationResult{Evaluations: m.result.Evaluations, Work: int64(maxWork - m.workLeft)}, nil
+			}
+			if object != nil {
+				m.req.Object = object
+				m.requireReinvocation()
+			}
+		}
 	}
 	m.result.Work = int64(maxWork - m.workLeft)
 	m.result.Object, m.result.Changed = m.req.Object, !sameJSON(req.Object, m.req.Object)

@@ -2,22 +2,14 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"unicode/utf8"
 
-	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
-	"google.golang.org/protobuf/types/known/structpb"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	strictjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
@@ -218,35 +210,26 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 			patched, err = nil, &undecidedError{fmt.Sprintf("an API server crashes on the patch: %v", p)}
 		}
 	}()
-	var result any
-	integers := out.PatchType == PatchJSON
-	if integers {
-		result, err = m.patchJSON(r, v.objects.object, value)
-		if errors.Is(err, errTestFailed) {
-			out.TestFailed, integers = true, false
-			result, err = v.objects.object, nil
+	var result map[string]any
+	if out.PatchType == PatchJSON {
+		patch, err := patchOf(value)
+		if err == nil {
+			patched, err = applyPatch(v.objects.object, patch, r.spend)
 		}
-	} else {
-		result, err = m.applyConfiguration(r, v, value)
-	}
-	if err != nil {
-		return nil, err
-	}
-	copied, err := r.copy(result, integers)
-	if err != nil {
-		return nil, err
-	}
-	if integers {
-		if patched, err = decoded(copied); err == nil {
+		if err == nil {
 			err = v.schema(&m.req).checkFields(patched)
 		}
-		return patched, err
+		if !errors.Is(err, jsonpatch.ErrTestFailed) {
+			return patched, err
+		}
+		out.TestFailed, result = true, v.objects.object
+	} else if result, err = m.applyConfiguration(r, v, value); err != nil {
+		return nil, err
 	}
-	patched, _ = copied.(map[string]any)
-	return patched, nil
+	return r.copy(result)
 }
 
-func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (any, error) {
+func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[string]any, error) {
 	merge := v.schema(&m.req)
 	if merge == nil {
 		return nil, &undecidedError{fmt.Sprintf("ApplyConfiguration needs the schema of %v: set Request.Schema", v.target.kind)}
@@ -257,120 +240,4 @@ func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (any,
 	}
 	merged, err := merge.apply(v.objects.object, object, v.target.kind, m.set.settings.version.Minor, r.spend)
 	return merged, err
-}
-
-// patchJSON applies the JSON patch that an expression returned.
-func (m *mutator) patchJSON(r *run, object map[string]any, value ref.Val) (any, error) {
-	list, ok := value.(traits.Lister)
-	if !ok {
-		return nil, errors.New("type mismatch: JSONPatchType.expression should evaluate to array")
-	}
-	var operations []patchOperation
-	for it := list.Iterator(); it.HasNext() == celtypes.True; {
-		item := it.Next()
-		given, ok := item.(*celenv.JSONPatchValue)
-		if !ok {
-			_, err := item.ConvertToNative(reflect.TypeFor[*celenv.JSONPatchValue]())
-			return nil, fmt.Errorf("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch: %w", err)
-		}
-		o := patchOperation{op: given.Op, path: given.Path, from: given.From}
-		if given.Val != nil {
-			v, err := patchValue(given.Val)
-			if err != nil {
-				return nil, err
-			}
-			o.value = &patchNode{value: v}
-		}
-		operations = append(operations, o)
-	}
-	out, err := applyPatch(object, operations, m.set.settings.version.Minor, r.spend)
-	var undecided *undecidedError
-	var status *apierrors.StatusError
-	if err != nil && !errors.As(err, &undecided) && !errors.As(err, &status) {
-		err = fmt.Errorf("JSON Patch: %w", err)
-	}
-	return out, err
-}
-
-// patchValue returns the value of an operation as decoded JSON. Like the server, it converts numbers to doubles.
-func patchValue(v ref.Val) (out any, err error) {
-	if out, ok := plainValue(v); ok {
-		return out, nil
-	}
-	if object, ok := v.(*celenv.ObjectValue); ok {
-		if err := object.CheckTypes(); err != nil {
-			return nil, fmt.Errorf("type mismatch: %w", err)
-		}
-	}
-	native, err := v.ConvertToNative(reflect.TypeFor[*structpb.Value]())
-	var data []byte
-	if err == nil {
-		data, err = json.Marshal(native)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
-	}
-	err = strictjson.UnmarshalCaseSensitivePreserveInts(data, &out)
-	return out, err
-}
-
-// maxExact is the largest integer for which all smaller ones are doubles.
-const maxExact = 1<<53 - 1
-
-// plainValue is patchValue for the most common values. It returns false for others.
-func plainValue(v ref.Val) (any, bool) {
-	switch v := v.(type) {
-	case celtypes.String:
-		return string(v), utf8.ValidString(string(v))
-	case celtypes.Bool:
-		return bool(v), true
-	case celtypes.Int:
-		return int64(v), -maxExact <= v && v <= maxExact
-	case celtypes.Null:
-		return nil, true
-	}
-	return nil, false
-}
-
-// decoded checks the result of a JSON patch as the server does when it decodes it.
-func decoded(patched any) (map[string]any, error) {
-	object, _ := patched.(map[string]any)
-	version, hasVersion := object["apiVersion"].(string)
-	if kind, ok := object["kind"].(string); ok && hasVersion && kind != "" {
-		if _, err := schema.ParseGroupVersion(version); err == nil {
-			return object, nil
-		}
-	}
-	header := map[string]any{}
-	for _, name := range []string{"apiVersion", "kind"} {
-		if v, ok := object[name]; ok {
-			header[name] = v
-		}
-	}
-	var checked any = header
-	if object == nil {
-		checked = patched
-	}
-	data, err := json.Marshal(checked)
-	if err != nil {
-		return nil, err
-	}
-	var typeMeta struct {
-		APIVersion string `json:"apiVersion,omitempty"`
-		Kind       string `json:"kind,omitempty"`
-	}
-	if err := json.Unmarshal(data, &typeMeta); err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("couldn't get version/kind; json parse error: %w", err))
-	}
-	if _, err := schema.ParseGroupVersion(typeMeta.APIVersion); err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	if typeMeta.Kind == "" {
-		body, err := json.Marshal(patched)
-		if err != nil {
-			return nil, err
-		}
-		return nil, apierrors.NewInternalError(runtime.NewMissingKindErr(string(body)))
-	}
-	return object, nil
 }

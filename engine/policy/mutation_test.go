@@ -273,8 +273,8 @@ func TestMutateUndecided(t *testing.T) {
 		{"no schema", apply("Object{}"), "ApplyConfiguration needs the schema of example.com/v1, Kind=Widget: set Request.Schema"},
 		{"namespace", apply("Object{spec: Object.spec{name: namespaceObject.metadata.name}}"), "needs the Namespace ns"},
 		{"a large patch", jsonPatch("[JSONPatch{op: 'add', path: '/spec/a', value: [1]" + twice + "}]"), ""},
-		{"null in a list", jsonPatch("[JSONPatch{op: 'add', path: '/spec/l', value: [null]}, JSONPatch{op: 'test', path: '/spec/l', value: [null]}]"), "on which an API server crashes"},
-		{"no value", jsonPatch("[JSONPatch{op: 'replace', path: ''}]"), "on which an API server crashes"},
+		{"null in a list", jsonPatch("[JSONPatch{op: 'add', path: '/spec/l', value: [null]}, JSONPatch{op: 'test', path: '/spec/l', value: [null]}]"), "an API server crashes on the patch"},
+		{"no value", jsonPatch("[JSONPatch{op: 'replace', path: ''}]"), "an API server crashes on the patch"},
 	} {
 		req := mutableRequest(t, "{}")
 		if tt.name == "no schema" {

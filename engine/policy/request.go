@@ -50,6 +50,9 @@ type Request struct {
 	// Default sets the defaults of an object of Kind in place. Mutate calls it after each mutation. If it is
 	// nil, the object has no defaults.
 	Default func(object map[string]any)
+	// Between, if not nil, is called once policies have changed the object, before they run again. It returns the object as
+	// the server's other admission plugins change it, or nil if they do not. If ok is false, Mutate ends without a Failure.
+	Between func(object map[string]any) (changed map[string]any, ok bool)
 	// Equivalents lists the same resource in other groups and versions, for policies with
 	// matchPolicy: Equivalent.
 	Equivalents []Equivalent

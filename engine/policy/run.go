@@ -30,6 +30,7 @@ const (
 	expressionWork = 100    // an expression, in addition to evaluating it
 	candidateWork  = 100    // testing whether a binding selects a params object
 	copyWork       = 8      // a byte, or each of the nodeBytes of a value, in a mutated object
+	levelWork      = 16     // a byte in a level of an object that a JSON patch decodes and encodes
 	mergeWork      = 1_000  // merging a value
 	keyedWork      = 30_000 // merging an item of a list by key
 )

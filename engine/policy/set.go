@@ -355,6 +355,7 @@ func (l *loader) finish() {
 	for _, list := range l.set.params {
 		slices.SortStableFunc(list, compareParams)
 	}
+	slices.SortStableFunc(l.set.webhooks, func(a, b *compiledWebhook) int { return strings.Compare(a.configuration, b.configuration) })
 	switch {
 	case l.set.authorize != nil:
 	case l.rbac.known():

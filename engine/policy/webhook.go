@@ -81,9 +81,16 @@ func (l *loader) loadWebhooks(doc map[string]any) error {
 // Webhooks returns the number of webhooks in the configurations of the set.
 func (s *Set) Webhooks() int { return len(s.webhooks) }
 
-// MatchWebhooks evaluates the webhook configurations of the set and returns the webhooks whose rules
-// and selectors match the request. Its errors are those of Evaluate.
-func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMatch, err error) {
+// Kinds of webhook configurations.
+const (
+	MutatingWebhooks   = "MutatingWebhookConfiguration"
+	ValidatingWebhooks = "ValidatingWebhookConfiguration"
+)
+
+// MatchWebhooks evaluates the webhook configurations of a kind in the order of their names, and returns the webhooks whose
+// rules and selectors match the request. A webhook that denies the request or is undecided is the last one: the
+// server then calls no other mutating webhook, and no validating webhook at all. The errors are those of Evaluate.
+func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list []WebhookMatch, err error) {
 	at := ""
 	defer func() {
 		if p := recover(); p != nil {
@@ -99,13 +106,21 @@ func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMat
 	of := &situation{set: s, req: &req}
 	left := uint64(maxWork)
 	for _, w := range s.webhooks {
-		at = w.name
+		if at = w.name; w.kind != kind {
+			continue
+		}
 		match, ok, err := w.match(ctx, of, &left)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
 			list = append(list, match)
+		}
+		if match.Denied || match.Undecided != "" {
+			for i := range list {
+				list[i].Called = list[i].Called && kind == MutatingWebhooks
+			}
+			break
 		}
 	}
 	return list, nil

@@ -2,50 +2,71 @@ package policy
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 )
 
 const testWebhooks = `
 apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: hooks}
+kind: %[1]sWebhookConfiguration
+metadata: {name: second}
 webhooks:
-- name: called.example.com
+- name: small.example.com
   rules: [{operations: [CREATE], apiGroups: ["*"], apiVersions: ["*"], resources: [widgets]}]
   matchConditions: [{name: small, expression: object.spec.size < 5}]
   clientConfig: {url: "https://example.com"}
   sideEffects: None
   admissionReviewVersions: [v1]
+- name: last.example.com
+  rules: [{operations: [CREATE], apiGroups: ["*"], apiVersions: ["*"], resources: [widgets]}]
+- name: other.example.com
+  rules: [{operations: [CREATE], apiGroups: ["*"], apiVersions: ["*"], resources: [gadgets]}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: %[1]sWebhookConfiguration
+metadata: {name: first}
+webhooks:
+- name: first.example.com
+  rules: [{operations: [CREATE], apiGroups: ["*"], apiVersions: ["*"], resources: [widgets]}]
 - name: ignored.example.com
   failurePolicy: Ignore
   rules: [{operations: [CREATE], apiGroups: ["*"], apiVersions: ["*"], resources: [widgets]}]
   matchConditions: [{name: a, expression: object.spec.missing == 1}]
-- name: other.example.com
-  rules: [{operations: [CREATE], apiGroups: ["*"], apiVersions: ["*"], resources: [gadgets]}]
 `
 
 func TestMatchWebhooks(t *testing.T) {
 	t.Parallel()
-	set := mustCompile(t, Config{}, testWebhooks)
-	for _, tt := range []struct {
-		object    string
-		called    bool
-		condition string
-		denied    bool
-	}{
-		{`{spec: {size: 3}}`, true, "", false},
-		{`{spec: {size: 7}}`, false, "small", false},
-		{`{}`, false, "", true},
+	for _, tt := range []struct{ object, mutating, validating string }{
+		{`{spec: {size: 3}}`, "first called, ignored failed, small called, last called", "first called, ignored failed, small called, last called"},
+		{`{spec: {size: 7}}`, "first called, ignored failed, small: small, last called", "first called, ignored failed, small: small, last called"},
+		{`{}`, "first called, ignored failed, small denied", "first not called, ignored failed, small denied"},
 	} {
-		list, err := set.MatchWebhooks(context.Background(), widgetRequest(t, OperationCreate, tt.object))
-		if err != nil || len(list) != 2 {
-			t.Fatalf("got %+v, %v", list, err)
-		}
-		if got := list[0]; got.Called != tt.called || got.Condition != tt.condition || got.Denied != tt.denied || (got.Failure != "") != tt.denied {
-			t.Errorf("%s: got %+v", tt.object, got)
-		}
-		if got := list[1]; got.Called || got.Denied || got.Failure == "" {
-			t.Errorf("failurePolicy Ignore: got %+v", got)
+		for kind, want := range map[string]string{"Mutating": tt.mutating, "Validating": tt.validating} {
+			set := mustCompile(t, Config{}, strings.Split(fmt.Sprintf(testWebhooks, kind), "---")...)
+			list, err := set.MatchWebhooks(context.Background(), widgetRequest(t, OperationCreate, tt.object), kind+"WebhookConfiguration")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]string, len(list))
+			for i, m := range list {
+				name := strings.TrimSuffix(m.Webhook, ".example.com")
+				switch {
+				case m.Denied:
+					got[i] = name + " denied"
+				case m.Failure != "":
+					got[i] = name + " failed"
+				case m.Condition != "":
+					got[i] = name + ": " + m.Condition
+				case m.Called:
+					got[i] = name + " called"
+				default:
+					got[i] = name + " not called"
+				}
+			}
+			if got := strings.Join(got, ", "); got != want {
+				t.Errorf("%s %s: got %s, want %s", kind, tt.object, got, want)
+			}
 		}
 	}
 }

@@ -37,6 +37,8 @@ var (
 		"type(self.items) == type(self.urls)",
 		"self.urls.all(u, url(u).getHostname().matches('^[a-z0-9.-]+$'))",
 		"url(self.url).getEscapedPath().contains('..')",
+		"self.url.split('/')[2].matches('^[a-z0-9.-]+$')",
+		"has(self.name) == has(self.url)",
 		"self.items.includes('a')",
 		"cidr(self.cidr).isMask()",
 		"sze(self.items) > 0",

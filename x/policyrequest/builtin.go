@@ -90,11 +90,15 @@ type Write struct {
 
 // Admission are the policies that take part in a write. Their objects have defaults.
 type Admission interface {
-	// Mutate returns the object as policies change it, or nil if they do not. If ok is false, the write ends.
-	Mutate(ctx context.Context, object, old map[string]any) (changed map[string]any, ok bool)
+	// Mutate returns the object as policies change it, or nil if they do not. If ok is false, the write ends. between is that of
+	// policy.Request.
+	Mutate(ctx context.Context, object, old map[string]any, between Between) (changed map[string]any, ok bool)
 	// Validate reports whether the write goes on.
 	Validate(ctx context.Context, object, old map[string]any) (ok bool)
 }
+
+// Between is policy.Request.Between.
+type Between = func(object map[string]any) (changed map[string]any, ok bool)
 
 // A Builtin is a built-in kind with a resource.
 type Builtin struct {
@@ -225,7 +229,7 @@ func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 	if err != nil || !res.Allowed || w.Admission == nil {
 		return res, err
 	}
-	changed, ok := w.Admission.Mutate(ctx, res.Object, w.OldObject)
+	changed, ok := w.Admission.Mutate(ctx, res.Object, w.OldObject, nil)
 	if changed != nil {
 		res.Object = changed
 	}

@@ -37,6 +37,9 @@ type Review struct {
 	// Mutated is set once the mutating webhooks are matched. If another Review has done so, set it before Validate.
 	Mutated bool
 
+	// Between is that of policy.Request, or nil.
+	Between Between
+
 	// Received holds the warnings that the server sends before a mutation, if an object was mutated.
 	Received []string
 	// Mutations are the evaluations of mutating policies.
@@ -111,7 +114,7 @@ func (r *Review) Mutate(
 	to = r.target(to)
 	req := r.request(to, object, old)
 	req.SetReceivedFields(r.Now)
-	if r.Set.Mutates() {
+	if req.Between = r.Between; r.Set.Mutates() {
 		to.prepareMutation(&req)
 		res, err := r.Set.Mutate(ctx, req)
 		if err != nil {
@@ -120,7 +123,9 @@ func (r *Review) Mutate(
 		r.Mutations, r.Work = append(r.Mutations, res.Evaluations...), r.Work+res.Work
 		switch {
 		case !res.Allowed:
-			r.Denied = res.Failure
+			if r.Denied = res.Failure; r.Denied == nil {
+				return nil, false, nil // by Between
+			}
 		case len(res.Undecided) > 0:
 			r.Undecided = reasons(res.Undecided)
 		case res.Changed:
@@ -130,7 +135,7 @@ func (r *Review) Mutate(
 			return nil, false, nil
 		}
 	}
-	ok, err = r.matchWebhooks(ctx, &req, mutatingWebhooks)
+	ok, err = r.matchWebhooks(ctx, &req, policy.MutatingWebhooks)
 	return changed, ok, err
 }
 
@@ -172,7 +177,7 @@ func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[stri
 	}
 	r.Request = r.Form(to, object, old)
 	if !r.Mutated {
-		if ok, err = r.matchWebhooks(ctx, &r.Request, mutatingWebhooks); err != nil || !ok {
+		if ok, err = r.matchWebhooks(ctx, &r.Request, policy.MutatingWebhooks); err != nil || !ok {
 			return false, err
 		}
 	}
@@ -186,33 +191,23 @@ func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[stri
 	case len(r.Evaluated.Undecided) > 0:
 		r.Undecided = reasons(r.Evaluated.Undecided)
 	default:
-		return r.matchWebhooks(ctx, &r.Request, validatingWebhooks)
+		return r.matchWebhooks(ctx, &r.Request, policy.ValidatingWebhooks)
 	}
 	return false, nil
 }
-
-// Kinds of webhook configurations.
-const (
-	mutatingWebhooks   = "MutatingWebhookConfiguration"
-	validatingWebhooks = "ValidatingWebhookConfiguration"
-)
 
 // matchWebhooks evaluates the conditions of the webhooks of a kind. The first webhook whose conditions fail ends the write.
 func (r *Review) matchWebhooks(ctx context.Context, req *policy.Request, kind string) (ok bool, err error) {
 	if r.Mutated = true; r.Set.Webhooks() == 0 {
 		return true, nil
 	}
-	matches, err := r.Set.MatchWebhooks(ctx, *req)
+	matches, err := r.Set.MatchWebhooks(ctx, *req, kind)
 	if err != nil {
 		return false, err
 	}
-	for _, m := range matches {
-		if m.Kind != kind {
-			continue
-		}
-		r.Webhooks = append(r.Webhooks, m)
-		switch {
-		case m.Called || !r.goesOn():
+	r.Webhooks = append(r.Webhooks, matches...)
+	if len(matches) > 0 {
+		switch m := matches[len(matches)-1]; {
 		case m.Undecided != "":
 			r.Undecided = "webhook " + m.Webhook + ": " + m.Undecided
 		case m.Denied:
@@ -259,7 +254,8 @@ func (r *Review) WriteBuiltin(ctx context.Context, k *Builtin, w Write, later bo
 }
 
 // Mutate implements Admission.
-func (a *ofKind) Mutate(ctx context.Context, object, old map[string]any) (changed map[string]any, ok bool) {
+func (a *ofKind) Mutate(ctx context.Context, object, old map[string]any, between Between) (changed map[string]any, ok bool) {
+	a.Between = between
 	changed, ok, a.err = a.Review.Mutate(ctx, &a.to, object, old)
 	return changed, ok && a.err == nil
 }

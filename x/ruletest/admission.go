@@ -14,12 +14,16 @@ const (
 	opUpdate  = "update"
 	opDelete  = "delete"
 	opConnect = "connect"
+
+	opDeleteCollection = "deletecollection"
 )
 
 // admission holds the parts of a case that only policies see.
 type admission struct {
-	// operation is an operation, or "" if it depends on the object and the old object.
-	operation string
+	// operation is an operation, or "" if it depends on the object and the old object. collection is set for a deletion
+	// whose request does not name the object.
+	operation  string
+	collection bool
 	// params are params objects of the case. If isComplete is set, no others are missing.
 	params     []map[string]any
 	isComplete bool
@@ -114,9 +118,12 @@ func (r *reader) user(a *admission, f field) {
 
 func (r *reader) operation(s *Suite, b *own, c *Case, f field) {
 	operation := r.text(f)
+	if b.admission.collection = operation == opDeleteCollection; b.admission.collection {
+		operation = opDelete
+	}
 	switch {
 	case !slices.Contains([]string{opCreate, opUpdate, opDelete, opConnect}, operation):
-		r.addProblem(f.key, "operation %q: want create, update, delete, or connect", operation)
+		r.addProblem(f.key, "operation %q: want create, update, delete, deletecollection, or connect", operation)
 		return
 	case operation == opCreate && b.updated:
 		r.addProblem(f.key, "operation create: a create has no old object: remove old and oldPatch")

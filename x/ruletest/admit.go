@@ -36,7 +36,7 @@ func (b *own) review(t *trial, req engine.Request) *admitted {
 		given = req.OldObject
 	}
 	name, namespace := names(given)
-	a := &admitted{Review: &policyrequest.Review{User: b.admission.user, Subresource: b.subresource, Name: name, Now: t.cfg.Now}}
+	a := &admitted{Review: &policyrequest.Review{User: b.admission.user, Subresource: b.subresource, Name: name, Now: t.cfg.Now, Collection: b.admission.collection}}
 	a.Builtins = &policyrequest.Builtins{Server: t.cfg.Server}
 	a.Operation = policyrequest.OperationOf(given, req.OldObject)
 	if b.admission.operation == opDelete {

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // own is a case in Celadon's format.
@@ -121,8 +123,8 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 		r.addProblem(b.item, "test: name is missing")
 	}
 	b.subresource = c.Subresource
-	if b.subresource != "" && b.subresource != "status" {
-		r.addProblem(f[5].key, "subresource %q: want status", b.subresource)
+	if !slices.Contains([]string{"", "status", policyrequest.ScaleName}, b.subresource) {
+		r.addProblem(f[5].key, "subresource %q: want status or scale", b.subresource)
 	}
 	b.object, _ = r.object(f[1], decoded)
 	b.patch, b.patched = r.object(f[2], decoded)
@@ -184,8 +186,8 @@ func (r *reader) ownWrites(b *own, f []field) {
 	case f[8].given():
 	case b.base.object == nil && !object.given() && !(b.admission.operation == opDelete && old.given()):
 		r.addProblem(b.item, "test: want object, or patch and a base in the suite")
-	case b.subresource == "status" && !b.updated && b.admission.operation != opUpdate:
-		r.addProblem(f[5].key, "subresource status: want old or oldPatch: a status can only be updated")
+	case b.subresource != "" && !b.updated && b.admission.operation != opUpdate:
+		r.addProblem(f[5].key, "subresource %s: want old or oldPatch: a subresource can only be updated", b.subresource)
 	}
 }
 

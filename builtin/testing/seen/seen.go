@@ -41,7 +41,9 @@ func In(ctx context.Context, documents []exchange.Object) (exchange.Seen, error)
 // admission records the object that validating policies see.
 type admission struct{ object exchange.Object }
 
-func (*admission) Mutate(context.Context, builtin.Review) (map[string]any, error) { return nil, nil }
+func (*admission) Mutate(context.Context, builtin.Review, builtin.PluginsAgain) (map[string]any, error) {
+	return nil, nil
+}
 
 func (a *admission) Validate(_ context.Context, r builtin.Review) error {
 	a.object = r.Object

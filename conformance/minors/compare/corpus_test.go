@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"flag"
 	"path/filepath"
 	"slices"
@@ -14,14 +15,19 @@ import (
 
 var corpusWrites = flag.Int("corpus-writes", 2000, "how many writes of CELADON_CORPUS a run compares")
 
-// TestCorpus compares verdicts on writes of a corpus.
+// TestCorpus compares verdicts on the CRDs and on writes of a corpus.
 func TestCorpus(t *testing.T) {
 	folder, versions := oracles(t)
-	all := writesOfCorpus(t)
+	all, crds := writesOfCorpus(t), crdsOfCorpus(t)
 	for _, v := range versions {
 		t.Run(v.String(), func(t *testing.T) {
 			t.Parallel()
 			r := newRun(t, folder, v)
+			for _, c := range crds {
+				if err := r.Case(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, w := range all {
 				if err := r.Write(t.Context(), w.name, w.Write); err != nil {
 					t.Fatalf("%s: %v", w.name, err)
@@ -30,6 +36,21 @@ func TestCorpus(t *testing.T) {
 			check(t, r)
 		})
 	}
+}
+
+// crdsOfCorpus returns the CRDs of the corpus, without writes.
+func crdsOfCorpus(t *testing.T) (all []*Case) {
+	t.Helper()
+	for _, file := range corpus.CRDFiles(t) {
+		crd := corpus.ReadCRD(t, file)
+		crd.Spec.Conversion = nil
+		data, err := json.Marshal(crd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, &Case{Name: filepath.Base(file), CRD: data})
+	}
+	return all
 }
 
 type corpusWrite struct {

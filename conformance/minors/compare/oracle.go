@@ -120,7 +120,7 @@ func (a *crdAnswer) verdict() Verdict {
 	for _, e := range a.Errors {
 		v.add(crdError, errorLine(e.Type, e.Field, e.Message))
 	}
-	for _, w := range a.Warnings {
+	for _, w := range sent(a.Warnings) {
 		v.add(warning, w)
 	}
 	for _, version := range a.Versions {

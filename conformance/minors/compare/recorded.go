@@ -124,44 +124,53 @@ type recorder struct {
 	oracles  []*Oracle
 }
 
-// record returns a case with the verdicts of all programs.
-func (p *recorder) record(c *Case) (*Recording, error) {
+// newRecording returns a case without verdicts.
+func newRecording(c *Case) *Recording {
 	r := &Recording{Case: *c, Verdicts: Verdicts{}}
+	for _, w := range c.Writes {
+		r.Writes = append(r.Writes, RecordedWrite{w, Verdicts{}})
+	}
+	return r
+}
+
+// record adds the verdicts of all programs. It removes writes whose verdict is not always the same.
+func (p *recorder) record(r *Recording) error {
 	for i, o := range p.oracles {
-		verdict, err := o.CRD(c.CRD)
+		verdict, err := o.CRD(r.CRD)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.Verdicts.set(p.versions[i], verdict)
 	}
-	for _, w := range c.Writes {
-		verdicts, err := p.recordWrite(w)
+	var stable []RecordedWrite
+	for _, w := range r.Writes {
+		ok, err := p.recordWrite(&w)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if verdicts != nil {
-			r.Writes = append(r.Writes, RecordedWrite{w, verdicts})
+		if ok {
+			stable = append(stable, w)
 		}
 	}
-	return r, nil
+	r.Writes = stable
+	return nil
 }
 
-// recordWrite returns the verdicts on a write, or nil if they are not always the same.
-func (p *recorder) recordWrite(w *Write) (Verdicts, error) {
-	all := Verdicts{}
+// recordWrite adds the verdicts on a write. It returns false if they are not always the same.
+func (p *recorder) recordWrite(w *RecordedWrite) (stable bool, err error) {
 	for i, o := range p.oracles {
-		verdict, err := o.Write(w)
+		verdict, err := o.Write(w.Write)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		varies := false
-		if _, err := o.Shuffled(w, stableShuffles, func(more []Verdict) bool {
+		if _, err := o.Shuffled(w.Write, stableShuffles, func(more []Verdict) bool {
 			varies = !reflect.DeepEqual(more[len(more)-1], verdict)
 			return varies
 		}); err != nil || varies {
-			return nil, err
+			return false, err
 		}
-		all.set(p.versions[i], verdict)
+		w.Verdicts.set(p.versions[i], verdict)
 	}
-	return all, nil
+	return true, nil
 }

@@ -65,36 +65,52 @@ func compareRecorded(t *testing.T, v types.Version, name string, recorded Verdic
 	}
 }
 
-// updateRecordings records generated cases and Celadon's own cases.
+// updateRecordings records generated cases and Celadon's own cases. With -minors, it adds the verdicts of
+// those versions, which must be newer than the recorded ones, to the recorded cases.
 func updateRecordings(t *testing.T) {
 	folder, versions := oracles(t)
 	programs := &recorder{versions: versions}
 	for _, v := range versions {
 		programs.oracles = append(programs.oracles, newRun(t, folder, v).Oracle)
 	}
-	cases, err := ownCases()
+	all := &Recordings{}
+	if *only == "" {
+		all.Cases = newRecordings(t)
+	} else {
+		var err error
+		if all, err = ReadRecordings(recordedFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all.Versions = append(all.Versions, versions...)
+	for _, r := range all.Cases {
+		if err := programs.record(r); err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+	}
+	if err := all.Write(recordedFile); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newRecordings(t *testing.T) (all []*Recording) {
+	t.Helper()
+	own, err := ownCases()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, c := range own {
+		all = append(all, newRecording(c))
+	}
 	g := NewGenerator(types.Last)
-	for s := *seed; len(cases) < recordedCRDs; s++ {
+	for s := *seed; len(all) < recordedCRDs; s++ {
 		c, err := g.Case(s, recordedWrites)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c != nil && len(c.CRD) <= recordedSize {
-			cases = append(cases, c)
+			all = append(all, newRecording(c))
 		}
 	}
-	all := &Recordings{Versions: versions}
-	for _, c := range cases {
-		r, err := programs.record(c)
-		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
-		}
-		all.Cases = append(all.Cases, r)
-	}
-	if err := all.Write(recordedFile); err != nil {
-		t.Fatal(err)
-	}
+	return all
 }

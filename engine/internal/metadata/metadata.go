@@ -71,13 +71,24 @@ func (v *Validator) Update(meta, old metav1.Object, path *field.Path) (errs fiel
 	errs = append(errs, immutable(meta.GetDeletionGracePeriodSeconds(), old.GetDeletionGracePeriodSeconds(), path.Child("deletionGracePeriodSeconds")).WithOrigin("immutable")...)
 	errs = append(errs, v.labels(meta.GetLabels(), path.Child("labels"))...)
 	errs = append(errs, v.annotations(meta.GetAnnotations(), path.Child("annotations"))...)
-	errs = append(errs, v.owners(meta.GetOwnerReferences(), path.Child("ownerReferences"))...)
+	owners := v.owners(meta.GetOwnerReferences(), path.Child("ownerReferences"))
+	if len(owners) > 0 && apiequality.Semantic.DeepEqual(meta.GetOwnerReferences(), old.GetOwnerReferences()) {
+		for _, err := range owners {
+			err.CoveredByDeclarative = false // the generated code skips unchanged references
+		}
+	}
+	errs = append(errs, owners...)
 	return append(errs, v.managedFields(meta.GetManagedFields(), path.Child("managedFields"))...)
 }
 
 // Distinct returns the errors of Create or Update as the server reports them for custom resources and
 // embedded resources. The checks that are common to all resources report them unchanged.
 func (v *Validator) Distinct(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if v.has[bareOwners] && err.CoveredByDeclarative {
+			err.Detail = ""
+		}
+	}
 	if !v.has[distinct] || len(errs) < 2 {
 		return errs
 	}

@@ -44,19 +44,16 @@ func ownerFields(ref *metav1.OwnerReference) []ownerField {
 }
 
 func (v *Validator) owner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
-	missing := "must not be empty"
-	if v.has[bareOwners] {
-		missing = ""
-	}
+	const missing = "must not be empty"
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if ref.APIVersion == "" {
-		errs = append(errs, field.Required(path.Child("apiVersion"), missing))
+		errs = append(errs, field.Required(path.Child("apiVersion"), missing).MarkCoveredByDeclarative())
 	} else if err != nil || gv.Version == "" {
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "must be <group>/<version> or <version>"))
 	}
 	for _, f := range ownerFields(ref) {
 		if f.empty {
-			errs = append(errs, field.Required(path.Child(f.name), missing))
+			errs = append(errs, field.Required(path.Child(f.name), missing).MarkCoveredByDeclarative())
 		}
 	}
 	return append(errs, banned(ref, gv.WithKind(ref.Kind), path)...)

@@ -24,7 +24,8 @@ const (
 	managedOperations
 	// distinct: duplicate metadata errors of custom resources and embedded resources are removed.
 	distinct
-	// bareOwners: a missing field of an owner reference has no detail.
+	// bareOwners: a missing field of an owner reference has no detail in errors of custom resources and
+	// embedded resources, because they come from generated code.
 	bareOwners
 	features
 )
@@ -35,7 +36,7 @@ var featureMinors = [features]minors.Range{
 	updatedGeneration: minors.Since(37), // the same file, ValidateObjectMetaAccessorUpdate
 	managedOperations: minors.Since(37), // k8s.io/apimachinery/pkg/apis/meta/v1/validation, ValidateManagedFields
 	distinct:          minors.Since(37), // k8s.io/apimachinery/pkg/api/validate/errors.go, FilterCoveredHandwrittenErrors
-	bareOwners:        minors.Since(38), // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateOwnerReferences
+	bareOwners:        minors.Since(38), // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateObjectMetaDeclaratively
 }
 
 // words holds the messages of one minor version. Each is a format with one operand.

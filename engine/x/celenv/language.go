@@ -44,8 +44,9 @@ var olderValidators = []languageOption{
 var languageOptions = slices.Concat(olderValidators, []languageOption{
 	{options: []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
-		kubecel.URLsLibrary(), kubecel.RegexLibrary(), kubecel.ListsLibrary(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
+		kubecel.URLsLibrary(), kubecel.RegexLibrary(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
 	}},
+	{runs: minors.Until(37), options: []cel.EnvOption{kubecel.ListsLibrary()}},
 	{runs: minors.Since(27), options: []cel.EnvOption{kubecel.AuthzLibrary()}},
 	{runs: minors.Since(28), options: []cel.EnvOption{cel.CrossTypeNumericComparisons(true), kubecel.QuantityLibrary()}},
 	// cel-go 0.17.0 adds optFlatMap, 0.23.0 first, last, and unwrap (cel/library.go).
@@ -64,7 +65,7 @@ var languageOptions = slices.Concat(olderValidators, []languageOption{
 	{runs: minors.Since(32), options: []cel.EnvOption{ext.TwoVarComprehensions()}},
 	{runs: minors.Since(33), options: []cel.EnvOption{kubecel.SemverLib(kubecel.SemverVersion(1))}},
 	{runs: minors.Since(34), options: []cel.EnvOption{ext.Lists(ext.ListsVersion(3))}},
-	{runs: minors.Since(37), options: []cel.EnvOption{includes()}},
+	{runs: minors.Since(37), options: []cel.EnvOption{kubecel.ListsLibrary(), includes()}},
 	{runs: minors.Since(38), options: []cel.EnvOption{isMask()}},
 	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},

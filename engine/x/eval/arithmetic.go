@@ -84,7 +84,7 @@ func multiply(a, b int64) (int64, *celtypes.Err) {
 func calculate(x, y intFunc, op intOperator) intFunc {
 	return func(f *frame) (int64, bool) {
 		a, b, ok := both(f, x, y)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		if !ok {
 			return 0, false
 		}
@@ -99,18 +99,13 @@ func calculate(x, y intFunc, op intOperator) intFunc {
 
 func concatenate(x, y strFunc) strFunc {
 	return func(f *frame) (string, bool) {
-		s, okS := x(f)
-		err := f.err
-		t, okT := y(f)
+		s, okS, t, okT := pair(f, x, y)
 		if okS && okT {
 			f.charge(scanCost(f.runes(s) + f.runes(t)))
 			f.make(float64(len(s) + len(t)))
 			return s + t, true
 		}
-		f.charge(scanCost(f.sizeOrOne(s, okS) + f.sizeOrOne(t, okT)))
-		if !okS {
-			f.err = err
-		}
+		f.chargeCall(scanCost(f.sizeOrOne(s, okS)+f.sizeOrOne(t, okT)), false)
 		return "", false
 	}
 }

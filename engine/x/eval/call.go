@@ -231,7 +231,7 @@ func (b *binding) code(inv *invocation) *code {
 		base := len(f.args)
 		for _, arg := range args {
 			v := arg(f)
-			if b.listed && !b.lenient && celtypes.IsUnknownOrError(v) && len(f.args)-base < len(args)-1 {
+			if (f.errorsEnd || b.listed && len(f.args)-base < len(args)-1) && !b.lenient && celtypes.IsUnknownOrError(v) {
 				f.popArgs(base)
 				return v // CEL does not charge a call unless all arguments were evaluated
 			}

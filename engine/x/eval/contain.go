@@ -144,9 +144,12 @@ func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {
 	k := goTypeOf(elem)
 	return func(f *frame) truth {
 		key, okKey := x(f)
+		if !okKey && f.errorsEnd {
+			return bad
+		}
 		err := f.err
 		v, ok := raw(f)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		if !okKey {
 			f.err = err
 			return bad
@@ -192,6 +195,9 @@ func inItems(a *code, list listFunc, elem *types.Decl) testFunc {
 func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types.Decl, work func(T) int) testFunc {
 	return func(f *frame) truth {
 		want, okWant := x(f)
+		if !okWant && f.errorsEnd {
+			return bad
+		}
 		err := f.err
 		items, ok := list(f)
 		size := uint64(1)
@@ -204,7 +210,7 @@ func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types
 			f.work(len(items) * (1 + work(want)))
 			result, mismatch = findItem(items, want, elem.Nullable)
 		}
-		f.charge(size)
+		f.chargeCall(size, ok)
 		switch {
 		case !okWant:
 			f.err = err

@@ -143,6 +143,9 @@ func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Va
 	case "list_sets_equivalent_list":
 		return addSizes(1, uint64(float64(flatSize(args[0])*flatSize(args[1]))*2))
 	case "list_slice", "lists_range", "list_reverse":
+		if m.has[errorsEnd] && celtypes.IsError(result) {
+			return newListCost(1, 0)
+		}
 		return newListCost(1, flatSize(result))
 	case "list_flatten", "list_flatten_int":
 		depth := 1.0
@@ -186,6 +189,8 @@ func (m *semantics) flattenCost(depth float64, n uint64) uint64 {
 	switch {
 	case depth >= 0:
 		return newListCost(depth, n)
+	case m.has[errorsEnd]:
+		return newListCost(0, n)
 	case m.has[negativeDepths]:
 		// The conversion of a negative number to uint64, as on amd64: it reduces the cost so far.
 		return uint64(int64(max(float64(n)*depth, math.MinInt64))) + 1 + common.ListCreateBaseCost

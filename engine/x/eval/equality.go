@@ -19,22 +19,24 @@ import (
 func (m *semantics) equalityCode(inv *invocation) *code {
 	equal := inv.function == operators.Equals
 	a, b := inv.args[0], inv.args[1]
-	if a.isConst() && !b.isConst() && sameScalar(a, b) {
-		a, b = b, a // a constant is never an error and costs nothing, so swapping is not observable
+	// A constant is never an error and costs nothing, so swapping is not observable, except in the cost of
+	// a comparison of '' with an error.
+	if a.isConst() && !b.isConst() && sameScalar(a, b) && !(m.has[errorsEnd] && sizeOf(a.constant) == 0) {
+		a, b = b, a
 	}
 	var test testFunc
 	strategy := typed
 	switch {
 	case a.strings() != nil && b.strings() != nil:
-		test = equalStrings(a, b, equal)
+		test = equalStrings(a, b, equal, m.errorCost(b))
 	case a.ints() != nil && b.ints() != nil:
 		test = equalNumbers(a.ints(), b.ints(), equal)
 	case a.kind == boolKind && b.kind == boolKind:
 		test = equalTruths(a.test, b.test, equal)
 	case a.kind == boxedKind && a.raw != nil && b.isConst() && a.decl != nil:
-		test = equalRaw(a.raw, b.constant, equal)
+		test = equalRaw(a.raw, b.constant, equal, m.errorCost(b))
 	case b.kind == boxedKind && b.raw != nil && a.isConst() && b.decl != nil:
-		test = equalRaw(b.raw, a.constant, equal)
+		test = equalRaw(b.raw, a.constant, equal, scanCost(min(1, sizeOf(a.constant))))
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
 		test = equalStructures(a.raw, b.raw, a.decl, equal)
 	default:
@@ -49,13 +51,21 @@ func sameScalar(a, b *code) bool {
 	return a.kind == b.kind && a.kind != boxedKind || a.kind == stringKind && b.strings() != nil || a.kind == intKind && b.ints() != nil
 }
 
+// errorCost returns the cost of comparing an error with b, if b is a constant.
+func (m *semantics) errorCost(b *code) uint64 {
+	if m.has[errorsEnd] || !b.isConst() {
+		return 1
+	}
+	return scanCost(min(1, sizeOf(b.constant)))
+}
+
 // verdict returns the result of == (equal is true) or != (equal is false).
 func verdict(same, equal bool) truth { return truthOf(same == equal) }
 
-func equalStrings(a, b *code, equal bool) testFunc {
+func equalStrings(a, b *code, equal bool, onError uint64) testFunc {
 	x, y := a.strings(), b.strings()
 	if s, ok := b.constant.(celtypes.String); ok {
-		return equalText(x, string(s), equal)
+		return equalText(x, string(s), equal, onError)
 	}
 	return func(f *frame) truth {
 		s, okS, t, okT := pair(f, x, y)
@@ -86,9 +96,8 @@ func (f *frame) errorPairCost(s string, okS bool, t string, okT bool) uint64 {
 	return scanCost(min(f.sizeOrOne(s, okS), f.sizeOrOne(t, okT)))
 }
 
-func equalText(x strFunc, t string, equal bool) testFunc {
-	size := runes(t)
-	onError, full := scanCost(min(1, size)), scanCost(size)
+func equalText(x strFunc, t string, equal bool, onError uint64) testFunc {
+	full := scanCost(runes(t))
 	return func(f *frame) truth {
 		s, ok := x(f)
 		if !ok {
@@ -119,6 +128,10 @@ func equalNumbers[T int64 | float64](x, y func(*frame) (T, bool), equal bool) te
 func equalTruths(x, y testFunc, equal bool) testFunc {
 	return func(f *frame) truth {
 		a := x(f)
+		if a == bad && f.errorsEnd {
+			f.charge(1)
+			return bad
+		}
 		err := f.err
 		b := y(f)
 		f.charge(1)
@@ -134,12 +147,12 @@ func equalTruths(x, y testFunc, equal bool) testFunc {
 }
 
 // equalRaw compares an int-or-string with a constant.
-func equalRaw(raw rawFunc, want ref.Val, equal bool) testFunc {
+func equalRaw(raw rawFunc, want ref.Val, equal bool, onError uint64) testFunc {
 	size := sizeOf(want)
 	return func(f *frame) truth {
 		v, ok := raw(f)
 		if !ok {
-			f.charge(scanCost(min(1, size)))
+			f.charge(onError)
 			return bad
 		}
 		if s, ok := v.(string); ok {
@@ -162,6 +175,9 @@ func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	compare := m.boxedEquality(inv.function, equal)
 	return func(f *frame) truth {
 		a := x(f)
+		if f.errorsEnd && celtypes.IsError(a) {
+			return compare(f, a, a)
+		}
 		return compare(f, a, y(f))
 	}
 }
@@ -195,14 +211,9 @@ func (m *semantics) boxedEquality(function string, equal bool) func(f *frame, a,
 // only if their JSON differs.
 func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 	return func(f *frame) truth {
-		a, okA := x(f)
-		err := f.err
-		b, okB := y(f)
+		a, okA, b, okB := pair(f, x, y)
 		if !okA || !okB {
 			f.charge(scanCost(min(rawSizeOrOne(a), rawSizeOrOne(b))))
-			if !okA {
-				f.err = err
-			}
 			return bad
 		}
 		cost := scanCost(min(rawSizeOrOne(a), rawSizeOrOne(b)))

@@ -42,6 +42,7 @@ type fold struct {
 	overRange, cond, step, result valFunc
 	accu, key, item               int // slots
 	two                           bool
+	emptyRanges                   bool // of the version
 	// init computes the initial value of the accumulator before the loop; nil if that is done on
 	// demand.
 	init valFunc
@@ -60,6 +61,7 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 		return nil, err
 	}
 	fo := &fold{overRange: overRange.boxed(), accu: p.newSlot(), key: p.newSlot(), item: p.newSlot(), two: x.HasIterVar2(), badRange: p.badRange(x)}
+	fo.emptyRanges = p.semantics.has[emptyRanges]
 	accu := &variable{name: x.AccuVar(), form: lazyForm, slot: fo.accu, init: mutable(init.boxed(), fo.accu)}
 	if p.semantics.has[eagerAccumulators] {
 		fo.init = accu.init
@@ -123,7 +125,9 @@ func (fo *fold) run(f *frame) ref.Val {
 		f.slots[fo.accu].val = init
 	}
 	done := false
-	if fo.two {
+	if fo.emptyRanges && isEmpty(v) {
+		done = true
+	} else if fo.two {
 		m, isMap := v.(traits.Mapper)
 		l, isList := v.(traits.Lister)
 		switch {
@@ -148,6 +152,12 @@ func (fo *fold) run(f *frame) ref.Val {
 		return immutable(v)
 	}
 	return v
+}
+
+// isEmpty reports whether v has a size of 0.
+func isEmpty(v ref.Val) bool {
+	s, ok := v.(traits.Sizer)
+	return ok && s.Size() == celtypes.IntZero
 }
 
 // immutable converts a value made by mutable to an immutable value.

@@ -39,6 +39,7 @@ func truthOf(b bool) truth {
 // A frame is the state of an evaluation.
 type frame struct {
 	cost, limit uint64
+	errorsEnd   bool // of the program
 
 	// err is the error of the function that failed last. Code with two operands saves the first
 	// error before it evaluates the second operand.
@@ -89,6 +90,20 @@ func (f *frame) charge(n uint64) {
 	f.cost += n
 	if f.cost > f.limit {
 		stop()
+	}
+}
+
+// chargeCall adds the cost of a call. ok is false if an operand is an error.
+func (f *frame) chargeCall(n uint64, ok bool) {
+	if ok || !f.errorsEnd {
+		f.charge(n)
+	}
+}
+
+// chargeFailure adds the cost of a failing step to a field or item that may be missing.
+func (f *frame) chargeFailure() {
+	if f.errorsEnd {
+		f.charge(1)
 	}
 }
 
@@ -154,7 +169,7 @@ const maxKept = 1 << 12
 
 // start prepares the frame for an evaluation.
 func (f *frame) start(ctx context.Context, p *Program) {
-	f.cost, f.limit, f.steps, f.interrupted = 0, p.limit, 0, false
+	f.cost, f.limit, f.steps, f.interrupted, f.errorsEnd = 0, p.limit, 0, false, p.errorsEnd
 	if f.began = f.worked; f.close {
 		f.poll = f.began + min(f.workLimit(), pollWork)
 	}

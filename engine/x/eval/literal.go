@@ -32,7 +32,7 @@ func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	}
 	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newList(f, items)
-		f.charge(common.ListCreateBaseCost)
+		f.chargeCall(common.ListCreateBaseCost, !celtypes.IsError(v))
 		return v
 	}), nil
 }
@@ -92,7 +92,7 @@ func (p *planner) mapLiteral(e ast.Expr) (*code, error) {
 	}
 	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newMap(f, items)
-		f.charge(common.MapCreateBaseCost)
+		f.chargeCall(common.MapCreateBaseCost, !celtypes.IsError(v))
 		return v
 	}), nil
 }
@@ -146,8 +146,8 @@ func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 	}
 	provider := p.env.CELTypeProvider()
 	return boxedCode(asLiteral, func(f *frame) ref.Val {
-		v := newMessage(f, provider, name, fields)
-		f.charge(common.StructCreateBaseCost)
+		v, made := newMessage(f, provider, name, fields)
+		f.chargeCall(common.StructCreateBaseCost, made)
 		return v
 	}), nil
 }
@@ -167,18 +167,19 @@ type messageField struct {
 	literalItem
 }
 
-func newMessage(f *frame, provider celtypes.Provider, name string, fields []messageField) ref.Val {
+// newMessage returns a message, or an error. made is false if a field is an error.
+func newMessage(f *frame, provider celtypes.Provider, name string, fields []messageField) (_ ref.Val, made bool) {
 	vals := make(map[string]ref.Val, len(fields))
 	for i := range fields {
 		field := &fields[i]
 		v := field.val(f)
 		if celtypes.IsUnknownOrError(v) {
-			return v
+			return v, false
 		}
 		if field.optional {
 			opt, ok := v.(*celtypes.Optional)
 			if !ok {
-				return newErr("cannot initialize optional entry '%v' from non-optional value %v", field.name, v)
+				return newErr("cannot initialize optional entry '%v' from non-optional value %v", field.name, v), false
 			}
 			if !opt.HasValue() {
 				delete(vals, field.name)
@@ -191,5 +192,5 @@ func newMessage(f *frame, provider celtypes.Provider, name string, fields []mess
 	}
 	v := provider.NewValue(name, vals)
 	checkMessageFields(v, vals)
-	return v
+	return v, true
 }

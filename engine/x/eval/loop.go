@@ -29,6 +29,8 @@ type loop struct {
 	two       bool
 	key, item int
 	null      *celtypes.Err
+	// emptyRanges is set in versions with emptyRanges.
+	emptyRanges bool
 	// badRange replaces an error of the range; nil if the error is kept.
 	badRange *celtypes.Err
 }
@@ -75,6 +77,7 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 		return nil, nil
 	default:
 		l.boxed = over.boxed()
+		l.emptyRanges = p.semantics.has[emptyRanges]
 	}
 	return l, nil
 }
@@ -154,6 +157,9 @@ func (l *loop) beginBoxed(f *frame, c *cursor, v ref.Val) bool {
 	}
 	if m, ok := v.(traits.Mapper); ok {
 		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
+	}
+	if l.emptyRanges && isEmpty(v) {
+		return true
 	}
 	if !v.Type().HasTrait(traits.IterableType) {
 		f.err = newErr("got '%s', expected iterable type", celvalue.GoType(v))

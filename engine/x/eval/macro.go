@@ -220,7 +220,8 @@ func (l *loop) existsOne(pred testFunc) testFunc {
 			top := len(f.lists)
 			switch pred(f) {
 			case yes:
-				f.units(2)
+				f.units(1)
+				f.chargeCall(1, err == nil)
 				count++
 			case bad:
 				err = f.err
@@ -261,9 +262,13 @@ func (l *loop) collect(pred testFunc, item rawFunc) listFunc {
 				err = f.err
 			case yes:
 				f.units(1)
+				if err != nil && f.errorsEnd {
+					f.popLists(top)
+					break
+				}
 				v, ok := item(f)
-				f.charge(common.ListCreateBaseCost)
-				f.units(1)
+				f.chargeCall(common.ListCreateBaseCost, ok)
+				f.chargeCall(1, ok)
 				f.popLists(top)
 				if ok {
 					f.lists = append(f.lists, v)
@@ -310,10 +315,14 @@ func (l *loop) collectBoxed(pred testFunc, item valFunc, price uint64) valFunc {
 				err = f.err
 			case yes:
 				f.units(1)
+				if err != nil && f.errorsEnd {
+					break
+				}
 				v := item(f)
-				f.charge(price)
-				f.units(1)
-				if e, ok := v.(*celtypes.Err); ok {
+				e, failed := v.(*celtypes.Err)
+				f.chargeCall(price, !failed)
+				f.chargeCall(1, !failed)
+				if failed {
 					if err == nil {
 						err = e
 					}

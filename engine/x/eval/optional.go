@@ -64,7 +64,7 @@ func boxedOr(x, y valFunc, unwrap, anyLeft bool) valFunc {
 func hasValue(opt optFunc) testFunc {
 	return func(f *frame) truth {
 		_, t := opt(f)
-		f.charge(1)
+		f.chargeCall(1, t != bad)
 		return t
 	}
 }

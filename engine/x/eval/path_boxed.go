@@ -114,7 +114,9 @@ func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Opt
 		isOpt = isOpt || s.optional
 		key := s.key(f)
 		if err := keyError(key); err != nil {
-			if !isOpt {
+			if isOpt {
+				f.chargeFailure()
+			} else {
 				f.charge(1)
 			}
 			return err, false
@@ -122,6 +124,7 @@ func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Opt
 		if isOpt {
 			found, present, err := f.lookup(v, key, true)
 			if err != nil {
+				f.chargeFailure()
 				return err, false
 			}
 			if !present {
@@ -245,12 +248,14 @@ func noSuchKey(key ref.Val) *celtypes.Err { return newErr("no such key: %v", key
 
 func outOfBounds(key ref.Val) *celtypes.Err { return newErr("index out of bounds: %v", key) }
 
-// testOfCondition plans has() on a conditional. CEL charges one unit less than c did.
+// testOfCondition plans has() on a conditional. Before errorsEnd, CEL charges one unit less than c did.
 func testOfCondition(c *code) valFunc {
 	val := c.boxed()
 	return func(f *frame) ref.Val {
 		v := val(f)
-		f.charge(^uint64(0))
+		if !f.errorsEnd {
+			f.charge(^uint64(0))
+		}
 		if opt, ok := v.(*celtypes.Optional); ok {
 			return celtypes.Bool(opt.HasValue())
 		}

@@ -75,7 +75,10 @@ func boxOptional(opt optFunc, d *types.Decl) valFunc {
 func findOptional(f *frame, v any, steps []pathStep) (any, truth) {
 	for i := range steps {
 		var t truth
-		if v, t = steps[i].find(f, v); t != yes {
+		if v, t = steps[i].find(f, v); t == bad {
+			f.chargeFailure()
+		}
+		if t != yes {
 			return nil, t
 		}
 		f.charge(1)

@@ -88,7 +88,7 @@ func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []celenv.Root, lim
 	if err != nil {
 		return unplanned(p.env, checked, one.semantics.minor)
 	}
-	prog := &Program{val: c.boxed(), slots: one.slots, limit: uint64(limit)}
+	prog := &Program{val: c.boxed(), slots: one.slots, limit: uint64(limit), errorsEnd: one.semantics.has[errorsEnd]}
 	if c.kind == boolKind {
 		prog.test = c.test
 	}

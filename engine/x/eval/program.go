@@ -16,6 +16,8 @@ type Program struct {
 	val   valFunc
 	slots int
 	limit uint64
+	// errorsEnd is set in versions with errorsEnd.
+	errorsEnd bool
 
 	over *OverworkError // set if the program always returns this error
 }

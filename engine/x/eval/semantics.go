@@ -53,23 +53,31 @@ const (
 	goOptionals
 	// anyOr: or() and orValue() of a value that is not an optional return that value.
 	anyOr
+	// errorsEnd: an operand that is an error ends a call or a literal, which is then not charged, except
+	// for ==, !=, and !. Operands to the right are not evaluated. A failing step after ? is charged,
+	// has() of a conditional costs as much as that of a variable, and failing slices have no items.
+	errorsEnd
+	// emptyRanges: macros over values without items, such as '', have the result of an empty list.
+	emptyRanges
 	features
 )
 
 // featureMinors holds the versions that have each feature. A minor version has a feature of cel-go
 // because k8s.io/apiserver requires that release; see its go.mod.
 var featureMinors = [features]minors.Range{
-	affixByReceiver:   minors.Until(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
-	globalMatches:     minors.Since(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
-	optionalSizes:     minors.Since(33), // cel-go 0.23.0, interpreter/runtimecost.go, actualSize
-	fixedEquality:     minors.Since(32), // k8s.io/apiserver 0.32, library/cost.go, CallCost
-	negativeDepths:    minors.Until(37), // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
-	eagerAccumulators: minors.Until(32), // cel-go 0.22.0, interpreter/interpretable.go, evalFold
-	errorSteps:        minors.Until(31), // cel-go 0.20.1, interpreter/attributes.go, absoluteAttribute.Resolve
-	typedRanges:       minors.Until(33), // cel-go 0.23.0, interpreter/interpretable.go, evalFold.Eval
-	lateTypeErrors:    minors.Until(29), // cel-go 0.17.0, interpreter/interpretable.go, evalAnd and evalOr
-	goOptionals:       minors.Until(37), // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
-	anyOr:             minors.Until(37), // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
+	affixByReceiver:   minors.Until(37),                   // cel-go 0.29.0, interpreter/runtimecost.go, costCall
+	globalMatches:     minors.Since(37),                   // cel-go 0.29.0, interpreter/runtimecost.go, costCall
+	optionalSizes:     minors.Range{Since: 33, Until: 38}, // cel-go 0.23.0, interpreter/runtimecost.go, actualSize
+	fixedEquality:     minors.Since(32),                   // k8s.io/apiserver 0.32, library/cost.go, CallCost
+	negativeDepths:    minors.Until(37),                   // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
+	eagerAccumulators: minors.Until(32),                   // cel-go 0.22.0, interpreter/interpretable.go, evalFold
+	errorSteps:        minors.Until(31),                   // cel-go 0.20.1, interpreter/attributes.go, absoluteAttribute.Resolve
+	typedRanges:       minors.Until(33),                   // cel-go 0.23.0, interpreter/interpretable.go, evalFold.Eval
+	lateTypeErrors:    minors.Until(29),                   // cel-go 0.17.0, interpreter/interpretable.go, evalAnd and evalOr
+	goOptionals:       minors.Until(37),                   // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
+	anyOr:             minors.Until(37),                   // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
+	errorsEnd:         minors.Since(38),                   // cel-go 0.33.2, interpreter/interpretable.go, Exec; common/cost/tracker.go
+	emptyRanges:       minors.Since(38),                   // cel-go 0.33.2, interpreter/interpretable.go, evalFold.Exec
 }
 
 // first and last are the minor versions with semantics of their own. Older versions use the first

@@ -52,7 +52,7 @@ func (s *split) read(f *frame) (string, bool) {
 		f.charge(splitCost(f.runes(text)))
 		f.work(len(text))
 	case !s.limited:
-		f.charge(splitCost(1))
+		f.chargeCall(splitCost(1), ok)
 	}
 	return text, ok
 }
@@ -79,7 +79,7 @@ func (s *split) list(f *frame) ([]any, bool) {
 // size returns the number of parts.
 func (s *split) size(f *frame) (int64, bool) {
 	text, ok := s.read(f)
-	f.charge(1)
+	f.chargeCall(1, ok)
 	n := int64(strings.Count(text, s.separator)) + 1
 	if s.n > 0 {
 		n = min(n, s.n)

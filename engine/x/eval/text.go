@@ -25,7 +25,7 @@ func (m *semantics) affix(x, y strFunc, has func(s, t string) bool) testFunc {
 		if byReceiver {
 			f.charge(scanCost(f.sizeOrOne(s, okS)))
 		} else {
-			f.charge(scanCost(f.sizeOrOne(t, okT)))
+			f.chargeCall(scanCost(f.sizeOrOne(t, okT)), okS && okT)
 		}
 		if !okS || !okT {
 			return bad
@@ -37,7 +37,7 @@ func (m *semantics) affix(x, y strFunc, has func(s, t string) bool) testFunc {
 func containsText(x, y strFunc) testFunc {
 	return func(f *frame) truth {
 		s, okS, t, okT := pair(f, x, y)
-		f.charge(scanCost(f.sizeOrOne(s, okS)) * scanCost(f.sizeOrOne(t, okT)))
+		f.chargeCall(scanCost(f.sizeOrOne(s, okS))*scanCost(f.sizeOrOne(t, okT)), okS && okT)
 		if !okS || !okT {
 			return bad
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: both operands are always evaluated and charged before an error is returned, as in
-// cel-go, because the cost depends on it. The first of two errors is returned, so it is saved
+// How it works: before errorsEnd, both operands are evaluated and charged before an error is returned,
+// as in cel-go, because the cost depends on it. The first of two errors is returned, so it is saved
 // before the second operand is evaluated.
 
 // typedCall returns the code of a standard overload whose arguments are typed. It returns nil for
@@ -89,7 +89,7 @@ func (m *semantics) typedBinary(inv *invocation, a, b *code) *code {
 func negate(x intFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		n, ok := x(f)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		if ok && n == math.MinInt64 {
 			f.err = errOverflow
 			return 0, false
@@ -101,7 +101,7 @@ func negate(x intFunc) intFunc {
 func stringSize(x strFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		s, ok := x(f)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		return int64(f.runes(s)), ok
 	}
 }
@@ -109,7 +109,7 @@ func stringSize(x strFunc) intFunc {
 func listSize(x listFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		items, ok := x(f)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		return int64(len(items)), ok
 	}
 }
@@ -119,7 +119,7 @@ var errNullSize = newErr("no such overload: %s", overloads.Size)
 func rawSize(x rawFunc) intFunc {
 	return func(f *frame) (int64, bool) {
 		v, ok := x(f)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		if !ok {
 			return 0, false
 		}
@@ -137,7 +137,7 @@ func rawSize(x rawFunc) intFunc {
 func typeOfRaw(x rawFunc) valFunc {
 	return func(f *frame) ref.Val {
 		v, ok := x(f)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		if !ok {
 			return f.err
 		}
@@ -191,7 +191,7 @@ func order[T int64 | string](r relation, a, b T) truth {
 func orderInts(x, y intFunc, r relation) testFunc {
 	return func(f *frame) truth {
 		a, b, ok := both(f, x, y)
-		f.charge(1)
+		f.chargeCall(1, ok)
 		if !ok {
 			return bad
 		}
@@ -202,7 +202,7 @@ func orderInts(x, y intFunc, r relation) testFunc {
 func orderStrings(x, y strFunc, r relation) testFunc {
 	return func(f *frame) truth {
 		s, okS, t, okT := pair(f, x, y)
-		f.charge(f.errorPairCost(s, okS, t, okT))
+		f.chargeCall(f.errorPairCost(s, okS, t, okT), okS && okT)
 		if !okS || !okT {
 			return bad
 		}
@@ -210,7 +210,8 @@ func orderStrings(x, y strFunc, r relation) testFunc {
 	}
 }
 
-// both evaluates two operands. If both fail, the first error is kept.
+// both evaluates two operands. If both fail, the first error is kept. With errorsEnd, the second one is
+// not evaluated if the first one fails.
 func both[T any](f *frame, x, y func(*frame) (T, bool)) (a, b T, ok bool) {
 	a, okA, b, okB := pair(f, x, y)
 	return a, b, okA && okB
@@ -219,6 +220,9 @@ func both[T any](f *frame, x, y func(*frame) (T, bool)) (a, b T, ok bool) {
 // pair is like both, but tells which operands fail.
 func pair[T any](f *frame, x, y func(*frame) (T, bool)) (a T, okA bool, b T, okB bool) {
 	a, okA = x(f)
+	if !okA && f.errorsEnd {
+		return a, okA, b, okB
+	}
 	err := f.err
 	b, okB = y(f)
 	if !okA {

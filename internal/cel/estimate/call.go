@@ -41,6 +41,9 @@ func (w *walk) call(e ast.Expr) priced {
 		o.args, o.sum = append(o.args, of), o.sum.Add(of.cost)
 	}
 	ids := w.checked.GetOverloadIDs(e.ID())
+	if len(ids) == 0 && w.has[nestedSizes] {
+		return priced{cost: o.sum.Add(checker.FixedCostEstimate(1))}
+	}
 	if len(ids) == 0 || w.ambiguous || w.has[freeOptionalFields] && call.FunctionName() == operators.OptSelect {
 		return priced{}
 	}
@@ -49,7 +52,7 @@ func (w *walk) call(e ast.Expr) priced {
 		of := w.operand(call.Target())
 		o.target, cost = &of, of.cost
 	}
-	if !w.has[entrySizes] && !o.measure() {
+	if w.measuresLate() && !o.measure() {
 		return w.stop()
 	}
 	x := o.price(e, ids)
@@ -57,11 +60,14 @@ func (w *walk) call(e ast.Expr) priced {
 	return x
 }
 
-// operand returns the estimate of an operand. The sizes of operands are those before the operands
-// to the right have been estimated; before entrySizes, those when all have.
+// measuresLate reports whether the sizes of operands are those when all operands have been estimated.
+func (w *walk) measuresLate() bool { return !w.has[entrySizes] || w.has[nestedSizes] }
+
+// operand returns the estimate of an operand. Unless it is measured late, its size is the one before the
+// operands to the right have been estimated.
 func (w *walk) operand(e ast.Expr) operand {
 	x := operand{w.expr(e), e}
-	if w.has[entrySizes] {
+	if !w.measuresLate() {
 		w.measure(&x.priced, e)
 	}
 	return x
@@ -92,19 +98,32 @@ func (o *operands) price(e ast.Expr, ids []string) priced {
 	for _, o.overload = range ids {
 		one := o.estimate()
 		x.cost = x.cost.Union(one.cost)
-		x.size = x.size.union(one.size)
 		if one.entries.known {
 			x.entries = one.entries
 		}
-		if step := stepOf(o.overload); step != "" {
+		step := stepOf(o.overload)
+		if step != "" {
 			list := &o.args[0]
 			if !w.literalPaths && (len(ids) > 1 || list.at.overwritten()) {
 				return w.stop()
 			}
-			x.at = w.step(list.at, step)
-			if w.has[entrySizes] {
-				x.size = size{SizeEstimate: list.entries.val, known: list.entries.known}
+			x.at = w.below(list.at, step)
+		}
+		switch {
+		case w.has[nestedSizes]:
+			if step != "" {
+				one.size = o.args[0].size.entry()
 			}
+			if !one.size.known {
+				one.at = x.at
+				w.measure(&one, e)
+			}
+			x.size = x.size.union(one.size)
+			continue
+		case step != "" && w.has[entrySizes]:
+			x.size = size{SizeEstimate: o.args[0].entries.val, known: o.args[0].entries.known}
+		default:
+			x.size = x.size.union(one.size)
 		}
 		if !w.has[entrySizes] || x.size.known {
 			continue
@@ -152,6 +171,26 @@ func perRune(s checker.SizeEstimate) checker.CostEstimate {
 	return s.MultiplyByCostFactor(common.StringTraversalCostFactor)
 }
 
+// perRune is like the function, for standard functions: with nestedSizes, the cost is exact, and without
+// limit if the size is.
+func (o *operands) perRune(s checker.SizeEstimate) checker.CostEstimate {
+	if o.walk.has[nestedSizes] {
+		return dividedBy(s, 10)
+	}
+	return perRune(s)
+}
+
+// dividedBy returns s divided by n and rounded up.
+func dividedBy(s checker.SizeEstimate, n uint64) checker.CostEstimate {
+	divide := func(m uint64) uint64 {
+		if m == math.MaxUint64 {
+			return m
+		}
+		return m/n + min(m%n, 1)
+	}
+	return checker.CostEstimate{Min: divide(s.Min), Max: divide(s.Max)}
+}
+
 func (o *operands) size(i int) checker.SizeEstimate { return o.args[i].size.orAny() }
 
 // standard returns the estimate of a standard function, as functionCost of checker.Cost does.
@@ -164,7 +203,7 @@ func (o *operands) standard() (x priced) {
 	case overloads.Conditional:
 		yes, no := &o.args[1], &o.args[2]
 		x.cost = o.args[0].cost.Add(yes.cost.Union(no.cost))
-		x.size, x.entries = ranged(o.size(1).Union(o.size(2))), yes.entries.union(no.entries)
+		x.size, x.entries = o.merged(ranged(o.size(1).Union(o.size(2))), 1, 2), yes.entries.union(no.entries)
 		return x
 	case overloads.InList:
 		x.cost = o.size(1).MultiplyByCostFactor(1)
@@ -172,31 +211,40 @@ func (o *operands) standard() (x priced) {
 			x.cost.Max = 1 << 63 // on amd64
 		}
 	case overloads.StartsWithString, overloads.EndsWithString:
-		x.cost = perRune(o.size(0))
+		x.cost = o.perRune(o.size(0))
 	case overloads.ContainsString:
-		x.cost = perRune(o.target.size.orAny()).Multiply(perRune(o.size(0)))
+		x.cost = o.perRune(o.target.size.orAny()).Multiply(o.perRune(o.size(0)))
 	case overloads.Matches:
 		if o.walk.has[globalMatches] {
-			x.cost = matching(o.size(0), o.size(1))
+			x.cost = o.matching(o.size(0), o.size(1))
 		}
 	case overloads.MatchesString:
-		x.cost = matching(o.target.size.orAny(), o.size(0))
+		x.cost = o.matching(o.target.size.orAny(), o.size(0))
 	case overloads.AddString, overloads.AddBytes:
 		x.size, x.entries = ranged(o.size(0).Add(o.size(1))), o.args[0].entries.union(o.args[1].entries)
-		x.cost = perRune(x.size.SizeEstimate)
+		x.cost = o.perRune(x.size.SizeEstimate)
 	case overloads.AddList:
-		x.size, x.entries = ranged(o.size(0).Add(o.size(1))), o.args[0].entries.union(o.args[1].entries)
+		x.size, x.entries = o.merged(ranged(o.size(0).Add(o.size(1))), 0, 1), o.args[0].entries.union(o.args[1].entries)
 	case overloads.StringToBytes:
 		s := o.size(0)
-		x.cost, x.size = perRune(s), ranged(checker.SizeEstimate{Min: s.Min, Max: s.Max * 4})
+		x.cost, x.size = o.perRune(s), ranged(checker.SizeEstimate{Min: s.Min, Max: s.Max * 4})
+		if o.walk.has[nestedSizes] {
+			x.size.Max = s.Multiply(checker.FixedSizeEstimate(4)).Max
+		}
 	case overloads.BytesToString:
 		s := o.size(0)
-		x.cost, x.size = perRune(s), ranged(checker.SizeEstimate{Min: s.Min / 4, Max: s.Max})
+		x.cost, x.size = o.perRune(s), ranged(checker.SizeEstimate{Min: s.Min / 4, Max: s.Max})
+		if o.walk.has[nestedSizes] {
+			x.size.Min = min(dividedBy(s, 4).Min, s.Max)
+		}
 	case overloads.ExtQuoteString:
 		s := o.size(0)
-		x.cost, x.size = perRune(s), ranged(checker.SizeEstimate{Min: s.Min + 2, Max: s.Max*2 + 2})
+		x.cost, x.size = o.perRune(s), ranged(checker.SizeEstimate{Min: s.Min + 2, Max: s.Max*2 + 2})
+		if o.walk.has[nestedSizes] {
+			x.size.Max = s.Add(s).Add(checker.FixedSizeEstimate(2)).Max
+		}
 	case overloads.ExtFormatString:
-		x.cost = perRune(o.target.size.orAny())
+		x.cost = o.perRune(o.target.size.orAny())
 	case overloads.BoolToString, overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.TimestampToString, overloads.DurationToString:
 		if o.walk.shortTexts {
 			x.size = ranged(checker.SizeEstimate{Min: 1, Max: maxScalarText})
@@ -218,4 +266,12 @@ const maxScalarText = 35
 // matching returns the cost of a regular expression match. An empty text has a cost as well.
 func matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
 	return perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(pattern.MultiplyByCostFactor(common.RegexStringLengthCostFactor))
+}
+
+// matching is like the function, for standard functions.
+func (o *operands) matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
+	if o.walk.has[nestedSizes] {
+		return o.perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(dividedBy(pattern, 4))
+	}
+	return matching(text, pattern)
 }

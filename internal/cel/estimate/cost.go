@@ -74,6 +74,9 @@ type size struct {
 	known bool
 	// ofType reports that the size only follows from the type.
 	ofType bool
+	// key and elem are the sizes of the keys of a map and of the entries of a list or map, with
+	// nestedSizes; nil if not known.
+	key, elem *size
 }
 
 func fixed(n uint64) size { return size{SizeEstimate: checker.FixedSizeEstimate(n), known: true} }
@@ -88,10 +91,19 @@ func (s size) orAny() checker.SizeEstimate {
 	return checker.UnknownSizeEstimate()
 }
 
+func (s size) orUnknown() size {
+	if s.known {
+		return s
+	}
+	return unknown()
+}
+
 // union returns the range of both sizes, or the one that is known.
 func (s size) union(other size) size {
 	if s.known && other.known {
-		return ranged(s.Union(other.SizeEstimate))
+		u := ranged(s.Union(other.SizeEstimate))
+		u.key, u.elem = unionOf(s.key, other.key), unionOf(s.elem, other.elem)
+		return u
 	}
 	if s.known {
 		return s
@@ -119,6 +131,7 @@ type priced struct {
 	size    size
 	entries entries
 	at      destination
+	parts   []operand // of a list or map, with nestedSizes
 }
 
 // stop ends the walk, because a path may have been overwritten.
@@ -207,8 +220,12 @@ func (w *walk) measure(x *priced, e ast.Expr) {
 	if x.size.known {
 		return
 	}
+	if w.has[nestedSizes] {
+		x.size = w.nested(x, e)
+		return
+	}
 	if d := w.declared(x.at); d != nil {
-		x.size = ranged(checker.SizeEstimate{Max: uint64(d.MaxSize())})
+		x.size = atMost(d)
 		return
 	}
 	if w.scalar(w.checked.GetType(e.ID())) {
@@ -234,9 +251,13 @@ func (w *walk) scalar(t *celtypes.Type) bool {
 	case celtypes.BoolKind, celtypes.DoubleKind, celtypes.DurationKind, celtypes.IntKind, celtypes.TimestampKind, celtypes.UintKind:
 		return true
 	case celtypes.TypeKind:
-		return w.has[typeScalars]
+		return w.has[nestedSizes]
 	case celtypes.OpaqueKind:
-		return w.has[optionalScalars] && t.TypeName() == "optional_type" && w.scalar(t.Parameters()[0])
+		if !w.has[optionalScalars] || t.TypeName() != "optional_type" {
+			return false
+		}
+		of := t.Parameters()[0]
+		return w.scalar(of) && !(w.has[nestedSizes] && of.Kind() == celtypes.OpaqueKind)
 	}
 	return false
 }
@@ -249,13 +270,17 @@ func (w *walk) field(e ast.Expr) priced {
 		if w.has[presenceCost] {
 			x.cost = x.cost.Add(checker.FixedCostEstimate(common.SelectAndIdentCost))
 		}
+		if w.has[nestedSizes] {
+			x.cost = x.cost.Add(branches(sel.Operand()))
+			x.at = w.below(of.at, name)
+		}
 		return x
 	}
 	kind := w.checked.GetType(sel.Operand().ID()).Kind()
-	if w.has[everySelection] || kind == celtypes.MapKind || kind == celtypes.StructKind || kind == celtypes.TypeParamKind {
+	if w.has[nestedSizes] || kind == celtypes.MapKind || kind == celtypes.StructKind || kind == celtypes.TypeParamKind {
 		x.cost = x.cost.Add(checker.FixedCostEstimate(common.SelectAndIdentCost))
 	}
-	x.at = w.step(of.at, name)
+	x.at = w.below(of.at, name)
 	return x
 }
 
@@ -265,6 +290,9 @@ var noSizes = checker.SizeEstimate{Min: math.MaxUint64}
 func (w *walk) list(e ast.Expr) priced {
 	items := e.AsList().Elements()
 	x := priced{cost: checker.FixedCostEstimate(common.ListCreateBaseCost), size: fixed(uint64(len(items)))}
+	if w.has[nestedSizes] {
+		return w.literalOf(x.cost, items)
+	}
 	sizes := noSizes
 	if len(items) == 0 {
 		sizes.Min = 0
@@ -283,6 +311,13 @@ func (w *walk) list(e ast.Expr) priced {
 func (w *walk) mapping(e ast.Expr) priced {
 	all := e.AsMap().Entries()
 	x := priced{cost: checker.FixedCostEstimate(common.MapCreateBaseCost), size: fixed(uint64(len(all)))}
+	if w.has[nestedSizes] {
+		parts := make([]ast.Expr, 0, 2*len(all))
+		for _, entry := range all {
+			parts = append(parts, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
+		}
+		return w.literalOf(x.cost, parts)
+	}
 	keys, values := noSizes, noSizes
 	if len(all) == 0 {
 		keys.Min, values.Min = 0, 0
@@ -297,6 +332,19 @@ func (w *walk) mapping(e ast.Expr) priced {
 	}
 	if w.has[entrySizes] {
 		x.entries = entries{celtypes.MapKind, keys, values, true}
+	}
+	return x
+}
+
+// literalOf returns the estimate of a list or map, which is measured later.
+func (w *walk) literalOf(cost checker.CostEstimate, parts []ast.Expr) priced {
+	x := priced{cost: cost, parts: make([]operand, 0, len(parts))}
+	for _, part := range parts {
+		of := w.expr(part)
+		if !w.literalPaths && of.at.overwritten() {
+			return w.stop()
+		}
+		x.cost, x.parts = x.cost.Add(of.cost), append(x.parts, operand{of, part})
 	}
 	return x
 }

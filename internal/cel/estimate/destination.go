@@ -38,6 +38,14 @@ func (w *walk) step(p destination, name string) destination {
 	return to
 }
 
+// below is like step, but with nestedSizes, only a value at a path has a path below.
+func (w *walk) below(p destination, name string) destination {
+	if w.has[nestedSizes] && p.steps == 0 {
+		return destination{}
+	}
+	return w.step(p, name)
+}
+
 // declared returns the declaration of p, or nil if nothing is declared.
 func (w *walk) declared(p destination) Declaration {
 	if !w.literalPaths {
@@ -97,8 +105,11 @@ func (x *priced) declaration() Declaration {
 		return nil
 	}
 	d := sized{max: x.size.Max}
-	if x.entries.known && x.entries.val.Max <= math.MaxInt64 {
+	switch {
+	case x.entries.known && x.entries.val.Max <= math.MaxInt64:
 		d.entry = &sized{max: x.entries.val.Max}
+	case x.size.elem != nil && x.size.elem.Max <= math.MaxInt64:
+		d.entry = &sized{max: x.size.elem.Max}
 	}
 	return d
 }

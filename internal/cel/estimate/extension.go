@@ -19,33 +19,58 @@ func sets(factor float64) price {
 	}
 }
 
-func newList(factor float64, of checker.SizeEstimate) (priced, bool) {
-	cost := of.MultiplyByCostFactor(factor).Add(checker.FixedCostEstimate(1 + common.ListCreateBaseCost))
-	return priced{cost: cost, size: ranged(of)}, true
+// newList returns the estimate of a function that creates a list of the given size, whose items have the
+// size elem if it is not nil.
+func newList(factor float64, of checker.SizeEstimate, elem *size) (priced, bool) {
+	x := priced{cost: of.MultiplyByCostFactor(factor).Add(checker.FixedCostEstimate(1 + common.ListCreateBaseCost)), size: ranged(of)}
+	x.size.elem = elem
+	return x, true
 }
 
 func slice(o *operands) (priced, bool) {
 	start, end := o.integer(0, 0), o.integer(1, o.receiver().Max)
-	return newList(1, checker.FixedSizeEstimate(end-start))
+	return newList(1, checker.FixedSizeEstimate(end-start), o.target.size.elem)
 }
 
 func flattened(o *operands) (priced, bool) {
 	depth := uint64(1)
 	if len(o.args) == 1 {
 		depth = o.integer(0, math.MaxUint)
+		if o.walk.has[nestedSizes] && isNegative(o.args[0].expr) {
+			depth = math.MaxUint
+		}
 	}
-	return newList(float64(depth), o.receiver())
+	return newList(float64(depth), o.receiver(), o.target.size.elem)
 }
 
 func range_(o *operands) (priced, bool) {
-	return newList(1, checker.FixedSizeEstimate(o.integer(0, math.MaxUint)))
+	var elem *size
+	if o.walk.has[nestedSizes] {
+		elem = new(size)
+		*elem = fixed(1)
+	}
+	return o.exactly(newList(1, checker.FixedSizeEstimate(o.integer(0, math.MaxUint)), elem))
 }
 
-func reversed(o *operands) (priced, bool) { return newList(1, o.receiver()) }
+func reversed(o *operands) (priced, bool) {
+	return o.exactly(newList(1, o.receiver(), o.target.size.elem))
+}
+
+// exactly returns the estimate of a new list. With nestedSizes, its cost is not rounded.
+func (o *operands) exactly(x priced, ok bool) (priced, bool) {
+	if o.walk.has[nestedSizes] {
+		x.cost = checker.CostEstimate{Min: x.size.Min, Max: x.size.Max}.Add(checker.FixedCostEstimate(1 + common.ListCreateBaseCost))
+	}
+	return x, ok
+}
 
 func distinct(o *operands) (priced, bool) {
 	s := o.receiver()
-	return newList(2, s.Multiply(s))
+	factor := 2.0
+	if k := parameter(o.typeOf(o.target), 0).Kind(); o.walk.has[nestedSizes] && (k == celtypes.StringKind || k == celtypes.BytesKind) {
+		factor += common.StringTraversalCostFactor
+	}
+	return newList(factor, s.Multiply(s), o.target.size.elem)
 }
 
 // sorted is the estimate of a sort of a list, or of a sort by the keys in the argument.
@@ -58,7 +83,7 @@ func sorted(o *operands) (priced, bool) {
 	if strings.HasPrefix(o.overload, "list_string_") || strings.HasPrefix(o.overload, "list_bytes_") {
 		factor += common.StringTraversalCostFactor
 	}
-	return newList(factor, s.Multiply(s))
+	return newList(factor, s.Multiply(s), o.target.size.elem)
 }
 
 // comparable holds the types of the elements that lists are sorted by.
@@ -88,4 +113,12 @@ func (o *operands) integer(i int, other uint64) uint64 {
 		return other
 	}
 	return uint64(max(n, 0))
+}
+
+func isNegative(e ast.Expr) bool {
+	if e.Kind() != ast.LiteralKind {
+		return false
+	}
+	n, ok := e.AsLiteral().(celtypes.Int)
+	return ok && n < 0
 }

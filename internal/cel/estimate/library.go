@@ -57,6 +57,9 @@ var libraries = []struct {
 	// Values of the libraries' types are equal at a fixed cost since k8s.io/apiserver 0.32.
 	{in: minors.Since(32), functions: []string{"_==_"}, price: equal},
 
+	// cel-go's macros of two variables.
+	{in: minors.Since(38), functions: []string{"cel.@mapInsert"}, price: inserted},
+
 	// cel-go's ext/sets.go.
 	{overloads: []string{"list_sets_contains_list", "list_sets_intersects_list"}, price: sets(1)},
 	{overloads: []string{"list_sets_equivalent_list"}, price: sets(2)},
@@ -187,7 +190,7 @@ func contained(ofString string, masks bool) price {
 		}
 		if o.overload == ofString {
 			s := o.argument(0)
-			x.cost = x.cost.Add(checker.CostEstimate(s).MultiplyByCostFactor(common.StringTraversalCostFactor))
+			x.cost = x.cost.Add(s.MultiplyByCostFactor(common.StringTraversalCostFactor))
 		}
 		return x, true
 	}

@@ -27,10 +27,10 @@ const (
 	entrySizes feature = iota
 	// optionalScalars: an optional of a scalar has size 1.
 	optionalScalars
-	// typeScalars: a type has size 1.
-	typeScalars
-	// everySelection: a selection costs 1 whatever its operand is.
-	everySelection
+	// nestedSizes: the sizes of entries are known at every level, and operands are measured after all of
+	// them have been estimated. Only a value at a path has a path below. A type has size 1. Every
+	// selection costs 1, and has() depends on the branches of a conditional.
+	nestedSizes
 	// loopSizes: each macro has the size of its range. Since entrySizes, only those that return
 	// lists and maps have it.
 	loopSizes
@@ -52,8 +52,7 @@ const (
 var featureMinors = [features]minors.Range{
 	entrySizes:         minors.Since(33), // cel-go 0.23.0, checker/cost.go
 	optionalScalars:    minors.Since(33), // cel-go 0.23.0, checker/cost.go, isScalar
-	typeScalars:        minors.Since(38), // cel-go 0.33.2, common/cost/estimator.go, isScalar
-	everySelection:     minors.Since(38), // cel-go 0.33.2, common/cost/estimator.go, costSelect
+	nestedSizes:        minors.Since(38), // cel-go 0.33.2, common/cost/estimator.go
 	loopSizes:          minors.Since(30), // cel-go 0.17.8, checker/cost.go, costComprehension
 	globalMatches:      minors.Since(37), // cel-go 0.29.0, checker/cost.go, functionCost
 	presenceCost:       minors.Until(29), // k8s.io/apiserver 0.29, environment/base.go, PresenceTestHasCost

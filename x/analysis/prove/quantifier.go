@@ -96,7 +96,7 @@ func (w *formula) quantified(key string, ranges []alt, every bool, body func(*pl
 }
 
 // maxInstances limits how many elements are constrained by macros.
-const maxInstances = 2000
+const maxInstances = 250
 
 // instantiate applies each macro to the known elements. This can create more macros and elements.
 // It stops at the limit.

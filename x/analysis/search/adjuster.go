@@ -26,9 +26,6 @@ type adjuster struct {
 	r      *rule
 	in     instance
 	wants  map[string]textWant // wanted strings by handle, for this round
-	known  map[string]textWant // wanted strings by schema path, for the whole search
-	// repairing is set if the rule should become true, as all rules that are not the target.
-	repairing bool
 	// fuel limits the steps of a change.
 	fuel int
 	// quiet disables trying sample values, because the caller does that itself.

@@ -126,20 +126,6 @@ func (b *adjuster) fill(p objectPath) bool {
 	return ok
 }
 
-// where returns the handle's schema path, with [*] for list indexes.
-func (h handle) where() string {
-	steps := slices.Clone(h.path)
-	for i := range steps {
-		if steps[i].Item {
-			steps[i] = engine.Step{Any: true}
-		}
-	}
-	if h.key {
-		steps[len(steps)-1] = engine.Step{Name: "?"}
-	}
-	return engine.FormatPath(steps)
-}
-
 // id returns a string that identifies the handle within a candidate.
 func (h handle) id() string {
 	var b strings.Builder

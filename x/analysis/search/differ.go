@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 )
 
 // differ changes a part until the comparison that contains it, whole, has the opposite result. It
@@ -45,41 +43,12 @@ func (b *adjuster) otherwise(e ast.Expr, sc *scope) bool {
 		if at := sc.find(e.AsIdent()); at != nil && at.of.from != nil {
 			return b.otherwise(at.of.from, at.of.in)
 		}
-	case ast.CallKind:
-		if b.otherwiseCall(e, sc, now) {
-			return true
-		}
 	}
 	if now == celtypes.True || now == celtypes.False {
 		return b.truth(e, sc, now == celtypes.False)
 	}
 	handles := b.handles(e, sc)
 	return len(handles) > 0 && b.perturb(handles[b.m.rng.IntN(len(handles))])
-}
-
-func (b *adjuster) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
-	call := e.AsCall()
-	switch call.FunctionName() {
-	case operators.Conditional:
-		return b.otherwise(call.Args()[b.branch(call, sc)], sc)
-	case "size":
-		n, ok := now.(celtypes.Int)
-		if !ok || n > maxItems {
-			return false
-		}
-		to := int(n) + 1
-		if n > 0 && b.m.rng.IntN(2) == 0 {
-			to = int(n) - 1
-		}
-		return b.size(operandOf(call), sc, to, to)
-	}
-	if s, ok := now.(celtypes.String); ok {
-		if shape := shapes[call.FunctionName()]; shape != "" {
-			other, ok := b.m.texts.one(textWant{match: []string{shape}, avoid: []string{exactly(string(s))}, min: 1, max: -1}, b.m.rng)
-			return ok && b.equalCall(e, sc, other)
-		}
-	}
-	return false
 }
 
 // perturb changes a value, or a value inside it, and reports whether it did.
@@ -98,35 +67,13 @@ func (b *adjuster) perturb(h handle) bool {
 	case map[string]any:
 		return b.perturbObject(h, v)
 	case []any:
-		return b.perturbList(h, v)
+		return b.add(h.objectPath) || len(v) > 0 && b.w.drop(h.item(b.m.rng.IntN(len(v))))
 	case int64, float64, string, bool:
 		if s, ok := v.(string); ok && b.m.rng.IntN(8) > 0 && b.textAt(h, textWant{avoid: []string{exactly(s)}, max: -1}) {
 			return true
 		}
 		other := b.m.unlike(h.node, v, func(o any) bool { return !equalJSON(o, v) })
 		return !equalJSON(other, v) && b.assign(h, other)
-	}
-	return false
-}
-
-func (b *adjuster) perturbList(h handle, list []any) bool {
-	way := b.m.rng.IntN(3)
-	for range 3 {
-		switch way {
-		case 0:
-			if b.add(h.objectPath) {
-				return true
-			}
-		case 1:
-			if len(list) > 0 && b.w.drop(h.item(b.m.rng.IntN(len(list)))) {
-				return true
-			}
-		case 2:
-			if len(list) > 0 && b.perturb(handle{objectPath: h.item(b.m.rng.IntN(len(list)))}) {
-				return true
-			}
-		}
-		way = (way + 1) % 3
 	}
 	return false
 }

@@ -30,7 +30,8 @@ func (b *adjuster) equal(e ast.Expr, sc *scope, v any) bool {
 			return b.equalBinding(at.of, v)
 		}
 	case ast.ComprehensionKind:
-		return b.equalMacro(e, sc, v)
+		want, ok := v.(bool)
+		return ok && b.truth(e, sc, want)
 	case ast.ListKind:
 		want, ok := v.([]any)
 		items := e.AsList().Elements()
@@ -60,29 +61,10 @@ func (b *adjuster) equalBinding(of binding, v any) bool {
 	case of.from != nil:
 		return b.equal(of.from, of.in, v)
 	case of.list != nil:
-		if s, ok := v.(string); ok && b.throughPart(of.list, of.in, of.index, oneText(s)) {
-			return true
-		}
-		return b.equalElement(of.list, of.in, of.index, v)
+		s, ok := v.(string)
+		return ok && b.throughPart(of.list, of.in, of.index, oneText(s))
 	}
 	return of.val != nil && equalJSON(expr.Native(of.val), v)
-}
-
-func (b *adjuster) equalMacro(e ast.Expr, sc *scope, v any) bool {
-	if want, ok := v.(bool); ok {
-		return b.truth(e, sc, want)
-	}
-	want, ok := v.([]any)
-	if !ok || !b.size(e, sc, len(want), len(want)) {
-		return false
-	}
-	elements := b.elements(e, sc)
-	for i := range min(len(want), len(elements)) {
-		if !b.equalBinding(elements[i], want[i]) {
-			return false
-		}
-	}
-	return len(elements) == len(want)
 }
 
 func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
@@ -93,7 +75,7 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 		now, ok := b.native(e, sc)
 		return ok && equalJSON(now, v)
 	}
-	switch name := call.FunctionName(); name {
+	switch call.FunctionName() {
 	case operators.Conditional:
 		return b.conditional(args, sc, func(branch ast.Expr) bool { return b.equal(branch, sc, v) })
 	case operators.Negate:
@@ -109,9 +91,6 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 	case "lowerAscii", "upperAscii", "trim", "substring", "find", operators.Index:
 		if s, ok := v.(string); ok && b.throughUntil(e, sc, oneText(s), done) {
 			return true
-		}
-		if name == operators.Index {
-			return b.equalIndex(args, sc, v)
 		}
 	case "int", "double", "uint":
 		if s, ok := textOf(v); ok && b.isText(operand) {
@@ -203,23 +182,4 @@ func (b *adjuster) joined(call ast.CallExpr, sc *scope, parts []any) string {
 		texts[i], _ = p.(string)
 	}
 	return strings.Join(texts, by)
-}
-
-// equalIndex sets a part of a string that is split, or an element of a list, and reports whether
-// it set anything.
-func (b *adjuster) equalIndex(args []ast.Expr, sc *scope, v any) bool {
-	at, ok := b.native(args[1], sc)
-	i, isInt := at.(int64)
-	return ok && isInt && i >= 0 && i <= maxItems && b.equalElement(args[0], sc, int(i), v)
-}
-
-func (b *adjuster) equalElement(of ast.Expr, sc *scope, i int, v any) bool {
-	now, _ := b.native(of, sc)
-	list, _ := now.([]any)
-	list = append([]any(nil), list...)
-	for len(list) <= i {
-		list = append(list, "a")
-	}
-	list[i] = v
-	return b.equal(of, sc, list)
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -89,37 +88,6 @@ func (m *maker) collect(f *facts, v *schema.ValueValidation) {
 			}
 		}
 		m.add(f, &v.OneOf[chosen])
-	}
-	if v.Not != nil {
-		m.not(f, v.Not)
-	}
-}
-
-// not adds constraints that violate v.
-func (m *maker) not(f *facts, v *nested) {
-	if len(v.Required) > 0 {
-		f.exclude(v.Required[m.rng.IntN(len(v.Required)):][:1])
-	}
-	if v.Pattern != "" {
-		f.text.avoid = append(f.text.avoid, v.Pattern)
-	}
-	for i := range v.AnyOf {
-		m.not(f, &v.AnyOf[i])
-	}
-	if v.Not != nil {
-		m.add(f, v.Not)
-	}
-	for _, e := range v.Enum {
-		if s, ok := e.Object.(string); ok {
-			f.text.avoid = append(f.text.avoid, exactly(s))
-		}
-	}
-	if len(v.Enum) > 0 {
-		bad := make([]any, len(v.Enum))
-		for i, e := range v.Enum {
-			bad[i] = e.Object
-		}
-		f.enum = slices.DeleteFunc(slices.Clone(f.enum), scalars(bad).has)
 	}
 }
 
@@ -255,15 +223,4 @@ func (f *facts) fits(v float64) bool {
 		return false
 	}
 	return f.multipleOf == 0 || math.Mod(v, f.multipleOf) == 0
-}
-
-// constrained returns the sorted names of the properties that validations in deeper mention.
-func (f *facts) constrained() []string {
-	names := map[string]bool{}
-	for _, v := range f.deeper {
-		for name := range v.Properties {
-			names[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }

@@ -85,7 +85,6 @@ func (b *adjuster) failMacro(e ast.Expr, sc *scope) {
 		elements := b.elements(l.Over, sc)
 		for _, i := range b.m.rng.Perm(len(elements)) {
 			if b.fail(l.Body, l.enter(b, sc, elements[i])) {
-				b.unsettle(l, sc, i)
 				return
 			}
 			if b.spent() {
@@ -94,23 +93,6 @@ func (b *adjuster) failMacro(e ast.Expr, sc *scope) {
 		}
 		if try == 0 && !b.grow(l.Over, sc) {
 			return
-		}
-	}
-}
-
-// unsettle drops other elements that would determine the result of all or exists despite the
-// failure.
-func (b *adjuster) unsettle(l loop, sc *scope, failed int) {
-	if l.Settled == nil {
-		return
-	}
-	elements := b.elements(l.Over, sc)
-	for i := len(elements) - 1; i >= 0; i-- {
-		if i == failed {
-			continue
-		}
-		if inner := l.enter(b, sc, elements[i]); b.eval(l.Body, inner) == l.Settled {
-			b.dropElement(elements[i])
 		}
 	}
 }
@@ -137,7 +119,7 @@ func (b *adjuster) failCall(e ast.Expr, sc *scope) {
 		}
 		b.conditional(args, sc, func(branch ast.Expr) bool { return b.fail(branch, sc) })
 	case operators.Index:
-		b.failIndex(e, sc)
+		b.failChain(e, sc)
 	case operators.Divide, operators.Modulo:
 		if !b.equal(args[1], sc, int64(0)) || !b.fails(e, sc) {
 			b.failOperands(e, sc)
@@ -151,37 +133,11 @@ func (b *adjuster) failCall(e ast.Expr, sc *scope) {
 	}
 }
 
-// failIndex removes the key or item that an index refers to.
-func (b *adjuster) failIndex(e ast.Expr, sc *scope) {
-	args := e.AsCall().Args()
-	switch at := b.eval(args[1], sc).(type) {
-	case celtypes.Int:
-		if at >= 0 && at <= maxItems && b.size(args[0], sc, 0, int(at)) && b.fails(e, sc) {
-			return
-		}
-	case celtypes.String:
-		if h, ok := b.locate(args[0], sc); ok && !h.key {
-			b.ensure(h.objectPath)
-			if b.w.drop(h.field(string(at))); b.fails(e, sc) {
-				return
-			}
-		}
-	}
-	b.failChain(e, sc)
-}
-
 func (b *adjuster) failOperands(e ast.Expr, sc *scope) {
 	call := e.AsCall()
 	parts := call.Args()
 	if call.IsMemberFunction() {
 		parts = append([]ast.Expr{call.Target()}, parts...)
-	}
-	switch call.FunctionName() {
-	case "int", "uint", "double", "duration", "timestamp", "quantity", "url", "ip", "cidr", "semver", "isSorted", "substring", "charAt",
-		"min", "max", "sum", operators.Add, operators.Subtract, operators.Multiply, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
-		if b.m.rng.IntN(2) == 0 && b.sampleOutcome(e, sc, func() bool { return b.fails(e, sc) }) {
-			return
-		}
 	}
 	for _, part := range shuffled(parts, b.m.rng) {
 		before := b.w.clone()

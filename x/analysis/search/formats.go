@@ -43,15 +43,6 @@ var formats = map[string]string{
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8})*$`,
 }
 
-// wellFormed holds patterns of strings for which a function is true. They match more strings than
-// formats do, because other rules may add requirements.
-var wellFormed = map[string][]string{
-	"isURL":      {`^https?://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`, `^[a-z]+://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`},
-	"isIP":       {`^((10|192|127|169|224)\.(0|16|168|254)\.[0-9]\.[0-9]|(fd0[0-9]|fe80|ff02|2001:db8)::[0-9a-f]{1,3}|::1|2001:0db8(:[0-9a-f]{4}){6})$`},
-	"isCIDR":     {`^(10\.[0-9]\.0\.0/(16|24|3[0-2])|192\.168\.[0-9]\.0/2[4-9]|10\.0\.0\.0/8|fd0[0-9]::/(16|48|64|112|12[0-8])|2001:db8::/(32|64)|0\.0\.0\.0/0|::/0|2001:0db8(:[0-9a-f]{4}){6}/128)$`},
-	"isQuantity": {`^[0-9]{1,18}(\.[0-9])?(m|k|Ki|M|Mi|G|Gi)?$`},
-}
-
 // shapes holds patterns of the strings that a function can return.
 var shapes = map[string]string{
 	"getScheme":      `^[a-z]+$`,

@@ -88,9 +88,6 @@ func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 
 // each makes the body evaluate to want for all elements. It drops elements for which that fails.
 func (b *adjuster) each(l loop, sc *scope, want bool) {
-	if want && b.eachPart(l, sc) {
-		return
-	}
 	elements := b.elements(l.Over, sc)
 	for i := len(elements) - 1; i >= 0; i-- { // backwards, because dropping moves later elements
 		inner := l.enter(b, sc, elements[i])

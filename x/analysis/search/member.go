@@ -11,15 +11,9 @@ import (
 func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	x, of := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	if !want {
-		if b.m.rng.IntN(2) == 0 && b.expel(x, of, sc) && b.is(e, sc, false) {
-			return
-		}
 		if !b.differ(x, sc, e) {
 			b.expel(x, of, sc)
 		}
-		return
-	}
-	if b.m.rng.IntN(3) == 0 && b.admit(x, of, sc) {
 		return
 	}
 	all := elementsOf(b.eval(of, sc))

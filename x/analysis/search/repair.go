@@ -115,7 +115,6 @@ func (h *solver) repairRule(w *candidate, c complaint, times int) {
 			continue
 		}
 		b := h.newAdjuster(w, r, in)
-		b.repairing = true
 		if h.maker.rng.IntN(8) == 0 || times > 6 && h.maker.rng.IntN(2) == 0 {
 			if h.remove(b, in.self) {
 				return // later items have moved
@@ -172,19 +171,11 @@ func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 		w.drop(p)
 		return
 	}
-	v, ok := w.get(p)
-	if !ok {
+	if !hasPath(w, p) {
 		b.ensure(p)
-		return
+	} else if fresh := h.maker.value(p.node, h.validations(p), 0); fresh != nil {
+		w.put(p, fresh)
 	}
-	more := h.validations(w, p)
-	if times > 4 {
-		if fresh := h.maker.value(p.node, more, 0); fresh != nil {
-			w.put(p, fresh)
-		}
-		return
-	}
-	h.fix(b, p, v, more)
 }
 
 // pathOf returns the path to which a cause points.
@@ -202,7 +193,7 @@ func (h *solver) pathOf(w *candidate, c complaint) (objectPath, bool) {
 
 // validations returns the validations for p from allOf, anyOf, and oneOf of its parents.
 // Alternatives are chosen randomly.
-func (h *solver) validations(w *candidate, p objectPath) (more []*nested) {
+func (h *solver) validations(p objectPath) (more []*nested) {
 	at := objectPath{old: p.old, node: h.root}
 	for _, s := range p.path {
 		f := h.maker.facts(at.node, more)
@@ -214,83 +205,4 @@ func (h *solver) validations(w *candidate, p objectPath) (more []*nested) {
 		at = at.step(s)
 	}
 	return more
-}
-
-// fix changes a value as little as necessary to satisfy its schema.
-func (h *solver) fix(b *adjuster, p objectPath, v any, more []*nested) {
-	f := h.maker.facts(p.node, more)
-	switch v := v.(type) {
-	case map[string]any:
-		h.fixObject(b, p, v, f)
-	case []any:
-		h.fixList(b, p, v, f)
-	default:
-		if fresh := h.maker.value(p.node, more, 0); fresh != nil {
-			b.w.put(p, fresh)
-		}
-	}
-}
-
-func (h *solver) fixObject(b *adjuster, p objectPath, v map[string]any, f *facts) {
-	for _, name := range f.required {
-		if _, ok := v[name]; !ok {
-			if fresh := h.maker.value(p.node.field(name), f.below(name), 0); fresh != nil {
-				b.w.put(p.field(name), fresh)
-			}
-		}
-	}
-	for _, name := range sortedKeys(v) {
-		at := p.field(name)
-		switch {
-		case f.excluded[name] && !h.needed(at):
-			b.w.drop(at)
-		case f.maxProperties >= 0 && len(v) > f.maxProperties && b.optional(at) && !h.needed(at):
-			b.w.drop(at)
-		}
-	}
-	for _, name := range f.constrained() {
-		if below, ok := b.w.get(p.field(name)); ok {
-			h.fix(b, p.field(name), below, f.below(name))
-		}
-	}
-	for _, name := range shuffled(p.node.names(), h.maker.rng) {
-		if len(v) >= f.minProperties {
-			break
-		}
-		if !f.excluded[name] {
-			b.ensure(p.field(name))
-		}
-	}
-	if p.node.isMap() {
-		for range f.minProperties - len(v) {
-			if b.m.left <= 0 || b.m.work.Empty() {
-				break
-			}
-			b.add(p)
-		}
-	}
-	if p.node.s != nil && p.node.s.XEmbeddedResource {
-		embedded(v)
-	}
-}
-
-func (h *solver) fixList(b *adjuster, p objectPath, list []any, f *facts) {
-	out := itemsOf(p.node, []any{})
-	for _, item := range list {
-		if f.maxItems >= 0 && len(out.items) >= f.maxItems {
-			break
-		}
-		if !out.takes(item) {
-			if item = h.maker.distinguish(out, item, p.node); !out.takes(item) {
-				continue
-			}
-		}
-		out.add(item)
-	}
-	for n := len(out.items); n < f.minItems; n++ {
-		if h.maker.another(out, p.node, f, 0); len(out.items) <= n {
-			break
-		}
-	}
-	b.w.put(p, out.items)
 }

@@ -168,11 +168,6 @@ func (b *adjuster) candidateText(h handle, known []any) (any, bool) {
 		pool = append(pool, usual...)
 	}
 	fitting := slices.DeleteFunc(pool, func(s string) bool { return !b.m.texts.has(f.text, s) })
-	if before, ok := b.wants[h.id()]; ok {
-		if both := slices.DeleteFunc(slices.Clone(fitting), func(s string) bool { return !b.m.texts.has(before, s) }); len(both) > 0 && rng.IntN(4) > 0 {
-			fitting = both
-		}
-	}
 	if len(fitting) == 0 || rng.IntN(5) == 0 {
 		return b.m.texts.one(f.text, rng)
 	}

@@ -32,7 +32,7 @@ type Config struct {
 const cheapSteps = 50
 
 // DefaultSteps is the default of Config.Steps. It takes about a second for most CRDs.
-const DefaultSteps = 2000
+const DefaultSteps = 1000
 
 // Want is a wanted outcome.
 type Want string
@@ -206,9 +206,11 @@ func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*
 	return &Question{solver: h}, nil
 }
 
-// Try starts a single object, which is enough for most rules. It returns nil if that object does not lead to
-// an answer.
-func (q *Question) Try() (*Answer, error) { return q.start(1) }
+// quickAttempts is the number of objects that Try starts.
+const quickAttempts = 4
+
+// Try starts few objects, which is enough for most rules. It returns nil if none of them leads to an answer.
+func (q *Question) Try() (*Answer, error) { return q.start(quickAttempts) }
 
 // Find returns the answer. It continues after a Try without an answer.
 func (q *Question) Find() (*Answer, error) { return q.start(math.MaxInt) }
@@ -242,7 +244,8 @@ func (s *Search) newSolver(ctx context.Context, question string, steps int) *sol
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
 	meter := s.work.Within(work.QuestionLimit)
-	h := &solver{Search: s, other: s.cfg.OtherForm, ctx: ctx, work: meter, maker: &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}, known: map[string]textWant{}}
+	m := &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}
+	h := &solver{Search: s, other: s.cfg.OtherForm, ctx: ctx, work: meter, maker: m}
 	h.oracle = h.newOracle(steps)
 	return h
 }

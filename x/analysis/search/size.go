@@ -24,10 +24,6 @@ func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 			return b.conditional(call.Args(), sc, func(branch ast.Expr) bool { return b.size(branch, sc, lo, hi) })
 		case "split":
 			return b.sizeSplit(e, sc, lo, hi)
-		case "findAll":
-			if len(call.Args()) == 1 {
-				return b.sizeFound(call, sc, lo, hi)
-			}
 		}
 	}
 	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)

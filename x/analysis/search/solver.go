@@ -30,9 +30,8 @@ type solver struct {
 	differences *differences
 	// second is the first candidate that has the outcome but also other causes.
 	second *candidate
-	// wants holds the required strings of the current attempt, by handle; known those that repairs
-	// required, by schema path.
-	wants, known map[string]textWant
+	// wants holds the required strings of the current attempt, by handle.
+	wants map[string]textWant
 	// stuck counts how often each complaint occurred in the current attempt.
 	stuck map[string]int
 }
@@ -245,30 +244,10 @@ func (h *solver) aim(w *candidate) {
 			return
 		}
 	}
-	if h.want == Accepted {
-		return
-	}
-	if h.showing(w) {
-		h.change(w, at)
+	if h.want == Accepted || h.showing(w) {
 		return
 	}
 	h.steer(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
-}
-
-// change makes the value at a path of a rule differ from its old value, because ratcheting
-// ignores violations in unchanged values.
-func (h *solver) change(w *candidate, at []instance) {
-	if h.want != Rejected || h.rule.usesOld() {
-		return
-	}
-	for _, in := range at {
-		now, _ := w.get(in.self)
-		if before, _ := w.get(in.before); !in.hasOld || !equalJSON(now, before) {
-			return
-		}
-	}
-	in := at[h.maker.rng.IntN(len(at))]
-	h.newAdjuster(w, h.rule, in).perturb(handle{objectPath: in.self})
 }
 
 // steer changes the candidate so that a rule has the wanted outcome at a path.
@@ -287,7 +266,7 @@ func (h *solver) steer(w *candidate, r *rule, in instance, want Want) {
 
 func (h *solver) newAdjuster(w *candidate, r *rule, in instance) *adjuster {
 	h.maker.left = maxValues
-	return &adjuster{ctx: h.ctx, s: h.Search, oracle: h.oracle, m: h.maker, w: w, r: r, in: in, wants: h.wants, known: h.known, fuel: fuel}
+	return &adjuster{ctx: h.ctx, s: h.Search, oracle: h.oracle, m: h.maker, w: w, r: r, in: in, wants: h.wants, fuel: fuel}
 }
 
 // createPath creates a path at which the rule runs.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,19 +30,6 @@ func (w textWant) and(more textWant) textWant {
 		out.max = more.max
 	}
 	return out
-}
-
-// free returns w without the requirements to differ from single strings. ok is false if w has
-// no such requirements.
-func (w textWant) free() (out textWant, ok bool) {
-	out = w
-	out.avoid = nil
-	for _, p := range w.avoid {
-		if !single(p) {
-			out.avoid = append(out.avoid, p)
-		}
-	}
-	return out, len(out.avoid) < len(w.avoid)
 }
 
 func union(a, b []string) []string {
@@ -167,11 +153,6 @@ func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 }
 
 func (t *texts) all(w textWant) []string {
-	if free, ok := w.free(); ok { // filtering known strings costs nothing
-		if left := t.those(w, t.all(free)); len(left) > 0 {
-			return left
-		}
-	}
 	key := w.key()
 	found := t.lookup(key, w)
 	if !t.charged[key] {
@@ -180,15 +161,6 @@ func (t *texts) all(w textWant) []string {
 		t.work.Spend(found.steps / stepsPerUnit)
 	}
 	return found.texts
-}
-
-func (t *texts) those(w textWant, all []string) (left []string) {
-	for _, s := range all {
-		if t.has(w, s) {
-			left = append(left, s)
-		}
-	}
-	return left
 }
 
 func (t *texts) lookup(key string, w textWant) *foundTexts {
@@ -228,7 +200,7 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 	}
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
 	if w.min > shortText {
-		within.Count = 1 // varied derives the others from it
+		within.Count = 1 // others take long to find
 	}
 	t.work.Spend(whole.Size())
 	found := whole.Find(within)
@@ -238,43 +210,11 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 		found = whole.Find(within)
 		steps += found.Spent
 	}
-	if found.Complete || len(found.Texts) == samples {
-		return found.Texts, steps
-	}
-	if len(found.Texts) == 0 && w.min > shortText {
+	if len(found.Texts) == 0 && !found.Complete && w.min > shortText {
 		long, more := t.padded(w)
-		if steps += more; len(long) > 0 {
-			return long, steps
-		}
+		return long, steps + more
 	}
-	if len(found.Texts) == 0 && len(w.avoid) > 0 {
-		free := w
-		free.avoid = nil
-		like := t.lookup(free.key(), free)
-		return t.varied(w, like.texts, nil), steps + like.steps
-	}
-	return t.varied(w, found.Texts, found.Texts), steps
-}
-
-// varied adds strings to found that differ from those in from in one character and meet w.
-func (t *texts) varied(w textWant, from, found []string) []string {
-	for _, s := range from {
-		runes := []rune(s)
-		for i := len(runes) - 1; i >= max(0, len(runes)-longText); i-- {
-			was := runes[i]
-			for _, r := range []rune{was + 1, 'b', '1', '-'} {
-				if len(found) >= samples {
-					return found
-				}
-				runes[i] = r
-				if other := string(runes); r != was && t.has(w, other) && !slices.Contains(found, other) {
-					found = append(found, other)
-				}
-			}
-			runes[i] = was
-		}
-	}
-	return found
+	return found.Texts, steps
 }
 
 // language returns the automaton of a pattern, or nil if the pattern is invalid or too large.
@@ -359,14 +299,6 @@ func (t *texts) plain(w textWant) (found []string) {
 
 // exactly returns the pattern that only matches s.
 func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
-
-// single reports whether exactly returned the pattern.
-func single(p string) bool {
-	p, begins := strings.CutPrefix(p, `\A`)
-	p, ends := strings.CutSuffix(p, `\z`)
-	re, err := syntax.Parse(p, syntax.Perl)
-	return begins && ends && err == nil && (re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 || re.Op == syntax.OpEmptyMatch)
-}
 
 // oneText returns a textWant that only s meets.
 func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }

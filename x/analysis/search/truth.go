@@ -64,13 +64,6 @@ func (b *adjuster) call(e ast.Expr, sc *scope, want bool) {
 		b.member(e, sc, want)
 	case "hasValue":
 		b.hasValue(e, sc, want)
-	case "isURL", "isIP", "isCIDR", "isQuantity":
-		for _, p := range wellFormed[call.FunctionName()] {
-			if want && b.wantText(args[0], sc, textWant{match: []string{p}, max: -1}) && b.is(e, sc, true) {
-				return
-			}
-		}
-		b.sample(e, sc, want)
 	case "matches", "startsWith", "endsWith", "contains":
 		if !b.textCall(call, sc, want) {
 			b.sample(e, sc, want)

@@ -137,35 +137,16 @@ func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	return "", false
 }
 
-// remembered returns earlier requirements on a string, most restrictive first, ending with no
-// requirement: those for this handle in this attempt, and those that repairs added for its schema
-// path.
-func (b *adjuster) remembered(h handle) (all []textWant) {
-	before, had := b.wants[h.id()]
-	known, also := b.known[h.where()]
-	if had && also {
-		all = append(all, before.and(known))
+// remembered returns the earlier requirements on a string in this attempt, then no requirement.
+func (b *adjuster) remembered(h handle) []textWant {
+	if before, ok := b.wants[h.id()]; ok {
+		return []textWant{before, anyText()}
 	}
-	if had {
-		all = append(all, before)
-	}
-	if also {
-		all = append(all, known)
-	}
-	return append(all, anyText())
+	return []textWant{anyText()}
 }
 
 // remember records w together with the earlier requirements also.
-func (b *adjuster) remember(h handle, also, w textWant) {
-	w = also.and(w)
-	b.wants[h.id()] = w
-	if b.repairing && len(w.match)+len(w.avoid) <= maxKnown {
-		b.known[h.where()] = w
-	}
-}
-
-// maxKnown limits the patterns that are remembered per schema path.
-const maxKnown = 8
+func (b *adjuster) remember(h handle, also, w textWant) { b.wants[h.id()] = also.and(w) }
 
 // bytesAt does the same as textAt for bytes, and reports whether it succeeded. Objects hold bytes
 // in base64, and the lengths in the schema apply to that form.

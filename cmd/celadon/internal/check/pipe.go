@@ -26,7 +26,7 @@ import (
 
 // pipeFlags are the flags that have a meaning with --pipe, or an error of their own.
 var pipeFlags = []string{
-	"pipe", "crd", "exclude", "kube-version", "validate", "convert", "convert-ca", "policy", "as", "as-group", "operation",
+	"pipe", "crd", "exclude", "kube-version", "validate", "convert", "convert-ca", "policy", "as", "as-group", "as-user-extra", "operation",
 	"sources", "run", "findings-exit-code", "cluster", "context", "namespace", "selector", "config", "no-config", command.FollowFlag,
 }
 

@@ -20,6 +20,7 @@ type policyOptions struct {
 	paths     []string
 	as        string
 	asGroups  []string
+	asExtra   []string
 	operation string
 }
 
@@ -27,6 +28,7 @@ func (o *policyOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.paths, "policy", nil, "evaluate the admission policies in `PATH`, with the bindings, params, Namespaces, and RBAC objects there: a file, a folder, or - (repeatable; see docs/policies.md)")
 	f.StringVar(&o.as, "as", "", "with --policy: `USER` who sends the requests (default: kubernetes-admin, as in a new cluster)")
 	f.StringArrayVar(&o.asGroups, "as-group", nil, "with --as: `GROUP` of the user (repeatable)")
+	f.StringArrayVar(&o.asExtra, "as-user-extra", nil, "with --as: `KEY=VALUE` of the user's extra fields (repeatable)")
 	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, delete, or deletecollection each object (default: update objects with an old version, and create the others)")
 }
 
@@ -34,10 +36,12 @@ func (o *policyOptions) flags(f *pflag.FlagSet) {
 func (o *Options) checkPolicy() error {
 	p := &o.policy
 	switch {
-	case len(p.paths) == 0 && (p.as != "" || len(p.asGroups) > 0 || p.operation != ""):
-		return errors.New("--as, --as-group, and --operation describe requests to policies: use them with --policy PATH")
-	case p.as == "" && len(p.asGroups) > 0:
-		return errors.New("--as-group: a group has no effect without a user: use --as USER, too")
+	case len(p.paths) == 0 && (p.as != "" || len(p.asGroups)+len(p.asExtra) > 0 || p.operation != ""):
+		return errors.New("--as, --as-group, --as-user-extra, and --operation describe requests to policies: use them with --policy PATH")
+	case p.as == "" && len(p.asGroups)+len(p.asExtra) > 0:
+		return errors.New("--as-group and --as-user-extra have no effect without a user: use --as USER, too")
+	case slices.ContainsFunc(p.asExtra, func(text string) bool { return !strings.Contains(text, "=") }):
+		return errors.New("--as-user-extra: want KEY=VALUE")
 	case p.operation == "connect":
 		return errors.New("--operation connect: custom resources have no subresource to connect to: want create, update, delete, or deletecollection")
 	case !slices.Contains([]string{"", verdict.Create, verdict.Update, verdict.Delete, verdict.DeleteCollection}, p.operation):
@@ -76,5 +80,13 @@ func (r *runner) admission(
 	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) && p.Set.Webhooks() == 0 {
 		return nil, nil, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.policy.paths, ", "))
 	}
-	return &verdict.Admission{Policies: p, User: policyrequest.User(o.policy.as, o.policy.asGroups), Operation: o.policy.operation}, problems, nil
+	user := policyrequest.User(o.policy.as, o.policy.asGroups)
+	for _, text := range o.policy.asExtra {
+		if user.Extra == nil {
+			user.Extra = map[string][]string{}
+		}
+		key, value, _ := strings.Cut(text, "=")
+		user.Extra[key] = append(user.Extra[key], value)
+	}
+	return &verdict.Admission{Policies: p, User: user, Operation: o.policy.operation}, problems, nil
 }

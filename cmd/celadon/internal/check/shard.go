@@ -141,6 +141,7 @@ func (o *Options) significantFlags() []string {
 		{"--policy", len(o.policy.paths) > 0},
 		{"--as=" + o.policy.as, o.policy.as != ""},
 		{"--as-group=" + strings.Join(o.policy.asGroups, ","), len(o.policy.asGroups) > 0},
+		{"--as-user-extra=" + strings.Join(o.policy.asExtra, ","), len(o.policy.asExtra) > 0},
 		{"--operation=" + o.policy.operation, o.policy.operation != ""},
 	} {
 		if f.set {

@@ -210,8 +210,15 @@ type admission struct {
 
 var errEnded = apierrors.NewBadRequest("the policies end the request")
 
-func (a *admission) Mutate(ctx context.Context, r builtin.Review) (map[string]any, error) {
-	changed, ok := a.policies.Mutate(ctx, r.Object, r.OldObject)
+func (a *admission) Mutate(ctx context.Context, r builtin.Review, plugins builtin.PluginsAgain) (map[string]any, error) {
+	var rejected error
+	changed, ok := a.policies.Mutate(ctx, r.Object, r.OldObject, func(object map[string]any) (changed map[string]any, ok bool) {
+		changed, rejected = plugins(object)
+		return changed, rejected == nil
+	})
+	if rejected != nil {
+		return nil, rejected
+	}
 	return changed, a.end(ok)
 }
 
