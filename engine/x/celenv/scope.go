@@ -29,8 +29,8 @@ type Scope struct {
 	complexity int
 	invalid    invalidTotal
 	reported   reportTotal
-	// last is the environment for the errors of expressions at one path. fields are those of the roots'
-	// objects, which can change.
+	// last is the environment for the errors of expressions at one path. fields are the fields of the
+	// roots' objects, which can change.
 	last struct {
 		roots  []Root
 		fields []map[string]*kubecel.DeclField

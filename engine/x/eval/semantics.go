@@ -55,7 +55,7 @@ const (
 	anyOr
 	// errorsEnd: an operand that is an error ends a call or a literal, which is then not charged, except
 	// for ==, !=, and !. Operands to the right are not evaluated. A failing step after ? is charged,
-	// has() of a conditional costs as much as that of a variable, and failing slices have no items.
+	// has() of a conditional costs as much as has() of a variable, and failing slices have no items.
 	errorsEnd
 	// emptyRanges: macros over values without items, such as '', have the result of an empty list.
 	emptyRanges
