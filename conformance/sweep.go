@@ -189,7 +189,7 @@ func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first,
 // answersByChance is the maximum number of repetitions.
 const answersByChance = 60
 
-// among reports whether the responses in seen differ, each cause of ours is in at least one
+// among reports whether the responses in seen differ, each cause in ours is in at least one
 // response, and ours includes all causes that the responses have in common.
 func among(seen []Answer, ours Answer) bool {
 	var some, always []Cause
