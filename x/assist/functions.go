@@ -92,8 +92,7 @@ func (k *Functions) Since(name string) string {
 }
 
 // Names returns the functions and macros that an expression can call at p. If p is nil, it returns
-// the functions and macros of new rules in the Kubernetes version kube, or of all rules if kube is
-// "".
+// the functions and macros of new rules in the Kubernetes version kube, or of all rules if kube is "".
 func (k *Functions) Names(p *Context, kube string) []string { return functionNames(k.known(p, kube)) }
 
 // Of returns the description of a function, or nil if Names does not include it. Arguments p and

@@ -33,13 +33,12 @@
 //	   "error": "…",           why the rule does not compile; then the numbers are zero
 //	   "messageError": "…"}]}]}}
 //
-// The message of an error is the message of the cause in the server's status, value is the value that
-// the error mentions. A version lists its rules in the order in which the server visits them:
-// children first, additionalProperties before properties before items. Properties are sorted, because
-// the server visits them in random order. The rules of a schema that is not structural are not
-// compiled: the version then has structuralErrors. Other errors do not keep rules from being
-// compiled, although the server skips the rules of a schema that is invalid otherwise. The total
-// includes messages.
+// The message of an error is the message of the cause in the server's status, value is the value that the error
+// mentions. A version lists its rules in the order in which the server visits them: children first,
+// additionalProperties before properties before items. Properties are sorted, because the server visits them in
+// random order. The rules of a schema that is not structural are not compiled: the version then has
+// structuralErrors. Other errors do not keep rules from being compiled, although the server skips the rules of a
+// schema that is invalid otherwise. The total includes messages.
 //
 // # Writes
 //

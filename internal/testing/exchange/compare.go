@@ -10,9 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Difference compares a prediction with the server's response. It returns "" if the response is
-// possible. The order of policies, bindings, and params is not compared, because it is random in the
-// server.
+// Difference compares a prediction with the server's response. It returns "" if the response is possible. The order
+// of policies, bindings, and params is not compared, because it is random in the server.
 func Difference(r *Request, want Answer, got *Prediction) string {
 	want = normal(r, want)
 	text := ""

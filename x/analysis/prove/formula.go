@@ -28,9 +28,8 @@ type formula struct {
 	instances   int
 	vague       int // the number of expressions known only by their text
 	equalities  []equality
-	// old maps the values of the new object to the values of the object that an update replaces, and
-	// update holds if there is such an object. Both are only used for questions about transition
-	// rules.
+	// old maps the values of the new object to the values of the object that an update replaces, and update holds if
+	// there is such an object. Both are only used for questions about transition rules.
 	old    map[*place]*place
 	update sat.Lit
 	// schema and the siblings' literals are assumptions. next is the assumption for the schema of a
