@@ -12,7 +12,7 @@ var embedding = []string{
 	"examples/operator/internal/webhook/webhook.go", "examples/validate/main.go",
 }
 
-// TestPageCode checks that the Go code on pages for embedders is that of files which are tested.
+// TestPageCode checks that the Go code on pages for embedders comes from files that are tested.
 func TestPageCode(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

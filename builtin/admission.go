@@ -16,7 +16,7 @@ import (
 // Admission takes part in requests, as admission plugins do.
 type Admission interface {
 	// Mutate returns the object as admission changes it, or nil if it does not. Once it has changed the object, it calls again,
-	// and can then change it once more. An error, also that of again, rejects the request.
+	// and can then change it once more. An error, also from again, rejects the request.
 	Mutate(ctx context.Context, r Review, again PluginsAgain) (map[string]any, error)
 	// Validate returns an error to reject the request.
 	Validate(ctx context.Context, r Review) error
@@ -73,8 +73,8 @@ func setName(object runtime.Object) {
 	to.SetName(prefix[:min(len(prefix), longest)] + suffix)
 }
 
-// SetDefaults sets the defaults of an object of a built-in kind in place, as the API server does when it decodes one. It
-// leaves an object that is not of the kind as it is.
+// SetDefaults sets the defaults of an object of a built-in kind, as the API server does when it decodes an object.
+// It modifies the object, unless it is not of the kind.
 func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	typed, err := legacyscheme.Scheme.New(kind)
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(object, typed) != nil {

@@ -37,8 +37,8 @@ type plugin struct {
 // maxScanned limits the items of LimitRanges, and the classes, of a Cluster: plugins look at all of them for each object.
 const maxScanned = 10_000
 
-// NewCluster returns a Cluster with the named plugins, and with those of the objects that plugins read and that the
-// API server would accept. The objects are not modified. The error is that of ctx, a *LimitError, or names an unknown
+// NewCluster returns a Cluster with the named plugins, and with the given objects that plugins read and that the API
+// server would accept. The objects are not modified. The error is ctx.Err(), a *LimitError, or names an unknown
 // plugin.
 func NewCluster(ctx context.Context, plugins []string, objects []map[string]any) (*Cluster, error) {
 	binary := compatibility.NewEffectiveVersionFromString(version.DefaultKubeBinaryVersion, "", "")

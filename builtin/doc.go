@@ -6,7 +6,7 @@
 //		fmt.Println(res.Failure.Message)
 //	}
 //
-// The answer is that of the linked release of Kubernetes. It leaves out what only a cluster knows:
+// The result is the same as in the linked release of Kubernetes. It leaves out what only a cluster knows:
 //
 //   - whether an object with the name exists, and whether its namespace and the objects that it refers to do;
 //   - the addresses and ports of Services: those that an object requests are taken to be free, and those that it does

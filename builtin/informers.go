@@ -38,7 +38,7 @@ func newStores() stores {
 	return s
 }
 
-// An informer lists the objects of a kind. L is the type of its lister, and T that of its TypedInformer.
+// An informer lists the objects of a kind. L is the type of its lister, and T the type of its TypedInformer.
 type informer[T, L any] struct{ lister L }
 
 func newInformer[T, L any](s stores, kind string, lister func(cache.Indexer) L) informer[T, L] {

@@ -99,7 +99,7 @@ func (a *admitter) eachPlugin(attrs admission.Attributes, do func(plugin) error)
 	return nil
 }
 
-// skips reports whether a plugin has nothing to do for a request, or cannot decide it without an object that was not
+// skips reports whether a plugin has nothing to do for a request, or has no verdict without an object that was not
 // given. It is then assumed that the object exists and permits the request.
 func (a *admitter) skips(p plugin, attrs admission.Attributes) bool {
 	c := a.write.Cluster

@@ -77,7 +77,7 @@ func two[S, T rest.Storage](create func(generic.RESTOptionsGetter) (S, T, error)
 	}
 }
 
-// The requests of this package are those of an administrator.
+// The requests of this package have the permissions of an administrator.
 var allowed authorizer.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
 
 func events(options restOptions) (map[string]rest.Storage, error) {

@@ -107,7 +107,7 @@ func (d *strictDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, i
 	return object, kind, err
 }
 
-// strictErrors returns the errors of strict decoding. Their texts are those of sigs.k8s.io/json.
+// strictErrors returns the errors of strict decoding. Their messages come from sigs.k8s.io/json.
 func (w *write) strictErrors() (errs []engine.StrictError) {
 	for _, err := range w.strict {
 		e := engine.StrictError{Message: err.Error(), Duplicate: err == w.DuplicateKeys}

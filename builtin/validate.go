@@ -31,8 +31,8 @@ import (
 
 // A Request is one write of one object of a built-in kind.
 type Request struct {
-	// Kind is the kind of the resource. The zero value is that of Object, or of OldObject for a deletion. It is needed
-	// for subresources with a kind of their own, such as scale.
+	// Kind is the kind of the resource. The zero value means the kind of Object, or of OldObject for a deletion. It
+	// is needed for subresources with a kind of their own, such as scale.
 	Kind schema.GroupVersionKind
 	// Object is the object in the form of engine.Decode, or nil for a deletion. Raw, if not nil, is its JSON, which
 	// also shows duplicate keys.
@@ -42,8 +42,8 @@ type Request struct {
 	OldObject map[string]any
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, or nil.
 	DuplicateKeys error
-	// Namespace and Name are those of the request's URL. If they are empty, those of the object are used, and the
-	// namespace "default".
+	// Namespace and Name are from the request's URL. If they are empty, the object's are used, and the namespace
+	// "default".
 	Namespace, Name string
 	// Subresource is a subresource, such as status, or "".
 	Subresource string
@@ -75,8 +75,9 @@ func (e *UnknownKindError) Error() string { return fmt.Sprintf("no built-in kind
 // Validate validates a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
 // of the result. Of its other fields, it has Warnings, Strict, and Object.
 //
-// The error is that of ctx, an *UnknownKindError, a *LimitError, an *engine.InternalError, or says why the old
-// object could not be in storage. Validate is safe for concurrent use and does not modify the objects of the request.
+// The error is ctx.Err(), an *UnknownKindError, a *LimitError, an *engine.InternalError, or the reason why the old
+// object could not be in storage. Validate is safe for concurrent use and does not modify the objects of the
+// request.
 func Validate(ctx context.Context, req Request) (res *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -321,7 +322,7 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// warnings returns the texts of the Warning headers.
+// warnings returns the messages of the Warning headers.
 func (r *response) warnings() (texts []string) {
 	headers, _ := utilnet.ParseWarningHeaders(r.header["Warning"])
 	for _, h := range headers {

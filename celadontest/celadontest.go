@@ -81,8 +81,8 @@ func (c *CRDs) Decide(ctx context.Context, req engine.Request) (*engine.Result, 
 	return c.DecideKind(ctx, (&unstructured.Unstructured{Object: req.Object}).GroupVersionKind().GroupKind(), req)
 }
 
-// DecideKind is like Decide, but the CRD is that of the given kind. A request to the URL of a kind is
-// rejected if its object has another kind.
+// DecideKind is like Decide, but validates with the CRD of the given kind. A request to the URL of a
+// kind is rejected if its object has another kind.
 func (c *CRDs) DecideKind(ctx context.Context, kind schema.GroupKind, req engine.Request) (*engine.Result, error) {
 	name, compiled, err := c.compiled(kind)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // Config holds the default values of the analyzer's flags.
 type Config struct {
 	// CRDs lists files and folders with generated CRDs, relative to the module's folder. If it is
-	// empty, the folders config/crd, manifests, and payload-manifests of the module are read, or
-	// those of the repository that contains it.
+	// empty, the folders config/crd, manifests, and payload-manifests of the module are read, or of
+	// the repository that contains it.
 	CRDs []string
 	// KubeVersion is the Kubernetes minor version to emulate, for example "1.33". "" means the
 	// newest supported version.

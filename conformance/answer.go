@@ -14,13 +14,13 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Answer is the answer of the server or the engine to a write, in a form that can be compared.
+// Answer is the response of the server or the result of the engine for a write, in a comparable form.
 type Answer struct {
 	Allowed bool
 	// Code is the HTTP status code, or 0 if it was not recorded.
 	Code int
 	// Message is the message of a rejection. The server orders several causes at random, so
-	// messages of answers with several causes are not compared.
+	// messages of rejections with several causes are not compared.
 	Message  string
 	Causes   []Cause
 	Warnings []string
@@ -120,10 +120,9 @@ func sortedCauses(causes []Cause) []Cause {
 // current server are compared without them.
 var chosenByRun = []string{"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
 
-// serverMetadata returns the metadata fields that are not compared with the answer of the current
-// server, because only a server knows them (TestServerMetadata): always resourceVersion and
-// managedFields, and for a new object also uid, creationTimestamp, and a generated name, if both
-// names have the same base.
+// serverMetadata returns the metadata fields that are not compared with the current server, because
+// only a server knows them (TestServerMetadata): always resourceVersion and managedFields, and for
+// a new object also uid, creationTimestamp, and a generated name, if both names have the same base.
 func serverMetadata(right, ours Answer) []string {
 	out := []string{"resourceVersion", "managedFields"}
 	if right.Code != http.StatusCreated {

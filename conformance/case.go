@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// Case is a write of an object, with the known parts of the expected answer.
+// Case is a write of an object, with the known parts of the expected result.
 type Case struct {
 	// ID names the case in known_failures.txt: the file below the corpus's cases folder and the
 	// index of the document in it, followed by "@variant" if the case runs with another variant of
@@ -25,7 +25,7 @@ type Case struct {
 	// CRD defines the schema of the objects.
 	CRD *CRD
 	// Variant is set if CRD is another variant of the CRD. The maintainers expect the same verdict
-	// for it, but no answer was recorded.
+	// for it, but no response was recorded.
 	Variant bool
 
 	Version string
@@ -52,13 +52,13 @@ type Case struct {
 	ErrorIgnoreCase bool
 	ExpectObject    map[string]any
 
-	// Recorded is the API server's recorded answer, or nil.
+	// Recorded is the API server's recorded response, or nil.
 	Recorded *Answer
-	// Claim is the complete answer that the generator of the case predicts, or nil.
+	// Claim is the complete response that the generator of the case predicts, or nil.
 	Claim *Answer
 }
 
-// known reports whether anything is known about the server's answer.
+// known reports whether anything is known about the server's response.
 func (c *Case) known() bool { return c.Claim != nil || c.Recorded != nil || c.Expect != "" }
 
 // Update reports whether the case replaces an object.

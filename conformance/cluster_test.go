@@ -282,8 +282,8 @@ type clusterClaim struct {
 	*foretold
 }
 
-// hold compares a prediction with the server's answers to a create with the same content, an update
-// without changes, an update of a field that no rule reads, and an update from another object.
+// hold compares a prediction with the server's responses to a create with the same content, an update without
+// changes, an update of a field that no rule reads, and an update from another object.
 func (c clusterClaim) hold(t *testing.T) error {
 	stored, err := c.resource.get(t.Context(), "v1", "fleet", c.Name)
 	if err != nil {

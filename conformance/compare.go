@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Difference is a difference between an expected answer and the engine's.
+// Difference is a difference between an expected result and the engine's.
 type Difference struct {
 	// Reason groups differences with the same cause. It contains no names or values.
 	Reason string
@@ -22,12 +22,12 @@ type Difference struct {
 // aspects selects what to compare in addition to verdict and causes.
 type aspects struct {
 	code, warnings, object bool
-	// here is set if the expected answer is the current server's answer to the same request, so that metadata is
-	// compared too.
+	// here is set if the expected result is the current server's response to the same request, so that metadata
+	// is compared too.
 	here bool
 }
 
-// compare returns the differences between the expected answer want and the engine's answer ours.
+// compare returns the differences between the expected result want and the engine's result ours.
 func compare(want, ours Answer, also aspects) []Difference {
 	if want.Allowed != ours.Allowed {
 		return []Difference{verdictDifference(want, ours)}
@@ -160,8 +160,8 @@ func shorten(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// genericMessage returns the message of the first cause, or of the answer if it has no causes, without
-// particulars.
+// genericMessage returns the message of the first cause, or of the rejection if it has no causes,
+// without particulars.
 func genericMessage(a Answer) string {
 	if len(a.Causes) == 0 {
 		return generalize(a.Message)

@@ -28,8 +28,8 @@ var (
 	firstScenario = flag.Uint64("seed", 1, "TestScenariosOnServer: the first one's seed")
 )
 
-// TestCases runs Celadon's own cases on a real server. The server must return the expected answer,
-// and the engine the same answer as the server.
+// TestCases runs Celadon's own cases on a real server. The server must return the expected
+// response, and the engine the same result.
 func TestCases(t *testing.T) {
 	all, err := ReadOwn("testdata")
 	if err != nil {

@@ -214,7 +214,7 @@ func (c *converted) tryWrong(t *testing.T, wrong string) {
 	c.same(t, got, <-c.validate(t, engine.Request{Object: now, OldObject: stored}), name+"-old")
 }
 
-// validated is the engine's answer to a write.
+// validated is the engine's result for a write.
 type validated struct {
 	res *engine.Result
 	err error
@@ -255,7 +255,7 @@ var late = regexp.MustCompile(`(\?timeout=30s": )(context deadline exceeded|net/
 
 var anyUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// same compares the answers of the server and the engine, and the stored object.
+// same compares the results of the server and the engine, and the stored object.
 func (c *converted) same(t *testing.T, got *response, ours validated, name string) {
 	t.Helper()
 	var status struct{ Message string }

@@ -50,7 +50,7 @@ type Corpus struct {
 }
 
 // ReadCorpus reads all cases of a corpus folder, including those for other variants of a CRD.
-// Recorded answers are optional.
+// Recorded responses are optional.
 func ReadCorpus(dir string) (*Corpus, error) {
 	r := &reader{
 		dir: dir, crds: map[string]*CRD{}, answers: map[string]*Answer{},
@@ -198,7 +198,7 @@ type recordedAnswer struct {
 	Persisted json.RawMessage `json:"persisted"`
 }
 
-// answerKey returns the key of a recorded answer: the file and the index of the document in it.
+// answerKey returns the key of a recorded response: the file and the index of the document in it.
 func answerKey(file string, index int) string { return fmt.Sprintf("%s#%d", file, index) }
 
 func (r *reader) readAnswers() error {

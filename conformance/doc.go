@@ -1,6 +1,6 @@
 // Package conformance compares package engine with a real Kubernetes API server. etcd and the API
 // server for custom resources run inside the test process, and both the server and the engine
-// decide each case.
+// validate each case.
 //
 //	go test -v ./...                                  Celadon's own cases, in testdata
 //	CELADON_CORPUS=dir:dir go test -v ./...           also corpora of real CRDs
@@ -11,25 +11,25 @@
 // "mode: N passed, N failed". The modes are:
 //
 //   - cases (TestCases): runs testdata/*.txtar on the server. See testdata/README.md.
-//   - answers (TestAnswers): compares the engine with the recorded answers of a corpus, without a
-//     server. If a case has no recorded answer, it uses the maintainers' expectations.
+//   - answers (TestAnswers): compares the engine with the recorded responses of a corpus, without a
+//     server. If a case has no recorded response, it uses the maintainers' expectations.
 //   - server (TestServer): runs a sample of a corpus on the server, or all of it with
 //     CELADON_LEVEL=long.
 //   - witnesses (TestWitnessesOnServer), scenario-witnesses (TestWitnessesOfScenarios): write the
 //     example objects that x/analysis/search finds for the rules of a corpus and of generated
-//     CRDs, and samples of each version. The server's answer must be as predicted, and the
-//     server must have accepted the old objects. Some rules are tried, or all with CELADON_LEVEL=long.
+//     CRDs, and samples of each version. The server's response must be as predicted, and the server
+//     must have accepted the old objects. Some rules are tried, or all with CELADON_LEVEL=long.
 //   - recipes (TestRecipes): creates the CRDs of examples/recipes on the server and runs the cases of
 //     their suites.
 //   - unit-calls (TestUnitCalls): repeats calls recorded from the API server's own unit tests,
 //     and compares the results and the exact costs.
 //   - vet-corpus, vet-mutants and vet-slips (TestVet): create and update CRDs on the server, and
-//     compare the answers of engine/vet. They use the CRDs of a corpus, corrupted copies, and
+//     compare the results of engine/vet. They use the CRDs of a corpus, corrupted copies, and
 //     copies with typos: a sample, or with CELADON_LEVEL=long all CRDs and many more copies.
 //   - TestSuite: generates the data of the conformance suite, and compares it with suite/data. See
 //     package suite.
-//   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain
-//     -o plaintext with that of kubectl explain.
+//   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain -o
+//     plaintext with kubectl explain.
 //
 // The tests compare the verdict, the HTTP code, status.details.causes as a multiset of reason,
 // field, and message, the persisted object, and, if a server is running, the warnings. They do not
@@ -43,8 +43,8 @@
 // newest one. The program in minors/server/program is built with the servers of three older minors, which
 // TestMinors starts if CELADON_SERVERS names the folder of the programs (make -C conformance servers). Its modes are
 // 1.31-crds, 1.31-cases, 1.31-recipes, 1.31-scenarios, and 1.31-schemas, and the same for the other minors.
-// Without a server, the program minors/oracle, which is built for each minor, answers with the libraries of
-// that minor.
+// Without a server, the program minors/oracle, which is built for each minor, validates with the libraries of that
+// minor.
 //
 // # Corpora
 //
@@ -64,20 +64,20 @@
 //	oldObject: {..}             # the object that it replaces; without it, a create
 //	expectObject: {..}          # the persisted object
 //
-// A corpus can also contain answers/*.jsonl, with one recorded answer per line (file, index of the
-// document, verdict, message, causes, persisted), and extra/apiextensions-cel-unit.jsonl, with one
-// recorded call per line.
+// A corpus can also contain answers/*.jsonl, with one recorded response per line (file, index of
+// the document, verdict, message, causes, persisted), and extra/apiextensions-cel-unit.jsonl, with
+// one recorded call per line.
 //
 // The maintainers' messages were written for many Kubernetes versions, which format values
-// differently. The comparison ignores those parts. If the server's own answer is known and does
+// differently. The comparison ignores those parts. If the server's own response is known and does
 // not contain an expected message either, the engine need not return it.
 package conformance
 
 // How it works. Server (server.go) is a client of the API server and its etcd, which package
 // minors/server starts in this process or in a program (minor.go); Resource (resource.go) is a CRD on it.
 // ReadCorpus and ReadOwn return each case as a Case, try (run.go) makes its requests, and compare
-// (compare.go) returns the differences between the answers of the server and the engine. The
-// engine gets the same objects that were sent to the server, and the old object as read from it.
+// (compare.go) returns the differences between server and engine. The engine gets the same objects that
+// were sent to the server, and the old object as read from it.
 //
 // Cases are grouped by CRD, because a CRD takes seconds to be served and an object takes
 // milliseconds. Each case has its own namespace, so that objects of the same name do not conflict.

@@ -68,9 +68,9 @@ func splitErrors(text string) []string {
 	return strings.Split(text, "\x00")
 }
 
-// demanded compares the engine's answer with the expectations of a case's maintainers. right is the
-// server's answer, or nil if it is unknown. The server is right by definition, so an expected text
-// that is not in its answer is ignored.
+// demanded compares the engine's result with the expectations of a case's maintainers. right is the
+// server's response, or nil if it is unknown. The server is right by definition, so an expected
+// text or object that its response does not match is ignored.
 func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	if c.Expect != "" && ours.Allowed != (c.Expect == "valid") {
 		return []Difference{{"maintainers expect " + c.Expect + ": " + genericMessage(ours), ours.Message}}
@@ -94,7 +94,7 @@ func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	return append(out, compareObjects(name, c.ExpectObject, ours.Object, chosenByRun)...)
 }
 
-// compareWithRecorded compares the engine's answer with the recorded answer and the maintainers' expectations.
+// compareWithRecorded compares the engine's result with the recorded response and the maintainers' expectations.
 func compareWithRecorded(c *Case, ours Answer) []Difference {
 	if c.Recorded == nil {
 		return demanded(c, nil, ours)

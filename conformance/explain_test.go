@@ -28,9 +28,8 @@ import (
 
 var updateExplain = flag.Bool("update-explain", false, "record what kubectl explains")
 
-// TestExplainAsRecorded compares the expected output in the tests of x/publish with that of kubectl
-// explain on the real server. CELADON_KUBECTL names the kubectl binary; make -C conformance explain builds and
-// runs it.
+// TestExplainAsRecorded compares the expected output in the tests of x/publish with kubectl explain on the
+// real server. CELADON_KUBECTL names the kubectl binary; make -C conformance explain builds and runs it.
 func TestExplainAsRecorded(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
 	if kubectl == "" {

@@ -11,7 +11,7 @@ import (
 )
 
 // Mutants returns n mutants of each case, each with one to three changes to the object. Every other
-// mutant is an update of the original object. Only a server can determine the expected answer.
+// mutant is an update of the original object. Only a server can determine the expected result.
 func Mutants(all []*Group, n int) []*Group {
 	var out []*Group
 	for _, g := range all {

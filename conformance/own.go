@@ -132,7 +132,7 @@ func (o *Own) namespace() string {
 	return "default"
 }
 
-// want formats an answer as the sections want and want.yaml.
+// want formats a result as the sections want and want.yaml.
 func want(a Answer) (text string, object []byte, err error) {
 	var b strings.Builder
 	verdict := "invalid"
@@ -159,7 +159,7 @@ func want(a Answer) (text string, object []byte, err error) {
 
 func oneLine(s string) string { return strings.ReplaceAll(s, "\n", `\n`) }
 
-// differs compares the want sections of the file with an answer.
+// differs compares the want sections of the file with a result.
 func (o *Own) differs(who string, a Answer) []Difference {
 	text, object, err := want(a)
 	if err != nil {
@@ -175,7 +175,7 @@ func (o *Own) differs(who string, a Answer) []Difference {
 	return out
 }
 
-// update writes an answer to the file's want sections and returns the new content of the file.
+// update writes a result to the file's want sections and returns the new content of the file.
 func (o *Own) update(a Answer) ([]byte, error) {
 	text, object, err := want(a)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 const ownAtOnce = 16
 
 // tryOwn runs Celadon's own cases. If update is set, it first updates the files with the server's
-// answers.
+// responses.
 func (s *Server) tryOwn(ctx context.Context, all []*Own, report *Report, update bool) {
 	seen := map[string]string{}
 	for _, o := range all {

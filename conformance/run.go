@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// trial is the server's answer to a case, with the same request for the engine.
+// trial is the server's response to a case, with the same request for the engine.
 type trial struct {
 	answer  Answer
 	request engine.Request
@@ -219,7 +219,7 @@ func nameOf(object map[string]any) string {
 	return name
 }
 
-// decide returns the engine's answer to a request. It turns a panic into an error, so that only
+// decide returns the engine's result for a request. It turns a panic into an error, so that only
 // this case fails.
 func decide(ctx context.Context, e *engine.Engine, request engine.Request) (a Answer, err error) {
 	defer func() {

@@ -7,9 +7,9 @@ import (
 	"net/http"
 )
 
-// scaled completes the answer to a write of a Scale. The server returns a Scale, so scaled reads
-// the persisted object. If the object cannot be converted to a Scale, the server returns 500, which
-// counts as a rejection.
+// scaled completes the result of a write to the scale subresource. The server returns a Scale, so
+// scaled reads the persisted object. If the object cannot be converted to a Scale, the server
+// returns 500, which counts as a rejection.
 func (r *Resource) scaled(ctx context.Context, t *trial, request call, got *response) (*trial, error) {
 	if got.code == http.StatusInternalServerError {
 		got.code = http.StatusBadRequest // parsed as a rejection

@@ -166,7 +166,7 @@ func remove(t *testing.T, r *Resource) {
 	}
 }
 
-// withoutManaged returns a copy of an answer without the metadata that differs between two objects.
+// withoutManaged returns a copy of a result without the metadata that differs between two objects.
 func withoutManaged(t *testing.T, a Answer) Answer {
 	t.Helper()
 	data, err := comparable(a.Object)

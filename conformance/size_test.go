@@ -23,7 +23,7 @@ spec:
 `
 
 // TestTooLargeOnServer checks the response of an API server to objects that celadon check reports as too large, if its
-// etcd has the default limit. The limits are those of cmd/celadon/internal/check/size.go.
+// etcd has the default limit. The limits are the same as in cmd/celadon/internal/check/size.go.
 func TestTooLargeOnServer(t *testing.T) {
 	const (
 		etcdDefault = 3 << 19

@@ -13,7 +13,7 @@ import (
 
 // This file writes CRDs and objects to etcd that the API server would reject today, as if an older
 // server or an older schema had accepted them. That is how they exist in real clusters. From then
-// on the server handles them as usual. TestStoredIsAsUpdated checks that the result equals that of
+// on the server handles them as usual. TestStoredIsAsUpdated checks that the result is the same as
 // creating them under an older schema.
 
 // servedSoon limits the wait for a stored CRD to be served. It is short, because a CRD whose schema

@@ -20,12 +20,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// ignoreUnknown is the field validation of writes that the libraries answer, because unknown fields
-// are reported by a part of the server that they do not have.
+// ignoreUnknown is the field validation of writes that the libraries can validate, because unknown
+// fields are reported by a part of the server that they do not have.
 const ignoreUnknown = "Ignore"
 
-// stableAnswers is the number of repetitions of a write. Generated writes whose answers vary are left
-// out.
+// stableAnswers is the number of repetitions of a write. Generated writes whose responses vary are
+// left out.
 const stableAnswers = 3
 
 // maxRepeatedCost limits the cost of the writes that are repeated, because expensive ones take seconds.
@@ -35,18 +35,18 @@ const maxRepeatedCost = 100_000
 // It is left out of the suite.
 const stoppedCost = celconfig.RuntimeCELCostBudget + 1
 
-// A suiteRecorder records the answers of the server and of the libraries.
+// A suiteRecorder records the responses of the server and the results of the libraries.
 type suiteRecorder struct {
 	newest  string
 	oracles map[string]*suiteOracle
-	// served holds the server's answers by ID.
+	// served holds the server's responses by ID.
 	served map[string]*suite.Response
 }
 
-// errVaries is returned for a write that has no unique answer.
+// errVaries is returned for a write that has no unique response.
 var errVaries = errors.New("the answer varies")
 
-// serveInputs sets the server's answers to inputs.
+// serveInputs sets the server's responses to inputs.
 func (r *suiteRecorder) serveInputs(ctx context.Context, s *Server, inputs []*suiteInput) error {
 	byCRD := map[string][]*suiteInput{}
 	for _, in := range inputs {
@@ -62,8 +62,8 @@ func (r *suiteRecorder) serveInputs(ctx context.Context, s *Server, inputs []*su
 	return errors.Join(errs...)
 }
 
-// serveSuite serves a CRD and returns the answers to its writes. It returns no answers if the server
-// rejects a generated CRD.
+// serveSuite serves a CRD and returns the responses to its writes. It returns no responses if the
+// server rejects a generated CRD.
 func (s *Server) serveSuite(ctx context.Context, inputs []*suiteInput) (map[string]*suite.Response, error) {
 	crd := inputs[0].crd
 	r, err := s.Serve(ctx, crd)
@@ -117,7 +117,7 @@ func responseOf(a Answer) (*suite.Response, error) {
 	return out, err
 }
 
-// libraries returns the answers of all minor versions whose libraries accept the CRD.
+// libraries returns the results of all minor versions whose libraries accept the CRD.
 func (r *suiteRecorder) libraries(in *suiteInput) (map[string]*suite.Response, error) {
 	w, err := libraries.NewWrite(in.crd, in.version, in.write.Subresource, in.write.Object, in.write.Old)
 	if err != nil {
@@ -137,14 +137,14 @@ func (r *suiteRecorder) libraries(in *suiteInput) (map[string]*suite.Response, e
 	return out, errors.Join(errs...)
 }
 
-// A suiteOracle answers with the libraries of a minor version.
+// A suiteOracle validates with the libraries of a minor version.
 type suiteOracle struct {
 	*libraries.Oracle
 	// accepts caches whether the libraries accept a CRD.
 	accepts map[string]bool
 }
 
-// response returns the libraries' answer, or nil if they reject the CRD or cannot decode the object.
+// response returns the libraries' result, or nil if they reject the CRD or cannot decode the object.
 func (o *suiteOracle) response(in *suiteInput, w *libraries.Write) (*suite.Response, error) {
 	if _, ok := o.accepts[in.crdID]; !ok {
 		var err error
@@ -167,7 +167,7 @@ func (o *suiteOracle) response(in *suiteInput, w *libraries.Write) (*suite.Respo
 	return responseOfLibrary(a)
 }
 
-// isStable returns errVaries if the libraries' answer depends on the order of keys.
+// isStable returns errVaries if the libraries' result depends on the order of keys.
 func isStable(o *libraries.Oracle, w *libraries.Write) error {
 	first, err := o.Write(w)
 	if err != nil {
@@ -205,7 +205,7 @@ func responseOfLibrary(a *libraries.WriteAnswer) (*suite.Response, error) {
 	return out, err
 }
 
-// answers returns the expected answers to an input: those of the libraries, and of the server for
+// answers returns the expected responses to an input: from the libraries, and from the server for
 // the newest minor version. It returns errVaries if they disagree about that version.
 func (r *suiteRecorder) answers(in *suiteInput) (map[string]*suite.Response, error) {
 	out := map[string]*suite.Response{}
@@ -231,7 +231,7 @@ func (r *suiteRecorder) answers(in *suiteInput) (map[string]*suite.Response, err
 	return out, nil
 }
 
-// suiteCase returns a case of the suite with the given answers. It merges equal answers.
+// suiteCase returns a case of the suite with the given responses. It merges equal responses.
 func suiteCase(in *suiteInput, answers map[string]*suite.Response) (*suite.Case, error) {
 	c := &suite.Case{ID: in.id, Group: in.group, CRD: in.crdID, Write: suite.Write{
 		Version: in.version, Subresource: in.write.Subresource, FieldValidation: in.fieldValidation(), Object: encoded(in.write.Object),

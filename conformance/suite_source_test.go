@@ -77,7 +77,7 @@ type sourceExample struct {
 	Objects []string `json:"objects"`
 }
 
-// A suiteInput is a case without answers.
+// A suiteInput is a case without responses.
 type suiteInput struct {
 	id, group, crdID string
 	crd              *apiextensionsv1.CustomResourceDefinition

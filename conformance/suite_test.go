@@ -21,9 +21,9 @@ import (
 const oraclesVariable = "CELADON_ORACLES"
 
 // TestSuite generates the conformance suite and compares it with suite/data byte by byte. It gets the
-// answers of the newest minor version from the real server: for part of the CRDs, or for all of them
-// with CELADON_LEVEL=long or -update. It gets the answers of the other versions from the programs in
-// CELADON_ORACLES. Without them, it uses the recorded ones.
+// responses of the newest minor version from the real server: for part of the CRDs, or for all of
+// them with CELADON_LEVEL=long or -update. It gets the responses of the other versions from the
+// programs in CELADON_ORACLES. Without them, it uses the recorded ones.
 func TestSuite(t *testing.T) {
 	groups, inputs, err := readSources()
 	if err != nil {
@@ -64,8 +64,8 @@ func TestSuite(t *testing.T) {
 	t.Logf("%d cases of %d CRDs, %d tried on the server", len(s.Cases), len(s.CRDs), len(r.served))
 }
 
-// addCases adds the inputs with their answers, and their CRDs. Generated inputs without a unique
-// answer are left out.
+// addCases adds the inputs with their responses, and their CRDs. Generated inputs without a unique
+// response are left out.
 func addCases(t *testing.T, s *suite.Suite, r *suiteRecorder, recorded *suite.Suite, inputs []*suiteInput) {
 	t.Helper()
 	previous := map[string]*suite.Case{}
@@ -109,7 +109,7 @@ func addCases(t *testing.T, s *suite.Suite, r *suiteRecorder, recorded *suite.Su
 	t.Logf("%d generated writes are left out", left)
 }
 
-// replayed returns the recorded answers, with that of the server if it was tried.
+// replayed returns the recorded responses, including the server's if it was tried.
 func (r *suiteRecorder) replayed(in *suiteInput, c *suite.Case) (map[string]*suite.Response, error) {
 	if c == nil {
 		return nil, errVaries
@@ -163,7 +163,7 @@ func startOracles(t *testing.T) map[string]*suiteOracle {
 	return all
 }
 
-// minors describes the sources of the answers.
+// minors describes the sources of the responses.
 func (r *suiteRecorder) minors() (all []suite.Minor, err error) {
 	for _, name := range slices.SortedFunc(maps.Keys(r.oracles), compareMinors) {
 		release, err := r.oracles[name].Release()
@@ -220,8 +220,8 @@ func TestSuiteIsBalanced(t *testing.T) {
 	}
 }
 
-// TestSuiteOnMinors compares the recorded answers of the libraries with those of the servers of older
-// minor versions in CELADON_SERVERS: for all cases with CELADON_LEVEL=long, and otherwise for a part.
+// TestSuiteOnMinors compares the recorded responses of the libraries with the servers of older minor
+// versions in CELADON_SERVERS: for all cases with CELADON_LEVEL=long, and otherwise for a part.
 func TestSuiteOnMinors(t *testing.T) {
 	folder := os.Getenv(serversVariable)
 	if folder == "" {

@@ -21,8 +21,8 @@ const (
 	objectsAtOnce = 4
 )
 
-// Replay compares the engine with the recorded answers and the maintainers' expectations, without a
-// server.
+// Replay compares the engine with the recorded responses and the maintainers' expectations, without
+// a server.
 func Replay(ctx context.Context, all []*Group, report *Report) {
 	each(runtime.NumCPU(), all, func(g *Group) {
 		e, err := compile(g.CRD, "")
@@ -50,7 +50,7 @@ func replay(ctx context.Context, e *engine.Engine, c *Case, report *Report) {
 	report.Add(c.ID, compareWithRecorded(c, ours)...)
 }
 
-// Sweep runs cases on a server and compares the engine's answers with the server's.
+// Sweep runs cases on a server and compares the engine's results with the server's.
 func (s *Server) Sweep(ctx context.Context, all []*Group, report *Report) {
 	each(crdsAtOnce, chains(all), func(chain []*Group) {
 		for _, g := range chain {
@@ -162,15 +162,15 @@ func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, nam
 	report.Add(c.ID, out...)
 }
 
-// everything is compared with a server's answer to the same request. claims are compared with the
+// everything is compared with a server's response to the same request, and claims with the
 // prediction of a search, which does not depend on the names and namespaces of the run.
 var (
 	everything = aspects{code: true, warnings: true, object: true, here: true}
 	claims     = aspects{code: true, warnings: true, object: true}
 )
 
-// varies reports whether the server's answer changes between requests and Celadon's is consistent
-// with these answers.
+// varies reports whether the server's response changes between requests and Celadon's result is
+// consistent with these responses.
 func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first, ours Answer) bool {
 	seen := []Answer{first}
 	for range answersByChance {
@@ -189,8 +189,8 @@ func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first,
 // answersByChance is the maximum number of repetitions.
 const answersByChance = 60
 
-// among reports whether the answers in seen differ, each of our causes is in an answer, and our
-// causes include those that all answers have.
+// among reports whether the responses in seen differ, each cause in ours is in at least one
+// response, and ours includes all causes that the responses have in common.
 func among(seen []Answer, ours Answer) bool {
 	var some, always []Cause
 	varies := false

@@ -138,7 +138,7 @@ func (c *claim) store(ctx context.Context) error {
 // settle is the maximum time until the server uses a new schema.
 const settle = pollUntil
 
-// checkUntilApplied checks the server's answers. It repeats the check until the server uses the new schema.
+// checkUntilApplied checks the server's responses. It repeats the check until the server uses the new schema.
 func (c *claim) checkUntilApplied(ctx context.Context) error {
 	deadline := time.Now().Add(settle)
 	for {
@@ -222,7 +222,7 @@ func (c *claim) write(ctx context.Context, method string, obj map[string]any, na
 	return c.resource.do(ctx, call{method: method, version: c.change.Version, namespace: namespace, name: name, subresource: subresource, body: body})
 }
 
-// agree compares a predicted verdict with the server's answer.
+// agree compares a predicted verdict with the server's response.
 func (c *claim) agree(write string, want changes.Verdict, got *response) error {
 	accepted := got.code == http.StatusOK || got.code == http.StatusCreated
 	if accepted == (want == changes.Rejected) {

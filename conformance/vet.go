@@ -28,8 +28,8 @@ type vetCase struct {
 // update reports whether the case replaces a CRD.
 func (c *vetCase) update() bool { return c.old != nil }
 
-// sweepCRDs writes CRDs to the server as dry runs and compares the answers of engine/vet. Cases for
-// the same CRD name are serialized, because the old CRD is in etcd meanwhile.
+// sweepCRDs writes CRDs to the server as dry runs and compares the responses with the results of
+// engine/vet. Cases for the same CRD name are serialized, because the old CRD is in etcd meanwhile.
 func (s *Server) sweepCRDs(ctx context.Context, cases []*vetCase, report *Report) {
 	byName := map[string][]*vetCase{}
 	for _, c := range cases {
@@ -76,8 +76,8 @@ func (c *vetCase) operation() string {
 // its update.
 const conflictsAtMost = 20
 
-// decideCRD returns the server's answer to a dry run. It writes the old CRD to etcd directly, with
-// the status of an established CRD.
+// decideCRD returns the server's response to a dry run. It writes the old CRD to etcd directly,
+// with the status of an established CRD.
 func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	const path, query = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "?dryRun=All&fieldValidation=Strict"
 	if !c.update() {
@@ -133,7 +133,7 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 }
 
 // parseCRDResponse parses the server's response. A panic of the server, which aborts the response,
-// counts as an answer with code 500.
+// counts as a response with code 500.
 func parseCRDResponse(r *response, err error) (Answer, error) {
 	if panicked(err) {
 		return Answer{Code: http.StatusInternalServerError}, nil
@@ -151,7 +151,7 @@ func panicked(err error) bool {
 	return err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer")
 }
 
-// vetCRD returns the answer of engine/vet for a Kubernetes version.
+// vetCRD returns the result of engine/vet for a Kubernetes version.
 func vetCRD(ctx context.Context, c *vetCase, kubeVersion string) (Answer, error) {
 	r, err := vet.Vet(ctx, c.body, vet.Config{KubeVersion: kubeVersion, Old: c.old, VerdictOnly: true})
 	if err != nil {

@@ -27,7 +27,7 @@ var (
 )
 
 // TestVet writes the CRDs of a corpus, corrupted copies, and copies with typing errors to a real
-// server, and checks that engine/vet returns the same answers.
+// server, and checks that engine/vet returns the same results.
 func TestVet(t *testing.T) {
 	sizes := vetSample
 	if level.Long() {
@@ -160,7 +160,7 @@ func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourc
 	return c
 }
 
-// TestVetLongPath checks the answer to paths longer than 64 KiB. They exceed the buffer of the
+// TestVetLongPath checks the result for paths longer than 64 KiB. They exceed the buffer of the
 // scanner in the server's own validation, which then panics. Vet reports that.
 func TestVetLongPath(t *testing.T) {
 	crd, err := parseCRD([]byte(differencesCRD))

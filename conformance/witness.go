@@ -138,7 +138,7 @@ func (w *witnessSearch) add(version, outcome, rule string, a *analysis.Answer, e
 	})
 }
 
-// claimed compares the prediction of a search with ours, the engine's answer to the request that
+// claimed compares the prediction of a search with ours, the engine's result for the request that
 // the server received.
 func (c *Case) claimed(t *trial, ours Answer) []Difference {
 	if c.Claim == nil {

@@ -23,7 +23,7 @@ type coercion struct {
 	repair bool
 	// track collects the paths of unknown fields.
 	track bool
-	// fill applies defaults; noStatus excludes those of status.
+	// fill applies defaults; noStatus skips defaults in status.
 	fill, noStatus bool
 	// done is set if everything but the metadata already has the form of the schema.
 	done bool

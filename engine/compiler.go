@@ -12,7 +12,7 @@ import (
 // A compiler compiles a CRD or a single schema. All versions share declarations and expressions.
 type compiler struct {
 	cfg Config
-	// server is that of cfg.KubeVersion.
+	// server has the behavior of cfg.KubeVersion.
 	server  *server
 	env     *celenv.Env
 	limits  limits

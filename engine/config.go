@@ -12,8 +12,7 @@ type Config struct {
 	KubeVersion string
 	// Limits overrides the API server's cost limits. Zero fields keep the server's limits.
 	Limits cost.Limits
-	// Expressions selects the CEL environment: that of rules already stored in a CRD, or that of
-	// new rules.
+	// Expressions selects the CEL environment, for rules already stored in a CRD or for new rules.
 	Expressions Expressions
 	// Subtree is used by CompileRules only. If it is set, the schema is not the root of a resource,
 	// so apiVersion, kind, and metadata are not added to it.

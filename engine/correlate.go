@@ -32,8 +32,8 @@ const (
 	different
 )
 
-// unchanged reports whether errors at the current node are ratcheted: whether its value, or that of
-// the nearest correlated node above if the node itself is not correlatable, equals the old value.
+// unchanged reports whether errors at the current node are ratcheted: whether its value equals the
+// old value. If the node is not correlated, the nearest correlated node above is compared instead.
 func (fs frames) unchanged() bool {
 	at := len(fs) - 1
 	if at >= 0 && !fs[at].correlated {

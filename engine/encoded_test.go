@@ -31,7 +31,7 @@ func builtCRD(spec apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResou
 	}
 }
 
-// compareBuilt compares the engine of a CRD with that of its JSON on objects with the given specs.
+// compareBuilt compares the engine of a CRD with the engine of its JSON on objects with the given specs.
 func compareBuilt(t *testing.T, name string, crd *apiextensionsv1.CustomResourceDefinition, specs ...any) {
 	t.Helper()
 	data, err := json.Marshal(crd)

@@ -84,7 +84,7 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 }
 
 // invalid returns an error that shows the type instead of the value. Upstream does this for every
-// error but that of a false rule. below is the path of the error relative to the current node.
+// error except the error of a false rule. below is the path of the error relative to the current node.
 func (r *run) invalid(n *ruleNode, below, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(below), BadValue: n.decl.Schema.Type, Detail: detail}
 }

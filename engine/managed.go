@@ -171,8 +171,8 @@ func (s *server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool 
 }
 
 // sameOwned reports whether structured-merge-diff finds no difference between two values of s. Lists of type set and map
-// have no order, and numbers are compared by value. A nil schema is that of values without types, whose lists and maps
-// are compared as a whole.
+// have no order, and numbers are compared by value. A nil schema describes values without types, whose lists are
+// ordered.
 func sameOwned(s *structuralschema.Structural, a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

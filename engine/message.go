@@ -53,8 +53,8 @@ func (r *run) fieldPath(rule *compiledRule, at *ruleTarget) string {
 // because the expression failed or its result is empty, has several lines, or is too long. A fatal
 // error ends all evaluation.
 func (r *run) message(rule *compiledRule) (text, fatal string) {
-	// The activation is that of rules without optionalOldSelf even if the rule sets it, as in
-	// upstream. The expression then fails, and the message is used instead.
+	// As in upstream, messageExpression has the activation of rules without optionalOldSelf even if
+	// the rule sets it. The expression then fails, and the message is used instead.
 	r.activation.SetOptional(false)
 	out := rule.message.Run(r.ctx, &r.activation)
 	r.tally.spent(rule, out.Cost)

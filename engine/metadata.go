@@ -132,7 +132,7 @@ func ownerOf(ref metav1.OwnerReference) owner {
 
 func flagOf(b *bool) flag { return flag{set: b != nil, value: b != nil && *b} }
 
-// warnOfFinalizers warns of new finalizers whose names may conflict with those of other writers.
+// warnOfFinalizers warns of new finalizers whose names may conflict with finalizers of other writers.
 func (s *server) warnOfFinalizers(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !s.has[finalizerWarnings] || !hasMetadata(u, "finalizers") {
 		return

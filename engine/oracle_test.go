@@ -88,7 +88,7 @@ func (c ruleCase) run(t *testing.T) {
 	}
 }
 
-// compare compares an answer with upstream's.
+// compare compares a result with upstream's.
 func (c ruleCase) compare(t *testing.T, s *schema.Structural, obj, old any, got answer) {
 	t.Helper()
 	want := c.upstream(s, obj, old)

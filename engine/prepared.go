@@ -109,7 +109,7 @@ func (w *write) prepared() *Prepared {
 }
 
 // RunRules runs all rules, even if the object is otherwise invalid. It returns the result of each
-// rule that ran, and the reasons for which the rules reject the object. The error is that of the context, a *WorkLimitError
+// rule that ran, and the reasons for which the rules reject the object. The error is ctx.Err(), a *WorkLimitError
 // (together with the results), or an *InternalError.
 func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes []Cause, err error) {
 	defer func() {

@@ -19,8 +19,7 @@ type Request struct {
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, which Object cannot
 	// represent, or nil. The server only sees them in a body that is YAML.
 	DuplicateKeys error
-	// Namespace and Name are those of the request's URL. If they are empty, those of the object are
-	// used.
+	// Namespace and Name are from the request's URL. If they are empty, the object's are used.
 	Namespace, Name string
 	// Subresource is "", "status", or "scale". For scale, Object is a Scale of autoscaling/v1, or a
 	// custom resource with the replicas that kubectl scale requests. Nothing else of either is
@@ -82,7 +81,7 @@ type Result struct {
 	// thousand causes with about 16 MiB of text.
 	Causes []Cause
 	// Warnings holds the server's Warning headers in its order, without duplicates and without
-	// texts that contain control characters. After about 4,096 runes in total, each warning is cut
+	// warnings that contain control characters. After about 4,096 runes in total, each warning is cut
 	// to 256 runes, and no more are added once the total is reached again.
 	Warnings []string
 	// Strict holds the unknown and duplicate fields. They are rejected if FieldValidation is
@@ -121,7 +120,7 @@ type Result struct {
 type Cause struct {
 	// Type is the server's internal error type.
 	Type field.ErrorType
-	// Reason, Field, and Message are exactly those of metav1.StatusCause.
+	// Reason, Field, and Message are exactly the fields of metav1.StatusCause.
 	Reason         metav1.CauseType
 	Field, Message string
 	// Detail is Message without the leading type and value.
@@ -137,7 +136,7 @@ type Cause struct {
 // A CauseKind is the kind of a cause. Most causes have none.
 type CauseKind string
 
-// The kinds of causes. The causes of a rejected object have the first two, and those of a rejected CRD the others.
+// The kinds of causes. Causes of a rejected object have the first two, causes of a rejected CRD the others.
 const (
 	// CauseRulesSkipped is the remark that rules did not run because of the other causes.
 	CauseRulesSkipped CauseKind = "rulesSkipped"
@@ -191,6 +190,6 @@ type RuleResult struct {
 	Undecided int
 	// OverBudget is set if the rule ended the evaluation because its cost exceeded a limit.
 	OverBudget bool
-	// Cost is the cost of all evaluations in CEL cost units, including those of messageExpression.
+	// Cost is the cost of all evaluations in CEL cost units, including messageExpression.
 	Cost int64
 }

@@ -121,7 +121,7 @@ func (n *ruleNode) settle() {
 	n.summarize()
 }
 
-// summarize sets the fields that depend on the rules. Those of the nodes below must be set.
+// summarize sets the fields that depend on the rules. The nodes below must be summarized first.
 func (n *ruleNode) summarize() {
 	n.usesOld = slices.ContainsFunc(n.rules, (*compiledRule).usesOld)
 	n.transition = n.onlyTransition()

@@ -180,7 +180,7 @@ func TestRulesUnderAllOf(t *testing.T) {
 	})
 }
 
-// TestCostOverflow checks that the cost of an object does not overflow if that of a rule is huge.
+// TestCostOverflow checks that the cost of an object does not overflow if a rule has a huge cost.
 func TestCostOverflow(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(tracked, "[{rule: self == oldSelf}]", `[{rule: "self == self"}, {rule: "[dyn(1)].flatten(dyn(9223372036854775807)).size() > 0"}]`, 1))

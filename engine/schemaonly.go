@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// A Schema validates values of a schema that belongs to no CRD, such as those of a variable of a
-// ClusterClass or of a package's configuration. It is immutable and safe for concurrent use.
+// A Schema validates values of a schema that belongs to no CRD, for example the values of a variable of a
+// ClusterClass, or of a package's configuration. It is immutable and safe for concurrent use.
 type Schema struct {
 	wrapper *schema.Schema // of an object whose only property is the value
 	rules   *Rules

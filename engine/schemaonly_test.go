@@ -83,7 +83,7 @@ func TestCompileSchema(t *testing.T) {
 	}
 }
 
-// schemaValue decodes a JSON value as engine.Decode decodes those of objects.
+// schemaValue decodes a JSON value as engine.Decode decodes values in objects.
 func schemaValue(t *testing.T, text string) any {
 	t.Helper()
 	if text == "" {

@@ -241,8 +241,8 @@ const (
 	nameMismatch      = "the name of the object (%s) does not match the name on the URL (%s)"
 )
 
-// checkIdentity checks the object's namespace and name against those of the URL, and sets the namespace. It
-// reports whether the write is rejected.
+// checkIdentity checks the object's namespace and name against the URL, and sets the namespace. It reports
+// whether the write is rejected.
 func (w *write) checkIdentity() (rejected bool) {
 	namespace := ""
 	if w.engine.info.Namespaced {

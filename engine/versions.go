@@ -9,7 +9,7 @@ import (
 )
 
 // A feature is a part of the API server's handling of custom resources that not all minor versions
-// have. Package schema has those of schemas, and package metadata those of metadata.
+// have. Features of schemas are in package schema, and features of metadata in package metadata.
 type feature uint8
 
 const (

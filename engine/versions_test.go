@@ -80,7 +80,7 @@ type versionCase struct {
 	obj, old string // fields of the object besides apiVersion, kind, and metadata.name
 	status   bool   // the write is a status update
 	// want holds the causes by the first minor version that has them. None means that the write is
-	// accepted. The texts are those of the releases' sources.
+	// accepted. The messages come from the sources of the releases.
 	want map[int][]string
 	// warnings holds the warnings likewise.
 	warnings map[int][]string

@@ -72,8 +72,8 @@ func document(data []byte) (json []byte, err error) {
 
 // ValidateTyped is Validate for the create of a Go object, such as a value of a kubebuilder type, or for
 // an update if old is not nil. It validates what the server receives from a client: a field without
-// omitempty is present with its zero value. An object with neither apiVersion nor kind gets those of the
-// CRD's storage version, as from a client's scheme.
+// omitempty is present with its zero value. An object with neither apiVersion nor kind gets both from
+// the CRD's storage version, as from a client's scheme.
 func (e *Engine) ValidateTyped(ctx context.Context, object, old any) (*Result, error) {
 	var req Request
 	var err error

@@ -17,7 +17,7 @@ import (
 )
 
 // How it works: for an object of a built-in kind, the session has a CRD with the schemas of the kind and without rules, so
-// that types, paths, and completion are as for custom resources. Defaults and verdicts are those of Host.Builtins.
+// that types, paths, and completion are as for custom resources. Defaults and verdicts come from Host.Builtins.
 
 // errBuiltinRules is the error of commands that change the rules of a built-in kind.
 var errBuiltinRules = errors.New("built-in kinds have no rules of their own: load a policy with :load policy FILE")

@@ -59,7 +59,8 @@ type Host struct {
 	Save func(SaveRequest) (file string, err error)
 	// Files returns the paths that begin with prefix, for completion.
 	Files func(prefix string) []string
-	// Check returns the report of celadon check for an object, and CheckStatus that of celadon check --subresource status.
+	// Check returns the report of celadon check for an object, and CheckStatus the report of celadon check
+	// --subresource status.
 	Check, CheckStatus Checker
 	// Builtins decides built-in kinds. If its Server is nil, it knows only their structure.
 	Builtins *policyrequest.Builtins

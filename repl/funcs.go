@@ -195,8 +195,8 @@ func (s *Session) function(ctx context.Context, name string) string {
 	return b.String()
 }
 
-// examples returns the examples of a function. If the session is for a Kubernetes version, their costs
-// are those of that version, and examples that do not compile there are left out.
+// examples returns the examples of a function. If the session is for a Kubernetes version, the
+// examples have the costs of that version, and examples that do not compile there are left out.
 func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []assist.Example) {
 	if s.state.kube == "" {
 		return e.Examples

@@ -174,7 +174,7 @@ const (
 	maxFieldRules = 20
 )
 
-// presence returns whether a field is required, or "" if path is not that of a field.
+// presence returns whether a field is required, or "" if no field has the path.
 func (s *Session) presence(path string) string {
 	steps, err := engine.ParsePath(path)
 	if err != nil || len(steps) == 0 || s.state.location == nil {
@@ -204,7 +204,7 @@ func (s *Session) explainName(ctx context.Context, name string) (string, error) 
 	return s.nameHelp(ctx, name)
 }
 
-// isFunction reports whether name is that of a function or a group of functions, in any version.
+// isFunction reports whether name is a function or a group of functions, in any version.
 func (s *Session) isFunction(name string) bool {
 	if _, ok := assist.FindFunction(name); ok {
 		return true

@@ -120,8 +120,8 @@ func (s *Session) conditionNotes(ctx context.Context, src string) string {
 	return text
 }
 
-// comparesText reports whether src may compare texts in order: it has a comparison operator. It saves
-// the search for lints.
+// comparesText reports whether src may compare strings in order: it has a comparison operator. It
+// saves the search for lints.
 func comparesText(src string) bool {
 	return strings.ContainsAny(src, "<>=") && strings.Contains(src, types.Self)
 }

@@ -317,8 +317,8 @@ func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
 	return Reply{Text: b.String(), Failed: out.Failure != "" || out.Undecided != ""}
 }
 
-// completeInPolicy returns completions at the end of an expression of a policy. Fields of object and
-// oldObject are those of the CRD.
+// completeInPolicy returns completions at the end of an expression of a policy. The CRD defines the
+// fields of object and oldObject.
 func (s *Session) completeInPolicy(src []rune) assist.Completion {
 	p := &assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}
 	return p.Complete(src)

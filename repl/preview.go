@@ -43,11 +43,11 @@ type typedPreview struct {
 	failed bool
 }
 
-// A typedExpr is the expression in a line that is being typed.
+// A typedExpr is the expression in the line that is being typed.
 type typedExpr struct {
 	src string
 	pos int // the cursor, in code points
-	// command is the command that takes the expression, or "". optionalOldSelf is that of its rule.
+	// command is the command that takes the expression, or "". optionalOldSelf is set if the rule sets it.
 	command         string
 	optionalOldSelf bool
 }
@@ -267,7 +267,7 @@ func previewError(ctx context.Context, err error) (text string, failed bool) {
 }
 
 // describeCandidate returns the documentation of a candidate of Complete, on a single line: the description of
-// the field or function, or the arguments of the command. start is that of the completion.
+// the field or function, or the arguments of the command. start is where the completion starts.
 func (s *Session) describeCandidate(line string, start int, candidate string) (text string) {
 	defer func() {
 		if recover() != nil {

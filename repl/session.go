@@ -48,7 +48,7 @@ type Session struct {
 	history []string // one entry per complete expression or command
 	lets    []let
 	found   found
-	// corrected is the line before, if it did not compile, with the first fix.
+	// corrected is the previous line, if it did not compile, with the first fix.
 	corrected string
 	// draft is a rule that was edited in an editor and does not compile.
 	draft ruleDraft
@@ -56,7 +56,7 @@ type Session struct {
 	doing string
 	// partial is an expression that continues in the next line.
 	partial string
-	// progress is that of partial.
+	// progress is the lexer's progress in partial.
 	progress lex.Progress
 	last     lastLine
 	warned   bool // the user was warned of unsaved rules
@@ -297,7 +297,7 @@ const (
 // forgotten returns the number of the oldest states for :undo that exceed a limit.
 func (s *Session) forgotten() int {
 	size, seen := 0, map[*byte]bool{}
-	add := func(doc *Document, times int) { // states share the texts that did not change
+	add := func(doc *Document, times int) { // states share documents that did not change
 		if len(doc.Text) > 0 && !seen[&doc.Text[0]] {
 			seen[&doc.Text[0]] = true
 			size += times * (len(doc.Text) + len(doc.JSON))

@@ -156,7 +156,7 @@ func stopsReading(r rune) bool {
 	return r == lineedit.KeyEnter || r == lineedit.KeyNewline || r == lineedit.KeyInterrupt || r == lineedit.KeyEOF
 }
 
-// wordKeys maps keys to those of readline, which have no encoding in UTF-8.
+// wordKeys maps keys to keys of readline, which have no encoding in UTF-8.
 var wordKeys = map[rune]rune{
 	lineedit.KeyWordLeft: readline.MetaBackward, lineedit.KeyWordRight: readline.MetaForward,
 	lineedit.KeyWordDelete: readline.MetaDelete, lineedit.KeyWordErase: readline.MetaBackspace,

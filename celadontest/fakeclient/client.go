@@ -116,7 +116,7 @@ func (s *server) ours(obj client.Object, subresource, verb string, do write, oth
 	return s.oursAs(obj, obj, subresource, verb, do, others)
 }
 
-// oursAs is like ours, but the sent object is body and the URL is that of obj.
+// oursAs is like ours, but sends body to the URL of obj.
 func (s *server) oursAs(obj, body client.Object, subresource, verb string, do write, others func() error) error {
 	gvk, k, err := s.known(obj)
 	switch {

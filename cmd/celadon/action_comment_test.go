@@ -90,7 +90,7 @@ func TestActionVetsAndTests(t *testing.T) {
 	}
 }
 
-// TestActionDiffs runs the step that compares the CRDs of a pull request with those of its base.
+// TestActionDiffs runs the step that compares the CRDs of a pull request with its base.
 func TestActionDiffs(t *testing.T) {
 	t.Parallel()
 	for next, want := range map[string]string{"crontab": "", "crontab-next": "::error file=crd.yaml"} {

@@ -10,7 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// diffCRD returns a CRD as JSON with versions v1, v2, and so on. The properties of spec are those of v1, in JSON.
+// diffCRD returns a CRD as JSON with versions v1, v2, and so on. properties are the properties of spec in v1, in
+// JSON.
 func diffCRD(name string, versions int, properties string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]ss.g.io"},"spec":{"group":"g.io","scope":"Namespaced",`+

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
-// explainMemory limits the memory of a command that explains beyond that of a small run.
+// explainMemory limits the memory of a command that explains beyond the memory of a small run.
 const explainMemory = 256 << 20
 
 // explainAttack is a rejected object whose explanation is far more expensive than its verdict.

@@ -38,7 +38,7 @@ func invalidRules() map[string]string {
 	}
 }
 
-// invalidMemory limits the memory of a command beyond that of a run on one small object.
+// invalidMemory limits the memory of a command beyond the memory of a run on one small object.
 const invalidMemory = 256 << 20
 
 // TestAttackInvalidRules vets CRDs with many or long rules that do not compile, and checks objects of

@@ -225,7 +225,7 @@ func TestAttackCheckOutput(t *testing.T) {
 	}
 }
 
-// hostilePolicy returns a policy with errors, type errors, and lints, whose texts are hostile.
+// hostilePolicy returns a policy with errors, type errors, and lints, whose strings are hostile.
 func hostilePolicy(text string) string {
 	quoted := func(text string) string {
 		data, err := json.Marshal(text)

@@ -21,7 +21,8 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// serve compares the decision of a webhook with that of check. The API server sends it the object that review has.
+// serve compares the decision of a webhook with the verdict of check. The API server sends it the object that
+// review has.
 func (s *stage) serve(sc *scene, want *decision, review *policyrequest.Review) {
 	s.Helper()
 	var req policy.Request

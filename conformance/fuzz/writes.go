@@ -24,7 +24,7 @@ import (
 )
 
 // Definition returns the CRD of a scenario. The API server would reject many of them because of the
-// costs of their rules, or because of rules in places where it forbids them.
+// costs of their rules, or because of rules at nodes where it forbids them.
 func (w *Scenario) Definition() *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.APIVersion, crd.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
@@ -61,8 +61,7 @@ func (w *Scenario) storage() string {
 
 func (w *Scenario) hasStatus() bool { return w.seed%2 == 0 }
 
-// group returns the API group of a scenario, which differs from that of other scenarios on the same
-// server.
+// group returns the API group of a scenario, which is unique among the scenarios on a server.
 func (w *Scenario) group() string { return fmt.Sprintf("w%d.example.com", w.seed) }
 
 // strategy returns the API server's own strategies for the CRD.

@@ -3,7 +3,7 @@
 //
 //   - celadon serve as an admission webhook of a real API server;
 //   - celadon as a kubectl plugin, and its access to a cluster;
-//   - celadon check --policy and engine/policy: answers to requests under our own policies
+//   - celadon check --policy and engine/policy: responses to requests under our own policies
 //     (testdata/policies), generated ones (conformance/policies/scenarios), and published ones
 //     (CELADON_POLICIES), with warnings and audit annotations;
 //   - celadon in the pods of an Indexed Job of the real job controller. A replacement for the

@@ -17,7 +17,8 @@ const permittedLoss = 0.10
 // errLost is returned if a benchmark lost more than permitted.
 var errLost = errors.New("slower than before")
 
-// benchmarks lists folders with the benchmarks that are compared. Of peersFolder, those of celadon are.
+// benchmarks lists folders with the benchmarks that are compared. In peersFolder, only benchmarks of
+// celadon are compared.
 var benchmarks = []struct{ folder, pattern string }{
 	{peersFolder, "^Benchmark(Start|Check|Find)$/././^celadon$"},
 	{"engine", "^Benchmark(Validate|Rules|Compile)$"},
@@ -59,7 +60,7 @@ func runCompare(out io.Writer, base string, turns int) error {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	// The benchmarks of whole runs are those of this tree, for both commits.
+	// Both commits run the benchmarks of whole runs from this tree.
 	before.tests[peersFolder] = after.tests[peersFolder]
 	fmt.Fprintf(out, "%-72s %8s  %12s %12s\n", "benchmark", "change", base, after.name)
 	var measurers []measurer
@@ -72,8 +73,8 @@ func runCompare(out io.Writer, base string, turns int) error {
 // A measurer returns the figures of one turn of a tree.
 type measurer func(t *tree) ([]figure, error)
 
-// figures runs benchmarks. Those of the library run three times, and the lowest figure counts, which other
-// processes affect least.
+// figures runs benchmarks. Benchmarks of the library run three times, and the lowest figure counts,
+// because other processes affect it least.
 func (t *tree) figures(folder, pattern, dir string) ([]figure, error) {
 	run := &benchRun{program: t.tests[folder], dir: t.folder(folder), pattern: pattern, time: "0.1s", count: "3"}
 	if folder == peersFolder {
@@ -90,7 +91,8 @@ func (t *tree) figures(folder, pattern, dir string) ([]figure, error) {
 	return lowest(parseFigures(out)), nil
 }
 
-// lowest returns the lowest time and peak memory of each benchmark, in order. It leaves out those of upstream.
+// lowest returns the lowest time and peak memory of each benchmark, in order. It leaves out the benchmarks of
+// upstream.
 func lowest(figures []figure) (all []figure) {
 	for _, f := range figures {
 		if f.unit != "ns/op" && f.unit != "MiB" || strings.Contains(strings.ToLower(f.name), "upstream") {

@@ -149,7 +149,7 @@ type run struct {
 // bench runs the program.
 func (r run) bench(b *testing.B) { inSequence(r)(b) }
 
-// inSequence returns a benchmark that runs programs one after the other. Peak memory is that of the largest.
+// inSequence returns a benchmark that runs programs one after the other. Peak memory is the memory of the largest.
 func inSequence(runs ...run) func(b *testing.B) {
 	return func(b *testing.B) {
 		var used, peak int64

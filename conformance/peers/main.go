@@ -1,6 +1,6 @@
-// Command peers compares the speed of Celadon with that of other programs and of the code inside the API
-// server, or with that of another commit of Celadon. It runs benchmarks: those of this folder, and for
-// another commit also those of the library.
+// Command peers compares the speed of Celadon with other programs and with the code inside the API
+// server, or with another commit of Celadon. It runs the benchmarks of this folder, and for another
+// commit also the benchmarks of the library.
 //
 //	CELADON_CORPUS=../corpus go run ./peers -write
 //	CELADON_CORPUS=../corpus go run ./peers -compare -base v0.9.0

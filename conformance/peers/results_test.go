@@ -13,7 +13,7 @@ import (
 // sections lists the sections of docs/speed.md.
 var sections = []string{"start", "check", "find", "shell", "rules", "cores", "compile", "vet"}
 
-// TestPage checks that docs/speed.md has a place for each table.
+// TestPage checks that docs/speed.md has a marker for each table.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../docs/speed.md")

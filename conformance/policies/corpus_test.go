@@ -48,7 +48,7 @@ func readDocuments(t testing.TB, data []byte) (docs []map[string]any) {
 // random order, which changes costs and errors. engine/policy has one of its results.
 const maxRepeats = 64
 
-// difference compares the answers of both sides. It returns "" if they are equal or if ours is
+// difference compares the results of both sides. It returns "" if they are equal or if ours is
 // undecided.
 func difference(u *Upstream, set *policy.Set, req *policy.Request) (text string, undecided []policy.Undecided) {
 	got, res := Own(set, req)

@@ -24,7 +24,7 @@ func Levels() []string { return []string{LevelVerdict, LevelCauses, LevelObject,
 // managed lists the metadata fields that only a server can set.
 var managed = []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"}
 
-// compared reports whether a level applies to an expected answer.
+// compared reports whether a level applies to an expected response.
 func compared(level string, want *Response) bool {
 	switch level {
 	case LevelObject:
@@ -35,7 +35,7 @@ func compared(level string, want *Response) bool {
 	return true
 }
 
-// difference returns how an answer differs from the expected one at a level, or "".
+// difference describes how a response differs from the expected response at a level. It returns "" if they agree.
 func difference(level string, want, got *Response) string {
 	switch level {
 	case LevelVerdict:

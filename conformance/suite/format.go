@@ -31,7 +31,7 @@ type Head struct {
 	Groups []Group `json:"groups"`
 }
 
-// A Minor is a Kubernetes minor version and the source of its answers.
+// A Minor is a Kubernetes minor version and the source of its responses.
 type Minor struct {
 	Minor string `json:"minor"`
 	// Source is "server" or "library".
@@ -61,7 +61,7 @@ type Write struct {
 	OldObject       json.RawMessage `json:"oldObject,omitempty"`
 }
 
-// A Case is a write with the expected answers.
+// A Case is a write with the expected responses.
 type Case struct {
 	ID    string `json:"id"`
 	Group string `json:"group"`
@@ -70,7 +70,7 @@ type Case struct {
 	Answers []Expected `json:"answers"`
 }
 
-// Expected is the answer of some minor versions.
+// Expected is the response of some minor versions.
 type Expected struct {
 	Minors []string `json:"minors"`
 	Response
@@ -107,10 +107,10 @@ type Request struct {
 	*Write
 }
 
-// An Answer is a line that an implementation writes.
+// An Answer is one line of an implementation's output.
 type Answer struct {
 	ID string `json:"id"`
-	// Name, Levels, and Minors answer a hello.
+	// Name, Levels, and Minors are the response to a hello.
 	Name   string   `json:"name,omitempty"`
 	Levels []string `json:"levels,omitempty"`
 	Minors []string `json:"minors,omitempty"`
@@ -173,7 +173,7 @@ func readLines[T any](files fs.FS, name string) (all []T, err error) {
 	return all, lines.Err()
 }
 
-// Expected returns the answer of a minor version, or nil if none is recorded.
+// Expected returns the expected response for a minor version, or nil if no response is recorded.
 func (c *Case) Expected(minor string) *Expected {
 	for i := range c.Answers {
 		if slices.Contains(c.Answers[i].Minors, minor) {

@@ -70,7 +70,7 @@ func (p *process) read(ctx context.Context, stdout io.Reader) {
 	p.readErr = scanner.Err()
 }
 
-// exchange sends a request and returns the answer. After an error, the process must be stopped.
+// exchange sends a request and returns the response. After an error, the process must be stopped.
 func (p *process) exchange(ctx context.Context, req *Request, timeout time.Duration) (*Answer, error) {
 	line, err := json.Marshal(req)
 	if err != nil {

@@ -23,7 +23,7 @@ type groupResult struct {
 	unsupported int
 }
 
-// A tally counts the answers of a group at a level.
+// A tally counts the responses of a group at a level.
 type tally struct{ passed, known, failed int }
 
 type failure struct{ minor, id, level, detail string }
@@ -55,7 +55,7 @@ func (r *Report) group(name string) *groupResult {
 
 func (r *Report) unsupported(group string) { r.group(group).unsupported++ }
 
-// add counts an answer. An empty detail means that it is as expected.
+// add counts a response. An empty detail means that it is as expected.
 func (r *Report) add(group, level, minor, id, detail string, all Known) {
 	r.compared++
 	t := r.group(group).levels[level]
@@ -124,7 +124,7 @@ func (g *groupResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%d\t\n", g.unsupported)
 }
 
-// printable replaces control characters other than line breaks, because answers are untrusted.
+// printable replaces control characters other than line breaks, because output of implementations is untrusted.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0) {

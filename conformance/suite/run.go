@@ -21,16 +21,16 @@ type Config struct {
 	Command []string
 	// Minors and Groups select cases; all if empty.
 	Minors, Groups []string
-	// Timeout limits the wait for an answer. It is ten seconds if zero.
+	// Timeout limits the wait for a response. It is ten seconds if zero.
 	Timeout time.Duration
 	Known   Known
 }
 
-// ErrNothing is the error of a run that compares no answer.
+// ErrNothing is the error of a run that compares no response.
 var ErrNothing = errors.New("no answer was compared")
 
 // Run runs the cases of a suite. It always returns a report. It returns an error if cfg is invalid, if the implementation
-// cannot be started or is not usable, or if no answer was compared.
+// cannot be started or is not usable, or if no response was compared.
 func (s *Suite) Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
@@ -141,8 +141,8 @@ func selected(names []string, name string) bool {
 	return len(names) == 0 || slices.Contains(names, name)
 }
 
-// one compares the answer to a request. If the answer is invalid or missing, each level fails, and the
-// implementation is started again.
+// one compares the response to a request. If the response is invalid or missing, each level fails, and
+// the implementation is started again.
 func (r *run) one(ctx context.Context, c *Case, want *Response, req *Request) error {
 	got, err := r.process.exchange(ctx, req, r.cfg.Timeout)
 	if ctx.Err() != nil {

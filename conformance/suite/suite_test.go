@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// implement answers the requests in a way that a test needs. By default, each write is accepted with
-// code 201 and its own object.
+// implement responds to the requests in a way that a test needs. By default, each write is accepted
+// with code 201 and its own object.
 func implement(how string) {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 8<<20)
@@ -65,7 +65,7 @@ func implement(how string) {
 	}
 }
 
-// misbehave changes an answer, or does not return.
+// misbehave changes a response, or does not return.
 func misbehave(how string, first bool, a map[string]any) {
 	switch {
 	case how == "unsupported":
@@ -182,7 +182,7 @@ func TestImplementations(t *testing.T) {
 			timeout := 5 * time.Minute
 			switch tt.behavior {
 			case "hang":
-				timeout = 10 * time.Second // the other answers must arrive in time on a busy machine
+				timeout = 10 * time.Second // the other responses must arrive in time on a busy machine
 			case "silent":
 				timeout = time.Second
 			}

@@ -18,8 +18,8 @@
 // validated against the CRD in the cluster. The object has a uid, a creationTimestamp,
 // managedFields, and a name, even if the name is generated. A mutating webhook receives the object
 // before status is removed and the name is generated. Both are decided as if the client had sent
-// the object in this form. So if the CRD in the cluster leaves the object unchanged, the verdict is
-// exactly that of a server with the set's CRD.
+// the object in this form. So if the CRD in the cluster leaves the object unchanged, a server with
+// the set's CRD would return exactly the same verdict.
 //
 // # Guarantees
 //

@@ -31,7 +31,7 @@ func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
 		metav1.TypeMeta
 		Request *struct {
 			admissionv1.AdmissionRequest
-			// These fields shadow those of the same names above.
+			// These fields shadow the embedded fields of the same names.
 			Object    map[string]any `json:"object"`
 			OldObject map[string]any `json:"oldObject"`
 		} `json:"request"`

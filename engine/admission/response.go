@@ -45,7 +45,7 @@ const (
 	maxText    = 256
 	maxCauses  = 1000
 	maxMessage = 64 << 10
-	// maxDetails limits the causes' texts in bytes.
+	// maxDetails limits the strings in the causes, in bytes.
 	maxDetails = 1 << 20
 )
 

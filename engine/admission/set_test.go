@@ -155,7 +155,7 @@ func TestCallerKeepsTheCRD(t *testing.T) {
 }
 
 // TestConcurrent validates requests while CRDs are added and removed, for the race detector. Each
-// verdict must be that of one of the two CRDs, or that of no CRD.
+// verdict must be the verdict of one of the two CRDs, or of no CRD.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})

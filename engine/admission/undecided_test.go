@@ -82,7 +82,7 @@ func TestRequestTexts(t *testing.T) {
 	}
 }
 
-// TestBoundedTexts checks that the limit also applies to few causes with long texts.
+// TestBoundedTexts checks that the limit also applies to few causes with long messages.
 func TestBoundedTexts(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -50,8 +50,7 @@ func sameIdentity(in, out map[string]any) error {
 	return nil
 }
 
-// restoreMetadata replaces the metadata of out by that of in, but keeps the labels and annotations
-// of out.
+// restoreMetadata copies the metadata of in to out, but keeps the labels and annotations of out.
 func restoreMetadata(in, out map[string]any) error {
 	raw, found := out["metadata"]
 	if !found {

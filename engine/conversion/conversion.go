@@ -55,8 +55,8 @@ func failed(kind Failure, q engine.Conversion, format string, args ...any) *Erro
 	return &Error{kind, "conversion webhook for " + kindOf(q.Object).String() + " " + fmt.Sprintf(format, args...)}
 }
 
-// Convert converts an object to another version. Its errors are of type *Error, or that of ctx if
-// it is done.
+// Convert converts an object to another version. Its errors are of type *Error, or ctx.Err() if ctx
+// is done.
 func (c *Converter) Convert(ctx context.Context, q engine.Conversion) (map[string]any, error) {
 	if q.Object["apiVersion"] == q.APIVersion {
 		return q.Object, nil

@@ -1,6 +1,6 @@
 // Package conversion converts objects between the versions of a CRD, as the API server does with a
 // conversion webhook. [Webhook] calls a webhook over HTTPS, [Reviews] calls any function that
-// answers a ConversionReview, and [Func] calls a Go function. Each provides a [Converter] for
+// handles a ConversionReview, and [Func] calls a Go function. Each provides a [Converter] for
 // [engine.Config].
 //
 // Responses are untrusted and are checked as in the API server. The size and time of a webhook's

@@ -22,7 +22,7 @@ type Config struct {
 	// the server's.
 	MatchConditions int64
 	// New compiles expressions as the server does when a policy is new or changed: with the CEL
-	// features of the previous minor. By default they are compiled like those of a stored policy.
+	// features of the previous minor. By default they are compiled as in a stored policy.
 	New bool
 	// Complete is set if the params objects among the documents are all that exist. A params object
 	// that is missing then has the effect that parameterNotFoundAction defines. Otherwise, the
@@ -31,10 +31,9 @@ type Config struct {
 	// Namespaced holds the scope of custom kinds: whether each is namespaced. CRDs among the documents define
 	// it as well. Without either, the scope of a paramKind is guessed from its params objects.
 	Namespaced map[schema.GroupKind]bool
-	// Authorize decides the checks of authorizer in expressions. If it is nil, the Roles,
-	// ClusterRoles, and their bindings among the documents decide them; the groups system:masters and
-	// kubeadm:cluster-admins may do anything. Without any of these objects, results that depend on other users' access are
-	// undecided.
+	// Authorize returns the results of authorizer checks in expressions. If it is nil, the Roles, ClusterRoles, and
+	// their bindings among the documents determine them; the groups system:masters and kubeadm:cluster-admins may do
+	// anything. Without any of these objects, results that depend on other users' access are undecided.
 	Authorize func(Access) Authorization
 }
 

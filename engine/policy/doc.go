@@ -10,8 +10,8 @@
 //
 // [Set.Mutate] applies the mutating policies first, as the server does.
 //
-// Decisions, messages, codes, warnings, audit annotations, and costs equal those of the server. What
-// only a cluster knows, such as a missing Namespace, is reported in [Result.Undecided].
+// Decisions, messages, codes, warnings, audit annotations, and costs are the same as in the server.
+// What only a cluster knows, such as a missing Namespace, is reported in [Result.Undecided].
 package policy
 
 // How it works: Compile decodes each document into the fields that matter (document.go), and

@@ -30,11 +30,11 @@ const (
 	maxExplainWork = eval.MaxWork / 64
 )
 
-// Explain returns the values that decided a validation, in the order of its expression: fields of
-// object, params, and the other variables, the sides of comparisons, and the element that ended all() or exists(). Parts
-// that did not decide it, such as the true side of &&, are left out. e is an evaluation from
-// the result of Evaluate for req. Explain returns nothing for a validation that the policy does not
-// have. It returns an error only if ctx is done or on an internal error.
+// Explain returns the values that determined the result of a validation, in the order of its expression: fields of
+// object, params, and the other variables, the sides of comparisons, and the element that ended all() or exists().
+// Parts that did not matter, such as the true side of &&, are left out. e is an evaluation from the result of
+// Evaluate for req. Explain returns nothing for a validation that the policy does not have. It returns an error only
+// if ctx is done or on an internal error.
 func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validation int) (values []Value, err error) {
 	defer func() {
 		if p := recover(); p != nil {

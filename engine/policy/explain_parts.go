@@ -53,7 +53,7 @@ func (p *program) withElements(validation int) *program {
 	return &out
 }
 
-// values returns the values of the parts that decided an expression.
+// values returns the values of the parts that determined the result of an expression.
 func (x *explainer) values(r *run, of *expression) []Value {
 	if of == nil || of.checked == nil {
 		return nil
@@ -155,7 +155,7 @@ func (c *valueCollector) call(e ast.Expr) bool {
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		for _, arg := range args {
 			if isComputed(arg) {
-				switch v := c.value(arg).(type) { // not a text, which can be that of a secret in another form
+				switch v := c.value(arg).(type) { // not a string, which can be a secret in another form
 				case celtypes.Int, celtypes.Uint, celtypes.Double, celtypes.Bool, celtypes.Duration, celtypes.Timestamp:
 					c.add(c.source.Of(arg), v)
 				}
@@ -238,7 +238,8 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 	return false
 }
 
-// transforms reports whether e calls a function that makes other texts. Callers hide secrets only in their own form.
+// transforms reports whether e calls a function that makes other strings. Callers hide secrets only in their own
+// form.
 func transforms(e ast.Expr) (does bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind {

@@ -76,7 +76,7 @@ func decoded(data []byte) (object map[string]any, err error) {
 
 // patchWork returns a bound of the work of applying a patch to the JSON of an object.
 func patchWork(object []byte, patch jsonpatch.Patch) uint64 {
-	// The levels that the library decodes are those of the paths, moves put them below others, and tests decode everything.
+	// The library decodes the levels of the paths, moves put them below others, and tests decode everything.
 	size, copied, levels, moved, whole, tests := len(object), 0, 1, 0, depth(object), false
 	for _, o := range patch {
 		for _, field := range []string{"path", "from"} {
@@ -177,7 +177,7 @@ func patchOf(value ref.Val) (patch jsonpatch.Patch, err error) {
 			_, err := item.ConvertToNative(reflect.TypeFor[*celenv.JSONPatchValue]())
 			return nil, fmt.Errorf("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch: %w", err)
 		}
-		// The server quotes texts like Go, and its library reads them like JSON.
+		// The server quotes strings like Go, and its library reads them like JSON.
 		o := jsonpatch.Operation{"op": rawText(given.Op), "path": rawText(given.Path)}
 		if given.From != "" {
 			o["from"] = rawText(given.From)

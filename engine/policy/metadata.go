@@ -97,7 +97,7 @@ func (req *Request) setNewMetadata(now time.Time) {
 }
 
 // keptMetadata lists the metadata that clients cannot change. resourceVersion and managedFields are
-// those of the old object unless they are given.
+// taken from the old object unless they are given.
 var keptMetadata = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
 func (req *Request) keepMetadata() {
@@ -120,8 +120,8 @@ func (req *Request) keepMetadata() {
 // podGracePeriod is the default of terminationGracePeriodSeconds.
 const podGracePeriod = int64(30)
 
-// setGracePeriod sets the grace period in the options for deleting a Pod: the given one, or that of the
-// Pod. A Pod that does not run on a node is deleted at once.
+// setGracePeriod sets the grace period in the options for deleting a Pod: the given period, or the
+// Pod's. A Pod that does not run on a node is deleted at once.
 func (req *Request) setGracePeriod() {
 	if req.Kind.Group != "" || req.Kind.Kind != "Pod" || req.Subresource != "" {
 		return

@@ -86,8 +86,8 @@ type mutator struct {
 	again int // 1 in the second pass
 	// mutated is set if the server runs a second pass.
 	mutated bool
-	// previous holds the policies with reinvocationPolicy IfNeeded that ran, and reinvoked those of them
-	// that run in the second pass.
+	// previous holds the policies with reinvocationPolicy IfNeeded that ran, and reinvoked the policies
+	// among them that run in the second pass.
 	previous, reinvoked map[invocationKey]bool
 	failures            []policyFailure
 }

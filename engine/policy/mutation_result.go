@@ -37,11 +37,11 @@ type MutationEvaluation struct {
 	Params string
 	// Reinvoked is set if the policy runs again because a mutation came after its first run.
 	Reinvoked bool
-	// Excluded and Condition are those of an Evaluation.
+	// Excluded and Condition are as in Evaluation.
 	Excluded  bool
 	Condition string
-	// MatchCost is the cost of matchConditions in CEL cost units, and Cost is that of all mutations. The
-	// budget limits each mutation.
+	// MatchCost is the cost of matchConditions in CEL cost units, and Cost the cost of all mutations.
+	// The budget limits each mutation.
 	Cost, MatchCost int64
 	// Mutations holds the results of the mutations. It is empty if the policy does not run.
 	Mutations []MutationOutcome

@@ -115,7 +115,8 @@ func (r *rbac) authorizer() func(Access) Authorization {
 	return r.decide
 }
 
-// administers decides the accesses of the groups that may do anything in a cluster that kubeadm made. The others are not known.
+// administers allows any access to the groups that may do anything in a cluster that kubeadm made. Other accesses
+// are not known.
 func administers(a Access) Authorization {
 	const reason = `RBAC: allowed by ClusterRoleBinding "kubeadm:cluster-admins" of ClusterRole "cluster-admin" to Group "kubeadm:cluster-admins"`
 	switch {

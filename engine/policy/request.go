@@ -23,7 +23,7 @@ const (
 // is never modified.
 type Request struct {
 	Operation Operation
-	// Resource and Subresource are those of the URL.
+	// Resource and Subresource are from the URL.
 	Resource    schema.GroupVersionResource
 	Subresource string
 	// Kind is the kind of Object. For a subresource it can differ from the resource's kind.
@@ -47,8 +47,8 @@ type Request struct {
 	// Schema describes how ApplyConfiguration patches merge with objects of Kind. Only Mutate uses it. If it
 	// is nil, mutations that need it are undecided.
 	Schema *MergeSchema
-	// Default sets the defaults of an object of Kind in place. Mutate calls it after each mutation. If it is
-	// nil, the object has no defaults.
+	// Default sets the defaults of an object of Kind, which it modifies. Mutate calls it after each
+	// mutation. If it is nil, the object has no defaults.
 	Default func(object map[string]any)
 	// Between, if not nil, is called once policies have changed the object, before they run again. It returns the object as
 	// the server's other admission plugins change it, or nil if they do not. If ok is false, Mutate ends without a Failure.
@@ -74,7 +74,7 @@ type Equivalent struct {
 	Convert func(object map[string]any) (map[string]any, error)
 	// Revert converts an object back to the version of the request, like Convert. Only Mutate uses it.
 	Revert func(object map[string]any) (map[string]any, error)
-	// Schema and Default are like those of Request, for this version.
+	// Schema and Default are as in Request, for this version.
 	Schema  *MergeSchema
 	Default func(object map[string]any)
 }

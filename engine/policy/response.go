@@ -30,7 +30,7 @@ type Result struct {
 	Allowed bool
 	// Failure is the Status that the server returns if a policy denies the request.
 	Failure *metav1.Status
-	// Warnings holds the warnings in the order of the policies, without texts that contain control
+	// Warnings holds the warnings in the order of the policies, without warnings that contain control
 	// characters. As in the server, each warning is cut to 256 runes if they have more than 4,096
 	// runes in total.
 	Warnings []string

@@ -27,7 +27,7 @@ type TypeChecker struct {
 	sources   []typedSource
 }
 
-// A typedSource is an expression. variable is its name if it is that of a variable.
+// A typedSource is an expression. variable is the name of the variable that it defines, or "".
 type typedSource struct {
 	path, source, variable string
 	message                bool // has no authorizer
@@ -158,7 +158,7 @@ type typedCompiler struct {
 	scope     *celenv.Scope
 	roots     []celenv.Root
 	variables *kubecel.DeclType
-	// sizes holds the values of roots, and values those of variables.
+	// sizes holds the values of roots, and values the values of variables.
 	sizes, values map[string]celcost.Value
 }
 

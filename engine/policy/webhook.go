@@ -89,7 +89,8 @@ const (
 
 // MatchWebhooks evaluates the webhook configurations of a kind in the order of their names, and returns the webhooks whose
 // rules and selectors match the request. A webhook that denies the request or is undecided is the last one: the
-// server then calls no other mutating webhook, and no validating webhook at all. The errors are those of Evaluate.
+// server then calls no other mutating webhook, and no validating webhook at all. It returns the same errors as
+// Evaluate.
 func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list []WebhookMatch, err error) {
 	at := ""
 	defer func() {

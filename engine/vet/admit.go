@@ -29,7 +29,7 @@ type admission struct {
 	dropped  []Need
 	// undecided is set if a rule on a default needs too much work.
 	undecided *engine.WorkLimitError
-	// complex is the reason why a rule was not compiled. It decides the verdict unless there are errors.
+	// complex is the reason why a rule was not compiled. Without other errors, the CRD is undecided because of it.
 	complex  *celenv.ComplexError
 	compiler *compiler
 	// Expressions and versions of the old CRD, which are exempt from some checks.
@@ -78,7 +78,7 @@ func (a *admission) panics(r *rule, part, why string) error {
 	return &panicsAt{a.cause(err, why)}
 }
 
-// run collects all errors, including those of rules.
+// run collects all errors, including errors of rules.
 func (a *admission) run() (err error) {
 	defer func() {
 		p := recover()

@@ -60,8 +60,8 @@ func (b *bound) of(d *types.Decl) *bound {
 	return b
 }
 
-// ofAny is like of. If no keyword bounds the value in the vetted version, such as that of an enum, it
-// uses the declarations of other versions.
+// ofAny is like of. If no keyword bounds the value in the vetted version, it uses the declarations of
+// other versions.
 func (b *bound) ofAny(d *types.Decl, others []*reestimator) *bound {
 	found := b.of(d)
 	for _, o := range others {

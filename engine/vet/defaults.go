@@ -108,7 +108,7 @@ func (b *branch) runsOn(value any) bool {
 	})
 }
 
-// errorPaths holds the API server's errors apart from those of rules.
+// errorPaths holds the API server's errors except errors of rules.
 type errorPaths []schemaError
 
 func (e errorPaths) below(path string) bool {

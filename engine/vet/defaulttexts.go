@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// rewordDefaults replaces the messages of errors in defaults by those of the version.
+// rewordDefaults replaces the messages of errors in defaults by the messages of the version.
 func (a *admission) rewordDefaults() {
 	var types map[string]bool
 	for _, err := range a.errs {

@@ -88,7 +88,7 @@ func (r *Report) raiseMinimum() {
 func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
 	cfg.KubeVersion, cfg.KubeVersions, cfg.VerdictOnly = v.String(), nil, true
 	a, failure, err := admit(ctx, crd, cfg)
-	if at := (*panicsAt)(nil); errors.As(err, &at) { // the server answers with 500
+	if at := (*panicsAt)(nil); errors.As(err, &at) { // the server responds with 500
 		return KubeVersion{Version: v.String(), Causes: []engine.Cause{at.Cause}}, nil
 	}
 	var complex *celenv.ComplexError

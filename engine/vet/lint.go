@@ -75,7 +75,7 @@ type lintState struct {
 	patterns map[string]*allowedTexts
 	// noMatches holds the patterns that were searched for a match, and whether they have none.
 	noMatches map[string]bool
-	// comparisons counts the comparisons of texts that were checked.
+	// comparisons counts the string comparisons that were checked.
 	comparisons int
 }
 

@@ -39,7 +39,7 @@ func (s kinds) only() notation.Kind {
 	return only
 }
 
-// kindsOf returns the kinds of all texts. Empty texts are ignored.
+// kindsOf returns the kinds that all strings have. Empty strings are ignored.
 func kindsOf(texts []string) kinds {
 	set := allKinds
 	for _, text := range texts {

@@ -21,8 +21,7 @@ import (
 // are the example.
 
 const (
-	// maxComparisons limits the comparisons of a rule that are checked, and maxAllComparisons those of
-	// a CRD.
+	// maxComparisons limits the comparisons that are checked in a rule, maxAllComparisons in a CRD.
 	maxComparisons    = 16
 	maxAllComparisons = 500
 )

@@ -40,7 +40,7 @@ func (c *textComparison) fix() string {
 	return c.guarded(test)
 }
 
-// oneOf returns a test whether a has the value of one of the list's texts.
+// oneOf returns a test whether a has the value of a string in the list.
 func (c *textComparison) oneOf(a string) string {
 	var list, tests []string
 	for _, text := range c.list {

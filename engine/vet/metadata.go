@@ -11,7 +11,7 @@ import (
 
 // metadataErrors returns the errors that the server finds in the CRD's metadata.
 //
-// The server validates the metadata of any updated object as that of a new object and as a change,
+// The server validates the metadata of any updated object as if the object were new and as a change,
 // before the CRD's own function validates the change again, so most causes occur three times. On create,
 // the server does this only for a CRD without other errors, and then finds nothing that the CRD's
 // function does not.
@@ -26,7 +26,7 @@ func (a *admission) metadataErrors() field.ErrorList {
 	return append(errs, check.Distinct(check.Update(meta, old, path))...)
 }
 
-// nameReasons returns the reasons why a name, or the beginning of a name, is not that of the CRD.
+// nameReasons returns the reasons why a name, or the beginning of a name, is not valid for the CRD.
 func (a *admission) nameReasons(name string, beginning bool) []string {
 	reasons := genericvalidation.NameIsDNSSubdomain(name, beginning)
 	if name != a.crd.Spec.Names.Plural+"."+a.crd.Spec.Group {

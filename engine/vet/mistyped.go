@@ -94,7 +94,7 @@ func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
 // maxParsed limits the values that are parsed, in bytes. Parsing a quantity takes time that is quadratic in its length.
 const maxParsed = 100
 
-// parses reports whether a type parses texts: a quantity, an int-or-string, or a duration.
+// parses reports whether a type is parsed from a string: a quantity, an int-or-string, or a duration.
 func parses(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]())
 }

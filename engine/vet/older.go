@@ -15,10 +15,10 @@ import (
 
 // How it works: the linked function validates a CRD for the newest version. For an older version,
 // it gets a CRD in which the parts that the versions validate differently are replaced, so that its
-// errors and everything that depends on them are those of the older version.
+// errors and everything that depends on them are the same as in the older version.
 
-// Versions whose validation of CRDs has a property. The file is that of apiextensions-apiserver,
-// pkg/apis/apiextensions/validation/validation.go, unless another is named.
+// Versions whose validation of CRDs has a property. The code is in apiextensions-apiserver,
+// pkg/apis/apiextensions/validation/validation.go, unless another file is named.
 var (
 	// exemptUnchanged servers do not limit the cost of a rule in an unchanged schema.
 	exemptUnchanged = minors.Since(29)

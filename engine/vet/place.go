@@ -12,8 +12,8 @@ var shared = []struct{ atTop, inVersion string }{
 	{"version", "name"},
 }
 
-// Place returns where the field of a cause is in the CRD. The server uses internal paths, such as
-// spec.validation.openAPIV3Schema, for fields that all versions share; Place returns the path in
+// Place returns the path in the CRD of the field of a cause. The server uses internal paths, such
+// as spec.validation.openAPIV3Schema, for fields that all versions share; the result is the path in
 // the first version.
 func Place(field string) string {
 	for _, s := range shared {

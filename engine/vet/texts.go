@@ -61,8 +61,8 @@ var (
 	alwaysItems = minors.Until(34)
 )
 
-// rewordLimit sets the detail of the error of a default that is too large to that of a server of the
-// given minor version.
+// rewordLimit sets the detail of the error of a default that is too large, as a server of the given
+// minor version words it.
 func rewordLimit(err *field.Error, minor int) {
 	if err.Type == field.ErrorTypeTooMany && err.Detail == "must have at most 1 item" && alwaysItems.Include(minor) {
 		err.Detail += "s"

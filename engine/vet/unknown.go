@@ -109,7 +109,7 @@ func (m *marker) unknown(path []string, name string) bool {
 	return slices.ContainsFunc(m.fields, func(f newField) bool { return f.name == name && f.at(path) })
 }
 
-// at reports whether path is that of the field's parent.
+// at reports whether path matches the path of the field's parent.
 func (f newField) at(path []string) bool {
 	before, after, deep := strings.Cut(f.path, ".**.")
 	head := strings.Split(before, ".")

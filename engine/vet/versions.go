@@ -215,8 +215,8 @@ func callName(function string) string {
 // optionalOldSelf is the only field of rules that some versions do not support.
 const optionalOldSelf = "optionalOldSelf"
 
-// dropUnknown removes the fields that a server of version v drops silently, and returns those of
-// rules. It modifies spec.
+// dropUnknown removes the fields that a server of version v drops silently, and returns the dropped
+// fields of rules. It modifies spec.
 func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Version) (dropped []Need) {
 	if v.Minor >= types.Newest {
 		return nil

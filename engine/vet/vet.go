@@ -37,8 +37,8 @@ type Report struct {
 	// Strict lists unknown and duplicate keys. It is empty if FieldValidation is "Ignore".
 	Strict []engine.StrictError
 	// Keys lists the keys of the CRD that no server knows, in the order of their paths. Following are
-	// causes that the server would report only if the keys of Strict were removed and those of Keys
-	// corrected. The paths of causes are those in the CRD, without the need for Place.
+	// causes that the server would report only if the keys of Strict were removed and the keys of Keys
+	// corrected. Their fields are paths in the CRD already.
 	Keys      []UnknownKey
 	Following []engine.Cause
 	// Warnings are the server's warnings. Only warnings about keys are sent with a rejected CRD.

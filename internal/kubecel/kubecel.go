@@ -106,6 +106,6 @@ var (
 type (
 	// CostEstimator estimates and prices calls of the libraries' functions.
 	CostEstimator = library.CostEstimator
-	// A Resource is that of a request.
+	// A Resource is the resource of a request.
 	Resource = library.Resource
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestOfUpstream compares the types of CRDs in the corpora with those of the server's two conversions.
+// TestOfUpstream compares the types of CRDs in the corpora with the server's two conversions.
 func TestOfUpstream(t *testing.T) {
 	t.Parallel()
 	n := 0

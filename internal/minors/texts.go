@@ -1,6 +1,6 @@
 package minors
 
-// Texts holds the forms of one text, each with the versions that use it. The ranges do not overlap.
+// Texts holds the forms of one message, each with the versions that use it. The ranges do not overlap.
 type Texts []struct {
 	In   Range
 	Text string

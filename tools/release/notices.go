@@ -17,8 +17,8 @@ import (
 // A linkedModule is a module whose code is linked into the command.
 type linkedModule struct{ Path, Version, Dir string }
 
-// notices prints the license texts and notices that must be distributed with the command: those of
-// all linked modules, on any supported system, and of Go.
+// notices prints the licenses and notices that must be distributed with the command: of all modules
+// that are linked on a supported system, and of Go.
 func notices(w io.Writer, repo string) error {
 	modules := map[string]linkedModule{}
 	for _, system := range []string{"linux", "darwin", "windows"} {

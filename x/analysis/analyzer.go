@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Config determines how much an Analyzer searches. The same configuration and the same CRD
-// always produce the same answers.
+// Config determines how much an Analyzer searches. The same configuration and the same CRD always
+// produce the same results.
 type Config struct {
 	// Steps is the number of writes that may be tried for a question; 0 is
 	// search.DefaultSteps.

@@ -33,8 +33,8 @@ func (a *Answer) ProofText() string {
 	return a.Estimates
 }
 
-// Words returns the answer as a phrase, such as "rejected: this object (create)". It may
-// contain names from the CRD.
+// Words returns the result as a phrase, such as "rejected: this object (create)". It may contain
+// names from the CRD.
 func (a *Answer) Words(want search.Want) string {
 	switch a.Status {
 	case search.Unserved:

@@ -88,7 +88,7 @@ func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	return proof
 }
 
-// Search returns the answer of Ask without looking for a proof first.
+// Search is Ask without looking for a proof first.
 func (a *Analyzer) Search(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	return a.answer(a.search.Find(ctx, rule, want))
 }
@@ -109,7 +109,7 @@ func (a *Analyzer) Samples(ctx context.Context, n int, yield func(obj map[string
 	return a.search.Samples(ctx, n, yield)
 }
 
-// answer converts the answer of a search and lists the made-up passwords of its witness.
+// answer converts the result of a search and lists the made-up passwords of its witness.
 func (a *Analyzer) answer(found *search.Answer, err error) (*Answer, error) {
 	if err != nil {
 		return nil, err
@@ -151,8 +151,7 @@ func (a *Analyzer) proveNoneAccepted(answer *Answer, path string) {
 	}
 }
 
-// Equal returns a proof that rule and another rule in its place reject the same objects, or
-// nil.
+// Equal returns a proof that rule and its replacement instead reject the same objects, or nil.
 func (a *Analyzer) Equal(rule engine.RuleRef, instead apiextensionsv1.ValidationRule) *prove.Proof {
 	p := a.proofs()
 	if p == nil {
@@ -173,8 +172,8 @@ func (a *Analyzer) Passes(next *Analyzer, rule engine.RuleRef) *prove.Proof {
 	return proof
 }
 
-// A Form is a version of a CRD with the rules of an engine, which may differ from those of
-// the definition.
+// A Form is a version of a CRD with the rules of an engine, which may differ from the rules of the
+// definition.
 type Form struct {
 	schema *search.Search
 	engine *engine.Engine

@@ -10,7 +10,7 @@ import (
 
 // InLanes distributes rules over lanes and runs the lanes on all cores. Rules with the same path
 // share a lane. In each lane it calls do for one rule after another, with the rule's index and an
-// Analyzer that charges the lane's meter. Apart from the lane's shared budget, an answer does not
+// Analyzer that charges the lane's meter. Apart from the lane's shared budget, a result does not
 // depend on other questions.
 func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Meter, do func(lane *Analyzer, i int) error) error {
 	lanes := divide(rules)

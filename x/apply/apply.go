@@ -1,11 +1,12 @@
 // Package apply computes the write that kubectl apply, Argo CD, or Flux sends for an object that a server already has,
-// and the object that results. A replacement removes fields that the new object lacks; an apply keeps those of others.
+// and the object that results. A replacement removes fields that the new object lacks; an apply keeps fields of
+// other managers.
 //
 //	w := apply.Choose(object, old)
 //	patch, err := apply.Patch(live, object, nil) // kubectl apply
 //	merged, status, err := apply.NewManagers(crd).Merge(live, object, "v1", "", w) // kubectl apply --server-side
 //
-// The results are those of kubectl and of the API server, because their libraries compute them.
+// The libraries of kubectl and the API server compute the results, so the results are the same.
 package apply
 
 import (

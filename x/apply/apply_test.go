@@ -208,7 +208,7 @@ func TestHostileManagers(t *testing.T) {
 	}
 }
 
-// TestApplied compares the merge of plain objects with that of the libraries.
+// TestApplied compares the merge of plain objects with the libraries.
 func TestApplied(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	var value func(depth int) any

@@ -14,9 +14,9 @@ import (
 // merges plain objects in one pass instead, and leaves the others to the libraries: those with nulls, with numbers that lose
 // digits as JSON, or with another identity. TestApplied compares both.
 
-// Applied returns the object of a custom resource after kubectl apply: that of Patched with the patch of Patch. patched returns
-// its JSON. Applied returns nil if there is nothing to send. The error is a *PatchError. The result may share memory with live and
-// object.
+// Applied returns the object of a custom resource after kubectl apply, as Patched does with the patch of Patch.
+// patched returns its JSON. Applied returns nil if there is nothing to send. The error is a *PatchError. The result
+// may share memory with live and object.
 func Applied(live, object map[string]any) (applied map[string]any, patched func() ([]byte, error), err error) {
 	if merged, ok := plainMerge(live, object); ok {
 		if reflect.DeepEqual(merged, live) {
@@ -81,7 +81,7 @@ func plain(v any) bool {
 	return false
 }
 
-// mergeMaps returns live with the fields of next, and without those of original that next does not have.
+// mergeMaps returns live with the fields of next, and without the fields of original that next does not have.
 func mergeMaps(live, original, next map[string]any) map[string]any {
 	merged := maps.Clone(live)
 	for name, value := range next {

@@ -25,10 +25,10 @@ type Context struct {
 	// Schema is the node's schema as written in the CRD. Schemas that are equal for CEL share a
 	// declaration, so details such as enums are only found here.
 	Schema *apiextensionsv1.JSONSchemaProps
-	// Part is the role of the expression. OptionalOldSelf is that of its rule.
+	// Part is the role of the expression. OptionalOldSelf is set if the rule sets it.
 	Part            Part
 	OptionalOldSelf bool
-	// Limits are the limits that costs are compared with. Zero fields mean those of the API server.
+	// Limits are the limits that costs are compared with. Zero fields mean the API server's limits.
 	Limits cost.Limits
 	// Functions describes functions. Contexts that share a Functions build each version's environment
 	// only once. If nil, the Context creates its own.

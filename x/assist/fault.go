@@ -181,7 +181,7 @@ func plain(name string) string {
 }
 
 // wantsVariable returns whether a candidate for the name at offset can be meant: a name that is neither selected nor
-// called is not that of a function.
+// called is not a function.
 func (f *fault) wantsVariable(name string, offset int) func(candidate string) bool {
 	i := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Start == offset && t.Text == name })
 	if i < 0 || f.at(i-1) == "." || f.at(i-1) == ".?" || f.at(i+1) == "(" {

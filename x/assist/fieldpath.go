@@ -8,7 +8,7 @@ import (
 )
 
 // CompleteFieldPath is like CompleteAt for the fieldPath of a rule: a path of fields below the
-// place, such as ".spec.name" or ".labels['a.b']".
+// context's path, such as ".spec.name" or ".labels['a.b']".
 func (p *Context) CompleteFieldPath(src string, at int) Completion {
 	before := []rune(src)
 	before = before[:max(0, min(at, len(before)))]

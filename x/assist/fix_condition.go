@@ -64,8 +64,8 @@ func (m *fixer) group(i int) (first, last int) {
 	return first, last
 }
 
-// next returns the index of the first token with one of these texts after token i and outside of brackets
-// that open after it, or -1.
+// next returns the index of the first token after token i that is in texts, outside of brackets that open
+// after it, or -1.
 func (m *fixer) next(i int, texts ...string) int {
 	depth := 0
 	for i++; i < len(m.tokens); i++ {

@@ -66,7 +66,7 @@ func (m *fixer) formatEdits(a, b operandPart) [][]Edit {
 	return [][]Edit{replace(whole, quote+format+quote+".format(["+strings.Join(args, ", ")+"])")}
 }
 
-// summands returns the parts of a sum of texts, or e alone.
+// summands returns the parts of a sum of strings, or e alone.
 func (m *fixer) summands(e ast.Expr) []ast.Expr {
 	if !isCall(e, operators.Add) || !slices.ContainsFunc(e.AsCall().Args(), isText) {
 		return []ast.Expr{e}

@@ -209,7 +209,7 @@ func (f *fault) quoteHint() string {
 // slashPattern matches a pattern between slashes as the argument of matches.
 var slashPattern = lazy.New(`matches\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
-// quoteEdits replaces the quotes of other languages by those of CEL.
+// quoteEdits replaces the quotes of other languages by CEL's quotes.
 func (m *fixer) quoteEdits() (all [][]Edit) {
 	var plain []Edit
 	for i, r := range m.src {

@@ -257,7 +257,7 @@ func (f *fault) operandEnd(i int) int {
 	return i
 }
 
-// maxEnds limits how many places are tried for a bracket or quote that is missing.
+// maxEnds limits how many positions are tried for a bracket or quote that is missing.
 const maxEnds = 40
 
 // quoteEnds closes a string whose closing quote is missing: after its first word, or at the end of the expression.

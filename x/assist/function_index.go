@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// A FunctionEntry describes a function, a macro, or an operator. All texts are single lines.
+// A FunctionEntry describes a function, a macro, or an operator. All its strings are single lines.
 type FunctionEntry struct {
 	Name string
 	// Groups holds the names of the groups that the function belongs to, the most important first.

@@ -28,7 +28,7 @@ type Functions struct {
 // Function describes a function or macro.
 type Function struct {
 	Forms []Form
-	// Groups, Summary, Description, and Examples are those of its FunctionEntry.
+	// Groups, Summary, Description, and Examples are from its FunctionEntry.
 	Groups               []string
 	Summary, Description string
 	Examples             []Example
@@ -92,7 +92,7 @@ func (k *Functions) Since(name string) string {
 }
 
 // Names returns the functions and macros that an expression can call at p. If p is nil, it returns
-// those of new rules in the Kubernetes version kube, or of all rules if kube is "".
+// the functions and macros of new rules in the Kubernetes version kube, or of all rules if kube is "".
 func (k *Functions) Names(p *Context, kube string) []string { return functionNames(k.known(p, kube)) }
 
 // Of returns the description of a function, or nil if Names does not include it. Arguments p and
@@ -156,8 +156,8 @@ func (k *Functions) overload(f *Function, name string, o *decls.OverloadDecl) {
 	f.Forms = append(f.Forms, newForm(signature(name, o), since))
 }
 
-// known returns the environment of p, or that of the Kubernetes version kube if p is nil or its
-// schema is not visible to rules. It returns nil if kube is invalid.
+// known returns the environment of p, or of the Kubernetes version kube if p is nil or its schema
+// is not visible to rules. It returns nil if kube is invalid.
 func (k *Functions) known(p *Context, kube string) *cel.Env {
 	if p != nil {
 		if env := p.env(); env != nil {

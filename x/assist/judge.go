@@ -83,7 +83,7 @@ func (j *judge) isMember(l loops.Loop) bool {
 	}) != nil
 }
 
-// joined returns the texts of the conditions that an operator joins.
+// joined returns the sources of the conditions that an operator joins.
 func (j *judge) joined(e ast.Expr, operator string) (texts []string) {
 	if !isCall(e, operator) {
 		return []string{j.source.Of(e)}

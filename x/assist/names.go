@@ -133,7 +133,7 @@ func qualified(variables []string, name string) (all []string) {
 	return all
 }
 
-// elsewhere returns a hint for a field that self has at another place, or "".
+// elsewhere returns a hint for a field that self has at another path, or "".
 func (f *fault) elsewhere(name string, i int) string {
 	if f.context == nil || f.at(i+1) == "(" {
 		return ""
@@ -151,7 +151,7 @@ func (f *fault) elsewhere(name string, i int) string {
 // macros holds the macros whose first argument is a variable.
 var macros = []string{"all", "exists", "exists_one", "existsOne", "filter", "map", "sortBy", "transformList", "transformMap", "transformMapEntry", "optMap", "optFlatMap"}
 
-// IsLoop reports whether name is that of a macro with a variable.
+// IsLoop reports whether name is a macro with a variable.
 func IsLoop(name string) bool { return slices.Contains(macros, name) }
 
 // arguments returns a hint for a call of an existing function with unsuitable arguments.

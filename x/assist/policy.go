@@ -8,9 +8,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: the fields of object and oldObject in a policy are those that a rule at the root of the CRD has in
-// self and oldSelf. So these names are replaced, the Context of that rule answers, and positions are mapped back.
-// The other roots have fields of their own, which the API server documents.
+// How it works: object and oldObject in a policy have the same fields as self and oldSelf in a rule at the root of
+// the CRD. So these names are replaced, the Context of that rule assists, and positions are mapped back. The other
+// roots have fields of their own, which the API server documents.
 
 // PolicyContext is the context of an expression in an admission policy or in matchConditions.
 type PolicyContext struct {
@@ -152,14 +152,14 @@ func (p *PolicyContext) Hover(src string, at int) *Hover {
 	if h.InObject && h.Path != "" {
 		h.Text = h.Path
 	}
-	h.Part, h.Whole = nil, nil // those of a rule
+	h.Part, h.Whole = nil, nil // they belong to a rule
 	return h
 }
 
 // A rewrite is an expression of a policy as a rule.
 type rewrite struct {
 	text string
-	// ends holds the ends of replaced names in both texts.
+	// ends holds the ends of replaced names in both expressions.
 	ends [][2]int
 }
 

@@ -153,7 +153,7 @@ var (
 	oldSelfName = lazy.New(`\boldSelf\b`)
 )
 
-// asPolicy writes the variables of rules in a text as those of policies.
+// asPolicy replaces the variables of rules in a text by the variables of policies.
 func asPolicy(text string) string {
 	return oldSelfName.ReplaceAllString(selfName.ReplaceAllString(text, "object"), "oldObject")
 }

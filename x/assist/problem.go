@@ -134,7 +134,7 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 	return out
 }
 
-// partOf maps parts to those of the rule compiler.
+// partOf maps parts to parts of the rule compiler.
 var partOf = map[Part]expr.Part{Rule: expr.Itself, MessageExpression: expr.Message}
 
 // fits reports whether the type of x suits the part of p.

@@ -18,7 +18,7 @@ func (p *Problem) Hint() string {
 	return "did you mean " + strings.Join(p.Names, " or ") + "?"
 }
 
-// Suggests reports whether a message of the checker suggests names, as those of Kubernetes 1.38 do.
+// Suggests reports whether a message of the checker suggests names, as in Kubernetes 1.38.
 func Suggests(message string) bool { return strings.Contains(message, " (did you mean '") }
 
 // Fixed returns src with the first fix. It returns "" if there is none that makes a whole expression, and for a missing
@@ -52,7 +52,7 @@ var shortened = []struct {
 
 var overloads = lazy.New(`^found no matching overload for '(.+)' applied to '(.*)'$`)
 
-// internalTypes matches names of types that come from places in the schema.
+// internalTypes matches names of types that come from paths in the schema.
 var internalTypes = lazy.New(`\bselfType[\w.@]*`)
 
 // short returns a message of cel-go in a few words.

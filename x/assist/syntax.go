@@ -222,7 +222,7 @@ func (f *fault) unbalanced() string {
 	return ""
 }
 
-// afterIn returns the position after the last in before the error, or that of the end.
+// afterIn returns the position after the last in before the error, or the end of the source.
 func (f *fault) afterIn() int {
 	for i := min(f.token, len(f.tokens)-1); i >= 0; i-- {
 		if f.at(i) == "in" {

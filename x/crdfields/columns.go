@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// How it works. The server answers kubectl get with a table whose cells it computes. This is
+// How it works. For kubectl get, the server returns a table whose cells it computes. This is
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor with an explicit clock.
 // The original reads the time of day and depends on most of the API server. TestColumns in
 // conformance compares both.

@@ -39,7 +39,7 @@ func (c *comments) of(groups []*ast.CommentGroup) (all []*Marker) {
 }
 
 // schemaless reports whether the comments of a field contain the Schemaless marker. Generators then
-// use the markers of the field, but not those of its type.
+// use the markers of the field, but not of its type.
 func schemaless(groups []*ast.CommentGroup) bool {
 	return slices.ContainsFunc(groups, func(g *ast.CommentGroup) bool {
 		return slices.ContainsFunc(g.List, func(c *ast.Comment) bool {

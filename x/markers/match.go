@@ -137,7 +137,7 @@ func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.Validat
 }
 
 // byText returns the markers of the given packages with a rule's text, and narrows them first to
-// those with its message and then to those of a field with this name.
+// markers with its message and then to markers of a field with this name.
 func (s *Source) byText(rule *apiextensionsv1.ValidationRule, name string) (*Marker, []*Marker) {
 	all := s.byRule[rule.Rule]
 	all = all[:min(len(all), maxAlike)]

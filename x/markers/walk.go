@@ -42,7 +42,7 @@ func steps(schema *apiextensionsv1.JSONSchemaProps) (list []step) {
 	return list
 }
 
-// path returns the path of the child schema in the CRD, given that of its parent.
+// path returns the path of the child schema in the CRD, given its parent's path.
 func (by step) path(above string) string {
 	switch by.kind {
 	case items:

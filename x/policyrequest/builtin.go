@@ -41,7 +41,7 @@ type Server interface {
 	Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error)
 	// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if all have it.
 	FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int)
-	// SetDefaults sets the defaults of an object of a kind that it serves, in place.
+	// SetDefaults sets the defaults of an object of a kind that it serves. It modifies the object.
 	SetDefaults(kind schema.GroupVersionKind, object map[string]any)
 }
 
@@ -70,7 +70,7 @@ type Write struct {
 	Raw               []byte
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, or nil.
 	DuplicateKeys error
-	// Name is the name in messages about the structure, and Namespace that of the request.
+	// Name is the name in messages about the structure. Namespace is the namespace of the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
 	// Apply is how OldObject is written; its zero value replaces it. Only a Server considers it.
@@ -90,8 +90,8 @@ type Write struct {
 
 // Admission are the policies that take part in a write. Their objects have defaults.
 type Admission interface {
-	// Mutate returns the object as policies change it, or nil if they do not. If ok is false, the write ends. between is that of
-	// policy.Request.
+	// Mutate returns the object as policies change it, or nil if they do not. If ok is false, the write ends.
+	// between is policy.Request.Between.
 	Mutate(ctx context.Context, object, old map[string]any, between Between) (changed map[string]any, ok bool)
 	// Validate reports whether the write goes on.
 	Validate(ctx context.Context, object, old map[string]any) (ok bool)
@@ -296,7 +296,7 @@ func failure(code int32, reason metav1.StatusReason, message string) *metav1.Sta
 	return &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}
 }
 
-// secretData returns the texts in the data of a Secret in several forms.
+// secretData returns the strings in the data of a Secret in several forms.
 func secretData(kind schema.GroupVersionKind, objects ...map[string]any) (texts secret.Texts) {
 	if kind.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return nil

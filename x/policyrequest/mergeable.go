@@ -37,7 +37,7 @@ func MergeableOf(crd *apiextensionsv1.CustomResourceDefinition, version string) 
 	return NewMergeable(nil)
 }
 
-// SetDefaults sets the defaults of an object in place.
+// SetDefaults sets the defaults of an object, which it modifies.
 func (m *Mergeable) SetDefaults(object map[string]any) {
 	if m.defaults != nil {
 		m.defaults(object)

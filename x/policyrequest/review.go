@@ -14,8 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// How it works: a server mutates an object, decides it by the CRD or by its own code, and then validates it. A Review forms
-// the requests that policies see on the way, and holds their results. It does the same for all commands.
+// How it works: a server mutates an object, checks it against the CRD or with its own code, and then runs validating
+// policies. A Review forms the requests that policies see on the way, and holds their results. It does the same for
+// all commands.
 
 // A Review takes a write through admission. It is not safe for concurrent use.
 type Review struct {
@@ -24,7 +25,8 @@ type Review struct {
 	User        policy.User
 	Operation   policy.Operation
 	Subresource string
-	// Name and Namespace are those of the request. If Name is "", it is that of the objects. A policy can change their names.
+	// Name and Namespace are the request's. If Name is "", the objects' name is used. A policy can change their
+	// names.
 	Name, Namespace string
 	// Collection is set for the deletion of a collection, whose requests have no name.
 	Collection bool
@@ -37,7 +39,7 @@ type Review struct {
 	// Mutated is set once the mutating webhooks are matched. If another Review has done so, set it before Validate.
 	Mutated bool
 
-	// Between is that of policy.Request, or nil.
+	// Between is policy.Request.Between, or nil.
 	Between Between
 
 	// Received holds the warnings that the server sends before a mutation, if an object was mutated.
@@ -160,7 +162,7 @@ func (r *Review) MutateCustom(ctx context.Context, to *Subject, e *engine.Engine
 	changed, ok, err := r.Mutate(ctx, to, received.Object, received.OldObject)
 	if changed != nil {
 		req.Object, req.Raw, req.Merged = changed, nil, true
-		req.Name = "" // the server compares it with that of the URL before the mutation
+		req.Name = "" // the server compares it with the URL before the mutation
 	}
 	if changed != nil || !ok {
 		r.Received = received.Warnings // the server decodes the object only before the mutation
@@ -237,9 +239,9 @@ type ofKind struct {
 	validated, goes bool
 }
 
-// WriteBuiltin decides a write of a built-in kind, in which the policies take part. If they end it, the result is not nil,
-// but only its warnings are valid. If later is set, validating policies do not take part: use Validate with the objects of
-// Request.
+// WriteBuiltin returns the verdict on a write of a built-in kind, in which the policies take part. If they end it,
+// the result is not nil, but only its warnings are valid. If later is set, validating policies do not take part: use
+// Validate with the objects of Request.
 func (r *Review) WriteBuiltin(ctx context.Context, k *Builtin, w Write, later bool) (*engine.Result, error) {
 	w.User, w.Subresource, r.Builtins = r.User, r.Subresource, k.all
 	a := &ofKind{Review: r, to: k.Subject(w.Object, w.OldObject), later: later}

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// How it works: the layout equals that of kubectl explain, line by line, for the same document.
+// How it works: the layout is the same as in kubectl explain, line by line, for the same document.
 // Information that kubectl omits is added in lines of the same form, unless Plain is set.
 
 // MaxText limits the size of an explanation, and of the CRD's text on a page, in bytes. A small CRD
@@ -106,8 +106,8 @@ func (e *explainer) describe() {
 	}
 }
 
-// descriptions writes the descriptions of a value and its parts. Like kubectl, it includes those of
-// a list's items.
+// descriptions writes the descriptions of a value and its parts. Like kubectl, it includes the
+// descriptions of a list's items and a map's values.
 func (e *explainer) descriptions(b *strings.Builder, s node) {
 	s = e.resolved(s)
 	if text := s.Text("description"); text != "" {

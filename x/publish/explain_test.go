@@ -49,9 +49,9 @@ func explained(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, line
 	return at.Explain(layout)
 }
 
-// TestExplainIsKubectls compares explanations with those of kubectl for the same CRD on a real
-// server, as recorded by the module conformance. Our text must contain all lines of kubectl's in
-// the same order.
+// TestExplainIsKubectls compares explanations with kubectl for the same CRD on a real server, as
+// recorded by the module conformance. Our text must contain all lines of kubectl's in the same
+// order.
 func TestExplainIsKubectls(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")

@@ -12,7 +12,7 @@ package roundtrip
 
 // How it works. For each ordered pair of versions, x/analysis/search generates objects that the
 // first version admits (forms.go). Each object is converted to the other version, which must admit
-// the result, and back, twice. It is also converted with a change in between, like that of a client
+// the result, and back, twice. It is also converted with a change in between, as a client makes
 // that only knows the other version (trip.go). The engine performs the conversions, with pruning as
 // between server and storage, but with a CRD without defaults, because values from defaults are not
 // the converter's work. Each difference (differ.go) is a finding for its path in the schema. The

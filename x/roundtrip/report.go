@@ -22,8 +22,8 @@ const (
 	Failed   Kind = "failed"   // the converter reports a failure
 	Wrong    Kind = "wrong"    // the API server would reject the converter's result
 	Panicked Kind = "panicked" // the converter panicked
-	NoAnswer Kind = "noAnswer" // there was no answer, or it was unreadable
-	Slow     Kind = "slow"     // there was no answer in time
+	NoAnswer Kind = "noAnswer" // there was no response, or it was unreadable
+	Slow     Kind = "slow"     // there was no response in time
 )
 
 // A Report is the result of a test. The same seed and converter produce the same report.
@@ -36,8 +36,8 @@ type Report struct {
 	More bool
 }
 
-// A Pair is a conversion from one version to another and back. Its JSON form, and that of Finding and
-// Change, is a published contract of celadon convert.
+// A Pair is a conversion from one version to another and back. The JSON forms of Pair, Finding, and
+// Change are a published contract of celadon convert.
 type Pair struct {
 	From string `json:"from"`
 	To   string `json:"to"`

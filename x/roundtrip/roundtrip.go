@@ -54,14 +54,14 @@ type tester struct {
 	// shrunk is the number of smaller objects that were tried.
 	shrunk int
 	mu     sync.Mutex // guards the rest
-	// answered is set once the converter has answered. unanswered counts consecutive failures to
-	// answer.
+	// answered is set once the converter has responded. unanswered counts consecutive failures to
+	// respond.
 	answered   bool
 	unanswered int
 }
 
 // Test converts generated objects and reports the data that the converter loses. It returns an
-// error if ctx is done, if the CRD cannot be used, if the converter no longer answers (the error
+// error if ctx is done, if the CRD cannot be used, if the converter no longer responds (the error
 // wraps an *engine.NotCheckedError), or on an internal error. With an error, it also returns the
 // report of earlier findings, if there are any.
 func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*Report, error) {
@@ -168,7 +168,7 @@ func (t *tester) version(ctx context.Context, from string) error {
 		s.name()
 		batch = append(batch, s)
 		made++
-		if t.answered && len(batch) < t.cfg.Parallel { // a converter that does not answer is called for one object only
+		if t.answered && len(batch) < t.cfg.Parallel { // a converter that does not respond is called for one object only
 			return true
 		}
 		failed = t.convert(ctx, pairs, batch)

@@ -365,7 +365,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers checks that a converter that never answers has no report.
+// TestNobodyAnswers checks that a converter that never responds has no report.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	calls := 0

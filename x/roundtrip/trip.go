@@ -73,14 +73,14 @@ func (t *trip) convertStep(obj map[string]any, to, where string) (map[string]any
 	return nil, errEnd
 }
 
-// The maximum number of consecutive failures to answer, before the converter has answered for the
+// The maximum number of consecutive failures to respond, before the converter has responded for the
 // first time and afterwards.
 const (
 	patience     = 3
 	morePatience = 20
 )
 
-// countFailure returns an error if the converter has failed to answer too often.
+// countFailure returns an error if the converter has failed to respond too often.
 func (t *tester) countFailure(kind Kind, failed error) error {
 	if kind != NoAnswer && kind != Slow {
 		t.countAnswer()

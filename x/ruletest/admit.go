@@ -268,7 +268,8 @@ func (t *trial) stored(old map[string]any, version string) (map[string]any, bool
 	return old, err == nil
 }
 
-// pluginObjects returns the objects that admission plugins may read: those of the suite's policies and of the case.
+// pluginObjects returns the objects that admission plugins may read: the objects of the suite's policies and of the
+// case.
 func (b *own) pluginObjects(t *trial, namespace map[string]any) (objects []map[string]any) {
 	if t.policies != nil {
 		objects = append(objects, t.policies.Documents...)
@@ -282,7 +283,7 @@ func (b *own) pluginObjects(t *trial, namespace map[string]any) (objects []map[s
 	return objects
 }
 
-// namespaceOf returns the namespace of an object: the given one, or that of the case.
+// namespaceOf returns the given namespace, or the case's if it is empty.
 func (b *own) namespaceOf(given string) string {
 	if given != "" || b.admission.namespace == nil {
 		return given

@@ -17,8 +17,8 @@ import (
 // openShift is a case in OpenShift's format.
 type openShift struct {
 	initial, updated, expected *embedded
-	// expectedError is part of the error that rejects the write of the spec; expectedStatusError,
-	// for updates, that of the status.
+	// expectedError is part of the error that rejects the write of the spec; expectedStatusError, for
+	// updates, is part of the error that rejects the write of the status.
 	expectedError, expectedStatusError string
 	errorPosition                      Position
 	changes                            []byte // of the CRD, as JSON

@@ -190,7 +190,7 @@ func plainMessage(err error) string {
 	return strings.ReplaceAll(text, "\n  ", "; ")
 }
 
-// within returns the position of a decoder's error in an embedded string, or that of the string.
+// within returns the position of a decoder's error in an embedded string, or the position of the string.
 func (r *reader) within(e *embedded, err error) Position {
 	match := yamlLine.FindStringSubmatch(err.Error())
 	if match == nil {

@@ -145,7 +145,7 @@ func (g *policyGenerator) withNamespace() (documents []map[string]any, set *poli
 	if set == nil {
 		return nil, nil, err
 	}
-	return documents, set, nil // the errors are those of the given documents
+	return documents, set, nil // the given documents cause the errors
 }
 
 // validationsOf returns the validations of the policies among documents.

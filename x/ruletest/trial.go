@@ -36,7 +36,7 @@ type outcome struct {
 	// of the written object.
 	result *engine.Result
 	where  func(field string) Position
-	// decisions are those of policies, which were made by evaluations, and denied is set if one of them denies the write.
+	// decisions are the decisions of policies in evaluations. denied is set if a decision denies the write.
 	// explainPolicies adds the values of expressions to decisions. It is nil if no policy was evaluated.
 	decisions       []policyrequest.Decision
 	evaluations     []policy.Evaluation

@@ -1,5 +1,5 @@
 // Package trace explains why an object was rejected. For each cause that comes from a rule, it
-// returns the values in the rule that decided the result.
+// returns the values in the rule that determined the result.
 //
 //	res, err := e.Validate(ctx, req)
 //	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared(), res.Causes)
@@ -57,7 +57,7 @@ func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []eng
 
 // Explain explains the causes of a rejection and returns one Explanation per cause. seen is the
 // Prepared object of the result. The explanations share the allowance of work, which is capped at
-// that of a new Run; values beyond it are not shown. Explain stops early if ctx is done.
+// record.MaxObjectWork; values beyond it are not shown. Explain stops early if ctx is done.
 //
 // The error joins an *engine.InternalError for each cause whose explanation failed because of a bug
 // in Celadon. The other causes are explained nevertheless.

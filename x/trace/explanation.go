@@ -12,7 +12,7 @@ type Value struct {
 	Value any
 }
 
-// An Explanation holds the values that decided a cause.
+// An Explanation holds the values that led to a cause.
 type Explanation struct {
 	// Values are in the order of the rule. They are nil if the cause does not come from a rule.
 	Values []Value
@@ -28,8 +28,8 @@ type Explanations struct {
 	Work uint64
 }
 
-// NotShown is the reason for omitting an object's explanations because those of earlier objects
-// used up the budget: see Run.
+// NotShown is the reason for omitting an object's explanations after previous objects used up the
+// work limit: see Run.
 const NotShown = "the explanations of the previous objects used up the work limit"
 
 const (

@@ -1,8 +1,8 @@
 //go:build js && wasm
 
 // Command wasm is the engine of the playground in a browser. It runs in a Worker, which
-// the page can terminate. The Worker calls celadon(bytes) with a request. The reply, the
-// same as that of celadon playground, is passed to celadonAnswer(text).
+// the page can terminate. The Worker calls celadon(bytes) with a request. The reply, the same as in
+// celadon playground, is passed to celadonAnswer(text).
 package main
 
 import (

@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// A WriteAnswer is the libraries' complete answer to a write.
+// A WriteAnswer is the libraries' complete result for a write.
 type WriteAnswer = writeAnswer
 
-// Answer returns the libraries' answer to a write, or nil if they cannot decode it or panic.
+// Answer returns the libraries' result for a write, or nil if they cannot decode it or panic.
 func (o *Oracle) Answer(w *Write) (*WriteAnswer, error) {
 	a, _, err := o.answer(&request{CRD: w.CRD, Version: w.Version, Subresource: w.Subresource, Object: w.Object, Old: w.Old})
 	if err != nil || a == nil {

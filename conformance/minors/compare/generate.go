@@ -49,8 +49,8 @@ func NewGenerator(last int) *Generator {
 }
 
 // Case returns the case of a seed with n writes, or nil if no CRD can have the generated schema.
-// Every second seed uses the functions of the newest version, the others those of any version, so
-// that enough rules compile in each.
+// Every second seed uses the functions of the newest version, the others the functions of any
+// version, so that enough rules compile in each.
 func (g *Generator) Case(seed uint64, n int) (*Case, error) {
 	lib := g.libraries[len(g.libraries)-1]
 	if seed%2 == 1 {

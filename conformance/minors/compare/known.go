@@ -16,7 +16,7 @@ type known struct {
 	share float64
 }
 
-// knownDifferences are in texts only: the verdicts are the same.
+// knownDifferences are in messages only: the verdicts are the same.
 var knownDifferences = []known{
 	{in: minors.Until(37), line: regexp.MustCompile("compilation failed(.|\n)*: '`'"), reason: "syntax errors of names in backticks are those of 1.37", share: 0.001},
 	{in: minors.Until(33), line: regexp.MustCompile("iteration variable overwrites accumulator variable"), reason: "a macro whose variable is __result__ has the error of 1.33", share: 0.001},

@@ -14,7 +14,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// An Oracle is a running program that answers with the libraries of a Kubernetes minor version.
+// An Oracle is a running program that validates with the libraries of a Kubernetes minor version.
 type Oracle struct {
 	command *exec.Cmd
 	input   io.WriteCloser
@@ -45,7 +45,7 @@ func (o *Oracle) Close() error {
 	return o.command.Wait()
 }
 
-// A request and an answer are those of command oracle.
+// Requests and responses have the format of command oracle.
 type request struct {
 	CRD         json.RawMessage `json:"crd"`
 	Version     string          `json:"version,omitempty"`
@@ -88,7 +88,7 @@ type writeAnswer struct {
 	Persisted     json.RawMessage
 }
 
-// answer returns the answer to a request, or the verdict if the libraries panic or cannot read it.
+// answer returns the response to a request, or the verdict if the libraries panic or cannot read it.
 func (o *Oracle) answer(req *request) (a *answer, failure Verdict, err error) {
 	if err := o.encoder.Encode(req); err != nil {
 		return nil, nil, err

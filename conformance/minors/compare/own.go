@@ -22,10 +22,10 @@ var ownSchema []byte
 //go:embed testdata/objects.yaml
 var ownObjects []byte
 
-// rulesPerCRD is the number of rules in each of the own CRDs.
+// rulesPerCRD is the number of rules in each of Celadon's own CRDs.
 const rulesPerCRD = 12
 
-// ownCases returns CRDs with the own rules, and writes of the own objects.
+// ownCases returns CRDs with Celadon's own rules, and writes of its own objects.
 func ownCases() (cases []*Case, err error) {
 	schema := apiextensionsv1.JSONSchemaProps{}
 	if err := yaml.Unmarshal(ownSchema, &schema); err != nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// A Run compares the verdicts of an Oracle with those of a Server and counts the results.
+// A Run compares the verdicts of an Oracle and a Server and counts the results.
 type Run struct {
 	Minor  int
 	Oracle *Oracle
@@ -18,7 +18,7 @@ type Run struct {
 	// CRDs, Rules, and Writes are the numbers of compared verdicts; Undecided of those that exceed
 	// Celadon's work limits; Random of writes whose verdict depends on the order of a Go map.
 	CRDs, Rules, Writes, Undecided, Random int
-	// Compiled is the number of rules that compile, Accepted that of accepted writes.
+	// Compiled counts the rules that compile, Accepted the accepted writes.
 	Compiled, Accepted int
 	// Reasons counts known differences, Classes others. Examples has one of each class.
 	Reasons, Classes map[string]int

@@ -17,7 +17,7 @@ import (
 
 var limits = cost.Limits{}.WithDefaults()
 
-// A Server answers with Celadon, for one Kubernetes minor version. It keeps the last compiled CRD.
+// A Server validates with Celadon, for one Kubernetes minor version. It keeps the last compiled CRD.
 type Server struct {
 	KubeVersion string
 	key         string

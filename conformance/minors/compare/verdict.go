@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Verdict is the answer to a CRD or a write in a form that can be compared: for each aspect the
+// A Verdict is the result for a CRD or a write in a form that can be compared: for each aspect the
 // lines that describe it, sorted.
 type Verdict map[string][]string
 
@@ -101,5 +101,5 @@ func objectLine(obj map[string]any) (string, error) {
 	return string(data), err
 }
 
-// compiles reports whether a ruleLine is that of a rule that compiles.
+// compiles reports whether a ruleLine describes a rule that compiles.
 func compiles(line string) bool { return !strings.Contains(line, "broken") }

@@ -27,7 +27,7 @@ type fieldError struct {
 	Message string          `json:"message"`
 }
 
-// crd answers a request to create or update a CRD.
+// crd handles a request to create or update a CRD.
 func (s *service) crd(req *request) (*crdAnswer, error) {
 	crd, err := decodeCRD(req.CRD)
 	if err != nil {

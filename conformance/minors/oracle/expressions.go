@@ -14,7 +14,7 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// expressions answers a request to compile rules for a schema.
+// expressions handles a request to compile rules for a schema.
 func (s *service) expressions(req *request) (*version, error) {
 	props, err := decodeSchema(req.Schema, req.Rules)
 	if err != nil {

@@ -35,7 +35,7 @@ type request struct {
 	Resource    bool            `json:"resource"`
 }
 
-// A service answers requests.
+// A service handles requests.
 type service struct {
 	// last is the resource of the last write, and lastKey its CRD and version.
 	last    *servedResource
@@ -56,7 +56,7 @@ func run(s *service, in io.Reader, out io.Writer) error {
 		if err := enc.Encode(s.answer(&req)); err != nil {
 			return err
 		}
-		if err := w.Flush(); err != nil { // the caller can wait for each answer
+		if err := w.Flush(); err != nil { // the caller can wait for each response
 			return err
 		}
 	}

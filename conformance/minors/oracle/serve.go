@@ -87,7 +87,7 @@ func (r *Resource) setSchema(props *apiextensions.JSONSchemaProps) (err error) {
 		if r.Structural, err = structuralschema.NewStructural(props); err != nil {
 			return err
 		}
-		r.Structural = r.Structural.DeepCopy() // the defaults are pruned in place
+		r.Structural = r.Structural.DeepCopy() // pruning modifies the defaults
 		if err := defaulting.PruneDefaults(r.Structural); err != nil {
 			return err
 		}

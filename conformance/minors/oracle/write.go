@@ -37,7 +37,7 @@ type recorder struct{ warnings []string }
 // AddWarning implements warning.Recorder.
 func (r *recorder) AddWarning(_, text string) { r.warnings = append(r.warnings, text) }
 
-// write answers a request to write a custom resource.
+// write handles a request to write a custom resource.
 func (s *service) write(req *request) (*writeAnswer, error) {
 	r, err := s.resource(req.CRD, req.Version)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *service) cost(ctx context.Context, r *Resource, obj, old *unstructured.
 }
 
 // persisted returns obj as it is read back from etcd, without the metadata that a server manages.
-// Reading sets defaults again, for example those of a status that the strategy removed.
+// Reading sets defaults again, for example in a status that the strategy removed.
 func (r *Resource) persisted(obj *unstructured.Unstructured) (map[string]any, error) {
 	data, err := obj.MarshalJSON()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command celadon answers the requests of the conformance suite with package engine.
+// Command celadon implements the protocol of the conformance suite with package engine.
 package main
 
 import (

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 var update = flag.Bool("update", false, "rewrite the lines in ../testdata")
 
-// TestTranscript compares a request of each group, and Celadon's answers, with ../testdata. The
+// TestTranscript compares a request of each group, and Celadon's responses, with ../testdata. The
 // files are validated against the schema of the protocol.
 func TestTranscript(t *testing.T) {
 	t.Parallel()

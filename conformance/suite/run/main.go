@@ -2,8 +2,8 @@
 //
 //	go run ./suite/run [-minors 1.34,1.37] [-groups types,cost] [-known FILE] [-timeout 10s] [-failures 20] -- COMMAND [ARG]...
 //
-// It exits with 0 if all answers are as expected or known differences, 1 if some differ, and 2 if the
-// suite could not be run. The page docs/project/conformance-suite.md describes the protocol.
+// It exits with 0 if all responses are as expected or known differences, 1 if some differ, and 2 if
+// the suite could not be run. The page docs/project/conformance-suite.md describes the protocol.
 package main
 
 import (

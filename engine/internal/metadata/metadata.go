@@ -15,7 +15,7 @@ import (
 )
 
 // A Validator validates metadata as the API server of one minor version does. It is immutable. Errors
-// of maps are sorted by key; those of the server are in random order.
+// of maps are sorted by key; the server returns them in random order.
 type Validator struct {
 	words
 	has [features]bool

@@ -39,7 +39,7 @@ var featureMinors = [features]minors.Range{
 	bareOwners:        minors.Since(38), // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateObjectMetaDeclaratively
 }
 
-// words holds the texts of one minor version. Each is a format with one operand.
+// words holds the messages of one minor version. Each is a format with one operand.
 type words struct{ key, keyLength, length string }
 
 var (

@@ -59,7 +59,7 @@ func TestOwnerReferences(t *testing.T) {
 	}
 }
 
-// TestWords checks the texts of names and lengths, from
+// TestWords checks the messages about names and lengths, from
 // k8s.io/apimachinery/pkg/util/validation/validation.go and field/errors.go in each release.
 func TestWords(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func (r Renderer) Body(err *field.Error) string {
 // errorTypeTooShort is field.ErrorTypeTooShort, which old releases do not declare.
 const errorTypeTooShort field.ErrorType = "FieldValueTooShort"
 
-// typeTexts holds the texts of the types that old releases of package field do not declare.
+// typeTexts describes error types that old releases of package field do not declare.
 var typeTexts = map[field.ErrorType]string{errorTypeTooShort: "Too short", "FieldValueTooFew": "Too few"}
 
 func showsValue(err *field.Error) bool {

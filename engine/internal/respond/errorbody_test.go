@@ -58,7 +58,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestBodyTypes compares the texts of all types of errors with the linked release.
+// TestBodyTypes compares the strings of all types of errors with the linked release.
 func TestBodyTypes(t *testing.T) {
 	t.Parallel()
 	path := field.NewPath("x")

@@ -9,7 +9,7 @@ import (
 )
 
 // Warnings collects the Warning headers of a response. Like the server, it drops duplicates and
-// texts that a header cannot carry, and limits the total length. See
+// warnings that a header cannot carry, and limits the total length. See
 // k8s.io/apiserver/pkg/endpoints/filters.WithWarningRecorder.
 type Warnings struct {
 	sent []string
@@ -64,7 +64,7 @@ func (w *Warnings) send(text string) {
 	}
 }
 
-// Sent returns the texts of the headers in order.
+// Sent returns the warnings of the headers in order.
 func (w *Warnings) Sent() []string { return w.sent }
 
 // sendable reports whether a Warning header can carry text, according to the function that the

@@ -45,7 +45,7 @@ type Kind struct {
 	Subresources []Subresource
 	// Defaulted reports whether the schema has the defaults of the API server. The schemas of other
 	// kinds have only the defaults that OpenAPI declares. A default that depends on other fields, such
-	// as that of imagePullPolicy, is in no schema.
+	// as the default of imagePullPolicy, is in no schema.
 	Defaulted bool
 }
 

@@ -33,7 +33,7 @@ type defaults map[string]json.RawMessage
 // An expander replaces references by their definitions.
 type expander struct {
 	definitions map[string]*definition
-	defaults    defaults // replace those of the definitions unless nil
+	defaults    defaults // replace the defaults in definitions unless nil
 	open        map[string]bool
 }
 

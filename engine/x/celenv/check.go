@@ -33,8 +33,8 @@ type checks struct {
 }
 
 // checksOf caches the checks of each environment in use until the process exits, because creating
-// them costs as much as compiling many rules. The indices are those of baseEnvs, and 1 for environments
-// with patch types.
+// them costs as much as compiling many rules. It is indexed as baseEnvs, with a last index of 1 for
+// environments with patch types.
 var checksOf [types.Last + 1][2][2]struct {
 	once   sync.Once
 	checks *checks
@@ -75,8 +75,8 @@ func newChecks(env *cel.Env) (*checks, error) {
 	return c, nil
 }
 
-// check checks parsed in place and reports whether it succeeded. If it returns false, cel-go has to
-// check the expression, most often because the expression is invalid.
+// check checks parsed, which it modifies, and reports whether it succeeded. If it returns false,
+// cel-go has to check the expression, most often because the expression is invalid.
 func (c *checks) check(parsed *cel.Ast, table *typeTable, roots []*check.Variable) bool {
 	checked, err := c.checker.Check(parsed.NativeRep(), table, roots...)
 	if err != nil {

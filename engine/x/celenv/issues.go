@@ -49,8 +49,8 @@ func (e *IssuesError) Offset(i int) int {
 // Error returns the API server's error text.
 func (e *IssuesError) Error() string { return e.text }
 
-// Place returns the line and column of the first error, counted from 1, and a snippet: that line
-// and a second line with a caret. It returns zero values if the position is unknown.
+// Place returns the line and column of the first error, counted from 1, and a snippet: the line,
+// followed by a line with a caret. It returns zero values if the position is unknown.
 func (e *IssuesError) Place() (line, column int, snippet string) {
 	if len(e.errors) == 0 {
 		return 0, 0, ""

@@ -29,8 +29,8 @@ type Scope struct {
 	complexity int
 	invalid    invalidTotal
 	reported   reportTotal
-	// last is the environment for the errors of expressions at one path. fields are those of the roots'
-	// objects, which can change.
+	// last is the environment for the errors of expressions at one path. fields are the fields of the
+	// roots' objects, which can change.
 	last struct {
 		roots  []Root
 		fields []map[string]*kubecel.DeclField
@@ -110,8 +110,8 @@ func (s *Scope) with(roots []Root) (env *cel.Env, units int, err error) {
 // earlier expressions. Use it, for example, when a rule temporarily replaces another.
 func (s *Scope) Forget() { s.complexity, s.invalid, s.reported = 0, invalidTotal{}, reportTotal{} }
 
-// compile parses and checks an expression with Celadon's checker. ok is false if only cel-go's
-// checker can decide it.
+// compile parses and checks an expression with Celadon's checker. ok is false if cel-go's checker
+// has to check it.
 func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, err error) {
 	parsed, err := s.parse(src)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 )
 
 // How it works: newer versions suggest declared names that are similar to an unknown one. If a.b is similar to a
-// qualified name, the error is that of a.b instead of a. The linked checker has found the unknown names
-// (cel-go 0.33.2, checker/errors.go and common/env/catalog.go).
+// qualified name, the error is about a.b instead of a. The linked checker has found the unknown names (cel-go
+// 0.33.2, checker/errors.go and common/env/catalog.go).
 
 const (
 	undeclaredPrefix = "undeclared reference to '"
 	emptyContainer   = "' (in container '')"
 )
 
-// withSuggestions returns the errors of an expression in a version that suggests names, given those of
-// the linked checker.
+// withSuggestions returns the errors of an expression in a version that suggests names. issues are the
+// errors of the linked checker.
 func withSuggestions(env *cel.Env, src string, issues *cel.Issues) *cel.Issues {
 	s := &suggester{env: env, unknown: map[int64]bool{}, replaced: map[int64]bool{}}
 	for _, e := range issues.Errors() {
@@ -50,8 +50,8 @@ type suggester struct {
 	parsed *ast.AST
 	// known holds the declared names, once they are needed.
 	known []string
-	// unknown and replaced hold the IDs of expressions that are unknown names, and of those whose errors
-	// are dropped, because added has another.
+	// unknown holds the IDs of unknown names. replaced holds the IDs of expressions whose errors are
+	// dropped, because added has a better error.
 	unknown, replaced map[int64]bool
 	added             []*common.Error
 }

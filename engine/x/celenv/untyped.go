@@ -14,7 +14,7 @@ import (
 // also reports that no operator and no function accepts it. The linked checker gives it a type that all
 // accept. To get the other errors, the expression is checked again with declarations of the undeclared
 // functions, which return a type that is unknown otherwise. The operators && and || become functions,
-// because the older checker reports their operands like those of other functions.
+// because the older checker reports their operands like operands of other functions.
 
 // untyped is the type of a call x.f() of an undeclared function. Its name is in the errors.
 var untyped = cel.OpaqueType("<nil>")
@@ -22,8 +22,8 @@ var untyped = cel.OpaqueType("<nil>")
 // logicalFunctions replace the logical operators.
 var logicalFunctions = map[string]string{operators.LogicalAnd: "celadon_and", operators.LogicalOr: "celadon_or"}
 
-// withUntypedCalls returns the errors of an expression in an older version, given those of the linked
-// checker.
+// withUntypedCalls returns the errors of an expression in an older version. issues are the errors of
+// the linked checker.
 func withUntypedCalls(env *cel.Env, src string, issues *cel.Issues) *cel.Issues {
 	parsed, err := Parse(env, src)
 	if err != nil {

@@ -81,8 +81,8 @@ var typeName = regexp.MustCompile(`selfType\d*`)
 // clockless removes the timestamp that can follow the name of self's type.
 func clockless(text string) string { return typeName.ReplaceAllString(text, "selfType") }
 
-// TestLanguageOfNewest compares the table of options with that of the linked release: each minor
-// version selects the same libraries, functions, macros, and validators.
+// TestLanguageOfNewest compares the table of options with the linked release: each minor version
+// selects the same libraries, functions, macros, and validators.
 func TestLanguageOfNewest(t *testing.T) {
 	t.Parallel()
 	for minor := 27; minor <= types.Newest; minor++ {

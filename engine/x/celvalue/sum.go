@@ -10,8 +10,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// A sumValue is a list that adding two lists made. Unlike that of other lists, its Value holds the values of
-// its items, not the items. They are computed once, because sums can share items many times.
+// A sumValue is a list that adding two lists made. Unlike for other lists, Value returns the values of the
+// items, not the items. They are computed once, because sums can share items many times.
 type sumValue struct {
 	traits.Lister
 	values atomic.Pointer[[]any]

@@ -13,8 +13,8 @@ import (
 
 // How it works: admission policies see objects without a schema. cel-go's values for maps and lists of
 // decoded JSON allocate two to three objects each, so Untyped returns values of its own, which take a
-// tenth of the time. Their methods have the same results as those of cel-go, except that maps are
-// iterated in the order of their keys. Methods that are rarely called are those of cel-go's values.
+// tenth of the time. Their methods have the same results as in cel-go, except that maps are iterated
+// in the order of their keys. Methods that are rarely called use cel-go's values.
 
 // Untyped returns decoded JSON as the CEL value that it has without a schema. It does not copy v, so v
 // must not change while the result is in use.

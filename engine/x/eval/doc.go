@@ -5,7 +5,7 @@
 //	if out.Err == nil && out.Value == types.True { … }
 //
 // A Program is immutable and safe for concurrent use. An Activation belongs to a single goroutine
-// and can be bound repeatedly. Results, error messages, and costs equal those of the API server.
+// and can be bound repeatedly. Results, error messages, and costs are the same as in the API server.
 //
 // New returns an error if cel-go cannot plan the expression. An evaluation that needs too much
 // work, which CEL's cost does not measure, ends with an OverworkError.

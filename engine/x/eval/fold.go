@@ -18,8 +18,8 @@ import (
 // nested folds that no macro produces. Lists and maps in which the fold collects are changed in
 // place, as in cel-go, because otherwise each step would copy them.
 //
-// cel-go iterates over a map in Go's random order. Here the order is that of the keys, so that the
-// same object always gets the same result.
+// cel-go iterates over a map in Go's random order. Here maps are iterated in the order of their
+// keys, so that the same object always gets the same result.
 
 // comprehension plans a macro as a loop if it recognizes the macro and its range. Otherwise, it
 // plans the fold to which the parser expanded the macro.
@@ -46,7 +46,7 @@ type fold struct {
 	// init computes the initial value of the accumulator before the loop; nil if that is done on
 	// demand.
 	init valFunc
-	// badRange is like that of a loop.
+	// badRange is as in loop.
 	badRange *celtypes.Err
 }
 

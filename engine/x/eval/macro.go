@@ -17,8 +17,8 @@ import (
 // macro plans a comprehension that is the expansion of all, exists, exists_one, filter, map, or
 // transformList. It returns nil for any other comprehension.
 //
-// The units charged in these loops are those of calls and variables that the expansion has and the
-// loop does not need.
+// These loops charge the units of calls and variables that the expansion has and the loop does not
+// need.
 func (p *planner) macro(e ast.Expr) (*code, error) {
 	x := e.AsComprehension()
 	m := recognize(x)

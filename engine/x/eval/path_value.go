@@ -12,7 +12,7 @@ import (
 // more before its value is checked. So a value that does not fit its declaration has been charged.
 // A value that may be null or has a format has no Go form and is boxed.
 
-// code returns the path's code. Its kind is that of the declaration.
+// code returns the path's code. Its form follows from the declaration.
 func (p *path) code(a *attribute, counted bool) *code {
 	step := uint64(0)
 	if counted {

@@ -12,9 +12,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// How it works: a call has the cost of its overload if it calls one of cel-go's extensions, else
-// that of its function if the Kubernetes libraries have a cost for it, and else that of a standard
-// overload (cost.go). It is looked up when the call is planned.
+// How it works: a call has the cost of its overload if it calls one of cel-go's extensions.
+// Otherwise, it has the cost of its function in the Kubernetes libraries, if they have a cost for
+// it, or else of a standard overload (cost.go). The cost is looked up when the call is planned.
 
 // A price returns the cost of a call of overload on boxed values.
 type price func(overload string, args []ref.Val, result ref.Val) uint64

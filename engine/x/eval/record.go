@@ -11,10 +11,9 @@ import (
 )
 
 // How it works: the same planner makes a recording plan, in which each node's code is
-// wrapped when it is planned (watch.go). The code inside equals that of an ordinary
-// plan, so verdict, error, and cost are the same; only nested && and || are not
-// flattened, since each of them has a value of its own. An ordinary program has no
-// wrappers and no branch for them.
+// wrapped when it is planned (watch.go). The code inside is the same as in an ordinary plan, so
+// verdict, error, and cost are the same; only nested && and || are not flattened, since each of
+// them has a value of its own. An ordinary program has no wrappers and no branch for them.
 //
 // Nodes are numbered in planning order, so the nodes of a macro's body are consecutive and can be
 // cleared together when the next element begins.
@@ -72,8 +71,8 @@ type namedValue struct {
 // A span is a half-open range of numbers.
 type span struct{ from, to int }
 
-// A Record holds the values and costs of an evaluation. In a macro's body, the values are those of
-// the last element, and the costs are totals.
+// A Record holds the values and costs of an evaluation. In a macro's body, the values belong to the
+// last element, and the costs are totals.
 type Record struct {
 	plan  *recording
 	nodes []observation

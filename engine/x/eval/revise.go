@@ -69,7 +69,7 @@ func PlanError(err error, minor int) error {
 	return err
 }
 
-// revise replaces the functions of b by those of its version.
+// revise replaces the functions of b by the functions of its version.
 func (b *binding) revise() {
 	revised, ok := b.semantics.revised[b.function]
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: evaluation differs between Kubernetes versions. The version of an expression is
-// that of its roots' declarations. What differs is decided when the expression is planned, so
-// programs of the newest version do not check versions.
+// How it works: evaluation differs between Kubernetes versions. An expression has the version of
+// its roots' declarations. What differs is decided when the expression is planned, so programs of
+// the newest version do not check versions.
 
 // A semantics is the evaluation of one Kubernetes minor version. It is immutable.
 type semantics struct {
@@ -55,7 +55,7 @@ const (
 	anyOr
 	// errorsEnd: an operand that is an error ends a call or a literal, which is then not charged, except
 	// for ==, !=, and !. Operands to the right are not evaluated. A failing step after ? is charged,
-	// has() of a conditional costs as much as that of a variable, and failing slices have no items.
+	// has() of a conditional costs as much as has() of a variable, and failing slices have no items.
 	errorsEnd
 	// emptyRanges: macros over values without items, such as '', have the result of an empty list.
 	emptyRanges

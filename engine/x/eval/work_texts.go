@@ -70,7 +70,7 @@ func compareTexts(f *frame, args []ref.Val) {
 	f.work(min(textSize(args, 0), 5*textSize(args, 1)) + textSize(args, 1))
 }
 
-// keyed adds the work of a lookup, including that of writing the key in an error.
+// keyed adds the work of a lookup, including the work of writing the key in an error.
 func keyed(f *frame, args []ref.Val) { f.work(2 * textSize(args, 1)) }
 
 // searched adds the work of comparing each character of one string with each character of the

@@ -20,7 +20,7 @@
 // path to a change, share everything else, and return the object itself if nothing changes. Copy a
 // result before you modify it.
 //
-// The set of errors equals that of k8s.io/apiextensions-apiserver. There, the order depends on Go
+// The errors are the same as in k8s.io/apiextensions-apiserver. There, their order depends on Go
 // maps; here, it follows the object with its keys sorted.
 package schema
 

@@ -241,7 +241,7 @@ func (s *source) logic(p *apiextensionsv1.JSONSchemaProps, depth int) {
 	}
 }
 
-// resource mostly returns a schema like those of CRDs.
+// resource mostly returns a schema as in CRDs.
 func (s *source) resource() *apiextensionsv1.JSONSchemaProps {
 	if s.rarely() {
 		return s.schema(3)

@@ -2,5 +2,5 @@
 
 package schema
 
-// The race detector randomly empties pools, including those of the regexp package.
+// The race detector randomly empties pools, including the pools of the regexp package.
 func init() { poolsLeak = true }

@@ -61,8 +61,8 @@ func (r *report) value(n *node, v any, at *errorPath, was oldValue) (passed int)
 	return r.suspect(n, v, at, was)
 }
 
-// skips reports whether v has no errors. It does not check objects before their fields are
-// reported, because deep values would then be checked again at each level.
+// skips reports whether v has no errors. Without logic in the schema, it does not check the fields
+// of an object, because deep values would then be checked again at each level.
 func (r *report) skips(n *node, v any) bool {
 	if r.thorough {
 		return false

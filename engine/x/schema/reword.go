@@ -31,7 +31,7 @@ func Reword(err *field.Error, minor int, ofType bool) {
 	}
 }
 
-// lowText matches the texts for strings, lists, and objects that are too small.
+// lowText matches the messages for strings, lists, and objects that are too small.
 var lowText = regexp.MustCompile(`in body should (be|have) at least (\d+) (?:chars long|items|properties)$`)
 
 // rewordLow replaces an error about a value that is too small by one of its own type, if the version has it.

@@ -29,7 +29,7 @@ var (
 	tooShort = minors.Since(38)
 )
 
-// The texts of errors, with the limit.
+// The messages of errors, with the limit.
 var (
 	// k8s.io/apimachinery/pkg/util/validation/field/errors.go, TooLongMaxLength and then TooLong
 	tooLong = minors.Texts{

@@ -12,7 +12,7 @@ import (
 )
 
 // TestVersions checks the errors of values in minor versions. The engine's TestKubeVersions has more
-// cases. The texts are those of kube-openapi and k8s.io/apimachinery in each release.
+// cases. The messages come from kube-openapi and k8s.io/apimachinery in each release.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	const date = `"2024-01-01"`

@@ -106,7 +106,7 @@ func PruneDefaults(s *schema.Structural) error {
 }
 
 // A defaultPruner puts each default into an object that has nothing else, because pruning depends on
-// the place of a value.
+// the path of a value.
 type defaultPruner struct {
 	root *schema.Structural
 	path []step
@@ -274,7 +274,7 @@ func propertyOf(s *schema.Structural, name string) *schema.Structural {
 	return nil
 }
 
-// isMeta reports whether a resource has a field of the name in addition to those of its schema.
+// isMeta reports whether a resource has a field of the name even if its schema does not declare it.
 func isMeta(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
 // MapIsCorrelatable reports whether values in a map with the given x-kubernetes-map-type have a

@@ -11,9 +11,9 @@ import (
 // cel-go's checker to find out.
 var ErrNotAccepted = errors.New("no expression that is checked here")
 
-// Check checks a parsed expression in place. variables are added to those of the Config. provider
-// provides types, their fields, and constants, whose names must not begin with the name of a
-// variable and a dot. The error is ErrNotAccepted; the contents of parsed are then undefined.
+// Check checks a parsed expression, which it modifies. variables are added to the variables of the Config. provider
+// provides types, their fields, and constants, whose names must not begin with the name of a variable and a dot. The
+// error is ErrNotAccepted; the contents of parsed are then undefined.
 func (c *Checker) Check(parsed *ast.AST, provider celtypes.Provider, variables ...*Variable) (*ast.AST, error) {
 	s := c.states.Get().(*state)
 	defer s.end()

@@ -17,7 +17,7 @@ import (
 // same function, the later one applies. A function that a version does not declare needs no range.
 //
 // The functions of Kubernetes' libraries are priced by name, as EstimateCallCost in
-// k8s.io/apiserver/pkg/cel/library/cost.go does; those of cel-go's, by overload.
+// k8s.io/apiserver/pkg/cel/library/cost.go does; the functions of cel-go's libraries are priced by overload.
 var libraries = []struct {
 	in                   minors.Range
 	functions, overloads []string

@@ -2,7 +2,8 @@ package lex
 
 import "strings"
 
-// maxSwallowed limits the line breaks that Swallowed restores, and maxSwallowedTries the texts that it tries for each.
+// maxSwallowed limits the line breaks that Swallowed restores, and maxSwallowedTries the positions that it tries in
+// each comment.
 const (
 	maxSwallowed      = 8
 	maxSwallowedTries = 8

@@ -26,7 +26,7 @@ type Loop struct {
 	Settled ref.Val
 }
 
-// The names of macros. Map is also that of transformList.
+// The names of macros. Map also denotes transformList.
 const (
 	All       = "all"
 	Exists    = "exists"

@@ -8,8 +8,8 @@ package parse
 // How it works: the parser uses recursive descent with one token of lookahead, on the tokens of
 // package scan. Each left-recursive rule of cel-go's grammar is a loop. cel-go builds a parse tree
 // and allocates IDs while visiting it, so the order of the IDs is not the order in the text. For
-// example, the ID of && comes after those of its right operand, and the ID of a map entry, at its
-// colon, comes before those of its key. The functions here allocate IDs in the order of that visit.
+// example, the ID of && comes after the IDs of its right operand, and the ID of a map entry, at its colon, comes
+// before the IDs of its key. The functions here allocate IDs in the order of that visit.
 //
 // cel-go limits nesting twice: for each kind of grammar rule and for visited operators. state
 // counts the rules that can nest deepest (expr, relation, calc), and each parsed operand includes

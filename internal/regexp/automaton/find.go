@@ -22,9 +22,9 @@ const DefaultSteps = 200_000
 
 // Found is the result of Find.
 type Found struct {
-	// Texts are the strings found, without duplicates, the shortest first.
+	// Texts holds the strings found, without duplicates, the shortest first.
 	Texts []string
-	// Complete is set if no other strings exist within the limits. If Texts is empty too, that is a
+	// Complete is set if no other strings exist within the limits. If Texts is also empty, that is a
 	// proof. Complete is false if Count strings were found or the steps were used up.
 	Complete bool
 	// Spent is the number of steps used.

@@ -24,7 +24,7 @@ func New(pattern string) *Regexp {
 	return r
 }
 
-// The following methods are those of regexp.Regexp.
+// The following methods behave as in regexp.Regexp.
 
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 

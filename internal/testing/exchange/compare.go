@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Difference compares a prediction with the server's answer. It returns "" if the answer is possible.
-// The order of policies, bindings, and params is not compared, because it is random in the server.
+// Difference compares a prediction with the server's response. It returns "" if the response is possible. The order
+// of policies, bindings, and params is not compared, because it is random in the server.
 func Difference(r *Request, want Answer, got *Prediction) string {
 	want = normal(r, want)
 	text := ""
@@ -30,7 +30,7 @@ func Difference(r *Request, want Answer, got *Prediction) string {
 	return text
 }
 
-// normal returns an answer without its random parts.
+// normal returns a response without its random parts.
 func normal(r *Request, a Answer) Answer {
 	causes := make([]string, len(a.Causes))
 	for i, cause := range a.Causes {

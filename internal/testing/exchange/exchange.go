@@ -1,5 +1,5 @@
-// Package exchange holds requests to an API server with its answers, and predicts the answers with
-// engine, engine/x/builtin, and engine/policy. conformance/kube records answers of a real
+// Package exchange holds requests to an API server with its responses, and predicts the responses
+// with engine, engine/x/builtin, and engine/policy. conformance/kube records responses of a real
 // kube-apiserver; the tests of this package replay them without a server.
 package exchange
 
@@ -27,7 +27,7 @@ type Scene struct {
 	Exchanges []Exchange `json:"exchanges"`
 }
 
-// An Exchange is a request with the server's answer.
+// An Exchange is a request with the server's response.
 type Exchange struct {
 	Request Request `json:"request"`
 	Answer  Answer  `json:"answer"`
@@ -40,7 +40,7 @@ type Request struct {
 	APIVersion  string `json:"apiVersion"`
 	Resource    string `json:"resource"`
 	Subresource string `json:"subresource,omitempty"`
-	// Kind and KindVersion are those of Object. KindVersion is empty if it equals APIVersion.
+	// Kind and KindVersion belong to Object. KindVersion is empty if it equals APIVersion.
 	Kind        string `json:"kind"`
 	KindVersion string `json:"kindVersion,omitempty"`
 	Namespace   string `json:"namespace,omitempty"`
@@ -69,7 +69,7 @@ type User struct {
 // Accepted is the code of all accepted requests.
 const Accepted = 200
 
-// An Answer is a server's answer to a request. Code is Accepted if policies and, for custom
+// An Answer is a server's response to a request. Code is Accepted if policies and, for custom
 // resources, the CRD accept the request.
 type Answer struct {
 	Code        int32             `json:"code"`

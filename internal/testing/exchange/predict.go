@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// A Predictor predicts answers to the requests of a scene.
+// A Predictor predicts responses to the requests of a scene.
 type Predictor struct {
 	set     *policy.Set
 	crds    map[schema.GroupKind]*custom
@@ -37,13 +37,13 @@ type custom struct {
 // Seen returns the object of a request for a built-in kind as policies see it.
 type Seen func(ctx context.Context, r *Request, kind schema.GroupVersionKind) (Object, error)
 
-// A Prediction is a set of possible answers: which of several denials the server returns depends on
-// the order in which it holds policies, bindings, and params, which is random.
+// A Prediction is a set of possible responses: which of several denials the server returns depends
+// on the order in which it holds policies, bindings, and params, which is random.
 type Prediction struct {
 	Answer
-	// Denials are the possible answers of a denied request.
+	// Denials are the possible responses to a denied request.
 	Denials []Answer
-	// Undecided is set if the answer cannot be predicted, to the reason.
+	// Undecided is the reason if the response cannot be predicted.
 	Undecided string
 }
 
@@ -80,7 +80,7 @@ func NewPredictor(s *Scene, seen Seen) (*Predictor, error) {
 	return p, nil
 }
 
-// Predict predicts the answer to a request.
+// Predict predicts the response to a request.
 func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error) {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 }
 
 // prepare mutates and validates a custom resource and completes the policy request. done is set if
-// the answer is decided.
+// the response is complete.
 func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
 	for _, version := range c.engine.Info().Served {
 		if version != to.Kind.Version {
@@ -187,8 +187,8 @@ func (p *Predictor) admit(ctx context.Context, to *policy.Request, out *Predicti
 	return nil
 }
 
-// firstDenial returns the answer if the evaluation is the first that denies the request, or nil if it
-// does not. first is the status of another denial of the same request.
+// firstDenial returns the response if the evaluation is the first that denies the request, or nil if
+// it denies nothing. first is the status of another denial of the same request.
 func firstDenial(e *policy.Evaluation, first *metav1.Status) *Answer {
 	i := slices.IndexFunc(e.Decisions, func(d policy.Decision) bool { return slices.Contains(d.Actions, policy.ActionDeny) })
 	if i < 0 {

@@ -36,7 +36,7 @@ func Installed() (all []*Solver) {
 // An Answer is the result of a query.
 type Answer uint8
 
-// The answers. A query that takes too much work is unknown.
+// The results of a query. A query that takes too much time is unknown.
 const (
 	AnswerUnknown Answer = iota
 	AnswerSatisfiable

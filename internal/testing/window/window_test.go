@@ -30,7 +30,7 @@ const (
 	tokenSequences = 3000
 )
 
-// TestAnswers writes all answers to the file that CELADON_ANSWERS names. With CELADON_LEVEL=long, they include
+// TestAnswers writes all results to the file that CELADON_ANSWERS names. With CELADON_LEVEL=long, they include
 // those to all of the corpora.
 func TestAnswers(t *testing.T) {
 	name := os.Getenv("CELADON_ANSWERS")
@@ -84,7 +84,7 @@ type engineKey struct {
 	kubeVersion string
 }
 
-// A writer writes answers, one per line.
+// A writer writes results, one per line.
 type writer struct {
 	t                      *testing.T
 	out                    *bufio.Writer

@@ -16,7 +16,7 @@ import (
 // context is the number of unchanged lines around a change.
 const context = 3
 
-// Unified returns the difference of two texts in unified format, or nil if they are equal.
+// Unified returns the difference of before and after in unified format, or nil if they are equal.
 func Unified(nameBefore, nameAfter string, before, after []byte) []byte {
 	if bytes.Equal(before, after) {
 		return nil
@@ -64,7 +64,7 @@ func script(a, b []string) []edit {
 	return w.edits
 }
 
-// A walk advances through both texts and records the edits.
+// A walk advances through both inputs and records the edits.
 type walk struct {
 	a, b  []string
 	x, y  int
@@ -89,8 +89,8 @@ func (w *walk) insert() {
 	w.y++
 }
 
-// maxEdits limits the search, whose memory use is quadratic. Texts with more differences are shown
-// as completely deleted and inserted.
+// maxEdits limits the search, whose memory use is quadratic. With more edits, all lines in between
+// are shown as deleted and inserted.
 const maxEdits = 1000
 
 // middle records the edits between the common prefix and suffix.

@@ -1,4 +1,4 @@
-// Package preview shortens large texts and values for display. Use package termwidth to measure
+// Package preview shortens large strings and values for display. Use package termwidth to measure
 // their width on a terminal.
 package preview
 

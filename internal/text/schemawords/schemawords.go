@@ -85,7 +85,7 @@ func (s Node) Describe(required bool) string {
 	return joined(", ", parts...)
 }
 
-// Bounds describes the constraints of the schema itself, without those of its items.
+// Bounds describes the constraints of the schema itself, without the constraints of its items.
 func (s Node) Bounds() string {
 	var parts []string
 	if s.flag("nullable") {

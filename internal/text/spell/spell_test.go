@@ -50,7 +50,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// TestLongWords checks that long texts are not compared, because the time for a comparison is
+// TestLongWords checks that long words are not compared, because the time for a comparison is
 // proportional to the product of the lengths.
 func TestLongWords(t *testing.T) {
 	word := strings.Repeat("a", longest)

@@ -59,8 +59,8 @@ func (w *Writer) Command(command, text string) error {
 // A state describes the current line up to the next character, to detect commands in it.
 //
 // CI systems read commands in the log. GitHub's runner recognizes lines that begin with "::" after
-// optional white space, and "##[" anywhere in a line. Azure's agent recognizes "##vso[", and
-// TeamCity "##teamcity[". See ActionCommand.cs of https://github.com/actions/runner.
+// optional white space, and "##[" anywhere. Azure's agent recognizes "##vso[", and TeamCity
+// "##teamcity[". See ActionCommand.cs of https://github.com/actions/runner.
 type state struct {
 	colors    bool
 	begin     begin

@@ -1,11 +1,11 @@
-// Package decode decodes a YAML document as kubectl and API clients do. The result equals that of
-// sigs.k8s.io/yaml by way of JSON, with whole numbers as int64 and all others as float64.
+// Package decode decodes a YAML document as kubectl and API clients do. The result is the same as
+// with sigs.k8s.io/yaml by way of JSON, with whole numbers as int64 and all others as float64.
 package decode
 
 // How it works: a reader decodes plain YAML in one pass (fast.go), without building the library's tree, and leaves every
 // other document to the library. Without that pass, celadon check takes 2.3 times the processor time for 1,000 files of one
 // to three objects with the CRDs of the Gateway API, and twice for such files with 385 CRDs. Measured in November 2026 as the
-// ratio of the medians of seven alternating runs. Its results equal those of the library (TestFast, FuzzDecode).
+// ratio of the medians of seven alternating runs. Its results equal the library's (TestFast, FuzzDecode).
 
 import (
 	"errors"

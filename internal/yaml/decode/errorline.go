@@ -54,7 +54,7 @@ var (
 	numberedLine  = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
 )
 
-// ofParser holds the errors of the library's parser, in contrast to those of its scanner.
+// ofParser holds the errors of the library's parser, as opposed to its scanner.
 var ofParser = map[string]bool{
 	"did not find expected <document start>": true, "did not find expected node content": true, "did not find expected '-' indicator": true,
 	"did not find expected key": true, "did not find expected ',' or ']'": true, "did not find expected ',' or '}'": true,

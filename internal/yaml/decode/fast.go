@@ -14,7 +14,7 @@ type reader struct {
 	built  []byte // the scalar that is being read
 }
 
-// atEnd is the indent after the last line. It is less than that of any line.
+// atEnd is the indent after the last line. It is less than the indent of any line.
 const atEnd = -1
 
 // fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow

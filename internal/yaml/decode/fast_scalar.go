@@ -69,7 +69,7 @@ var (
 )
 
 // nextInScalar advances to the next line of a scalar and returns its content, its indentation, and
-// the number of empty lines before it. The content is empty at the end of the text.
+// the number of skipped empty lines. The content is empty at the end of the text.
 func (r *reader) nextInScalar() (content []byte, indent, empty int) {
 	for r.at < len(r.text) {
 		line := r.restOfLine()
@@ -178,7 +178,7 @@ func (r *reader) longQuoted(indent int) any {
 	}
 }
 
-// nextQuoted returns the next line of a quoted scalar, and the number of empty lines before it. It
+// nextQuoted returns the next line of a quoted scalar, and the number of skipped empty lines. It
 // fails at the end of the text, and if the line is not indented.
 func (r *reader) nextQuoted(indent int) (content []byte, empty int) {
 	content, depth, empty := r.nextInScalar()

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestFastIsLinear decodes large texts that cost much if the reader reads any part of them repeatedly.
-// If the time were quadratic, each text would take hours.
+// TestFastIsLinear decodes large documents that cost much if the reader reads any part of them
+// repeatedly. If the time were quadratic, each text would take hours.
 func TestFastIsLinear(t *testing.T) {
 	t.Parallel()
 	const size = 4 << 20

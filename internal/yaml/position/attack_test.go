@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHostileTexts parses texts that are deep, large, on a single line, or grow by aliases. It
+// TestHostileTexts parses documents that are deep, large, on a single line, or grow by aliases. It
 // checks that they are accepted or rejected in reasonable time; with quadratic work, the test would
 // not finish.
 func TestHostileTexts(t *testing.T) {
@@ -79,7 +79,7 @@ func each(n *Node, do func(*Node)) {
 	}
 }
 
-// TestHostileBrokenTexts is like TestHostileTexts for texts that are not valid YAML.
+// TestHostileBrokenTexts is like TestHostileTexts for documents that are not valid YAML.
 func TestHostileBrokenTexts(t *testing.T) {
 	t.Parallel()
 	const large = 100_000

@@ -1,5 +1,5 @@
 // Package position maps the values of a YAML or JSON text to positions in the text, and edits the
-// text in place.
+// text without reformatting it.
 //
 //	d, err := position.Parse(text)
 //	key, value := d.Find(position.Path{position.Key("spec"), position.Key("rules"), position.Item(0)})

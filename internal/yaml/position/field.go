@@ -88,7 +88,7 @@ func (f *follower) names(n *Node, text string, stop func(i int) bool, skip int) 
 	}
 }
 
-// booleans are the texts that YAML 1.1 reads as booleans, in lower case.
+// booleans are the scalars that YAML 1.1 reads as booleans, in lower case.
 var booleans = map[string][]string{"true": {"y", "yes", "on", "true"}, "false": {"n", "no", "off", "false"}}
 
 // boolean returns the entry of a mapping whose key is a boolean without quotes, such as n, and which is thus named true

@@ -58,7 +58,7 @@ func (e *Editor) complete(line []rune, pos int) Action {
 	return a
 }
 
-// sharedPrefix returns the longest prefix of all texts.
+// sharedPrefix returns the longest common prefix of all items.
 func sharedPrefix(items []Item) string {
 	shared := []rune(items[0].Text)
 	for _, item := range items[1:] {

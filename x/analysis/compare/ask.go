@@ -17,11 +17,11 @@ type answer struct {
 	witness  *Witness
 	proof    string // that no witness exists
 	searched int
-	reason   string // why the question has no answer
+	reason   string // why there is neither a witness nor a proof
 	limited  bool   // because the work budget is used up
 }
 
-// weakerAnswer is the answer if a side has no requirement that the other does not have.
+// weakerAnswer is the result if a side has no requirement that the other does not have.
 var weakerAnswer = answer{proof: "the requirement is weaker"}
 
 // pursue looks for an object that base admits and that other, because of the goal, rejects or

@@ -178,7 +178,7 @@ type comparison struct {
 	before, after *side // version is nil
 	changes       []*change
 	spent         int64 // work
-	bytes         int   // of paths and texts, see full
+	bytes         int   // of paths and messages, see full
 }
 
 // A change holds a CRDChange and the data from which its effect is determined.
@@ -209,7 +209,7 @@ func (c *comparison) addWork(meters ...*work.Meter) {
 	}
 }
 
-// settle determines the effects of all changes. Apart from the lane's shared budget, answers do not
+// settle determines the effects of all changes. Apart from the lane's shared budget, results do not
 // depend on each other.
 func (c *comparison) settle() error {
 	meters := c.newRun(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd))).Split()

@@ -63,7 +63,7 @@ func (c *comparison) isolateGroup(group []*change) error {
 	return nil
 }
 
-// fatal returns err if the comparison must end because of it, and nil if only a question has no answer.
+// fatal returns err if the comparison must end because of it, and nil if only a question has no result.
 func fatal(err error) error {
 	var bug *engine.InternalError
 	if errors.As(err, &bug) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

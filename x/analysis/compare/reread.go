@@ -16,8 +16,8 @@ import (
 // may reject the values that they now see. So each rule of the new side that may read the value is proved to reject nothing
 // that the old side admits, or a search looks for an object that it does.
 
-// reread completes the answer to whether a change breaks anything, if the change alters values that other requirements
-// of the new side read. known is the answer for the change itself, with a proof.
+// reread determines whether a change breaks anything, if the change alters values that other requirements of the new
+// side read. known is the result for the change itself, with a proof.
 func (c *comparison) reread(ch *change, known answer, m *work.Meter) (answer, error) {
 	steps := ch.at.steps
 	for i := range steps {

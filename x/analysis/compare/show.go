@@ -112,7 +112,7 @@ func operation(req engine.Request) search.Operation {
 	return search.Create
 }
 
-// undecidable returns nil instead of an error that only means that the engine could not decide the
+// undecidable returns nil instead of an error that only means that the engine has no verdict on the
 // write. It returns other errors unchanged.
 func undecidable(err error) error {
 	var overwork *engine.WorkLimitError

@@ -25,7 +25,7 @@ const (
 	// Reject makes the whole rule false, so that it rejects the objects that it rejected before,
 	// with its own message.
 	Reject Way = iota
-	// Accept makes the whole rule true, as far as the condition decides it.
+	// Accept makes the whole rule true, as far as the condition determines it.
 	Accept
 	// AsFalse makes the condition itself false, and AsTrue makes it true.
 	AsFalse

@@ -12,7 +12,7 @@
 // Use x/analysis for single questions about a rule.
 package lint
 
-// How it works. Lints are based only on certain answers of x/analysis, which are witnesses and
+// How it works. Lints are based only on results of x/analysis that are certain: witnesses and
 // proofs (lint.go). A search without a result never causes a lint.
 //
 // A rule that fails on an object gets a guard (rewrite.go, x/analysis/guard): the condition A that

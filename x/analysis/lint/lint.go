@@ -71,10 +71,9 @@ type Lint struct {
 	Rewrites []Rewrite
 }
 
-// Find returns all lints of a CRD: those of vet's report, except lints that a witness or proof
-// supersedes, and those that Find adds. It returns an error if ctx is done, if the work budget is
-// used up (*LimitError), or on an internal error. With an error, it also returns the lints found so
-// far.
+// Find returns all lints of a CRD: the lints of vet's report, except lints that a witness or proof
+// supersedes, and its own. It returns an error if ctx is done, if the work budget is used up
+// (*LimitError), or on an internal error. With an error, it also returns the lints found so far.
 func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, cfg Config) (all []Lint, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -159,7 +159,7 @@ func (m *rewriter) rewrite(way guard.Way) (*Rewrite, error) {
 	return nil, nil
 }
 
-// A trial is a CRD with a replacement for the rule, and the answer to whether that rule can fail.
+// A trial is a CRD with a replacement for the rule, and the result of searching for a failure of that rule.
 type trial struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 	engine   *engine.Engine

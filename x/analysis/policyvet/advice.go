@@ -47,8 +47,8 @@ func (v *vetter) explainWarnings(r *Report, c *policy.TypeChecker, s *subject, p
 	}
 }
 
-// explain adds the hint and the correction of an expression that does not compile. Kinds are those of the objects; nil
-// is any kind.
+// explain adds the hint and the correction of an expression that does not compile. kinds are the kinds of the
+// objects; nil is any kind.
 func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path, source string, to *Advice) {
 	x := s.at(path)
 	if x == nil || len(source) > maxExplainedLength {

@@ -22,7 +22,7 @@ const (
 	apiGroup            = "admissionregistration.k8s.io"
 )
 
-// bindingKinds maps the kinds of policies to those of their bindings.
+// bindingKinds maps the kinds of policies to the kinds of their bindings.
 var bindingKinds = map[string]string{policyKind: bindingKind, mutatingKind: mutatingBindingKind}
 
 func isPolicy(document map[string]any) bool {

@@ -14,8 +14,8 @@ import (
 // error here: fields that are missing for other reasons are ignored. If the evaluator does not know a
 // function, its result is any value, so it reports too few errors rather than too many.
 //
-// It also records the expressions that can decide a result: not those after a condition that is known,
-// nor operands of && and || next to one that decides the result.
+// It also records the expressions that can affect a result, without branches that a known condition
+// excludes, and without operands of && and || next to an operand that determines the result.
 
 // An evaluator evaluates expressions of a subject.
 type evaluator struct {

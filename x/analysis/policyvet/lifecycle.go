@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A lifetime holds the first minor that serves a version, and the first that does not serve it any more, or 0. They are
-// those of k8s.io/api/admissionregistration.
+// A lifetime holds the first minor that serves a version, and the first that does not serve it any more, or 0. They
+// come from k8s.io/api/admissionregistration.
 type lifetime struct{ introduced, removed int }
 
 // lifetimes maps kinds without the suffix Binding to their versions.

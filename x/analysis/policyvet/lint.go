@@ -90,13 +90,13 @@ func (l *linter) add(document map[string]any) {
 
 type reporter func(lint string, at place, message string)
 
-// A place is a field, and the part of the expression there that a lint is about.
+// A place is the location of a lint: a field, and the part of its expression.
 type place struct {
 	path, expression string
 	offset           int
 }
 
-// at returns the place of a part of x, or of x as a whole if part is nil.
+// at returns the location of a part of x, or of x as a whole if part is nil.
 func (x *expression) at(part ast.Expr) place {
 	p := place{path: x.path, expression: x.source}
 	if part != nil {

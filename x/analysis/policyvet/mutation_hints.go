@@ -16,7 +16,7 @@ type mutationHint struct {
 
 const onePatch = "a patch is not a map: write JSONPatch{op: 'add', path: '/…', value: …}"
 
-// The messages are those of cel-go and of k8s.io/apiserver/pkg/admission/plugin/policy/mutating.
+// The messages come from cel-go and from k8s.io/apiserver/pkg/admission/plugin/policy/mutating.
 var mutationHints = []mutationHint{
 	{lazy.New(`^must evaluate to Object but got map`), nil, "write Object{spec: Object.spec{…}}, and a map only where the schema has one, as for labels", ""},
 	{lazy.New(`^must evaluate to list\(JSONPatch\) but got JSONPatch$`), lazy.New(`(?s)^(.*)$`), "put the patch in [ ]", "[$1]"},

@@ -57,7 +57,7 @@ func not(v result) result {
 	return result{set: set}
 }
 
-// and returns the conjunction. False decides it, also if the other operand fails.
+// and returns the conjunction. If an operand is false, so is the conjunction, even if the other operand fails.
 func and(a, b result) (v result) {
 	if (a.set|b.set)&isFalse != 0 {
 		v.set |= isFalse

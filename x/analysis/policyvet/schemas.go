@@ -51,8 +51,8 @@ type kind struct {
 // String returns the kind as the API server prints it, such as "apps/v1, Kind=Deployment".
 func (k *kind) String() string { return k.GroupVersionKind.String() }
 
-// NewSchemas returns the built-in kinds and those of CRDs. Schemas are declared as in a Kubernetes
-// version, or in the newest version if it is "". crds must not be modified afterwards.
+// NewSchemas returns the schemas of built-in kinds and of CRDs. Schemas are declared as in a
+// Kubernetes version, or in the newest version if it is "". crds must not be modified afterwards.
 func NewSchemas(kubeVersion string, crds []*apiextensionsv1.CustomResourceDefinition) (*Schemas, error) {
 	version, err := types.ParseVersion(kubeVersion)
 	if err != nil {

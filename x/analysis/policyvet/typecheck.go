@@ -29,14 +29,14 @@ type Warning struct {
 	kinds []*kind
 }
 
-// An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are those of the
+// An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are for the
 // largest object that the schema allows. They exceed Unbounded if a size has no bound.
 type Estimate struct {
 	// Kind is the kind of objects, such as "apps/v1, Kind=Deployment".
 	Kind string `json:"kind"`
 	// Validations is the cost of validations and message expressions with their variables, which
-	// share the budget of the policy. Conditions and Annotations are those of matchConditions and audit
-	// annotations, with budgets of their own.
+	// share the budget of the policy. Conditions and Annotations are the costs of matchConditions and
+	// audit annotations, with budgets of their own.
 	Validations uint64 `json:"validations"`
 	Conditions  uint64 `json:"matchConditions"`
 	Annotations uint64 `json:"auditAnnotations"`

@@ -154,8 +154,8 @@ func (s *subject) reachedFor(k *kind) map[node]bool {
 // without declarations.
 var scalars = lazy.New(`^found no matching overload for '[^']*' applied to '(?:(?:int|uint|double|string|bool)\.)?\((?:(?:int|uint|double|string|bool)(?:, )?)*\)'`)
 
-// matters reports whether a type error has an effect for objects of the kind. paths are those of the
-// field that is selected.
+// matters reports whether a type error has an effect for objects of the kind. paths are the paths of
+// the field that is selected.
 func (k *kind) matters(paths []string, message string) bool {
 	switch {
 	case strings.HasPrefix(message, "found no matching overload"):

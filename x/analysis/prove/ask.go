@@ -51,7 +51,8 @@ func (p *Proof) String() string {
 // its example.
 const maxRounds = 500
 
-// prove answers a question. If the sibling rules are too large to model, it uses only the schema.
+// prove proves the question that encode adds to a formula. It returns nil without a proof. If the
+// sibling rules are too large to model, it uses only the schema.
 func (p *Prover) prove(encode func(*formula) error) (*Proof, error) {
 	w := newFormula(p)
 	if err := encode(w); err != nil {

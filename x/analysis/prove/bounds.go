@@ -14,7 +14,7 @@ import (
 
 const maxInt = math.MaxInt64
 
-// bound adds the constraints of a place's schema to the formula.
+// bound adds the constraints of p's schema to the formula.
 func (w *formula) bound(p *place) {
 	if p.schema == nil || p.schema.ValueValidation == nil {
 		return

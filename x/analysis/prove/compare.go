@@ -105,7 +105,7 @@ func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	return l
 }
 
-// scalars reports whether a and b are values of places of the same type, which is string or
+// scalars reports whether a and b are values in the object and have the same type, string or
 // integer.
 func scalars(a, b alt) bool {
 	if a.place == nil || b.place == nil || a.size || b.size || a.plus != 0 || b.plus != 0 {
@@ -122,7 +122,7 @@ func constantly(g *gates, holds bool) sat.Lit {
 	return g.no()
 }
 
-// placeIs returns a literal that holds if the value or size of a place equals a constant.
+// placeIs returns a literal that holds if a, a value in the object or its size, equals a constant.
 func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
 	g := &x.formula.gates
 	p := a.place

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// content models the value at a place with literals.
+// content models a value with literals.
 type content struct {
 	gates *gates
 	kind  types.Kind

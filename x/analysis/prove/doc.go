@@ -17,18 +17,17 @@
 // for an object.
 package prove
 
-// How it works. Each question is translated to a propositional formula about the values that an
-// object may have at the places (place.go) that the relevant rules read. The formula consists of
-// the constraints of the schema (bounds.go), the results of the rules (truth.go, value.go, sure.go,
-// compare.go, quantifier.go), and the question. It is solved by x/analysis/prove/sat. Rules are
-// three-valued, as in CEL: a truth has one literal for true and one for false, and an error is
-// neither.
+// How it works. Each question is translated to a propositional formula about the values that the
+// relevant rules may read in an object (place.go). The formula consists of the constraints of the
+// schema (bounds.go), the results of the rules (truth.go, value.go, sure.go, compare.go,
+// quantifier.go), and the question. It is solved by x/analysis/prove/sat. Rules are three-valued,
+// as in CEL: a truth has one literal for true and one for false, and an error is neither.
 //
 // The formula contains only facts that are certain. An expression that is not modeled becomes a
-// free literal, which is shared by equal texts over equal places. A free literal can prevent a
-// proof, but it never leads to a false proof. Strings are the only theory: whether patterns and
-// lengths are compatible is determined by internal/regexp/automaton when an example depends on it
-// (strings.go).
+// free literal, which is shared by equal expressions over the same values. A free literal can
+// prevent a proof, but it never leads to a false proof. Strings are the only theory: whether
+// patterns and lengths are compatible is determined by internal/regexp/automaton when an example
+// depends on it (strings.go).
 //
 // Each sibling rule and the schema as a whole are assumed by a literal of their own, so a proof can
 // list its assumptions (ask.go).

@@ -17,7 +17,7 @@ type formula struct {
 	target     *engine.RuleRef
 	places     []*place
 	contents   []*content
-	placeCount int // the number of places
+	placeCount int // the number of values
 	names      map[string]sat.Lit
 	terms      map[string]int
 	loops      map[string]truth
@@ -28,8 +28,8 @@ type formula struct {
 	instances   int
 	vague       int // the number of expressions known only by their text
 	equalities  []equality
-	// old maps places of the new object to places of the object that an update replaces, and update
-	// holds if there is such an object. Both are only used for questions about transition rules.
+	// old maps the values of the new object to the values of the object that an update replaces, and update holds if
+	// there is such an object. Both are only used for questions about transition rules.
 	old    map[*place]*place
 	update sat.Lit
 	// schema and the siblings' literals are assumptions. next is the assumption for the schema of a
@@ -66,7 +66,7 @@ func (w *formula) spend(n int) bool {
 	return w.tooLarge
 }
 
-// perStep is the work of planning an expression or creating a place.
+// perStep is the work of planning an expression or adding a value to the formula.
 const perStep = 50
 
 // term returns a short name for a text, which keeps composite names short.
@@ -79,7 +79,7 @@ func (w *formula) term(text string) string {
 	return "#" + strconv.Itoa(n)
 }
 
-// maxWork limits the work of a question. It far exceeds that of any question about a real CRD.
+// maxWork limits the work of a question. It far exceeds the work of any question about a real CRD.
 const maxWork = 50_000
 
 // named returns the literal for an expression that is known only by its text.
@@ -98,8 +98,8 @@ func (w *formula) relation(key string) (l sat.Lit, known bool) {
 	return l, known
 }
 
-// tree returns the place of a path in a version. It asserts that the place and its parents are
-// present, up to the enclosing item, entry, or root. It returns nil if rules cannot see the place.
+// tree returns the value at a path in a version. It asserts that the value and its parents are
+// present, up to the enclosing item, entry, or root. It returns nil if rules cannot see the path.
 func (w *formula) tree(of *Prover, steps []engine.Step) *place {
 	anchor := 0
 	for i, step := range steps {
@@ -131,8 +131,8 @@ func (w *formula) reach(of *Prover, steps []engine.Step) error {
 	return nil
 }
 
-// settle adds the constraints of the schema and rules for all places, including those that these
-// constraints create.
+// settle adds the constraints of the schema and rules for all values, including values that these
+// constraints add.
 func (w *formula) settle() {
 	for i := 0; i < len(w.places) && !w.tooLarge; {
 		for ; i < len(w.places) && !w.tooLarge; i++ {
@@ -156,7 +156,7 @@ func (w *formula) settle() {
 	}
 }
 
-// schemaOf returns the assumption that the schema of a place's version holds.
+// schemaOf returns the assumption that the schema of p's version holds.
 func (w *formula) schemaOf(p *place) sat.Lit {
 	if p.of == w.prover {
 		return w.schema
@@ -164,8 +164,8 @@ func (w *formula) schemaOf(p *place) sat.Lit {
 	return w.next
 }
 
-// assume adds the rules at a place as assumptions, except for rules of a second version. Transition
-// rules are assumed if there is an old value.
+// assume adds the rules at p as assumptions, except for rules of a second version. Transition rules
+// are assumed if there is an old value.
 func (w *formula) assume(p *place) {
 	if w.withoutSiblings || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
@@ -189,7 +189,7 @@ func (w *formula) runs(r *compiledRule) sat.Lit {
 	return w.yes
 }
 
-// reading binds the variables of a rule to a place.
+// reading binds self and oldSelf of a rule.
 func (w *formula) reading(r *compiledRule, self, old *place) *reading {
 	x := &reading{formula: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
 	switch {

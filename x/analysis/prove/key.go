@@ -79,8 +79,8 @@ func literalTerm(v ref.Val) string {
 	return fmt.Sprintf("%s %q", v.Type().TypeName(), fmt.Sprint(v.Value()))
 }
 
-// place returns the only place from which e can take its value, or nil. Two versions can have the
-// same place at different paths.
+// place returns the only value in the object that e can have, or nil. Two versions can have the
+// same value at different paths.
 func (k *keyWriter) place(e ast.Expr) *place {
 	switch e.Kind() {
 	case ast.IdentKind:

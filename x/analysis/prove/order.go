@@ -25,7 +25,7 @@ func (c cut) before(d cut) bool {
 }
 
 // order has a literal for each cut, which holds if the number is below the cut. Each literal
-// implies those of greater cuts. Between any two cuts, there is always a number.
+// implies the literals of greater cuts. Between any two cuts, there is always a number.
 type order struct {
 	gates *gates
 	cuts  []cut // sorted

@@ -19,22 +19,22 @@ type place struct {
 	*content
 	formula *formula
 	of      *Prover // the version that reads the object
-	key     string  // identifies the place in the formula: "@7"
+	key     string  // unique in the formula: "@7"
 	path    []engine.Step
 	parent  *place
 	schema  *schema.Structural // nil if the CRD has no schema for it
 	decl    *types.Decl
 	below   map[string]*place
 
-	twin *twin // set for a place that a second version reads
+	twin *twin // set if a second version reads it
 	// index is the index or key of an item or entry.
 	index *alt
-	// element is set if this place models an index or key. It is the item or entry at that index.
+	// element is set if this is an index or key. It is the item or entry at that index.
 	element *place
-	id      string // identifies the place among its siblings
+	id      string // unique among its siblings
 }
 
-// maxPlaces limits the places of a formula.
+// maxPlaces limits the size of a formula.
 const maxPlaces = 3000
 
 // newPlace completes p and adds it to the formula.
@@ -110,7 +110,7 @@ func (p *place) hasAlways(f *types.Field, s *schema.Structural) bool {
 	return v != nil && slices.Contains(v.Required, f.Name)
 }
 
-// entry returns the place of an entry of a map, and item that of an item of a list.
+// entry returns an entry of a map, and item an item of a list.
 func (p *place) entry(name string) *place {
 	return p.one("entry "+strconv.Quote(name), &alt{when: p.formula.yes, constant: celtypes.String(name)})
 }

@@ -1,9 +1,9 @@
 package prove
 
-// How it works. The result of all or exists is determined by two representative elements: one that
-// decides the result, if any does, and one for which the body fails, if any does. The result then
-// constrains every other known element of the same list, that is, the representatives of other
-// macros and the elements at constant indexes (instantiate).
+// How it works. The result of all or exists is determined by two representative elements: an
+// element that determines the result, and an element for which the body fails, if they exist. The
+// result then constrains every other known element of the same list, that is, the representatives
+// of other macros and the elements at constant indexes (instantiate).
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func (x *reading) loop(e ast.Expr) truth {
 	return x.formula.quantified(x.term(e), ranges, l.Name == loops.All, func(q *place) truth { return x.element(q, l).truth(l.Body) })
 }
 
-// elements reports whether all possible values are lists or maps whose elements are places.
+// elements reports whether all possible values are lists or maps with elements in the formula.
 func elements(ranges []alt) bool {
 	return !slices.ContainsFunc(ranges, func(a alt) bool { return a.place == nil || a.size || !a.place.plainElements() })
 }

@@ -49,7 +49,7 @@ func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 	})
 }
 
-// question is a rule for the value at a place and its old value.
+// question is a rule for a value and its old value.
 type question struct {
 	formula   *formula
 	of        *Prover
@@ -62,7 +62,7 @@ func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Places that both versions read alike belong to the first version and have its rules.
+	// Values that both versions read alike belong to the first version and have its rules.
 	n := of.root()
 	for _, step := range steps {
 		n = n.below(step)
@@ -81,7 +81,7 @@ func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 }
 
 // before adds the old object if the rule reads it. The first version accepts the old object as well,
-// and it has values at the same places.
+// and it has values at the same paths.
 func (w *formula) before(q *question, r *compiledRule) {
 	if !r.usesOld || q.old != nil {
 		return

@@ -49,7 +49,7 @@ func literal(l sat.Lit, holds bool) sat.Lit {
 	return l.Not()
 }
 
-// contradiction finds a place whose string cannot satisfy the solver's example, and returns
+// contradiction finds a value for which no string satisfies the solver's example, and returns
 // conflicting literals. It returns nil if no conflict is known.
 func (w *formula) contradiction() []sat.Lit {
 	for _, c := range w.contents {
@@ -103,8 +103,8 @@ func (c *content) example() (parts []stringConstraint) {
 	return parts
 }
 
-// maxSteps limits the work of automata for a question, and maxSearch that of a single search.
-// aSearch is the fixed cost of a search.
+// maxSteps limits the work of automata for a question, and maxSearch for a single search. aSearch
+// is the fixed cost of a search.
 const (
 	maxSteps  = 4_000_000
 	maxSearch = 50_000

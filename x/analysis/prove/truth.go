@@ -166,7 +166,7 @@ func (x *reading) hasField(a alt, ident string) truth {
 	return g.given(x.formula.named("defined: "+key), x.formula.named(key))
 }
 
-// selected returns the place of a field by its CEL name, or of an entry of a map.
+// selected returns a field by its CEL name, or an entry of a map.
 func (p *place) selected(ident string) *place {
 	switch p.decl.Kind {
 	case types.Object:

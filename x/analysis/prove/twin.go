@@ -1,11 +1,11 @@
 package prove
 
-// How it works. If one version accepts an object and the next version reads it, each place exists
+// How it works. If one version accepts an object and the next version reads it, each value exists
 // in both. The written values are the same, but the values that rules read can differ if the
-// versions have different defaults, fields, or types. So a place of the next version has a twin in
+// versions have different defaults, fields, or types. So a value of the next version has a twin in
 // the first version, and a literal that holds if both have the written value. If that always holds,
-// the twins share one content. If, in addition, both versions read everything below alike, they
-// share one place, so the same expression over it has the same literal in both versions.
+// the twins share their content. If, in addition, both versions read everything below alike, they
+// are the same, so the same expression over it has the same literal in both versions.
 
 import (
 	"reflect"
@@ -17,14 +17,14 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// twin is the counterpart of a place in the first version.
+// twin is the counterpart of a value in the first version.
 type twin struct {
 	*place
 	same sat.Lit // both have the written value
 }
 
-// pairedPlace returns the place for q, with a twin if its parent has a twin. counterpart returns the
-// place in the first version, or nil if that version does not have it.
+// pairedPlace adds q to the formula, with a twin if its parent has a twin. counterpart returns the
+// twin in the first version, or nil if that version does not have it.
 func (w *formula) pairedPlace(q *place, counterpart func(*place) *place) *place {
 	above := q.parent.twin
 	if above == nil {
@@ -63,8 +63,8 @@ func (w *formula) unknownToFirst(q *place, above *twin) *place {
 	return made
 }
 
-// shown returns a literal that holds if both places have the written value, given a literal for
-// their parents.
+// shown returns a literal that holds if both first and next have the written value, given a literal
+// for their parents.
 func (w *formula) shown(first, next *place, above sat.Lit) sat.Lit {
 	a, b := defaultOf(first.schema), defaultOf(next.schema)
 	switch {
@@ -94,7 +94,7 @@ func (w *formula) mirror(p *place) {
 	}
 }
 
-// shaped reports whether a place has the same type in both versions.
+// shaped reports whether first and next have the same type.
 func shaped(first, next *place) bool {
 	if first.decl.Kind != next.decl.Kind || (first.schema == nil) != (next.schema == nil) {
 		return false
@@ -158,8 +158,8 @@ func formatOf(s *schema.Structural) string {
 	return s.ValueValidation.Format
 }
 
-// anchor returns the place of an item or entry, or of the root, below which all other places are.
-// It is twinned only if no default makes the enclosing list or map differ.
+// anchor returns an item or entry, or the root, to which further steps lead. It is twinned only if
+// no default makes the enclosing list or map differ.
 func (w *formula) anchor(of *Prover, steps []engine.Step) *place {
 	first, next := w.prover.root(), of.root()
 	related := true

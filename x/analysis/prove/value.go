@@ -16,7 +16,7 @@ import (
 )
 
 // alt is an alternative for the value of an expression, which applies if when holds: a constant,
-// the value or size of a place plus a number, or, if constant and place are nil, a value that is
+// the value or size of place plus a number, or, if constant and place are nil, a value that is
 // known only by its text. If no alternative applies, the expression is an error.
 type alt struct {
 	when     sat.Lit
@@ -182,8 +182,7 @@ func (x *reading) index(of, by ast.Expr) []alt {
 	return out
 }
 
-// element returns the place of the item or entry at a constant index or at the index in a macro, or
-// nil.
+// element returns the item or entry at a constant index or at the index in a macro, or nil.
 func element(of, by alt) *place {
 	if of.place == nil || of.size || !of.place.plainElements() {
 		return nil

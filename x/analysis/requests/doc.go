@@ -12,7 +12,7 @@ package requests
 
 // How it works: there are two sources of candidates. Where the expression of a validation can be
 // written as a rule of the CRD (translate.go), the search for CRD rules (package search) finds an
-// object that it rejects. It knows arithmetic, texts, and loops. The other source are random objects
-// that the CRD accepts, with labels, annotations, and users whose names and values occur in the
-// policy (vary.go). Each candidate is evaluated by all policies, and the first with the wanted outcome
-// is reduced to the fields that matter (shrink.go).
+// object that it rejects. It knows arithmetic, strings, and loops. The other source are random objects
+// that the CRD accepts, with labels, annotations, and users whose names and values occur in the policy
+// (vary.go). Each candidate is evaluated by all policies, and the first with the wanted outcome is
+// reduced to the fields that matter (shrink.go).

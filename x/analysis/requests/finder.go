@@ -78,7 +78,7 @@ type Validation struct {
 type Answer struct {
 	// Request is nil if nothing was found. Objects of built-in kinds have no fields that the server sets.
 	Request *policy.Request
-	// Binding, Actions, and Message are those of the decision.
+	// Binding, Actions, and Message are from the decision.
 	Binding string
 	Actions []policy.Action
 	Message string
@@ -212,7 +212,7 @@ func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	return a, nil
 }
 
-// ask searches for a request within the limits of a question. The answer has no decision.
+// ask searches for a request within the limits of a question. The result has no decision.
 func (f *Finder) ask(ctx context.Context, q *question) (*Answer, error) {
 	f.tried, f.work = 0, f.cfg.Work.Within(questionWork)
 	req, err := q.find(ctx)

@@ -70,8 +70,8 @@ func (f *Finder) neverFails(d *document, expression string, operation policy.Ope
 	return proof != nil, err
 }
 
-// asPoliciesSee removes the formats from a schema, in place. It reports whether the rule then fails for the same values as
-// a policy.
+// dropFormats removes the formats from s, which it modifies. It reports whether the rule then fails for the same
+// values as a policy.
 func dropFormats(s *apiextensionsv1.JSONSchemaProps, rule string) bool {
 	if s.Nullable {
 		return false

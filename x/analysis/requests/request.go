@@ -54,7 +54,8 @@ func (f *Finder) subject(ctx context.Context) policyrequest.Subject {
 	return f.custom.Subject(ctx, f.crd.Spec.Group+"/"+f.version)
 }
 
-// Judge decides a write of given objects as the search does. It returns nil if the CRD or the server's code rejects it.
+// Judge evaluates a write of given objects as the search does. It returns nil if the CRD or the server's code
+// rejects it.
 func (f *Finder) Judge(
 	ctx context.Context, operation policy.Operation, user policy.User, object, old map[string]any,
 ) (*policyrequest.Review, error) {

@@ -99,7 +99,7 @@ func withRule(crd *apiextensionsv1.CustomResourceDefinition, version, rule strin
 type translator struct {
 	env      *cel.Env
 	document *document
-	// roots holds the texts of the roots object and oldObject.
+	// roots maps object and oldObject to the expressions that replace them.
 	roots map[string]string
 	// values holds the values of other roots, if they are known.
 	values  map[string]any

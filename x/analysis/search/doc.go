@@ -25,4 +25,4 @@ package search
 // (grow.go). oracle.go runs the engine.
 //
 // All randomness comes from the seed and the question, steps are counted, and maps are iterated in
-// sorted order, so the same question always has the same answer.
+// sorted order, so the same question always has the same result.

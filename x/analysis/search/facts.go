@@ -7,8 +7,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// facts are the constraints of a schema on a value, including those of allOf, anyOf, and oneOf.
-// A random alternative is chosen.
+// facts are the constraints of a schema on a value, including allOf, anyOf, and oneOf. A random
+// alternative is chosen.
 type facts struct {
 	enum                       []any
 	text                       textWant

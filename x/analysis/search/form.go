@@ -8,8 +8,8 @@ import (
 
 // Form returns a search in another form of the same CRD version. It has the same schema; its engine
 // may have other rules, for example from an engine.Rewriter. otherForm is Config.OtherForm of the new
-// search. The two searches do not share results, so the answers are those of a search created with
-// New, which takes far longer.
+// search. The two searches do not share results, so the results are the same as from a search created
+// with New, which takes far longer.
 func (s *Search) Form(e *engine.Engine, otherForm *Search) *Search {
 	form := *s
 	form.engine, form.compilers, form.cfg.OtherForm = e, newCompilers(e), otherForm

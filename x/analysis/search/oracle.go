@@ -62,7 +62,7 @@ const (
 )
 
 // An extent holds the number of properties of a schema and of those below it, without their
-// declarations. A nil extent is that of an unknown schema.
+// declarations. A nil extent describes an unknown schema.
 type extent struct {
 	properties  map[string]*extent
 	rest, items *extent

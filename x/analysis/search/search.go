@@ -49,7 +49,7 @@ const (
 	OverBudget Want = "budget"
 )
 
-// StatusWord is the status of an Answer.
+// StatusWord is the status of a result.
 type StatusWord string
 
 // The statuses. Unknown only means that no witness was found. NotAnalyzed means that the rule could
@@ -181,8 +181,7 @@ type Question struct {
 	answer *Answer
 }
 
-// Question returns the question that Find answers. It returns an error if the version does not have the
-// rule.
+// Question prepares the search of Find. It returns an error if the version does not have the rule.
 func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*Question, error) {
 	r := s.byRef[ref]
 	if r == nil {
@@ -209,10 +208,10 @@ func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*
 // quickAttempts is the number of objects that Try starts.
 const quickAttempts = 4
 
-// Try starts few objects, which is enough for most rules. It returns nil if none of them leads to an answer.
+// Try starts few objects, which is enough for most rules. It returns nil if none of them leads to a result.
 func (q *Question) Try() (*Answer, error) { return q.start(quickAttempts) }
 
-// Find returns the answer. It continues after a Try without an answer.
+// Find returns the result. It continues after a Try without a result.
 func (q *Question) Find() (*Answer, error) { return q.start(math.MaxInt) }
 
 func (q *Question) start(attempts int) (answer *Answer, err error) {
@@ -237,7 +236,7 @@ func (s *Search) unserved() *Answer {
 	return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}
 }
 
-// newSolver returns a solver for a question. It has its own random source, so the answer does not
+// newSolver returns a solver for a question. It has its own random source, so the result does not
 // depend on other questions.
 func (s *Search) newSolver(ctx context.Context, question string, steps int) *solver {
 	sum := fnv.New64a()

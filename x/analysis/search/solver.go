@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// A solver answers a question. Its Search is the form of the CRD for which objects are generated
-// and repaired.
+// A solver searches for the witness of a question. Its Search is the form of the CRD for which
+// objects are generated and repaired.
 type solver struct {
 	*Search
 	other    *Search // the form that must also decide, or nil
@@ -51,7 +51,7 @@ const fuel = 1500
 
 func (h *solver) run() (*Answer, error) { return h.try(math.MaxInt) }
 
-// try starts objects until one of them leads to an answer. It returns nil if none of the first n objects
+// try starts objects until one of them leads to a result. It returns nil if none of the first n objects
 // does.
 func (h *solver) try(n int) (*Answer, error) {
 	for ; h.attempts < n; h.attempts++ {
@@ -74,7 +74,7 @@ func (h *solver) try(n int) (*Answer, error) {
 	return nil, nil
 }
 
-// giveUp returns the answer if the limit of steps is reached.
+// giveUp returns the result if the limit of steps is reached.
 func (h *solver) giveUp() (*Answer, error) {
 	if h.second != nil {
 		return h.finish(h.second, false)

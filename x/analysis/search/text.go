@@ -96,8 +96,8 @@ type texts struct {
 	regexps  map[string]*regexp.Regexp
 	found    map[string]*foundTexts
 	kept     *int // bytes of found
-	// spent is the work for a question, in steps. Cached strings are charged once too, so that an
-	// answer does not depend on the cache.
+	// spent is the work for a question, in steps. Cached strings are charged once too, so that a
+	// result does not depend on the cache.
 	spent   int
 	charged map[string]bool
 	work    *work.Meter
@@ -112,7 +112,7 @@ func newTexts() *texts {
 	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
 }
 
-// forQuestion returns texts that share the cache of t and count the work of a question.
+// forQuestion returns a finder that shares the cache of t and counts the work of a question.
 func (t *texts) forQuestion(m *work.Meter) *texts {
 	fresh := *t
 	fresh.spent, fresh.charged, fresh.work = 0, map[string]bool{}, m

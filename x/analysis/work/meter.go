@@ -1,7 +1,7 @@
 // Package work provides a meter for the work that an analysis may do.
 //
-// Work is counted, never timed, so the same input always gets the same answer. One
-// unit is about the work of visiting a value of an object.
+// Work is counted, never timed, so the same input always gets the same result. One unit is about
+// the work of visiting a value of an object.
 package work
 
 import (
@@ -15,7 +15,7 @@ import (
 // use: each lane of a run has its own.
 type Meter struct {
 	left, spent int64
-	unanswered  int64  // the rest for questions without an answer
+	unanswered  int64  // the rest for questions without a result
 	outer       *Meter // also charged, if not nil
 	name        string // of the budget
 }
@@ -50,8 +50,8 @@ func (m *Meter) Empty() bool {
 	return false
 }
 
-// Unanswered charges n units, which Spend has charged already, to the part of the budget
-// that is for questions without an answer.
+// Unanswered charges n units, which Spend has charged already, to the part of the budget that is
+// for questions without a result.
 func (m *Meter) Unanswered(n int64) {
 	if m != nil {
 		m.unanswered -= n
@@ -66,7 +66,7 @@ func (m *Meter) Spent() int64 {
 	return m.spent
 }
 
-// Reason returns why a question has no answer, or "" if the budget is not used up.
+// Reason returns why a question has no result, or "" if the budget is not used up.
 func (m *Meter) Reason() string {
 	if !m.Empty() {
 		return ""
@@ -87,13 +87,12 @@ func TooDeep(depth int) string {
 }
 
 // The budgets. A question about a large schema takes more work than a question about a small
-// schema, so a run gets more for each schema node. Questions with an answer may take
-// much more than those without, because real CRDs have few questions without an answer.
-// The largest real CRDs use up to two thirds of each budget: 369 questions about
-// the 1,114 nodes of HostedCluster take 1,100 million units, 436 about the 249 nodes of
-// HTTPRoute take 60 million without an answer, and one question takes 24 million. Few
-// rules fail or exceed the budget, so questions about these outcomes mostly have no
-// answer: each counts as several (RareQuestion).
+// schema, so a run gets more for each schema node. Questions with a result may take much more than
+// other questions, because real CRDs have few questions without a result. The largest real CRDs use
+// up to two thirds of each budget: 369 questions about the 1,114 nodes of HostedCluster take 1,100
+// million units, 436 about the 249 nodes of HTTPRoute take 60 million without a result, and one
+// question takes 24 million. Few rules fail or exceed the budget, so questions about these outcomes
+// mostly have no result: each counts as several (RareQuestion).
 const (
 	QuestionLimit = 32_000_000
 
@@ -141,7 +140,7 @@ func InLanes(do func(lane int) error) error {
 }
 
 // Lanes is the number of parts into which the questions of a run are divided. It
-// does not depend on the number of cores, because the answers must not depend on it.
+// does not depend on the number of cores, because the results must not depend on it.
 const Lanes = 4
 
 // NewRun returns the meter of a run that asks a number of questions about a schema, one

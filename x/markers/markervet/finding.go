@@ -45,7 +45,7 @@ type Finding struct {
 	// Paths holds the affected paths of all CRDs.
 	Paths []ObjectPath
 
-	// Kind is that of the cause, or "". Lint is the lint, or nil.
+	// Kind is the kind of the cause, or "". Lint is the lint, or nil.
 	Kind engine.CauseKind
 	Lint *vet.Lint
 

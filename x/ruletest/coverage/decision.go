@@ -42,7 +42,7 @@ type anatomy struct {
 }
 
 // dissect finds all decisions of an expression. An expression without operators is not a decision,
-// because its outcome is that of the rule.
+// because its outcome is the outcome of the rule.
 func dissect(tree *ast.AST, source *lex.Source) *anatomy {
 	a := &anatomy{tree: tree, source: source}
 	a.visit(tree.Expr())

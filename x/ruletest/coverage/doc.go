@@ -1,6 +1,6 @@
 // Package coverage measures how thoroughly tests exercise the rules of a CRD: how often each rule
 // ran, passed, and rejected an object, and which of its conditions were true, were false, or
-// decided the outcome alone.
+// determined the outcome alone.
 //
 //	rec := coverage.New()
 //	w, err := rec.Watch(crd, e)

@@ -221,8 +221,8 @@ func (s *scale) branch(whole *effect, cond, takes set, other int, v set) (out se
 	return out | whole.of(cond&isError)
 }
 
-// downTerms is down for && and ||. The effect of a term is computed from those of all terms before
-// and after it.
+// downTerms is down for && and ||. The effect of a term is computed from all terms before and after
+// it.
 func (s *scale) downTerms(p *part, whole *effect) {
 	table, none := p.table()
 	before := none

@@ -25,7 +25,7 @@ type Recorder struct {
 	order   []*rule
 }
 
-// key identifies a rule. Variants of a CRD, such as those of feature gates, share rules. Versions
+// key identifies a rule. Variants of a CRD, for example with feature gates, share rules. Versions
 // with equal schemas are merged at the end; see versions.go.
 type key struct{ policy, crd, version, path, rule string }
 

@@ -44,7 +44,7 @@ func (c *change) apply(crd *apiextensionsv1.CustomResourceDefinition, version, p
 	return crd
 }
 
-// edit changes a node in place. The node is a copy.
+// edit changes s, a copy of the node.
 func (c *change) edit(s *schemaProps, index int) {
 	switch {
 	case c.node != nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// key identifies equal changes. Variants of a CRD, such as those of feature gates, share their
+// key identifies equal changes. Variants of a CRD, for example with feature gates, share their
 // equal parts, and so do versions with equal schemas.
 type key struct{ crd, version, path, was, is, operator string }
 

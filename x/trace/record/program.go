@@ -1,5 +1,5 @@
 // Package record evaluates an expression node by node. It reports the value and the cost of each
-// node, and the values that decided the result.
+// node, and the values that determined the result.
 //
 //	p, err := record.New(desk, x.AST(), x.Source(), false)
 //	t, err := p.Run(ctx, self, old, record.NewBudget(record.MaxObjectWork))
@@ -50,7 +50,7 @@ func New(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (
 }
 
 // Compile compiles a rule whose self has declaration d. limit is the CEL cost limit of an
-// evaluation. Errors are those of New and Scope.Compile.
+// evaluation. It returns the errors of New and Scope.Compile.
 func Compile(scope *celenv.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
 	checked, err := scope.Compile(d, optionalOldSelf, src)
 	if err != nil {

@@ -57,9 +57,9 @@ func (t *Trace) Tree() []Part {
 	return parts
 }
 
-// Why returns the values that decided the expression, in source order: the false side of &&, the
-// element that decided a macro, and the compared values with their operands. It stops when the
-// budget is used up.
+// Why returns the values that determined the result, in source order: the false side of &&, the
+// element that ended a macro, and the compared values with their operands. It stops when the budget
+// is used up.
 func (t *Trace) Why() []Part {
 	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
 	w.decide(t.program.root(), 0)
@@ -150,7 +150,7 @@ func (w *why) decide(e ast.Expr, depth int) {
 	}
 }
 
-// either descends to the operand that decides the result alone, or to all operands otherwise. An
+// either descends to the operand that determines the result alone, or to all operands otherwise. An
 // operand that failed only counts if the whole failed.
 func (w *why) either(e ast.Expr, args []ast.Expr, alone ref.Val, depth int) {
 	whole := w.value(e)
@@ -221,7 +221,7 @@ func (w *why) operand(e ast.Expr, depth int) {
 	}
 }
 
-// loop adds the element that decided all or exists, and why it did. For other macros, it adds the
+// loop adds the element that ended all or exists, and why it did. For other macros, it adds the
 // list or map.
 func (w *why) loop(e ast.Expr, depth int) {
 	l, ok := loops.Of(e)

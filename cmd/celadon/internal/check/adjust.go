@@ -50,7 +50,7 @@ func (o *Options) adjustment() (*adjustment, error) {
 // maxVariables limits the size of a file with variables.
 const maxVariables = 1 << 20
 
-// read adds variables: those of the environment, of a ConfigMap or a Secret, or of a mapping.
+// read adds the variables of the environment, or of a file with a ConfigMap, a Secret, or a mapping.
 func (a *adjustment) read(from string) error {
 	if from == "env" {
 		for _, entry := range os.Environ() {

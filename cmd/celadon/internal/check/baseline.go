@@ -112,7 +112,7 @@ func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 // baselined reports whether a baseline is read or written.
 func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut != "" }
 
-// A baseline holds the findings of the baseline file and those of this run.
+// A baseline holds the findings of the baseline file and of this run.
 type baseline struct {
 	name    string
 	left    map[knownFinding]int // findings of the file that have not occurred yet, with their count

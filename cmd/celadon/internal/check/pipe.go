@@ -54,7 +54,7 @@ type request struct {
 	Subresource string          `json:"subresource"`
 }
 
-// pipe answers requests until there are no more.
+// pipe handles requests from standard input until there are no more.
 func (r *runner) pipe(ctx context.Context, o *Options) error {
 	cfg, err := o.engine()
 	if err != nil {

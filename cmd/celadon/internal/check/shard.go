@@ -181,7 +181,7 @@ func (c *checker) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// inputDigest counts and hashes the documents that a part read, including those of other shards.
+// inputDigest counts and hashes the documents that a part read, including documents of other shards.
 type inputDigest struct {
 	documents int64
 	input     hash.Hash

@@ -179,7 +179,8 @@ func (t *tally) last() {
 	if c := t.checker; c != nil {
 		s.Vanished += c.Olds.Vanished()
 		c.CRDs.CountUnevaluated(c.Admission, s)
-		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) { // the matches of a text report would be those of a shard
+		// The text report of a shard would count only the shard's matches.
+		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) {
 			s.Old = &finding.OldSummary{Given: c.Olds.Given(), Matched: c.Olds.Paired()}
 		}
 		t.problems = slices.Concat(t.problems, c.policyProblems, c.Problems())

@@ -90,7 +90,7 @@ func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 }
 
 // ReadFile reads a regular file of at most limit bytes. It returns an error if path goes through a link out of its git
-// work tree, unless --follow is set in flags. Errors wrap those of the system, such as fs.ErrNotExist.
+// work tree, unless --follow is set in flags. Errors wrap the system's error, such as fs.ErrNotExist.
 func ReadFile(flags *pflag.FlagSet, path string, limit int64) ([]byte, error) {
 	if err := CheckPaths(flags, path); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package crds implements celadon crds, which copies CRDs from other places into a folder that celadon check reads. A lock
-// file in the folder lists the sources, so that check needs no network.
+// Package crds implements celadon crds, which copies CRDs from other sources into a folder that celadon check reads.
+// A lock file in the folder lists the sources, so that check needs no network.
 package crds
 
 import (
@@ -45,7 +45,7 @@ type Options struct {
 	Kubeconfig string
 }
 
-// Flags adds the flags to f. Those of a network are added if fetches is set.
+// Flags adds the flags to f, including network flags if fetches is set.
 func (o *Options) Flags(f *pflag.FlagSet, fetches bool) {
 	f.StringVar(&o.Dir, "dir", "crds", "`FOLDER` of the CRDs and of "+LockName)
 	if fetches {
@@ -63,7 +63,7 @@ type source struct {
 	Source string `json:"source"`
 	// Version is a commit, or the version of a module or chart, if it is known.
 	Version string `json:"version,omitempty"`
-	// Digest is that of the files of the CRDs, in the order of their names.
+	// Digest is the digest of the CRDs' files, in the order of their names.
 	Digest string   `json:"digest"`
 	CRDs   []string `json:"crds"`
 

@@ -20,7 +20,7 @@ import (
 // longer than any run of backticks in it, so markdown in it has no effect.
 type markdownPrinter struct {
 	out *untrusted.Writer
-	// limits are those of a short comment with the breaks, or those of a verbose comment with all changes.
+	// limits are for a short comment with the breaks, or for a verbose comment with all changes.
 	limits
 }
 
@@ -29,7 +29,7 @@ type limits struct {
 	lines, bytes int
 	breakLines   int // one per break
 	breakBytes   int // of these lines
-	objectLines  int // of the breaks: objects before the changes of CRDs
+	objectLines  int // of the breaks: objects come before the changes of CRDs
 	unknownLines int // one per change with an unknown effect
 	unknownBytes int // of these lines
 	text         int // characters of a text from a CRD

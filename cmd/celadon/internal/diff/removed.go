@@ -18,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A Removed is a place that uses a version of a built-in kind which Kubernetes no longer serves after an upgrade: an
-// object, or a rule of a policy or webhook, which then matches nothing.
+// A Removed is a use of a version of a built-in kind that Kubernetes no longer serves after an upgrade: an object,
+// or a rule of a policy or webhook, which then matches nothing.
 type Removed struct {
 	File       string `json:"file"`
 	Line       int    `json:"line"`

@@ -186,8 +186,8 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 	return err
 }
 
-// source returns the objects to check: those of --objects, or those in the cluster of the kinds that
-// both sides define.
+// source returns the objects to check: from --objects, or from the cluster, of the kinds that both
+// sides define.
 func (d *differ) source(ctx context.Context) batch.Source {
 	if d.client == nil {
 		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(d.Stdin, d.options.Objects, wait, yield) }

@@ -127,7 +127,7 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 	}
 }
 
-// details returns the texts of a change and its example in lines.
+// details returns the lines about a change and its example.
 func (c *Change) details() (lines []untrusted.Safe) {
 	if c.Allowed != "" {
 		lines = append(lines, untrusted.Sprintf("allowed: %s", c.Allowed))

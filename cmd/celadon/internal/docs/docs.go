@@ -139,8 +139,8 @@ type pageResult struct {
 	err  error
 }
 
-// pages builds the pages concurrently and returns them in the order of the CRDs. The error is that of
-// ctx or an internal error.
+// pages builds the pages concurrently and returns them in the order of the CRDs. The error is
+// ctx.Err() or an internal error.
 func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []pageResult, err error) {
 	bar := progress.On(s.Stderr, "writing", "pages")
 	defer bar.Done()

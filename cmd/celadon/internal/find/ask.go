@@ -62,7 +62,7 @@ func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definit
 	return nil
 }
 
-// answerCRD answers the questions about all versions of a CRD. p is nil for questions about its rules.
+// answerCRD searches all versions of a CRD. p is nil for questions about its rules.
 func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
@@ -149,8 +149,8 @@ func (v *versionSearch) run() (*VersionPart, error) {
 	return part, err
 }
 
-// answerRule adds the answers about a rule to part. If the context is done, it stops, and the report
-// keeps the earlier answers.
+// answerRule adds the results for a rule to part. If the context is done, it stops, and the report
+// keeps the earlier results.
 func (v *versionSearch) answerRule(a *analysis.Analyzer, ref engine.RuleRef, part *RulePart) error {
 	for _, want := range v.o.wants() {
 		if v.ctx.Err() != nil {

@@ -91,7 +91,7 @@ func (m *MutationPart) name() string {
 
 func (m *MutationPart) expression() string { return m.Expression }
 
-// answers returns the answers for the mutation, in order.
+// answers returns the results for the mutation, in order.
 func (m *MutationPart) answers() []policyAnswer {
 	return worded(policyAnswer{"is changed", m.Changed}, policyAnswer{"is changed by the policy and then rejected by the CRD", m.Invalid}, policyAnswer{"makes the policy fail", m.Error})
 }

@@ -37,7 +37,7 @@ type PolicyPart struct {
 	Looser   *PolicyFinding `json:"looser,omitempty"`
 }
 
-// PolicyFinding is the answer to a question about a policy.
+// PolicyFinding is the result of a question about a policy.
 type PolicyFinding struct {
 	// Status is found, never, or unknown.
 	Status    search.StatusWord `json:"status"`
@@ -303,19 +303,19 @@ func (p *PolicyPart) name() string {
 	return fmt.Sprintf("policy %s, spec.validations[%d]", p.Policy, p.Validation)
 }
 
-// policyAnswer is an answer with words for people.
+// policyAnswer is a PolicyFinding with words for people.
 type policyAnswer struct {
 	words string
 	*PolicyFinding
 }
 
-// answers returns the answers for the validation, in order.
+// answers returns the results for the validation, in order.
 func (p *PolicyPart) answers() (all []policyAnswer) {
 	return worded(policyAnswer{"is denied", p.Denied}, policyAnswer{"makes the policy fail", p.Error},
 		policyAnswer{"is denied now and was accepted", p.Stricter}, policyAnswer{"was denied and is accepted now", p.Looser})
 }
 
-// worded completes the words of the answers that exist.
+// worded drops missing findings and completes the words of the others.
 func worded(answers ...policyAnswer) (all []policyAnswer) {
 	for _, a := range answers {
 		switch f := a.PolicyFinding; {

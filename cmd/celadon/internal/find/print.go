@@ -69,7 +69,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 			last := ""
 			for _, a := range r.answers() {
 				if words := a.finding.words; words == last {
-					continue // a rule that does not compile has the same answer to all questions
+					continue // a rule that does not compile has the same result for all questions
 				} else {
 					last = words
 				}

@@ -21,8 +21,8 @@ type Question struct {
 	Steps int
 }
 
-// Ask answers a question about a rule, as celadon find does. It returns an error if the question
-// is invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
+// Ask runs celadon find for a question about a rule. It returns an error if the question is
+// invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
 func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Question) (*RulePart, error) {
 	if i := slices.Index(Wants, q.Want); i < 0 || q.Want == "all" {
 		return nil, fmt.Errorf("want %q: use one of %v", q.Want, Wants[:len(Wants)-1])
@@ -53,7 +53,7 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	return part.Rules[0], nil
 }
 
-// Result returns the answer of a RulePart that Ask returned, as a phrase and in full.
+// Result returns the result in a RulePart that Ask returned, as a phrase and in full.
 func (r *RulePart) Result() (words string, f *Finding) {
 	for _, a := range r.answers() {
 		words, f = a.finding.words, a.finding

@@ -70,7 +70,7 @@ type RulePart struct {
 	Budget   *Finding `json:"budget,omitempty"`
 }
 
-// Finding is the answer to a question.
+// Finding is the result of a question.
 type Finding struct {
 	Status    search.StatusWord `json:"status"`
 	Alone     *bool             `json:"alone,omitempty"`
@@ -95,7 +95,7 @@ type Finding struct {
 	words   string // human-readable
 }
 
-// finding converts an answer for the report. rule is nil for a sample.
+// finding converts a result for the report. rule is nil for a sample.
 func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Finding {
 	f := &Finding{
 		Status: a.Status, Proof: a.ProofText(), ForbiddenPath: a.ForbiddenPath, Reason: a.Reason, Searched: a.Searched, Lists: a.Lists, MadeUp: a.MadeUp,
@@ -131,7 +131,7 @@ func (r *RulePart) set(want search.Want, f *Finding) {
 	}
 }
 
-// answers returns the answers for the rule, in order.
+// answers returns the results for the rule, in order.
 func (r *RulePart) answers() (all []answer) {
 	for _, a := range []answer{{search.Rejected, r.Rejected}, {search.Accepted, r.Accepted}, {search.Errs, r.Error}, {search.OverBudget, r.Budget}} {
 		if a.finding != nil {

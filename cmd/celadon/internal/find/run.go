@@ -87,8 +87,8 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 	})
 }
 
-// report answers all questions that the options select and writes the report. It calls step after
-// each answer.
+// report runs all searches that the options select and writes the report. It calls step after each
+// search.
 func report(ctx context.Context, s command.Streams, o *Options, policies *bothPolicies, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)

@@ -43,7 +43,7 @@ type Finding struct {
 	Rule *engine.RuleRef
 	// Code is the kind of mistake in the rule, as for celadon help, or "".
 	Code string
-	// Kind is that of the cause, or "". Lint is the lint, or nil.
+	// Kind is the kind of the cause, or "". Lint is the lint, or nil.
 	Kind engine.CauseKind
 	Lint *vet.Lint
 	// Write is a Go marker to add above the position, or "".

@@ -75,7 +75,7 @@ const (
 
 // PartEnd holds data of a summary that is needed only for merging.
 type PartEnd struct {
-	// Documents is the number of documents that the run read, including those of other shards.
+	// Documents is the number of documents that the run read, including documents of other shards.
 	// Input is a digest of their identities.
 	Documents int64  `json:"documents"`
 	Input     string `json:"input"`

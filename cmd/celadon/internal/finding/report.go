@@ -53,8 +53,8 @@ type Object struct {
 	Status   *Status  `json:"status,omitempty"`
 	Causes   []Cause  `json:"causes"`
 	Warnings []string `json:"warnings"`
-	// Policies holds the effects of validating policies, Mutations those of mutating policies, and
-	// AuditAnnotations the annotations of the audit event.
+	// Policies holds the effects of validating policies, Mutations the effects of mutating policies,
+	// and AuditAnnotations the annotations of the audit event.
 	Policies         []PolicyDecision  `json:"policies,omitempty"`
 	Mutations        []PolicyMutation  `json:"mutations,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`

@@ -13,7 +13,7 @@ type Webhook struct {
 	Error     string `json:"error,omitempty"`
 	// Undecided is why it is not known whether the webhook is called.
 	Undecided string `json:"undecided,omitempty"`
-	// File and Line are those of the webhook, if they are known.
+	// File and Line locate the webhook, if they are known.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 }

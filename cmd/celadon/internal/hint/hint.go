@@ -23,8 +23,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// Explain adds the codes, hints, and fixed expressions to the first causes of the rejection of a CRD, and
-// changes their positions to that of the mistake. data is the CRD as JSON, and needs are the parts of rules that need a later
+// Explain adds the codes, hints, and fixed expressions to the first causes of the rejection of a CRD, and moves them
+// to the position of the mistake. data is the CRD as JSON, and needs are the parts of rules that need a later
 // version. A fixed expression suits kubeVersions[0], which decides, and the others.
 func Explain(
 	doc *input.Document, data []byte, kubeVersions []string, causes []finding.Cause, needs []vet.Need, excerpts *excerpt.Excerpts,

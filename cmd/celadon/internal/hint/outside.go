@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// How it works: the kinds of mistakes outside of CEL are a table, that of package table. A kind is recognized by the server's message. Its
-// hint is a sentence there, or that of a function that looks at the value, its source, and its schema.
+// How it works: the kinds of mistakes outside of CEL are in package table. The server's message identifies a kind.
+// Its hint is a sentence there, or comes from a function that looks at the value, its source, and its schema.
 
 // A Subject is the object that a server rejects.
 type Subject struct {
@@ -58,7 +58,7 @@ type mistake struct {
 	groups []string
 }
 
-// explain sets the hint of the cause to that of the first kind that has one.
+// explain sets the hint of the cause to the hint of the first kind that has a hint.
 func (m *mistake) explain() {
 	use := func(words string, groups []string) bool {
 		m.groups = groups
@@ -82,7 +82,7 @@ func (m *mistake) explain() {
 	}
 }
 
-// move sets the position of the cause to that of a field.
+// move sets the position of the cause to the position of a field.
 func (m *mistake) move(path string) {
 	if at := m.Excerpts.Doc.Locate([]string{path})[0]; at.Line > 0 && m.Excerpts.Doc.Value(path) != nil {
 		m.cause.File, m.cause.Line, m.cause.Column, m.cause.Excerpt = m.Excerpts.Doc.File, at.Line, at.Column, m.Excerpts.At(at)

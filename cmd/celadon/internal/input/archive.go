@@ -109,7 +109,7 @@ func (a *archive) read(name string, r io.Reader, depth int) error {
 	return nil
 }
 
-// keepCRDs removes the files of a chart, from index first, that are not its CRDs. Those of nested archives remain.
+// keepCRDs removes the files of a chart, from index first, that are not its CRDs. Files of nested archives remain.
 func (a *archive) keepCRDs(name string, first int) {
 	kept := a.texts[:first]
 	for _, text := range a.texts[first:] {

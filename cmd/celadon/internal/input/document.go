@@ -21,7 +21,7 @@ type Document struct {
 	Line  int    // where the object begins, from 1; 0 if unknown
 	// Live is set for an object of a cluster. File then holds its resource, namespace, and name.
 	Live bool
-	// Rendered is set for an object that kustomize or helm printed. File is that of its source.
+	// Rendered is set for an object that kustomize or helm printed. File is the source file.
 	Rendered bool
 
 	// Object is the decoded object. It is nil if Err is set.
@@ -51,14 +51,14 @@ func (d *Document) Complete(apiVersion, kind string) {
 	d.json = nil
 }
 
-// Derived returns a document with the source of d and an object that was derived from that of d.
+// Derived returns a document with the source of d and an object that was derived from d.Object.
 func (d *Document) Derived(object map[string]any) *Document {
 	out := *d
 	out.Original, out.Object, out.json = d.Object, object, nil
 	return &out
 }
 
-// Changed returns a document with the source of d and another object, which replaces that of d.
+// Changed returns a document with the source of d and object instead of d.Object.
 func (d *Document) Changed(object map[string]any) *Document {
 	out := *d
 	out.Object, out.Raw, out.json = object, nil, nil

@@ -43,8 +43,8 @@ func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 	return found
 }
 
-// maxPerItem limits the duplicate keys that are reported per item of a List, and those of the List
-// itself that are repeated with each item.
+// maxPerItem limits the duplicate keys that are reported per item of a List, and the List's own
+// duplicate keys, which are repeated with each item.
 const maxPerItem = 10
 
 // outside returns the duplicate keys of a List outside its items.
@@ -117,7 +117,7 @@ func (d *Document) duplicate(all error, line int) {
 		d.Duplicate = complain(d.duplicates)
 		return
 	}
-	// The List's own duplicates, and those of an aliased item, are repeated with many items. Both
+	// The duplicates of the List itself, and of an aliased item, are repeated with many items. Both
 	// are limited, so that the output does not outgrow the input.
 	d.duplicates = append(slices.Clone(d.text.outside()), d.text.inside(root.Resolve())...)
 	d.Duplicate = complain(d.duplicates)

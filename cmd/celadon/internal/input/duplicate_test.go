@@ -40,7 +40,7 @@ func TestDuplicateWords(t *testing.T) {
 	}
 }
 
-// TestDuplicateError checks that the error equals that of the server's decoder.
+// TestDuplicateError checks that the error equals the error of the server's decoder.
 func TestDuplicateError(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"a: 1\na: 2\n", "a: {b: 1, b: 2}\na: 3\nc: 4\nc: 5\n", "# comment\n\na:\n- {x: 1, x: 2}\n- {y: 1, y: 2}\n"} {

@@ -166,7 +166,7 @@ func (a *actor) fixExpression(e *expression) {
 	}
 }
 
-// edited returns the document after edits of the expression. It edits the source in place if the
+// edited returns the document after edits of the expression. It changes only the edited bytes of the source if the
 // result has the wanted value. Otherwise, it writes the new expression in the style of the document.
 func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error) {
 	want := assist.Apply(e.Source, edits)

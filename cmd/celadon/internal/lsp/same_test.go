@@ -80,8 +80,8 @@ func checkLog(t *testing.T, crd, object string) []message {
 
 var levels = map[protocol.Severity]string{protocol.Error: "error", protocol.Warning: "warning", protocol.Information: "note"}
 
-// same compares the server's findings for a text with those of a report. For an expression that does
-// not compile, the range must be that of the wrong word.
+// same compares the server's findings for a document with a report. For an expression that does not
+// compile, the range must cover the wrong word.
 func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []message) (words int) {
 	t.Helper()
 	if len(want) > maxFindings {

@@ -23,10 +23,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// How it works. The page equals that of make site, but its engine runs in this process instead of the
-// page. Only a browser on this machine may send requests, and only from the page itself. Other pages
-// are rejected by the Origin header, and DNS rebinding by the Host header. Other users of the
-// machine do not have the token in the path, which is known only to the user who started the command.
+// How it works. The page is the one that make site builds, but its engine runs in this process instead of the page.
+// Only a browser on this machine may send requests, and only from the page itself. Other pages are rejected by the
+// Origin header, and DNS rebinding by the Host header. Other users of the machine do not have the token in the path,
+// which is known only to the user who started the command.
 
 //go:embed page/dist
 var dist embed.FS

@@ -222,8 +222,8 @@ func (s *sources) original(doc *input.Document) *input.Document {
 	return rendered
 }
 
-// find returns the document of a file that was rendered as doc: that of the same kind and name, or else the only one of the
-// kind, because renderers change names.
+// find returns the document in file that was rendered as doc, or nil: the document of the same kind and name, or
+// else, because renderers change names, the only document of the kind or the first whose name is part of doc's.
 func (s *sources) find(file string, doc *input.Document) *input.Document {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -196,7 +196,7 @@ func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
 	return m.print(ctx, d)
 }
 
-// defined reports whether a kind is that of a CRD, or, without CRDs, the built-in kind of the first object.
+// defined reports whether a CRD defines a kind. Without CRDs, the first object can define a built-in kind.
 func (m *manyEvaluation) defined(kind schema.GroupKind) bool {
 	if m.CRD == "" && len(m.kinds)+len(m.others) == 0 {
 		if doc, ok := repl.BuiltinCRD(kind); ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// maxFileText limits the size of files for :read and of edited texts, in bytes.
+// maxFileText limits the size of files for :read and of edited documents, in bytes.
 const maxFileText = 2 << 20
 
 // readText implements Host.ReadText.

@@ -91,7 +91,8 @@ func editable(d *input.Document) editableRead {
 	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
 }
 
-// generated returns a generated CRD. Its name is not that of the file, because saving it must not replace the original.
+// generated returns a generated CRD. It is named after the CRD, not after its file, because saving it must not
+// replace the original.
 func generated(d *input.Document, data []byte) editableRead {
 	text, err := emit.YAML(d.Object)
 	if err != nil {

@@ -75,7 +75,7 @@ func (*textRows) end() error { return nil }
 
 func oneLine(text string) string { return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(text) }
 
-// tableRows prints a table. The width of the first column is that of the first rows, so that memory is limited.
+// tableRows prints a table. The first rows determine the width of the first column, so that memory is limited.
 type tableRows struct {
 	out   io.Writer
 	held  [][2]string

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Kind and APIVersion are those of CRDs. Older CRDs have catalog.APIVersionBeta.
+	// Kind and APIVersion identify CRDs. Older CRDs have catalog.APIVersionBeta.
 	Kind       = "CustomResourceDefinition"
 	APIVersion = "apiextensions.k8s.io/v1"
 	// maxJSON is etcd's default limit for an object. Descriptions do not count: a decoded

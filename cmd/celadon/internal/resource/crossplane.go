@@ -9,7 +9,7 @@ const (
 	xrdGroup = "apiextensions.crossplane.io"
 )
 
-// Scopes of composite resources. Those of legacyCluster have the fields of Crossplane directly below spec and status.
+// Scopes of composite resources. With legacyCluster, the fields of Crossplane are directly below spec and status.
 const (
 	namespaced    = "Namespaced"
 	clusterScoped = "Cluster"

@@ -57,8 +57,8 @@ func Files(stdin io.Reader, paths []string) batch.Source {
 	return Sourced(func(wait func(), yield func(input.Chunk) bool) { input.Scan(stdin, paths, wait, yield) }, nil)
 }
 
-// Sourced returns a source that yields the CRDs that the documents of source define. It yields no documents of texts for
-// which skip, if not nil, returns true.
+// Sourced returns a source that yields the CRDs that the documents of source define. If skip is not nil, it yields
+// nothing from input for which skip returns true.
 func Sourced(source batch.Source, skip func([]byte) bool) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) {
 		source(wait, func(c input.Chunk) bool {

@@ -60,7 +60,7 @@ func (h *admissionHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer handles a request: it receives the body, waits for a turn, decides, and sends the response.
+// answer handles a request: it receives the body, waits for a turn, validates the request, and sends the response.
 func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	if err := h.checkHTTP(w, r); err != nil {
 		return err
@@ -166,8 +166,8 @@ func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.Admissio
 	}
 }
 
-// put records a decision and encodes the response, after reserving memory for it in answer. It ends
-// the turn.
+// put records a decision, encodes the response, and reserves memory for it in answer. It ends the
+// turn.
 func (h *admissionHandler) put(ctx context.Context, req *admissionv1.AdmissionRequest, d *admission.Decision, turn *turn, answer *httplimit.Transfer) ([]byte, error) {
 	defer turn.end()
 	h.metrics.decided(h.path, d)

@@ -31,7 +31,7 @@ func (j *crdReviewer) rejects(doc *input.Document, data []byte) error {
 		return nil
 	}
 	if doc.Duplicate != nil {
-		return j.vet(doc, data) // data does not show duplicate keys, so its digest may equal that of a valid CRD
+		return j.vet(doc, data) // data does not show duplicate keys, so its digest may equal a valid CRD's digest
 	}
 	digest := sha256.Sum256(data)
 	why, known := j.last[digest]

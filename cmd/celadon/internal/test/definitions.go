@@ -87,8 +87,8 @@ func newDefinitions(suites, crds []string) *definitions {
 	return &definitions{roots: slices.Concat(roots(suites), roots(crds))}
 }
 
-// layouts are the usual CRD folders, relative to a suite's folder or one of its parents: those of
-// openshift/api, of controller-gen, and others.
+// layouts are the usual CRD folders, relative to a suite's folder or one of its parents, in
+// openshift/api, in projects with controller-gen, and in others.
 var layouts = []string{"zz_generated.crd-manifests", filepath.Join("config", "crd", "bases"), filepath.Join("config", "crd"), "crds"}
 
 // maxUp is the number of parent folders that are searched.

@@ -12,7 +12,7 @@ import (
 )
 
 // update changes the suite to expect the actual results of its failed cases, and replaces the report by
-// that of the changed suite.
+// the report of the changed suite.
 func (d *done) update(ctx context.Context, runner *ruletest.Runner, crds []*ruletest.CRD, unresolved error) {
 	text, changed, errs := d.of.suite.Update(d.report)
 	d.errs = errs

@@ -155,7 +155,7 @@ func (r *goRun) all(yield func(finding.Finding) bool) {
 	}
 }
 
-// inFile returns the position of a field in the CRD's file, or that of the CRD.
+// inFile returns the position of a field in the CRD's file, or the position of the CRD.
 func (one *vetted) inFile(field string, width int) finding.Location {
 	at := one.inYAML([]string{field}, width)[0]
 	if at.Line == 0 {

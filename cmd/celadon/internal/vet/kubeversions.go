@@ -13,7 +13,7 @@ import (
 )
 
 // versions sets the Kubernetes versions of cfg. Without --kube-version, the newest decides and the
-// verdicts of all released ones are reported. Of a list, the newest released version decides the texts.
+// verdicts of all released ones are reported. Of a list, the newest released version determines the messages.
 func (o *Options) versions(cfg *vet.Config) error {
 	list := types.Released()
 	if o.KubeVersion != "" {

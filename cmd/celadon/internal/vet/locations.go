@@ -92,8 +92,8 @@ func (one *vetted) outside(list []finding.Cause, width int) {
 	(&hint.Subject{Excerpts: one.excerpts(width), Path: path}).Outside(list)
 }
 
-// following returns the causes that the server would report once other errors are fixed: those next to
-// misspelled keys or, without message, those of the rules that do not compile but are not among causes.
+// following returns the causes that the server would report once other errors are fixed: causes next to
+// misspelled keys and, without message, rules that do not compile but are not among causes.
 func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause {
 	hidden := one.report.Following[:min(len(one.report.Following), excerpt.Shown)]
 	for i := range one.report.Versions {

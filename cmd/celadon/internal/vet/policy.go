@@ -146,8 +146,8 @@ func (one *vettedPolicy) accepted() bool {
 	return one.policy.Accepted && !(one.decisive && slices.ContainsFunc(one.policy.KubeVersions, func(v policyvet.KubeVersion) bool { return !v.Accepted }))
 }
 
-// errors returns the reasons for a rejection: those of the version that decides, or else those of the
-// first version that rejects the document.
+// errors returns the reasons for a rejection by the version that decides, or else by the first
+// version that rejects the document.
 func (one *vettedPolicy) errors() []policyvet.Error {
 	if one.policy.Accepted && !one.accepted() {
 		for _, v := range one.policy.KubeVersions {

@@ -67,7 +67,7 @@ func (r *Reviewed) Rejection() string {
 }
 
 // Text vets the CRDs in a text for all versions of o.KubeVersion, and returns the output of -o json. The
-// error is ctx's, that of an option, or an internal error.
+// error is ctx.Err(), an invalid option, or an internal error.
 func Text(ctx context.Context, text input.Text, o *Options) (crds []*Reviewed, report []byte, err error) {
 	d, err := NewReviewer(ctx, o)
 	if err == nil {

@@ -25,7 +25,7 @@ import (
 type vetted struct {
 	doc    *input.Document
 	report *vet.Report
-	// lints are those of the report or, with --find, the results of lint.Find.
+	// lints are the lints of the report or, with --find, the results of lint.Find.
 	lints []lint.Lint
 	// data is the CRD as JSON, for hints, and kubeVersions the version that decides and the oldest one. CRDs without causes have none.
 	data         []byte

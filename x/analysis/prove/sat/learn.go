@@ -98,7 +98,7 @@ type order struct {
 
 func (o *order) Len() int { return len(o.heap) }
 
-// Less breaks ties by number, so that answers do not depend on chance.
+// Less breaks ties by number, so that results do not depend on chance.
 func (o *order) Less(i, j int) bool {
 	a, b := o.heap[i], o.heap[j]
 	return o.weight[a] > o.weight[b] || o.weight[a] == o.weight[b] && a < b

@@ -8,7 +8,7 @@
 //	s.Core()                           // b.Not()
 //
 // Work is counted in steps, not in time, so the same clauses and assumptions always have the same
-// answer. Existing libraries can only be limited by time, or not at all.
+// result. Existing libraries can only be limited by time, or not at all.
 package sat
 
 // How it works. The solver uses conflict-driven clause learning, as in Eén and Sörensson, An
@@ -29,7 +29,7 @@ func (l Lit) variable() int { return int(l >> 1) }
 // An Answer is the result of Solve.
 type Answer uint8
 
-// The answers.
+// The results of Solve.
 const (
 	// Unknown means that the step limit was reached.
 	Unknown Answer = iota
@@ -136,7 +136,7 @@ func (s *Solver) Solve(steps int, assumptions ...Lit) Answer {
 	}
 }
 
-// search runs until there is an answer or the given number of conflicts is exceeded.
+// search runs until there is a result or the given number of conflicts is exceeded.
 func (s *Solver) search(conflicts int, assumptions []Lit) (answer Answer, done bool) {
 	for {
 		conflict := s.propagate()

@@ -82,5 +82,5 @@ func setUntilCollection(first, then int) {
 }
 
 // sentinel is allocated only to be freed by the next collection. It contains a pointer because the
-// allocator may place pointer-free objects in a block with live objects.
+// allocator may put pointer-free objects into a block with live objects.
 type sentinel struct{ _ *sentinel }

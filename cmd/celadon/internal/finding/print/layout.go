@@ -172,8 +172,8 @@ func paint(c untrusted.Color, text string) string {
 
 const endColor = "\x1b[0m"
 
-// valueAt returns the index of the value in a line such as "self.a ? b : c: 1", or 0. The colon before it is the first
-// that is not in a string, in brackets, or part of a conditional expression.
+// valueAt returns the index of the value in, for example, the line "self.a ? b : c: 1", or 0. The colon before it is
+// the first that is not in a string, in brackets, or part of a conditional expression.
 func valueAt(line string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(line); i++ {

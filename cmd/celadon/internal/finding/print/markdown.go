@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// These limit a report in Markdown, so that those of several commands fit into a comment of GitHub.
+// These limit a report in Markdown, so that the reports of several commands fit into a GitHub comment.
 const (
 	maxMarkdownLines = 40
 	maxMarkdownBytes = 6000

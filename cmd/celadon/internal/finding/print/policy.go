@@ -84,8 +84,8 @@ func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecisi
 // maxExpression is the length in runes up to which the expression of a decision is written as a whole.
 const maxExpression = 800
 
-// shortened returns the expression of a decision. If it is long, the result is one line with the part around the first
-// value that decided it.
+// shortened returns the expression of a decision. If it is long, the result is one line with the part around the
+// first value in d.Values.
 func shortened(d *finding.PolicyDecision) string {
 	text := []rune(lex.Flat(d.Expression))
 	if len(text) <= maxExpression {

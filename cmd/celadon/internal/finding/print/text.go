@@ -155,7 +155,8 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 	return head + "\n* " + untrusted.Safe(strings.Join(messages, "\n* ")) + "\n"
 }
 
-// refusedPatch returns the error about a patch whose result the server cannot decode, without that result, or "".
+// refusedPatch returns the error for a patch with a result that the server cannot decode, without the JSON of
+// that result, or "".
 func refusedPatch(o *finding.Object) untrusted.Safe {
 	if o.Apply != string(apply.Client) || len(o.Causes) != 1 || o.Causes[0].Field != "patch" {
 		return ""

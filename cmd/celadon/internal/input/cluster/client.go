@@ -40,7 +40,7 @@ type Client struct {
 }
 
 const (
-	// The rate limits equal those of kubectl. In practice, sending one request at a time is slower.
+	// The rate limits equal kubectl's. In practice, sending one request at a time is slower.
 	requestsPerSecond = 50
 	burst             = 100
 )

@@ -1,5 +1,5 @@
 // Package protocol defines the part of the Language Server Protocol, version 3.17, that celadon lsp
-// uses. Names and JSON are those of the protocol. See
+// uses. Names and JSON follow the protocol. See
 // https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
 package protocol
 

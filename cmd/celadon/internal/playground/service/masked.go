@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// maskedTexts returns copies of texts in which values of format password, and values that contain one,
-// are replaced. N is the number of passwords. It returns an error if a document cannot be read
-// or has no usable CRD, because its secrets are then unknown.
+// maskedTexts returns a copy of each text in which values of format password, and values that contain
+// a password, are replaced. n is the number of passwords. It returns an error if a document cannot be
+// read or has no usable CRD, because its secrets are then unknown.
 func maskedTexts(d *verdict.TextChecker, texts ...input.Text) (masked [][]byte, n int, err error) {
 	var mask secret.Mask
 	docs := make([][]*input.Document, len(texts))

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// A pageExample is an example of the page: the texts of its panes.
+// A pageExample is an example of the page: the contents of its panes.
 type pageExample struct{ Title, CRD, Object, Old, Policies string }
 
 func pageExamples(t *testing.T) (list []pageExample) {

@@ -33,7 +33,7 @@ type Request struct {
 	// Do is the kind of request, a key of answers.
 	Do string `json:"do"`
 
-	// CRD, Object, Old, and Policies are the texts of the page's panes.
+	// CRD, Object, Old, and Policies are the contents of the page's panes.
 	CRD      string `json:"crd"`
 	Object   string `json:"object"`
 	Old      string `json:"old"`
@@ -91,7 +91,7 @@ type compiledText struct {
 	contexts editor.Contexts
 }
 
-// kept is the number of CRD texts that stay compiled. If together they have more than much bytes,
+// kept is the number of CRD inputs that stay compiled. If they have more than much bytes together,
 // only the last stays, because memory is limited in a browser.
 const (
 	kept = 2
@@ -195,7 +195,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	return d, nil
 }
 
-// evictFor removes compiled texts from the cache before a text of size bytes is added.
+// evictFor removes compiled inputs from the cache before an input of size bytes is added.
 func (r *Service) evictFor(size int) {
 	stay := 0
 	for _, d := range r.texts[:min(len(r.texts), kept-1)] {

@@ -77,7 +77,7 @@ func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 	}{list}, nil
 }
 
-// checkedOnce is checked without the cache of compiled texts, which has room for few versions.
+// checkedOnce is checked without the cache of compiled inputs, which has room for few versions.
 func (r *Service) checkedOnce(ctx context.Context, req *Request) (*verdict.Checked, error) {
 	return New().checked(ctx, req)
 }

@@ -61,7 +61,7 @@ func KindOf(resource schema.GroupResource) string {
 	return ""
 }
 
-// CheckPlugins returns an error if a name is not that of an admission plugin that a Server can have.
+// CheckPlugins returns an error if a name is not an admission plugin that a Server can have.
 func CheckPlugins(names []string) error {
 	known := builtin.Plugins(false)
 	for _, name := range names {

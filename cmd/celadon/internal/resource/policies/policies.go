@@ -201,7 +201,7 @@ func (p *Policies) Hash(w io.Writer) {
 	}
 }
 
-// location returns the file and line of a field, or those of the document if the field is not found.
+// location returns the file and line of a field, or of the document if the field is not found.
 func location(doc *input.Document, path string) string {
 	if path == "" {
 		return doc.Location()

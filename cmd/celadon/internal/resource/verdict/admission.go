@@ -63,8 +63,8 @@ func (d *decision) old() map[string]any {
 	return nil
 }
 
-// delete decides the deletion of an object, which only policies can deny. Without an old version, the
-// document is the stored object.
+// delete returns the verdict on deleting an object, which only policies can deny. Without an old
+// version, the document is the stored object.
 func (d *decision) delete(ctx context.Context) outcome {
 	d.report.Operation = Delete
 	stored := d.doc.Object

@@ -58,7 +58,7 @@ func (d *decision) kindOfCreate() apply.Write {
 	return w
 }
 
-// apply decides the write of an object to the old object of the request, or its creation.
+// apply returns the verdict on the write that a tool such as kubectl apply makes of the request.
 func (d *decision) apply(ctx context.Context, req engine.Request) outcome {
 	w := d.kindOfWrite(req.OldObject)
 	sent, patched, out := d.applied(ctx, req, w)
@@ -80,7 +80,7 @@ func (d *decision) recreates() {
 	d.report.Mutations, d.report.Webhooks = nil, nil
 }
 
-// refused reports whether tools that can recreate an object do so.
+// refused reports whether the rejection makes tools recreate the object, if they can.
 func (o *outcome) refused() bool {
 	return o.status != nil && (o.status.Code == http.StatusUnprocessableEntity || o.status.Code == http.StatusConflict)
 }
@@ -160,7 +160,7 @@ func noPatch(err error) outcome {
 	}}
 }
 
-// refusePatch makes an object that the server cannot decode the answer to a patch.
+// refusePatch replaces the rejection of an object that the server cannot decode by the server's error for a patch.
 func (o *outcome) refusePatch(patched func() ([]byte, error), doc *input.Document) {
 	res := o.result
 	if patched == nil || res == nil || res.Failure == nil || res.Failure.Code != http.StatusBadRequest || doc.Duplicate != nil {

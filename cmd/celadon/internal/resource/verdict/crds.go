@@ -149,8 +149,8 @@ func Read(
 	return c, err
 }
 
-// skip returns a function that reports whether a text among objects has neither a CRD nor an object to keep, or nil. Most
-// texts have neither, and finding words takes a tenth of the time of decoding.
+// skip returns a function that reports whether a text among objects has neither a CRD nor an object to keep, or nil.
+// Most documents have neither, and finding words takes a tenth of the time of decoding.
 func (u *Use) skip() func([]byte) bool {
 	if !u.Among {
 		return nil
@@ -277,8 +277,8 @@ func (c *CRDs) Change(reads []resource.Read, remove []string) {
 	}
 }
 
-// Engine compiles a CRD. If it equals the CRD of its name in c, the result is the engine that validates objects. The
-// errors are those of engine.Compile.
+// Engine compiles a CRD. If it equals the CRD of its name in c, the result is the engine that validates objects. It
+// returns the errors of engine.Compile.
 func (c *CRDs) Engine(of *resource.Compact, cfg engine.Config) (*engine.Engine, error) {
 	crd := of.ForEngine()
 	c.mu.RLock()
@@ -329,7 +329,7 @@ func (c *CRDs) find(gk schema.GroupKind) *Definition {
 	return def
 }
 
-// Found returns all problems, including those of the CRDs that have been compiled so far.
+// Found returns all problems, including problems of the CRDs that have been compiled so far.
 func (c *CRDs) Found() []error {
 	problems := slices.Clip(c.Problems)
 	for _, def := range c.All {

@@ -6,9 +6,9 @@
 //
 // A document goes through four stages. Each of the first three may have the last word:
 //
-//	classify  is the document an object to be decided here?               classify.go
-//	route     which CRD, or which built-in kind, validates the object?      route.go
-//	decide    what does the server answer to the write?                   write.go, admission.go, upgrade.go
+//	classify  is the document an object to be validated here?             classify.go
+//	route     which CRD, or which built-in kind, validates the object?    route.go
+//	decide    would the server accept the write?                          write.go, admission.go, upgrade.go
 //	describe  where are the errors, why, and what would be persisted?     describe.go
 //
 // The stages return an outcome. Only describe writes it to the report.
@@ -161,12 +161,12 @@ type outcome struct {
 	problem   string // why the object is not decided
 	limit     *engine.WorkLimitError
 	bug       error
-	operation string          // if it differs from that of the report
+	operation string          // if it differs from the report's
 	status    *finding.Status // of a rejection
 	causes    []finding.Cause // of a rejection that is not by a CRD
 	denied    string          // the resource that a policy denies
-	// result is that of request, if the CRD accepts or rejects the object. processed is the object as persisted, or as
-	// far as it was processed; nil means the document's.
+	// result is the engine's result for request, if the CRD accepts or rejects the object. processed is the object
+	// as persisted, or as far as it was processed; nil means the document's object.
 	request   engine.Request
 	result    *engine.Result
 	processed map[string]any

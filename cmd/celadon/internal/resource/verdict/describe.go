@@ -120,7 +120,7 @@ func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 		excerpts.Locate(r.Causes, excerpts.Doc.Locate(fields))
 	}
 	if d.Explain {
-		// Settle may remove the values if the objects before used up the work of the run.
+		// Settle may remove the values if previous objects used up the work of the run.
 		r.Explained, r.Bug = d.def.explain(ctx, res, excerpt.Shown, r.Causes, d.explained.Allowance(), excerpts.Texts)
 		hint.Failed(r.Causes)
 	}

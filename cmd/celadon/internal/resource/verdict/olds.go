@@ -24,7 +24,7 @@ type Olds struct {
 
 	byKey map[string]*oldObject // the first of each key
 	errs  []error               // objects that could not be read
-	// given is the number of objects in --old, including those without a CRD and those of other shards.
+	// given is the number of objects in --old, including objects without a CRD and objects of other shards.
 	given int
 }
 
@@ -62,9 +62,9 @@ func (o *oldObject) value() map[string]any {
 	return obj
 }
 
-// find returns the old version of an object, or nil. An object of --base is that of the same file. Else it has moved, if
-// exactly one file that had it does not have it any more; the same object in another file, such as that of another overlay, is
-// another object.
+// find returns the old version of an object, or nil. For --base, the old version is in the same file. Otherwise, the
+// object has moved if exactly one file that had it does not have it anymore. The same object in another file, for
+// example of another overlay, is a different object.
 func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	if len(o.byKey) == 0 {
 		return nil

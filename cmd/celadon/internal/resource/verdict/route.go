@@ -73,7 +73,7 @@ func (d *decision) routeBuiltin() outcome {
 		return outcome{}
 	}
 	if !kind.Exact() {
-		if d.routeSubresource(); d.subresource != nil { // a Binding, which has a resource, too
+		if d.routeSubresource(); d.subresource != nil { // a Binding, which is also a resource
 			return outcome{}
 		}
 	}
@@ -114,8 +114,8 @@ func readable(doc *input.Document, id input.Identity) error {
 }
 
 // addressee returns the definition that validates an object, or nil if no usable CRD was given for it. If the object's
-// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
-// because every endpoint rejects it in nearly the same words.
+// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then
+// validates it, because every endpoint rejects it in nearly the same words.
 func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {
 	if !mistyped(obj) {
 		return c.find(id.GroupKind()), true

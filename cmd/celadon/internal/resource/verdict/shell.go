@@ -19,8 +19,9 @@ import (
 )
 
 // One checks an object and returns the text report. The write is an update if old is not nil; a write to a
-// subresource needs old. e decides a custom resource, and is nil for an object of a built-in kind, which server decides.
-// Nothing in the report is hidden as secret, because the user has the object open, except for the data of Secrets.
+// subresource needs old. e validates custom resources. It is nil for an object of a built-in kind, which server
+// validates. Nothing in the report is hidden as secret, because the user has the object open, except for the data of
+// Secrets.
 func One(
 	ctx context.Context, e *engine.Engine, server policyrequest.Server, doc *input.Document, old map[string]any, subresource string,
 ) (string, error) {

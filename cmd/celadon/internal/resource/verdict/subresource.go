@@ -21,8 +21,8 @@ func (d *decision) routeSubresource() {
 	}
 }
 
-// decideSubresource evaluates the policies for a request to a subresource. The name and the namespace are those of the
-// resource.
+// decideSubresource evaluates the policies for a request to a subresource. The request has the name and namespace of
+// the resource.
 func (d *decision) decideSubresource(ctx context.Context) outcome {
 	s := d.subresource
 	d.report.Operation, d.report.Subresource = strings.ToLower(string(s.Operation())), s.Name

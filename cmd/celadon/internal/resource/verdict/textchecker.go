@@ -23,8 +23,8 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A TextChecker runs celadon check on texts that are not in files, for example in the playground. It is safe for
-// concurrent use.
+// A TextChecker runs celadon check on documents that are not in files, for example in the playground. It is safe
+// for concurrent use.
 type TextChecker struct {
 	*CRDs
 	kubeVersion string

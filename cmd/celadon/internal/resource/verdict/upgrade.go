@@ -60,8 +60,8 @@ func (d *decision) upgrade(ctx context.Context) outcome {
 	return out
 }
 
-// answers are the outcomes of several requests for an object. end is the outcome of all of them if one cannot be
-// decided. undecided is the first that exceeds a limit, even if a later request is not checked.
+// answers collects the outcomes of several requests for an object. end is the outcome of all requests if one of them
+// has no verdict. undecided is the first outcome that exceeds a limit, even if a later request is not checked.
 type answers struct{ end, undecided outcome }
 
 // of returns the outcome of a request, with an empty result if it is undecided. If it cannot be decided at all, of sets

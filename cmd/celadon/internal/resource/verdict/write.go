@@ -50,7 +50,7 @@ func (d *decision) decide(ctx context.Context) outcome {
 	return d.apply(ctx, req)
 }
 
-// write decides a create, or an update if the request has an old object.
+// write returns the verdict on a create, or on an update if the request has an old object.
 func (d *decision) write(ctx context.Context, req engine.Request) outcome {
 	review := d.review()
 	req, out := d.mutate(ctx, review, req)

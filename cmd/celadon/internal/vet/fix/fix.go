@@ -79,8 +79,8 @@ func New(cfg Config) *Fixer {
 	return &Fixer{cfg: cfg, out: untrusted.NewWriter(cfg.Out), err: untrusted.NewWriter(cfg.Err)}
 }
 
-// Add adds a CRD. If the previous CRD is from another file, Add first fixes that file. The
-// error is ctx's or that of writing the diff.
+// Add adds a CRD. If the previous CRD is from another file, Add first fixes that file. The error is
+// ctx.Err() or the error of writing the diff.
 func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 	if doc.File != f.file {
 		if err := f.End(ctx); err != nil {
