@@ -91,7 +91,7 @@ func crossed(n int) []any {
 }
 
 func policyAttacks() map[string]policyAttack {
-	const any, deep = "x-kubernetes-preserve-unknown-fields: true\n", "exceeded max depth"
+	const any, overworked = "x-kubernetes-preserve-unknown-fields: true\n", "the policies exceed the work limit"
 	keyed := `properties:
               m: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}, v: {type: string}}}}
               z: {type: string}
@@ -102,11 +102,11 @@ func policyAttacks() map[string]policyAttack {
 	}
 	long := "lists.range(10000).map(i, '" + letters(90) + "').join('')"
 	return map[string]policyAttack{
-		"depth that doubles":          {policies: doublings(18), schema: any, code: 1, want: deep, short: true},
-		"depth, as YAML":              {policies: doublings(18), schema: any, code: 1, want: deep, args: []string{"-o", "yaml"}},
-		"depth, as a diff":            {policies: doublings(18), schema: any, code: 1, want: deep, args: []string{"--diff"}},
-		"depth, persisted":            {policies: doublings(19), schema: any, code: 1, want: deep, args: []string{"-o", "jsonl", "--persisted"}},
-		"depth within the limit":      {policies: doublings(12), schema: any, want: "2 valid"},
+		"depth that doubles":          {policies: doublings(18), schema: any, code: 2, want: overworked, short: true},
+		"depth, as YAML":              {policies: doublings(7), schema: any, args: []string{"-o", "yaml"}},
+		"depth, as a diff":            {policies: doublings(7), schema: any, args: []string{"--diff"}},
+		"depth, persisted":            {policies: doublings(7), schema: any, args: []string{"-o", "jsonl", "--persisted"}},
+		"depth within the limit":      {policies: doublings(7), schema: any, want: "2 valid"},
 		"bindings times params":       {policies: crossed(5000), schema: any, code: 2, want: "over 20000 decisions", short: true},
 		"a chain of variables":        {policies: validating(chain(200, "1", "LAST + 1"), fields{"expression": "variables.v199 == 200"}), schema: any, want: "2 valid", short: true},
 		"strings that double":         {policies: validating(chain(60, "'aaaaaaaaaa'", "LAST + LAST"), fields{"expression": "variables.v59.size() > 0"}), schema: any, code: 1},
