@@ -11,7 +11,7 @@ import (
 
 // Batched is like Reviews, but conversions to the same version that wait at the same time share a review, as the objects
 // of a list do in the API server. If a shared review fails, its objects are sent again in smaller reviews, so that each
-// failure belongs to one object.
+// failure belongs to one object. The context of a shared review is the context of one of its conversions.
 func Batched(send func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
 	b := &batcher{exchange: exchangeBy(send), waiting: map[string][]*batched{}}
 	return &Converter{make: b.convert}
@@ -79,13 +79,14 @@ func (b *batcher) lead(ctx context.Context, key string) {
 	b.send(ctx, batch, &slow)
 }
 
+// send converts a batch, and halves it if that fails. slow counts the objects that timed out on their own.
 func (b *batcher) send(ctx context.Context, batch []*batched, slow *int) {
 	qs := make([]engine.Conversion, len(batch))
 	for i, r := range batch {
 		qs[i] = r.q
 		r.err = failed(TooSlow, r.q, "failed: %d other objects were not converted in time", maxSlow)
 	}
-	if *slow >= maxSlow {
+	if *slow >= maxSlow || ctx.Err() != nil {
 		return
 	}
 	out, err := b.exchange(ctx, qs)
