@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -139,4 +140,28 @@ func kindOf(gv schema.GroupVersion, registry rest.Storage) (schema.GroupVersionK
 		}
 	}
 	return schema.GroupVersionKind{}, fmt.Errorf("%T has no kind in %s", registry.New(), gv)
+}
+
+// A Resource is a built-in kind in one version.
+type Resource struct {
+	schema.GroupVersionKind
+	// Name is the plural name in URLs.
+	Name string
+	// Type is the Go type of the objects.
+	Type reflect.Type
+
+	endpoints func() (map[string]*endpoint, error) // created when a request needs them
+}
+
+// Lookup returns the resource of a built-in kind, or nil if there is none.
+func Lookup(gvk schema.GroupVersionKind) *Resource { return all()[gvk] }
+
+// Namespaced reports whether the objects belong to namespaces.
+func (r *Resource) Namespaced() bool {
+	endpoints, err := r.endpoints()
+	if err != nil {
+		return false
+	}
+	scoper, ok := endpoints[""].storage.(rest.Scoper)
+	return ok && scoper.NamespaceScoped()
 }

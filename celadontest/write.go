@@ -3,6 +3,8 @@ package celadontest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // A Write is a create, an update, or a status update. It can be applied to any object.
@@ -152,4 +156,119 @@ func (v verdict) String() string {
 	}
 	u := &unstructured.Unstructured{Object: v.object}
 	return string(untrusted.Sprintf("the %s of %s %q", operation, u.GetKind(), u.GetName()))
+}
+
+// A Cause describes an expected cause of a rejection. Empty fields match anything. A rejection
+// without causes, for example because of an unknown field, matches as a cause without a field.
+type Cause struct {
+	// Field is the complete path, such as "spec.ports[0].name".
+	Field string
+	// Message is a part of the server's message.
+	Message string
+	// Reason is a cause type such as metav1.CauseTypeFieldValueInvalid.
+	Reason metav1.CauseType
+}
+
+// Field returns a Cause that matches causes at path.
+func Field(path string) Cause { return Cause{Field: path} }
+
+// Message returns a Cause that matches messages that contain part.
+func Message(part string) Cause { return Cause{Message: part} }
+
+// Reason returns a Cause that matches causes with the given reason.
+func Reason(reason metav1.CauseType) Cause { return Cause{Reason: reason} }
+
+func (c Cause) matches(got *engine.Cause) bool {
+	return (c.Field == "" || c.Field == got.Field) && (c.Reason == "" || c.Reason == got.Reason) && strings.Contains(got.Message, c.Message)
+}
+
+// String returns the cause as it is shown in failures.
+func (c Cause) String() string {
+	var parts []string
+	for _, part := range []string{c.Field, string(c.Reason), c.Message} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return "any cause"
+	}
+	return strings.Join(parts, ": ")
+}
+
+// causesOf returns the causes of a rejection. A rejection without causes is returned as a single cause.
+func causesOf(res *engine.Result) []engine.Cause {
+	if len(res.Causes) == 0 {
+		return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
+	}
+	return res.Causes
+}
+
+// mismatch returns the difference between the wanted and the actual causes, or "" if they match. If
+// want is empty, any causes match.
+func mismatch(want []Cause, res *engine.Result) string {
+	if len(want) == 0 {
+		return ""
+	}
+	got := causesOf(res)
+	var b strings.Builder
+	for _, w := range want {
+		if !slices.ContainsFunc(got, func(c engine.Cause) bool { return w.matches(&c) }) {
+			untrusted.Fprintf(&b, "\n  not for: %s", w.String())
+		}
+	}
+	for i := range got {
+		matched := slices.ContainsFunc(want, func(w Cause) bool { return w.matches(&got[i]) })
+		if !matched && got[i].Kind != engine.CauseRulesSkipped {
+			untrusted.Fprintf(&b, "\n  and also for: %s", line(&got[i]))
+		}
+	}
+	return b.String()
+}
+
+// wanted formats causes as a list that follows a line.
+func wanted(causes []Cause) string {
+	var b strings.Builder
+	for _, c := range causes {
+		untrusted.Fprintf(&b, "\n  for: %s", c.String())
+	}
+	return b.String()
+}
+
+// line formats a cause as "field: message".
+func line(c *engine.Cause) string { return strings.TrimPrefix(c.Field+": "+c.Message, ": ") }
+
+const (
+	// maxShown limits the number of causes that a failure shows.
+	maxShown = 20
+	// valueWidth limits the number of characters of a value.
+	valueWidth = 80
+)
+
+// why formats the causes of a rejection, each with its rule and the values in it.
+func (v verdict) why() string {
+	var b strings.Builder
+	causes := causesOf(v.result)
+	shown := causes[:min(len(causes), maxShown)]
+	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared, shown, new(trace.Run).Allowance())
+	for i := range shown {
+		untrusted.Fprintf(&b, "\n  %s", line(&shown[i]))
+		if rule := shown[i].Rule; rule != nil {
+			head := "rule: "
+			for text := range strings.Lines(strings.TrimSpace(rule.Rule)) {
+				untrusted.Fprintf(&b, "\n    %s%s", head, strings.TrimSuffix(text, "\n"))
+				head = "      "
+			}
+		}
+		for _, value := range explained.Causes[i].Values {
+			untrusted.Fprintf(&b, "\n      %s: %s", value.Expr, preview.JSON(value.Value, valueWidth))
+		}
+		if why := explained.Causes[i].NotShown; why != "" {
+			untrusted.Fprintf(&b, "\n      values not shown: %s", why)
+		}
+	}
+	if more := len(causes) - len(shown); more > 0 {
+		untrusted.Fprintf(&b, "\n  and %d more", more)
+	}
+	return b.String()
 }

@@ -2,6 +2,7 @@ package assist
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
@@ -156,4 +157,165 @@ func (m *fixer) conditions(s Span, e ast.Expr, k kind) [][]Edit {
 		return [][]Edit{wrap(s, "", ".orValue(false)"), wrap(s, "", ".hasValue()")}
 	}
 	return nil
+}
+
+// kind is a class of types for which the same fixes apply.
+type kind string
+
+const (
+	kindBool     kind = "a condition"
+	kindInt      kind = "an integer"
+	kindDouble   kind = "a number"
+	kindString   kind = "a string"
+	kindBytes    kind = "bytes"
+	kindNull     kind = "null"
+	kindTime     kind = "a date-time"
+	kindDuration kind = "a duration"
+	kindList     kind = "a list"
+	kindMap      kind = "a map"
+	kindOptional kind = "an optional"
+	kindType     kind = "a type"
+	kindAny      kind = "anything"
+	kindQuantity kind = "a quantity"
+	kindSemver   kind = "a version"
+	kindIP       kind = "an IP address"
+	kindCIDR     kind = "a CIDR"
+	kindURL      kind = "a URL"
+	kindObject   kind = "an object"
+)
+
+var kinds = map[string]kind{
+	"bool": kindBool, "int": kindInt, "uint": kindInt, "double": kindDouble, "string": kindString, "bytes": kindBytes,
+	"null": kindNull, "null_type": kindNull, "timestamp": kindTime, "google.protobuf.Timestamp": kindTime,
+	"duration": kindDuration, "google.protobuf.Duration": kindDuration, "dyn": kindAny, "any": kindAny,
+	"list": kindList, "map": kindMap, "optional_type": kindOptional, "type": kindType, "kubernetes.Quantity": kindQuantity,
+	"kubernetes.Semver": kindSemver, "net.IP": kindIP, "net.CIDR": kindCIDR, "kubernetes.URL": kindURL,
+}
+
+// constructors maps kinds to the functions that make them from strings.
+var constructors = map[kind]string{
+	kindTime: "timestamp", kindDuration: "duration", kindQuantity: "quantity", kindSemver: "semver", kindIP: "ip", kindCIDR: "cidr", kindURL: "url",
+}
+
+// byMethod reports whether values of kind k are ordered by methods instead of operators.
+func (k kind) byMethod() bool { return k == kindQuantity || k == kindSemver }
+
+// isMade reports whether only functions make values of kind k, so that no value of an object is one.
+func (k kind) isMade() bool { return constructors[k] != "" && k != kindTime && k != kindDuration }
+
+// kindOf returns the kind of a type in cel-go's notation, such as list(string), optional_type(int),
+// or a dotted name for an object. Unknown names are objects, because most types are.
+func kindOf(text string) kind {
+	head, _, _ := strings.Cut(strings.TrimSpace(text), "(")
+	if k, ok := kinds[head]; ok {
+		return k
+	}
+	return kindObject
+}
+
+// within returns the element type of a list or an optional: int for list(int).
+func within(text string) string {
+	_, inner, ok := strings.Cut(text, "(")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(inner, ")")
+}
+
+// splitTypes splits text at the commas outside parentheses.
+func splitTypes(text string) []string {
+	var out []string
+	depth, start := 0, 0
+	for i, r := range text {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				out = append(out, strings.TrimSpace(text[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	return append(out, strings.TrimSpace(text[start:]))
+}
+
+// formatEdits replaces a sum of a text and a value of another type, and the sums that begin with it, by format().
+// An estimate assumes no bound for string() of a number, but one for format().
+func (m *fixer) formatEdits(a, b operandPart) [][]Edit {
+	verb := map[kind]string{kindInt: "%d", kindDouble: "%s", kindBool: "%s"}
+	if (a.kind == kindString) == (b.kind == kindString) || verb[a.kind]+verb[b.kind] == "" {
+		return nil
+	}
+	for _, part := range []operandPart{a, b} {
+		text, _ := textIn(part.e)
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return nil // the quotes are the mistake
+		}
+	}
+	path := pathTo(m.nodes, func(e ast.Expr) bool { return e.ID() == b.e.ID() })
+	if len(path) < 2 {
+		return nil
+	}
+	from := len(path) - 2
+	parts := append(m.summands(a.e), b.e)
+	for from > 0 && isCall(path[from-1], operators.Add) && path[from-1].AsCall().Args()[0].ID() == path[from].ID() {
+		from--
+		parts = append(parts, path[from].AsCall().Args()[1])
+	}
+	format, args := "", []string(nil)
+	for _, part := range parts {
+		if text, ok := textIn(part); ok {
+			format += strings.ReplaceAll(text, "%", "%%")
+			continue
+		}
+		of := "%s"
+		switch part.ID() {
+		case a.e.ID():
+			of = verb[a.kind]
+		case b.e.ID():
+			of = verb[b.kind]
+		}
+		if of == "" {
+			of = "%s"
+		}
+		s, ok := m.span(part)
+		if !ok {
+			return nil
+		}
+		format, args = format+of, append(args, m.textOf(s))
+	}
+	quote := "'"
+	if strings.Contains(format, quote) {
+		quote = `"`
+	}
+	whole, ok := m.span(path[from])
+	if !ok || strings.ContainsAny(format, quote+"\\\n\r") {
+		return nil
+	}
+	return [][]Edit{replace(whole, quote+format+quote+".format(["+strings.Join(args, ", ")+"])")}
+}
+
+// summands returns the parts of a sum of strings, or e alone.
+func (m *fixer) summands(e ast.Expr) []ast.Expr {
+	if !isCall(e, operators.Add) || !slices.ContainsFunc(e.AsCall().Args(), isText) {
+		return []ast.Expr{e}
+	}
+	args := e.AsCall().Args()
+	return append(m.summands(args[0]), args[1])
+}
+
+func isText(e ast.Expr) bool {
+	_, ok := textIn(e)
+	return ok
+}
+
+func textIn(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return "", false
+	}
+	text, ok := e.AsLiteral().(celtypes.String)
+	return string(text), ok
 }

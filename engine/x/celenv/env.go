@@ -1,9 +1,11 @@
 package celenv
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/internal/kubecel"
 	"github.com/celadon-cel/celadon/types"
@@ -93,4 +95,130 @@ func (e *Env) provider(roots ...*kubecel.DeclType) *kubecel.DeclTypeProvider {
 	provider := kubecel.NewDeclTypeProvider(roots...)
 	provider.SetRecognizeKeywordAsFieldName(e.keywords)
 	return provider
+}
+
+// A Root is a variable of an expression. Rules have self and oldSelf; other uses of CEL in
+// Kubernetes have variables such as object, oldObject, and params.
+type Root struct {
+	// Name is the name of the variable.
+	Name string
+	// Decl declares its values, which are decoded JSON. Roots with the same Decl have the same
+	// type.
+	Decl *types.Decl
+	// Object is the type of the variable if Decl is nil. Its values are CEL values. Fields can be added
+	// to the type after it was used; expressions that are compiled later can select them.
+	Object *kubecel.DeclType
+	// Type is the type of the variable if Decl and Object are nil. Its values are CEL values.
+	Type *cel.Type
+	// Optional is set if the variable is an optional of the declared type.
+	Optional bool
+}
+
+// RuleRoots returns the variables of a rule at d. If optionalOldSelf is set, oldSelf is an
+// optional.
+func RuleRoots(d *types.Decl, optionalOldSelf bool) []Root {
+	return []Root{{Name: types.Self, Decl: d}, {Name: types.OldSelf, Decl: d, Optional: optionalOldSelf}}
+}
+
+// hidden reports whether a root has no CEL type.
+func hidden(roots []Root) bool {
+	for _, r := range roots {
+		if r.Decl != nil && r.Decl.Kind == types.Hidden {
+			return true
+		}
+	}
+	return false
+}
+
+// of returns the type of the variable, where t is the type of its value.
+func (r *Root) of(t *cel.Type) *cel.Type {
+	if r.Optional {
+		return cel.OptionalType(t)
+	}
+	return t
+}
+
+// A typeTable maps declarations to CEL types and provides their fields to the checker. Its type
+// names contain ownName, so they differ from all other type names, and no expression can write
+// them.
+type typeTable struct {
+	celtypes.Provider // for all other types
+	keywords          bool
+	roots             map[*types.Decl]*cel.Type
+	objects           map[string]object // by type name
+	declared          []*kubecel.DeclType
+}
+
+type object struct {
+	decl *types.Decl
+	// fields caches the fields looked up so far.
+	fields map[string]*celtypes.FieldType
+}
+
+const ownName = "@"
+
+func (e *Env) newTypeTable() (*typeTable, error) {
+	provider, err := e.provider().WithTypeProvider(e.base.CELTypeProvider())
+	return &typeTable{
+		Provider: provider,
+		keywords: e.keywords,
+		roots:    map[*types.Decl]*cel.Type{},
+		objects:  map[string]object{},
+	}, err
+}
+
+// declare adds the type of a root to the provider.
+func (t *typeTable) declare(e *Env, object *kubecel.DeclType) error {
+	all := append(t.declared, object)
+	provider, err := e.provider(all...).WithTypeProvider(e.base.CELTypeProvider())
+	if err == nil {
+		t.Provider, t.declared = provider, all
+	}
+	return err
+}
+
+// of returns the type of a root. Roots with the same Decl, such as self and oldSelf, share a type.
+func (t *typeTable) of(d *types.Decl) *cel.Type {
+	known := t.roots[d]
+	if known == nil {
+		known = t.newType(d)
+		t.roots[d] = known
+	}
+	return known
+}
+
+// newType creates the type of d at a path. Objects at two paths get two types even if their
+// declarations are equal, because the API server names types by path.
+func (t *typeTable) newType(d *types.Decl) *cel.Type {
+	switch d.Kind {
+	case types.Object:
+		name := types.Self + typeName + ownName + strconv.Itoa(len(t.objects))
+		t.objects[name] = object{d, map[string]*celtypes.FieldType{}}
+		return cel.ObjectType(name)
+	case types.Map:
+		return cel.MapType(cel.StringType, t.newType(d.Elem))
+	case types.List:
+		return cel.ListType(t.newType(d.Elem))
+	}
+	return CELType(d)
+}
+
+func (t *typeTable) FindStructFieldType(name, field string) (*celtypes.FieldType, bool) {
+	o, ok := t.objects[name]
+	if !ok {
+		return t.Provider.FindStructFieldType(name, field)
+	}
+	if known := o.fields[field]; known != nil {
+		return known, true
+	}
+	f, ok := o.decl.ByIdent(field)
+	if !ok && t.keywords && reserved[field] {
+		f, ok = o.decl.ByIdent("__" + field + "__")
+	}
+	if !ok {
+		return nil, false
+	}
+	known := &celtypes.FieldType{Type: t.newType(f.Decl)}
+	o.fields[field] = known
+	return known, true
 }

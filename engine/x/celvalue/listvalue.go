@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"github.com/celadon-cel/celadon/internal/minors"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -232,4 +233,113 @@ func (m *mapListValue) Add(other ref.Val) ref.Val {
 		return m.addJSON(o)
 	}
 	return merge(m.values(), other, m.keys)
+}
+
+// How it works: before Kubernetes 1.37, sums and keys of lists are based on the Go values of items:
+// decoded JSON or a result of the rule. A Go map or slice as a key panics, as in the API server.
+// There, the sum of a list may also share its array with other sums of the list; here, it is a copy.
+
+// addJSON is Add of versions with jsonSums.
+func (l *listValue) addJSON(other traits.Lister) ref.Val {
+	items := append([]any(nil), l.items...)
+	for it := other.Iterator(); it.HasNext() == celtypes.True; {
+		items = append(items, it.Next().Value())
+	}
+	return &listValue{items: items, elem: l.elem}
+}
+
+// goKeys returns the items as a set. It is computed once, so additions by addJSON remain.
+func (s *setValue) goKeys() map[any]struct{} {
+	s.once.Do(func() {
+		s.keys = make(map[any]struct{}, len(s.items))
+		for _, item := range s.items {
+			s.keys[item] = struct{}{}
+		}
+	})
+	return s.keys
+}
+
+// equalJSON is Equal of versions with jsonSums, for a list of the same length.
+func (s *setValue) equalJSON(other traits.Lister) ref.Val {
+	keys := s.goKeys()
+	for it := other.Iterator(); it.HasNext() == celtypes.True; {
+		if _, ok := keys[it.Next().Value()]; !ok {
+			return celtypes.False
+		}
+	}
+	return celtypes.True
+}
+
+// addJSON is Add of versions with jsonSums. As in the API server, later comparisons and additions of
+// s consider the added items as items of s.
+func (s *setValue) addJSON(other traits.Lister) ref.Val {
+	items, keys := append([]any(nil), s.items...), s.goKeys()
+	for it := other.Iterator(); it.HasNext() == celtypes.True; {
+		item := it.Next().Value()
+		if _, ok := keys[item]; !ok {
+			keys[item] = struct{}{}
+			items = append(items, item)
+		}
+	}
+	return &setValue{listValue: listValue{items: items, elem: s.elem}}
+}
+
+// addJSON is Add of versions with jsonSums.
+func (m *mapListValue) addJSON(other traits.Lister) ref.Val {
+	items := append([]any(nil), m.items...)
+	index := make(map[any]int, len(items))
+	for i, item := range items {
+		index[m.key(item)] = i
+	}
+	for it := other.Iterator(); it.HasNext() == celtypes.True; {
+		item := it.Next().Value()
+		if i, ok := index[m.key(item)]; ok {
+			items[i] = item
+		} else {
+			items = append(items, item)
+		}
+	}
+	return &mapListValue{listValue: listValue{items: items, elem: m.elem}, keys: m.keys}
+}
+
+// A quirk is a property of CEL values that only older versions have.
+type quirk uint8
+
+const (
+	// jsonSums: the result of + on lists holds decoded JSON that is read with the schema of the first
+	// list. Items that a rule computes are Go values, which the schema may reject.
+	jsonSums quirk = 1 << iota
+	// oneSidedLists: sets and map lists of the same length are equal if the first has each item of
+	// the second.
+	oneSidedLists
+	// ambiguousKeys: composite keys of more than three values are not quoted.
+	ambiguousKeys
+	// strictFields: objects are not equal if a field is null, or if its name is another field's
+	// identifier.
+	strictFields
+)
+
+// quirkMinors holds the versions that have each quirk; see k8s.io/apiserver/pkg/cel/common.
+var quirkMinors = map[quirk]minors.Range{
+	jsonSums:      minors.Until(37), // valuesunstructured.go, Add
+	oneSidedLists: minors.Until(37), // valuesunstructured.go, Equal
+	ambiguousKeys: minors.Until(37), // valuesunstructured.go, toMapKey
+	strictFields:  minors.Until(34), // values.go, unstructuredMap.Equal
+}
+
+// quirksOf holds the quirks of each minor version.
+var quirksOf = func() (all [types.Last + 1]quirk) {
+	for q, in := range quirkMinors {
+		for minor := range all {
+			if in.Include(minor) {
+				all[minor] |= q
+			}
+		}
+	}
+	return all
+}()
+
+// has reports whether the values of d have the quirk.
+func has(d *types.Decl, q quirk) bool {
+	return quirksOf[min(max(d.Version().Minor, 0), types.Last)]&q != 0
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -243,3 +244,79 @@ func (iteratorValue) ConvertToType(ref.Type) ref.Val { return celtypes.NewErr("n
 func (iteratorValue) Equal(ref.Val) ref.Val          { return celtypes.NewErr("no such overload") }
 func (iteratorValue) Type() ref.Type                 { return celtypes.IteratorType }
 func (iteratorValue) Value() any                     { return nil }
+
+// A sumValue is a list that adding two lists made. Unlike for other lists, Value returns the values of the
+// items, not the items. They are computed once, because sums can share items many times.
+type sumValue struct {
+	traits.Lister
+	values atomic.Pointer[[]any]
+}
+
+var (
+	_ traits.Lister = (*sumValue)(nil)
+	_ traits.Zeroer = (*sumValue)(nil)
+)
+
+// NewSum returns the sum of two lists with the given items.
+func NewSum(items []ref.Val) ref.Val { return &sumValue{Lister: newList(items)} }
+
+func (s *sumValue) IsZeroValue() bool { return s.Size() == celtypes.IntZero }
+
+func (s *sumValue) String() string { return fmt.Sprint(s.Lister) }
+
+func (s *sumValue) Value() any {
+	if known := s.values.Load(); known != nil {
+		return *known
+	}
+	var values []any
+	for it := s.Iterator(); it.HasNext() == celtypes.True; {
+		values = append(values, it.Next().Value())
+	}
+	s.values.Store(&values)
+	return values
+}
+
+func (s *sumValue) ConvertToNative(t reflect.Type) (any, error) {
+	return celtypes.NewDynamicList(celtypes.DefaultTypeAdapter, s.Value()).ConvertToNative(t)
+}
+
+func (s *sumValue) ConvertToType(t ref.Type) ref.Val {
+	if t == celtypes.ListType {
+		return s
+	}
+	return s.Lister.ConvertToType(t)
+}
+
+// goStructs lists the Go types of request and namespaceObject with fields that only they have.
+var goStructs = []struct {
+	name   string
+	fields []string
+}{
+	{"v1.AdmissionRequest", []string{"requestKind", "userInfo"}}, {"v1.GroupVersionKind", []string{"group", "version", "kind"}},
+	{"v1.GroupVersionResource", []string{"group", "version", "resource"}}, {"v1.UserInfo", []string{"username"}},
+	{"v1.Namespace", []string{"metadata", "spec", "status"}}, {"v1.ObjectMeta", []string{"name"}}, {"v1.NamespaceSpec", []string{"finalizers"}},
+	{"v1.NamespaceStatus", []string{"phase"}},
+}
+
+// unconvertible returns the server's error of converting the value of a Go struct or map, which can only be
+// converted to its own type.
+func (m *untypedMap) unconvertible(t reflect.Type) error {
+	for _, s := range goStructs {
+		if hasAll(m.fields, s.fields...) {
+			return fmt.Errorf("type conversion error from struct type %s to %v", s.name, t)
+		}
+	}
+	return fmt.Errorf("type conversion error from '%s' to '%s'", celtypes.MapType, t)
+}
+
+// isOptions reports whether an object is the options of a request, which are JSON in the server, not a struct.
+func isOptions(object map[string]any) bool { return hasAll(object, "apiVersion", "kind") }
+
+func hasAll(object map[string]any, fields ...string) bool {
+	for _, field := range fields {
+		if _, ok := object[field]; !ok {
+			return false
+		}
+	}
+	return true
+}

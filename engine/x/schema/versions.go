@@ -1,10 +1,15 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 
 	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -116,4 +121,114 @@ func tooShortError(path *field.Path, value any, limit int64) *field.Error {
 		detail = "must be at least 1 character"
 	}
 	return &field.Error{Type: "FieldValueTooShort", Field: path.String(), BadValue: value, Detail: detail}
+}
+
+// Reword gives err the text of Kubernetes 1.minor. It is an error that the linked release found in a
+// value, such as a default. ofType is set if err may be about the missing type of an embedded resource.
+func Reword(err *field.Error, minor int, ofType bool) {
+	s := serverOf(minor)
+	var limit int64
+	switch err.Type {
+	case field.ErrorTypeTooLong:
+		if _, scanErr := fmt.Sscanf(err.Detail, "may not be more than %d byte", &limit); scanErr == nil {
+			err.Detail = s.tooLongError(nil, limit).Detail
+		}
+	case field.ErrorTypeTooMany:
+		if _, scanErr := fmt.Sscanf(err.Detail, "must have at most %d item", &limit); scanErr == nil {
+			err.Detail = s.tooManyError(nil, 0, limit).Detail
+		}
+	case field.ErrorTypeInvalid:
+		s.rewordLow(err)
+	case field.ErrorTypeRequired:
+		if ofType && err.Detail == "" {
+			err.Detail = s.missingType
+		}
+	}
+}
+
+// lowText matches the messages for strings, lists, and objects that are too small.
+var lowText = regexp.MustCompile(`in body should (be|have) at least (\d+) (?:chars long|items|properties)$`)
+
+// rewordLow replaces an error about a value that is too small by one of its own type, if the version has it.
+func (s *server) rewordLow(err *field.Error) {
+	m := lowText.FindStringSubmatch(err.Detail)
+	if m == nil {
+		return
+	}
+	limit, _ := strconv.ParseInt(m[2], 10, 64)
+	own := err
+	if isText := m[1] == "be"; isText && s.tooShort {
+		own = tooShortError(nil, nil, limit)
+	} else if !isText && s.tooFew {
+		own = tooFewError(nil, 0, limit)
+	}
+	err.Type, err.Detail = own.Type, own.Detail
+}
+
+// fieldErrors converts the report's errors to the API server's form. Equal messages are reported
+// once. Errors that have no field get path itself.
+func (r *report) fieldErrors(path *field.Path, by *server) field.ErrorList {
+	if len(r.errs) == 0 {
+		return nil
+	}
+	var out field.ErrorList
+	seen := make(map[string]struct{}, len(r.errs))
+	for _, err := range r.errs {
+		text := err.Error()
+		if _, ok := seen[text]; ok {
+			continue
+		}
+		seen[text] = struct{}{}
+		if v, ok := err.(*openapierrors.Validation); ok {
+			out = append(out, by.fieldError(v, path))
+		} else {
+			out = append(out, field.Invalid(path, "", text))
+		}
+	}
+	return out
+}
+
+func (s *server) fieldError(err *openapierrors.Validation, path *field.Path) *field.Error {
+	if err.Name != "" && err.Name != "." {
+		path = path.Child(strings.TrimPrefix(err.Name, "."))
+	}
+	switch err.Code() {
+	case openapierrors.RequiredFailCode:
+		return field.Required(path, "")
+	case openapierrors.EnumFailCode:
+		return field.NotSupported(path, err.Value, supportedValues(err.Values))
+	case openapierrors.TooLongFailCode:
+		return s.tooLongError(path, err.Valid.(int64))
+	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
+		return s.tooManyError(path, err.Value.(int64), err.Valid.(int64))
+	case openapierrors.MinItemsFailCode, openapierrors.TooFewPropertiesCode:
+		if s.tooFew {
+			return tooFewError(path, err.Value.(int64), err.Valid.(int64))
+		}
+	case openapierrors.TooShortFailCode:
+		if s.tooShort {
+			return tooShortError(path, err.Value, err.Valid.(int64))
+		}
+	}
+	value := err.Value
+	if value == nil {
+		value = ""
+	}
+	if err.Code() == openapierrors.InvalidTypeCode {
+		return field.TypeInvalid(path, value, err.Error())
+	}
+	return field.Invalid(path, value, err.Error())
+}
+
+func supportedValues(values []any) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		s, ok := v.(string)
+		if !ok {
+			b, _ := json.Marshal(v)
+			s = string(b)
+		}
+		out[i] = s
+	}
+	return out
 }

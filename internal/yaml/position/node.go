@@ -3,6 +3,8 @@ package position
 import (
 	"fmt"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Kind is the kind of a node.
@@ -216,4 +218,107 @@ func (n *Node) indexed() {
 		}
 	}
 	n.rare = &rare{index: index}
+}
+
+// readScalar reads the scalar in text[start:end] of invalid YAML. indent is the column of the enclosing block
+// collection.
+func readScalar(text string, start, end, indent int, style Style) *Node {
+	n := &Node{Kind: Scalar, Style: style, Tag: "!!str", Begin: start, Start: start, End: end, Known: true, indent: int32(indent)}
+	if style == Plain {
+		n.End = start + len(strings.TrimRight(text[start:end], " \t\r\n"))
+		end = n.End
+	}
+	n.limit = int32(max(end, 1))
+	m := matcher{text: text[:end], at: start, reading: true}
+	m.scalar(n)
+	if style == Literal || style == Folded {
+		n.End = m.last
+	}
+	n.Value = string(m.read)
+	if style == Plain {
+		n.Tag = (&yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}).ShortTag()
+	}
+	return n
+}
+
+func styleOf(text string) Style {
+	if text == "" {
+		return Plain
+	}
+	switch text[0] {
+	case '"':
+		return DoubleQuoted
+	case '\'':
+		return SingleQuoted
+	case '|':
+		return Literal
+	case '>':
+		return Folded
+	}
+	return Plain
+}
+
+// A Spot is the innermost key or value at an offset of a document.
+type Spot struct {
+	// Path leads to the value that contains the offset, or whose key contains it.
+	Path Path
+	// Node is that value or key. Key is set if it is a key.
+	Node *Node
+	Key  bool
+}
+
+// At returns the innermost key or value that contains offset or ends at it. In a mapping or
+// sequence, but outside its keys and items, that is the mapping or sequence. An offset after a
+// value belongs to the value if there is only white space between them, and the lines are indented
+// so that more of the value could be written there. At returns the root if nothing else matches.
+func (d *Document) At(offset int) Spot {
+	s := Spot{Node: d.Root}
+	for !s.Key {
+		below := d.below(s.Node, offset)
+		if below.Node == nil {
+			break
+		}
+		s = Spot{append(s.Path, below.Path...), below.Node, below.Key}
+	}
+	return s
+}
+
+// below returns the direct key or value of n at offset.
+func (d *Document) below(n *Node, offset int) (s Spot) {
+	for i, item := range n.Items {
+		step := Item(i)
+		if n.Kind == Mapping {
+			key := n.Keys[i]
+			step = Key(key.Value)
+			if key.Begin <= offset && offset <= key.End {
+				return Spot{Path{step}, key, true}
+			}
+		}
+		if item.Begin <= offset && (offset <= item.End || d.reaches(n, item, offset)) {
+			s = Spot{Path{step}, item, false}
+		}
+	}
+	return s
+}
+
+// reaches reports whether offset is after an item of n, at a point where the item could continue.
+func (d *Document) reaches(n, item *Node, offset int) bool {
+	for i := item.End; i < offset; i++ { // stops at the first non-blank
+		if c := d.text[i]; !blank(c) && c != '\n' && c != '\r' {
+			return false
+		}
+	}
+	line := strings.LastIndexByte(d.text[item.End:offset], '\n')
+	return line < 0 || n.Style == Block && offset-item.End-line-1 > int(item.indent)
+}
+
+// Escape returns a line of text in the form that a scalar of style s requires, without quotes.
+func (s Style) Escape(text string) string {
+	switch s {
+	case SingleQuoted:
+		return strings.ReplaceAll(text, "'", "''")
+	case DoubleQuoted:
+		return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
+	}
+	return text
 }

@@ -1,13 +1,17 @@
 package policyvet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -208,4 +212,126 @@ func unusedVariables(s *subject, add reporter) {
 			add(unusedVariable, x.at(nil), "no expression that is evaluated uses the variable "+x.name+": remove it, or use it")
 		}
 	}
+}
+
+// openAccount matches a prefix of the names of service accounts that ends in the name of a namespace.
+var openAccount = lazy.New(`^system:serviceaccount:[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+// accountPrefixes reports prefixes that match more users than meant, and conditions of webhooks that read namespaceObject.
+func accountPrefixes(s *subject, add reporter) {
+	for _, x := range s.expressions {
+		if x.tree == nil {
+			continue
+		}
+		var prefix, reads ast.Expr
+		ast.PreOrderVisit(x.tree, ast.NewExprVisitor(func(e ast.Expr) {
+			if s.kind == "" && reads == nil && isRoot(e, "namespaceObject") {
+				reads = e
+			}
+			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "startsWith" || len(e.AsCall().Args()) != 1 || prefix != nil {
+				return
+			}
+			if literal, ok := text(e.AsCall().Args()[0]); ok && openAccount.MatchString(literal) {
+				prefix = e.AsCall().Args()[0]
+			}
+		}))
+		if prefix != nil {
+			literal, _ := text(prefix)
+			add(openPrefix, x.at(prefix), fmt.Sprintf("%[1]s is also a prefix of service accounts in namespaces such as %[2]s-a: "+
+				"write %[1]s: with a colon at the end", literal, literal[len("system:serviceaccount:"):]))
+		}
+		if reads != nil {
+			add(noNamespace, x.at(reads), "namespaceObject is null in the conditions of webhooks: "+
+				"use request.namespace for its name, and namespaceSelector for its labels")
+		}
+	}
+}
+
+// subresourceObjects reports reads of the metadata of object, if a policy matches only connections, such as pods/exec: their
+// objects, such as PodExecOptions, have none.
+func (l *linter) subresourceObjects(s *subject, add reporter) {
+	kind := l.connected(s.match.ResourceRules)
+	if kind == "" {
+		return
+	}
+	seen := map[*expression]bool{}
+	for _, r := range s.reads {
+		if r.test || seen[r.of] || !strings.HasPrefix(r.path, "object.metadata") {
+			continue
+		}
+		seen[r.of] = true
+		add(subresourceObject, r.of.at(r.at), fmt.Sprintf("object is a %s, which has no metadata, so the expression fails for each request: "+
+			"use request.name and request.namespace", kind))
+	}
+}
+
+// connected returns the kind of the objects of the connections that rules name, or "" if rules match other requests as well.
+func (l *linter) connected(rules []rule) (kind string) {
+	for i := range rules {
+		for _, item := range rules[i].Resources {
+			resource, sub := split(item)
+			found := false
+			for _, k := range l.schemas.byResource[resource] {
+				of := k.subresourceKinds[sub]
+				if found = has(rules[i].APIGroups, k.Group) && strings.HasSuffix(of, "Options"); found {
+					kind = cmp.Or(kind, of)
+					break
+				}
+			}
+			if !found {
+				return ""
+			}
+		}
+	}
+	return kind
+}
+
+// rootPattern matches a field of a root.
+const rootPattern = `(?:object|oldObject|params|request|variables|namespaceObject)(?:\.|\[)`
+
+var (
+	// concatenation matches text that is joined with a field of a root.
+	concatenation = lazy.New(`['"]\s*\+\s*(?:string\(\s*)?` + rootPattern + `|` + rootPattern + `[\w.\[\]'"]*\s*\)?\s*\+\s*['"]`)
+	// placeholder matches a field of a root in the syntax of templates.
+	placeholder = lazy.New(`\{\s*` + rootPattern + `[^{}]*\}`)
+)
+
+// messages reports messages that are expressions, which users see unevaluated.
+func messages(s *subject, schemas *Schemas, add reporter) {
+	for _, m := range s.messages {
+		switch {
+		case placeholder.MatchString(m.text):
+			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the placeholder: write a messageExpression, such as 'text ' + string(object.spec.replicas)")
+		case isTextExpression(m.text, schemas) || concatenation.MatchString(m.text):
+			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the expression: move it to messageExpression")
+		}
+	}
+}
+
+// isTextExpression reports whether text is an expression that composes a string.
+func isTextExpression(source string, schemas *Schemas) bool {
+	parsed, err := celenv.Parse(schemas.env, source)
+	return err == nil && composes(parsed.NativeRep().Expr())
+}
+
+// composes reports whether an expression composes a string from literals and other values.
+func composes(e ast.Expr) bool {
+	if e.Kind() != ast.CallKind {
+		return false
+	}
+	call := e.AsCall()
+	switch call.FunctionName() {
+	case operators.Add:
+		return isText(call.Args()[0]) || isText(call.Args()[1])
+	case operators.Conditional:
+		return isText(call.Args()[1]) && isText(call.Args()[2])
+	case "format":
+		return call.IsMemberFunction() && isText(call.Target())
+	}
+	return false
+}
+
+func isText(e ast.Expr) bool {
+	_, ok := text(e)
+	return ok || composes(e)
 }

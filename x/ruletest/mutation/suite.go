@@ -1,9 +1,18 @@
 package mutation
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
@@ -153,4 +162,164 @@ func (r *Report) count() {
 	if of := r.Killed + r.Survived + r.NotCovered; of > 0 {
 		r.Score = float64(r.Killed) / float64(of)
 	}
+}
+
+// Run generates all mutants of the suites' CRDs and tries them. It returns ctx's error or an
+// internal error.
+func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
+	if cfg.Steps == 0 {
+		cfg.Steps = DefaultSteps
+	}
+	if cfg.Workers <= 0 {
+		cfg.Workers = runtime.GOMAXPROCS(0)
+	}
+	breeder := &mutantGenerator{known: map[key]*Mutant{}, versions: map[string][]*apiextensionsv1.CustomResourceDefinitionVersion{}}
+	report := &Report{Survivors: []*Mutant{}}
+	for i := range suites {
+		s := &suites[i]
+		if s.CRD == nil || s.Engine == nil {
+			return nil, errors.New("mutation: want a CRD and its engine for each suite")
+		}
+		b, err := newBaseline(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for n := range s.Cases {
+			if b.failing[n] {
+				report.Failing = append(report.Failing, s.Cases[n].Name)
+			}
+		}
+		if err := breeder.suite(b, cfg.RulesOnly); err != nil {
+			return nil, fmt.Errorf("mutants of %s: %w", s.CRD.Name, err)
+		}
+	}
+	if err := tryAll(ctx, breeder.all, cfg); err != nil {
+		return nil, err
+	}
+	report.Mutants, report.Cut = breeder.all, breeder.cut
+	slices.SortStableFunc(report.Mutants, func(a, b *Mutant) int {
+		return cmp.Or(cmp.Compare(a.CRD, b.CRD), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index))
+	})
+	report.count()
+	return report, nil
+}
+
+// tryAll tries mutants concurrently. Their results are independent of each other.
+func tryAll(ctx context.Context, all []*Mutant, cfg Config) error {
+	var mu sync.Mutex
+	var failed error
+	next, done := 0, 0
+	take := func() *Mutant {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil || next == len(all) {
+			return nil
+		}
+		next++
+		return all[next-1]
+	}
+	finished := func(m *Mutant, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("%s: %w", m, err)
+		}
+		if done++; cfg.Progress != nil {
+			cfg.Progress(done, len(all))
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(cfg.Workers, len(all)) {
+		workers.Go(func() {
+			h := newRunner(cfg)
+			for m := take(); m != nil; m = take() {
+				finished(m, h.tried(ctx, m))
+			}
+		})
+	}
+	workers.Wait()
+	return failed
+}
+
+type analysisKey struct {
+	suite   *baseline
+	version string
+}
+
+// analyzerOf returns the Analyzer for the version of a target, or nil if it cannot be
+// analyzed.
+func (h *runner) analyzerOf(t target) *analysis.Analyzer {
+	k := analysisKey{t.suite, t.version}
+	a, known := h.analyzers[k]
+	if !known {
+		a = h.newAnalyzer(t.suite.CRD, t.suite.Engine, t.version)
+		h.analyzers[k] = a
+	}
+	return a
+}
+
+func (h *runner) newAnalyzer(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) *analysis.Analyzer {
+	a, err := analysis.New(crd, e, version, analysis.Config{Steps: h.cfg.Steps})
+	if err != nil {
+		return nil
+	}
+	return a
+}
+
+// analyze tries to prove that a surviving mutant is equivalent to the original. Otherwise it
+// searches for a write that distinguishes them.
+func (h *runner) analyze(ctx context.Context, m *Mutant) error {
+	t := m.change.targets[0]
+	a := h.analyzerOf(t)
+	if a == nil {
+		return nil
+	}
+	if t.ref != nil && m.Operator != opFieldPath {
+		instead := apiextensionsv1.ValidationRule{Rule: "true"}
+		if m.change.spec != nil {
+			instead = *m.change.spec
+		}
+		if proof := a.Equal(*t.ref, instead); proof != nil {
+			m.Status, m.Reason = Equivalent, "proved by "+proof.String()
+			return nil
+		}
+	}
+	if h.cfg.Steps < 0 || m.Operator == opFieldPath {
+		return nil
+	}
+	return h.seek(ctx, m, t, a)
+}
+
+// seek searches for a write that the original rejects and the mutant accepts, and then for the
+// opposite.
+func (h *runner) seek(ctx context.Context, m *Mutant, t target, a *analysis.Analyzer) error {
+	changed, err := h.engine(m, t)
+	if err != nil {
+		return err
+	}
+	original, mutant := a.Form(t.suite.Engine), a.Form(changed)
+	if t.ref == nil { // the schema differs
+		other := h.newAnalyzer(m.change.apply(t.suite.CRD, t.version, m.Path, m.Index), changed, t.version)
+		if other == nil {
+			return nil
+		}
+		mutant = other.Form(changed)
+	}
+	for _, allowed := range []bool{false, true} {
+		rejecting, admitting := original, mutant
+		if allowed {
+			rejecting, admitting = mutant, original
+		}
+		answer, err := rejecting.Rejection(ctx, admitting)
+		var bug *engine.InternalError
+		if errors.As(err, &bug) || ctx.Err() != nil {
+			return err
+		}
+		if err == nil && answer.Status == search.Found {
+			w := answer.Witness
+			m.Test = &Test{Operation: w.Operation, Object: w.Object, Old: w.Old, Allowed: allowed}
+			return nil
+		}
+	}
+	return nil
 }

@@ -2,11 +2,13 @@ package input
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/types/path"
 )
 
 // A Position is a line and column in a file, both from 1. Line 0 means unknown. Columns count
@@ -180,4 +182,78 @@ func (t *text) lineOf(at Position) (line string, index int, ok bool) {
 		return "", 0, false
 	}
 	return strings.TrimRight(string(rest), "\r"), index, true
+}
+
+// Tree returns the positions in Source and the object's own node, or nil if they are unknown.
+func (d *Document) Tree() (*position.Document, *position.Node) {
+	root := d.root()
+	if root == nil {
+		return nil, nil
+	}
+	return d.text.parsed(), root
+}
+
+// Token returns the start and end in Source of the key or scalar value that begins at a position. It
+// returns false if no key or scalar begins there.
+func (d *Document) Token(at Position) (from, to int, ok bool) {
+	tree, _ := d.Tree()
+	line := 0
+	if tree != nil {
+		line = at.Line - d.text.line + 1
+	}
+	if line < 1 || at.Column < 1 {
+		return 0, 0, false
+	}
+	column := at.Column
+	if line == 1 {
+		column -= d.text.column - 1
+	}
+	from = tree.Offset(line, column)
+	node := tree.At(from).Node
+	if node == nil || node.Start != from || !node.Known || node.Kind != position.Scalar && node.Kind != position.Alias {
+		return from, from, false
+	}
+	return from, node.End, true
+}
+
+// A Span is the extent of a value, from its first character to its last line.
+type Span struct {
+	Position
+	Last int // the last line
+}
+
+// Spans returns the spans of the values at paths. Paths that do not exist are omitted.
+func (d *Document) Spans(paths [][]path.Step) []Span {
+	if len(paths) == 0 {
+		return nil
+	}
+	root := d.root()
+	if root == nil {
+		return nil
+	}
+	var spans []Span
+	for _, steps := range paths {
+		if node := nodeAtPath(root, steps); node != nil {
+			span := Span{d.text.position(node.Start), math.MaxInt}
+			if node.Known {
+				span.Last = d.text.position(node.End).Line
+			}
+			spans = append(spans, span)
+		}
+	}
+	return spans
+}
+
+func nodeAtPath(node *position.Node, steps []path.Step) *position.Node {
+	for _, step := range steps {
+		if step.Item {
+			node = node.Item(step.Index)
+		} else {
+			_, node = node.Get(step.Name)
+		}
+		if node == nil {
+			return nil
+		}
+	}
+	return node.Resolve()
 }

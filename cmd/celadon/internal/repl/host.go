@@ -2,24 +2,32 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/filename"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/repl"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -148,4 +156,189 @@ func checkOne(ctx context.Context, e *engine.Engine, server policyrequest.Server
 		}
 	}
 	return verdict.One(ctx, e, server, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before, subresource)
+}
+
+// readMemory is the heap size in bytes near which garbage is collected more often while objects are read.
+const readMemory = 256 << 20
+
+// read reads the documents of files and folders on all cores and passes them to take in order.
+func (h *host) read(ctx context.Context, paths []string, take func(*repl.Input) error) error {
+	if err := command.CheckPaths(h.given, paths...); err != nil {
+		return err
+	}
+	return readAll(ctx, h.files(paths...), resource.NewFilter(paths).Ignores, take)
+}
+
+// readAll passes the documents of a source to take in order.
+func readAll(ctx context.Context, source batch.Source, ignored func(*input.Document) bool, take func(*repl.Input) error) error {
+	defer gctuning.CollectSeldom(400, readMemory)()
+	work := func(doc *input.Document) *repl.Input {
+		resource.Complete(doc)
+		in := &repl.Input{File: doc.File, Line: doc.Line, Object: doc.Object, Err: doc.Err, Ignored: ignored(doc)}
+		if doc.Live {
+			in.Line = 0
+		}
+		in.Document = func() (repl.Document, error) {
+			doc.Detach()
+			e := editable(doc)
+			return e.doc, e.err
+		}
+		return in
+	}
+	return batch.From(source, work, take).Run(ctx)
+}
+
+// maxFileText limits the size of files for :read and of edited documents, in bytes.
+const maxFileText = 2 << 20
+
+// readText implements Host.ReadText.
+func (h *host) readText(path string) ([]byte, error) {
+	return command.ReadFile(h.given, path, maxFileText)
+}
+
+// mayWrite implements Host.MayWrite. It returns an error if path, with all links followed, is outside of the work tree of
+// the working directory (without git: outside of the working directory), or in its .git folder.
+func mayWrite(path string) error {
+	tree, err := worktree.Top(".")
+	if err != nil {
+		return err
+	}
+	if tree == "" {
+		tree = "."
+	}
+	if !worktree.Inside(tree, path) {
+		return fmt.Errorf("%s: outside of the tree: a file that :read runs can only write in the tree: enter this line yourself", path)
+	}
+	return nil
+}
+
+// startFile is the name of the file in the user's folder of settings whose lines a shell on a terminal
+// runs first.
+const startFile = "start.txt"
+
+// runStartFile runs the lines of the user's start file, if there is one, and prints the replies.
+func (h *host) runStartFile(ctx context.Context, s *repl.Session) {
+	folder := userFolder("XDG_CONFIG_HOME", ".config")
+	if folder == "" {
+		return
+	}
+	path := filepath.Join(folder, startFile)
+	text, err := input.ReadFile(path, maxFileText)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	replies := ""
+	if err == nil {
+		replies, err = s.Read(ctx, path, text, false)
+	}
+	if err != nil {
+		replies += s.Problem(fmt.Errorf("%s: %w", path, err))
+	}
+	_, _ = fmt.Fprint(untrusted.NewWriter(h.Stdout), replies) // the prompt fails too if the terminal is gone
+}
+
+// onTerminal reports whether input and output are terminals.
+func (h *host) onTerminal() bool {
+	in, inFile := h.Stdin.(*os.File)
+	out, outFile := h.Stdout.(*os.File)
+	return inFile && outFile && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
+
+// editor returns the user's editor as git determines it, $VISUAL or else $EDITOR, or nil if neither is
+// set. The editor is run directly and not by a shell.
+func editor() []string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if command := strings.Fields(os.Getenv(name)); len(command) > 0 {
+			return command
+		}
+	}
+	return nil
+}
+
+// editText implements Host.EditText with an editor on the terminal. The text is edited in a folder that
+// only the user can read.
+func (h *host) editText(command []string) func(context.Context, string, []byte) ([]byte, error) {
+	return func(ctx context.Context, name string, text []byte) (edited []byte, err error) {
+		folder, err := os.MkdirTemp("", "celadon-edit-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(folder)
+		path := filepath.Join(folder, filepath.Base(name))
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return nil, err
+		}
+		cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], path)...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = h.Stdin, h.Stdout, h.Stderr
+		if err := cmd.Run(); err != nil {
+			return nil, fmt.Errorf("editor %s: %w: nothing has changed", command[0], err)
+		}
+		edited, err = input.ReadFile(path, maxFileText)
+		if err != nil {
+			return nil, fmt.Errorf("the edited text: %w", err)
+		}
+		return edited, nil
+	}
+}
+
+// noFile is the File of a document that was not read from a file.
+const noFile = "-"
+
+// check returns an error if flags have invalid values or do not fit each other.
+func (in *Inputs) check() error {
+	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
+		return fmt.Errorf("--kube-version: %w", err)
+	}
+	switch {
+	case in.Subresource != "" && in.Subresource != "status":
+		return fmt.Errorf("--subresource %q: want status", in.Subresource)
+	case in.Cluster.On && in.Object == "":
+		return errors.New("--cluster: use --object KIND/NAME")
+	case in.Cluster.On && in.Name != "":
+		return errors.New("--name: --object KIND/NAME already gives the name: use --namespace instead")
+	}
+	return in.Cluster.Check()
+}
+
+// setObject sets Object if there is one.
+func (in *Inputs) setObject() {
+	if len(in.Objects) == 1 {
+		in.Object = in.Objects[0]
+	}
+}
+
+type liveInputs struct{ object, crd []repl.Document }
+
+// live reads the object that --object names, and its CRD, from the cluster. If in.KubeVersion is empty,
+// live sets it to the version of the cluster.
+func (h *host) live(ctx context.Context, in *Inputs) (liveInputs, error) {
+	var l liveInputs
+	client, err := in.Cluster.Connect(ctx, h.Complain, &in.KubeVersion)
+	if err != nil {
+		return l, err
+	}
+	crd, object, err := client.Object(ctx, in.Object)
+	if err != nil {
+		return l, err
+	}
+	if l.crd, err = documents(crd); err != nil {
+		return l, err
+	}
+	l.object, err = documents(object)
+	return l, err
+}
+
+// documents returns the documents of a chunk from a cluster. They have no file, and their names come
+// from the server.
+func documents(chunk input.Chunk) (docs []repl.Document, err error) {
+	chunk.Each(func(doc *input.Document) bool {
+		read := editable(doc)
+		if err = read.err; err != nil {
+			err = fmt.Errorf("--cluster: %w", err)
+		}
+		read.doc.File = noFile
+		docs = append(docs, read.doc)
+		return err == nil
+	})
+	return docs, err
 }
