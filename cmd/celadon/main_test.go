@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -14,7 +17,20 @@ import (
 var update = flag.Bool("update", false, "rewrite golden output in scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"celadon": main, "kubectl-celadon": main, "celadon-unlimited": unlimited, "converter": converterMain})
+	testscript.Main(withConverter{m}, map[string]func(){"celadon": main, "kubectl-celadon": main, "celadon-unlimited": unlimited})
+}
+
+// withConverter runs the tests with a converter program next to the programs of testscript.Main, which come
+// first in PATH.
+type withConverter struct{ *testing.M }
+
+func (m withConverter) Run() int {
+	programs, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
+	if out, err := exec.Command("go", "build", "-o", programs+"/converter", "./internal/testing/converter/program").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "the converter program: %v\n%s", err, out)
+		return 1
+	}
+	return m.M.Run()
 }
 
 // TestScripts runs the scripts in testdata/script and checks the output of their commands.
