@@ -114,7 +114,7 @@ nightly: ## Run the tests that take too long for each change
 	$(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap|TestMends' ./cmd/celadon/internal/lsp
 	$(GO) test -count=1 -timeout 60m -v -run 'TestTerminalRandomKeys|TestShellMemory' ./repl ./cmd/celadon
 	$(GO) test -count=1 -timeout 120m -v -run 'TestMillionInShards|TestShardsMerged|TestDocsExamples' ./cmd/celadon
-	$(MAKE) -C conformance full minors servers explain e2e bench-compare
+	$(MAKE) -C conformance full minors servers explain e2e scoreboard bench-compare
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) -C tools/release check
 	$(MAKE) -C site shown played-long
