@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -74,8 +73,29 @@ func (m *Managers) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter 
 	return fieldpath.NewExcludeFilterSetMap(sets)
 }
 
-// maxManagers limits the entries of managedFields. A server keeps ten for updates, and one for each tool that applies.
-const maxManagers = 10_000
+// maxManagedWork limits what managedWork returns to a few seconds of work. A server keeps ten entries for updates, and one
+// for each tool that applies.
+const maxManagedWork = 500_000_000
+
+// managedWork returns the number of entries of managedFields times the size of all: the library unites the fields of the
+// entries one after the other.
+func managedWork(entries []any) int {
+	size := len(entries)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		size += countFields(entry["fieldsV1"])
+	}
+	return len(entries) * size
+}
+
+func countFields(v any) int {
+	fields, _ := v.(map[string]any)
+	n := len(fields)
+	for _, below := range fields {
+		n += countFields(below)
+	}
+	return n
+}
 
 // Merge returns the result of server-side apply: object, in the version of the request, merged into live, which is the
 // stored object as a read in that version returns it, or nil. The result includes managedFields and defaults. A status is
@@ -89,8 +109,8 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 			merged, status, err = nil, nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
-	if len(Managed(live)) > maxManagers {
-		return nil, nil, &engine.WorkLimitError{Part: "managedFields", Reason: fmt.Sprintf("objects with more than %d managers are not merged", maxManagers)}
+	if managedWork(Managed(live)) > maxManagedWork {
+		return nil, nil, &engine.WorkLimitError{Part: "managedFields", Reason: "the object has too many managers of too many fields to be merged"}
 	}
 	manager, err := m.Manager(version, subresource)
 	if err != nil {
@@ -106,8 +126,7 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 	if err != nil {
 		return nil, Status(err), nil
 	}
-	merged, err = decoded(out.(*unstructured.Unstructured).Object)
-	return merged, nil, err
+	return out.(*unstructured.Unstructured).UnstructuredContent(), nil, nil
 }
 
 // Status returns the status that a server sends for an error.
@@ -120,16 +139,4 @@ func Status(err error) *metav1.Status {
 	return &metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonUnknown, Message: err.Error(),
 	}
-}
-
-// decoded returns an object in the form of engine.Decode. A merge can leave numbers of other types.
-func decoded(object map[string]any) (map[string]any, error) {
-	if object == nil {
-		return map[string]any{}, nil
-	}
-	data, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Decode(data)
 }

@@ -109,7 +109,7 @@ func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Writ
 	case apply.None:
 		return req, nil, unsent(req, live)
 	case apply.Server:
-		merged, status, err := d.def.managers.Merge(live, object, version, "", w)
+		merged, status, err := d.def.managers.Merged(live, object, version, w)
 		if limit := new(engine.WorkLimitError); errors.As(err, &limit) {
 			return req, nil, outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
 		}
