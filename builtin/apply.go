@@ -111,3 +111,21 @@ func newApplyManager(
 	convertor := runtime.UnsafeObjectConvertor(scheme)
 	return managedfields.NewDefaultFieldManager(fieldTypes(), convertor, scheme, scheme, kind, hub, subresource, reset)
 }
+
+// migrate replaces the object of a result by that of the request that kubectl sends again; see apply.Migrated. Policies have
+// accepted the object before.
+func (w *write) migrate(res *engine.Result, r *response) {
+	object, err := engine.Decode(r.body.Bytes())
+	if err != nil {
+		return
+	}
+	old, ok := apply.Migrated(object, w.Apply)
+	if !ok {
+		return
+	}
+	next := w.Request
+	next.OldObject, next.Admission = old, nil
+	if again, err := Validate(w.ctx, next); err == nil && again.Allowed {
+		res.Object = w.persisted(again.Object)
+	}
+}

@@ -131,7 +131,7 @@ func (m *Managers) unpruned(live, object map[string]any, version string, w Write
 	meta, _ := object["metadata"].(map[string]any)
 	_, manages := meta["managedFields"]
 	_, reports := object["status"]
-	updates := w.Manager == Kubectl && Annotation(live, LastApplied)+Annotation(object, LastApplied) != ""
+	updates := w.migrates() && Annotation(live, LastApplied)+Annotation(object, LastApplied) != ""
 	all, err := m.models()
 	if err != nil || manages || reports || updates || live["apiVersion"] != object["apiVersion"] || live["kind"] != object["kind"] {
 		return nil, false
