@@ -40,6 +40,9 @@ func (w *write) patch(query url.Values) (body []byte, kind types.PatchType, err 
 		meta["namespace"] = w.info.Namespace
 	}
 	if w.Apply.Kind == apply.Server {
+		if err := apply.CheckManaged(w.OldObject); err != nil {
+			return nil, "", err
+		}
 		query.Set("fieldManager", w.Apply.Manager)
 		query.Set("force", strconv.FormatBool(w.Apply.Force))
 		body, err = json.Marshal(object)

@@ -114,7 +114,10 @@ func TestPatch(t *testing.T) {
 }
 
 func TestPatchBuiltin(t *testing.T) {
-	for _, applied := range []string{"{", "[]", `{"spec":{"template":7}}`, `{"spec":{"template":{"spec":{"containers":[{"name":7},{}]}}}}`} {
+	for _, applied := range []string{
+		"{", "[]", `{"spec":{"template":7}}`, `{"spec":{"template":{"spec":{"containers":[{"name":7},{}]}}}}`, `{"kind":"Other"}`,
+		`{"spec":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`,
+	} {
 		old := decode(t, fmt.Sprintf(live, applied))
 		_, err := apply.Patch(old, decode(t, next), reflect.TypeFor[appsv1.Deployment]())
 		if broken := applied[0] == '[' || len(applied) == 1; broken != (err != nil) {
@@ -202,6 +205,8 @@ func TestHostileManagers(t *testing.T) {
 			case status != nil && status.Code != test.code:
 				t.Errorf("got %d %.300s, want %d", status.Code, status.Message, test.code)
 			}
+			old["metadata"].(map[string]any)["annotations"] = map[string]any{apply.LastApplied: "{}"}
+			took += cputime.Call(func() { apply.Migrated(old, apply.Write{Kind: apply.Server, Manager: "kubectl"}) })
 			if t.Log(took); took > 20*time.Second {
 				t.Errorf("took %v", took)
 			}

@@ -73,19 +73,23 @@ func (m *Managers) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter 
 	return fieldpath.NewExcludeFilterSetMap(sets)
 }
 
-// maxManagedWork limits what managedWork returns to a few seconds of work. A server keeps ten entries for updates, and one
-// for each tool that applies.
+// maxManagedWork limits the work on managedFields to a few seconds. A server keeps ten entries for updates, and one for each
+// tool that applies.
 const maxManagedWork = 500_000_000
 
-// managedWork returns the number of entries of managedFields times the size of all: the library unites the fields of the
-// entries one after the other.
-func managedWork(entries []any) int {
+// CheckManaged returns an *engine.WorkLimitError if an object has so many managers of so many fields that merging it would take
+// too long: the library unites the fields of the managers one after the other.
+func CheckManaged(live map[string]any) error {
+	entries := Managed(live)
 	size := len(entries)
 	for _, e := range entries {
 		entry, _ := e.(map[string]any)
 		size += countFields(entry["fieldsV1"])
 	}
-	return len(entries) * size
+	if len(entries)*size > maxManagedWork {
+		return &engine.WorkLimitError{Part: "managedFields", Reason: "the object has too many managers of too many fields to be merged"}
+	}
+	return nil
 }
 
 func countFields(v any) int {
@@ -109,8 +113,8 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 			merged, status, err = nil, nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
-	if managedWork(Managed(live)) > maxManagedWork {
-		return nil, nil, &engine.WorkLimitError{Part: "managedFields", Reason: "the object has too many managers of too many fields to be merged"}
+	if err := CheckManaged(live); err != nil {
+		return nil, nil, err
 	}
 	manager, err := m.Manager(version, subresource)
 	if err != nil {

@@ -254,3 +254,32 @@ func BenchmarkMerged(b *testing.B) {
 		}
 	})
 }
+
+// TestMigrated checks that fields of client-side apply are removed with the first server-side apply.
+func TestMigrated(t *testing.T) {
+	e, err := engine.Compile(crd(t), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := decode(t, fmt.Sprintf(live, `{"spec":{"size":1,"other":"x"}}`))
+	old["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{
+		"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "example.com/v1", "fieldsType": "FieldsV1", "time": "2024-01-01T00:00:00Z",
+		"fieldsV1": map[string]any{
+			"f:metadata": map[string]any{"f:annotations": map[string]any{".": map[string]any{}, "f:" + apply.LastApplied: map[string]any{}}},
+			"f:spec":     map[string]any{".": map[string]any{}, "f:size": map[string]any{}, "f:other": map[string]any{}},
+		},
+	}}
+	for manager, want := range map[string]any{"kubectl": map[string]any{"size": int64(2)}, "kustomize-controller": map[string]any{"size": int64(2), "other": "x"}} {
+		w := apply.Write{Kind: apply.Server, Manager: manager, Force: true}
+		res, err := apply.NewWriter(crd(t), e).Validate(t.Context(), engine.Request{Object: decode(t, next), OldObject: old}, w)
+		if err != nil || !res.Allowed {
+			t.Fatal(res, err)
+		}
+		if diff := cmp.Diff(want, res.Object["spec"]); diff != "" {
+			t.Errorf("%s: %s", manager, diff)
+		}
+		if kept := apply.Annotation(res.Object, apply.LastApplied) != ""; !kept {
+			t.Errorf("%s: the annotation is removed", manager)
+		}
+	}
+}

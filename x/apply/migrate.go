@@ -31,6 +31,11 @@ func (w Write) migrates() bool { return w.Manager != argo && w.Manager != flux }
 // Migrated returns the result of kubectl apply --server-side, with its managedFields, as kubectl changes it before it sends the
 // request again. ok is false if it does not.
 func Migrated(object map[string]any, w Write) (migrated map[string]any, ok bool) {
+	defer func() {
+		if recover() != nil { // of the library
+			migrated, ok = nil, false
+		}
+	}()
 	if w.Kind != Server || !w.migrates() || len(Managed(object)) == 0 {
 		return nil, false
 	}
