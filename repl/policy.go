@@ -176,7 +176,7 @@ func (r *review) decide(ctx context.Context, st *state) (err error) {
 	res := &engine.Result{Allowed: true}
 	req, goesOn := st.request(), true
 	if r.object != nil {
-		if req, err = st.sent(ctx); err != nil {
+		if req, err = st.sent(ctx, req); err != nil {
 			return err
 		}
 	}

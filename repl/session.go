@@ -2,7 +2,6 @@ package repl
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -221,13 +220,7 @@ func (st *state) prepare() error {
 	if st.object == nil {
 		return nil
 	}
-	p, err := st.prepared()
-	var unknown *engine.NotCheckedError
-	if errors.As(err, &unknown) { // only a webhook could convert the old object
-		alone := *st
-		alone.old = nil
-		p, err = alone.prepared()
-	}
+	p, err := st.prepareWrite(st.object.value, st.oldValue())
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.object.doc.File, err)
 	}

@@ -37,23 +37,29 @@ func (c *crd) hasStatus(version string) bool {
 	return i >= 0 && c.def.Spec.Versions[i].Subresources != nil && c.def.Spec.Versions[i].Subresources.Status != nil
 }
 
-// request returns the write that the session evaluates. A write to the status without an old object
+// request returns the write that the session evaluates.
+func (st *state) request() engine.Request { return st.write(st.object.value, st.oldValue()) }
+
+func (st *state) oldValue() map[string]any {
+	if st.old == nil {
+		return nil
+	}
+	return st.old.value
+}
+
+// write returns the write of an object as the session evaluates it. A write to the status without an old object
 // uses the object itself as the old object.
-func (st *state) request() engine.Request {
-	req := engine.Request{Object: st.object.value, Subresource: st.subresource}
-	switch {
-	case st.old != nil:
-		req.OldObject = st.old.value
-	case st.subresource != "":
-		req.OldObject = st.object.value
+func (st *state) write(object, old map[string]any) engine.Request {
+	req := engine.Request{Object: object, OldObject: old, Subresource: st.subresource}
+	if old == nil && st.subresource != "" {
+		req.OldObject = object
 	}
 	return req
 }
 
-// sent returns the request of the write that the session evaluates. It returns an error if the tool that applies the object
-// cannot send it, or if the server finds a conflict.
-func (st *state) sent(ctx context.Context) (engine.Request, error) {
-	req := st.request()
+// sent returns a write as the tool that applies the object sends it. It returns an error if the tool cannot send it, or if
+// the server finds a conflict.
+func (st *state) sent(ctx context.Context, req engine.Request) (engine.Request, error) {
 	if st.apply.Kind == "" || st.crd.builtins != nil {
 		return req, nil
 	}
@@ -68,15 +74,6 @@ func (st *state) sent(ctx context.Context) (engine.Request, error) {
 	}
 	req.Object = sent.Result.Object
 	return req, nil
-}
-
-// prepared returns the write that the session evaluates as rules see it.
-func (st *state) prepared() (*engine.Prepared, error) {
-	req, err := st.sent(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	return st.crd.prepare(req)
 }
 
 // checkSubresource returns an error if the version in use lacks the session's subresource.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -72,29 +73,35 @@ func (o *oldObject) value() map[string]any {
 }
 
 // find returns the old version of an object, or nil. For --base, the old version is in the same file. Otherwise, the
-// object has moved if exactly one file that had it does not have it anymore. The same object in another file, for
-// example of another overlay, is a different object.
+// object has moved if exactly one file, of the same folder or else of all, had it and does not have it anymore. The same
+// object in another file, for example of another overlay, is a different object.
 func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	if len(o.byKey) == 0 {
 		return nil
 	}
 	key := crds.key(id)
-	var moved *oldObject
-	candidates := 0
+	var gone, near []*oldObject
 	for old := o.byKey[key]; old != nil; old = old.next {
 		if old.file == "" || old.file == file {
-			moved, candidates = old, 1
+			near = []*oldObject{old}
 			break
 		}
-		if !o.Has(old.file, key) {
-			moved, candidates = old, candidates+1
+		if o.Has(old.file, key) {
+			continue
+		}
+		gone = append(gone, old)
+		if filepath.Dir(old.file) == filepath.Dir(file) {
+			near = append(near, old)
 		}
 	}
-	if candidates != 1 {
+	if len(near) > 0 {
+		gone = near
+	}
+	if len(gone) != 1 {
 		return nil
 	}
-	moved.paired.Store(true)
-	return moved
+	gone[0].paired.Store(true)
+	return gone[0]
 }
 
 // count returns the number of old objects, and of those with a new version.
