@@ -20,7 +20,7 @@ import (
 // gives them to the manager of server-side apply and sends the request again, so that fields that the manifest no longer has
 // are removed; see migrateToSSAIfNecessary in k8s.io/kubectl/pkg/cmd/apply.
 
-// annotationManager is the field manager to which kubectl gives the annotation LastApplied, so that it is kept.
+// annotationManager is the field manager of the annotation LastApplied after kubectl has migrated an object, so that it is kept.
 const annotationManager = "kubectl-last-applied"
 
 var lastAppliedField = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", corev1.LastAppliedConfigAnnotation))
@@ -61,7 +61,8 @@ func keepAnnotation(u *unstructured.Unstructured) {
 	}
 	meta := u.Object["metadata"].(map[string]any)
 	meta["managedFields"] = append(Managed(u.Object), map[string]any{
-		"manager": annotationManager, "operation": string(metav1.ManagedFieldsOperationApply), "apiVersion": u.GetAPIVersion(), "fieldsType": "FieldsV1",
+		"manager": annotationManager, "operation": string(metav1.ManagedFieldsOperationApply),
+		"apiVersion": u.GetAPIVersion(), "fieldsType": "FieldsV1",
 		"fieldsV1": map[string]any{"f:metadata": map[string]any{"f:annotations": map[string]any{"f:" + LastApplied: map[string]any{}}}},
 	})
 }

@@ -137,7 +137,9 @@ func Unsent(live map[string]any) *engine.Result {
 
 // Unpatched returns the result of a write whose patch kubectl cannot compute, so that it sends nothing.
 func Unpatched(err error) *engine.Result {
-	return Rejected(&metav1.Status{Status: metav1.StatusFailure, Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: err.Error()})
+	return Rejected(&metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: err.Error(),
+	})
 }
 
 // Rejected returns the result of a request that a server rejects with a status.
