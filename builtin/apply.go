@@ -40,6 +40,9 @@ func (w *write) patch(query url.Values) (body []byte, kind types.PatchType, err 
 		meta["namespace"] = w.info.Namespace
 	}
 	if w.Apply.Kind == apply.Server {
+		if err := apply.CheckManaged(w.OldObject); err != nil {
+			return nil, "", err
+		}
 		query.Set("fieldManager", w.Apply.Manager)
 		query.Set("force", strconv.FormatBool(w.Apply.Force))
 		body, err = json.Marshal(object)
@@ -110,4 +113,22 @@ func newApplyManager(
 	}
 	convertor := runtime.UnsafeObjectConvertor(scheme)
 	return managedfields.NewDefaultFieldManager(fieldTypes(), convertor, scheme, scheme, kind, hub, subresource, reset)
+}
+
+// migrate replaces the object of a result by that of the request that kubectl sends again; see apply.Migrated. Policies have
+// accepted the object before.
+func (w *write) migrate(res *engine.Result, r *response) {
+	object, err := engine.Decode(r.body.Bytes())
+	if err != nil {
+		return
+	}
+	old, ok := apply.Migrated(object, w.Apply)
+	if !ok {
+		return
+	}
+	next := w.Request
+	next.OldObject, next.Admission = old, nil
+	if again, err := Validate(w.ctx, next); err == nil && again.Allowed {
+		res.Object = w.persisted(again.Object)
+	}
 }

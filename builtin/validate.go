@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -225,7 +226,10 @@ func (w *write) run() (*engine.Result, error) {
 	ctx, query, kind := w.ctx, url.Values{"fieldValidation": {w.FieldValidation}, "fieldManager": {"kubectl"}}, types.PatchType("")
 	if w.applies() {
 		var err error
-		if body, kind, err = w.patch(query); err != nil {
+		body, kind, err = w.patch(query)
+		if patch := new(apply.PatchError); errors.As(err, &patch) {
+			return apply.Unpatched(err), nil
+		} else if err != nil {
 			return nil, err
 		}
 		if body == nil {
@@ -249,7 +253,11 @@ func (w *write) run() (*engine.Result, error) {
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return w.result(body, response)
+	res, err := w.result(body, response)
+	if err == nil && res.Object != nil {
+		w.migrate(res, response)
+	}
+	return res, err
 }
 
 // warning returns a handler that adds the warnings of the endpoint.

@@ -57,7 +57,7 @@ func fillUpdate(u, old *unstructured.Unstructured) {
 }
 
 // fillPlainly does the same for plain metadata, which has no other such fields. It reports whether
-// it did; if v or old is not plain, it changes nothing.
+// it did. If v or old is not plain, it changes nothing.
 func fillPlainly(v, old any) bool {
 	if !plainMetadata(v) || !plainMetadata(old) {
 		return false
@@ -66,6 +66,7 @@ func fillPlainly(v, old any) bool {
 	if was[generation] == nil {
 		return false
 	}
+	delete(meta, managedFields)
 	for _, name := range []string{"uid", "creationTimestamp", "resourceVersion", generation} {
 		if v, ok := was[name]; ok {
 			meta[name] = v

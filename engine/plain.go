@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -43,8 +44,47 @@ func plainField(name string, v any) bool {
 	case "creationTimestamp":
 		s, ok := v.(string)
 		return ok && canonicalTime(s)
+	case managedFields:
+		entries, ok := v.([]any)
+		return ok && len(entries) > 0 && !slices.ContainsFunc(entries, func(e any) bool { return !plainEntry(e) })
 	}
 	return false
+}
+
+// plainEntry reports whether an entry of managedFields is plain.
+func plainEntry(v any) bool {
+	entry, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	for name, v := range entry {
+		s, isText := v.(string)
+		switch name {
+		case "manager", "operation", "apiVersion", "fieldsType", "subresource":
+			ok = isText && s != "" && utf8.ValidString(s)
+		case "time":
+			ok = isText && canonicalTime(s)
+		case "fieldsV1":
+			ok = plainSet(v)
+		default:
+			ok = false
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// plainSet reports whether v has the form of fieldsV1, which are mappings down to empty ones.
+func plainSet(v any) bool {
+	fields, ok := v.(map[string]any)
+	for key, v := range fields {
+		if !utf8.ValidString(key) || !plainSet(v) {
+			return false
+		}
+	}
+	return ok
 }
 
 func plainTexts(m map[string]any) bool {
@@ -69,7 +109,7 @@ func canonicalTime(s string) bool {
 func validMetadata(m map[string]any, namespaced bool) bool {
 	name, _ := m["name"].(string)
 	namespace, hasNamespace := m["namespace"].(string)
-	if _, generated := m["generateName"]; generated || !isSubdomain(name) || hasNamespace != namespaced {
+	if m["generateName"] != nil || m[managedFields] != nil || !isSubdomain(name) || hasNamespace != namespaced {
 		return false
 	}
 	if namespaced && (len(namespace) > validation.DNS1123LabelMaxLength || !isSubdomain(namespace) || strings.Contains(namespace, ".")) {

@@ -94,7 +94,7 @@ func (c *crd) prepare(req engine.Request) (*engine.Prepared, error) {
 func (st *state) validate(ctx context.Context) (*engine.Result, error) {
 	req := st.request()
 	if st.crd.builtins == nil {
-		return st.crd.engine.Validate(ctx, req)
+		return st.crd.writer.Validate(ctx, req, st.apply)
 	}
 	k, err := st.crd.builtins.Kind(kindIn(req.Object), engine.Config{})
 	if err != nil {
@@ -111,7 +111,7 @@ func (st *state) builtinWrite(req engine.Request) policyrequest.Write {
 	version, _ := types.ParseVersion(st.kube) // checked before
 	return policyrequest.Write{
 		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource, Namespace: identify(st.object.doc).namespace,
-		KubeMinor: version.Minor,
+		KubeMinor: version.Minor, Apply: st.apply,
 	}
 }
 

@@ -339,15 +339,6 @@ func (s *Session) loaded(o *storedObject) (*object, error) {
 	return out, err
 }
 
-// write returns the write of an object as the session evaluates it.
-func (st *state) write(object, old map[string]any) engine.Request {
-	req := engine.Request{Object: object, OldObject: old, Subresource: st.subresource}
-	if old == nil && st.subresource != "" {
-		req.OldObject = object
-	}
-	return req
-}
-
 // shortened returns text on one line, printable and short.
 func shortened(text string) string { return termwidth.Cut(oneLine(text), maxValue) }
 

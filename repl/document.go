@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -62,6 +63,8 @@ type Host struct {
 	// Check returns the report of celadon check for an object, and CheckStatus the report of celadon check
 	// --subresource status.
 	Check, CheckStatus Checker
+	// CheckApply returns a Checker like Check for objects that are applied. w writes custom resources.
+	CheckApply func(w *apply.Writer, how apply.Write) Checker
 	// Builtins decides built-in kinds. If its Server is nil, it knows only their structure.
 	Builtins *policyrequest.Builtins
 	// Now returns the time of writes in policies. It can be nil.

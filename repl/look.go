@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -238,6 +239,7 @@ type crd struct {
 	def    *apiextensionsv1.CustomResourceDefinition
 	config engine.Config
 	engine *engine.Engine
+	writer *apply.Writer
 	broken []*engine.CompileError
 	// builtins is set if doc describes a built-in kind.
 	builtins *policyrequest.Builtins
@@ -275,7 +277,7 @@ func (c *crd) compile() (err error) {
 	case err != nil:
 		return fmt.Errorf("%s: %w", c.doc.File, err)
 	}
-	c.engine = e
+	c.engine, c.writer = e, apply.NewWriter(c.def, e)
 	return nil
 }
 

@@ -138,7 +138,7 @@ func (s *Session) prepared(o *storedObject) (*engine.Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return prepareWrite(s.state, value, s.OldOf(value))
+	return s.state.prepareWrite(value, s.OldOf(value))
 }
 
 // rejectsText returns how many objects of the collection a rule rejects, or "" if it ran for none.

@@ -235,6 +235,9 @@ func check(ctx context.Context, s *Session, _ string) (string, error) {
 		old = &st.old.doc
 	}
 	decide := s.host.Check
+	if st.apply.Kind != "" && s.host.CheckApply != nil {
+		decide = s.host.CheckApply(st.crd.writer, st.apply)
+	}
 	if st.subresource != "" {
 		if decide = s.host.CheckStatus; old == nil {
 			old = &st.object.doc

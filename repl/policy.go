@@ -175,6 +175,11 @@ func (s *Session) review(ctx context.Context, deletes bool) (r *review, err erro
 func (r *review) decide(ctx context.Context, st *state) (err error) {
 	res := &engine.Result{Allowed: true}
 	req, goesOn := st.request(), true
+	if r.object != nil {
+		if req, err = st.sent(ctx, req); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.kind != nil:
 		if goesOn = false; r.object == nil {

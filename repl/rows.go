@@ -77,7 +77,7 @@ func (e *Evaluator) prepare(object, old map[string]any) (p *engine.Prepared, pat
 		reason := "the object is not of version " + e.state.version
 		return nil, nil, &NoValueError{Reason: reason, Command: "switch to its version with :use"}
 	}
-	if p, err = prepareWrite(e.state, object, old); err != nil {
+	if p, err = e.state.prepareWrite(object, old); err != nil {
 		return nil, nil, err
 	}
 	elements(p.Self, e.pattern, nil, &paths)
@@ -93,11 +93,15 @@ func (e *Evaluator) prepare(object, old map[string]any) (p *engine.Prepared, pat
 }
 
 // prepareWrite returns the write of an object as its rules see it. If only a webhook could convert the old
-// object, the write is a create, as for the current object.
-func prepareWrite(st *state, object, old map[string]any) (*engine.Prepared, error) {
-	p, err := st.crd.prepare(st.write(object, old))
+// object, the write is a create.
+func (st *state) prepareWrite(object, old map[string]any) (*engine.Prepared, error) {
+	req, err := st.sent(context.Background(), st.write(object, old))
+	if err != nil {
+		return nil, err
+	}
+	p, err := st.crd.prepare(req)
 	if old != nil && errors.As(err, new(*engine.NotCheckedError)) {
-		return st.crd.prepare(st.write(object, nil))
+		return st.prepareWrite(object, nil)
 	}
 	return p, err
 }

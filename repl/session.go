@@ -2,7 +2,6 @@ package repl
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -82,7 +82,8 @@ type Session struct {
 type state struct {
 	crd         *crd // nil if no CRD is loaded
 	kube        string
-	subresource string // of the write that is evaluated: "" or statusName
+	subresource string      // of the write that is evaluated: "" or statusName
+	apply       apply.Write // how the object is written
 	version     string
 	steps       []engine.Step
 	location    *location // nil without a CRD, or if it must be derived again
@@ -219,13 +220,7 @@ func (st *state) prepare() error {
 	if st.object == nil {
 		return nil
 	}
-	p, err := st.crd.prepare(st.request())
-	var unknown *engine.NotCheckedError
-	if errors.As(err, &unknown) { // only a webhook could convert the old object
-		alone := *st
-		alone.old = nil
-		p, err = st.crd.prepare(alone.request())
-	}
+	p, err := st.prepareWrite(st.object.value, st.oldValue())
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.object.doc.File, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/google/cel-go/common/ast"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 // If a CRD has the status subresource, a write to the object does not change its status. On a
@@ -35,17 +37,43 @@ func (c *crd) hasStatus(version string) bool {
 	return i >= 0 && c.def.Spec.Versions[i].Subresources != nil && c.def.Spec.Versions[i].Subresources.Status != nil
 }
 
-// request returns the write that the session evaluates. A write to the status without an old object
+// request returns the write that the session evaluates.
+func (st *state) request() engine.Request { return st.write(st.object.value, st.oldValue()) }
+
+func (st *state) oldValue() map[string]any {
+	if st.old == nil {
+		return nil
+	}
+	return st.old.value
+}
+
+// write returns the write of an object as the session evaluates it. A write to the status without an old object
 // uses the object itself as the old object.
-func (st *state) request() engine.Request {
-	req := engine.Request{Object: st.object.value, Subresource: st.subresource}
-	switch {
-	case st.old != nil:
-		req.OldObject = st.old.value
-	case st.subresource != "":
-		req.OldObject = st.object.value
+func (st *state) write(object, old map[string]any) engine.Request {
+	req := engine.Request{Object: object, OldObject: old, Subresource: st.subresource}
+	if old == nil && st.subresource != "" {
+		req.OldObject = object
 	}
 	return req
+}
+
+// sent returns a write as the tool that applies the object sends it. It returns an error if the tool cannot send it, or if
+// the server finds a conflict.
+func (st *state) sent(ctx context.Context, req engine.Request) (engine.Request, error) {
+	if st.apply.Kind == "" || st.crd.builtins != nil {
+		return req, nil
+	}
+	sent, err := st.crd.writer.Request(ctx, req, st.apply)
+	switch {
+	case err != nil:
+		return req, err
+	case sent.Result == nil:
+		return sent.Request, nil
+	case !sent.Result.Allowed:
+		return req, errors.New(sent.Result.Failure.Message)
+	}
+	req.Object = sent.Result.Object
+	return req, nil
 }
 
 // checkSubresource returns an error if the version in use lacks the session's subresource.
@@ -122,7 +150,7 @@ func (s *Session) withNote(reply Reply) Reply {
 	return reply
 }
 
-var errWrite = errors.New("want status or object")
+var errWrite = errors.New("want status, object, or apply [client|server]")
 
 // writeAs implements :as. It sets, or prints, which kind of write is evaluated.
 func writeAs(_ context.Context, s *Session, arg string) (string, error) {
@@ -135,17 +163,42 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 		switch {
 		case next.subresource != "":
 			return "a write of the status\n", nil
+		case next.apply.Kind != "":
+			return "kubectl apply of the object (" + string(next.apply.Kind) + ")\n", nil
 		case next.old != nil:
 			return "an update of the object\n", nil
 		}
 		return "a create of the object\n", nil
 	case statusName:
-		next.subresource = statusName
+		next.subresource, next.apply = statusName, apply.Write{}
 	case "object":
-		next.subresource = ""
+		next.subresource, next.apply = "", apply.Write{}
 	default:
-		return "", fmt.Errorf(":as %s: %w", arg, errWrite)
+		how, ok := next.applyAs(arg)
+		if !ok {
+			return "", fmt.Errorf(":as %s: %w", arg, errWrite)
+		}
+		next.subresource, next.apply = "", how
 	}
 	s.statusNoted = false
 	return "", s.commit(&next, next.steps)
+}
+
+// applyAs returns the write for the argument of :as. Without the kind of write, it depends on the objects, as in check.
+func (st *state) applyAs(arg string) (how apply.Write, ok bool) {
+	words := strings.Fields(arg)
+	if len(words) == 0 || len(words) > 2 || words[0] != "apply" {
+		return how, false
+	}
+	if len(words) == 2 {
+		how = apply.Write{Kind: apply.Kind(words[1]), Manager: apply.Kubectl}
+		return how, how.Kind == apply.Client || how.Kind == apply.Server
+	}
+	if st.object != nil && st.old != nil {
+		how = apply.Choose(st.object.value, st.old.value)
+	}
+	if how.Kind == "" || how.Unknown {
+		how = apply.Write{Kind: apply.Client, Manager: apply.Kubectl}
+	}
+	return how, true
 }

@@ -80,7 +80,8 @@ type applySequence struct {
 	sent             bool
 }
 
-// A recorder is a proxy of the API server that records the first answer to a write of each object.
+// A recorder is a proxy of the API server that records the answer to the write of each object. kubectl sends more requests
+// after an accepted one if it migrates the managers; the last object that the server accepts then counts.
 type recorder struct {
 	mu      sync.Mutex
 	answers map[string]answer // by name
@@ -98,12 +99,11 @@ func (r *recorder) record(resp *http.Response) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := path.Base(resp.Request.URL.Path)
-	if _, known := r.answers[name]; known {
-		return nil
-	}
 	a := answer{Code: resp.StatusCode, Warnings: resp.Header.Values("Warning")}
 	err = json.Unmarshal(body, &a.Body)
-	r.answers[name] = a
+	if _, known := r.answers[name]; !known || a.Code < 300 {
+		r.answers[name] = a
+	}
 	return err
 }
 
@@ -192,7 +192,7 @@ func newSequence(i int) *applySequence {
 		generate, path = deployment, "/apis/apps/v1/namespaces/default/deployments/"
 	}
 	s.path = path + s.name
-	if s.first = generate(rng, s.name, nil); s.kind == "server" || s.kind == "force" && rng.IntN(2) == 0 {
+	if s.first = generate(rng, s.name, nil); (s.kind == "server" || s.kind == "force") && rng.IntN(2) == 0 {
 		s.created = "server"
 	}
 	if rng.IntN(5) > 0 {

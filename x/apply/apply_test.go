@@ -1,11 +1,8 @@
 package apply_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"net/http"
 	"reflect"
 	"strings"
@@ -117,7 +114,10 @@ func TestPatch(t *testing.T) {
 }
 
 func TestPatchBuiltin(t *testing.T) {
-	for _, applied := range []string{"{", "[]", `{"spec":{"template":7}}`, `{"spec":{"template":{"spec":{"containers":[{"name":7},{}]}}}}`} {
+	for _, applied := range []string{
+		"{", "[]", `{"spec":{"template":7}}`, `{"spec":{"template":{"spec":{"containers":[{"name":7},{}]}}}}`, `{"kind":"Other"}`,
+		`{"spec":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`,
+	} {
 		old := decode(t, fmt.Sprintf(live, applied))
 		_, err := apply.Patch(old, decode(t, next), reflect.TypeFor[appsv1.Deployment]())
 		if broken := applied[0] == '[' || len(applied) == 1; broken != (err != nil) {
@@ -150,7 +150,7 @@ spec:
 // TestManyManagers checks that an object is undecided if it has more managers than any server keeps.
 func TestManyManagers(t *testing.T) {
 	var limit *engine.WorkLimitError
-	_, _, err := apply.NewManagers(crd(t)).Merge(managedBy(make([]any, 10_001)...), decode(t, next), "v1", "", apply.Write{})
+	_, _, err := apply.NewManagers(crd(t)).Merge(managedBy(make([]any, 30_000)...), decode(t, next), "v1", "", apply.Write{})
 	if !errors.As(err, &limit) {
 		t.Errorf("got %v, want a *engine.WorkLimitError", err)
 	}
@@ -173,11 +173,15 @@ func TestHostileManagers(t *testing.T) {
 	for range 5_000 {
 		deep = map[string]any{"f:a": deep}
 	}
+	own := entry(0, map[string]any{"f:spec": map[string]any{"f:size": map[string]any{}}})
+	own.(map[string]any)["operation"] = "Apply"
 	for name, test := range map[string]struct {
 		entries []any
 		code    int32
 	}{
 		"many":         {many, http.StatusConflict},
+		"many others":  {append(many[1:4_000:4_000], own), http.StatusConflict},
+		"deep others":  {[]any{own, entry(1, deep)}, 0},
 		"deep":         {[]any{entry(0, deep)}, 0},
 		"no fields":    {[]any{entry(0, "x")}, http.StatusInternalServerError},
 		"wrong path":   {[]any{entry(0, map[string]any{"x:a": map[string]any{}})}, 0},
@@ -191,7 +195,7 @@ func TestHostileManagers(t *testing.T) {
 			var status *metav1.Status
 			var err error
 			took := cputime.Call(func() {
-				_, status, err = managers.Merge(old, decode(t, next), "v1", "", apply.Write{Manager: "kubectl"})
+				_, status, err = managers.Merged(old, decode(t, next), "v1", apply.Write{Manager: "m0"})
 			})
 			switch {
 			case err != nil:
@@ -201,104 +205,11 @@ func TestHostileManagers(t *testing.T) {
 			case status != nil && status.Code != test.code:
 				t.Errorf("got %d %.300s, want %d", status.Code, status.Message, test.code)
 			}
+			old["metadata"].(map[string]any)["annotations"] = map[string]any{apply.LastApplied: "{}"}
+			took += cputime.Call(func() { apply.Migrated(old, apply.Write{Kind: apply.Server, Manager: "kubectl"}) })
 			if t.Log(took); took > 20*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
 	}
-}
-
-// TestApplied compares the merge of plain objects with the libraries.
-func TestApplied(t *testing.T) {
-	rng := rand.New(rand.NewPCG(61, 1))
-	var value func(depth int) any
-	value = func(depth int) any {
-		switch n := rng.IntN(12); {
-		case n < 5 && depth < 3:
-			fields := map[string]any{}
-			for range rng.IntN(4) {
-				fields[string(rune('a'+rng.IntN(3)))] = value(depth + 1)
-			}
-			return fields
-		case n < 6 && depth < 4:
-			return []any{value(4), value(4)}
-		case n < 8:
-			return int64(rng.IntN(2))
-		case n == 8 && rng.IntN(8) == 0:
-			return []any{nil, 1.5, 1.0, int64(1)<<60 + 1}[rng.IntN(4)]
-		}
-		return []any{"x", "y", true}[rng.IntN(3)]
-	}
-	object := func() map[string]any {
-		data, err := json.Marshal(map[string]any{"apiVersion": "example.com/v1", "kind": "Gear", "metadata": map[string]any{"name": "a"}, "spec": value(0), "more": value(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return decode(t, string(data))
-	}
-	for range 5_000 {
-		live, original, next := object(), object(), object()
-		text, err := json.Marshal(original)
-		if err != nil {
-			t.Fatal(err)
-		}
-		live["metadata"].(map[string]any)["annotations"] = map[string]any{apply.LastApplied: string(text), "other": "x"}
-		got, patched, err := apply.Applied(live, next)
-		patch, patchErr := apply.Patch(live, next, nil)
-		if (err == nil) != (patchErr == nil) || (got == nil) != (patch == nil) {
-			t.Fatalf("%v, %v, %v: got %v %v, want %s %v", live, original, next, got, err, patch, patchErr)
-		}
-		if got == nil {
-			continue
-		}
-		want, err := apply.Patched(live, patch, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := patched()
-		if err != nil || string(data) != string(want) {
-			t.Fatalf("%v, %v, %v: got %s %v, want %s", live, original, next, data, err, want)
-		}
-		if decoded, err := engine.Decode(want); err != nil || !reflect.DeepEqual(decoded, got) {
-			t.Fatalf("%v, %v, %v: got %v, want %v %v", live, original, next, got, decoded, err)
-		}
-	}
-}
-
-// BenchmarkApplied compares the two ways of a client-side apply.
-func BenchmarkApplied(b *testing.B) {
-	spec := map[string]any{"schedule": "0 2 * * *", "replicas": int64(2), "env": []any{map[string]any{"name": "A", "value": "x"}}}
-	object := func(image string) map[string]any {
-		fields := maps.Clone(spec)
-		fields["image"] = image
-		return map[string]any{"apiVersion": "example.com/v1", "kind": "Gear", "metadata": map[string]any{"name": "a", "namespace": "b"}, "spec": fields}
-	}
-	text, err := json.Marshal(object("a:1"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	live, next := object("a:1"), object("a:2")
-	live["metadata"].(map[string]any)["annotations"] = map[string]any{apply.LastApplied: string(text)}
-	b.Run("one pass", func(b *testing.B) {
-		for b.Loop() {
-			if got, _, err := apply.Applied(live, next); got == nil || err != nil {
-				b.Fatal(got, err)
-			}
-		}
-	})
-	b.Run("library", func(b *testing.B) {
-		for b.Loop() {
-			patch, err := apply.Patch(live, next, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			data, err := apply.Patched(live, patch, nil)
-			if err == nil {
-				_, err = engine.Decode(data)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

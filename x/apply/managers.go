@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -74,8 +73,33 @@ func (m *Managers) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter 
 	return fieldpath.NewExcludeFilterSetMap(sets)
 }
 
-// maxManagers limits the entries of managedFields. A server keeps ten for updates, and one for each tool that applies.
-const maxManagers = 10_000
+// maxManagedWork limits the work on managedFields to a few seconds. A server keeps ten entries for updates, and one for each
+// tool that applies.
+const maxManagedWork = 500_000_000
+
+// CheckManaged returns an *engine.WorkLimitError if an object has so many managers of so many fields that merging it would take
+// too long: the library unites the fields of the managers one after the other.
+func CheckManaged(live map[string]any) error {
+	entries := Managed(live)
+	size := len(entries)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		size += countFields(entry["fieldsV1"])
+	}
+	if len(entries)*size > maxManagedWork {
+		return &engine.WorkLimitError{Part: "managedFields", Reason: "the object has too many managers of too many fields to be merged"}
+	}
+	return nil
+}
+
+func countFields(v any) int {
+	fields, _ := v.(map[string]any)
+	n := len(fields)
+	for _, below := range fields {
+		n += countFields(below)
+	}
+	return n
+}
 
 // Merge returns the result of server-side apply: object, in the version of the request, merged into live, which is the
 // stored object as a read in that version returns it, or nil. The result includes managedFields and defaults. A status is
@@ -89,8 +113,8 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 			merged, status, err = nil, nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
-	if len(Managed(live)) > maxManagers {
-		return nil, nil, &engine.WorkLimitError{Part: "managedFields", Reason: fmt.Sprintf("objects with more than %d managers are not merged", maxManagers)}
+	if err := CheckManaged(live); err != nil {
+		return nil, nil, err
 	}
 	manager, err := m.Manager(version, subresource)
 	if err != nil {
@@ -106,8 +130,7 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 	if err != nil {
 		return nil, Status(err), nil
 	}
-	merged, err = decoded(out.(*unstructured.Unstructured).Object)
-	return merged, nil, err
+	return out.(*unstructured.Unstructured).UnstructuredContent(), nil, nil
 }
 
 // Status returns the status that a server sends for an error.
@@ -120,16 +143,4 @@ func Status(err error) *metav1.Status {
 	return &metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonUnknown, Message: err.Error(),
 	}
-}
-
-// decoded returns an object in the form of engine.Decode. A merge can leave numbers of other types.
-func decoded(object map[string]any) (map[string]any, error) {
-	if object == nil {
-		return map[string]any{}, nil
-	}
-	data, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Decode(data)
 }

@@ -129,7 +129,7 @@ func (b *own) writeBuiltin(t *trial, a *admitted, req engine.Request) *engine.Re
 	version, _ := types.ParseVersion(t.on.kubeVersion) // checked before
 	w := policyrequest.Write{
 		KubeMinor: version.Minor, Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation, Name: a.Name,
-		Namespace: a.Namespace, Objects: b.pluginObjects(t, a.NamespaceObject),
+		Namespace: a.Namespace, Objects: b.pluginObjects(t, a.NamespaceObject), Apply: b.apply,
 	}
 	if a.Operation == policy.OperationDelete {
 		if w.Object = nil; w.OldObject == nil {

@@ -13,17 +13,33 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 func (b *own) run(t *trial) {
 	t.where = b.positionOf
-	req := b.request()
-	res := b.write(t, req)
-	if res == nil {
+	sent, err := b.sent(t)
+	if err != nil {
+		t.fail(err)
 		return
 	}
-	if t.on.engine != nil && b.admission.operation != opDelete {
+	req, res := sent.Request, sent.Result
+	if res != nil {
+		t.set = nil // policies do not see the write
+	} else if res = b.write(t, req); res == nil {
+		return
+	}
+	if status := sent.Rejection(res); status != nil {
+		res = apply.Rejected(status)
+	}
+	if t.on.writer != nil {
+		if res, err = t.on.writer.Migrate(t.ctx, &sent, res); err != nil {
+			t.fail(err)
+			return
+		}
+	}
+	if t.on.engine != nil && b.admission.operation != opDelete && sent.Result == nil {
 		t.recordWrite(t.on, req, func(res *engine.Result) bool {
 			again := &trial{ctx: context.Background(), again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: t.set, seen: t.seen}
 			return b.checkResult(again, req, res)
@@ -57,6 +73,15 @@ func (b *own) checkResult(t *trial, req engine.Request, res *engine.Result) bool
 		b.checkConversion(t)
 	}
 	return len(t.wrong) == 0 && t.problem == ""
+}
+
+// sent returns the write of the case as the tool sends it. For a built-in kind, the server completes it.
+func (b *own) sent(t *trial) (apply.Request, error) {
+	req := b.request()
+	if t.on.writer == nil {
+		return apply.Request{Request: req}, nil
+	}
+	return t.on.writer.Request(t.ctx, req, b.apply)
 }
 
 // request returns the write of the case.

@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -32,6 +34,7 @@ type own struct {
 	convertAt    Position
 	convertPatch map[string]any
 	admission    admission
+	apply        apply.Write
 }
 
 // based is the base object of a suite.
@@ -117,7 +120,8 @@ func (r *reader) own(s *Suite, m map[string]any) {
 
 func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[string]any) {
 	mark := len(r.problems)
-	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch", "params", "namespace", "user", "operation")
+	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch", "params", "namespace", "user", "operation",
+		"apply", "fieldManager", "force")
 	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: opCreate, Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
 	if c.Name == "" {
 		r.addProblem(b.item, "test: name is missing")
@@ -135,7 +139,8 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 	if b.updated {
 		c.Operation = opUpdate
 	}
-	r.admission(s, b, c, f[13:], decoded)
+	r.admission(s, b, c, f[13:17], decoded)
+	r.apply(b, f[17], f[18], f[19])
 	r.ownWrites(b, f)
 	if f[7].given() {
 		b.versions = r.kubeVersions(f[7])
@@ -188,6 +193,23 @@ func (r *reader) ownWrites(b *own, f []field) {
 		r.addProblem(b.item, "test: want object, or patch and a base in the suite")
 	case b.subresource != "" && !b.updated && b.admission.operation != opUpdate:
 		r.addProblem(f[5].key, "subresource %s: want old or oldPatch: a subresource can only be updated", b.subresource)
+	}
+}
+
+// apply reads the kind of write.
+func (r *reader) apply(b *own, kind, manager, force field) {
+	w := &b.apply
+	w.Kind, w.Manager, w.Force = apply.Kind(r.text(kind)), cmp.Or(r.text(manager), apply.Kubectl), r.flag(force)
+	switch {
+	case kind.given() && !slices.Contains(apply.Kinds, w.Kind):
+		r.addProblem(kind.key, "apply %q: want client, server, or replace", w.Kind)
+	case kind.given() && (b.subresource != "" || b.admission.operation != "" && b.admission.operation != opCreate && b.admission.operation != opUpdate):
+		r.addProblem(kind.key, "apply: it creates or updates an object: remove subresource and operation")
+	case w.Kind == apply.Server:
+	case manager.given():
+		r.addProblem(manager.key, "fieldManager: only server-side apply has one: set apply: server")
+	case force.given():
+		r.addProblem(force.key, "force: only server-side apply has conflicts: set apply: server")
 	}
 }
 

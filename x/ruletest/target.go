@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
@@ -27,7 +28,7 @@ type CRD struct {
 
 // target is a compiled CRD, or a compiled version of a CRD, or all built-in kinds.
 type target struct {
-	// builtins is nil for a CRD. Otherwise, crd, engine, and explain are nil.
+	// builtins is nil for a CRD. Otherwise, crd, engine, explain, and writer are nil.
 	builtins    *policyrequest.Builtins
 	crd         *apiextensionsv1.CustomResourceDefinition
 	kubeVersion string
@@ -36,6 +37,7 @@ type target struct {
 	engine  *engine.Engine
 	custom  *policyrequest.Custom
 	explain *trace.Explainer
+	writer  *apply.Writer
 	err     error
 	observe func(engine.RuleRun)
 	trips   trips
@@ -192,6 +194,7 @@ func (t *target) compile(cfg *Config) error {
 			return
 		}
 		t.explain, t.custom = trace.NewExplainer(t.engine), policyrequest.NewCustom(t.crd, t.engine)
+		t.writer = apply.NewWriter(t.crd, t.engine)
 		if cfg.Watch != nil {
 			t.observe = cfg.Watch(t.crd, t.engine)
 		}

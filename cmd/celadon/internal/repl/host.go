@@ -28,6 +28,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -45,7 +46,7 @@ func (h *host) ofSession() repl.Host {
 	server := builtins.Alone()
 	files := repl.Host{
 		Load: load, Read: h.read, Save: saveDocument, Files: filesBelow,
-		Check: check(server, ""), CheckStatus: check(server, "status"),
+		Check: check(server, ""), CheckStatus: check(server, "status"), CheckApply: checkApply(server),
 		ReadText: h.readText, MayWrite: mayWrite, Builtins: &policyrequest.Builtins{Server: server}, Now: time.Now,
 	}
 	if command := editor(); len(command) > 0 && h.onTerminal() {
@@ -140,11 +141,20 @@ func filesBelow(prefix string) []string {
 // check returns a function that checks an object as celadon check --subresource does, and returns the text report.
 func check(server policyrequest.Server, subresource string) repl.Checker {
 	return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
-		return checkOne(ctx, e, server, obj, old, subresource)
+		return checkOne(ctx, verdict.Single{Engine: e, Server: server, Subresource: subresource}, obj, old)
 	}
 }
 
-func checkOne(ctx context.Context, e *engine.Engine, server policyrequest.Server, obj, old *repl.Document, subresource string) (string, error) {
+// checkApply is repl.Host.CheckApply.
+func checkApply(server policyrequest.Server) func(*apply.Writer, apply.Write) repl.Checker {
+	return func(w *apply.Writer, how apply.Write) repl.Checker {
+		return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
+			return checkOne(ctx, verdict.Single{Engine: e, Writer: w, Apply: how, Server: server}, obj, old)
+		}
+	}
+}
+
+func checkOne(ctx context.Context, w verdict.Single, obj, old *repl.Document) (string, error) {
 	value, err := engine.Decode(obj.JSON)
 	if err != nil {
 		return "", err
@@ -155,7 +165,7 @@ func checkOne(ctx context.Context, e *engine.Engine, server policyrequest.Server
 			return "", err
 		}
 	}
-	return verdict.One(ctx, e, server, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before, subresource)
+	return verdict.One(ctx, w, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before)
 }
 
 // readMemory is the heap size in bytes near which garbage is collected more often while objects are read.

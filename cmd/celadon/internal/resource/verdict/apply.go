@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -61,15 +57,44 @@ func (d *decision) kindOfCreate() apply.Write {
 // apply returns the verdict on the write that a tool such as kubectl apply makes of the request.
 func (d *decision) apply(ctx context.Context, req engine.Request) outcome {
 	w := d.kindOfWrite(req.OldObject)
-	sent, patched, out := d.applied(ctx, req, w)
-	if out.verdict == "" {
-		out = d.write(ctx, sent)
-		out.refusePatch(patched, d.doc)
-	}
+	out := d.applied(ctx, req, w)
 	if w.Recreate && out.refused() {
 		d.recreates()
 		req.OldObject = nil
 		return d.write(ctx, req)
+	}
+	return out
+}
+
+func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Write) outcome {
+	if w.Kind == "" {
+		return d.write(ctx, req)
+	}
+	req.Object, req.Namespace = d.doc.Object, d.report.Namespace
+	sent, err := d.def.writer.Request(ctx, req, w)
+	var limit *engine.WorkLimitError
+	switch {
+	case errors.As(err, &limit):
+		return outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
+	case err != nil:
+		return failed(err)
+	case sent.Result != nil && sent.Result.Allowed:
+		return unsent(req, sent.Result)
+	case sent.Result != nil:
+		return denied(sent.Result.Failure, "")
+	}
+	out := d.write(ctx, sent.Request)
+	if out.verdict == finding.Valid && out.result != nil {
+		if out.result, err = d.def.writer.Migrate(ctx, &sent, out.result); err != nil {
+			return failed(err)
+		}
+		out.processed = out.result.Object
+	}
+	if out.result != nil {
+		if status := sent.Rejection(out.result); status != nil {
+			refused := denied(status, "")
+			out.status, out.causes = refused.status, refused.causes
+		}
 	}
 	return out
 }
@@ -85,113 +110,7 @@ func (o *outcome) refused() bool {
 	return o.status != nil && (o.status.Code == http.StatusUnprocessableEntity || o.status.Code == http.StatusConflict)
 }
 
-// applied returns the request with the object that an apply results in. patched returns its JSON if a patch is sent. Without
-// a verdict, the object is written.
-func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Write) (_ engine.Request, patched func() ([]byte, error), out outcome) {
-	if w.Kind == "" {
-		return req, nil, outcome{}
-	}
-	version, object := d.report.Version(), d.sentObject()
-	var live map[string]any
-	var err error
-	if req.OldObject != nil {
-		if live, err = d.def.engine.Convert(ctx, req.OldObject, version); err != nil {
-			return req, nil, outcome{} // the write cannot be decided for the same reason
-		}
-	} else if w.Kind == apply.Client {
-		if object, err = apply.Created(object); err != nil {
-			return req, nil, noPatch(err)
-		}
-		req.Object, req.Raw = object, nil
-		return req, nil, outcome{}
-	}
-	switch w.Kind {
-	case apply.None:
-		return req, nil, unsent(req, live)
-	case apply.Server:
-		merged, status, err := d.def.managers.Merge(live, object, version, "", w)
-		if limit := new(engine.WorkLimitError); errors.As(err, &limit) {
-			return req, nil, outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
-		}
-		if err != nil {
-			return req, nil, failed(err)
-		}
-		if status != nil {
-			return req, nil, denied(status, "")
-		}
-		req.Object, req.Raw, req.Merged = merged, nil, true
-		return req, nil, outcome{}
-	}
-	written, patched, err := apply.Applied(live, object)
-	switch {
-	case err != nil:
-		return req, nil, noPatch(err)
-	case written == nil:
-		return req, nil, unsent(req, live)
-	}
-	req.Object = written
-	req.Raw, req.Patched = nil, true
-	return req, patched, outcome{}
-}
-
-// sentObject returns the object of the document as kubectl sends it: with its namespace.
-func (d *decision) sentObject() map[string]any {
-	meta, ok := d.doc.Object["metadata"].(map[string]any)
-	if !ok || !d.def.engine.Info().Namespaced {
-		return d.doc.Object
-	}
-	object, meta := maps.Clone(d.doc.Object), maps.Clone(meta)
-	object["metadata"], meta["namespace"] = meta, d.report.Namespace
-	return object
-}
-
 // unsent returns the outcome of an apply that changes nothing, so that the tool sends nothing.
-func unsent(req engine.Request, live map[string]any) outcome {
-	meta := maps.Clone(input.Metadata(live))
-	delete(meta, "managedFields")
-	live = withField(live, "metadata", meta)
-	return outcome{verdict: finding.Valid, request: req, result: &engine.Result{Allowed: true, Object: live, Stored: live}, processed: live}
-}
-
-// noPatch returns the outcome of an apply whose patch kubectl cannot compute.
-func noPatch(err error) outcome {
-	return outcome{verdict: finding.Invalid, status: &finding.Status{
-		Code: http.StatusBadRequest, Reason: string(metav1.StatusReasonBadRequest), Message: err.Error(),
-	}}
-}
-
-// refusePatch replaces the rejection of an object that the server cannot decode by the server's error for a patch.
-func (o *outcome) refusePatch(patched func() ([]byte, error), doc *input.Document) {
-	res := o.result
-	if patched == nil || res == nil || res.Failure == nil || res.Failure.Code != http.StatusBadRequest || doc.Duplicate != nil {
-		return
-	}
-	var why string
-	switch {
-	case res.Unread != nil:
-		why = res.Unread.Error()
-	case len(res.Strict) > 0:
-		errs := make([]error, len(res.Strict))
-		for i, e := range res.Strict {
-			errs[i] = e
-		}
-		why = runtime.NewStrictDecodingError(errs).Error()
-	default:
-		return
-	}
-	data, err := patched()
-	if err != nil {
-		return
-	}
-	status := apply.InvalidPatch(data, why)
-	refused := denied(&status, "")
-	o.status, o.causes = refused.status, refused.causes
-}
-
-// mergesBuiltin returns the outcome of a write of a built-in kind that ends before a request is sent.
-func mergesBuiltin(err error) (outcome, bool) {
-	if patch := new(apply.PatchError); errors.As(err, &patch) {
-		return noPatch(err), true
-	}
-	return outcome{}, false
+func unsent(req engine.Request, res *engine.Result) outcome {
+	return outcome{verdict: finding.Valid, request: req, result: res, processed: res.Object}
 }

@@ -56,7 +56,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		d.report.Operation = Create
 	}
 	if w.Apply = d.kindOfWrite(old); w.Apply.Kind == apply.None {
-		return unsent(engine.Request{OldObject: old}, old)
+		return unsent(engine.Request{OldObject: old}, apply.Unsent(old))
 	}
 	review := d.review()
 	res, err := review.WriteBuiltin(ctx, d.builtin, w, false)
@@ -67,9 +67,6 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 			review = d.review()
 			res, err = review.WriteBuiltin(ctx, d.builtin, w, false)
 		}
-	}
-	if out, ended := mergesBuiltin(err); ended {
-		return out
 	}
 	var limit *engine.WorkLimitError
 	var bug *engine.InternalError

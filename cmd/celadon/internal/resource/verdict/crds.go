@@ -73,7 +73,7 @@ type Definition struct {
 	explainer *trace.Explainer
 	views     map[string]*view
 	custom    *policyrequest.Custom
-	managers  *apply.Managers
+	writer    *apply.Writer
 	problems  []error
 	// broken holds the rules that do not compile.
 	broken map[engine.RuleRef]bool
@@ -373,6 +373,6 @@ func (def *Definition) compile() {
 	if e != nil {
 		def.engine, def.served, def.explainer, def.views = e, e.Info().Served, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
 		def.custom = policyrequest.NewCustom(def.CRD.ForEngine(), e)
-		def.managers = apply.NewManagers(def.CRD.ForEngine())
+		def.writer = apply.NewWriter(def.CRD.ForEngine(), e)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -71,29 +73,35 @@ func (o *oldObject) value() map[string]any {
 }
 
 // find returns the old version of an object, or nil. For --base, the old version is in the same file. Otherwise, the
-// object has moved if exactly one file that had it does not have it anymore. The same object in another file, for
-// example of another overlay, is a different object.
+// object has moved if exactly one file, of the same folder or else of all, had it and does not have it anymore. The same
+// object in another file, for example of another overlay, is a different object.
 func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	if len(o.byKey) == 0 {
 		return nil
 	}
 	key := crds.key(id)
-	var moved *oldObject
-	candidates := 0
+	var gone, near []*oldObject
 	for old := o.byKey[key]; old != nil; old = old.next {
 		if old.file == "" || old.file == file {
-			moved, candidates = old, 1
+			near = []*oldObject{old}
 			break
 		}
-		if !o.Has(old.file, key) {
-			moved, candidates = old, candidates+1
+		if o.Has(old.file, key) {
+			continue
+		}
+		gone = append(gone, old)
+		if filepath.Dir(old.file) == filepath.Dir(file) {
+			near = append(near, old)
 		}
 	}
-	if candidates != 1 {
+	if len(near) > 0 {
+		gone = near
+	}
+	if len(gone) != 1 {
 		return nil
 	}
-	moved.paired.Store(true)
-	return moved
+	gone[0].paired.Store(true)
+	return gone[0]
 }
 
 // count returns the number of old objects, and of those with a new version.
@@ -220,26 +228,36 @@ func ReadOld(doc *input.Document) Old {
 	}
 }
 
+// A Single is how one object is written.
+type Single struct {
+	// Engine validates custom resources. It is nil for an object of a built-in kind, which Server validates.
+	Engine      *engine.Engine
+	Server      policyrequest.Server
+	Subresource string
+	// Apply is the kind of write. Writer makes it for custom resources.
+	Apply  apply.Write
+	Writer *apply.Writer
+}
+
 // One checks an object and returns the text report. The write is an update if old is not nil; a write to a
-// subresource needs old. e validates custom resources. It is nil for an object of a built-in kind, which server
-// validates. Nothing in the report is hidden as secret, because the user has the object open, except for the data of
+// subresource needs old. Nothing in the report is hidden as secret, because the user has the object open, except for the data of
 // Secrets.
-func One(
-	ctx context.Context, e *engine.Engine, server policyrequest.Server, doc *input.Document, old map[string]any, subresource string,
-) (string, error) {
+func One(ctx context.Context, w Single, doc *input.Document, old map[string]any) (string, error) {
 	crds, olds := newCRDs(engine.Config{}, &resource.Filter{}), NewOlds()
 	if old != nil {
 		olds.byKey[crds.key(doc.Identity())] = &oldObject{object: old}
 	}
-	decider := New(Config{Validation: "Strict", Subresource: subresource, Olds: olds, Server: server, Locate: true, Explain: true}, crds)
+	decider := New(Config{
+		Validation: "Strict", Subresource: w.Subresource, Apply: w.Apply, Olds: olds, Server: w.Server, Locate: true, Explain: true,
+	}, crds)
 	d := &decision{Decider: decider, doc: doc, report: newReport(doc)}
 	r := d.report
-	r.Identity, r.Operation, r.Subresource = doc.Identity(), Create, subresource
+	r.Identity, r.Operation, r.Subresource = doc.Identity(), Create, w.Subresource
 	if old != nil {
 		r.Operation = Update
 	}
 	var out outcome
-	if e == nil {
+	if w.Engine == nil {
 		kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 		var err error
 		if d.builtin, err = d.builtins.Kind(kind, engine.Config{}); err != nil || d.builtin == nil {
@@ -247,11 +265,12 @@ func One(
 		}
 		out = d.decideBuiltin(ctx)
 	} else {
-		d.def = &Definition{engine: e, explainer: trace.NewExplainer(e)}
-		out = d.write(ctx, engine.Request{
+		d.def = &Definition{engine: w.Engine, writer: w.Writer, explainer: trace.NewExplainer(w.Engine)}
+		r.Apply = string(w.Apply.Kind)
+		out = d.applied(ctx, engine.Request{
 			Object: doc.Object, OldObject: old, FieldValidation: d.Validation, DuplicateKeys: doc.Duplicate,
-			Subresource: subresource,
-		})
+			Subresource: w.Subresource,
+		}, w.Apply)
 	}
 	if d.describe(ctx, &out); r.Bug != nil {
 		return "", r.Bug
