@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
 // asNumber returns edits that make 1 or 0 of a condition.
@@ -63,6 +65,30 @@ func (m *fixer) alternativesIn(comparison ast.Expr) [][]Edit {
 		text = "!(" + text + ")"
 	}
 	return [][]Edit{replace(all, text)}
+}
+
+// alternativeTexts rewrites x.startsWith('a' || 'b'), where path leads to the first literal, as a macro on a list.
+func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
+	for i := len(path) - 2; i > 0; i-- {
+		call := path[i-1]
+		if isCall(path[i], operators.LogicalOr) && isCall(call, operators.LogicalOr) {
+			continue
+		}
+		s, ok := m.span(call)
+		if !ok || !isCall(path[i], operators.LogicalOr) || call.Kind() != ast.CallKind || !call.AsCall().IsMemberFunction() || !slices.Contains(ofTexts, call.AsCall().FunctionName()) {
+			return nil
+		}
+		inner, _ := m.span(path[i])
+		of, _ := m.span(call.AsCall().Target())
+		var items []string
+		for _, t := range m.tokens {
+			if t.Kind == lex.String && t.Start >= inner.Start && t.End <= inner.End {
+				items = append(items, t.Text)
+			}
+		}
+		return [][]Edit{replace(s, m.ofEach("["+strings.Join(items, ", ")+"]", ".exists", m.textOf(of)+"."+call.AsCall().FunctionName()+"($)"))}
+	}
+	return nil
 }
 
 // notEdits returns edits for the negation of a value that is not a bool. If the negation is compared, the comparison is
@@ -132,9 +158,11 @@ func (m *fixer) continues(all, one ast.Expr) bool {
 
 // isComparison reports whether e is a comparison or a test of membership.
 func isComparison(e ast.Expr) bool {
-	return e.Kind() == ast.CallKind && slices.Contains([]string{operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals,
-		operators.Greater, operators.GreaterEquals, operators.In}, e.AsCall().FunctionName())
+	return e.Kind() == ast.CallKind && slices.Contains(comparing, e.AsCall().FunctionName())
 }
+
+// comparing holds the operators that compare.
+var comparing = []string{operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In}
 
 // conditions returns edits that turn e, a value of kind k, into a condition.
 func (m *fixer) conditions(s Span, e ast.Expr, k kind) [][]Edit {

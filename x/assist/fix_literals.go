@@ -27,6 +27,8 @@ var literals = []literal{
 	{lazy.New(`v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?`), []string{`semver("$")`, `"$"`}, "is not a version in CEL"},
 	{lazy.New(`\d+(?:\.\d+)?(?:[KMGTPE]i|[mkMGTPE])`), []string{`quantity("$")`, `duration("$")`, `"$"`}, "is not a quantity in CEL"},
 	{lazy.New(`(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+`), []string{`duration("$")`, `"$"`}, "is not a duration in CEL"},
+	{lazy.New(`\d+(?:\.\d+)?%`), []string{`"$"`}, "is not a number in CEL"},
+	{lazy.New(`[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+/[\w.-]*\w`), []string{`"$"`}, "is not a string in CEL"},
 	{lazy.New(`\d[\d_]*_\d+`), []string{"$"}, "is not a number in CEL: write it without _"},
 }
 
@@ -209,7 +211,7 @@ func (f *fault) quoteHint() string {
 }
 
 // slashPattern matches a pattern between slashes as the argument of matches.
-var slashPattern = lazy.New(`matches\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
+var slashPattern = lazy.New(`(?:match|matches|test)\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
 // quoteEdits replaces the quotes of other languages by CEL's quotes.
 func (m *fixer) quoteEdits() (all [][]Edit) {
@@ -223,6 +225,12 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 		}
 	}
 	all = append(all, plain)
+	for i := 1; i+1 < len(m.tokens); i++ { // ''a'', as YAML escapes quotes
+		before, after := m.tokens[i-1], m.tokens[i+1]
+		if (before.Text == "''" || before.Text == `""`) && after.Text == before.Text && before.End == m.tokens[i].Start && after.Start == m.tokens[i].End {
+			all = append(all, []Edit{{before.Start, before.Start + 1, ""}, {after.Start, after.Start + 1, ""}})
+		}
+	}
 	text := string(m.src)
 	if at := slashPattern.FindStringSubmatchIndex(text); at != nil {
 		start, pattern := len([]rune(text[:at[2]])), text[at[4]:at[5]]

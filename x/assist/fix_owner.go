@@ -163,6 +163,9 @@ func (m *fixer) comparedWith(i int) (other referent, ok bool) {
 		first, last = i+2, m.operandEnd(i+2)
 	case m.at(i-1) == "(" && m.at(i+1) == ")" && slices.Contains(ofTexts, m.at(i-2)) && m.at(i-3) == ".":
 		return referent{}, true
+	case m.at(i+1) == "in" && i+2 < len(m.tokens): // a key of a map
+		other = m.referentOf(m.tokenSpan(i+2, m.operandEnd(i+2)))
+		return referent{}, other.decl != nil && other.decl.Kind == types.Map
 	case m.at(i-1) == "[" || m.at(i-1) == ",":
 		open := i - 1
 		for ; open > 0 && m.at(open) != "["; open-- {

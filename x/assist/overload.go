@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -59,19 +60,25 @@ func (f *fault) overload(text string) string {
 
 func (f *fault) binary(name string, types []string, left string) string {
 	a, b := kindOf(types[0]), kindOf(types[1])
+	for _, index := range f.indexes() {
+		if index == left || index == f.operandFrom(f.token+1, "x") {
+			return fmt.Sprintf(countsItems, index)
+		}
+	}
 	switch name {
 	case "_==_", "_!=_":
+		if next := f.at(f.operandEnd(f.token+1) + 1); (a == kindBool) != (b == kindBool) && (next == "==" || next == "!=" || f.chained()) {
+			return "a == b == c is read from the left: write a == (b == c)"
+		}
+		if words := f.testCompared(left, a); words != "" {
+			return words
+		}
 		return f.equality(a, b, left)
 	case "_<_", "_<=_", "_>_", "_>=_":
-		op := f.at(f.token)
-		switch field, tested := strings.CutPrefix(left, "has("); {
-		case tested && a == kindBool:
-			field = strings.TrimSuffix(field, ")")
-			return fmt.Sprintf("has() is true or false: compare the field itself, has(%s) && %s %s …", field, field, op)
-		case a == kindBool && comparisons[f.at(f.operandFirst(f.token-1)-1)]:
+		if op := f.at(f.token); a == kindBool && f.chained() {
 			return fmt.Sprintf("comparisons do not chain: use 1 %s x && x %s 5", op, op)
 		}
-		return together(a, b, left)
+		return cmp.Or(f.testCompared(left, a), together(a, b, left))
 	case "_&&_", "_||_":
 		if i := f.token + 1; i < len(f.tokens) && isLiteral(f.tokens[i]) && notBool(a, b) == b {
 			return f.as(NotACondition, noAlternative(f.at(f.token), f.at(i)))
@@ -90,6 +97,21 @@ func (f *fault) binary(name string, types []string, left string) string {
 	}
 	return ""
 }
+
+// testCompared returns a hint for the comparison of a has(), whose text is left, with a value.
+func (f *fault) testCompared(left string, a kind) string {
+	field, ok := strings.CutPrefix(strings.TrimSuffix(left, ")"), "has(")
+	if !ok || a != kindBool {
+		return ""
+	}
+	return fmt.Sprintf("has() is true or false: compare the field itself, has(%s) && %s %s …", field, field, f.at(f.token))
+}
+
+// countsItems is the hint for the first of two variables of a macro.
+const countsItems = "%s counts the items: of two variables of a macro, the second is the item"
+
+// chained reports whether the operand before the error is compared too.
+func (f *fault) chained() bool { return comparisons[f.at(f.operandFirst(f.token-1)-1)] }
 
 func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.Number }
 
@@ -204,6 +226,8 @@ func sum(a, b kind, left string) string {
 	switch {
 	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):
 		return "+ joins strings only with strings: convert the other value with string(…), or write '… %s …'.format([…])"
+	case a == kindBool || b == kindBool:
+		return "conditions are not numbers: write (a ? 1 : 0) + (b ? 1 : 0), or [a, b].filter(x, x).size()"
 	case (a == kindList) != (b == kindList):
 		return "+ joins lists only with lists: put the element in [ ]"
 	}
@@ -236,7 +260,10 @@ func asCondition(k kind, text string) string {
 	default:
 		return ""
 	}
-	if strings.Contains(text, ".") {
+	switch {
+	case strings.ContainsAny(text, `'"`):
+		return string(k) + " is not a condition"
+	case strings.Contains(text, "."):
 		return fmt.Sprintf("%s is not a condition: use has(%s) if it must be present, or %s", k, text, test)
 	}
 	return fmt.Sprintf("%s is not a condition: use %s", k, test)
@@ -252,6 +279,10 @@ func (f *fault) membership(types []string, left string) string {
 		return fmt.Sprintf("in works on lists and maps; for an object, use has(%s.name)", right)
 	case in == kindOptional:
 		return "an optional is not a list: end with .orValue([])"
+	case in == kindCIDR:
+		return fmt.Sprintf("in works on lists and maps; for a CIDR, use %s.containsIP(%s)", f.operandFrom(f.token+1, "cidr(…)"), left)
+	case in == kindList && kindOf(types[0]) == kindList:
+		return fmt.Sprintf("in looks for one value; for each item of a list, use %s.all(e, e in [1, 2])", left)
 	case in == kindList:
 		return together(kindOf(types[0]), kindOf(within(types[1])), left)
 	}
@@ -288,6 +319,10 @@ func function(name string, types []string) string {
 		return fmt.Sprintf("%s is a method: use text.%s(…)", name, name)
 	case len(types) == 1 && slices.Contains(slices.Collect(maps.Values(constructors)), name):
 		return fmt.Sprintf("%s takes a string: %s(string(…)), or write the value in quotes", name, name)
+	case len(types) == 1 && first == kindList:
+		return fmt.Sprintf("%s takes one value: for each item of the list, use list.all(e, %s(e))", name, name)
+	case makers[name] != "":
+		return fmt.Sprintf("%s is a method: use %s(text).%s(…)", name, makers[name], name)
 	}
 	return ""
 }
@@ -298,13 +333,13 @@ var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf"
 // ofTexts holds methods that only strings have.
 var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
 
-// ofURLs holds methods that only URLs have.
-var ofURLs = []string{"getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery"}
-
 // method returns a hint for a method called on the wrong type or with the wrong arguments.
 func (f *fault) method(name, target, args string) string {
 	on := kindOf(target)
 	receiver := f.receiverOf(name, "x")
+	if args == "" && slices.Contains(f.known(), name) {
+		return fmt.Sprintf("%s is a function: use %s(%s)", name, name, receiver)
+	}
 	if on == kindOptional {
 		f.code = OptionalValue
 	}
@@ -317,6 +352,8 @@ func (f *fault) method(name, target, args string) string {
 		return fmt.Sprintf("contains is a method of strings: use 'a' in %s", receiver)
 	case on == kindCIDR && name == "contains":
 		return "use containsIP for an IP address, or containsCIDR for a CIDR"
+	case on == kindCIDR && makers[name] == "ip":
+		return fmt.Sprintf("%s is a method of IP addresses: use .ip().%s()", name, name)
 	case on == kindCIDR:
 		return name + " takes a string, or what ip(…) or cidr(…) makes of one"
 	case on.byMethod():
@@ -327,8 +364,8 @@ func (f *fault) method(name, target, args string) string {
 		return fmt.Sprintf("%s takes one string: join two calls with || or &&", name)
 	case on == kindString && slices.Contains(ofTexts, name) && kindOf(args) == kindList:
 		return fmt.Sprintf("%s takes one string: use ['a', 'b'].exists(e, %s.%s(e))", name, receiver, name)
-	case on == kindString && slices.Contains(ofURLs, name):
-		return fmt.Sprintf("%s is a method of URLs: use url(%s).%s()", name, receiver, name)
+	case on == kindString && makers[name] != "":
+		return fmt.Sprintf("%s is a method of %s: use %s(%s).%s(%s)", name, makersOf[makers[name]], makers[name], receiver, name, map[bool]string{true: "…"}[args != ""])
 	case on != kindString && slices.Contains(ofTexts, name):
 		return fmt.Sprintf("%s is a method of strings: convert with string(%s)", name, receiver)
 	}
@@ -354,8 +391,10 @@ func (f *fault) expected(text string) string {
 	if open := f.bracket(f.token); kindOf(want) == kindBool && f.at(open) == "(" && (f.at(open-1) == "==" || f.at(open-1) == "!=") {
 		return f.as(NotACondition, "compare with a list of values: x in ['a', 'b'], or !(x in ['a', 'b'])")
 	}
-	if i := f.token; i > 0 && i < len(f.tokens) && kindOf(want) == kindBool && isLiteral(f.tokens[i]) && (f.at(i-1) == "||" || f.at(i-1) == "&&") {
-		return f.as(NotACondition, noAlternative(f.at(i-1), f.at(i)))
+	for _, i := range []int{f.token - 1, f.token + 1} {
+		if op := f.at(i); f.token < len(f.tokens) && kindOf(want) == kindBool && isLiteral(f.tokens[f.token]) && (op == "||" || op == "&&") {
+			return f.as(NotACondition, noAlternative(op, f.at(f.token)))
+		}
 	}
 	if kindOf(want) == kindBool {
 		return f.as(NotACondition, asCondition(kindOf(found), f.around()))

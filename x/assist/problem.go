@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -123,7 +124,7 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 			out.Code = OptionalValue
 		}
 		of := kindOf(x.Type().String())
-		out.Words = asCondition(of, "x")
+		out.Words = asCondition(of, cmp.Or(dotted(x.AST().NativeRep().Expr()), "x"))
 		f := &fault{src: []rune(x.Source()), context: p}
 		m := &fixer{fault: f, nodes: x.AST().NativeRep().Expr(), source: lex.NewSource(x.Source(), x.AST())}
 		changes = m.conditions(all, m.nodes, of)
@@ -170,6 +171,12 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 	out := Problem{Message: bad.Summary(), Advice: f.advise(bad.Summary())}
 	out.Start, out.End = f.extent()
 	out.Fixes = p.fixes(bad, f, out.Advice)
+	isWritten := func(name string) bool {
+		return len(out.Fixes[0].Edits) > 0 && strings.Contains(Apply(bad.Rule, out.Fixes[0].Edits), strings.TrimSuffix(name, "()"))
+	}
+	if len(out.Fixes) > 0 && !out.Fixes[0].Partial && !slices.ContainsFunc(out.Names, isWritten) {
+		out.Names = nil // the fix reads the name in another way
+	}
 	if out.Words == "" && len(out.Names) == 0 && len(out.Fixes) > 0 && !out.Fixes[0].Partial {
 		out.Words = out.Fixes[0].Title
 	}
