@@ -142,7 +142,7 @@ func (m *fixer) continues(all, one ast.Expr) bool {
 		return false
 	}
 	for _, other := range all.AsCall().Args() {
-		if other == one || !isCall(other, one.AsCall().FunctionName()) {
+		if other == one || !isCall(other, one.AsCall().FunctionName()) || isCall(other.AsCall().Args()[0], operators.LogicalNot) {
 			continue
 		}
 		for i, arg := range other.AsCall().Args() {

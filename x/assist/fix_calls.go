@@ -52,7 +52,14 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
 		return [][]Edit{replace(whole, m.ofEach(m.textOf(on[1].Span), ".exists", text+"."+name+"($)"))}
 	case of.kind == kindCIDR && name == "contains":
+		if m.holds(on[1].e, ofCIDRs...) {
+			return [][]Edit{{{of.End, on[1].Start, ".containsCIDR("}}}
+		}
 		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
+	case name == "matches" && len(on) == 3 && isText(on[1].e) && isText(on[2].e): // flags
+		pattern, flags := m.textOf(on[1].Span), strings.Trim(m.textOf(on[2].Span), `'"`)
+		quote := strings.IndexAny(pattern, `'"`) + 1
+		return [][]Edit{replace(arguments, pattern[:quote]+"(?"+flags+")"+pattern[quote:])}
 	case of.kind == kindCIDR && makers[name] == "ip":
 		return [][]Edit{wrap(of.Span, "", ".ip()")}
 	case len(on) == 2 && of.kind.byMethod():
@@ -170,6 +177,13 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 		return whole(m.ofEach(of, ".filter", "$") + ".size()")
 	case name == "count" && len(args) == 1:
 		return whole(m.ofEach(of, ".filter", "$ == "+args[0]) + ".size()")
+	case name == "count" && len(args) == 2:
+		return whole(of + ".filter(" + args[0] + ", " + args[1] + ").size()")
+	case name == "isIn" && len(args) > 1:
+		return whole(of + " in [" + strings.Join(args, ", ") + "]")
+	case strings.Contains(of, ".") && len(args) == 1 && slices.Contains([]string{"default", "getOrDefault", "orElse"}, name):
+		dot := strings.LastIndexByte(of, '.')
+		return whole(of[:dot] + ".?" + of[dot+1:] + ".orValue(" + args[0] + ")")
 	case (name == "none" || name == "noneMatch") && len(args) == 2:
 		return whole("!" + of + ".exists(" + args[0] + ", " + args[1] + ")")
 	case name == "containsAll" && len(args) == 1:

@@ -252,7 +252,7 @@ func (m *fixer) closing(i int) int {
 }
 
 // dots matches a range such as 1..5 or [1...5].
-var dots = lazy.New(`^\s*\[?\s*(-?\d+)\s*(?:\.{2,3}=?|\s+to\s+)\s*(-?\d+)\s*\]?`)
+var dots = lazy.New(`^\s*[\[(]?\s*(-?\d+)\s*(?:\.{2,3}=?|:|\s+to\s+)\s*(-?\d+)\s*[\])]?`)
 
 // rangeEdit rewrites a range after the in at token i as two comparisons.
 func (m *fixer) rangeEdit(i int) []Edit {

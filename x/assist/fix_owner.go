@@ -146,7 +146,7 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 		return nil, false
 	case renamed[m.at(i)] == "null":
 		return nil, false
-	case other.decl != nil && other.decl.Kind != types.String, len(m.owners(i)) > 0:
+	case other.decl != nil && other.decl.Kind != types.String && other.decl.Kind != types.IntOrString, len(m.owners(i)) > 0:
 		return nil, false
 	}
 	return edits, false
@@ -208,7 +208,7 @@ func (m *fixer) presenceOf(e ast.Expr, text string) (test string, known bool) {
 	if len(v.path) == 0 || v.expr(e.AsSelect().Operand()).decl == nil || v.always(e.AsSelect()) {
 		return "", true
 	}
-	test = "has(" + text + ")"
+	test = "has(" + strings.TrimPrefix(text, "!!") + ")"
 	if !strings.Contains(string(m.src), test) {
 		return test, true
 	}

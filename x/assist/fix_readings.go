@@ -20,6 +20,17 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 		return nil, true // the item is meant
 	case equal && (a.kind == kindBool) != (b.kind == kindBool) && len(m.chainedEquality(a, b)) > 0:
 		return m.chainedEquality(a, b), true
+	case equal && isCall(a.e, operators.LogicalNot) && b.kind != kindBool: // !x == y is !(x == y)
+		return [][]Edit{{{a.Start + 1, a.Start + 1, "("}, {b.End, b.End, ")"}}}, true
+	case equal && b.e.Kind() == ast.ListKind && a.kind != kindList: // x == [1, 2] is x in [1, 2]
+		in := map[string][2]string{operators.Equals: {"", ""}, operators.NotEquals: {"!(", ")"}}[name]
+		return [][]Edit{replace(whole, in[0]+left+" in "+right+in[1])}, true
+	case compared && b.kind == kindInt && a.e.Kind() == ast.SelectKind && renamedOr(a.e.AsSelect().FieldName()) == "size": // of a map
+		return [][]Edit{wrap(a.Span, "", "()")}, true
+	case compared && !equal && a.kind == kindString && b.kind == kindInt && isLiteralValue(b.e) && durationNames.MatchString(left):
+		return [][]Edit{append(wrap(a.Span, "duration(", ")"), replace(b.Span, "duration('"+right+"s')")...)}, true
+	case name == operators.In && b.kind == kindList && kindOf(within(b.typ)) == kindObject && m.holdsNames(b.e):
+		return [][]Edit{replace(whole, m.ofEach(right, ".exists", "$.name == "+left))}, true
 	case compared && isTest(a.e): // has(x) > 0 is has(x) && x > 0
 		return [][]Edit{wrap(a.Span, "", " && "+m.tested(a.Span))}, false
 	case equal && a.kind == kindType && isText(b.e): // type(x) == 'int'
@@ -32,9 +43,9 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 		return [][]Edit{replace(b.Span, map[string]string{"1": "true", "0": "false"}[right])}, true
 	case name == operators.In && a.kind == kindList && b.kind == kindList: // each must be one of them
 		return [][]Edit{replace(whole, m.ofEach(left, ".all", "$ in "+right))}, true
-	case name == operators.In && b.kind == kindCIDR && a.kind == kindCIDR:
+	case name == operators.In && b.kind == kindCIDR && (a.kind == kindCIDR || m.holds(a.e, ofCIDRs...)):
 		return [][]Edit{replace(whole, right+".containsCIDR("+left+")")}, true
-	case name == operators.In && b.kind == kindCIDR && m.holds(a.e, "ip", "addr"):
+	case name == operators.In && b.kind == kindCIDR:
 		return [][]Edit{replace(whole, right+".containsIP("+left+")")}, true
 	case name == operators.In && constructors[a.kind] != "" && b.e.Kind() == ast.ListKind:
 		return [][]Edit{m.eachMade(b.e, a.kind)}, true
@@ -45,16 +56,17 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 	case name == operators.Add && a.kind == kindInt && b.kind == kindBool:
 		return [][]Edit{asNumber(b.Span)}, true
 	case compared && b.kind == kindInt: // size(x == 0) is size(x) == 0
-		all = m.outOfSize(a, b)
+		path := pathTo(m.nodes, func(e ast.Expr) bool { return e.ID() == b.e.ID() })
+		return m.outOfSize(path[max(0, len(path)-3)]), false
 	}
-	return all, false
+	return nil, false
 }
 
 // chainedEquality puts brackets around the last two of three operands, because a == b == c is read from the left.
 func (m *fixer) chainedEquality(a, b operandPart) [][]Edit {
 	if isComparison(a.e) {
 		middle, _ := m.span(a.e.AsCall().Args()[1])
-		return [][]Edit{{{middle.Start, middle.Start, "("}, {b.End, b.End, ")"}}}
+		return append(m.unchain(a), []Edit{{middle.Start, middle.Start, "("}, {b.End, b.End, ")"}})
 	}
 	path := pathTo(m.nodes, func(e ast.Expr) bool { return e.ID() == b.e.ID() })
 	if len(path) < 3 || !isComparison(path[len(path)-3]) || path[len(path)-3].AsCall().Args()[0] != path[len(path)-2] {
@@ -66,6 +78,9 @@ func (m *fixer) chainedEquality(a, b operandPart) [][]Edit {
 	}
 	return [][]Edit{{{b.Start, b.Start, "("}, {last.End, last.End, ")"}}}
 }
+
+// ofCIDRs are parts of the names of fields that hold CIDRs.
+var ofCIDRs = []string{"cidr", "subnet", "network", "range", "block", "except"}
 
 // tested returns the field of a has().
 func (m *fixer) tested(s Span) string {
@@ -116,16 +131,25 @@ func (m *fixer) eachMade(list ast.Expr, k kind) (edits []Edit) {
 	return edits
 }
 
-// outOfSize moves a comparison out of the brackets of size().
-func (m *fixer) outOfSize(a, b operandPart) [][]Edit {
-	isAround := func(e ast.Expr) bool {
-		if !isCall(e, "size") || len(e.AsCall().Args()) != 1 || !isComparison(e.AsCall().Args()[0]) {
-			return false
-		}
-		return e.AsCall().Args()[0].AsCall().Args()[1].ID() == b.e.ID()
+// outOfSize moves a comparison out of the brackets of a call: size(x == 0) is size(x) == 0.
+func (m *fixer) outOfSize(call ast.Expr) [][]Edit {
+	if !isCall(call, "size") || len(call.AsCall().Args()) != 1 || !isComparison(call.AsCall().Args()[0]) {
+		return nil
 	}
-	if pathTo(m.nodes, isAround) == nil || b.End >= len(m.src) || m.src[b.End] != ')' {
+	args := call.AsCall().Args()[0].AsCall().Args()
+	a, ok := m.span(args[0])
+	b, ok2 := m.span(args[1])
+	if !ok || !ok2 || b.End >= len(m.src) || m.src[b.End] != ')' {
 		return nil
 	}
 	return [][]Edit{{{a.End, a.End, ")"}, {b.End, b.End + 1, ""}}}
 }
+
+// holdsNames reports whether the items of a list have a name.
+func (m *fixer) holdsNames(list ast.Expr) bool {
+	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == list.ID() })
+	items := v.expr(list).elements()
+	return items.decl != nil && items.decl.Fields["name"] != nil && items.decl.Fields["name"].Decl.Kind == types.String
+}
+
+func isLiteralValue(e ast.Expr) bool { return e.Kind() == ast.LiteralKind }

@@ -13,7 +13,7 @@ import (
 var celOperators = map[string]string{
 	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
 	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
-	"AND": "&&", "OR": "||", "XOR": "!=",
+	"AND": "&&", "OR": "||", "XOR": "!=", "IN": "in",
 }
 
 // syntaxEdits returns edits for expressions that do not parse.
@@ -49,7 +49,7 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 func (m *fixer) shapeEdits() (all [][]Edit) {
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
 		if i >= 0 && i < len(m.tokens) {
-			all = append(all, m.infix(i), m.inParentheses(i), m.listEdit(i), m.stringParts(i), m.ofAll(i))
+			all = append(all, m.infix(i), m.inParentheses(i), m.listEdit(i), m.stringParts(i), m.ofAll(i), m.eitherPresent(i))
 		}
 	}
 	return append(all, m.literalEdits()...)
@@ -230,12 +230,23 @@ func (m *fixer) tokenEdit(i int) []Edit {
 		return []Edit{{m.tokens[i-1].End, t.Start, "("}, {end, end, ")"}}
 	case comparisons[t.Text] && (m.at(i-1) == "||" || m.at(i-1) == "&&") && comparisons[m.at(i-3)] && m.operandFirst(i-4) >= 0: // a == 1 || == 2
 		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-4), i-4)+" ", "")
+	case comparisons[t.Text] && (m.at(i-1) == "||" || m.at(i-1) == "&&") && i > 2 && m.isName(i-2): // 1 <= a && <= 2
+		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-2), i-2)+" ", "")
 	case t.Kind == lex.Number && m.at(i-1) == ".":
 		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
 	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:
 		return replace(m.tokenSpan(i, i+1), "["+m.at(i+1)+"]")
 	}
 	return nil
+}
+
+// eitherPresent rewrites a xor b for two fields, where xor is token i, with tests of presence.
+func (m *fixer) eitherPresent(i int) []Edit {
+	from, to := m.operandFirst(i-1), m.operandEnd(i+1)
+	if from < 0 || !isExclusive(m.tokens[i]) || to >= len(m.tokens) || to <= i {
+		return nil
+	}
+	return replace(m.tokenSpan(from, to), "has("+m.part(from, i-1)+") != has("+m.part(i+1, to)+")")
 }
 
 // ofAll rewrites a condition on each item of a list, such as list[*].a > 0, list[].a > 0, or list.*.a > 0, near token i.

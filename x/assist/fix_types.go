@@ -42,6 +42,9 @@ func (m *fixer) typeEdits() [][]Edit {
 		case at.Kind() == ast.LiteralKind && len(path) > 1 && kindOf(want) == kindBool:
 			return append(m.alternativeIn(path[len(path)-2], operandPart{Span: s, e: at}), m.alternativeTexts(path)...)
 		case kindOf(want) == kindBool:
+			if moved := m.outOfSize(at); moved != nil {
+				return moved
+			}
 			return m.conditions(s, path[len(path)-1], kindOf(found))
 		default:
 			return m.convert(s, path[len(path)-1], kindOf(found), kindOf(want), want)
@@ -294,7 +297,7 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 		all = append(all, wrap(s, "", ".0"))
 	case from == kindDouble && to == kindInt && literal && strings.HasSuffix(text, ".0"):
 		all = append(all, replace(s, strings.TrimSuffix(text, ".0")))
-	case (from == kindList || from == kindMap) && (to == kindInt || to == kindDouble):
+	case (from == kindList || from == kindMap) && (to == kindInt || to == kindDouble) && e.Kind() != ast.ListKind:
 		call("size")
 	case to == kindString && (from == kindInt || from == kindDouble):
 		call("string")

@@ -1,7 +1,9 @@
 package assist
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -11,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // judge decides whether a corrected expression that compiles is offered. An edit that makes the checker content can
@@ -58,9 +61,17 @@ func (j *judge) soundNode(e ast.Expr) bool {
 	}
 	switch name {
 	case "string", "int", "uint", "double", "bool":
-		return len(args) != 1 || j.kindOf(args[0]) != kindBool && !isCall(args[0], "string") && !isCall(args[0], operators.Divide)
+		if len(args) != 1 || j.kindOf(args[0]) == kindBool || isCall(args[0], "string") || isCall(args[0], operators.Divide) {
+			return len(args) != 1
+		}
+		return name == "string" || j.kindOf(args[0]) != kindString || j.isNumeric(args[0])
+	case "hasValue":
+		return !isCall(e.AsCall().Target(), "optional.of")
 	case operators.Equals, operators.NotEquals:
 		a, b := j.kindOf(args[0]), j.kindOf(args[1])
+		if slices.ContainsFunc(lex.Tokens([]rune(j.was)), isExclusive) && a != kindBool && b != kindBool {
+			return false // that both or none are present is meant
+		}
 		return j.source.Of(args[0]) != j.source.Of(args[1]) && !(a == kindAny && b.isMade()) && !(b == kindAny && a.isMade()) &&
 			(a == kindType) == (b == kindType) && !j.isNeverNull(args[0], b) && !j.isNeverNull(args[1], a)
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
@@ -120,6 +131,26 @@ func (j *judge) differ(conditions []string) bool {
 		seen[text] = true
 	}
 	return true
+}
+
+// isExclusive reports whether a token is the exclusive or of other languages.
+func isExclusive(t lex.Token) bool {
+	return t.Kind != lex.String && (t.Text == "^" || strings.EqualFold(t.Text, "xor"))
+}
+
+// isNumeric reports whether a text can be a number, as far as its schema or name tells.
+func (j *judge) isNumeric(e ast.Expr) bool {
+	of := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == e.ID() }).expr(e)
+	switch {
+	case of.schema == nil || of.decl == nil || of.decl.Kind != types.String || len(of.steps) == 0:
+		return true
+	case of.schema.Pattern != "":
+		form, err := regexp.Compile(of.schema.Pattern)
+		return err != nil || form.MatchString("1") || form.MatchString("10") || form.MatchString("100")
+	case len(of.schema.Enum) > 0:
+		return !slices.ContainsFunc(EnumStrings(of.schema), func(text string) bool { _, err := strconv.ParseFloat(text, 64); return err != nil })
+	}
+	return of.schema.Format == "" && !durationNames.MatchString(of.steps[len(of.steps)-1].Name)
 }
 
 // varies reports whether e depends on a variable. In the shell, an expression without variables is meant.
