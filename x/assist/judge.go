@@ -66,7 +66,8 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		}
 		return name == "string" || j.kindOf(args[0]) != kindString || j.isNumeric(args[0])
 	case "hasValue":
-		return !isCall(e.AsCall().Target(), "optional.of")
+		target := e.AsCall().Target() // of what optional.of() makes, it is constant
+		return target.Kind() != ast.CallKind || !strings.HasPrefix(target.AsCall().FunctionName(), "optional.")
 	case operators.Equals, operators.NotEquals:
 		a, b := j.kindOf(args[0]), j.kindOf(args[1])
 		if slices.ContainsFunc(lex.Tokens([]rune(j.was)), isExclusive) && a != kindBool && b != kindBool {

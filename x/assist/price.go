@@ -1,6 +1,8 @@
 package assist
 
 import (
+	"fmt"
+
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -29,6 +31,17 @@ func (p *Context) Price(x *expr.Expr) Price {
 		out.Total = cost.Mul(out.Total, out.Times)
 	}
 	return out
+}
+
+// costly returns the problem of an expression whose estimate exceeds the limit, or nil. engine/vet finds the bounds that
+// make it fit.
+func (p *Context) costly(x *expr.Expr) *Problem {
+	price := p.Price(x)
+	if price.Total <= price.Limit || p.Part == AnyExpression {
+		return nil
+	}
+	message := fmt.Sprintf("estimate %s, %s of the limit", phrase.Number(price.Total), phrase.Share(price.Total, price.Limit))
+	return &Problem{Kind: Costly, Advice: Advice{Code: OverLimit}, End: len([]rune(x.Source())), Message: message}
 }
 
 // affordable reports whether the API server accepts the estimates of the CRD's rules with x in place of was. If the other
