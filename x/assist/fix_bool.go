@@ -75,7 +75,11 @@ func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
 			continue
 		}
 		s, ok := m.span(call)
-		if !ok || !isCall(path[i], operators.LogicalOr) || call.Kind() != ast.CallKind || !call.AsCall().IsMemberFunction() || !slices.Contains(ofTexts, call.AsCall().FunctionName()) {
+		if !ok || !isCall(path[i], operators.LogicalOr) || call.Kind() != ast.CallKind || !call.AsCall().IsMemberFunction() {
+			return nil
+		}
+		method := call.AsCall().FunctionName()
+		if !slices.Contains(ofTexts, method) {
 			return nil
 		}
 		inner, _ := m.span(path[i])
@@ -86,7 +90,8 @@ func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
 				items = append(items, t.Text)
 			}
 		}
-		return [][]Edit{replace(s, m.ofEach("["+strings.Join(items, ", ")+"]", ".exists", m.textOf(of)+"."+call.AsCall().FunctionName()+"($)"))}
+		list := "[" + strings.Join(items, ", ") + "]"
+		return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+method+"($)"))}
 	}
 	return nil
 }
@@ -162,7 +167,9 @@ func isComparison(e ast.Expr) bool {
 }
 
 // comparing holds the operators that compare.
-var comparing = []string{operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In}
+var comparing = []string{
+	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In,
+}
 
 // conditions returns edits that turn e, a value of kind k, into a condition.
 func (m *fixer) conditions(s Span, e ast.Expr, k kind) [][]Edit {

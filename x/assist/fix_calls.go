@@ -72,7 +72,7 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 	return nil
 }
 
-// ofEach returns a call of a macro on a list with a new variable, which $ stands for in body.
+// ofEach returns a call of a macro on a list with a new variable, written as $ in body.
 func (f *fault) ofEach(list, macro, body string) string {
 	variable := "e"
 	for _, t := range f.tokens {
@@ -170,7 +170,8 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 				args[j] = "has(" + arg + ")"
 			}
 		}
-		return [][]Edit{replace(m.tokenSpan(i, end), m.ofEach("["+strings.Join(args, ", ")+"]", ".filter", "$")+".size() "+counted[name])}
+		list := "[" + strings.Join(args, ", ") + "]"
+		return [][]Edit{replace(m.tokenSpan(i, end), m.ofEach(list, ".filter", "$")+".size() "+counted[name])}
 	case of == "":
 		return nil
 	case name == "count" && len(args) == 1 && args[0] == "true":

@@ -19,10 +19,10 @@ func (m *fixer) conditionEdits() (all [][]Edit) {
 			all = append(all, m.nullTest(i), m.typeTest(i))
 		case "?":
 			all = append(all, m.elseEdit(i))
-		case "iff", "<->", "<=>":
+		case "iff":
 			all = append(all, m.equivalence(i, i))
 		case "<", "<=":
-			if first, last := m.runAt(i); first == i && slices.Contains([]string{"<=>", "<->", "<==>"}, m.textOf(m.tokenSpan(first, last))) {
+			if first, last := m.runAt(i); first == i && operatorHints[m.textOf(m.tokenSpan(first, last))] == equivalent {
 				all = append(all, m.equivalence(first, last))
 			}
 		case "implies", "=>", "->", "==>":

@@ -229,7 +229,8 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 	all = append(all, plain)
 	for i := 1; i+1 < len(m.tokens); i++ { // ''a'', as YAML escapes quotes
 		before, after := m.tokens[i-1], m.tokens[i+1]
-		if (before.Text == "''" || before.Text == `""`) && after.Text == before.Text && before.End == m.tokens[i].Start && after.Start == m.tokens[i].End {
+		adjacent := before.End == m.tokens[i].Start && after.Start == m.tokens[i].End
+		if (before.Text == "''" || before.Text == `""`) && after.Text == before.Text && adjacent {
 			all = append(all, []Edit{{before.Start, before.Start + 1, ""}, {after.Start, after.Start + 1, ""}})
 		}
 	}

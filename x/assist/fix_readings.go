@@ -25,7 +25,7 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 	case equal && b.e.Kind() == ast.ListKind && a.kind != kindList: // x == [1, 2] is x in [1, 2]
 		in := map[string][2]string{operators.Equals: {"", ""}, operators.NotEquals: {"!(", ")"}}[name]
 		return [][]Edit{replace(whole, in[0]+left+" in "+right+in[1])}, true
-	case compared && b.kind == kindInt && a.e.Kind() == ast.SelectKind && renamedOr(a.e.AsSelect().FieldName()) == "size": // of a map
+	case compared && b.kind == kindInt && a.e.Kind() == ast.SelectKind && a.e.AsSelect().FieldName() == "size": // of a map
 		return [][]Edit{wrap(a.Span, "", "()")}, true
 	case compared && !equal && a.kind == kindString && b.kind == kindInt && isLiteralValue(b.e) && durationNames.MatchString(left):
 		return [][]Edit{append(wrap(a.Span, "duration(", ")"), replace(b.Span, "duration('"+right+"s')")...)}, true

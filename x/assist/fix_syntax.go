@@ -55,7 +55,7 @@ func (m *fixer) shapeEdits() (all [][]Edit) {
 	return append(all, m.literalEdits()...)
 }
 
-// listEdit adds what is missing in a list of literals near token i: a comma, or the brackets after in.
+// listEdit adds the missing commas, or the brackets after in, to a list of literals near token i.
 func (m *fixer) listEdit(i int) (edits []Edit) {
 	from := i
 	for from > 0 && (isLiteral(m.tokens[from]) || m.at(from) == ",") {
@@ -72,7 +72,7 @@ func (m *fixer) listEdit(i int) (edits []Edit) {
 		}
 	}
 	if !open {
-		edits = slices.Concat([]Edit{{m.tokens[from+1].Start, m.tokens[from+1].Start, "["}}, edits, []Edit{{m.tokens[end].End, m.tokens[end].End, "]"}})
+		edits = append(edits, wrap(m.tokenSpan(from+1, end), "[", "]")...)
 	}
 	return edits
 }
@@ -155,7 +155,8 @@ func (m *fixer) nullTests() (all []Edit) {
 		i := slices.IndexFunc(m.tokens, func(t lex.Token) bool { return t.End >= e.End })
 		from := m.operandFirst(slices.IndexFunc(m.tokens, func(t lex.Token) bool { return t.Start >= e.Start }) - 1)
 		if not := map[string]string{"==": "!", "!=": ""}; m.at(i+1) == "null" && from >= 0 {
-			e = Edit{m.tokens[from].Start, m.tokens[i+1].End, not[e.Text] + "has(" + strings.TrimSpace(m.textOf(Span{m.tokens[from].Start, e.Start})) + ")"}
+			field := strings.TrimSpace(m.textOf(Span{m.tokens[from].Start, e.Start}))
+			e = Edit{m.tokens[from].Start, m.tokens[i+1].End, not[e.Text] + "has(" + field + ")"}
 		}
 		all = append(all, e)
 	}

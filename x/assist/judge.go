@@ -148,8 +148,9 @@ func (j *judge) isNumeric(e ast.Expr) bool {
 	case of.schema.Pattern != "":
 		form, err := regexp.Compile(of.schema.Pattern)
 		return err != nil || form.MatchString("1") || form.MatchString("10") || form.MatchString("100")
-	case len(of.schema.Enum) > 0:
-		return !slices.ContainsFunc(EnumStrings(of.schema), func(text string) bool { _, err := strconv.ParseFloat(text, 64); return err != nil })
+	case len(EnumStrings(of.schema)) > 0:
+		_, err := strconv.ParseFloat(EnumStrings(of.schema)[0], 64)
+		return err == nil
 	}
 	return of.schema.Format == "" && !durationNames.MatchString(of.steps[len(of.steps)-1].Name)
 }

@@ -160,7 +160,8 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 	}
 	f.names, f.context = p.Names, p
 	if p.Part == MessageExpression && !strings.ContainsAny(bad.Rule, `'"(.`) && len(f.tokens) > 1 {
-		return Problem{Message: bad.Summary(), End: len(f.src), Advice: Advice{Code: Syntax, Words: "a messageExpression is an expression: write a text that is always the same in message"}}
+		const words = "a messageExpression is an expression: write a text that is always the same in message"
+		return Problem{Message: bad.Summary(), End: len(f.src), Advice: Advice{Code: Syntax, Words: words}}
 	}
 	out := Problem{Message: bad.Summary(), Advice: f.advise(bad.Summary())}
 	out.Start, out.End = f.extent()

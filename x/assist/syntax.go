@@ -11,37 +11,38 @@ import (
 
 // operatorHints maps operators of other languages to hints.
 var operatorHints = map[string]string{
-	"=":   "use == to compare; = is not a CEL operator",
-	"===": "use == to compare; === is not a CEL operator",
-	"!==": "use != to compare; !== is not a CEL operator",
-	"<>":  "use != to compare; <> is not a CEL operator",
-	"=<":  "use <=; =< is not a CEL operator",
-	"&":   "use && to join conditions; & is not a CEL operator",
-	"|":   "use || to join conditions; | is not a CEL operator",
-	"^":   "use a != b for an exclusive or of two conditions; ^ is not a CEL operator",
-	"~":   "use text.matches('^[a-z]+$') to match a pattern; ~ is not a CEL operator",
-	"=~":  "use text.matches('^[a-z]+$') to match a pattern; =~ is not a CEL operator",
-	"~=":  "use text.matches('^[a-z]+$') to match a pattern; ~= is not a CEL operator",
-	"!~":  "use !text.matches('^[a-z]+$') to match a pattern; !~ is not a CEL operator",
-	"??":  "use self.?name.orValue('none') for a default value; ?? is not a CEL operator",
-	"?.":  "use .? to select a field that may be absent, not ?.",
-	"**":  "multiply instead; CEL has no ** operator",
-	"++":  "++ is not a CEL operator: expressions cannot change values",
-	"--":  "-- is not a CEL operator: expressions cannot change values",
-	"+=":  "+= is not a CEL operator: expressions cannot change values",
-	"-=":  "-= is not a CEL operator: expressions cannot change values",
-	"<=>": equivalent,
-	"<->": equivalent,
-	"?:":  "use self.?name.orValue('none') for a default value; ?: is not a CEL operator",
-	"->":  "write a comma, or a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
-	"=>":  "write a comma; the first argument of a macro is its variable: list.all(e, e > 0)",
-	":=":  ":= is not a CEL operator: expressions cannot set variables",
-	"$":   "CEL has no $: write self, or a field, without it",
-	";":   "only one expression is allowed: use && to join conditions",
-	"@":   "CEL has no @",
-	"#":   "use // for a comment",
-	"`":   "use ' or \" to quote a string",
-	"\\":  "remove the \\: it is only valid in strings, and a rule can span lines without it",
+	"=":    "use == to compare; = is not a CEL operator",
+	"===":  "use == to compare; === is not a CEL operator",
+	"!==":  "use != to compare; !== is not a CEL operator",
+	"<>":   "use != to compare; <> is not a CEL operator",
+	"=<":   "use <=; =< is not a CEL operator",
+	"&":    "use && to join conditions; & is not a CEL operator",
+	"|":    "use || to join conditions; | is not a CEL operator",
+	"^":    "use a != b for an exclusive or of two conditions; ^ is not a CEL operator",
+	"~":    "use text.matches('^[a-z]+$') to match a pattern; ~ is not a CEL operator",
+	"=~":   "use text.matches('^[a-z]+$') to match a pattern; =~ is not a CEL operator",
+	"~=":   "use text.matches('^[a-z]+$') to match a pattern; ~= is not a CEL operator",
+	"!~":   "use !text.matches('^[a-z]+$') to match a pattern; !~ is not a CEL operator",
+	"??":   "use self.?name.orValue('none') for a default value; ?? is not a CEL operator",
+	"?.":   "use .? to select a field that may be absent, not ?.",
+	"**":   "multiply instead; CEL has no ** operator",
+	"++":   "++ is not a CEL operator: expressions cannot change values",
+	"--":   "-- is not a CEL operator: expressions cannot change values",
+	"+=":   "+= is not a CEL operator: expressions cannot change values",
+	"-=":   "-= is not a CEL operator: expressions cannot change values",
+	"<=>":  equivalent,
+	"<->":  equivalent,
+	"<==>": equivalent,
+	"?:":   "use self.?name.orValue('none') for a default value; ?: is not a CEL operator",
+	"->":   "write a comma, or a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
+	"=>":   "write a comma; the first argument of a macro is its variable: list.all(e, e > 0)",
+	":=":   ":= is not a CEL operator: expressions cannot set variables",
+	"$":    "CEL has no $: write self, or a field, without it",
+	";":    "only one expression is allowed: use && to join conditions",
+	"@":    "CEL has no @",
+	"#":    "use // for a comment",
+	"`":    "use ' or \" to quote a string",
+	"\\":   "remove the \\: it is only valid in strings, and a rule can span lines without it",
 }
 
 // wordHints maps words that are operators or keywords in other languages to hints.
@@ -135,7 +136,8 @@ func (f *fault) syntax() string {
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
 		return "a rule is not a template: leave out the braces"
 	}
-	if before := f.at(f.token - 1); f.at(f.token) == "*" && (before == "[" || before == ".") || f.at(f.token) == "]" && before == "[" {
+	before := f.at(f.token - 1)
+	if star := f.at(f.token) == "*"; before == "[" && (star || f.at(f.token) == "]") || before == "." && star {
 		list := f.operand(f.token-2, "list")
 		return fmt.Sprintf("for each element, use %s.all(e, …), or %s.exists(e, …) for one", list, list)
 	}
