@@ -34,7 +34,7 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 		}
 	case of.kind == kindOptional:
 		return m.convert(of.Span, of.e, of.kind, kindOf(within(of.typ)), within(of.typ))
-	case name == "contains" && len(on) == 2 && (of.kind == kindList || of.kind == kindMap):
+	case name == "contains" && len(on) == 2 && (of.kind == kindList || of.kind == kindMap) && kindOf(within(of.typ)) != kindObject:
 		in := m.textOf(on[1].Span) + " in " + text
 		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
 	case name == "find" && of.kind == kindList && len(on) == 3:

@@ -29,7 +29,7 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 		return [][]Edit{wrap(a.Span, "", "()")}, true
 	case compared && !equal && a.kind == kindString && b.kind == kindInt && isLiteralValue(b.e) && durationNames.MatchString(left):
 		return [][]Edit{append(wrap(a.Span, "duration(", ")"), replace(b.Span, "duration('"+right+"s')")...)}, true
-	case name == operators.In && b.kind == kindList && kindOf(within(b.typ)) == kindObject && m.holdsNames(b.e):
+	case name == operators.In && b.kind == kindList && a.kind == kindString && m.byName(b.e):
 		return [][]Edit{replace(whole, m.ofEach(right, ".exists", "$.name == "+left))}, true
 	case compared && isTest(a.e): // has(x) > 0 is has(x) && x > 0
 		return [][]Edit{wrap(a.Span, "", " && "+m.tested(a.Span))}, false
@@ -145,11 +145,10 @@ func (m *fixer) outOfSize(call ast.Expr) [][]Edit {
 	return [][]Edit{{{a.End, a.End, ")"}, {b.End, b.End + 1, ""}}}
 }
 
-// holdsNames reports whether the items of a list have a name.
-func (m *fixer) holdsNames(list ast.Expr) bool {
-	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == list.ID() })
-	items := v.expr(list).elements()
-	return items.decl != nil && items.decl.Fields["name"] != nil && items.decl.Fields["name"].Decl.Kind == types.String
+// byName reports whether the items of a list are told apart by their names alone.
+func (m *fixer) byName(list ast.Expr) bool {
+	of := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == list.ID() }).expr(list)
+	return of.schema != nil && slices.Equal(of.schema.XListMapKeys, []string{"name"})
 }
 
 func isLiteralValue(e ast.Expr) bool { return e.Kind() == ast.LiteralKind }

@@ -147,7 +147,11 @@ func (j *judge) isNumeric(e ast.Expr) bool {
 		return true
 	case of.schema.Pattern != "":
 		form, err := regexp.Compile(of.schema.Pattern)
-		return err != nil || form.MatchString("1") || form.MatchString("10") || form.MatchString("100")
+		if err != nil {
+			return true
+		}
+		numbers, others := []string{"1", "10", "100"}, []string{"10%", "10s", "1Gi", "a"}
+		return slices.ContainsFunc(numbers, form.MatchString) && !slices.ContainsFunc(others, form.MatchString)
 	case len(EnumStrings(of.schema)) > 0:
 		_, err := strconv.ParseFloat(EnumStrings(of.schema)[0], 64)
 		return err == nil
