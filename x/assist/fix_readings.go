@@ -145,7 +145,7 @@ func (m *fixer) outOfSize(call ast.Expr) [][]Edit {
 	return [][]Edit{{{a.End, a.End, ")"}, {b.End, b.End + 1, ""}}}
 }
 
-// byName reports whether the items of a list are told apart by their names alone.
+// byName reports whether the name of an item is its only key in a list.
 func (m *fixer) byName(list ast.Expr) bool {
 	of := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == list.ID() }).expr(list)
 	return of.schema != nil && slices.Equal(of.schema.XListMapKeys, []string{"name"})

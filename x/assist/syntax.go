@@ -183,7 +183,7 @@ func (f *fault) syntax() string {
 
 // halfChoice reports whether the error is at the end of a conditional that has no value for the other case.
 func (f *fault) halfChoice() bool {
-	if next := f.at(f.token); next != "" && next != ")" && next != ";" {
+	if next := f.at(f.token); next != "" && next != ")" && next != ";" || f.at(f.token-1) == "?" {
 		return false
 	}
 	depth, colon := 0, ""
