@@ -42,6 +42,8 @@ type Context struct {
 	// Roots are variables in addition to self and oldSelf.
 	Roots []celenv.Root
 
+	engine *engine.Engine                   // or nil
+	whole  *apiextensionsv1.JSONSchemaProps // the schema of the version, or nil
 	around around
 	mu     sync.Mutex
 	known  *expr.Compiler
@@ -77,7 +79,7 @@ func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, versi
 	if err != nil {
 		return nil, err
 	}
-	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl, steps)}, nil
+	return &Context{Node: node, Schema: SchemaAt(schema, steps), engine: e, whole: schema, around: newAround(root.Decl, steps)}, nil
 }
 
 // NewBareContext returns the context of an expression without a CRD, which has no self. Only the

@@ -66,6 +66,9 @@ const hasArgument = "has() takes a field: has(self.name); for a map use 'key' in
 // argument returns a hint for the argument of has().
 func (f *fault) argument() string {
 	for i := f.token; i < len(f.tokens) && i < f.token+4; i++ {
+		if f.at(i) == types.OldSelf && f.at(i+1) == ")" {
+			return "a rule that reads oldSelf runs only if there is an old value: leave out has(oldSelf)"
+		}
 		if owners := f.owners(i); f.isBare(i) && len(owners) == 1 {
 			return "has() takes a field of a variable: has(" + owners[0] + "." + f.at(i) + ")"
 		}

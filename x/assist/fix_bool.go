@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
 // asNumber returns edits that make 1 or 0 of a condition.
@@ -65,6 +67,35 @@ func (m *fixer) alternativesIn(comparison ast.Expr) [][]Edit {
 	return [][]Edit{replace(all, text)}
 }
 
+// alternativeTexts rewrites x.startsWith('a' || 'b'), where path leads to the first literal, as a macro on a list.
+func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
+	for i := len(path) - 2; i > 0; i-- {
+		call := path[i-1]
+		if isCall(path[i], operators.LogicalOr) && isCall(call, operators.LogicalOr) {
+			continue
+		}
+		s, ok := m.span(call)
+		if !ok || !isCall(path[i], operators.LogicalOr) || call.Kind() != ast.CallKind || !call.AsCall().IsMemberFunction() {
+			return nil
+		}
+		method := call.AsCall().FunctionName()
+		if !slices.Contains(ofTexts, method) {
+			return nil
+		}
+		inner, _ := m.span(path[i])
+		of, _ := m.span(call.AsCall().Target())
+		var items []string
+		for _, t := range m.tokens {
+			if t.Kind == lex.String && t.Start >= inner.Start && t.End <= inner.End {
+				items = append(items, t.Text)
+			}
+		}
+		list := "[" + strings.Join(items, ", ") + "]"
+		return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+method+"($)"))}
+	}
+	return nil
+}
+
 // notEdits returns edits for the negation of a value that is not a bool. If the negation is compared, the comparison is
 // meant to be negated, because ! binds to the value alone.
 func (m *fixer) notEdits(of operandPart) [][]Edit {
@@ -116,7 +147,7 @@ func (m *fixer) continues(all, one ast.Expr) bool {
 		return false
 	}
 	for _, other := range all.AsCall().Args() {
-		if other == one || !isCall(other, one.AsCall().FunctionName()) {
+		if other == one || !isCall(other, one.AsCall().FunctionName()) || isCall(other.AsCall().Args()[0], operators.LogicalNot) {
 			continue
 		}
 		for i, arg := range other.AsCall().Args() {
@@ -132,8 +163,12 @@ func (m *fixer) continues(all, one ast.Expr) bool {
 
 // isComparison reports whether e is a comparison or a test of membership.
 func isComparison(e ast.Expr) bool {
-	return e.Kind() == ast.CallKind && slices.Contains([]string{operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals,
-		operators.Greater, operators.GreaterEquals, operators.In}, e.AsCall().FunctionName())
+	return e.Kind() == ast.CallKind && slices.Contains(comparing, e.AsCall().FunctionName())
+}
+
+// comparing holds the operators that compare.
+var comparing = []string{
+	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In,
 }
 
 // conditions returns edits that turn e, a value of kind k, into a condition.

@@ -13,10 +13,18 @@ import (
 func (m *fixer) conditionEdits() (all [][]Edit) {
 	for i, t := range m.tokens {
 		switch t.Text {
-		case "if":
+		case "if", "when", "unless":
 			all = append(all, m.ifEdits(i)...)
-		case "is":
-			all = append(all, m.nullTest(i))
+		case "is", "instanceof":
+			all = append(all, m.nullTest(i), m.typeTest(i))
+		case "?":
+			all = append(all, m.elseEdit(i))
+		case "iff":
+			all = append(all, m.equivalence(i, i))
+		case "<", "<=":
+			if first, last := m.runAt(i); first == i && operatorHints[m.textOf(m.tokenSpan(first, last))] == equivalent {
+				all = append(all, m.equivalence(first, last))
+			}
 		case "implies", "=>", "->", "==>":
 			all = append(all, m.implication(i, i))
 		case "=", "==", "-":
@@ -36,17 +44,59 @@ func (m *fixer) conditionEdits() (all [][]Edit) {
 	return all
 }
 
-// nullTest rewrites a is null or a is not null, where is is token i, as a test of presence.
+// nullTest rewrites a is null, a is not null, and the like, where is is token i, as a test of presence.
 func (m *fixer) nullTest(i int) []Edit {
 	end, not := i+1, "!"
 	if m.at(end) == "not" {
 		end, not = end+1, ""
+	} else if m.at(i) == "!=" {
+		not = ""
 	}
 	from := m.operandFirst(i - 1)
-	if m.at(end) != "null" || from < 0 {
+	if renamedOr(m.at(end)) != "null" || from < 0 {
 		return nil
 	}
 	return replace(m.tokenSpan(from, end), not+"has("+m.part(from, i-1)+")")
+}
+
+// typeTest rewrites a is int, where is is token i, as a comparison of types.
+func (m *fixer) typeTest(i int) []Edit {
+	from := m.operandFirst(i - 1)
+	if from < 0 || !slices.Contains(typeNames, m.at(i+1)) {
+		return nil
+	}
+	return replace(m.tokenSpan(from, i+1), "type("+m.part(from, i-1)+") == "+m.at(i+1))
+}
+
+// elseEdit completes a conditional, whose ? is token i, with true: an implication is meant.
+func (m *fixer) elseEdit(i int) []Edit {
+	_, last := m.group(i)
+	colon := m.next(i, ":", ";")
+	switch {
+	case colon < 0:
+		return []Edit{{m.tokens[last].End, m.tokens[last].End, " : true"}}
+	case m.at(colon) == ";":
+		return replace(m.tokenSpan(colon, colon), ":")
+	case colon == last:
+		return []Edit{{m.tokens[colon].End, m.tokens[colon].End, " true"}}
+	}
+	return nil
+}
+
+// equivalence compares the conditions on both sides of the operator from token first to token last.
+func (m *fixer) equivalence(first, last int) []Edit {
+	from, _ := m.group(first)
+	_, to := m.group(last)
+	if from >= first || last >= to {
+		return nil
+	}
+	side := func(first, last int) string {
+		if m.operandFirst(last) == first {
+			return m.part(first, last)
+		}
+		return "(" + m.part(first, last) + ")"
+	}
+	return replace(m.tokenSpan(from, to), side(from, first-1)+" == "+side(last+1, to))
 }
 
 // group returns the range of tokens in the same brackets as token i, without the brackets and other arguments.
@@ -89,49 +139,76 @@ func (m *fixer) part(first, last int) string {
 	return m.textOf(m.tokenSpan(first, last))
 }
 
-// ifEdits rewrites the if at token i as a conditional expression or an implication.
+// ifEdits rewrites the if, when, or unless at token i as a conditional expression or an implication.
 func (m *fixer) ifEdits(i int) (all [][]Edit) {
 	first, last := m.group(i)
+	if m.at(last) == ";" {
+		last--
+	}
+	other := m.next(i, "else")
 	if i > first { // a if c else b
-		if other := m.next(i, "else"); other >= 0 {
-			if a, c, b := m.part(first, i-1), m.part(i+1, other-1), m.part(other+1, last); a != "" && c != "" && b != "" {
-				all = append(all, replace(m.tokenSpan(first, last), c+" ? "+a+" : "+b))
-			}
+		if other < 0 {
+			return [][]Edit{m.choice(m.tokenSpan(first, last), i, i+1, last, m.body(first, i-1), "")}
 		}
+		all = append(all, m.choice(m.tokenSpan(first, last), i, i+1, other-1, m.body(first, i-1), m.body(other+1, last)))
 	}
-	then, other := m.next(i, "then", "{"), 0
-	if then < 0 {
-		return all
-	}
-	condition, yes, no := m.part(i+1, then-1), "", ""
-	end := last
-	if m.at(then) == "{" {
-		closing := m.next(then, "}")
-		if closing < 0 {
+	then := m.next(i, "then", "{", ":")
+	switch {
+	case then >= 0 && m.at(then) != "{" && other < 0:
+		all = append(all, m.choice(m.tokenSpan(i, last), i, i+1, then-1, m.body(then+1, last), ""))
+	case then >= 0 && m.at(then) != "{":
+		all = append(all, m.choice(m.tokenSpan(i, last), i, i+1, then-1, m.body(then+1, other-1), m.body(other+1, last)))
+	case then < 0 && m.at(i+1) == "(" && m.closing(i+1) > 0: // if (c) return a; else return b;
+		if then = m.closing(i + 1); other < 0 {
+			all = append(all, m.choice(m.tokenSpan(i, last), i, i+1, then, m.body(then+1, last), ""))
+		} else {
+			all = append(all, m.choice(m.tokenSpan(i, last), i, i+1, then, m.body(then+1, other-1), m.body(other+1, last)))
+		}
+	case then >= 0:
+		end := m.closing(then)
+		yes, no := m.body(then, end), ""
+		if end < 0 {
 			return all
 		}
-		yes, end = m.part(then+1, closing-1), closing
-		if other = closing + 1; m.at(other) == "else" && m.at(other+1) == "{" {
-			if end = m.next(other+1, "}"); end < 0 {
-				return all
+		if other == end+1 {
+			if end = last; m.at(other+1) == "{" {
+				end = m.closing(other + 1)
 			}
-			no = m.part(other+2, end-1)
-		} else if m.at(other) == "else" {
-			no, end = m.part(other+1, last), last
+			no = m.body(other+1, end)
 		}
-	} else if other = m.next(then, "else"); other >= 0 {
-		yes, no = m.part(then+1, other-1), m.part(other+1, last)
-	} else {
-		yes = m.part(then+1, last)
-	}
-	switch whole := m.tokenSpan(i, end); {
-	case condition == "" || yes == "":
-	case no == "":
-		all = append(all, replace(whole, m.negated(i+1, then-1)+" || "+yes))
-	default:
-		all = append(all, replace(whole, condition+" ? "+yes+" : "+no))
+		all = append(all, m.choice(m.tokenSpan(i, max(i, end)), i, i+1, then-1, yes, no))
 	}
 	return all
+}
+
+// body returns the text of a branch from token first to token last without braces, return, and semicolon.
+func (m *fixer) body(first, last int) string {
+	if m.at(first) == "{" && last == m.closing(first) {
+		first, last = first+1, last-1
+	}
+	if m.at(first) == "return" {
+		first++
+	}
+	if m.at(last) == ";" {
+		last--
+	}
+	return m.part(first, last)
+}
+
+// choice replaces whole by a conditional expression, or by an implication if no is "". The condition is from token first to
+// token last after the word at token i.
+func (m *fixer) choice(whole Span, i, first, last int, yes, no string) []Edit {
+	condition, not := m.part(first, last), ""
+	if condition == "" || yes == "" || m.at(i) == "unless" && no != "" {
+		return nil
+	}
+	switch not = m.negated(first, last); {
+	case no != "":
+		return replace(whole, condition+" ? "+yes+" : "+no)
+	case m.at(i) == "unless":
+		return replace(whole, condition+" || "+yes)
+	}
+	return replace(whole, not+" || "+yes)
 }
 
 func (m *fixer) negated(first, last int) string {
@@ -175,7 +252,7 @@ func (m *fixer) closing(i int) int {
 }
 
 // dots matches a range such as 1..5 or [1...5].
-var dots = lazy.New(`^\s*\[?\s*(-?\d+)\s*(?:\.{2,3}=?|\s+to\s+)\s*(-?\d+)\s*\]?`)
+var dots = lazy.New(`^\s*[\[(]?\s*(-?\d+)\s*(?:\.{2,3}=?|:|\s+to\s+)\s*(-?\d+)\s*[\])]?`)
 
 // rangeEdit rewrites a range after the in at token i as two comparisons.
 func (m *fixer) rangeEdit(i int) []Edit {

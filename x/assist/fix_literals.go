@@ -27,6 +27,8 @@ var literals = []literal{
 	{lazy.New(`v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?`), []string{`semver("$")`, `"$"`}, "is not a version in CEL"},
 	{lazy.New(`\d+(?:\.\d+)?(?:[KMGTPE]i|[mkMGTPE])`), []string{`quantity("$")`, `duration("$")`, `"$"`}, "is not a quantity in CEL"},
 	{lazy.New(`(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+`), []string{`duration("$")`, `"$"`}, "is not a duration in CEL"},
+	{lazy.New(`\d+(?:\.\d+)?%`), []string{`"$"`}, "is not a number in CEL: % is the remainder of a division; write a number, or a text in quotes"},
+	{lazy.New(`[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+/[\w.-]*\w`), []string{`"$"`}, "is not a string in CEL"},
 	{lazy.New(`\d[\d_]*_\d+`), []string{"$"}, "is not a number in CEL: write it without _"},
 }
 
@@ -58,7 +60,7 @@ func (f *fault) unquotedValues() (all []unquoted) {
 			}
 			compared := strings.ContainsAny(f.clause(s), "<>=")
 			for i, form := range forms {
-				if i > 0 && compared && form == `"$"` {
+				if (i > 0 && compared || strings.HasSuffix(u.text, "%") && strings.ContainsAny(f.clause(s), "<>")) && form == `"$"` {
 					continue // text has another order than quantities, and 1024Mi is 1Gi
 				}
 				u.forms = append(u.forms, strings.ReplaceAll(form, "$", normalized(form, u.text)))
@@ -144,7 +146,9 @@ func (m *fixer) literalEdits() (all [][]Edit) {
 	for form := range 3 {
 		var edits []Edit
 		for _, u := range values {
-			edits = append(edits, Edit{u.Start, u.End, u.forms[min(form, len(u.forms)-1)]})
+			if len(u.forms) > 0 {
+				edits = append(edits, Edit{u.Start, u.End, u.forms[min(form, len(u.forms)-1)]})
+			}
 		}
 		all = append(all, edits)
 	}
@@ -209,7 +213,7 @@ func (f *fault) quoteHint() string {
 }
 
 // slashPattern matches a pattern between slashes as the argument of matches.
-var slashPattern = lazy.New(`matches\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
+var slashPattern = lazy.New(`(?:match|matches|test)\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
 // quoteEdits replaces the quotes of other languages by CEL's quotes.
 func (m *fixer) quoteEdits() (all [][]Edit) {
@@ -223,6 +227,13 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 		}
 	}
 	all = append(all, plain)
+	for i := 1; i+1 < len(m.tokens); i++ { // ''a'', as YAML escapes quotes
+		before, after := m.tokens[i-1], m.tokens[i+1]
+		adjacent := before.End == m.tokens[i].Start && after.Start == m.tokens[i].End
+		if (before.Text == "''" || before.Text == `""`) && after.Text == before.Text && adjacent {
+			all = append(all, []Edit{{before.Start, before.Start + 1, ""}, {after.Start, after.Start + 1, ""}})
+		}
+	}
 	text := string(m.src)
 	if at := slashPattern.FindStringSubmatchIndex(text); at != nil {
 		start, pattern := len([]rune(text[:at[2]])), text[at[4]:at[5]]

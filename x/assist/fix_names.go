@@ -38,6 +38,9 @@ func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 	}
 	for _, name := range names {
 		s := m.tokenSpan(i, i)
+		if m.at(i-1) == "." && !m.selected(i) { // .name for self.name
+			s.Start = m.tokens[i-1].Start
+		}
 		if written, ok := types.Unescape(name); ok && written != name && strings.HasPrefix(string(m.src[s.Start:]), written) {
 			s.End = s.Start + len([]rune(written))
 		}
@@ -82,12 +85,14 @@ func (m *fixer) renamedEdits(name string) (all [][]Edit) {
 	s := m.tokenSpan(i, i)
 	switch {
 	case is != "" && m.at(i-1) == "." && call && m.at(i+2) == ")":
-		all = append(all, replace(s, is))
-		if from := m.operandStart(i); from >= 0 { // x.toString() is string(x)
+		if from := m.operandStart(i); from >= 0 && slices.Contains(typeNames, is) { // x.toString() is string(x)
 			all = append(all, []Edit{{m.tokens[from].Start, m.tokens[from].Start, is + "("}, {m.tokens[i-1].Start, m.tokens[i+1].End, ""}})
 		}
+		all = append(all, replace(s, is))
 	case is != "" && m.at(i-1) == "." && !call:
 		all = append(all, replace(s, is+"()"))
+	case is == "null" && (m.at(i-1) == "==" || m.at(i-1) == "!="):
+		all = append(all, replace(s, is), m.nullTest(i-1))
 	case is != "" && (call || m.at(i-1) != "." && slices.Contains(rootNames, is)):
 		all = append(all, replace(s, is))
 	}
@@ -114,10 +119,12 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 			all = append(all, []Edit{{at, at, "("}, {text[0].Start, text[0].End, text[0].Text + ")"}})
 		}
 	}
+	all = append(all, m.foreignCall(i)...)
 	switch name {
 	case "containsKey", "hasKey", "has_key", "hasOwnProperty", "has", "includes":
 		all = append(all, m.keyEdit(i)...)
 		all = append(all, m.hasEdits(i)...)
+		all = append(all, m.presenceEdits()...)
 	case "exists", "print", "println", "assert", "require", "console", "echo", "return":
 		all = append(all, m.bareEdits(i)...)
 	case "equals", "eq":
@@ -174,6 +181,9 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 		return nil
 	}
 	all = m.elsewhereEdits(m.at(i))
+	if from := m.operandStart(i); from >= 0 && m.at(from) == "has" && m.at(i-2) == ")" { // has(x).y is has(x) && x.y
+		all = append(all, wrap(m.tokenSpan(i-2, i-2), "", " && "+m.part(from+2, i-3)))
+	}
 	if m.at(i-1) == "." && m.at(i+1) == "." && (IsLoop(m.at(i+2)) || slices.Contains(ofLists, m.at(i+2))) {
 		all = append(all, replace(m.tokenSpan(i-1, i), ".map(e, e."+m.at(i)+")"))
 	}
@@ -273,8 +283,15 @@ func (m *fixer) opened(i int) int {
 // variableEdit adds the variable to the macro call at token i: the first name in it that is not declared.
 func (m *fixer) variableEdit(i int) [][]Edit {
 	at, end := m.tokens[i+1].End, m.closing(i+1)
+	if end == i+3 && slices.Contains(m.known(), m.at(i+2)) { // list.all(isCIDR)
+		return [][]Edit{replace(m.tokenSpan(i+2, i+2), "e, "+m.at(i+2)+"(e)")}
+	}
+	var fields []string // of the items
+	if i > 0 && m.at(i-1) == "." && m.names != nil {
+		fields = m.names(string(m.src[:m.tokens[i-1].Start]) + "[0].")
+	}
 	for j := i + 2; j < end; j++ {
-		if m.isBare(j) && !slices.Contains(typeNames, m.at(j)) {
+		if m.isBare(j) && !slices.Contains(typeNames, m.at(j)) && (m.at(j+1) == "." || !slices.Contains(fields, m.at(j))) {
 			return [][]Edit{{{at, at, m.at(j) + ", "}}, {{at, at, "e, "}}}
 		}
 	}

@@ -146,7 +146,7 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 		return nil, false
 	case renamed[m.at(i)] == "null":
 		return nil, false
-	case other.decl != nil && other.decl.Kind != types.String, len(m.owners(i)) > 0:
+	case other.decl != nil && other.decl.Kind != types.String && other.decl.Kind != types.IntOrString, len(m.owners(i)) > 0:
 		return nil, false
 	}
 	return edits, false
@@ -163,6 +163,9 @@ func (m *fixer) comparedWith(i int) (other referent, ok bool) {
 		first, last = i+2, m.operandEnd(i+2)
 	case m.at(i-1) == "(" && m.at(i+1) == ")" && slices.Contains(ofTexts, m.at(i-2)) && m.at(i-3) == ".":
 		return referent{}, true
+	case m.at(i+1) == "in" && i+2 < len(m.tokens): // a key of a map
+		other = m.referentOf(m.tokenSpan(i+2, m.operandEnd(i+2)))
+		return referent{}, other.decl != nil && other.decl.Kind == types.Map
 	case m.at(i-1) == "[" || m.at(i-1) == ",":
 		open := i - 1
 		for ; open > 0 && m.at(open) != "["; open-- {
@@ -205,7 +208,7 @@ func (m *fixer) presenceOf(e ast.Expr, text string) (test string, known bool) {
 	if len(v.path) == 0 || v.expr(e.AsSelect().Operand()).decl == nil || v.always(e.AsSelect()) {
 		return "", true
 	}
-	test = "has(" + text + ")"
+	test = "has(" + strings.TrimPrefix(text, "!!") + ")"
 	if !strings.Contains(string(m.src), test) {
 		return test, true
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -12,7 +13,7 @@ import (
 var celOperators = map[string]string{
 	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
 	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
-	"AND": "&&", "OR": "||",
+	"AND": "&&", "OR": "||", "XOR": "!=", "IN": "in",
 }
 
 // syntaxEdits returns edits for expressions that do not parse.
@@ -34,6 +35,7 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		if edit := m.operatorEdit(i); edit != nil {
 			add(edit)
 			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
+			add(m.nullTests())
 		}
 		add(m.tokenEdit(i))
 	}
@@ -47,11 +49,49 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 func (m *fixer) shapeEdits() (all [][]Edit) {
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
 		if i >= 0 && i < len(m.tokens) {
-			all = append(all, m.infix(i), m.inParentheses(i))
+			all = append(all, m.infix(i), m.inParentheses(i), m.listEdit(i), m.stringParts(i), m.ofAll(i), m.eitherPresent(i))
 		}
 	}
 	return append(all, m.literalEdits()...)
 }
+
+// listEdit adds the missing commas, or the brackets after in, to a list of literals near token i.
+func (m *fixer) listEdit(i int) (edits []Edit) {
+	from := i
+	for from > 0 && (isLiteral(m.tokens[from]) || m.at(from) == ",") {
+		from--
+	}
+	open := m.at(from) == "["
+	if from == i || !open && m.at(from) != "in" {
+		return nil
+	}
+	end := from
+	for end+1 < len(m.tokens) && (isLiteral(m.tokens[end+1]) || m.at(end+1) == ",") {
+		if end++; end > from+1 && isLiteral(m.tokens[end]) && isLiteral(m.tokens[end-1]) {
+			edits = append(edits, Edit{m.tokens[end-1].End, m.tokens[end-1].End, ","})
+		}
+	}
+	if !open {
+		edits = append(edits, wrap(m.tokenSpan(from+1, end), "[", "]")...)
+	}
+	return edits
+}
+
+// stringParts rewrites a string with placeholders, such as f"{a}-b" where f is near token i, with format().
+func (m *fixer) stringParts(i int) []Edit {
+	if i+1 >= len(m.tokens) || m.at(i) != "f" || m.tokens[i+1].Kind != lex.String || m.tokens[i].End != m.tokens[i+1].Start {
+		return nil
+	}
+	var args []string
+	text := strings.ReplaceAll(m.at(i+1), "%", "%%")
+	for _, at := range placeholder.FindAllStringIndex(text, -1) {
+		args = append(args, text[at[0]+1:at[1]-1])
+	}
+	format := placeholder.ReplaceAllString(text, "%s")
+	return replace(m.tokenSpan(i, i+1), format+".format(["+strings.Join(args, ", ")+"])")
+}
+
+var placeholder = lazy.New(`\{[^{}]+\}`)
 
 // inParentheses rewrites x in (a, b) or x in {a, b}, where in or the bracket is near token i, with a list.
 func (m *fixer) inParentheses(i int) []Edit {
@@ -105,6 +145,20 @@ func (m *fixer) everywhere(like string) (all []Edit) {
 		if text := m.textOf(s); celOperators[text] != "" && (like == "" || text == like) {
 			all = append(all, Edit{s.Start, s.End, celOperators[text]})
 		}
+	}
+	return all
+}
+
+// nullTests is like everywhere for all operators, with tests of presence for comparisons with null.
+func (m *fixer) nullTests() (all []Edit) {
+	for _, e := range m.everywhere("") {
+		i := slices.IndexFunc(m.tokens, func(t lex.Token) bool { return t.End >= e.End })
+		from := m.operandFirst(slices.IndexFunc(m.tokens, func(t lex.Token) bool { return t.Start >= e.Start }) - 1)
+		if not := map[string]string{"==": "!", "!=": ""}; m.at(i+1) == "null" && from >= 0 {
+			field := strings.TrimSpace(m.textOf(Span{m.tokens[from].Start, e.Start}))
+			e = Edit{m.tokens[from].Start, m.tokens[i+1].End, not[e.Text] + "has(" + field + ")"}
+		}
+		all = append(all, e)
 	}
 	return all
 }
@@ -177,12 +231,8 @@ func (m *fixer) tokenEdit(i int) []Edit {
 		return []Edit{{m.tokens[i-1].End, t.Start, "("}, {end, end, ")"}}
 	case comparisons[t.Text] && (m.at(i-1) == "||" || m.at(i-1) == "&&") && comparisons[m.at(i-3)] && m.operandFirst(i-4) >= 0: // a == 1 || == 2
 		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-4), i-4)+" ", "")
-	case i > 1 && t.Text == "*" && m.at(i-1) == "[" && m.at(i+1) == "]": // list[*].a > 0
-		_, last := m.group(i - 2)
-		if end := m.next(i+1, "&&", "||", "?", ":"); end >= 0 {
-			last = min(last, end-1)
-		}
-		return []Edit{{m.tokens[i-1].Start, m.tokens[i+1].End, ".all(e, e"}, {m.tokens[last].End, m.tokens[last].End, ")"}}
+	case comparisons[t.Text] && (m.at(i-1) == "||" || m.at(i-1) == "&&") && i > 2 && m.isName(i-2): // 1 <= a && <= 2
+		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-2), i-2)+" ", "")
 	case t.Kind == lex.Number && m.at(i-1) == ".":
 		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
 	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:
@@ -191,16 +241,61 @@ func (m *fixer) tokenEdit(i int) []Edit {
 	return nil
 }
 
+// eitherPresent rewrites a xor b for two fields, where xor is token i, with tests of presence.
+func (m *fixer) eitherPresent(i int) []Edit {
+	from, to := m.operandFirst(i-1), m.operandEnd(i+1)
+	if from < 0 || !isExclusive(m.tokens[i]) || to >= len(m.tokens) || to <= i {
+		return nil
+	}
+	return replace(m.tokenSpan(from, to), "has("+m.part(from, i-1)+") != has("+m.part(i+1, to)+")")
+}
+
+// ofAll rewrites a condition on each item of a list, such as list[*].a > 0, list[].a > 0, or list.*.a > 0, near token i.
+func (m *fixer) ofAll(i int) []Edit {
+	first, last := i-1, i
+	switch star := m.at(i) == "*"; {
+	case i < 2:
+		return nil
+	case star && m.at(i-1) == "[" && m.at(i+1) == "]":
+		last = i + 1
+	case star && m.at(i-1) == "." && m.at(i+1) == ".", m.at(i) == "]" && m.at(i-1) == "[":
+	default:
+		return nil
+	}
+	_, end := m.group(first - 1)
+	if at := m.next(last, "&&", "||", "?", ":"); at >= 0 {
+		end = min(end, at-1)
+	}
+	return []Edit{{m.tokens[first].Start, m.tokens[last].End, ".all(e, e"}, {m.tokens[end].End, m.tokens[end].End, ")"}}
+}
+
 // lambda fixes a macro call that introduces its variable with an arrow.
 func (m *fixer) lambda(i int) []Edit {
 	first, last := m.runAt(i)
-	if first > last || first < 3 || !m.isName(first-1) || m.at(first-2) != "(" || !IsLoop(renamedOr(m.at(first-3))) {
-		return nil
+	if first > last {
+		return m.variablesInBrackets(i)
 	}
-	if text := m.textOf(m.tokenSpan(first, last)); text != "=>" && text != "->" {
+	text, open := m.textOf(m.tokenSpan(first, last)), first-2
+	if m.at(first-2) == "," && m.isName(first-3) {
+		open = first - 4
+	}
+	if text != "=>" && text != "->" || open < 1 || !m.isName(first-1) || m.at(open) != "(" || !IsLoop(renamedOr(m.at(open-1))) {
 		return nil
 	}
 	return replace(Span{m.tokens[first-1].End, m.tokens[last].End}, ",")
+}
+
+// variablesInBrackets removes the brackets around the variables of a macro: all((i, v), …).
+func (m *fixer) variablesInBrackets(i int) []Edit {
+	open := m.bracket(i)
+	if end := open + 4; open > 1 && m.at(open-1) == "(" && IsLoop(renamedOr(m.at(open-2))) && m.at(end) == ")" {
+		edits := append(replace(m.tokenSpan(open, open), ""), replace(m.tokenSpan(end, end), "")...)
+		if first, last := m.runAt(end + 1); first <= last {
+			edits[1] = Edit{m.tokens[end].Start, m.tokens[last].End, ","}
+		}
+		return edits
+	}
+	return nil
 }
 
 // infix rewrites an operator between two operands as the method that CEL has for it.
@@ -217,7 +312,7 @@ func (m *fixer) infix(i int) []Edit {
 		method, not = ".matches(", true
 	case "contains", "startsWith", "endsWith":
 		method = "." + m.at(i) + "("
-	case "??":
+	case "??", "?:":
 		method = ".orValue("
 	}
 	left := lex.Operand(m.tokens, first-1)
@@ -255,96 +350,6 @@ func (f *fault) operandEnd(i int) int {
 		}
 	}
 	return i
-}
-
-// maxEnds limits how many positions are tried for a bracket or quote that is missing.
-const maxEnds = 40
-
-// quoteEnds closes a string whose closing quote is missing: after its first word, or at the end of the expression.
-func (m *fixer) quoteEnds() (all [][]Edit) {
-	end := m.end()
-	for _, t := range m.tokens {
-		if t.Kind != lex.String {
-			continue
-		}
-		quote, _ := lex.StringPrefix(m.src, t.Start)
-		q := string(m.src[quote])
-		if strings.HasPrefix(string(m.src[quote:]), q+q+q) {
-			q += q + q
-		}
-		after := quote + len(q)
-		for after < t.End && (lex.LetterOrDigit(m.src[after]) || strings.ContainsRune("-./:", m.src[after])) {
-			after++
-		}
-		if after > quote+len(q) && after < t.End-1 {
-			all = append(all, []Edit{{after, after, q}})
-		}
-		if t.Open && after >= end {
-			all = append(all, []Edit{{end, end, q}})
-		}
-		all = append(all, m.otherQuotes(t))
-		for at := end; t.Open && at > quote+1 && strings.ContainsRune(")]}", m.src[at-1]); at-- {
-			all = append(all, []Edit{{at - 1, at - 1, q}})
-		}
-	}
-	return all
-}
-
-// otherQuotes puts other quotes around a string that contains its own, such as 'it's'.
-func (m *fixer) otherQuotes(t lex.Token) []Edit {
-	quote := map[string]string{"'": `"`, `"`: "'"}[t.Text[:1]]
-	for _, end := range m.tokens {
-		if quote != "" && !t.Open && end.Open && end.Start > t.End && end.Text[:1] == t.Text[:1] {
-			return []Edit{{t.Start, t.Start + 1, quote}, {end.Start, end.Start + 1, quote}}
-		}
-	}
-	return nil
-}
-
-// end returns the position after the last character other than white space.
-func (m *fixer) end() int {
-	end := len(m.src)
-	for end > 0 && strings.ContainsRune(" \n\t", m.src[end-1]) {
-		end--
-	}
-	return end
-}
-
-// closingEdits closes open brackets, or removes closing brackets without a counterpart, wherever that is possible.
-func (m *fixer) closingEdits() (all [][]Edit) {
-	var open []int
-	missing, extra := "", -1
-	for i, t := range m.tokens {
-		switch {
-		case lex.Depth(t) > 0:
-			open = append(open, i)
-		case lex.Depth(t) < 0 && len(open) == 0:
-			extra = i
-		case lex.Depth(t) < 0:
-			open = open[:len(open)-1]
-		}
-	}
-	for _, i := range slices.Backward(open) {
-		missing += map[string]string{"(": ")", "[": "]", "[?": "]", "{": "}"}[m.at(i)]
-	}
-	switch {
-	case extra >= 0 && len(open) == 0:
-		for i, t := range m.tokens[:extra+1] {
-			if t.Text == m.at(extra) && len(all) < maxEnds {
-				all = append(all, replace(m.tokenSpan(i, i), ""))
-			}
-		}
-	case len(missing) == 1:
-		for i := len(m.tokens) - 1; i > open[0] && len(all) < maxEnds; i-- {
-			at := m.tokens[i].End
-			if next := m.at(i + 1); next != "." && next != "(" {
-				all = append(all, []Edit{{at, at, missing}})
-			}
-		}
-	case missing != "":
-		all = append(all, []Edit{{m.end(), m.end(), missing}})
-	}
-	return all
 }
 
 // wrapperEdits removes what templates write around expressions.

@@ -40,8 +40,11 @@ func (m *fixer) typeEdits() [][]Edit {
 		case at.Kind() == ast.LiteralKind && len(path) > 2 && (isCall(path[len(path)-3], operators.Equals) || isCall(path[len(path)-3], operators.NotEquals)):
 			return m.alternativesIn(path[len(path)-3])
 		case at.Kind() == ast.LiteralKind && len(path) > 1 && kindOf(want) == kindBool:
-			return m.alternativeIn(path[len(path)-2], operandPart{Span: s, e: at})
+			return append(m.alternativeIn(path[len(path)-2], operandPart{Span: s, e: at}), m.alternativeTexts(path)...)
 		case kindOf(want) == kindBool:
+			if moved := m.outOfSize(at); moved != nil {
+				return moved
+			}
 			return m.conditions(s, path[len(path)-1], kindOf(found))
 		default:
 			return m.convert(s, path[len(path)-1], kindOf(found), kindOf(want), want)
@@ -108,6 +111,9 @@ func (m *fixer) overloadEdits(call ast.CallExpr, name, signature string) [][]Edi
 func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	whole := Span{a.Start, b.End}
 	left, right := m.textOf(a.Span), m.textOf(b.Span)
+	if edits, only := m.readings(name, a, b); only || len(edits) > 0 {
+		return edits
+	}
 	switch name {
 	case operators.LogicalAnd, operators.LogicalOr:
 		for _, part := range []operandPart{a, b} {
@@ -124,7 +130,7 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		switch {
 		case a.kind == kindList:
 			return [][]Edit{replace(whole, right+" in "+left)}
-		case b.kind == kindString && a.kind == kindString:
+		case b.kind == kindString && a.kind == kindString && b.e.Kind() != ast.LiteralKind:
 			return [][]Edit{replace(whole, right+".contains("+left+")")}
 		case b.kind == kindObject && a.e.Kind() == ast.LiteralKind:
 			if field, err := strconv.Unquote(strings.ReplaceAll(left, "'", `"`)); err == nil {
@@ -167,9 +173,6 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	}
 	if a.kind.byMethod() || b.kind.byMethod() {
 		return m.methodFor(name, a, b)
-	}
-	if name == operators.Add && a.kind == kindBool && b.kind == kindBool {
-		return [][]Edit{slices.Concat(asNumber(a.Span), asNumber(b.Span))}
 	}
 	if name == operators.Add && (a.kind == kindList) != (b.kind == kindList) {
 		part := a
@@ -235,16 +238,20 @@ func (m *fixer) made(of operandPart, k kind) string {
 	return ""
 }
 
-// unchain rewrites 1 < x < 5 as 1 < x && x < 5.
+// unchain rewrites 1 < x < 5 as 1 < x && x < 5, and x > 1 < 5 as x > 1 && x < 5.
 func (m *fixer) unchain(a operandPart) [][]Edit {
 	if a.e.Kind() != ast.CallKind || len(a.e.AsCall().Args()) != 2 {
 		return nil
 	}
-	middle, ok := m.span(a.e.AsCall().Args()[1])
+	repeated := a.e.AsCall().Args()[1]
+	if repeated.Kind() == ast.LiteralKind {
+		repeated = a.e.AsCall().Args()[0]
+	}
+	s, ok := m.span(repeated)
 	if !ok {
 		return nil
 	}
-	return [][]Edit{{{a.End, a.End, " && " + m.textOf(middle)}}}
+	return [][]Edit{wrap(a.Span, "", " && "+m.textOf(s))}
 }
 
 // choiceEdits returns edits for a conditional expression with type errors.
@@ -258,66 +265,6 @@ func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 		}
 	}
 	return append(m.convert(on[2].Span, on[2].e, on[2].kind, on[1].kind, on[1].typ), m.convert(on[1].Span, on[1].e, on[1].kind, on[2].kind, on[2].typ)...)
-}
-
-// methodEdits returns edits for a method called on the wrong type or with the wrong arguments.
-func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
-	of := on[0]
-	switch {
-	case of.kind == kindOptional && name == "orValue" && len(on) == 2:
-		if zero := zeros[kindOf(within(of.typ))]; zero != "" {
-			return [][]Edit{replace(on[1].Span, zero)}
-		}
-	case of.kind == kindOptional:
-		return m.convert(of.Span, of.e, of.kind, kindOf(within(of.typ)), within(of.typ))
-	case name == "contains" && len(on) == 2 && (of.kind == kindList || of.kind == kindMap):
-		whole := Span{of.Start, on[1].End + 1}
-		in := m.textOf(on[1].Span) + " in " + m.textOf(of.Span)
-		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
-	case of.kind == kindInt || of.kind == kindDouble || of.kind == kindBool:
-		return [][]Edit{wrap(of.Span, "string(", ")")}
-	case of.kind == kindString && slices.Contains(ofURLs, name):
-		return [][]Edit{wrap(of.Span, "url(", ")")}
-	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
-		call := m.textOf(Span{of.Start, of.End}) + "." + name + "(e)"
-		return [][]Edit{replace(Span{of.Start, on[1].End + 1}, m.textOf(on[1].Span)+".exists(e, "+call+")")}
-	case of.kind == kindCIDR && name == "contains":
-		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
-	case len(on) == 2 && of.kind.byMethod():
-		if arg := m.made(on[1], of.kind); arg != "" {
-			return [][]Edit{replace(on[1].Span, arg)}
-		}
-	case len(on) == 2:
-		return m.convert(on[1].Span, on[1].e, on[1].kind, kindString, "string")
-	}
-	return nil
-}
-
-// callEdits makes a function that is called like a global one a method of its first argument, or of a
-// list of its arguments.
-func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
-	first, last := on[0], on[len(on)-1]
-	whole := Span{m.tokens[max(m.token-1, 0)].Start, last.End + 1}
-	if slices.Contains(ofLists, name) || slices.Contains(ofTexts, name) {
-		rest := ""
-		if len(on) > 1 {
-			rest = m.textOf(Span{on[1].Start, last.End})
-		}
-		all = append(all, replace(whole, m.textOf(first.Span)+"."+name+"("+rest+")"))
-	}
-	if len(m.tokens) > 0 && m.token > 0 { // matches('a') for self.matches('a')
-		all = append(all, []Edit{{whole.Start, whole.Start, types.Self + "."}})
-	}
-	if slices.Contains(ofLists, name) {
-		all = append(all, replace(whole, "["+m.textOf(Span{first.Start, last.End})+"]."+name+"()"))
-	}
-	switch {
-	case first.kind == kindBool:
-		return append(all, replace(whole, "("+m.textOf(first.Span)+" ? 1 : 0)"))
-	case first.e.Kind() == ast.LiteralKind:
-		all = append(all, wrap(first.Span, "'", "'"))
-	}
-	return append(all, wrap(first.Span, "string(", ")"))
 }
 
 // zeros holds the fallback for absent values in .orValue().
@@ -350,7 +297,7 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 		all = append(all, wrap(s, "", ".0"))
 	case from == kindDouble && to == kindInt && literal && strings.HasSuffix(text, ".0"):
 		all = append(all, replace(s, strings.TrimSuffix(text, ".0")))
-	case (from == kindList || from == kindMap) && (to == kindInt || to == kindDouble):
+	case (from == kindList || from == kindMap) && (to == kindInt || to == kindDouble) && e.Kind() != ast.ListKind:
 		call("size")
 	case to == kindString && (from == kindInt || from == kindDouble):
 		call("string")

@@ -245,6 +245,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 		add(guess, m.selectionEdits()...)
 	case strings.Contains(m.text, "invalid argument to has() macro"):
 		add(sure, m.argumentEdits()...)
+		add(guess, m.presenceEdits()...)
 	case m.text == invalidPattern:
 		add(guess, m.patternEdits()...)
 	}

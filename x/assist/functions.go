@@ -21,8 +21,10 @@ import (
 // new rules may use them. It builds each version's environment once. It is safe for concurrent use.
 // The zero value is ready to use.
 type Functions struct {
-	mu   sync.Mutex
-	envs map[int]*cel.Env
+	mu     sync.Mutex
+	envs   map[int]*cel.Env
+	prices []priced // of the version that pricesOf was last asked for
+	key    pricesKey
 }
 
 // Function describes a function or macro.

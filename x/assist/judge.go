@@ -1,7 +1,9 @@
 package assist
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -11,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // judge decides whether a corrected expression that compiles is offered. An edit that makes the checker content can
@@ -26,8 +29,7 @@ type judge struct {
 // sound reports whether x may be offered as a correction of the expression was.
 func (p *Context) sound(was string, x *expr.Expr) bool {
 	j := &judge{context: p, was: lex.Flat(was), source: lex.NewSource(x.Source(), x.AST()), is: x.AST().NativeRep()}
-	price := p.Price(x)
-	return p.fits(x) && j.keepsTests(was) && j.soundPart(j.is.Expr()) && (p.Part == AnyExpression || price.Total <= price.Limit)
+	return p.fits(x) && j.keepsTests(was) && j.soundPart(j.is.Expr()) && p.affordable(was, x)
 }
 
 func (j *judge) soundPart(e ast.Expr) bool {
@@ -43,6 +45,9 @@ func (j *judge) soundPart(e ast.Expr) bool {
 // soundNode examines a call or macro without its parts.
 func (j *judge) soundNode(e ast.Expr) bool {
 	text := j.source.Of(e)
+	if isComparison(e) && !j.varies(e) {
+		return false
+	}
 	if text == "" || strings.Contains(j.was, text) {
 		return true // the author wrote it
 	}
@@ -56,20 +61,42 @@ func (j *judge) soundNode(e ast.Expr) bool {
 	}
 	switch name {
 	case "string", "int", "uint", "double", "bool":
-		return len(args) != 1 || j.kindOf(args[0]) != kindBool && !isCall(args[0], "string") && !isCall(args[0], operators.Divide)
+		if len(args) != 1 || j.kindOf(args[0]) == kindBool || isCall(args[0], "string") || isCall(args[0], operators.Divide) {
+			return len(args) != 1
+		}
+		return name == "string" || j.kindOf(args[0]) != kindString || j.isNumeric(args[0])
+	case "hasValue":
+		target := e.AsCall().Target() // of what optional.of() makes, it is constant
+		return target.Kind() != ast.CallKind || !strings.HasPrefix(target.AsCall().FunctionName(), "optional.")
 	case operators.Equals, operators.NotEquals:
 		a, b := j.kindOf(args[0]), j.kindOf(args[1])
-		return j.source.Of(args[0]) != j.source.Of(args[1]) && j.varies(e) && !(a == kindAny && b.isMade()) && !(b == kindAny && a.isMade())
+		if slices.ContainsFunc(lex.Tokens([]rune(j.was)), isExclusive) && a != kindBool && b != kindBool {
+			return false // that both or none are present is meant
+		}
+		return j.source.Of(args[0]) != j.source.Of(args[1]) && !(a == kindAny && b.isMade()) && !(b == kindAny && a.isMade()) &&
+			(a == kindType) == (b == kindType) && !j.isNeverNull(args[0], b) && !j.isNeverNull(args[1], a)
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
-		return j.source.Of(args[0]) != j.source.Of(args[1]) && j.varies(e) && !slices.ContainsFunc(args, j.isUnordered)
+		a, b := j.kindOf(args[0]), j.kindOf(args[1])
+		return j.source.Of(args[0]) != j.source.Of(args[1]) && !slices.ContainsFunc(args, j.isUnordered) &&
+			!(a == kindAny && constructors[b] != "") && !(b == kindAny && constructors[a] != "")
 	case operators.Conditional:
 		return j.source.Token(e) != "?" || j.varies(args[0]) && !slices.ContainsFunc(args[1:], func(e ast.Expr) bool { return j.source.Of(e) == j.source.Of(args[0]) })
 	case operators.LogicalAnd, operators.LogicalOr:
 		return j.varies(e) && j.differ(j.joined(e, name))
 	case operators.In:
-		return j.varies(e) && j.source.Of(args[0]) != j.source.Of(args[1])
+		return j.source.Of(args[0]) != j.source.Of(args[1])
 	}
 	return true
+}
+
+// isNeverNull reports whether e, which is compared with a value of kind other, is compared with null, but never null.
+func (j *judge) isNeverNull(e ast.Expr, other kind) bool {
+	if other != kindNull {
+		return false
+	}
+	v := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == e.ID() })
+	of := v.expr(e)
+	return of.schema != nil && !of.schema.Nullable
 }
 
 // isMember reports whether a macro tests whether each element is an element.
@@ -107,9 +134,38 @@ func (j *judge) differ(conditions []string) bool {
 	return true
 }
 
-// varies reports whether e depends on a variable. In the shell, an expression need not.
+// isExclusive reports whether a token is the exclusive or of other languages.
+func isExclusive(t lex.Token) bool {
+	return t.Kind != lex.String && (t.Text == "^" || strings.EqualFold(t.Text, "xor"))
+}
+
+// isNumeric reports whether a text can be a number, as far as its schema or name tells.
+func (j *judge) isNumeric(e ast.Expr) bool {
+	of := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == e.ID() }).expr(e)
+	switch {
+	case of.schema == nil || of.decl == nil || of.decl.Kind != types.String || len(of.steps) == 0:
+		return true
+	case of.schema.Pattern != "":
+		form, err := regexp.Compile(of.schema.Pattern)
+		if err != nil {
+			return true
+		}
+		numbers, others := []string{"1", "10", "100"}, []string{"10%", "10s", "1Gi", "a"}
+		return slices.ContainsFunc(numbers, form.MatchString) && !slices.ContainsFunc(others, form.MatchString)
+	case len(EnumStrings(of.schema)) > 0:
+		_, err := strconv.ParseFloat(EnumStrings(of.schema)[0], 64)
+		return err == nil
+	}
+	return of.schema.Format == "" && !durationNames.MatchString(of.steps[len(of.steps)-1].Name)
+}
+
+// varies reports whether e depends on a variable. In the shell, an expression without variables is meant.
 func (j *judge) varies(e ast.Expr) bool {
-	return j.context.Part == AnyExpression || pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind }) != nil
+	return hasVariable(e) || j.context.Part == AnyExpression && !hasVariable(j.is.Expr())
+}
+
+func hasVariable(e ast.Expr) bool {
+	return pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind }) != nil
 }
 
 // isUnordered reports whether e is a condition, or text made from another value, which has another order.

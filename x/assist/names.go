@@ -36,6 +36,10 @@ var nameHints = map[string]string{
 	"range": "use 1 <= x && x <= 5 for a range",
 	"abs":   noMath, "math": noMath, "pow": noMath, "round": noMath, "floor": noMath, "ceil": noMath, "sqrt": noMath,
 	"print": noOutput, "println": noOutput, "console": noOutput, "echo": noOutput, "assert": "a rule is its condition: leave out assert", "require": "a rule is its condition: leave out require",
+	"find": "use list.exists(e, e > 0), or list.filter(e, e > 0)", "none": "use !list.exists(e, e > 0)",
+	"containsAll": subset, "isSubsetOf": subset, "uniqueBy": unique, "toSet": unique, "set": unique, "get": key,
+	"oneOf": counting, "exactlyOne": counting, "onlyOne": counting, "atMostOne": counting, "atLeastOne": counting, "anyOf": counting,
+	"strings": "functions of strings are methods: use text.startsWith('a')", "isPresent": "use has(self.name)", "isSet": "use has(self.name)",
 	"has": "has is a macro: has(self.name) for a field, 'key' in self.labels for a map", "isset": "use has(self.name)", "present": "use has(self.name)", "exists": "use has(self.name) for a field, or list.exists(e, e > 0)",
 	"lessThan": "use isLessThan", "greaterThan": "use isGreaterThan", "includes": "use text.contains('a'), or 'a' in list for a list",
 	"host": "use getHost()", "hostname": "use getHostname()", "scheme": "use getScheme()", "port": "use getPort()", "seconds": "use getSeconds()", "minutes": "use getMinutes()", "hours": "use getHours()", "year": "use getFullYear()",
@@ -54,6 +58,8 @@ const (
 	immutable     = "compare with the value before the change: self.name == oldSelf.name"
 	noOutput      = "expressions have no output; write the condition alone"
 	clock         = "rules have no clock: the same object must always get the same verdict"
+	subset        = "use a.all(e, e in b)"
+	counting      = "count the conditions that hold: use [has(self.a), has(self.b)].filter(x, x).size() == 1"
 	null          = "use null; to test whether a field is present, use has(self.name)"
 	admissionOnly = "CRD rules can use only self and oldSelf; this variable belongs to admission policies"
 )
@@ -77,7 +83,7 @@ func (f *fault) unknown(name string) Advice {
 	}
 	if f.isBare(i) {
 		if owners := f.owners(i); len(owners) > 0 {
-			return Advice{Names: qualified(owners, name)}
+			return Advice{Names: qualified(owners, strings.TrimPrefix(name, "."))}
 		}
 	}
 	near := f.nearest(name, t.Start)
@@ -208,6 +214,8 @@ func (f *fault) selection(text string) Advice {
 	typ, _, _ := strings.Cut(strings.TrimPrefix(text, "type '"), "' does not support")
 	operand := f.operand(i-2, "x")
 	switch k := kindOf(typ); {
+	case slices.Contains(f.indexes(), operand):
+		return Advice{Words: fmt.Sprintf(countsItems, operand)}
 	case nameHints[name] != "" && f.at(i+1) != "(" && (k != kindList || slices.Contains([]string{sizeOf, empty, unique}, nameHints[name])):
 		return Advice{Words: nameHints[name]}
 	case k == kindList:

@@ -1,8 +1,8 @@
 package assist
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -32,8 +32,7 @@ func (f *fault) overload(text string) string {
 		return f.as(NotACondition, choice(types, f.operand(f.token-1, "x")))
 	case name == "!_":
 		if op := f.at(f.operandEnd(f.token+1) + 1); comparisons[op] {
-			of := f.operandFrom(f.token+1, "x")
-			return f.as(NotACondition, fmt.Sprintf("! negates only %s: write !(%s %s …) to negate the comparison", of, of, op))
+			return f.as(NotACondition, negatesOnly(f.operandFrom(f.token+1, "x"), op))
 		}
 		return f.as(NotACondition, asCondition(kindOf(types[0]), f.operandFrom(f.token+1, "x")))
 	case len(types) != 2:
@@ -59,19 +58,38 @@ func (f *fault) overload(text string) string {
 
 func (f *fault) binary(name string, types []string, left string) string {
 	a, b := kindOf(types[0]), kindOf(types[1])
+	for _, index := range f.indexes() {
+		if index == left || index == f.operandFrom(f.token+1, "x") {
+			return fmt.Sprintf(countsItems, index)
+		}
+	}
 	switch name {
 	case "_==_", "_!=_":
+		if a == kindBool && f.chained() && f.at(f.token) == "!=" {
+			return "comparisons do not chain: use x != 1 && x != 5"
+		}
+		if b == kindList && f.at(f.token+1) == "[" && a != kindList {
+			return f.as(NotACondition, listOfValues)
+		}
+		next := f.at(f.operandEnd(f.token+1) + 1)
+		if chain := next == "==" || next == "!=" || f.chained(); chain && (a == kindBool) != (b == kindBool) {
+			return "a == b == c is read from the left: write a == (b == c)"
+		}
+		if f.at(f.operandFirst(f.token-1)-1) == "!" && a == kindBool && b != kindBool {
+			return negatesOnly(left, f.at(f.token))
+		}
+		if words := f.testCompared(left, a); words != "" {
+			return words
+		}
 		return f.equality(a, b, left)
 	case "_<_", "_<=_", "_>_", "_>=_":
-		op := f.at(f.token)
-		switch field, tested := strings.CutPrefix(left, "has("); {
-		case tested && a == kindBool:
-			field = strings.TrimSuffix(field, ")")
-			return fmt.Sprintf("has() is true or false: compare the field itself, has(%s) && %s %s …", field, field, op)
-		case a == kindBool && comparisons[f.at(f.operandFirst(f.token-1)-1)]:
+		if op := f.at(f.token); a == kindBool && f.chained() {
 			return fmt.Sprintf("comparisons do not chain: use 1 %s x && x %s 5", op, op)
 		}
-		return together(a, b, left)
+		if a == kindString && b == kindInt && durationNames.MatchString(left) {
+			return fmt.Sprintf("a duration has a unit: compare duration(%s) with duration('30s')", left)
+		}
+		return cmp.Or(f.testCompared(left, a), together(a, b, left))
 	case "_&&_", "_||_":
 		if i := f.token + 1; i < len(f.tokens) && isLiteral(f.tokens[i]) && notBool(a, b) == b {
 			return f.as(NotACondition, noAlternative(f.at(f.token), f.at(i)))
@@ -90,6 +108,29 @@ func (f *fault) binary(name string, types []string, left string) string {
 	}
 	return ""
 }
+
+// testCompared returns a hint for the comparison of a has(), whose text is left, with a value.
+func (f *fault) testCompared(left string, a kind) string {
+	field, ok := strings.CutPrefix(strings.TrimSuffix(left, ")"), "has(")
+	if !ok || a != kindBool {
+		return ""
+	}
+	return fmt.Sprintf("has() is true or false: compare the field itself, has(%s) && %s %s …", field, field, f.at(f.token))
+}
+
+// listOfValues is the hint for a value that is compared with several.
+const listOfValues = "compare with a list of values: x in ['a', 'b'], or !(x in ['a', 'b'])"
+
+// negatesOnly returns a hint for ! in front of a comparison.
+func negatesOnly(of, operator string) string {
+	return fmt.Sprintf("! negates only %s: write !(%s %s …) to negate the comparison", of, of, operator)
+}
+
+// countsItems is the hint for the first of two variables of a macro.
+const countsItems = "%s counts the items: of two variables of a macro, the second is the item"
+
+// chained reports whether the operand before the error is compared too.
+func (f *fault) chained() bool { return comparisons[f.at(f.operandFirst(f.token-1)-1)] }
 
 func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.Number }
 
@@ -204,6 +245,8 @@ func sum(a, b kind, left string) string {
 	switch {
 	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):
 		return "+ joins strings only with strings: convert the other value with string(…), or write '… %s …'.format([…])"
+	case a == kindBool || b == kindBool:
+		return "conditions are not numbers: write (a ? 1 : 0) + (b ? 1 : 0), or [a, b].filter(x, x).size()"
 	case (a == kindList) != (b == kindList):
 		return "+ joins lists only with lists: put the element in [ ]"
 	}
@@ -214,6 +257,9 @@ func sum(a, b kind, left string) string {
 func choice(types []string, left string) string {
 	if kindOf(types[0]) != kindBool {
 		return asCondition(kindOf(types[0]), left)
+	}
+	if kindOf(types[1]) == kindObject && kindOf(types[2]) == kindObject {
+		return asCondition(kindObject, "")
 	}
 	return "both values must have the same type: convert one, for example with string(…), or both with dyn(…)"
 }
@@ -236,7 +282,10 @@ func asCondition(k kind, text string) string {
 	default:
 		return ""
 	}
-	if strings.Contains(text, ".") {
+	switch {
+	case strings.ContainsAny(text, `'"`):
+		return string(k) + " is not a condition"
+	case strings.Contains(text, "."):
 		return fmt.Sprintf("%s is not a condition: use has(%s) if it must be present, or %s", k, text, test)
 	}
 	return fmt.Sprintf("%s is not a condition: use %s", k, test)
@@ -252,6 +301,10 @@ func (f *fault) membership(types []string, left string) string {
 		return fmt.Sprintf("in works on lists and maps; for an object, use has(%s.name)", right)
 	case in == kindOptional:
 		return "an optional is not a list: end with .orValue([])"
+	case in == kindCIDR:
+		return fmt.Sprintf("in works on lists and maps; for a CIDR, use %s.containsIP(%s)", f.operandFrom(f.token+1, "cidr(…)"), left)
+	case in == kindList && kindOf(types[0]) == kindList:
+		return fmt.Sprintf("in looks for one value; for each item of a list, use %s.all(e, e in [1, 2])", left)
 	case in == kindList:
 		return together(kindOf(types[0]), kindOf(within(types[1])), left)
 	}
@@ -270,99 +323,6 @@ func indexed(of, by kind, left string) string {
 		return "use .charAt(0) for a character of a string"
 	case of == kindOptional:
 		return "use [?0] on an optional, or end it with .orValue(…) first"
-	}
-	return ""
-}
-
-// function returns a hint for a function that is applied to types it does not accept.
-func function(name string, types []string) string {
-	first := kindOf(types[0])
-	switch {
-	case (name == "int" || name == "uint" || name == "double") && first == kindBool:
-		return name + " takes no condition: write (a ? 1 : 0)"
-	case slices.Contains(ofLists, name) && first == kindList:
-		return fmt.Sprintf("%s is a method: use list.%s()", name, name)
-	case slices.Contains(ofLists, name):
-		return fmt.Sprintf("%s is a method of lists: use [a, b].%s()", name, name)
-	case slices.Contains(ofTexts, name) && first == kindString:
-		return fmt.Sprintf("%s is a method: use text.%s(…)", name, name)
-	case len(types) == 1 && slices.Contains(slices.Collect(maps.Values(constructors)), name):
-		return fmt.Sprintf("%s takes a string: %s(string(…)), or write the value in quotes", name, name)
-	}
-	return ""
-}
-
-// ofLists holds methods that only lists have.
-var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf", "distinct", "sort", "flatten", "reverse", "slice"}
-
-// ofTexts holds methods that only strings have.
-var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
-
-// ofURLs holds methods that only URLs have.
-var ofURLs = []string{"getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery"}
-
-// method returns a hint for a method called on the wrong type or with the wrong arguments.
-func (f *fault) method(name, target, args string) string {
-	on := kindOf(target)
-	receiver := f.receiverOf(name, "x")
-	if on == kindOptional {
-		f.code = OptionalValue
-	}
-	switch {
-	case on == kindOptional && (name == "orValue" || name == "or"):
-		return "the default for an absent value must have its type: " + string(kindOf(within(target)))
-	case on == kindOptional:
-		return "an optional is not a value: end it with .orValue(…) first"
-	case name == "contains" && (on == kindList || on == kindMap):
-		return fmt.Sprintf("contains is a method of strings: use 'a' in %s", receiver)
-	case on == kindCIDR && name == "contains":
-		return "use containsIP for an IP address, or containsCIDR for a CIDR"
-	case on == kindCIDR:
-		return name + " takes a string, or what ip(…) or cidr(…) makes of one"
-	case on.byMethod():
-		return fmt.Sprintf("%s takes %s: convert with %s(…)", name, on, constructors[on])
-	case on == kindList && slices.Contains(ofTexts, name):
-		return fmt.Sprintf("%s is a method of strings: for each item of the list, use %s.all(e, e.%s(…))", name, receiver, name)
-	case on == kindString && slices.Contains(ofTexts, name) && strings.Contains(args, ","):
-		return fmt.Sprintf("%s takes one string: join two calls with || or &&", name)
-	case on == kindString && slices.Contains(ofTexts, name) && kindOf(args) == kindList:
-		return fmt.Sprintf("%s takes one string: use ['a', 'b'].exists(e, %s.%s(e))", name, receiver, name)
-	case on == kindString && slices.Contains(ofURLs, name):
-		return fmt.Sprintf("%s is a method of URLs: use url(%s).%s()", name, receiver, name)
-	case on != kindString && slices.Contains(ofTexts, name):
-		return fmt.Sprintf("%s is a method of strings: convert with string(%s)", name, receiver)
-	}
-	return ""
-}
-
-// receiverOf returns the text of the receiver of the method name, or other if it cannot be quoted.
-func (f *fault) receiverOf(name, other string) string {
-	i := f.tokenOf(name)
-	if i < 2 || f.at(i-1) != "." {
-		return other
-	}
-	return f.operand(i-2, other)
-}
-
-// expected returns a hint for a value whose type is not the expected type.
-func (f *fault) expected(text string) string {
-	want, rest, ok := strings.Cut(strings.TrimPrefix(text, "expected type '"), "' but found '")
-	if !ok {
-		return ""
-	}
-	found := strings.TrimSuffix(rest, "'")
-	if open := f.bracket(f.token); kindOf(want) == kindBool && f.at(open) == "(" && (f.at(open-1) == "==" || f.at(open-1) == "!=") {
-		return f.as(NotACondition, "compare with a list of values: x in ['a', 'b'], or !(x in ['a', 'b'])")
-	}
-	if i := f.token; i > 0 && i < len(f.tokens) && kindOf(want) == kindBool && isLiteral(f.tokens[i]) && (f.at(i-1) == "||" || f.at(i-1) == "&&") {
-		return f.as(NotACondition, noAlternative(f.at(i-1), f.at(i)))
-	}
-	if kindOf(want) == kindBool {
-		return f.as(NotACondition, asCondition(kindOf(found), f.around()))
-	}
-	switch f.at(f.token - 1) {
-	case ",", "[", "{", ":":
-		return "all elements must have the same type: convert one, or each with dyn(…)"
 	}
 	return ""
 }

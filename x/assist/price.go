@@ -1,6 +1,8 @@
 package assist
 
 import (
+	"fmt"
+
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -29,6 +31,78 @@ func (p *Context) Price(x *expr.Expr) Price {
 		out.Total = cost.Mul(out.Total, out.Times)
 	}
 	return out
+}
+
+// costly returns the problem of an expression whose estimate exceeds the limit, or nil. engine/vet finds the bounds that
+// make it fit.
+func (p *Context) costly(x *expr.Expr) *Problem {
+	price := p.Price(x)
+	if price.Total <= price.Limit || p.Part == AnyExpression {
+		return nil
+	}
+	message := fmt.Sprintf("estimate %s, %s of the limit", phrase.Number(price.Total), phrase.Share(price.Total, price.Limit))
+	return &Problem{Kind: Costly, Advice: Advice{Code: OverLimit}, End: len([]rune(x.Source())), Message: message}
+}
+
+// affordable reports whether the API server accepts the estimates of the CRD's rules with x in place of was. If the other
+// rules alone are too expensive, x is not to blame. In the shell, an expression is not a rule.
+func (p *Context) affordable(was string, x *expr.Expr) bool {
+	price, limit := p.Price(x), uint64(p.Limits.WithDefaults().EstimatedPerCRD)
+	if p.Part == AnyExpression || price.Total > price.Limit || p.engine == nil {
+		return p.Part == AnyExpression || price.Total <= price.Limit
+	}
+	others := uint64(0)
+	for _, one := range p.functions().pricesOf(p) {
+		if one.path != p.Node.Path || one.text != was {
+			others = cost.Add(others, one.total)
+		}
+	}
+	return others > limit || cost.Add(others, price.Total) <= limit
+}
+
+// pricesKey identifies a version of a CRD.
+type pricesKey struct {
+	engine  *engine.Engine
+	version string
+}
+
+// priced is a rule or messageExpression with the total of its Price.
+type priced struct {
+	path, text string
+	total      uint64
+}
+
+// pricesOf returns the rules and messageExpressions of the version of p that compile.
+func (k *Functions) pricesOf(p *Context) []priced {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := pricesKey{p.engine, p.Node.Version}
+	if k.key == key {
+		return k.prices
+	}
+	k.key, k.prices = key, nil
+	at := &Context{}
+	for _, ref := range p.engine.Rules(p.Node.Version) {
+		if at.Node == nil || at.Node.Path != ref.Path {
+			next, err := NewContext(p.engine, p.whole, p.Node.Version, ref.Path)
+			if err != nil {
+				continue
+			}
+			next.Limits = p.Limits
+			at = next
+		}
+		if at.Schema == nil || ref.Index >= len(at.Schema.XValidations) {
+			continue
+		}
+		rule := &at.Schema.XValidations[ref.Index]
+		for part, text := range map[Part]string{Rule: rule.Rule, MessageExpression: rule.MessageExpression} {
+			at.Part, at.OptionalOldSelf = part, rule.OptionalOldSelf != nil && *rule.OptionalOldSelf
+			if x, err := at.compile(text); err == nil {
+				k.prices = append(k.prices, priced{ref.Path, text, at.Price(x).Total})
+			}
+		}
+	}
+	return k.prices
 }
 
 // around describes the ancestors of a schema node.

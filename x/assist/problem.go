@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -51,12 +52,11 @@ type Advice struct {
 	Fixes []Fix
 }
 
-// Fix is a change to the expression or to bounds in the schema that removes a problem.
+// Fix is a change to the expression that removes a problem.
 type Fix struct {
 	// Title describes the fix on one line: "write == for =".
-	Title  string
-	Edits  []Edit
-	Bounds []Bound
+	Title string
+	Edits []Edit
 	// Partial is set if the expression then has another mistake further right. Certain is set if the author can have
 	// meant nothing else, as with = for ==.
 	Partial, Certain bool
@@ -66,14 +66,6 @@ type Fix struct {
 type Edit struct {
 	Start, End int
 	Text       string
-}
-
-// Bound is a bound to set in the schema.
-type Bound struct {
-	// Path is the path of the value to bound, such as "spec.hosts[*]". Set is maxLength, maxItems,
-	// or maxProperties; Value is its new value and Now its current value, or 0 if it is not set.
-	Path, Set  string
-	Value, Now int64
 }
 
 // Apply returns src with edits applied. The edits must not overlap.
@@ -123,7 +115,7 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 			out.Code = OptionalValue
 		}
 		of := kindOf(x.Type().String())
-		out.Words = asCondition(of, "x")
+		out.Words = asCondition(of, cmp.Or(dotted(x.AST().NativeRep().Expr()), "x"))
 		f := &fault{src: []rune(x.Source()), context: p}
 		m := &fixer{fault: f, nodes: x.AST().NativeRep().Expr(), source: lex.NewSource(x.Source(), x.AST())}
 		changes = m.conditions(all, m.nodes, of)
@@ -167,9 +159,19 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 		return Problem{Message: bad.Summary(), End: len([]rune(bad.Rule))}
 	}
 	f.names, f.context = p.Names, p
+	if p.Part == MessageExpression && !strings.ContainsAny(bad.Rule, `'"(.`) && len(f.tokens) > 1 {
+		const words = "a messageExpression is an expression: write a text that is always the same in message"
+		return Problem{Message: bad.Summary(), End: len(f.src), Advice: Advice{Code: Syntax, Words: words}}
+	}
 	out := Problem{Message: bad.Summary(), Advice: f.advise(bad.Summary())}
 	out.Start, out.End = f.extent()
 	out.Fixes = p.fixes(bad, f, out.Advice)
+	isWritten := func(name string) bool {
+		return strings.Contains(Apply(bad.Rule, out.Fixes[0].Edits), strings.TrimSuffix(name, "()"))
+	}
+	if len(out.Fixes) > 0 && !out.Fixes[0].Partial && !slices.ContainsFunc(out.Names, isWritten) {
+		out.Names = nil // the fix reads the name in another way
+	}
 	if out.Words == "" && len(out.Names) == 0 && len(out.Fixes) > 0 && !out.Fixes[0].Partial {
 		out.Words = out.Fixes[0].Title
 	}
@@ -214,7 +216,7 @@ func Suggests(message string) bool { return strings.Contains(message, " (did you
 // Fixed returns src with the first fix. It returns "" if there is none that makes a whole expression, and for a missing
 // guard, because the expression does not say whether objects without the field are meant to be accepted.
 func (p *Problem) Fixed(src string) string {
-	if len(p.Fixes) == 0 || len(p.Fixes[0].Edits) == 0 || p.Fixes[0].Partial || p.Kind == Unguarded {
+	if len(p.Fixes) == 0 || p.Fixes[0].Partial || p.Kind == Unguarded {
 		return ""
 	}
 	return Apply(src, p.Fixes[0].Edits)

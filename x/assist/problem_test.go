@@ -170,12 +170,8 @@ func problems(t *testing.T, path, src string, part assist.Part) []string {
 	for _, problem := range p.Problems(src) {
 		line := fmt.Sprintf("%d %q %s; %s", problem.Kind, string([]rune(src)[problem.Start:problem.End]), problem.Message, problem.Words)
 		for _, m := range problem.Fixes {
-			if len(m.Edits) > 0 {
-				line += "\n  " + assist.Apply(src, m.Edits)
-				gone(t, p, src, problem, m)
-			} else {
-				line += fmt.Sprintf("\n  %s %v", m.Title, m.Bounds)
-			}
+			line += "\n  " + assist.Apply(src, m.Edits)
+			gone(t, p, src, problem, m)
 		}
 		out = append(out, line)
 	}
@@ -199,9 +195,9 @@ func TestProblems(t *testing.T) {
 		{"spec", "self.?mode", assist.Rule, []string{"0 \"self.?mode\" cel expression must evaluate to a bool; an optional is not a condition: use .hasValue(), or end with .orValue(false)\n  self.?mode.hasValue()"}},
 		{"spec", "self.hosts.size() + 1", assist.Rule, []string{"0 \"self.hosts.size() + 1\" cel expression must evaluate to a bool; an integer is not a condition: use x != 0\n  self.hosts.size() + 1 != 0"}},
 		{"spec", "self.hosts.size()", assist.MessageExpression, []string{"0 \"self.hosts.size()\" messageExpression must evaluate to a string; \n  string(self.hosts.size())"}},
-		{"spec", "self.hosts.all(a, self.hosts.all(b, a.name != b.name))", assist.Rule, []string{"2 \"self.hosts.all(a, self.hosts.all(b, a.name != b.name))\" estimate 1.84e16, 1.84e9x of the limit; \n  set maxItems: 4 at spec.hosts [{spec.hosts maxItems 4 0}]\n  set maxLength: 256 at spec.hosts[*].name and 1 bound more [{spec.hosts[*].name maxLength 256 0} {spec.hosts maxItems 256 0}]"}},
-		{"spec.hosts[*]", "self.name.matches('a+')", assist.Rule, []string{"2 \"self.name.matches('a+')\" estimate 7.61e10, 7,612x of the limit; \n  set maxItems: 16 at spec.hosts [{spec.hosts maxItems 16 0}]\n  set maxLength: 64 at spec.hosts[*].name [{spec.hosts[*].name maxLength 64 0}]\n  set maxItems: 4096 at spec.hosts and 1 bound more [{spec.hosts maxItems 4096 0} {spec.hosts[*].name maxLength 4096 0}]"}},
-		{"spec", "self.hosts.map(h, h.name).join(',')", assist.MessageExpression, []string{"2 \"self.hosts.map(h, h.name).join(',')\" estimate 1.84e18, 1.84e11x of the limit; no bounds make it fit: rewrite it"}},
+		{"spec", "self.hosts.all(a, self.hosts.all(b, a.name != b.name))", assist.Rule, []string{"2 \"self.hosts.all(a, self.hosts.all(b, a.name != b.name))\" estimate 1.84e16, 1.84e9x of the limit; "}},
+		{"spec.hosts[*]", "self.name.matches('a+')", assist.Rule, []string{"2 \"self.name.matches('a+')\" estimate 7.61e10, 7,612x of the limit; "}},
+		{"spec", "self.hosts.map(h, h.name).join(',')", assist.MessageExpression, []string{"2 \"self.hosts.map(h, h.name).join(',')\" estimate 1.84e18, 1.84e11x of the limit; "}},
 	} {
 		if got := problems(t, c.path, c.src, c.part); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s:\n%s", c.path, c.src, strings.Join(got, "\n"))
@@ -216,49 +212,6 @@ func TestOwnName(t *testing.T) {
 	p.Part = assist.Rule
 	if found := p.Problems("self.metadata.name.size() < 40"); len(found) > 0 {
 		t.Errorf("%+v", found)
-	}
-}
-
-// TestBoundsFit checks that each fix of a cost problem brings the rule within the limit.
-func TestBoundsFit(t *testing.T) {
-	t.Parallel()
-	for _, src := range []string{"self.name.matches('a+')", "self.name.matches('a+') || has(self.tags) && self.tags.exists(t, t == self.name)"} {
-		boundsFit(t, src)
-	}
-}
-
-func boundsFit(t *testing.T, src string) {
-	t.Helper()
-	p := placeOf(t, []byte(open), "spec.hosts[*]")
-	p.Part = assist.Rule
-	found := p.Problems(src)
-	if len(found) != 1 || found[0].Kind != assist.Costly || len(found[0].Fixes) == 0 {
-		t.Fatalf("%+v", found)
-	}
-	for _, m := range found[0].Fixes {
-		crd := open
-		for _, b := range m.Bounds {
-			set := fmt.Sprintf(", %s: %d}", b.Set, b.Value)
-			switch b.Path {
-			case "spec.hosts":
-				crd = strings.Replace(crd, "type: array\n                items", fmt.Sprintf("type: array\n                maxItems: %d\n                items", b.Value), 1)
-			case "spec.hosts[*].name":
-				crd = strings.Replace(crd, "name: {type: string}", "name: {type: string"+set, 1)
-			case "spec.hosts[*].tags":
-				crd = strings.Replace(crd, "maxItems: 100", fmt.Sprintf("maxItems: %d", b.Value), 1)
-			case "spec.hosts[*].tags[*]":
-				crd = strings.Replace(crd, "items: {type: string}", "items: {type: string"+set, 1)
-			default:
-				t.Fatalf("%s: %+v", m.Title, b)
-			}
-		}
-		p := placeOf(t, []byte(crd), "spec.hosts[*]")
-		p.Part = assist.Rule
-		for _, problem := range p.Problems(src) {
-			if problem.Kind == assist.Costly {
-				t.Errorf("%s: still %s", m.Title, problem.Message)
-			}
-		}
 	}
 }
 

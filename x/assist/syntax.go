@@ -11,75 +11,83 @@ import (
 
 // operatorHints maps operators of other languages to hints.
 var operatorHints = map[string]string{
-	"=":   "use == to compare; = is not a CEL operator",
-	"===": "use == to compare; === is not a CEL operator",
-	"!==": "use != to compare; !== is not a CEL operator",
-	"<>":  "use != to compare; <> is not a CEL operator",
-	"=<":  "use <=; =< is not a CEL operator",
-	"&":   "use && to join conditions; & is not a CEL operator",
-	"|":   "use || to join conditions; | is not a CEL operator",
-	"^":   "use a != b for an exclusive or of two conditions; ^ is not a CEL operator",
-	"~":   "use text.matches('^[a-z]+$') to match a pattern; ~ is not a CEL operator",
-	"=~":  "use text.matches('^[a-z]+$') to match a pattern; =~ is not a CEL operator",
-	"~=":  "use text.matches('^[a-z]+$') to match a pattern; ~= is not a CEL operator",
-	"!~":  "use !text.matches('^[a-z]+$') to match a pattern; !~ is not a CEL operator",
-	"??":  "use self.?name.orValue('none') for a default value; ?? is not a CEL operator",
-	"?.":  "use .? to select a field that may be absent, not ?.",
-	"**":  "multiply instead; CEL has no ** operator",
-	"++":  "++ is not a CEL operator: expressions cannot change values",
-	"--":  "-- is not a CEL operator: expressions cannot change values",
-	"+=":  "+= is not a CEL operator: expressions cannot change values",
-	"-=":  "-= is not a CEL operator: expressions cannot change values",
-	"->":  "write a comma, or a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
-	"=>":  "write a comma; the first argument of a macro is its variable: list.all(e, e > 0)",
-	":=":  ":= is not a CEL operator: expressions cannot set variables",
-	"$":   "CEL has no $: write self, or a field, without it",
-	";":   "only one expression is allowed: use && to join conditions",
-	"@":   "CEL has no @",
-	"#":   "use // for a comment",
-	"`":   "use ' or \" to quote a string",
-	"\\":  "remove the \\: it is only valid in strings, and a rule can span lines without it",
+	"=":    "use == to compare; = is not a CEL operator",
+	"===":  "use == to compare; === is not a CEL operator",
+	"!==":  "use != to compare; !== is not a CEL operator",
+	"<>":   "use != to compare; <> is not a CEL operator",
+	"=<":   "use <=; =< is not a CEL operator",
+	"&":    "use && to join conditions; & is not a CEL operator",
+	"|":    "use || to join conditions; | is not a CEL operator",
+	"^":    "use a != b for an exclusive or of two conditions; ^ is not a CEL operator",
+	"~":    "use text.matches('^[a-z]+$') to match a pattern; ~ is not a CEL operator",
+	"=~":   "use text.matches('^[a-z]+$') to match a pattern; =~ is not a CEL operator",
+	"~=":   "use text.matches('^[a-z]+$') to match a pattern; ~= is not a CEL operator",
+	"!~":   "use !text.matches('^[a-z]+$') to match a pattern; !~ is not a CEL operator",
+	"??":   "use self.?name.orValue('none') for a default value; ?? is not a CEL operator",
+	"?.":   "use .? to select a field that may be absent, not ?.",
+	"**":   "multiply instead; CEL has no ** operator",
+	"++":   "++ is not a CEL operator: expressions cannot change values",
+	"--":   "-- is not a CEL operator: expressions cannot change values",
+	"+=":   "+= is not a CEL operator: expressions cannot change values",
+	"-=":   "-= is not a CEL operator: expressions cannot change values",
+	"<=>":  equivalent,
+	"<->":  equivalent,
+	"<==>": equivalent,
+	"?:":   "use self.?name.orValue('none') for a default value; ?: is not a CEL operator",
+	"->":   "write a comma, or a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
+	"=>":   "write a comma; the first argument of a macro is its variable: list.all(e, e > 0)",
+	":=":   ":= is not a CEL operator: expressions cannot set variables",
+	"$":    "CEL has no $: write self, or a field, without it",
+	";":    "only one expression is allowed: use && to join conditions",
+	"@":    "CEL has no @",
+	"#":    "use // for a comment",
+	"`":    "use ' or \" to quote a string",
+	"\\":   "remove the \\: it is only valid in strings, and a rule can span lines without it",
 }
 
 // wordHints maps words that are operators or keywords in other languages to hints.
 var wordHints = map[string]string{
-	"and":      "use && to join conditions; and is not a CEL operator",
-	"or":       "use || to join conditions; or is not a CEL operator",
-	"xor":      "use a != b for an exclusive or of two conditions; xor is not a CEL operator",
-	"not":      "use ! to negate; not is not a CEL operator",
-	"is":       "use == to compare; is is not a CEL operator",
-	"eq":       "use == to compare; eq is not a CEL operator",
-	"equals":   "use == to compare; equals is not a CEL operator",
-	"ne":       "use != to compare; ne is not a CEL operator",
-	"gt":       "use > to compare; gt is not a CEL operator",
-	"lt":       "use < to compare; lt is not a CEL operator",
-	"ge":       "use >= to compare; ge is not a CEL operator",
-	"le":       "use <= to compare; le is not a CEL operator",
-	"mod":      "use % for the remainder; mod is not a CEL operator",
-	"like":     "use text.startsWith('a') or text.matches('^a'); like is not a CEL operator",
-	"matches":  "use text.matches('^[a-z]+$'); matches is a method",
-	"implies":  implies,
-	"between":  "use 1 <= x && x <= 5; between is not a CEL operator",
-	"if":       condition,
-	"then":     condition,
-	"else":     condition,
-	"unless":   condition,
-	"when":     condition,
-	"where":    "use list.filter(e, e > 0); where is not a CEL operator",
-	"for":      loop,
-	"foreach":  loop,
-	"while":    loop,
-	"let":      "write the value where it is used; expressions cannot set variables",
-	"var":      "write the value where it is used; expressions cannot set variables",
-	"return":   "remove return; an expression is its own result",
-	"lambda":   "the first argument of a macro is its variable: list.all(e, e > 0)",
-	"contains": "use text.contains('a'), or 'a' in list for a list; contains is a method",
+	"and":        "use && to join conditions; and is not a CEL operator",
+	"or":         "use || to join conditions; or is not a CEL operator",
+	"xor":        "use a != b for an exclusive or of two conditions; xor is not a CEL operator",
+	"not":        "use ! to negate; not is not a CEL operator",
+	"is":         "use == to compare; is is not a CEL operator",
+	"eq":         "use == to compare; eq is not a CEL operator",
+	"equals":     "use == to compare; equals is not a CEL operator",
+	"ne":         "use != to compare; ne is not a CEL operator",
+	"gt":         "use > to compare; gt is not a CEL operator",
+	"lt":         "use < to compare; lt is not a CEL operator",
+	"ge":         "use >= to compare; ge is not a CEL operator",
+	"le":         "use <= to compare; le is not a CEL operator",
+	"mod":        "use % for the remainder; mod is not a CEL operator",
+	"like":       "use text.startsWith('a') or text.matches('^a'); like is not a CEL operator",
+	"matches":    "use text.matches('^[a-z]+$'); matches is a method",
+	"implies":    implies,
+	"iff":        equivalent,
+	"instanceof": "use type(value) == string",
+	"f":          "CEL has no placeholders in strings: write '%s'.format([value])",
+	"between":    "use 1 <= x && x <= 5; between is not a CEL operator",
+	"if":         condition,
+	"then":       condition,
+	"else":       condition,
+	"unless":     condition,
+	"when":       condition,
+	"where":      "use list.filter(e, e > 0); where is not a CEL operator",
+	"for":        loop,
+	"foreach":    loop,
+	"while":      loop,
+	"let":        "write the value where it is used; expressions cannot set variables",
+	"var":        "write the value where it is used; expressions cannot set variables",
+	"return":     "remove return; an expression is its own result",
+	"lambda":     "the first argument of a macro is its variable: list.all(e, e > 0)",
+	"contains":   "use text.contains('a'), or 'a' in list for a list; contains is a method",
 }
 
 const (
-	implies   = "use !a || b for \"if a, then b must hold\""
-	condition = "CEL has no if: use condition ? value : other, or !a || b for \"if a, then b must hold\""
-	loop      = "CEL has no loops: use list.all(e, e > 0), .exists, .filter, or .map"
+	equivalent = "use a == b for two conditions of which both or none must hold, with brackets around each"
+	implies    = "use !a || b for \"if a, then b must hold\""
+	condition  = "CEL has no if: use condition ? value : other, or !a || b for \"if a, then b must hold\""
+	loop       = "CEL has no loops: use list.all(e, e > 0), .exists, .filter, or .map"
 )
 
 // syntax returns a hint for an expression that does not parse.
@@ -98,6 +106,9 @@ func (f *fault) syntax() string {
 	}
 	if text := f.run(); (text == "=>" || text == "->" || text == "==>") && f.spaced(f.token) && !f.inMacro() {
 		return f.as(NoIf, implies)
+	}
+	if f.halfChoice() {
+		return f.as(NoIf, "a conditional has two values: condition ? value : true")
 	}
 	if text := cmp.Or(operatorHints[f.run()], operatorHints[f.at(f.token)]); text != "" {
 		if f.at(f.token) == ";" {
@@ -125,7 +136,8 @@ func (f *fault) syntax() string {
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
 		return "a rule is not a template: leave out the braces"
 	}
-	if f.at(f.token) == "*" && f.at(f.token-1) == "[" {
+	before := f.at(f.token - 1)
+	if star := f.at(f.token) == "*"; before == "[" && (star || f.at(f.token) == "]") || before == "." && star {
 		list := f.operand(f.token-2, "list")
 		return fmt.Sprintf("for each element, use %s.all(e, …), or %s.exists(e, …) for one", list, list)
 	}
@@ -135,8 +147,15 @@ func (f *fault) syntax() string {
 	if op := f.at(f.token - 1); comparisons[f.at(f.token)] && (op == "||" || op == "&&") {
 		return f.as(NotACondition, op+" joins whole conditions: repeat what is compared")
 	}
-	if f.at(f.token) == "," && f.at(f.bracket(f.token)-1) == "in" {
+	open := f.bracket(f.token)
+	if f.at(f.token) == "," && (f.at(open-1) == "in" || f.token > 1 && f.at(f.token-2) == "in" && isLiteral(f.tokens[f.token-1])) {
 		return f.as(UnknownOperator, "a list has square brackets: value in ['a', 'b']")
+	}
+	if f.at(open-1) == "(" && IsLoop(renamedOr(f.at(open-2))) {
+		return "the variables of a macro have no brackets: list.all(i, e, e > 0)"
+	}
+	if i := f.token; f.at(open) == "[" && i > 0 && i < len(f.tokens) && isLiteral(f.tokens[i]) && isLiteral(f.tokens[i-1]) {
+		return "a comma is missing between the items of the list"
 	}
 	if f.at(f.token) == "," {
 		return f.as(SeveralExpressions, "only one expression is allowed: use && to join conditions")
@@ -160,6 +179,26 @@ func (f *fault) syntax() string {
 		return "an operand is missing after " + f.at(last)
 	}
 	return ""
+}
+
+// halfChoice reports whether the error is at the end of a conditional that has no value for the other case.
+func (f *fault) halfChoice() bool {
+	if next := f.at(f.token); next != "" && next != ")" && next != ";" || f.at(f.token-1) == "?" {
+		return false
+	}
+	depth, colon := 0, ""
+	for i := min(f.token, len(f.tokens)) - 1; i >= 0; i-- {
+		if depth -= lex.Depth(f.tokens[i]); depth < 0 {
+			return false
+		}
+		switch text := f.at(i); {
+		case depth == 0 && text == ":":
+			colon = text
+		case depth == 0 && text == "?" && f.at(i+1) != ".":
+			return colon == "" || f.at(f.token-1) == ":"
+		}
+	}
+	return false
 }
 
 // bracket returns the index of the bracket around token i, or -1.
@@ -241,7 +280,11 @@ func (f *fault) spaced(i int) bool {
 // inMacro reports whether the error is at the arrow after the variable of a macro.
 func (f *fault) inMacro() bool {
 	first, _ := f.runAt(f.token)
-	return first >= 3 && f.isName(first-1) && f.at(first-2) == "(" && IsLoop(renamedOr(f.at(first-3)))
+	open := first - 2
+	if f.at(open) == "," && f.isName(open-1) {
+		open -= 2
+	}
+	return open >= 1 && f.isName(first-1) && f.at(open) == "(" && IsLoop(renamedOr(f.at(open-1)))
 }
 
 // renamedOr returns the CEL name for a name from another language, or name.

@@ -294,6 +294,8 @@ func locate(excerpts *excerpt.Excerpts, mistyped []vet.Mistyped) (locations []fi
 		case location.Hint != "":
 		case strings.HasSuffix(bad.Path, ".type") && n.Kind == position.Sequence:
 			location.Hint = `a schema has one type: write it without [ ], and in place of "null" nullable: true`
+		case strings.HasSuffix(bad.Path, ".required") && (n.Value == "true" || n.Value == "false"):
+			location.Hint = "required is the list of the fields that an object must have: write the name there, one level above"
 		case bad.Want == "date-time" && shown:
 			location.Hint = date(n.Value)
 		default:

@@ -154,13 +154,8 @@ func (a *actor) fixExpression(e *expression) {
 	for _, problem := range e.context.Problems(e.Source) {
 		isFixed := a.problem(e, &problem)
 		for i, m := range problem.Fixes {
-			if len(m.Edits) > 0 {
-				if after, err := e.edited(p, m.Edits); err == nil {
-					a.add(quickFix, m.Title, p, after, i == 0 && m.Certain, isFixed)
-				}
-			}
-			if len(m.Bounds) > 0 {
-				a.set(m.Title, e.At, p, advised(m.Bounds), i == 0, isFixed)
+			if after, err := e.edited(p, m.Edits); err == nil {
+				a.add(quickFix, m.Title, p, after, i == 0 && m.Certain, isFixed)
 			}
 		}
 	}
@@ -182,22 +177,6 @@ func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error)
 		}
 	}
 	return e.Tree.Edit(position.Set(e.At.Path, want))
-}
-
-func advised(bounds []assist.Bound) (list []vet.Advice) {
-	for _, b := range bounds {
-		list = append(list, vet.Advice{Path: b.Path, Set: b.Set, Value: b.Value, Now: b.Now})
-	}
-	return list
-}
-
-// set offers to set bounds in the schema of a version.
-func (a *actor) set(title string, at editor.RuleAt, p editor.Piece, advice []vet.Advice, preferred bool, isFixed fixFilter) {
-	report := &vet.Report{Versions: make([]vet.Version, at.Version+1)}
-	report.Versions[at.Version].Advice = advice
-	if after, _, err := crdedit.Of(p.Tree, inList(p), at.Item).Follow(report); err == nil {
-		a.add(quickFix, title, p, after, preferred, isFixed)
-	}
 }
 
 func inList(p editor.Piece) bool {
@@ -298,7 +277,7 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 		case !overlaps(a.text, d.Range, from, to):
 			return false
 		case p.Kind == assist.Costly:
-			return hasKind(d, engine.CauseRuleCost)
+			return false
 		}
 		_, isMistake := assist.Find(d.Code) // a note if the error would follow others
 		return isMistake || d.Severity == protocol.Error && d.Code == "FieldValueInvalid"

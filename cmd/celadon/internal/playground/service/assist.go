@@ -95,8 +95,7 @@ type edit struct {
 
 var problemKinds = map[assist.ProblemKind]string{assist.Broken: "broken", assist.Unguarded: "unguarded", assist.Costly: "costly"}
 
-// fixes returns the problems of an expression, with the fixes that change only the expression. The
-// request fix handles bounds.
+// fixes returns the problems of an expression, with their fixes. The request fix handles bounds.
 func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
 	if e == nil || err != nil || e.context.Part == assist.AnyExpression {
@@ -106,9 +105,6 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	for _, p := range e.context.Problems(e.Source) {
 		one := problem{From: e.at(p.Start), To: e.at(p.End), Kind: problemKinds[p.Kind], Message: p.Message, Words: p.Words, Fixes: []fixReply{}}
 		for _, m := range p.Fixes {
-			if len(m.Bounds) > 0 {
-				continue
-			}
 			with := fixReply{Title: m.Title, Edits: []edit{}}
 			for _, change := range m.Edits {
 				with.Edits = append(with.Edits, edit{e.at(change.Start), e.at(change.End), e.Style.Escape(change.Text)})

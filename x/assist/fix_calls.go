@@ -1,0 +1,260 @@
+package assist
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// makers maps methods of values that are made from strings to the functions that make them.
+var makers = map[string]string{
+	"containsIP": "cidr", "containsCIDR": "cidr", "prefixLength": "cidr", "masked": "cidr",
+	"family": "ip", "isLoopback": "ip", "isUnspecified": "ip", "isGlobalUnicast": "ip", "isLinkLocalUnicast": "ip",
+	"getScheme": "url", "getHost": "url", "getHostname": "url", "getPort": "url", "getEscapedPath": "url", "getQuery": "url",
+}
+
+// makersOf names the values that the functions make.
+var makersOf = map[string]string{"cidr": "CIDRs", "ip": "IP addresses", "url": "URLs"}
+
+// methodEdits returns edits for a method called on the wrong type or with the wrong arguments.
+func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
+	of, end := on[0], m.closing(m.token)
+	if end < 0 {
+		return nil
+	}
+	text := m.textOf(of.Span)
+	whole, arguments := Span{of.Start, m.tokens[end].End}, Span{m.tokens[m.token].End, m.tokens[end].Start}
+	switch {
+	case of.kind == kindOptional && name == "orValue":
+		if zero := zeros[kindOf(within(of.typ))]; zero != "" {
+			return [][]Edit{replace(arguments, zero)}
+		}
+	case of.kind == kindOptional:
+		return m.convert(of.Span, of.e, of.kind, kindOf(within(of.typ)), within(of.typ))
+	case name == "contains" && len(on) == 2 && (of.kind == kindList || of.kind == kindMap) && kindOf(within(of.typ)) != kindObject:
+		in := m.textOf(on[1].Span) + " in " + text
+		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
+	case name == "find" && of.kind == kindList && len(on) == 3:
+		if not, last := m.nullAfter(end); last > 0 {
+			return [][]Edit{replace(Span{of.Start, last}, not+text+".exists("+m.textOf(arguments)+")")}
+		}
+	case len(on) == 1 && slices.Contains(m.known(), name): // text.isCIDR()
+		return [][]Edit{m.applied(name, of, whole)}
+	case of.kind == kindInt || of.kind == kindDouble || of.kind == kindBool:
+		return [][]Edit{wrap(of.Span, "string(", ")")}
+	case of.kind == kindString && makers[name] != "":
+		return [][]Edit{wrap(of.Span, makers[name]+"(", ")")}
+	case of.kind == kindString && (name == "startsWith" || name == "endsWith") && len(on) > 2: // one of them
+		return [][]Edit{replace(whole, m.ofEach("["+m.textOf(arguments)+"]", ".exists", text+"."+name+"($)"))}
+	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
+		return [][]Edit{replace(whole, m.ofEach(m.textOf(on[1].Span), ".exists", text+"."+name+"($)"))}
+	case of.kind == kindCIDR && name == "contains":
+		if m.holds(on[1].e, ofCIDRs...) {
+			return [][]Edit{{{of.End, on[1].Start, ".containsCIDR("}}}
+		}
+		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
+	case name == "matches" && len(on) == 3 && isText(on[1].e) && isText(on[2].e): // flags
+		pattern, flags := m.textOf(on[1].Span), strings.Trim(m.textOf(on[2].Span), `'"`)
+		quote := strings.IndexAny(pattern, `'"`) + 1
+		return [][]Edit{replace(arguments, pattern[:quote]+"(?"+flags+")"+pattern[quote:])}
+	case of.kind == kindCIDR && makers[name] == "ip":
+		return [][]Edit{wrap(of.Span, "", ".ip()")}
+	case len(on) == 2 && of.kind.byMethod():
+		if arg := m.made(on[1], of.kind); arg != "" {
+			return [][]Edit{replace(on[1].Span, arg)}
+		}
+	case len(on) == 2:
+		return m.convert(on[1].Span, on[1].e, on[1].kind, kindString, "string")
+	}
+	return nil
+}
+
+// ofEach returns a call of a macro on a list with a new variable, written as $ in body.
+func (f *fault) ofEach(list, macro, body string) string {
+	variable := "e"
+	for _, t := range f.tokens {
+		if t.Text == variable {
+			variable = "each"
+		}
+	}
+	return list + macro + "(" + variable + ", " + strings.ReplaceAll(body, "$", variable) + ")"
+}
+
+// applied replaces whole by a call of a function of strings, for each item if its argument is a list.
+func (m *fixer) applied(name string, of operandPart, whole Span) []Edit {
+	if text := m.textOf(of.Span); of.kind != kindList {
+		return replace(whole, name+"("+text+")")
+	}
+	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"($)"))
+}
+
+// nullAfter returns the end of a comparison with null after token i, or 0, and the negation of the condition that the
+// operand is not null.
+func (m *fixer) nullAfter(i int) (not string, end int) {
+	if op := m.at(i + 1); op != "==" && op != "!=" || renamedOr(m.at(i+2)) != "null" {
+		return "", 0
+	} else if op == "==" {
+		not = "!"
+	}
+	return not, m.tokens[i+2].End
+}
+
+// callEdits makes a function that is called like a global one a method of its first argument, or of a
+// list of its arguments.
+func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
+	first, last := on[0], on[len(on)-1]
+	whole := Span{m.tokens[max(m.token-1, 0)].Start, last.End + 1}
+	rest := ""
+	if len(on) > 1 {
+		rest = m.textOf(Span{on[1].Start, last.End})
+	}
+	switch {
+	case slices.Contains(ofLists, name), slices.Contains(ofTexts, name):
+		all = append(all, replace(whole, m.textOf(first.Span)+"."+name+"("+rest+")"))
+	case makers[name] != "" && first.kind == kindString:
+		all = append(all, replace(whole, makers[name]+"("+m.textOf(first.Span)+")."+name+"("+rest+")"))
+	case first.kind == kindList && len(on) == 1:
+		all = append(all, m.applied(name, first, whole))
+	}
+	if len(m.tokens) > 0 && m.token > 0 { // matches('a') for self.matches('a')
+		all = append(all, []Edit{{whole.Start, whole.Start, types.Self + "."}})
+	}
+	if slices.Contains(ofLists, name) {
+		all = append(all, replace(whole, "["+m.textOf(Span{first.Start, last.End})+"]."+name+"()"))
+	}
+	switch {
+	case first.kind == kindBool:
+		return append(all, replace(whole, "("+m.textOf(first.Span)+" ? 1 : 0)"))
+	case first.e.Kind() == ast.LiteralKind:
+		all = append(all, wrap(first.Span, "'", "'"))
+	}
+	return append(all, wrap(first.Span, "string(", ")"))
+}
+
+// foreignCall rewrites a call of a function or method of another language, whose name is token i.
+func (m *fixer) foreignCall(i int) [][]Edit {
+	name, open := m.at(i), i+1
+	isPackage := slices.Contains([]string{"strings", "re", "regexp", "regex"}, name) && m.at(i+1) == "."
+	if isPackage {
+		open = i + 3
+	}
+	args, end := m.arguments(open)
+	if end < 0 {
+		return nil
+	}
+	from, of := m.operandStart(i), ""
+	if from >= 0 && m.at(i-1) == "." {
+		of = m.part(from, i-2)
+	}
+	not, last := m.nullAfter(end)
+	whole := func(text string) [][]Edit {
+		return [][]Edit{replace(m.tokenSpan(max(from, 0), end), text), replace(m.tokenSpan(max(from, 0), end), "("+text+")")}
+	}
+	switch {
+	case isPackage && len(args) > 0: // strings.HasPrefix(text, 'a'), re.match('a', text)
+		if name != "strings" {
+			slices.Reverse(args)
+		}
+		method := m.at(i + 2)
+		method = renamedOr(strings.ToLower(method[:1]) + method[1:])
+		if strings.HasPrefix(method, "match") {
+			method = "matches"
+		}
+		return [][]Edit{replace(m.tokenSpan(i, end), args[0]+"."+method+"("+strings.Join(args[1:], ", ")+")")}
+	case of == "" && len(args) > 1 && counted[name] != "":
+		for j, arg := range args {
+			if !strings.ContainsAny(arg, "!=<>&|(") {
+				args[j] = "has(" + arg + ")"
+			}
+		}
+		list := "[" + strings.Join(args, ", ") + "]"
+		return [][]Edit{replace(m.tokenSpan(i, end), m.ofEach(list, ".filter", "$")+".size() "+counted[name])}
+	case of == "":
+		return nil
+	case name == "count" && len(args) == 1 && args[0] == "true":
+		return whole(m.ofEach(of, ".filter", "$") + ".size()")
+	case name == "count" && len(args) == 1:
+		return whole(m.ofEach(of, ".filter", "$ == "+args[0]) + ".size()")
+	case name == "count" && len(args) == 2:
+		return whole(of + ".filter(" + args[0] + ", " + args[1] + ").size()")
+	case name == "isIn" && len(args) > 1:
+		return whole(of + " in [" + strings.Join(args, ", ") + "]")
+	case strings.Contains(of, ".") && len(args) == 1 && slices.Contains([]string{"default", "getOrDefault", "orElse"}, name):
+		dot := strings.LastIndexByte(of, '.')
+		return whole(of[:dot] + ".?" + of[dot+1:] + ".orValue(" + args[0] + ")")
+	case (name == "none" || name == "noneMatch") && len(args) == 2:
+		return whole("!" + of + ".exists(" + args[0] + ", " + args[1] + ")")
+	case name == "containsAll" && len(args) == 1:
+		return whole(m.ofEach(args[0], ".all", "$ in "+of))
+	case name == "containsAny" && len(args) == 1:
+		return whole(m.ofEach(args[0], ".exists", "$ in "+of))
+	case name == "uniqueBy" && len(args) == 2 && strings.HasPrefix(args[1], args[0]+"."):
+		key := strings.TrimPrefix(args[1], args[0])
+		return whole(of + ".all(x, " + of + ".exists_one(y, y" + key + " == x" + key + "))")
+	case name == "get" && len(args) == 1 && last > 0:
+		in := args[0] + " in " + of
+		if not != "" {
+			in = "!(" + in + ")"
+		}
+		return [][]Edit{replace(Span{m.tokens[from].Start, last}, in)}
+	case name == "keys" && len(args) == 0: // a macro or in works on the keys of a map
+		return [][]Edit{replace(m.tokenSpan(i-1, end), "")}
+	case slices.Contains([]string{"isPresent", "isSet", "isDefined", "exists", "present"}, name) && len(args) == 0:
+		return whole("has(" + of + ")")
+	}
+	return nil
+}
+
+// counted maps functions of conditions to the number of those that must hold.
+var counted = map[string]string{
+	"oneOf": "== 1", "exactlyOne": "== 1", "exactlyOneOf": "== 1", "onlyOne": "== 1", "one": "== 1",
+	"atMostOne": "<= 1", "atMostOneOf": "<= 1", "atLeastOne": ">= 1", "atLeastOneOf": ">= 1", "anyOf": ">= 1", "noneOf": "== 0",
+}
+
+// arguments returns the arguments of the call whose bracket is token open, and the index of the closing bracket, or -1.
+func (m *fixer) arguments(open int) (texts []string, end int) {
+	if m.at(open) != "(" {
+		return nil, -1
+	}
+	end = m.closing(open)
+	for from := open + 1; from < end; {
+		to := m.next(from-1, ",")
+		if to < 0 || to > end {
+			to = end
+		}
+		texts = append(texts, m.part(from, to-1))
+		from = to + 1
+	}
+	return texts, end
+}
+
+// presenceEdits returns edits for a has() whose argument joins or compares fields: has(a && b), has(!a).
+func (m *fixer) presenceEdits() [][]Edit {
+	places := []int{m.token, m.token + 1, m.bracket(m.token)}
+	at := slices.IndexFunc(places, func(i int) bool { return m.at(i) == "(" && m.at(i-1) == "has" })
+	if at < 0 || m.closing(places[at]) < 0 {
+		return nil
+	}
+	open, end := places[at], m.closing(places[at])
+	whole := m.tokenSpan(open-1, end)
+	if m.at(open+1) == "!" {
+		return [][]Edit{replace(whole, "!has("+m.part(open+2, end-1)+")")}
+	}
+	for _, join := range []string{"&&", "||", ","} {
+		at := m.next(open, join)
+		if at < 0 {
+			continue
+		}
+		symbol := strings.Replace(join, ",", "&&", 1)
+		return [][]Edit{replace(whole, "has("+m.part(open+1, at-1)+") "+symbol+" has("+m.part(at+1, end-1)+")")}
+	}
+	for at := open + 1; at < end; at++ {
+		if comparisons[m.at(at)] {
+			return [][]Edit{replace(whole, "has("+m.part(open+1, at-1)+") && "+m.part(open+1, end-1))}
+		}
+	}
+	return nil
+}
