@@ -31,7 +31,7 @@ type Policies struct {
 	Set *policy.Set
 	// Problems lists documents that cannot be read, then invalid policies and bindings.
 	Problems []Problem
-	// Unbound lists the policies without a binding.
+	// Unbound lists the policies without a binding, also an invalid one.
 	Unbound []Problem
 
 	documents   []*input.Document
@@ -109,7 +109,7 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 		}
 	}
 	for _, info := range set.Policies() {
-		if len(info.Bindings) == 0 {
+		if len(info.Bindings) == 0 && !info.Rejected {
 			p.Unbound = append(p.Unbound, Problem{p.Locate(info.Kind, info.Name, ""), ErrNoBinding})
 		}
 	}
