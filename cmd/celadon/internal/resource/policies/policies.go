@@ -165,6 +165,16 @@ func (p *Policies) Validation(policy string, index int) policyrequest.Validation
 	return v.list[index]
 }
 
+// Mutation returns the file and line of a mutation of a policy, or of the policy if the index is -1.
+func (p *Policies) Mutation(policy string, index int) (file string, line int) {
+	for _, doc := range p.documents {
+		if id := doc.Identity(); id.Kind == "MutatingAdmissionPolicy" && id.Name == policy {
+			return doc.File, cmp.Or(doc.Locate([]string{fmt.Sprintf("spec.mutations[%d]", index)})[0].Line, doc.Line)
+		}
+	}
+	return "", 0
+}
+
 // Webhook returns the file and line of a webhook, or "".
 func (p *Policies) Webhook(kind, configuration, name string) (file string, line int) {
 	for _, doc := range p.documents {
