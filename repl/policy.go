@@ -49,7 +49,7 @@ func newPolicies(docs []Document, kube string) (*policies, error) {
 		}
 	}
 	for _, info := range set.Policies() {
-		if len(info.Bindings) == 0 {
+		if len(info.Bindings) == 0 && !info.Rejected {
 			p.problems = append(p.problems, fmt.Sprintf("policy %s has no effect because it has no binding", info.Name))
 		}
 	}

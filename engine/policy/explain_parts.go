@@ -210,7 +210,7 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 	for it := list.Iterator(); it.HasNext() == celtypes.True && c.steps > 0; i++ {
 		item := it.Next()
 		set(index, celtypes.Int(i))
-		text := fmt.Sprintf("%s (%s[%d])", l.Variable, c.source.Of(l.Over), i)
+		text := fmt.Sprintf("%s (%s[%d])", l.Variable, operand(l.Over, c.source.Of(l.Over)), i)
 		if isMap {
 			text = l.Variable
 		}
@@ -236,6 +236,16 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 		return true
 	}
 	return false
+}
+
+// operand returns the text of e before an index, in parentheses if it is a condition or a sum.
+func operand(e ast.Expr, text string) string {
+	if e.Kind() == ast.CallKind {
+		if _, isOperator := operators.FindReverse(e.AsCall().FunctionName()); isOperator && e.AsCall().FunctionName() != operators.Index {
+			return "(" + text + ")"
+		}
+	}
+	return text
 }
 
 // transforms reports whether e calls a function that makes other strings. Callers hide secrets only in their own

@@ -32,6 +32,8 @@ func TestExplain(t *testing.T) {
 		{"object.spec.list.filter(i, i > 1).size() == 2", "object.spec.list.filter(i, i > 1).size()=1 object.spec.list=[1 2]"},
 		{"object.spec.list.map(i, string(i)).all(t, t != '2')", "object.spec.list=[1 2]"},
 		{"object.spec.?list.orValue([]).filter(i, i > 1).all(i, i < 2)", "i (object.spec.?list.orValue([]).filter(i, i > 1)[0])=2"},
+		{"(has(object.spec.list) ? object.spec.list : []).all(i, i < 2)", "i ((has(object.spec.list) ? object.spec.list : [])[1])=2"},
+		{"(object.spec.list + [7]).all(i, i < 5)", "i ((object.spec.list + [7])[2])=7"},
 		{"object.spec.list.exists(object, object > 5)", "object.spec.list=[1 2]"},
 		{"has(object.spec.size) && object.spec.size == 3", "object.spec.size=2"},
 		{"object.spec.size > 1 ? object.spec.size == 3 : request.name == 'x'", "object.spec.size=2"},

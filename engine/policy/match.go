@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,11 +136,8 @@ func (r *resourceRule) matchesName(name string) bool {
 	return len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, name)
 }
 
-// errUnknownNamespace is returned if a selector needs a Namespace that is not known.
-var errUnknownNamespace = errors.New("namespaceSelector needs the Namespace of the request, which is not among the documents: add it")
-
-// matches reports whether c matches the request, and in which version. The error is
-// errUnknownNamespace, or describes labels that are not valid; the request matches otherwise.
+// matches reports whether c matches the request, and in which version. The error names the Namespace that a selector
+// needs and that is not known; the request matches otherwise.
 func (c *constraints) matches(s *situation) (_ target, ok bool, err error) {
 	ok, namespaceErr := c.matchesNamespace(s)
 	if !ok && namespaceErr == nil || !c.matchesObject(s) {
@@ -186,11 +182,20 @@ func (c *constraints) matchesNamespace(s *situation) (bool, error) {
 	if c.namespaces.Empty() || s.req.Namespace == "" && s.req.Resource.Resource != "namespaces" {
 		return true, nil
 	}
-	set, known := s.namespaceLabels()
-	if !known {
-		return false, errUnknownNamespace
+	if set, known := s.namespaceLabels(); known {
+		return c.namespaces.Matches(set), nil
 	}
-	return c.namespaces.Matches(set), nil
+	requirements, _ := c.namespaces.Requirements()
+	var err error
+	for _, r := range requirements {
+		switch {
+		case r.Key() != nameLabel:
+			err = fmt.Errorf("namespaceSelector needs the Namespace %s, which is not among the documents: add it", s.req.Namespace)
+		case !r.Matches(labels.Set{nameLabel: s.req.Namespace}): // a server adds this label to each Namespace
+			return false, nil
+		}
+	}
+	return err == nil, err
 }
 
 // matchesObject reports whether the selector matches the object or the old object. The object of a connection, such as

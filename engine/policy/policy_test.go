@@ -169,6 +169,7 @@ func TestUndecided(t *testing.T) {
 	}{
 		{"namespace", simplePolicy("namespaceObject.metadata.name == 'ns'", ""), testBinding, "needs the Namespace ns"},
 		{"selector", strings.Replace(simplePolicy("true", ""), "matchConstraints: {", "matchConstraints: {namespaceSelector: {matchLabels: {a: b}}, ", 1), testBinding, "namespaceSelector needs"},
+		{"two selectors", strings.Replace(simplePolicy("true", ""), "matchConstraints: {", "matchConstraints: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ns, a: b}}, ", 1), testBinding, "namespaceSelector needs the Namespace ns,"},
 		{"authorizer", simplePolicy("authorizer.requestResource.check('get').allowed()", ""), testBinding, `whether "ann" may get widgets.example.com`},
 		{"cycle", simplePolicy("dyn(variables).a == 1", "  variables: [{name: a, expression: dyn(variables).b}, {name: b, expression: variables.a}]"), testBinding, "needs its own value"},
 		{"params", simplePolicy("params.a == 1", "  paramKind: {apiVersion: v1, kind: ConfigMap}"), strings.Replace(testBinding, "policyName", "paramRef: {name: x, parameterNotFoundAction: Allow}, policyName", 1), "no params object of v1 ConfigMap"},
@@ -177,6 +178,39 @@ func TestUndecided(t *testing.T) {
 		res := evaluate(t, set, widgetRequest(t, OperationCreate, object))
 		if len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].String(), tt.want) || !res.Allowed || len(res.Evaluations) != 0 {
 			t.Errorf("%s: got %+v", tt.name, res)
+		}
+	}
+}
+
+// TestNamespaceName checks that selectors of the name of a Namespace need no Namespace.
+func TestNamespaceName(t *testing.T) {
+	t.Parallel()
+	for selector, matches := range map[string]bool{
+		"{matchLabels: {kubernetes.io/metadata.name: ns}}":                                                true,
+		"{matchLabels: {kubernetes.io/metadata.name: other, a: b}}":                                       false,
+		"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [a, b]}]}":       true,
+		"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [a, ns]}]}":      false,
+		"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: DoesNotExist}]}":                false,
+		"{matchExpressions: [{key: a, operator: Exists}], matchLabels: {kubernetes.io/metadata.name: x}}": false,
+	} {
+		policy := strings.Replace(simplePolicy("false", ""), "matchConstraints: {", "matchConstraints: {namespaceSelector: "+selector+", ", 1)
+		// A server replaces another value of the label.
+		for _, more := range [][]string{nil, {"{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {kubernetes.io/metadata.name: other}}}"}} {
+			res := evaluate(t, mustCompile(t, Config{}, append(more, policy, testBinding)...), widgetRequest(t, OperationCreate, `{metadata: {name: w}}`))
+			if res.Allowed == matches || len(res.Undecided) > 0 {
+				t.Errorf("%s, %v: got %+v", selector, more, res)
+			}
+		}
+	}
+}
+
+// TestRejectedBinding checks that a policy whose only binding is invalid differs from a policy without a binding.
+func TestRejectedBinding(t *testing.T) {
+	t.Parallel()
+	for binding, rejected := range map[string]bool{testBinding: false, strings.Replace(testBinding, "[Deny, Audit]", "[]", 1): true, testNamespace: false} {
+		set, err := Compile(documents(t, simplePolicy("true", ""), binding), Config{})
+		if info := set.Policies()[0]; info.Rejected != rejected || (err != nil) != rejected {
+			t.Errorf("%s: got %+v, %v", binding, info, err)
 		}
 	}
 }

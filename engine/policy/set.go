@@ -39,6 +39,7 @@ type compiledPolicy struct {
 	mutations      []PatchType
 	reinvoke       bool               // reinvocationPolicy: IfNeeded
 	bindings       []*compiledBinding // sorted by name
+	rejected       bool               // a binding is invalid
 	runs           sync.Pool          // of *run
 	document       *policyDocument
 	explained      func() (*explainer, error)
@@ -58,15 +59,16 @@ type Info struct {
 	Name string
 	// Kind is ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
 	Kind string
-	// Bindings is empty if the policy has no binding, and therefore no effect.
+	// Bindings is empty if the policy has no binding, and therefore no effect. Rejected is set if a binding is invalid.
 	Bindings []string
+	Rejected bool
 }
 
 // Policies describes the policies of the set, sorted by name and kind.
 func (s *Set) Policies() []Info {
 	list := make([]Info, 0, len(s.policies)+len(s.mutating))
 	for _, p := range slices.Concat(s.policies, s.mutating) {
-		info := Info{Name: p.name, Kind: p.kind}
+		info := Info{Name: p.name, Kind: p.kind, Rejected: p.rejected}
 		for _, b := range p.bindings {
 			info.Bindings = append(info.Bindings, b.name)
 		}
@@ -131,6 +133,7 @@ type loader struct {
 	seen     map[policyKey]bool // policies, also invalid ones
 	bindings map[policyKey]bool // with the kind of their policies
 	bound    []boundBinding
+	rejected []policyKey // the policies of invalid bindings
 	rbac     rbac
 	// index, version, kind, and name identify the current document.
 	index               int
@@ -298,7 +301,12 @@ func (l *loader) loadBinding(doc map[string]any) {
 // addBinding decodes a binding into document, which has the fields base, checks it, and adds it unless it is
 // invalid. complete sets the remaining fields.
 func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase, check func(), complete func(*compiledBinding)) {
-	key := l.key()
+	key, before := l.key(), len(l.errs)
+	defer func() {
+		if len(l.errs) > before {
+			l.rejected = append(l.rejected, policyKey{key.kind, base.PolicyName})
+		}
+	}()
 	if err := decode(doc, document); err != nil {
 		l.report("", err.Error())
 		return
@@ -307,7 +315,6 @@ func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase,
 		l.report("metadata.name", "several bindings have this name: remove all but one")
 		return
 	}
-	before := len(l.errs)
 	check()
 	b := &compiledBinding{name: key.name}
 	if m := base.MatchResources; m != nil {
@@ -340,6 +347,11 @@ func (l *loader) finish() {
 		}
 		l.index, l.kind, l.name = b.index, b.policy.kind+bindingSuffix, b.binding.name
 		l.report("spec.policyName", fmt.Sprintf("no policy %q is among the documents: add it or correct the name", b.policy.name))
+	}
+	for _, key := range l.rejected {
+		if p := l.policies[key]; p != nil {
+			p.rejected = true
+		}
 	}
 	for _, p := range l.policies {
 		slices.SortFunc(p.bindings, func(a, b *compiledBinding) int { return strings.Compare(a.name, b.name) })

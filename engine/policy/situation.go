@@ -95,17 +95,12 @@ const nameLabel = "kubernetes.io/metadata.name"
 func withNameLabel(namespace map[string]any, name string) map[string]any {
 	meta, _ := namespace["metadata"].(map[string]any)
 	given, _ := meta["labels"].(map[string]any)
-	if _, ok := given[nameLabel]; ok {
-		return namespace
-	}
-	labels := map[string]any{nameLabel: name}
+	labels := map[string]any{}
 	maps.Copy(labels, given)
-	meta = maps.Clone(meta)
-	if meta == nil {
-		meta = map[string]any{}
-	}
-	namespace = maps.Clone(namespace)
-	namespace["metadata"], meta["labels"] = meta, labels
+	labels[nameLabel] = name
+	whole, namespace := map[string]any{}, maps.Clone(namespace)
+	maps.Copy(whole, meta)
+	namespace["metadata"], whole["labels"] = whole, labels
 	return namespace
 }
 

@@ -22,6 +22,10 @@ func TestAdvice(t *testing.T) {
 		{"request.name == 'ö' || request.userinfo.username == ''", "userinfo", "did you mean userInfo?", "request.name == 'ö' || request.userInfo.username == ''"},
 		{"params.dta.x == 'y'", "dta", "did you mean data?", "params.data.x == 'y'"},
 		{"object.spec.replicas = 3", "= 3", "use == to compare; = is not a CEL operator", "object.spec.replicas == 3"},
+		{"object.spec.paused", "object", "policies do not know the types of fields: compare the value, for example with == true", "object.spec.paused == true"},
+		{"object.spec.size > 1 ? object.spec.paused : object.spec.paused", "object", "policies do not know the types of fields: compare the value, for example with == true",
+			"(object.spec.size > 1 ? object.spec.paused : object.spec.paused) == true"},
+		{"object.spec.size", "object", "policies do not know the types of fields: compare the value, for example with == true", ""},
 		{"['x'].all(self, self == object.spec.nam)", ".nam)", "", ""},
 	} {
 		reports := vet(t, policyOf("CREATE example.com widgets", rest+"validations:\n- expression: |-\n    "+strings.ReplaceAll(tt.expression, "\n", "\n    ")))
@@ -34,6 +38,21 @@ func TestAdvice(t *testing.T) {
 		}
 		if at := string([]rune(expression)[got.Offset:]); !strings.HasPrefix(at, tt.at) || got.Hint != tt.hint || got.Fixed != tt.fixed {
 			t.Errorf("%s: got %+v at %q", tt.expression, got, at)
+		}
+	}
+}
+
+// TestTextAdvice checks the corrections of expressions that make text.
+func TestTextAdvice(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ rest, fixed string }{
+		{"validations: [{expression: 'true', messageExpression: object.metadata.name}]", "string(object.metadata.name)"},
+		{"auditAnnotations: [{key: a, valueExpression: \"object.spec.size > 1 ? 'x' : null\"}]", "object.spec.size > 1 ? 'x' : ''"},
+		{"auditAnnotations: [{key: a, valueExpression: object.metadata.name}]", ""},
+	} {
+		errs := vet(t, policyOf("CREATE example.com widgets", tt.rest))[0].Errors
+		if len(errs) != 1 || errs[0].Fixed != tt.fixed || errs[0].Hint == "" {
+			t.Errorf("%s: got %+v", tt.rest, errs)
 		}
 	}
 }

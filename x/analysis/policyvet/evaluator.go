@@ -2,6 +2,7 @@ package policyvet
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -23,6 +24,7 @@ type evaluator struct {
 	null    string            // the root that is null, or ""
 	known   map[string]string // strings by path, such as request.operation
 	kind    *kind             // of object and oldObject, or nil if it is not known
+	absent  string            // the path of a field that the object lacks, or ""
 
 	current *expression
 	vars    map[string]result // of macros
@@ -120,11 +122,17 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 		return yes
 	}
 	of := n.eval(operand)
-	if of.none {
+	switch {
+	case of.none:
 		return of
+	case n.isAbsent(e) && !test:
+		return result{set: isError}
 	}
-	if test && n.undeclared(e) {
+	switch {
+	case test && (n.isAbsent(e) || n.undeclared(e)):
 		return result{set: isFalse | of.set&isError}
+	case test && n.fields(e, func(f *resolvedField) bool { return f.state == fieldDeclared && n.kind.always(f) }):
+		return result{set: isTrue | of.set&isError}
 	}
 	out := result{set: of.set & isError}
 	if of.set&isNull != 0 {
@@ -220,7 +228,7 @@ func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 		return result{set: isOther | n.variable(name, false).set&isError}
 	}
 	of := n.eval(operand)
-	return result{set: isOther | of.set&isError, none: of.none || of.value() == isNull || n.undeclared(e)}
+	return result{set: isOther | of.set&isError, none: of.none || of.value() == isNull || n.isAbsent(e) || n.undeclared(e)}
 }
 
 // acceptsNull lists the functions that accept null.
@@ -313,16 +321,21 @@ func selection(e ast.Expr) string {
 
 // undeclared reports whether e selects a field that objects of the kind do not have.
 func (n *evaluator) undeclared(e ast.Expr) bool {
+	return n.fields(e, func(f *resolvedField) bool { return f.state == fieldUndeclared })
+}
+
+// fields reports whether each field of the kind that e may select is so.
+func (n *evaluator) fields(e ast.Expr, so func(*resolvedField) bool) bool {
 	paths := n.subject.paths[node{n.current, e.ID()}]
-	if n.kind == nil || len(paths) == 0 {
-		return false
-	}
-	for _, path := range paths {
-		if n.kind.resolve(path).state != fieldUndeclared {
-			return false
-		}
-	}
-	return true
+	return n.kind != nil && len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool {
+		f := n.kind.resolve(path)
+		return !so(&f)
+	})
+}
+
+// isAbsent reports whether e selects the field that the object lacks. A path below oldObject is that of another request.
+func (n *evaluator) isAbsent(e ast.Expr) bool {
+	return n.absent != "" && slices.Contains(n.subject.paths[node{n.current, e.ID()}], n.absent)
 }
 
 // reached returns the nodes of expressions and of the variables that they use.
@@ -387,29 +400,4 @@ func (n *evaluator) loop(loop ast.ComprehensionExpr) result {
 	v := n.eval(loop.Result())
 	out.set |= v.set | step.set&isError
 	return out
-}
-
-// maxUnrolled limits the items of a list for which the step of a loop is evaluated one by one.
-const maxUnrolled = 16
-
-// literals returns the items of the list of a loop if all are string literals, as in
-// ['Pod', 'Job'].exists(k, k == object.kind). A nested loop returns none, to limit the work.
-func literals(loop ast.ComprehensionExpr) (texts []string) {
-	list := loop.IterRange()
-	if list.Kind() != ast.ListKind || list.AsList().Size() > maxUnrolled || loop.HasIterVar2() || hasLoop(loop.LoopStep()) {
-		return nil
-	}
-	for _, item := range list.AsList().Elements() {
-		s, ok := text(item)
-		if !ok {
-			return nil
-		}
-		texts = append(texts, s)
-	}
-	return texts
-}
-
-func hasLoop(e ast.Expr) (found bool) {
-	visit(e, func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind })
-	return found
 }

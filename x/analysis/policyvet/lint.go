@@ -1,7 +1,6 @@
 package policyvet
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,7 +216,7 @@ func unusedVariables(s *subject, add reporter) {
 // openAccount matches a prefix of the names of service accounts that ends in the name of a namespace.
 var openAccount = lazy.New(`^system:serviceaccount:[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-// accountPrefixes reports prefixes that match more users than meant, and conditions of webhooks that read namespaceObject.
+// accountPrefixes reports prefixes that match more users than meant, and matchConditions that read namespaceObject.
 func accountPrefixes(s *subject, add reporter) {
 	for _, x := range s.expressions {
 		if x.tree == nil {
@@ -225,7 +224,7 @@ func accountPrefixes(s *subject, add reporter) {
 		}
 		var prefix, reads ast.Expr
 		ast.PreOrderVisit(x.tree, ast.NewExprVisitor(func(e ast.Expr) {
-			if s.kind == "" && reads == nil && isRoot(e, "namespaceObject") {
+			if x.role == roleCondition && reads == nil && isRoot(e, "namespaceObject") {
 				reads = e
 			}
 			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "startsWith" || len(e.AsCall().Args()) != 1 || prefix != nil {
@@ -241,49 +240,60 @@ func accountPrefixes(s *subject, add reporter) {
 				"write %[1]s: with a colon at the end", literal, literal[len("system:serviceaccount:"):]))
 		}
 		if reads != nil {
-			add(noNamespace, x.at(reads), "namespaceObject is null in the conditions of webhooks: "+
+			add(noNamespace, x.at(reads), "namespaceObject is null in matchConditions: "+
 				"use request.namespace for its name, and namespaceSelector for its labels")
 		}
 	}
 }
 
-// subresourceObjects reports reads of the metadata of object, if a policy matches only connections, such as pods/exec: their
-// objects, such as PodExecOptions, have none.
+// subresourceObjects reports expressions that read the metadata of object in a connection, such as pods/exec: its object,
+// such as a PodExecOptions, has none.
 func (l *linter) subresourceObjects(s *subject, add reporter) {
-	kind := l.connected(s.match.ResourceRules)
-	if kind == "" {
+	n := l.connection(s)
+	if n == nil {
 		return
 	}
-	seen := map[*expression]bool{}
-	for _, r := range s.reads {
-		if r.test || seen[r.of] || !strings.HasPrefix(r.path, "object.metadata") {
-			continue
+	var failing []*expression
+	for _, x := range s.expressions {
+		switch {
+		case x.tree == nil || x.role == roleVariable || x.role == roleMessage:
+		case x.role == roleCondition && n.top(x).set == isFalse:
+			return // the policy is skipped
+		case n.top(x).set&isError != 0:
+			failing = append(failing, x)
 		}
-		seen[r.of] = true
-		add(subresourceObject, r.of.at(r.at), fmt.Sprintf("object is a %s, which has no metadata, so the expression fails for each request: "+
-			"use request.name and request.namespace", kind))
+	}
+	for _, x := range failing {
+		at := x.at(nil)
+		if i := slices.IndexFunc(s.reads, func(r read) bool { return r.of == x && !r.test && strings.HasPrefix(r.path, metadata) }); i >= 0 {
+			at = x.at(s.reads[i].at)
+		}
+		add(subresourceObject, at, fmt.Sprintf("in requests to %s, object is a %s, which has no metadata, so the expression fails: "+
+			"use request.name and request.namespace", n.known["request.resource.resource"]+"/"+n.known["request.subResource"], n.known["object.kind"]))
 	}
 }
 
-// connected returns the kind of the objects of the connections that rules name, or "" if rules match other requests as well.
-func (l *linter) connected(rules []rule) (kind string) {
-	for i := range rules {
-		for _, item := range rules[i].Resources {
+// metadata is the path of the field that objects of connections lack.
+const metadata = objectName + ".metadata"
+
+// connection returns the evaluator for requests to the first connection that the rules name, or nil.
+func (l *linter) connection(s *subject) *evaluator {
+	for i := range s.match.ResourceRules {
+		r := &s.match.ResourceRules[i]
+		for _, item := range r.Resources {
 			resource, sub := split(item)
-			found := false
 			for _, k := range l.schemas.byResource[resource] {
-				of := k.subresourceKinds[sub]
-				if found = has(rules[i].APIGroups, k.Group) && strings.HasSuffix(of, "Options"); found {
-					kind = cmp.Or(kind, of)
-					break
+				if of := k.subresourceKinds[sub]; strings.HasSuffix(of, "Options") && has(r.APIGroups, k.Group) && has(r.Operations, "CONNECT") {
+					n := newEvaluator(s, oldObjectName, map[string]string{
+						"request.operation": "CONNECT", "request.resource.resource": resource, "request.subResource": sub, "request.kind.kind": of, "object.kind": of,
+					})
+					n.absent = metadata
+					return n
 				}
-			}
-			if !found {
-				return ""
 			}
 		}
 	}
-	return kind
+	return nil
 }
 
 // rootPattern matches a field of a root.

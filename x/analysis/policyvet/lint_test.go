@@ -362,7 +362,9 @@ func TestAccountPrefixes(t *testing.T) {
 	}
 	tests = append(tests,
 		lintTest{"CREATE core pods", expressions("request.userInfo.groups.exists(g, g.startsWith('system:serviceaccount:a') || g.startsWith('system:serviceaccount:b'))"), []string{open}},
-		lintTest{"CREATE core pods", expressions("namespaceObject.metadata.name != 'a'"), nil})
+		lintTest{"CREATE core pods", expressions("namespaceObject.metadata.name != 'a'"), nil},
+		lintTest{"CREATE core pods", "matchConditions: [{name: a, expression: namespaceObject.metadata.name != 'a'}]\n" + expressions("true"),
+			[]string{"no-namespace-object matchConditions[0].expression"}})
 	testLints(t, tests)
 	hooks := strings.Replace(webhook, "expression: 'true'", "expression: namespaceObject == null || namespaceObject.metadata.name != 'a'", 1)
 	if got := found(vet(t, hooks)); !slices.Contains(got, "no-namespace-object webhooks[1].matchConditions[0].expression") {
@@ -405,6 +407,12 @@ func TestSubresourceObjects(t *testing.T) {
 		{"CONNECT core pods/exec", expressions("!has(object.metadata) || true"), nil},
 		{"CREATE core pods/eviction", name, nil},
 		{"CREATE core pods/exec,pods", name, nil},
+		{"CREATE,CONNECT core pods/exec,pods", name, []string{lint}},
+		{"CREATE,CONNECT core pods/exec,pods", "variables: [{name: meta, expression: object.metadata}]\n" + expressions("variables.meta.name != 'a'"), []string{lint}},
+		{"CREATE,CONNECT core pods/exec,pods", expressions("request.operation == 'CONNECT' || object.metadata.name != 'a'"), nil},
+		{"CREATE,CONNECT core pods/exec,pods", expressions("request.subResource == 'exec' || object.metadata.name != 'a'"), nil},
+		{"CREATE,CONNECT core pods/exec,pods", expressions("!has(object.metadata) || object.metadata.name != 'a'"), nil},
+		{"CREATE,CONNECT core pods/exec,pods", expressions("object.?metadata.?name.orValue('') != 'a'"), nil},
 		{"UPDATE core pods/status", name, nil},
 		{"CONNECT example.com gadgets/exec", name, nil},
 	})

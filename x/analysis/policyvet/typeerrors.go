@@ -29,7 +29,7 @@ type typeErrors struct {
 type kindIssue struct {
 	kind   matchedKind
 	text   string
-	offset int // of the first error
+	offset int // of the first error that is not harmless, or else of the first
 	// real is set if an error is not harmless. tests holds tests of fields that the kind lacks.
 	real  bool
 	tests []node
@@ -67,7 +67,9 @@ func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 				t.tests[at]++
 				issue.tests = append(issue.tests, at)
 			case k.matters(t.subject.paths[at], e.Message):
-				issue.real = true
+				if !issue.real {
+					issue.real, issue.offset = true, e.Offset
+				}
 			}
 		}
 		t.issues[x] = append(t.issues[x], issue)

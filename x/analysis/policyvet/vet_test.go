@@ -59,6 +59,7 @@ spec:
               note: {type: string, maxLength: 20}
               replicas: {type: integer, default: 1}
               size: {type: integer}
+              paused: {type: boolean}
               tags: {type: array, maxItems: 5, items: {type: string, maxLength: 10}}
               ports: {type: array, maxItems: 3, items: {type: object, properties: {name: {type: string, maxLength: 10}, port: {type: integer}}}}
               open: {type: object, x-kubernetes-preserve-unknown-fields: true}
@@ -242,6 +243,8 @@ func TestHarmlessTypes(t *testing.T) {
 		{workloads, expressions("object.kind == 'Pod' || object.spec.containers.size() > 0"), false},
 		{workloads, expressions("has(object.spec.template) && object.spec.template.spec.containers.size() > 0"), true},
 		{workloads, expressions("object.spec.?template.spec.?containers.orValue([]).size() > 0"), true},
+		{"CREATE apps deployments;CREATE core pods", expressions("has(object.spec.template) ? object.spec.template.spec.hostNetwork == true : object.spec.hostNetwork == true"), true},
+		{"CREATE apps deployments;CREATE core pods", expressions("has(object.spec.template) || object.spec.template.spec.hostNetwork == true"), false},
 		{workloads, expressions("has(object.spec.tempalte) && object.spec.replicas > 0"), false},
 		{workloads, guard + expressions("!variables.isPod || object.spec.containers.size() > 0"), true},
 		{workloads, guard + expressions("variables.isPod || object.spec.containers.size() > 0"), false},
@@ -262,6 +265,11 @@ func TestHarmlessTypes(t *testing.T) {
 		if harmless != tt.harmless {
 			t.Errorf("%s: harmless is %v: %+v", tt.rest, harmless, warnings)
 		}
+	}
+	// The position is that of an error that has an effect.
+	const late = "has(object.spec.template) || object.spec.template.spec.hostNetwork == true"
+	if w := vet(t, policyOf("CREATE core pods", expressions(late)))[0].Warnings; len(w) != 1 || w[0].Offset != strings.LastIndex(late, ".template") {
+		t.Errorf("%s: got %+v", late, w)
 	}
 	// The server does not check variables, so their harmless errors are not reported.
 	r := vet(t, policyOf(workloads, guard+expressions("variables.spec.containers.size() > 0 || object.kind == 'CronJob'")))[0]

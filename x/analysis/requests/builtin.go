@@ -3,11 +3,13 @@ package requests
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -38,6 +40,7 @@ type builtinDecider struct {
 	kind    *policyrequest.Builtin
 	example map[string]any // that the server accepts
 	turn    int            // selects among supported values
+	schema  *apiextensionsv1.JSONSchemaProps
 }
 
 // quotation matches a supported value in field.NotSupported's detail.
@@ -48,11 +51,16 @@ func newBuiltinDecider(kind *policyrequest.Builtin) (*builtinDecider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builtinDecider{kind: kind, example: catalog.Example(kind.GroupVersionKind)}, nil
+	schema, err := catalog.Schema(kind.GroupVersionKind)
+	if err != nil {
+		return nil, err
+	}
+	return &builtinDecider{kind: kind, example: catalog.Example(kind.GroupVersionKind), schema: schema}, nil
 }
 
 func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*engine.Result, error) {
-	return b.kind.Write(ctx, policyrequest.Write{Object: req.Object, OldObject: req.OldObject})
+	meta := object(req.Object, "metadata")
+	return b.kind.Write(ctx, policyrequest.Write{Object: req.Object, OldObject: req.OldObject, Namespace: b.kind.Namespace(text(meta, "namespace"), text(meta, "name"))})
 }
 
 // Convert returns an object as the server stores it. It returns an error if the server rejects it.
@@ -68,15 +76,16 @@ func (b *builtinDecider) Convert(ctx context.Context, object map[string]any, _ s
 }
 
 // withBuiltin is with for objects that may be invalid.
-func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
+func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, of, old map[string]any) (*policy.Request, error) {
 	q.work.Spend(serverWork)
 	var before map[string]any
 	if operation == policy.OperationUpdate {
 		if _, before = q.builtin.repaired(ctx, old, nil); before == nil {
 			return nil, ctx.Err()
 		}
+		of = with(of, "metadata", with(object(of, "metadata"), "name", text(object(before, "metadata"), "name"))) // no update renames
 	}
-	_, stored := q.builtin.repaired(ctx, object, before)
+	_, stored := q.builtin.repaired(ctx, of, before)
 	switch {
 	case stored == nil:
 		return nil, ctx.Err()
@@ -84,6 +93,14 @@ func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, 
 		return q.request(operation, nil, stored), nil
 	}
 	return q.request(operation, stored, before), nil
+}
+
+// with returns a copy of fields in which one has a value.
+func with(fields map[string]any, name string, value any) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, fields)
+	out[name] = value
+	return out
 }
 
 // repaired returns an object that is similar to the given one and that the server accepts, and the object that it stores.
@@ -188,6 +205,10 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 		switch v := at.(type) {
 		case map[string]any:
 			next, ok := v[step.Name]
+			if (!ok || next == "") && cause.Type == field.ErrorTypeRequired && i == len(steps)-1 && b.isText(steps) {
+				v[step.Name] = requiredText
+				return true
+			}
 			if !ok || i == 0 && (step.Name == "apiVersion" || step.Name == "kind") {
 				return drop()
 			}
@@ -208,6 +229,28 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 		}
 	}
 	return drop()
+}
+
+// requiredText is the value of a required text that an object lacks.
+const requiredText = "example"
+
+// isText reports whether the schema of the kind has a string at a path.
+func (b *builtinDecider) isText(steps []engine.Step) bool {
+	at := b.schema
+	for _, step := range steps {
+		var next *apiextensionsv1.JSONSchemaProps
+		switch property, ok := at.Properties[step.Name]; {
+		case step.Item && at.Items != nil:
+			next = at.Items.Schema
+		case ok:
+			next = &property
+		}
+		if next == nil {
+			return false
+		}
+		at = next
+	}
+	return at.Type == "string"
 }
 
 // Kinds returns the built-in kinds whose resources the policies with a binding among documents name.

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -21,7 +23,8 @@ type document struct {
 	conditions  []string
 	hasParams   bool
 	bound       bool             // by a binding
-	selectors   []map[string]any // namespace and object selectors, also of bindings
+	selectors   []map[string]any // object selectors, also of bindings
+	namespaces  []string         // names in namespace selectors, also of bindings
 	// params are objects that bindings refer to by name.
 	params []map[string]any
 }
@@ -62,6 +65,14 @@ func (d *document) expressions() []string {
 func (d *document) bind(documents []map[string]any) {
 	add := func(constraints map[string]any) {
 		d.selectors = append(d.selectors, object(constraints, "objectSelector"))
+		selector := object(constraints, "namespaceSelector")
+		d.namespaces = append(d.namespaces, text(object(selector, "matchLabels"), corev1.LabelMetadataName))
+		for _, one := range list(selector, "matchExpressions") {
+			if values, _ := one["values"].([]any); len(values) > 0 && text(one, "key") == corev1.LabelMetadataName && text(one, "operator") == string(metav1.LabelSelectorOpIn) {
+				name, _ := values[0].(string)
+				d.namespaces = append(d.namespaces, name)
+			}
+		}
 	}
 	add(object(d.fields, "matchConstraints"))
 	for _, doc := range documents {

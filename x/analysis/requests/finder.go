@@ -127,9 +127,13 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 		}
 		f.decider = f.builtin
 	}
+	active := map[[2]string]bool{}
+	for _, info := range cfg.Set.Policies() {
+		active[[2]string{info.Kind, info.Name}] = len(info.Bindings) > 0
+	}
 	resource := f.resource()
 	for _, d := range documentsOf(cfg.Documents) {
-		if d.bound && len(d.operations(resource, crd)) > 0 {
+		if active[[2]string{d.kind, d.name}] && len(d.operations(resource, crd)) > 0 {
 			f.policies = append(f.policies, d)
 		}
 	}
@@ -233,6 +237,8 @@ type question struct {
 	index    int
 	want     Want
 	other    *Finder // for FindAgainst
+	// namespace is that of the objects in requests; "" is default.
+	namespace string
 	// undecided is the reason why a request that was tried could have the wanted outcome in a cluster, or "".
 	undecided string
 }
@@ -249,6 +255,9 @@ func (q *question) note(all []policy.Undecided, name string) {
 // find returns the request that was found, or nil.
 func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	operations := q.document.operations(q.resource(), q.crd)
+	if err := q.place(ctx, operations); err != nil {
+		return nil, err
+	}
 	if q.want == Accepted { // a create is the simplest example
 		slices.SortFunc(operations, func(a, b policy.Operation) int { return strings.Compare(string(a), string(b)) })
 	}

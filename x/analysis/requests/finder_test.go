@@ -161,6 +161,34 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindNamespace checks that requests are in a namespace that the policy matches.
+func TestFindNamespace(t *testing.T) {
+	t.Parallel()
+	const other = "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {tier: web}}}\n"
+	for _, tt := range []struct{ selector, documents, want string }{
+		{"{matchLabels: {tier: web}}", other, "shop"},
+		{"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [a, default]}]}", other, "shop"},
+		{"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [b, c]}]}", "", "b"},
+		{"{matchLabels: {kubernetes.io/metadata.name: c}}", "", "c"},
+		{"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [a, b]}]}", other, "default"},
+		{"{matchLabels: {tier: db}}", other, ""},
+	} {
+		text := strings.Replace(policyText("[CREATE, UPDATE]", "object.spec.size <= 5 && request.namespace != 'x'", ""), "matchConstraints: {", "matchConstraints: {namespaceSelector: "+tt.selector+", ", 1)
+		f := finder(t, strings.Replace(text, ", paramRef: {name: limits, parameterNotFoundAction: Deny}", "", 1)+tt.documents, 60)
+		a, err := f.Find(t.Context(), f.Validations()[0], requests.Denied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if a.Request != nil {
+			got = a.Request.Namespace
+		}
+		if got != tt.want {
+			t.Errorf("%s: got namespace %q, want %q: %s", tt.selector, got, tt.want, a.Reason)
+		}
+	}
+}
+
 // TestFindNothing checks policies that do not match the resource, and questions that do not exist.
 func TestFindNothing(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,9 @@ package requests
 
 import (
 	"context"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -34,10 +36,66 @@ func (f *Finder) request(operation policy.Operation, object, old map[string]any)
 		req.Namespace = f.builtin.kind.Namespace(namespace, req.Name)
 	case f.engine.Info().Namespaced:
 		if req.Namespace, _ = meta["namespace"].(string); req.Namespace == "" {
-			req.Namespace = "default"
+			req.Namespace = metav1.NamespaceDefault
 		}
 	}
 	return req
+}
+
+// maxNamespaces limits the namespaces that are tried.
+const maxNamespaces = 8
+
+// place sets the namespace of requests: the first that the policy matches, of default, the Namespaces among the
+// documents, and those that selectors name.
+func (q *question) place(ctx context.Context, operations []policy.Operation) error {
+	operation := policy.OperationCreate
+	if !slices.Contains(operations, operation) && len(operations) > 0 {
+		operation = operations[0]
+	}
+	names := []string{metav1.NamespaceDefault}
+	for _, doc := range q.cfg.Documents {
+		if doc["kind"] == "Namespace" {
+			names = append(names, text(object(doc, "metadata"), "name"))
+		}
+	}
+	names = append(names, q.document.namespaces...)
+	if probe := q.request(operation, nil, nil); len(names) == 1 || probe.Namespace == "" || len(q.objects) == 0 {
+		return nil
+	}
+	for i, name := range names[:min(len(names), maxNamespaces)] {
+		if name == "" || slices.Contains(names[:i], name) {
+			continue
+		}
+		if q.namespace = name; i == 0 {
+			q.namespace = ""
+		}
+		req, err := q.with(ctx, operation, q.objects[0], q.objects[0])
+		if err != nil {
+			return err
+		}
+		if req == nil {
+			continue
+		}
+		r, err := q.Review(ctx, req)
+		if err != nil {
+			return err
+		}
+		q.work.Spend(int(r.Work))
+		if r.Evaluated != nil && slices.ContainsFunc(r.Evaluated.Evaluations, func(e policy.Evaluation) bool { return e.Policy == q.document.name }) ||
+			slices.ContainsFunc(r.Mutations, func(e policy.MutationEvaluation) bool { return e.Policy == q.document.name }) {
+			return nil
+		}
+	}
+	q.namespace = ""
+	return nil
+}
+
+// placed returns an object in the namespace of requests.
+func (q *question) placed(obj map[string]any) map[string]any {
+	if obj == nil || q.namespace == "" {
+		return obj
+	}
+	return with(obj, "metadata", with(object(obj, "metadata"), "namespace", q.namespace))
 }
 
 // review returns the way of a request through admission.
@@ -128,6 +186,7 @@ func (q *question) byAll(req *policy.Request, yield func(*policy.Request) (stop 
 // objects have defaults, as the server reads them.
 func (q *question) with(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
 	q.work.Spend(requestWork)
+	object, old = q.placed(object), q.placed(old)
 	if q.builtin != nil {
 		return q.withBuiltin(ctx, operation, object, old)
 	}

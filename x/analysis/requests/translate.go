@@ -27,6 +27,8 @@ const (
 	// maxTranslation limits the length of a rule in bytes, because variables can use variables.
 	maxTranslation = 64 << 10
 	null           = "dyn(null)"
+	// maxTurns limits the requests for an object of a built-in kind.
+	maxTurns = 4
 )
 
 // translated yields requests that a search for the rule that corresponds to the validation finds.
@@ -34,7 +36,7 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 	if len(q.document.mutations) > 0 {
 		return nil
 	}
-	t, err := newTranslator(q.document, operation, q.request(operation, nil, nil))
+	t, err := newTranslator(q.document, operation, q.request(operation, q.placed(map[string]any{}), nil))
 	if err != nil {
 		return err
 	}
@@ -71,12 +73,16 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 		return nil
 	}
 	w := answer.Witness
-	req, err := q.with(ctx, operation, w.Object, w.Old)
-	if err != nil || req == nil || operation == policy.OperationUpdate && w.Old == nil {
-		return err
+	for range maxTurns { // a server's code may replace a value by others
+		req, err := q.with(ctx, operation, w.Object, w.Old)
+		if err != nil || req == nil || operation == policy.OperationUpdate && w.Old == nil {
+			return err
+		}
+		if stop, err := q.byAll(req, yield); stop || err != nil || q.builtin == nil {
+			return err
+		}
 	}
-	_, err = q.byAll(req, yield)
-	return err
+	return nil
 }
 
 // withRule returns a copy of a CRD with another rule at the root of a version.

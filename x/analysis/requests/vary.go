@@ -20,12 +20,18 @@ var (
 // maxLiteral limits the literals of a vocabulary.
 const maxLiteral = 253
 
+// fillers are values that occur in each vocabulary.
+var fillers = []string{"", "x", "true", "false"}
+
 // A vocabulary holds the names and values that occur in a policy.
 type vocabulary struct{ keys, labelValues, texts []string }
 
 // vocabularyOf returns the vocabulary of a policy.
 func vocabularyOf(d *document) vocabulary {
-	texts := map[string]bool{"": true, "x": true, "true": true, "false": true}
+	texts := map[string]bool{}
+	for _, filler := range fillers {
+		texts[filler] = true
+	}
 	keys := map[string]bool{}
 	for _, expression := range d.expressions() {
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
@@ -141,7 +147,7 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	case 1:
 		req.User.Groups = append(slices.Clone(req.User.Groups), name)
 	case 2:
-		if namespace := strings.ToLower(name); len(validation.IsDNS1123Label(namespace)) == 0 && req.Namespace != "" {
+		if namespace := strings.ToLower(name); len(validation.IsDNS1123Label(namespace)) == 0 && req.Namespace != "" && !slices.Contains(fillers, name) {
 			req.Namespace = namespace
 		}
 	}

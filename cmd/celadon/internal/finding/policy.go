@@ -30,20 +30,27 @@ type PolicyMutation struct {
 	// Reinvoked is set if the policy ran again.
 	Reinvoked bool  `json:"reinvoked,omitempty"`
 	Cost      int64 `json:"cost"`
-	// Errors holds the errors of mutations.
+	// Errors holds the errors of mutations, the first of them at File and Line.
 	Errors []string `json:"errors,omitempty"`
+	File   string   `json:"file,omitempty"`
+	Line   int      `json:"line,omitempty"`
 }
 
-// NewPolicyMutation returns the report about an evaluation.
-func NewPolicyMutation(e *policy.MutationEvaluation) PolicyMutation {
+// NewPolicyMutation returns the report about an evaluation. at returns the position of a mutation of a policy, or of the
+// policy if the index is -1.
+func NewPolicyMutation(e *policy.MutationEvaluation, at func(policy string, index int) (file string, line int)) PolicyMutation {
 	m := PolicyMutation{Policy: e.Policy, Binding: e.Binding, Params: e.Params, Changed: e.Changed, Excluded: e.Excluded, Reinvoked: e.Reinvoked, Cost: e.Cost + e.MatchCost}
-	if e.Failure != "" {
-		m.Errors = append(m.Errors, e.Failure)
-	}
-	for _, one := range e.Mutations {
-		if one.Failure != "" {
-			m.Errors = append(m.Errors, one.Failure)
+	fails := func(index int, failure string) {
+		if failure != "" && m.Errors == nil {
+			m.File, m.Line = at(e.Policy, index)
 		}
+		if failure != "" {
+			m.Errors = append(m.Errors, failure)
+		}
+	}
+	fails(-1, e.Failure)
+	for i, one := range e.Mutations {
+		fails(i, one.Failure)
 	}
 	return m
 }

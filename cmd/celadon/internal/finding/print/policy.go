@@ -41,7 +41,7 @@ func ShowPolicies(b *strings.Builder, o *finding.Object) {
 	}
 }
 
-// showMutations writes what mutating policies did.
+// showMutations writes what mutating policies did, with the errors that are not in the output of kubectl.
 func showMutations(b *strings.Builder, o *finding.Object) {
 	for i := range o.Mutations {
 		m := &o.Mutations[i]
@@ -59,9 +59,15 @@ func showMutations(b *strings.Builder, o *finding.Object) {
 		if m.Reinvoked {
 			again = " again"
 		}
-		untrusted.Fprintf(b, "  --> mutating policy %s, binding %s%s: %s%s\n", m.Policy, m.Binding, params, effect, again)
+		at := ""
+		if m.Line > 0 {
+			at = fmt.Sprintf("%s:%d: ", m.File, m.Line)
+		}
+		untrusted.Fprintf(b, "  --> %smutating policy %s, binding %s%s: %s%s\n", at, m.Policy, m.Binding, params, effect, again)
 		for _, text := range m.Errors {
-			untrusted.Fprintf(b, "        error: %s\n", Sentence(text))
+			if !isPrinted(o, text) {
+				rule(b, "        error: ", string(Sentence(text)))
+			}
 		}
 	}
 }
@@ -70,7 +76,7 @@ func showMutations(b *strings.Builder, o *finding.Object) {
 // it is not in the output of kubectl.
 func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecision) {
 	if !isPrinted(o, d.Message) {
-		untrusted.Fprintf(b, "        message: %s\n", Sentence(d.Message))
+		rule(b, "        message: ", string(Sentence(d.Message)))
 	}
 	if d.Expression == "" {
 		return
@@ -112,6 +118,7 @@ func shortened(d *finding.PolicyDecision) string {
 // isPrinted reports whether the output of kubectl contains the message of a decision.
 func isPrinted(o *finding.Object, message string) bool {
 	return o.Status != nil && strings.Contains(o.Status.Message, message) ||
+		slices.ContainsFunc(o.Causes, func(c finding.Cause) bool { return strings.Contains(c.Message, message) }) ||
 		slices.ContainsFunc(o.Warnings, func(warning string) bool { return strings.Contains(warning, message) })
 }
 

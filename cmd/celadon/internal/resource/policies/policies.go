@@ -31,7 +31,7 @@ type Policies struct {
 	Set *policy.Set
 	// Problems lists documents that cannot be read, then invalid policies and bindings.
 	Problems []Problem
-	// Unbound lists the policies without a binding.
+	// Unbound lists the policies without a binding, also an invalid one.
 	Unbound []Problem
 
 	documents   []*input.Document
@@ -109,7 +109,7 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 		}
 	}
 	for _, info := range set.Policies() {
-		if len(info.Bindings) == 0 {
+		if len(info.Bindings) == 0 && !info.Rejected {
 			p.Unbound = append(p.Unbound, Problem{p.Locate(info.Kind, info.Name, ""), ErrNoBinding})
 		}
 	}
@@ -163,6 +163,16 @@ func (p *Policies) Validation(policy string, index int) policyrequest.Validation
 		return v.whole
 	}
 	return v.list[index]
+}
+
+// Mutation returns the file and line of a mutation of a policy, or of the policy if the index is -1.
+func (p *Policies) Mutation(policy string, index int) (file string, line int) {
+	for _, doc := range p.documents {
+		if id := doc.Identity(); id.Kind == "MutatingAdmissionPolicy" && id.Name == policy {
+			return doc.File, cmp.Or(doc.Locate([]string{fmt.Sprintf("spec.mutations[%d]", index)})[0].Line, doc.Line)
+		}
+	}
+	return "", 0
 }
 
 // Webhook returns the file and line of a webhook, or "".

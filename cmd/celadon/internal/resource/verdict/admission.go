@@ -140,7 +140,12 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 	}
 	d.report.Warnings = append(d.report.Warnings, r.Received...)
 	for i := range r.Mutations {
-		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(&r.Mutations[i]))
+		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(&r.Mutations[i], func(policy string, index int) (string, int) {
+			if !d.Locate {
+				return "", 0
+			}
+			return d.Admission.Policies.Mutation(policy, index)
+		}))
 	}
 	d.recordWebhooks(r.Webhooks)
 	r.Received, r.Mutations, r.Webhooks = nil, nil, nil
