@@ -288,7 +288,7 @@ func Add(ctx context.Context, s command.Streams, o *Options, names []string) err
 	return o.write(before, now, added.files)
 }
 
-// Sync fetches the sources with these names, or those in the lock file if there are none, and makes the folder equal to
+// Sync fetches the sources with these names, or all sources in the lock file if names is empty, and makes the folder equal to
 // them. If the content of a source in the lock file has changed, it is an error, unless o.Update is set. The author of a
 // tree can choose the names: see selectable.
 func Sync(ctx context.Context, s command.Streams, o *Options, names []string) error {
