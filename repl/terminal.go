@@ -1,3 +1,5 @@
+//go:build !js
+
 package repl
 
 import (
@@ -252,7 +254,7 @@ func (r *editorHistory) fill(entries []string) error {
 }
 
 // end passes the remaining entries to remember.
-func (r *editorHistory) end(entries []string) { r.passOn(entries) }
+func (t *Terminal) end(entries []string) { t.history.passOn(entries) }
 
 func (r *editorHistory) passOn(entries []string) {
 	for ; r.remembered < len(entries); r.remembered++ {
