@@ -227,16 +227,17 @@ spec:
 func TestShare(t *testing.T) {
 	t.Parallel()
 	const plain = "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a} # mine\nspec:\n  user: me\n"
+	const again = "apiVersion: example.com/v1\nkind: Login\nmetadata:\n  name: a\nspec:\n"
 	for name, test := range map[string]struct{ object, old, want string }{
 		"none":         {plain, "", plain},
-		"password":     {plain + "  token: hunter2 # secret\n", "", plain + "  token: (hidden) # secret\n"},
+		"password":     {plain + "  token: hunter2 # secret\n", "", again + "  token: (hidden)\n  user: me\n"},
 		"comment":      {plain + "  token: hunter2 # hunter2\n", "", ""},
 		"annotation":   {strings.Replace(plain, "{name: a}", `{name: a, annotations: {last: '{"token":"hunter2"}'}}`, 1) + "  token: hunter2\n", "", ""},
 		"twice":        {plain + "  token: hunter2\n  token: other\n", "", ""},
-		"in the old":   {plain, strings.Replace(plain, "user: me", "user: hunter2", 1) + "  token: hunter2\n", plain},
+		"in the old":   {plain, strings.Replace(plain, "user: me", "user: hunter2", 1) + "  token: hunter2\n", again + "  user: me\n"},
 		"JSON":         {`{"apiVersion":"example.com/v1","kind":"Login","metadata":{"name":"a"},"spec":{"user":"me","token":"hunter2"}}`, "", ""},
 		"List":         {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: example.com/v1\n  kind: Login\n  metadata: {name: a}\n  spec: {user: me, token: hunter2}\n", "", ""},
-		"several":      {plain + "  token: hunter2\n---\n" + plain, "", plain + "  token: (hidden)\n---\n" + plain},
+		"several":      {plain + "  token: hunter2\n---\n" + plain, "", again + "  token: (hidden)\n  user: me\n---\n" + again + "  user: me\n"},
 		"anchored":     {plain + "  token: &t hunter2\nmore: *t\n", "", ""},
 		"block scalar": {plain + "  token: |\n    hunter2\n", "", ""},
 	} {
