@@ -29,8 +29,6 @@ type TerminalConfig struct {
 	// entry. An entry can span several lines.
 	History  []string
 	Remember func(entry string)
-	// Pager is the command that displays long replies. If empty, no pager is used.
-	Pager []string
 }
 
 // maxHistory limits the number of entries that the up key recalls.

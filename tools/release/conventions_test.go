@@ -195,7 +195,7 @@ func TestMegaLinter(t *testing.T) {
 	}
 }
 
-// TestRenovate checks what the preset finds.
+// TestRenovate checks the dependencies that the preset finds.
 func TestRenovate(t *testing.T) {
 	t.Parallel()
 	var preset struct {

@@ -55,8 +55,8 @@ func Join(folder, source string) string {
 	return path
 }
 
-// selectable returns an error if only the command line may name a source. The author of a tree may be hostile, so a file in
-// the tree names no path out of the tree, and no cluster unless the user names its kubeconfig.
+// selectable returns an error if only the command line may name a source. The author of a tree may be hostile, so a
+// file in the tree names no path out of the tree, and no cluster unless the user names its kubeconfig.
 func (o *Options) selectable(source string) error {
 	if strings.HasPrefix(source, "cluster:") && o.Kubeconfig == "" {
 		return errors.New("only the command line names a cluster: pass --kubeconfig, or use celadon crds add")
