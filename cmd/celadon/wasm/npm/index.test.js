@@ -28,7 +28,7 @@ test("vet", async () => {
 test("eval", async () => {
 	const object = cron(3);
 	const { value, type } = await celadon.eval({ crd, object, expression: "self.spec.replicas + 1" });
-	assert.deepEqual([value, type], [4, "int"]);
+	assert.deepEqual([value, type], [4, "integer"]);
 	assert.equal((await celadon.eval({ crd, object, old: cron(2), at: "spec", expression: "self.replicas > oldSelf.replicas" })).value, true);
 	assert.match((await celadon.eval({ crd, object, expression: "self.spec.replica" })).error.message, /undefined field/);
 	await assert.rejects(celadon.eval({ crd: "kind: X", object, expression: "1" }), /no CustomResourceDefinition/);

@@ -3,6 +3,7 @@ package service_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -262,6 +263,23 @@ func TestShare(t *testing.T) {
 	for name, object := range map[string]string{"broken": "a: [", "another kind": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"} {
 		if got := ask(t, service.Request{Do: "share", CRD: secretCRD, Object: object}); got["unknown"] == nil || got["object"] != "" {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestEval checks that eval returns the report of celadon eval.
+func TestEval(t *testing.T) {
+	t.Parallel()
+	crd := read(t, "crontab/crd.yaml")
+	for _, c := range []struct{ path, expr, want string }{
+		{"", "self.spec.replicas", `3`},
+		{"spec", "self.replicas > oldSelf.replicas", `false`},
+		{"", "self.spec.replica", `undefined field 'replica'`},
+		{"", "1 / 0", `division by zero`},
+	} {
+		got := ask(t, service.Request{Do: "eval", CRD: crd, Object: rejected, Old: rejected, Path: c.path, Expr: c.expr})
+		if text := fmt.Sprint(got["value"], got["error"]); got["kind"] != "EvalReport" || !strings.Contains(text, c.want) {
+			t.Errorf("%s: got %v, want %s", c.expr, got, c.want)
 		}
 	}
 }
