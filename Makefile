@@ -22,7 +22,7 @@ PACKAGES := ./cmd/celadon/... ./builtin/... ./...
 
 # Separate modules, in addition to cmd/celadon, conformance, and tools. Each is linted and tested
 # like the library, with the celadon that make build builds.
-MODULES := celadontest/fakeclient examples/operator celadonvet cmd/celadon-gen tools/release
+MODULES := celadontest/fakeclient examples/operator celadonvet conformance/markers tools/release
 
 # The inner loop: short tests of the packages in which verdicts are made, without corpora. Go runs only the tests of packages that have changed since the last run.
 QUICK ?= ./types/... ./cost ./engine ./engine/policy ./engine/vet ./engine/x/...
@@ -58,16 +58,16 @@ test-conformance: build
 # Each change is tested with both ends of the window. The releases between them take minutes to
 # compile, so make nightly adds them.
 WINDOW ?= cel-0.31
-WINDOW_TEST = GOWORK=off CELADON_ANSWERS=$(CURDIR)/bin/window/$(1) nice $(GO) test -vet=off -timeout 30m -count=1 -tags window $(2) ./internal/testing/window
+WINDOW_TEST = GOWORK=off CELADON_ANSWERS=$(CURDIR)/bin/window/$(1) nice $(GO) test -vet=off -ldflags=-w -timeout 30m -count=1 -tags window $(2) ./internal/testing/window
 
 .PHONY: window
 window: ## Build and test the library with each supported k8s.io release, and compare the answers
 	@mkdir -p bin/window
-	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -timeout 30m -count=1 ./internal/testing/window
+	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -ldflags=-w -timeout 30m -count=1 ./internal/testing/window
 	$(call WINDOW_TEST,oldest)
 	cmp bin/window/workspace bin/window/oldest
-	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/x/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest
-	GOWORK=off nice $(GO) test -vet=off -short -timeout 30m -tags window ./repl
+	GOWORK=off nice $(GO) test -vet=off -ldflags=-w -timeout 30m -tags window ./types ./cost ./engine ./engine/x/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest
+	GOWORK=off nice $(GO) test -vet=off -ldflags=-w -short -timeout 30m -tags window ./repl
 	@set -e; for release in $(WINDOW); do echo "$$release"; \
 		$(call WINDOW_TEST,$$release,-modfile=tools/window/$$release.mod); cmp bin/window/workspace bin/window/$$release; \
 		GOWORK=off nice $(GO) build -modfile=tools/window/$$release.mod ./types ./cost ./engine/... ./celadontest ./repl; done
@@ -106,7 +106,7 @@ nightly: ## Run the tests that take too long for each change
 	$(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./x/roundtrip
 	$(GO) test -timeout 240m -v ./x/analysis/prove # also compares with z3 and cvc5, if they are installed
 	$(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
-	cd cmd/celadon-gen && $(GO) test -timeout 60m -run TestMapping -v .
+	cd conformance/markers && $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) window WINDOW="$(basename $(notdir $(wildcard tools/window/*.mod)))"
 	$(GO) test -count=1 -v -run 'TestEmbedders|TestNewMinor' ./internal/testing/window
 	$(MAKE) next
@@ -114,7 +114,7 @@ nightly: ## Run the tests that take too long for each change
 	$(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap|TestMends' ./cmd/celadon/internal/lsp
 	$(GO) test -count=1 -timeout 60m -v -run 'TestTerminalRandomKeys|TestShellMemory' ./repl ./cmd/celadon
 	$(GO) test -count=1 -timeout 120m -v -run 'TestMillionInShards|TestShardsMerged|TestDocsExamples' ./cmd/celadon
-	$(MAKE) -C conformance full minors servers explain e2e bench-compare
+	$(MAKE) -C conformance full minors servers explain e2e scoreboard bench-compare
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) -C tools/release check
 	$(MAKE) npm
@@ -168,7 +168,7 @@ lint: ## gofmt, vet, staticcheck, actionlint, tidy modules
 	cd celadontest/fakeclient && $(GO) mod tidy -diff -modfile=newest.mod
 
 # The short attacks are part of the tests. Vet is part of lint; otherwise, the tests would
-# run some of its analyzers on all dependencies again.
+# run some of its analyzers on all dependencies again. Linking without DWARF takes half of the time.
 .PHONY: ci
-ci: TESTFLAGS = -vet=off -timeout 60m
+ci: TESTFLAGS = -vet=off -ldflags=-w -timeout 60m
 ci: lint test demo ## All that must pass before a change lands

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -254,3 +256,30 @@ func TestMap(t *testing.T) {
 		t.Errorf("the map has %d rows, want 10 or more", rows)
 	}
 }
+
+// TestNamedFiles checks that comments about how a package works name only files that exist.
+func TestNamedFiles(t *testing.T) {
+	t.Parallel()
+	for path := range list(t) {
+		dir := os.DirFS(path)
+		names, err := fs.Glob(dir, "*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(dir, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, how, _ := bytes.Cut(text, []byte("// How it works"))
+			how, _, _ = bytes.Cut(how, []byte("\n\n"))
+			for _, m := range namedFile.FindAllSubmatch(how, -1) {
+				if file := string(m[1]); !slices.Contains(names, file) {
+					t.Errorf("%s/%s: the comment names %s, which does not exist", path, name, file)
+				}
+			}
+		}
+	}
+}
+
+var namedFile = regexp.MustCompile(`[( ]([a-z_]+\.go)\b`)

@@ -20,4 +20,4 @@ package celadontest
 // How it works: New loads CRDs into a lazy catalog, which compiles a CRD when it is first used. All
 // tests of a process share catalogs, keyed by the content of the sources (shared.go). A write runs
 // through all stages of the engine (write.go). Failures list the rules that rejected an object, and
-// the values in them (explain.go).
+// the values in them (write.go).

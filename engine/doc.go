@@ -20,7 +20,7 @@ package engine
 // How it works: Compile turns each version into a structural schema, its declarations, and a tree
 // of rules that mirrors the schema. Validate prepares a copy of the object (decode.go, coerce.go),
 // checks it in the server's order (validate.go), and runs the rule tree (walk.go). An accepted
-// object is converted to the storage version and back (persist.go), which may need a converter
+// object is converted to the storage version and back (coerce.go), which may need a converter
 // (convert.go).
 //
 // The names on the way of a write that are not upstream's:

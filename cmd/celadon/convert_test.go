@@ -3,16 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,130 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/findingtest"
 )
-
-// converterMain is a converter for the CRD of examples/conversion. Its argument selects its behavior.
-// Scripts run it as a program.
-func converterMain() {
-	mode := os.Args[1]
-	switch mode {
-	case "panic":
-		panic("no longer")
-	case "hang":
-		time.Sleep(time.Hour)
-	case "child", "leave", "session": // a child that holds the output open and outlives its parent
-		cmd := exec.Command("sleep", "3600")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: mode == "session"}
-		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-		if err := cmd.Start(); err != nil {
-			log.Fatal(err)
-		}
-		if err := os.WriteFile(os.Args[2], []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
-			log.Fatal(err)
-		}
-		if mode == "child" {
-			time.Sleep(time.Hour)
-		}
-	case "flood":
-		for {
-			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
-				return
-			}
-		}
-	case "complain":
-		fmt.Fprint(os.Stderr, "\x1b[31m", strings.Repeat("evil\n", 10_000))
-		os.Exit(1)
-	}
-	body, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := os.Stdout.Write(answerReview(body, mode)); err != nil {
-		log.Fatal(err)
-	}
-}
-
-// answerReview converts by splitting hostPort. An object whose hostPort cannot be split keeps it in an
-// annotation, so that no data is lost. Mode "drop" loses the image, and "forget" loses it on the way to
-// v1.
-func answerReview(body []byte, mode string) []byte {
-	var r struct {
-		APIVersion string `json:"apiVersion"`
-		Request    struct {
-			UID               string           `json:"uid"`
-			DesiredAPIVersion string           `json:"desiredAPIVersion"`
-			Objects           []map[string]any `json:"objects"`
-		} `json:"request"`
-	}
-	if err := json.Unmarshal(body, &r); err != nil {
-		return []byte(err.Error())
-	}
-	for _, obj := range r.Request.Objects {
-		splitHostPort(obj, r.Request.DesiredAPIVersion)
-		if spec, ok := obj["spec"].(map[string]any); ok && (mode == "drop" || mode == "forget" && strings.HasSuffix(r.Request.DesiredAPIVersion, "/v1")) {
-			delete(spec, "image")
-		}
-	}
-	result := map[string]any{"status": "Success"}
-	if mode == "fail" {
-		result = map[string]any{"status": "Failure", "message": "will not\n\x1b[2J"}
-	}
-	out, _ := json.Marshal(map[string]any{"apiVersion": r.APIVersion, "kind": "ConversionReview", "response": map[string]any{
-		"uid": r.Request.UID, "convertedObjects": r.Request.Objects, "result": result,
-	}})
-	return out
-}
-
-func splitHostPort(obj map[string]any, apiVersion string) {
-	const kept = "stable.example.com/kept"
-	obj["apiVersion"] = apiVersion
-	meta := obj["metadata"].(map[string]any)
-	notes, _ := meta["annotations"].(map[string]any)
-	spec, ok := obj["spec"].(map[string]any)
-	if !ok {
-		return
-	}
-	from := map[string]any{}
-	for _, name := range []string{"host", "port", "hostPort"} {
-		if v, ok := spec[name]; ok {
-			from[name] = v
-		}
-		delete(spec, name)
-	}
-	var back map[string]any
-	text, _ := notes[kept].(string)
-	_ = json.Unmarshal([]byte(text), &back)
-	delete(notes, kept)
-	if strings.HasSuffix(apiVersion, "/v1") {
-		hostPort, ok := from["hostPort"].(string)
-		if host, port, cut := strings.Cut(hostPort, ":"); cut && strings.Trim(port, "0123456789") == "" && len(port) < 6 && strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" && len(host) <= 253 {
-			spec["host"], spec["port"] = host, port
-			return
-		} else if !ok && len(back) > 0 {
-			maps.Copy(spec, back)
-			return
-		} else if !ok {
-			return
-		}
-	} else {
-		_, hasHost := from["host"]
-		_, hasPort := from["port"]
-		if hasHost && hasPort {
-			spec["hostPort"] = fmt.Sprint(from["host"], ":", from["port"])
-			return
-		} else if len(from) == 0 {
-			maps.Copy(spec, back)
-			return
-		}
-	}
-	data, _ := json.Marshal(from)
-	if notes == nil {
-		notes = map[string]any{}
-	}
-	notes[kept] = string(data)
-	meta["annotations"] = notes
-}
 
 // reviewServer starts a conversion webhook that responds like the converter. asked counts its requests.
 func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int64) {
@@ -166,11 +42,11 @@ func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int6
 			if n > 1000 {
 				panic(http.ErrAbortHandler)
 			}
-			_, _ = w.Write(answerReview(body, "drop"))
+			_, _ = w.Write(converter.Respond(body, "drop"))
 		case "garbage":
 			fmt.Fprint(w, "{\x1b[31m")
 		default:
-			_, _ = w.Write(answerReview(body, mode))
+			_, _ = w.Write(converter.Respond(body, mode))
 		}
 	}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -351,10 +227,6 @@ func TestConvertTestByWebhook(t *testing.T) {
 // docs/security.md allows, but celadon does not wait for it.
 func TestConvertEndsChildren(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for mode, want := range map[string]struct {
 		timeout time.Duration
 		code    int
@@ -367,13 +239,10 @@ func TestConvertEndsChildren(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			program, noted := filepath.Join(dir, "converter"), filepath.Join(dir, "pid")
-			if err := os.Symlink(self, program); err != nil { // testscript selects the program by this name
-				t.Fatal(err)
-			}
+			noted := filepath.Join(dir, "pid")
 			text, timeout := []byte(nil), want.timeout
 			for len(text) == 0 { // a busy machine may need longer than the timeout to start the child
-				code, out, errs := told(t, "convert", "--crd", conversionCRD, "--exec", program+" "+mode+" "+noted, "--timeout", timeout.String(), "--to", "v1", conversionObject)
+				code, out, errs := told(t, "convert", "--crd", conversionCRD, "--exec", "converter "+mode+" "+noted, "--timeout", timeout.String(), "--to", "v1", conversionObject)
 				if code != want.code || !strings.Contains(out+errs, fmt.Sprintf(want.text, timeout)) {
 					t.Fatalf("exit code %d:\n%s%s", code, out, errs)
 				}

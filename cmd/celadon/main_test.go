@@ -3,22 +3,44 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/forward"
 )
 
 var update = flag.Bool("update", false, "rewrite golden output in scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"celadon": main, "kubectl-celadon": main, "celadon-unlimited": unlimited, "converter": converterMain})
+	testscript.Main(withPrograms{m}, map[string]func(){"celadon": main, "celadon-server": serveCalls, "kubectl-celadon": main, "celadon-unlimited": unlimited})
 }
 
-// TestScripts runs the scripts in testdata/script and checks the output of their commands.
+// withPrograms builds the small programs of tests next to those of testscript.Main, which come first in PATH.
+type withPrograms struct{ *testing.M }
+
+func (m withPrograms) Run() int {
+	dir, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
+	for name, path := range map[string]string{"converter": "converter/program", "forward/celadon": "forward/program"} {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), "./internal/testing/"+path).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n%s", name, err, out)
+			return 1
+		}
+	}
+	return m.M.Run()
+}
+
+// TestScripts runs the scripts in testdata/script and checks the output of their commands, which run in processes that
+// are shared by all scripts.
 func TestScripts(t *testing.T) {
+	socket := startServers(t)
+	programs, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
@@ -26,6 +48,8 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			root, err := os.Getwd()
 			env.Setenv("EXAMPLES", root+"/../../examples")
+			env.Setenv("PATH", filepath.Join(programs, "forward")+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv(forward.Variable, socket)
 			return err
 		},
 	})

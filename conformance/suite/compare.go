@@ -18,6 +18,12 @@ const (
 	LevelCost    = "cost"
 )
 
+// The differences at LevelVerdict.
+const (
+	WronglyAccepted = "want allowed false, got true"
+	WronglyRejected = "want allowed true, got false"
+)
+
 // Levels returns all levels in the order of the report.
 func Levels() []string { return []string{LevelVerdict, LevelCauses, LevelObject, LevelCost} }
 
@@ -39,8 +45,10 @@ func compared(level string, want *Response) bool {
 func difference(level string, want, got *Response) string {
 	switch level {
 	case LevelVerdict:
-		if want.Allowed != got.Allowed {
-			return fmt.Sprintf("want allowed %t, got %t", want.Allowed, got.Allowed)
+		if got.Allowed && !want.Allowed {
+			return WronglyAccepted
+		} else if want.Allowed && !got.Allowed {
+			return WronglyRejected
 		}
 	case LevelCauses:
 		return statusDifference(want, got)

@@ -70,6 +70,30 @@ func (r *Report) add(group, level, minor, id, detail string, all Known) {
 	}
 }
 
+// A Score counts the responses of one group at one level.
+type Score struct{ Right, Compared, Unsupported int }
+
+// Score returns the score of a group at a level, or the sum of all groups if group is "".
+func (r *Report) Score(group, level string) (s Score) {
+	for _, g := range r.groups {
+		if group == "" || g.name == group {
+			t := g.levels[level]
+			s.Right, s.Compared, s.Unsupported = s.Right+t.passed, s.Compared+t.passed+t.known+t.failed, s.Unsupported+g.unsupported
+		}
+	}
+	return s
+}
+
+// Wrong returns the IDs of the cases whose response at a level has this detail.
+func (r *Report) Wrong(level, detail string) (ids []string) {
+	for _, f := range r.failures {
+		if f.level == level && f.detail == detail {
+			ids = append(ids, f.id)
+		}
+	}
+	return ids
+}
+
 // Passed reports whether there are neither unknown differences nor stale entries of the known ones.
 func (r *Report) Passed() bool { return len(r.failures)+len(r.stale) == 0 }
 

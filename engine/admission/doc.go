@@ -29,5 +29,5 @@
 package admission
 
 // How it works: a Set is a catalog of CRDs with a mode (set.go). A request is decoded (request.go)
-// and passed to the engine of its CRD (decide.go) or to its defaults (mutate.go, patch.go). The
-// result is converted to a response (response.go).
+// and passed to the engine of its CRD (decide.go) or to its defaults (patch.go). The result is
+// converted to a response (response.go).

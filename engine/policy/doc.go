@@ -24,5 +24,5 @@ package policy
 // server's response (response.go).
 //
 // Mutate shares the matching and the run (mutate.go, mutation_run.go). The value of a mutation is merged
-// into the object by its schema (apply.go, internal/mergeschema), or applied as a JSON patch (json_patch.go,
-// json_node.go). Each result is copied, so that the request never changes (json_copy.go).
+// into the object by its schema (apply.go, internal/mergeschema), or applied as a JSON patch (json_patch.go).
+// Each result is copied, so that the request never changes.

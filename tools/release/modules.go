@@ -24,7 +24,7 @@ const root = "github.com/celadon-cel/celadon"
 
 // published lists the folders of the modules that others can require. Each gets a tag. "" is the
 // main module. The others require only it and those in required.
-var published = []string{"", "builtin", "celadontest/fakeclient", "celadonvet", "cmd/celadon", "cmd/celadon-gen"}
+var published = []string{"", "builtin", "celadontest/fakeclient", "celadonvet", "cmd/celadon"}
 
 // required lists the folders of the modules that other modules require, in an order in which each only requires those
 // before it.

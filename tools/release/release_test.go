@@ -75,7 +75,7 @@ func testModules(t *testing.T, tree, version string) {
 		}
 		command(t, filepath.Join(tree, dir), env, tidy[0], tidy[1:]...)
 	}
-	for _, path := range []string{"cmd/celadon", "cmd/celadon-gen", "celadonvet/cmd/celadonvet"} {
+	for _, path := range []string{"cmd/celadon", "celadonvet/cmd/celadonvet"} {
 		command(t, t.TempDir(), env, "go", "install", "-trimpath", root+"/"+path+"@"+version)
 	}
 	if out := command(t, "", nil, filepath.Join(bin, "celadon"), "version"); !strings.HasPrefix(out, "celadon "+version+"\n") {

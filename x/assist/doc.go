@@ -19,10 +19,10 @@ package assist
 // on the path to it are the macros whose variables are in scope at the cursor (view.go). A resolver
 // follows an expression through declarations, schema, and values without checking it (resolve.go).
 // If a part has no declaration, the checker computes its type from that part alone, wrapped in
-// copies of the enclosing macros (tree.go).
+// copies of the enclosing macros (view.go).
 //
 // Errors from cel-go fall into a few classes, which are recognized by the beginning of the message:
 // syntax errors (syntax.go, fix_syntax.go), unknown names (names.go, fix_names.go), type errors
-// (overload.go, kinds.go, fix_types.go), and runtime errors (runtime.go). An unrecognized message
+// (overload.go, fix_bool.go, fix_types.go), and runtime errors (codes.go). An unrecognized message
 // gets no advice, because wrong advice is worse than no advice. Advice.Words describe a remedy;
 // Advice.Fixes apply it, and each fix was tried before it is offered (fixer.go).

@@ -17,7 +17,7 @@ package ruletest
 // its positions (reader.go with internal/yaml/position). openshift.go and own.go convert it to
 // cases. The body of each case holds its writes and expectations. A Runner (run.go) compiles each
 // CRD version once (target.go) and gives each body a trial for its writes (trial.go). The body
-// compares the results with its expectations (check_openshift.go, check_own.go; message.go compares
-// messages, object.go objects) and can derive the expectations that would pass (golden.go,
+// compares the results with its expectations (check_openshift.go, check_own.go; object.go compares
+// objects) and can derive the expectations that would pass (golden.go,
 // update.go). A generated suite is searched for, reduced to few differences from its base, written,
-// and run (starter*.go). Suites are untrusted, so their work is limited (bounds.go).
+// and run (starter*.go). Suites are untrusted, so their work is limited.

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,26 +23,9 @@ func main() {
 
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s := &server{}
-	dec, enc := json.NewDecoder(bufio.NewReader(in)), json.NewEncoder(out)
-	for {
-		req := &suite.Request{}
-		if err := dec.Decode(req); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		a := &suite.Answer{ID: req.ID, Name: "celadon", Levels: suite.Levels()}
-		if req.Type == "write" {
-			response, err := s.write(ctx, req)
-			if err != nil {
-				return fmt.Errorf("%s: %w", req.ID, err)
-			}
-			a = &suite.Answer{ID: req.ID, Response: *response}
-		}
-		if err := enc.Encode(a); err != nil {
-			return err
-		}
-	}
+	return suite.Serve(in, out, suite.Answer{Name: "celadon", Levels: suite.Levels()}, func(req *suite.Request) (*suite.Response, error) {
+		return s.write(ctx, req)
+	})
 }
 
 // A server keeps the engine of the last CRD and minor version.

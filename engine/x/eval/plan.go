@@ -36,7 +36,7 @@ type planner struct {
 	slots int
 	// notes maps node IDs to their code. It is nil unless Dump needs it.
 	notes map[int64]*code
-	// probes maps the IDs of conditions to their probes; see probe.go.
+	// probes maps the IDs of conditions to their probes; see frame.go.
 	probes map[int64]Probe
 	// recording is set if the plan records its nodes; see record.go.
 	recording *recording

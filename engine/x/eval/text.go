@@ -14,7 +14,7 @@ import (
 // How it works: a constant pattern is compiled when the rule is planned. Each call is charged by
 // the pattern's length, as in the API server. The time that Go's engine takes depends on the number
 // of the pattern's states and on the length of the text. That is work, which is added before the
-// match (work_regex.go).
+// match (work.go).
 
 // affix plans startsWith and endsWith. They cost the reading of y, or of x in versions with
 // affixByReceiver.

@@ -11,7 +11,7 @@ import (
 
 // How it works: since nestedSizes, the size of a list or map includes the sizes of its entries at every
 // level. They come from the expression that creates the value or from the declarations below its path.
-// See common/cost/estimator.go, default_strategy.go, and helper.go in cel-go 0.33.2.
+// See common/cost/estimator.go, common/cost/default_strategy.go, and common/cost/helper.go in cel-go 0.33.2.
 
 // unknown is the range of all sizes.
 func unknown() size { return ranged(checker.UnknownSizeEstimate()) }

@@ -12,7 +12,7 @@ package automaton
 
 // How it works: a Language is a boolean expression over patterns. Find explores strings in order of
 // length, and runs all patterns in parallel. Each pattern is a lazy deterministic automaton
-// (machine.go) over classes of code points that no pattern distinguishes (alphabet.go). The state
+// (machine.go) over classes of code points that no pattern distinguishes. The state
 // of the search for a string is thus a tuple of small integers, and each tuple is expanded only
 // once (find.go).
 

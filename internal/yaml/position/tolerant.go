@@ -1,7 +1,7 @@
 package position
 
 // How it works: the lines of a text that is not valid YAML are parsed by their indentation (outline.go). The
-// scalars are read (read.go) with the matcher, which then computes the value instead of comparing it with the
+// scalars are read (node.go) with the matcher, which then computes the value instead of comparing it with the
 // parser's.
 
 // ParseTolerant parses a text that may be invalid YAML because it is being edited. If the text is valid,

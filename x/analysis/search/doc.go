@@ -21,7 +21,7 @@ package search
 // repairs everything else that the engine rejects: it makes other rules true and replaces values
 // that violate the schema (repair.go, facts.go). This repeats until the engine's verdict is as
 // wanted or the solver starts with a new object (solver.go). Goals that do not concern a rule
-// are in requirement.go and otherform.go. Witnesses are shrunk (shrink.go) or, for a full sample, grown
+// are in otherform.go. Witnesses are shrunk (shrink.go) or, for a full sample, grown
 // (grow.go). oracle.go runs the engine.
 //
 // All randomness comes from the seed and the question, steps are counted, and maps are iterated in

@@ -10,4 +10,4 @@ package mutation
 // removed bounds (bounds.go). For each mutant, the engine is rebuilt with the changed rule or schema, and repeats
 // the writes in which the rule ran until a case fails; that case kills the mutant (kill.go). For a surviving mutant,
 // x/analysis/prove tries to prove that it is equivalent to the original, and x/analysis/search looks for a write
-// that distinguishes them (survivors.go).
+// that distinguishes them (suite.go).

@@ -28,7 +28,7 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	if len(paths) == 0 {
 		folders, err := g.tree.CRDFolders()
 		if err != nil {
-			return fmt.Errorf("%w: use --crd with the CRDs generated from these packages (celadon-gen generates them if there are none)", err)
+			return fmt.Errorf("%w: use --crd with the CRDs generated from these packages (controller-gen generates them)", err)
 		}
 		for _, dir := range folders {
 			paths = append(paths, g.name(dir))

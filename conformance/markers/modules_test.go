@@ -1,6 +1,6 @@
 //go:build never
 
-package main
+package markers
 
 // These imports keep the API modules that the tests read in go.mod. They are never compiled.
 import (
