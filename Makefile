@@ -117,6 +117,7 @@ nightly: ## Run the tests that take too long for each change
 	$(MAKE) -C conformance full minors servers explain e2e scoreboard bench-compare
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) -C tools/release check
+	$(MAKE) npm
 	$(MAKE) -C site shown played-long
 	$(MAKE) -C editors/vscode editors
 	CELADON_LEVEL=full $(GO) test -tags upstreamcel -timeout 60m $(PACKAGES)
@@ -127,6 +128,20 @@ nightly: ## Run the tests that take too long for each change
 .PHONY: site
 site: ## Build the documentation and the playground as static files into bin/site (site/Makefile has more; needs npm)
 	$(MAKE) -C site site
+
+# The engine in WebAssembly, with the file of Go that runs it, for make npm and make site.
+WASM ?= bin/npm
+
+.PHONY: wasm
+wasm:
+	mkdir -p $(WASM)
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WASM)
+	GOOS=js GOARCH=wasm $(GO) build -tags=grpcnotrace -trimpath -ldflags='-s -w' -o $(WASM)/celadon.wasm ./cmd/celadon/wasm
+
+.PHONY: npm
+npm: wasm ## Build the JavaScript package of the engine into bin/npm, and test it with Node
+	cp cmd/celadon/wasm/npm/* LICENSE THIRD_PARTY_LICENSES.md bin/npm
+	cd bin/npm && CELADON_EXAMPLES=$(CURDIR)/examples node --test
 
 .PHONY: corpus
 corpus: ## Download real CRDs into bin/corpus, for tests that need them

@@ -31,10 +31,8 @@ type Reply struct {
 // reading or writing fails.
 func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
-	if t, ok := in.(*Terminal); ok {
-		defer func() { t.history.end(s.history) }()
-	}
 	if evaluation != nil {
+		defer func() { evaluation.end(s.history) }()
 		if _, err := io.WriteString(out, termwidth.Fold(greeting, evaluation.width(), 0)); err != nil {
 			return err
 		}
@@ -67,11 +65,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			continue
 		}
 		reply.Text = printable(reply.Text)
-		text := style(in, reply)
-		if evaluation != nil && evaluation.page(ctx, text) {
-			continue
-		}
-		if _, err := io.WriteString(out, text); err != nil || reply.Quit {
+		if _, err := io.WriteString(out, style(in, reply)); err != nil || reply.Quit {
 			return err
 		}
 	}
@@ -92,8 +86,8 @@ type evaluator interface {
 	evaluating(context.Context) (ctx context.Context, done func())
 	width() int
 	style(Reply) string
-	// page displays text in a pager if it is longer than the screen, and reports whether it did.
-	page(ctx context.Context, text string) bool
+	// end receives the entries of the session when it ends.
+	end(entries []string)
 }
 
 // greeting is the first line that a shell on a terminal prints.

@@ -1,3 +1,5 @@
+//go:build !js
+
 package repl
 
 import (
@@ -27,8 +29,6 @@ type TerminalConfig struct {
 	// entry. An entry can span several lines.
 	History  []string
 	Remember func(entry string)
-	// Pager is the command that displays long replies. If empty, no pager is used.
-	Pager []string
 }
 
 // maxHistory limits the number of entries that the up key recalls.
@@ -252,7 +252,7 @@ func (r *editorHistory) fill(entries []string) error {
 }
 
 // end passes the remaining entries to remember.
-func (r *editorHistory) end(entries []string) { r.passOn(entries) }
+func (t *Terminal) end(entries []string) { t.history.passOn(entries) }
 
 func (r *editorHistory) passOn(entries []string) {
 	for ; r.remembered < len(entries); r.remembered++ {

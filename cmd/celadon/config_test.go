@@ -18,10 +18,10 @@ func configKeys() map[string]map[string]config.Class {
 		if cmd.Flags().Lookup("no-config") == nil {
 			return
 		}
-		section := strings.ReplaceAll(name, " ", "-")
+		section := strings.ReplaceAll(strings.TrimSuffix(name, " sync"), " ", "-")
 		all[section] = map[string]config.Class{}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { all[section][f.Name] = config.ClassOf(f) })
-		if arguments := map[string]string{"check": "objects", "vet": "crds", "diff": "crds", "test": "suites"}[section]; arguments != "" {
+		if arguments := map[string]string{"check": "objects", "vet": "crds", "diff": "crds", "test": "suites", "crds": "sources"}[section]; arguments != "" {
 			all[section][arguments] = config.FromTree
 		}
 	})
@@ -33,8 +33,8 @@ func configKeys() map[string]map[string]config.Class {
 func TestConfigKeys(t *testing.T) {
 	t.Parallel()
 	all := configKeys()
-	if len(all) != 8 {
-		t.Errorf("%d commands: want check, convert test, diff, eval, find, repl, test and vet", len(all))
+	if len(all) != 9 {
+		t.Errorf("%d commands: want check, convert test, crds sync, diff, eval, find, repl, test and vet", len(all))
 	}
 	for section, keys := range all {
 		testConfigKeys(t, section, keys)
@@ -51,6 +51,7 @@ func testConfigKeys(t *testing.T, section string, keys map[string]config.Class) 
 	for _, key := range []string{
 		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "exec", "convert", "cluster",
 		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline", "follow", "kube-version", "to-kube-version", "validate",
+		"dir", "private-addresses", "kubeconfig",
 	} {
 		if keys[key] == config.FromTree {
 			t.Errorf("%s %s: a file in the tree must not set it", section, key)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crds"
 )
 
@@ -20,6 +21,7 @@ and digests of their content. Commit the folder.
 A SOURCE is one of
 
   https://HOST/PATH                             YAML, or an archive such as a chart
+  oci://REGISTRY/REPOSITORY:TAG                 an OCI artifact, such as a chart
   git+https://HOST/REPOSITORY?ref=REV//FOLDER   a revision of a git repository
   go:MODULE@VERSION//FOLDER                     a Go module
   kustomize:FOLDER                              the output of kustomize build
@@ -57,17 +59,28 @@ func crdsAdd(s command.Streams) *cobra.Command {
 
 func crdsSync(s command.Streams) *cobra.Command {
 	var o crds.Options
+	defaults := config.Flags{Section: "crds", Arguments: "sources", Join: crds.Join}
 	cmd := &cobra.Command{
 		Use:   "sync",
-		Short: "Fetch the sources in the lock file again",
-		Long: `Sync fetches the sources in the lock file again and writes their CRDs. If the content of
-a source has changed, it writes nothing and exits with 1, unless --update is set.`,
+		Short: "Fetch the sources in .celadon.yaml or in the lock file again",
+		Long: `Sync fetches the sources that .celadon.yaml lists, or else those in the lock file, and makes
+the folder equal to them. If the content of a source in the lock file has changed, it
+writes nothing and exits with 1, unless --update is set. The file can list any SOURCE,
+but cluster: only with --kubeconfig, and no PATH out of the tree:
+
+  crds:
+    sources: [https://example.com/crds.yaml, charts/app-1.2.3.tgz]`,
 		Example: `  celadon crds sync --update`,
 		Args:    command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return crds.Sync(cmd.Context(), s, &o)
+			sources, err := defaults.Defaults(cmd, s.Stderr)
+			if err != nil {
+				return err
+			}
+			return crds.Sync(cmd.Context(), s, &o, sources)
 		},
 	}
+	defaults.Add(cmd.Flags())
 	o.Flags(cmd.Flags(), true)
 	cmd.Flags().BoolVar(&o.Update, "update", false, "accept changed content")
 	return cmd

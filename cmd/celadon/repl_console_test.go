@@ -39,7 +39,7 @@ func openConsole(t testing.TB, env []string, args ...string) *console {
 
 func startConsole(t testing.TB, env []string, cmd *exec.Cmd) *console {
 	t.Helper()
-	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm", "PAGER="}, env...)...)
+	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm"}, env...)...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		t.Skipf("no pseudo-terminal: %v", err)

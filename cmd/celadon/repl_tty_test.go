@@ -289,55 +289,6 @@ func TestTerminalGreets(t *testing.T) {
 	}
 }
 
-// TestTerminalPager checks that output longer than the screen is shown through the pager unchanged, and
-// that shorter output is not.
-func TestTerminalPager(t *testing.T) {
-	pager := filepath.Join(t.TempDir(), "pager")
-	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"paged with $1, $LESSSECURE\"\ncat\necho 'end of pages'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER="+pager+" $(echo x)")
-	c.expect("CronTab/v1> ")
-	c.typed("1 + 1\r")
-	if text := c.expect("CronTab/v1> "); strings.Contains(text, "paged") {
-		t.Errorf("one line is paged: %q", text)
-	}
-	c.typed(":help\r")
-	c.expect("paged with $(echo, 1\r\n") // not interpreted by a shell
-	c.expect(":quit")
-	c.expect("end of pages\r\n")
-	c.expect("CronTab/v1> ")
-	if err := pty.Setsize(c.tty, &pty.Winsize{Rows: 60, Cols: 80}); err != nil {
-		t.Fatal(err)
-	}
-	c.typed(":help\r")
-	if text := c.expect("CronTab/v1> "); strings.Contains(text, "paged") {
-		t.Error("output that fits the screen is paged")
-	}
-
-	missing := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER=no-such-pager")
-	missing.expect("CronTab/v1> ")
-	missing.typed(":help\r")
-	missing.expect(":quit")
-}
-
-// TestTerminalPagerHistory checks that less shows the end of :history, and the beginning of other
-// replies.
-func TestTerminalPagerHistory(t *testing.T) {
-	t.Parallel()
-	less := filepath.Join(t.TempDir(), "less")
-	if err := os.WriteFile(less, []byte("#!/bin/sh\necho \"paged with [$*]\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER="+less+" -i")
-	c.awaitRows(strings.TrimSpace(cronPrompt))
-	c.resize(80, 6)
-	c.typed(strings.Repeat("1\r", 6) + ":hist\r")
-	c.expect("paged with [-i +G]")
-	c.typed(":help\r")
-	c.expect("paged with [-i]")
-}
-
 // TestTerminalSettings checks that :set color and :set width change the terminal.
 func TestTerminalSettings(t *testing.T) {
 	t.Parallel()

@@ -230,15 +230,6 @@ func unzip(t *testing.T, name string) map[string][]byte {
 	return files
 }
 
-func read(t *testing.T, name ...string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(name...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // command runs a command, fails the test if it fails, and returns its standard output.
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()

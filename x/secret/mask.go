@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -39,11 +38,6 @@ func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string
 	m.texts = append(m.texts, Of(crd, obj).Texts...)
 	slices.Sort(m.texts)
 	m.texts = slices.Compact(m.texts)
-}
-
-// Reveals reports whether text contains a secret.
-func (m Mask) Reveals(text []byte) bool {
-	return slices.ContainsFunc(m.texts, func(secret string) bool { return bytes.Contains(text, []byte(secret)) })
 }
 
 // Object returns a copy of obj without its secrets. It keeps the fields that identify the object,

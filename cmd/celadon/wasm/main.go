@@ -1,8 +1,8 @@
 //go:build js && wasm
 
-// Command wasm is the engine of the playground in a browser. It runs in a Worker, which
-// the page can terminate. The Worker calls celadon(bytes) with a request. The reply, the same as in
-// celadon playground, is passed to celadonAnswer(text).
+// Command wasm is the engine of the playground in a browser, where it runs in a Worker, and of the JavaScript package in
+// npm/. It calls celadonReady(). Then, celadon(request, reply) passes the reply to a request, the same as in
+// celadon playground, to the function reply. Both are bytes.
 package main
 
 import (
@@ -21,22 +21,28 @@ const (
 	memoryLimit    = 48 << 20
 )
 
+// A call is a request, and the function for its reply.
+type call struct {
+	request []byte
+	reply   js.Value
+}
+
 func main() {
 	gctuning.CollectSeldom(garbagePercent, memoryLimit)
-	requests := make(chan []byte, 1)
+	calls := make(chan call, 1)
 	js.Global().Set("celadon", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		request := make([]byte, args[0].Length())
 		js.CopyBytesToGo(request, args[0])
 		// If the channel is full, sending must not block JavaScript's event loop.
-		go func() { requests <- request }()
+		go func() { calls <- call{request, args[1]} }()
 		return nil
 	}))
 	svc := service.New()
 	js.Global().Call("celadonReady")
-	for request := range requests {
-		reply := svc.Answer(context.Background(), request)
+	for c := range calls {
+		reply := svc.Answer(context.Background(), c.request)
 		text := js.Global().Get("Uint8Array").New(len(reply))
 		js.CopyBytesToJS(text, reply)
-		js.Global().Call("celadonAnswer", text)
+		c.reply.Invoke(text)
 	}
 }

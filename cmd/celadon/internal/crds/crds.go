@@ -12,14 +12,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -43,6 +46,8 @@ type Options struct {
 	Private    bool
 	Update     bool
 	Kubeconfig string
+
+	control func(network, address string, _ syscall.RawConn) error // of connections; nil: by Private
 }
 
 // Flags adds the flags to f, including network flags if fetches is set.
@@ -68,6 +73,14 @@ type source struct {
 	CRDs   []string `json:"crds"`
 
 	unread []error // documents that are not YAML
+}
+
+// find returns the source with a name, or nil.
+func (l *lock) find(name string) *source {
+	if i := slices.IndexFunc(l.Sources, func(s *source) bool { return s.Source == name }); i >= 0 {
+		return l.Sources[i]
+	}
+	return nil
 }
 
 func (o *Options) read() (*lock, error) {
@@ -130,6 +143,7 @@ func (o *Options) write(before, now *lock, fetched map[string][]byte) error {
 			}
 		}
 	}
+	slices.SortFunc(now.Sources, func(a, b *source) int { return cmp.Compare(a.Source, b.Source) })
 	text, err := json.MarshalIndent(now, "", "  ")
 	if err != nil {
 		return err
@@ -194,7 +208,7 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 		s.CRDs = append(s.CRDs, crd)
 	}
 	slices.Sort(s.CRDs)
-	s.Digest = digest(s.CRDs, func(crd string) []byte { return files[crd] })
+	s.Digest = digestOf(s.CRDs, func(crd string) []byte { return files[crd] })
 	return s, files, nil
 }
 
@@ -212,7 +226,7 @@ func plain(crd map[string]any) ([]byte, error) {
 	return untrusted.YAML(crd)
 }
 
-func digest(names []string, content func(string) []byte) string {
+func digestOf(names []string, content func(string) []byte) string {
 	h := sha256.New()
 	for _, name := range names {
 		text := content(name)
@@ -222,35 +236,26 @@ func digest(names []string, content func(string) []byte) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// Add fetches sources and adds them to the lock file.
-func Add(ctx context.Context, s command.Streams, o *Options, names []string) error {
-	before, err := o.read()
-	if err != nil {
-		return err
-	}
-	now, all := &lock{Sources: slices.Clone(before.Sources)}, map[string][]byte{}
-	for _, name := range names {
-		one, files, err := o.fetch(ctx, name)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		one.complain(s)
-		now.Sources = slices.DeleteFunc(now.Sources, func(s *source) bool { return s.Source == name })
-		now.Sources = append(now.Sources, one)
-		for crd, text := range files {
-			all[crd] = text
-		}
-		untrusted.Fprintf(s.Stdout, "%s: %s\n", name, one.describe())
-	}
-	slices.SortFunc(now.Sources, func(a, b *source) int { return cmp.Compare(a.Source, b.Source) })
-	return o.write(before, now, all)
+// fetched is the content of some sources.
+type fetched struct {
+	sources []*source
+	files   map[string][]byte // of all CRDs, by name
 }
 
-// complain reports that some documents were not read.
-func (s *source) complain(to command.Streams) {
-	if n := len(s.unread); n > 0 {
-		to.Complain(fmt.Errorf("%s: %s not read: %w", s.Source, phrase.Count(n, "document"), s.unread[0]))
+func (o *Options) fetchAll(ctx context.Context, s command.Streams, names []string) (*fetched, error) {
+	all := &fetched{files: map[string][]byte{}}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		one, files, err := o.fetch(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if n := len(one.unread); n > 0 {
+			s.Complain(fmt.Errorf("%s: %s not read: %w", name, phrase.Count(n, "document"), one.unread[0]))
+		}
+		all.sources = append(all.sources, one)
+		maps.Copy(all.files, files)
 	}
+	return all, nil
 }
 
 func (s *source) describe() string {
@@ -261,36 +266,87 @@ func (s *source) describe() string {
 	return text
 }
 
-// Sync fetches the sources of the lock file again. If their content has changed, it is an error, unless o.Update is set.
-func Sync(ctx context.Context, s command.Streams, o *Options) error {
+// Add fetches sources and adds them to the lock file.
+func Add(ctx context.Context, s command.Streams, o *Options, names []string) error {
 	before, err := o.read()
 	if err != nil {
 		return err
 	}
-	if len(before.Sources) == 0 {
-		return fmt.Errorf("no sources in %s: use celadon crds add", filepath.Join(o.Dir, LockName))
+	added, err := o.fetchAll(ctx, s, names)
+	if err != nil {
+		return err
 	}
-	now, all, changed := &lock{}, map[string][]byte{}, 0
+	now := &lock{Sources: added.sources}
+	for _, one := range added.sources {
+		untrusted.Fprintf(s.Stdout, "%s: %s\n", one.Source, one.describe())
+	}
 	for _, old := range before.Sources {
-		one, files, err := o.fetch(ctx, old.Source)
-		if err != nil {
-			return fmt.Errorf("%s: %w", old.Source, err)
-		}
-		one.complain(s)
-		if one.Digest != old.Digest {
-			changed++
-			untrusted.Fprintf(s.Stdout, "%s: changed: %s (was %s)\n", old.Source, one.describe(), old.describe())
-		}
-		now.Sources = append(now.Sources, one)
-		for crd, text := range files {
-			all[crd] = text
+		if now.find(old.Source) == nil {
+			now.Sources = append(now.Sources, old)
 		}
 	}
+	return o.write(before, now, added.files)
+}
+
+// Sync fetches the sources with these names, or all sources in the lock file if names is empty, and makes the folder equal to
+// them. If the content of a source in the lock file has changed, it is an error, unless o.Update is set. The author of a
+// tree can choose the names: see selectable.
+func Sync(ctx context.Context, s command.Streams, o *Options, names []string) error {
+	before, err := o.read()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		for _, old := range before.Sources {
+			names = append(names, old.Source)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no sources in %s or in crds.sources of %s: use celadon crds add", filepath.Join(o.Dir, LockName), config.Name)
+	}
+	now, fetch := &lock{}, []string{}
+	for _, name := range names {
+		err, old := o.selectable(name), before.find(name)
+		switch {
+		case err == nil:
+			fetch = append(fetch, name)
+		case old == nil:
+			return fmt.Errorf("%s: %w", name, err)
+		default:
+			s.Complain(fmt.Errorf("%s: not fetched: %w", name, err))
+			now.Sources = append(now.Sources, old)
+		}
+	}
+	all, err := o.fetchAll(ctx, s, fetch)
+	if err != nil {
+		return err
+	}
+	now.Sources = append(now.Sources, all.sources...)
+	changed := before.compare(s, now)
 	if changed > 0 && !o.Update {
 		err := fmt.Errorf("%s changed, and nothing was written: use --update to accept the new content", phrase.Count(changed, "source"))
 		return &command.ExitError{Code: command.Findings, Err: err}
 	}
-	return o.write(before, now, all)
+	return o.write(before, now, all.files)
+}
+
+// compare prints the differences to now, and returns the number of sources whose content has changed.
+func (l *lock) compare(s command.Streams, now *lock) (changed int) {
+	for _, one := range now.Sources {
+		switch old := l.find(one.Source); {
+		case old == nil:
+			untrusted.Fprintf(s.Stdout, "%s: new: %s\n", one.Source, one.describe())
+		case one.Digest != old.Digest:
+			changed++
+			untrusted.Fprintf(s.Stdout, "%s: changed: %s (was %s)\n", one.Source, one.describe(), old.describe())
+		}
+	}
+	for _, old := range l.Sources {
+		if now.find(old.Source) == nil {
+			untrusted.Fprintf(s.Stdout, "%s: removed: %s\n", old.Source, old.describe())
+		}
+	}
+	return changed
 }
 
 // List prints the sources of the lock file. It opens no connection. A folder whose files differ from it is a finding.
@@ -302,7 +358,7 @@ func List(s command.Streams, o *Options) error {
 	differ := 0
 	for _, one := range l.Sources {
 		state := ""
-		if digest(one.CRDs, func(crd string) []byte {
+		if digestOf(one.CRDs, func(crd string) []byte {
 			path, _ := o.path(crd) // checked by read
 			data, _ := input.ReadFile(path, maxBytes)
 			return data

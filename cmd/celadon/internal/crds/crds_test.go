@@ -110,10 +110,11 @@ func TestSources(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sources := []string{server.URL + "/as.yaml", server.URL + "/bs.yaml", server.URL + "/moved", filepath.Join(dir, "file.yaml"), filepath.Join(dir, "folder")}
+	t.Chdir(dir)
+	sources := []string{server.URL + "/as.yaml", server.URL + "/bs.yaml", server.URL + "/moved", "file.yaml", "folder"}
 	want := "as bs celadon-crds.lock cs ds es"
 	if _, err := exec.LookPath("kubectl"); err == nil {
-		sources, want = append(sources, "kustomize:"+filepath.Join(dir, "k")), want+" fs"
+		sources, want = append(sources, "kustomize:k"), want+" fs"
 	}
 	r := newRun(t)
 	if err := r.add(sources...); err != nil || r.files() != want {
@@ -126,15 +127,15 @@ func TestSources(t *testing.T) {
 	if err := List(r.streams(), &r.o); err != nil || !strings.Contains(r.out.String(), "/moved: 1 CRD\n  cs.example.com\n") {
 		t.Errorf("list: %v: %s", err, &r.out)
 	}
-	if err := Sync(t.Context(), r.streams(), &r.o); err != nil || r.out.Len() > 0 {
+	if err := Sync(t.Context(), r.streams(), &r.o, nil); err != nil || r.out.Len() > 0 {
 		t.Errorf("sync: %v: %s", err, &r.out)
 	}
 	content = crd("gs", "new")
-	if err := Sync(t.Context(), r.streams(), &r.o); err == nil || !strings.Contains(r.out.String(), "/bs.yaml: changed: 1 CRD") || r.files() != want {
+	if err := Sync(t.Context(), r.streams(), &r.o, nil); err == nil || !strings.Contains(r.out.String(), "/bs.yaml: changed: 1 CRD") || r.files() != want {
 		t.Errorf("sync of a changed source: %v: %s", err, &r.out)
 	}
 	r.o.Update = true
-	if err := Sync(t.Context(), r.streams(), &r.o); err != nil || r.files() != strings.Replace(want, " bs", "", 1)+" gs" && r.files() != strings.Replace(strings.Replace(want, " bs", "", 1), " fs", " fs gs", 1) {
+	if err := Sync(t.Context(), r.streams(), &r.o, nil); err != nil || r.files() != strings.Replace(want, " bs", "", 1)+" gs" && r.files() != strings.Replace(strings.Replace(want, " bs", "", 1), " fs", " fs gs", 1) {
 		t.Errorf("sync --update: %v: %s", err, r.files())
 	}
 	if err := os.WriteFile(filepath.Join(r.o.Dir, "gs.example.com.yaml"), nil, 0o666); err != nil {
@@ -311,7 +312,8 @@ func TestHostileSources(t *testing.T) {
 		{"git+https://127.0.0.1:1/a?ref=v1", false, "a private address"},
 		{"git+http://example.com/a?ref=v1", false, "want https"},
 		{"https://user:password@example.com/as", false, "credentials in a URL"},
-		{"oci://example.com/chart", false, "want an https URL"},
+		{"oci://example.com/chart", false, "want oci://REGISTRY/REPOSITORY:TAG"},
+		{"oci://127.0.0.1:1/chart:v1", false, "a private address"},
 		{"no/such/file", false, "no/such/file"},
 	} {
 		source := c.source
@@ -344,7 +346,7 @@ func TestHostileLock(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(r.o.Dir, LockName), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := Sync(t.Context(), r.streams(), &r.o); err == nil || !strings.Contains(err.Error(), LockName) {
+		if err := Sync(t.Context(), r.streams(), &r.o, nil); err == nil || !strings.Contains(err.Error(), LockName) {
 			t.Errorf("%.60s: %v", text, err)
 		}
 	}

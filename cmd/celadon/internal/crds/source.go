@@ -2,34 +2,32 @@ package crds
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/render"
 )
 
 // How it works. A source is text:
 //
 //	a file, or an archive such as a packaged chart    https://host/crds.yaml
+//	an artifact or a chart of a registry              oci://host/repository:tag
 //	the YAML files of a git revision, below a folder  git+https://host/repository?ref=v1//config
 //	the YAML files of a Go module, below a folder     go:example.com/module@v1//config
 //	the output of kustomize build                     kustomize:PATH
@@ -38,6 +36,40 @@ import (
 //
 // Programs (git, go, and kustomize) run only for sources that need them. Nothing that they or a server send is written to
 // the disk before it was decoded as a CRD.
+
+// isPath reports whether a source is a path, possibly of a kustomization.
+func isPath(source string) bool {
+	kind, _, _ := strings.Cut(source, ":")
+	return !slices.Contains([]string{"http", "https", "oci", "git+https", "git+http", "go", "cluster"}, kind)
+}
+
+// Join returns a source in a file of a folder, relative to the working directory.
+func Join(folder, source string) string {
+	path, kustomize := strings.CutPrefix(source, "kustomize:")
+	if !isPath(source) || filepath.IsAbs(path) {
+		return source
+	}
+	if path = filepath.Join(folder, path); kustomize {
+		return "kustomize:" + path
+	}
+	return path
+}
+
+// selectable returns an error if only the command line may name a source. The author of a tree may be hostile, so a
+// file in the tree names no path out of the tree, and no cluster unless the user names its kubeconfig.
+func (o *Options) selectable(source string) error {
+	if strings.HasPrefix(source, "cluster:") && o.Kubeconfig == "" {
+		return errors.New("only the command line names a cluster: pass --kubeconfig, or use celadon crds add")
+	}
+	if !isPath(source) {
+		return nil
+	}
+	tree, err := worktree.Top(".")
+	if err == nil && !worktree.Inside(cmp.Or(tree, "."), strings.TrimPrefix(source, "kustomize:")) {
+		err = errors.New("not in the tree: use celadon crds add")
+	}
+	return err
+}
 
 // opened is a source that can be read.
 type opened struct {
@@ -51,21 +83,20 @@ func (o *Options) open(ctx context.Context, source string) (*opened, error) {
 	kind, rest, _ := strings.Cut(source, ":")
 	switch kind {
 	case "http", "https":
-		data, err := download(ctx, source, o.Private)
+		data, err := o.download(ctx, source)
 		if err != nil {
 			return nil, err
 		}
-		return fromBytes(source, data)
+		return fromTexts(textsOf(source, data))
+	case "oci":
+		return o.artifact(ctx, strings.TrimPrefix(rest, "//"))
 	case "git+https", "git+http":
 		return o.git(ctx, source)
 	case "go":
 		return goModule(ctx, rest)
 	case "kustomize":
 		out, err := render.Kustomize(ctx, rest)
-		if err != nil {
-			return nil, err
-		}
-		return fromTexts([]input.Text{{File: source, Data: out.Data}}), nil
+		return fromTexts([]input.Text{{File: source, Data: out.Data}}, err)
 	case "cluster":
 		c, err := (&cluster.Flags{On: true, All: true, Context: rest, Kubeconfig: o.Kubeconfig}).Open()
 		if err != nil {
@@ -73,8 +104,8 @@ func (o *Options) open(ctx context.Context, source string) (*opened, error) {
 		}
 		all, failed := c.CRDs(ctx, nil)
 		return &opened{documents: all, failed: failed}, nil
-	case "oci", "git+ssh", "ssh":
-		return nil, fmt.Errorf("%s: want an https URL, git+https, go, kustomize, cluster, or a path", kind)
+	case "git+ssh", "ssh":
+		return nil, fmt.Errorf("%s: want an https URL, oci, git+https, go, kustomize, cluster, or a path", kind)
 	}
 	return fromPath(source, ""), nil
 }
@@ -84,7 +115,7 @@ func fromPath(path, version string) *opened {
 	return &opened{version: version, documents: func(wait func(), yield func(input.Chunk) bool) { selected.Scan(nil, []string{path}, wait, yield) }}
 }
 
-func fromTexts(texts []input.Text) *opened {
+func fromTexts(texts []input.Text, err error) (*opened, error) {
 	return &opened{documents: func(_ func(), yield func(input.Chunk) bool) {
 		for _, text := range texts {
 			more := true
@@ -96,19 +127,16 @@ func fromTexts(texts []input.Text) *opened {
 				return
 			}
 		}
-	}}
+	}}, err
 }
 
-// fromBytes reads an archive if the data is compressed, and YAML otherwise.
-func fromBytes(name string, data []byte) (*opened, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return fromTexts([]input.Text{{File: name, Data: data}}), nil
+// textsOf returns the files of an archive if the data is one, and otherwise the data as YAML.
+func textsOf(name string, data []byte) ([]input.Text, error) {
+	isTar := len(data) > 512 && bytes.HasPrefix(data[257:], []byte("ustar"))
+	if !isTar && !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return []input.Text{{File: name, Data: data}}, nil
 	}
-	texts, err := input.Archive(name, bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return fromTexts(texts), nil
+	return input.Archive(name, bytes.NewReader(data))
 }
 
 // subfolder splits NAME//FOLDER. The folder stays inside.
@@ -168,24 +196,9 @@ func (o *Options) git(ctx context.Context, source string) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := input.Archive(source, bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	all := fromTexts(texts)
+	all, err := fromTexts(input.Archive(source, bytes.NewReader(data)))
 	all.version = strings.TrimSpace(string(commit))
-	return all, nil
-}
-
-// publicHost returns an error if a host has an address in a private network.
-func publicHost(ctx context.Context, host string) error {
-	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	for _, ip := range addresses {
-		if err == nil {
-			err = public(net.JoinHostPort(ip.String(), "443"))
-		}
-	}
-	return err
+	return all, err
 }
 
 var moduleVersion = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~/-]*@[A-Za-z0-9][A-Za-z0-9.+_-]*$`)
@@ -219,86 +232,4 @@ func run(ctx context.Context, env []string, limit int64, name string, args ...st
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	return render.Run(ctx, render.Program{Dir: os.TempDir(), Env: env, Limit: limit}, exec.CommandContext(ctx, name, args...))
-}
-
-// Limits of a download.
-const (
-	maxDownload  = 64 << 20
-	maxRedirects = 5
-	patience     = 2 * time.Minute
-)
-
-var errPrivate = errors.New("a private address: pass --private-addresses if the source is in your network")
-
-// shared is the address range of carriers, which netip does not count as private.
-var shared = netip.MustParsePrefix("100.64.0.0/10")
-
-// public returns an error if an address does not belong to the public internet.
-func public(address string) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	ip := at.Addr().Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip) {
-		return fmt.Errorf("%s: %w", ip, errPrivate)
-	}
-	return nil
-}
-
-// client returns an HTTP client for untrusted servers. It sends no credentials and, unless private is set, connects only to
-// public addresses and with TLS.
-func client(private bool) *http.Client {
-	dialer := &net.Dialer{Timeout: 30 * time.Second}
-	if !private {
-		dialer.Control = func(_, address string, _ syscall.RawConn) error { return public(address) }
-	}
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true,
-		TLSHandshakeTimeout: 30 * time.Second, ResponseHeaderTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
-	}
-	return &http.Client{Transport: transport, Timeout: patience, CheckRedirect: func(to *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects {
-			return fmt.Errorf("more than %d redirects", maxRedirects)
-		}
-		return checkURL(to.URL, private)
-	}}
-}
-
-func checkURL(u *url.URL, private bool) error {
-	switch {
-	case u.User != nil:
-		return errors.New("credentials in a URL would be written to the lock file")
-	case u.Scheme == "http" && !private:
-		return errors.New("want https (http only with --private-addresses)")
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return fmt.Errorf("%q: want an https URL", u.Redacted())
-	}
-	return nil
-}
-
-// download returns the content of a URL.
-func download(ctx context.Context, address string, private bool) ([]byte, error) {
-	u, err := url.Parse(address)
-	if err == nil {
-		err = checkURL(u, private)
-	}
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("User-Agent", "celadon/"+command.Version())
-	resp, err := client(private).Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
-		return nil, fmt.Errorf("the server responds with %s", resp.Status)
-	}
-	return input.ReadAll(resp.Body, maxDownload)
 }

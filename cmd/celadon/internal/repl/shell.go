@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -120,7 +119,7 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 	in, inFile := h.Stdin.(*os.File)
 	out, outFile := h.Stdout.(*os.File)
 	if inFile && outFile {
-		cfg := repl.TerminalConfig{Color: command.Color(h.Stdout), Plain: os.Getenv("TERM") == "dumb", Pager: pager()}
+		cfg := repl.TerminalConfig{Color: command.Color(h.Stdout), Plain: os.Getenv("TERM") == "dumb"}
 		if !o.NoHistory {
 			kept := openHistory()
 			cfg.History, cfg.Remember = kept.entries(), kept.remember
@@ -133,19 +132,6 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 		return repl.EchoLines(h.Stdin, h.Stdout), func() {}
 	}
 	return repl.Lines(h.Stdin), func() {}
-}
-
-// pager returns the user's pager as git determines it: $PAGER, or else less. It returns nil if that is
-// empty or cat. The pager is run directly and not by a shell.
-func pager() []string {
-	command, ok := os.LookupEnv("PAGER")
-	if !ok {
-		command = "less"
-	}
-	if command == "cat" || os.Getenv("TERM") == "dumb" {
-		return nil
-	}
-	return strings.Fields(command)
 }
 
 // opened describes the files that a session was opened with.

@@ -52,6 +52,9 @@ type Flags struct {
 	Section string
 	// Arguments is the key for the command's arguments, which are paths; "" if no file can set them.
 	Arguments string
+	// Join is set if the arguments are not only paths. It returns an argument in a file of a folder as the command reads
+	// it. The command checks that the argument does not lead out of the tree.
+	Join func(folder, argument string) string
 
 	file string // the file that the user named
 	off  bool
@@ -98,7 +101,11 @@ func (c *Flags) defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 		if err == nil && !isArgument {
 			err = c.allows(f, section, key, flag, values)
 		}
-		if err == nil {
+		if isArgument && c.Join != nil {
+			for i := range values {
+				values[i] = c.Join(filepath.Dir(f.path), values[i])
+			}
+		} else if err == nil {
 			values, err = f.paths(cmd.Flags(), flag, values)
 		}
 		var other *otherVersionError

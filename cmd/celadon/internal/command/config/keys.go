@@ -64,7 +64,7 @@ func ClassOf(f *pflag.Flag) Class {
 }
 
 // sections are the commands that read a file.
-var sections = []string{"check", "convert-test", "diff", "eval", "find", "repl", "test", "vet"}
+var sections = []string{"check", "convert-test", "crds", "diff", "eval", "find", "repl", "test", "vet"}
 
 // commands lists the commands that read a file, for messages.
 func commands() string {

@@ -3,6 +3,7 @@ package service_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,16 +228,17 @@ spec:
 func TestShare(t *testing.T) {
 	t.Parallel()
 	const plain = "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a} # mine\nspec:\n  user: me\n"
+	const again = "apiVersion: example.com/v1\nkind: Login\nmetadata:\n  name: a\nspec:\n"
 	for name, test := range map[string]struct{ object, old, want string }{
 		"none":         {plain, "", plain},
-		"password":     {plain + "  token: hunter2 # secret\n", "", plain + "  token: (hidden) # secret\n"},
+		"password":     {plain + "  token: hunter2 # secret\n", "", again + "  token: (hidden)\n  user: me\n"},
 		"comment":      {plain + "  token: hunter2 # hunter2\n", "", ""},
 		"annotation":   {strings.Replace(plain, "{name: a}", `{name: a, annotations: {last: '{"token":"hunter2"}'}}`, 1) + "  token: hunter2\n", "", ""},
 		"twice":        {plain + "  token: hunter2\n  token: other\n", "", ""},
-		"in the old":   {plain, strings.Replace(plain, "user: me", "user: hunter2", 1) + "  token: hunter2\n", plain},
+		"in the old":   {plain, strings.Replace(plain, "user: me", "user: hunter2", 1) + "  token: hunter2\n", again + "  user: me\n"},
 		"JSON":         {`{"apiVersion":"example.com/v1","kind":"Login","metadata":{"name":"a"},"spec":{"user":"me","token":"hunter2"}}`, "", ""},
 		"List":         {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: example.com/v1\n  kind: Login\n  metadata: {name: a}\n  spec: {user: me, token: hunter2}\n", "", ""},
-		"several":      {plain + "  token: hunter2\n---\n" + plain, "", plain + "  token: (hidden)\n---\n" + plain},
+		"several":      {plain + "  token: hunter2\n---\n" + plain, "", again + "  token: (hidden)\n  user: me\n---\n" + again + "  user: me\n"},
 		"anchored":     {plain + "  token: &t hunter2\nmore: *t\n", "", ""},
 		"block scalar": {plain + "  token: |\n    hunter2\n", "", ""},
 	} {
@@ -261,6 +263,23 @@ func TestShare(t *testing.T) {
 	for name, object := range map[string]string{"broken": "a: [", "another kind": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"} {
 		if got := ask(t, service.Request{Do: "share", CRD: secretCRD, Object: object}); got["unknown"] == nil || got["object"] != "" {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestEval checks that eval returns the report of celadon eval.
+func TestEval(t *testing.T) {
+	t.Parallel()
+	crd := read(t, "crontab/crd.yaml")
+	for _, c := range []struct{ path, expr, want string }{
+		{"", "self.spec.replicas", `3`},
+		{"spec", "self.replicas > oldSelf.replicas", `false`},
+		{"", "self.spec.replica", `undefined field 'replica'`},
+		{"", "1 / 0", `division by zero`},
+	} {
+		got := ask(t, service.Request{Do: "eval", CRD: crd, Object: rejected, Old: rejected, Path: c.path, Expr: c.expr})
+		if text := fmt.Sprint(got["value"], got["error"]); got["kind"] != "EvalReport" || !strings.Contains(text, c.want) {
+			t.Errorf("%s: got %v, want %s", c.expr, got, c.want)
 		}
 	}
 }

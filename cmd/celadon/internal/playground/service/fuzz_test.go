@@ -21,7 +21,7 @@ func FuzzAnswer(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // detects a hang
 		defer cancel()
 		r := service.New()
-		for _, do := range []string{"check", "vet", "fix", "trace", "share", "complete", "hover", "mends", "find", "versions"} {
+		for _, do := range []string{"check", "vet", "fix", "trace", "share", "complete", "hover", "mends", "find", "versions", "eval"} {
 			question, err := json.Marshal(service.Request{Do: do, CRD: crd, Object: object, Old: old, At: at, Version: "v1", Path: "spec", Want: "refused", Steps: 20})
 			if err != nil {
 				t.Fatal(err)

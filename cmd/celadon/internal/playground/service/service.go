@@ -1,5 +1,5 @@
 // Package service implements the requests of the playground's page: bytes in, JSON out. It runs
-// natively (celadon playground) and in a browser (make site), with equal results.
+// natively (celadon playground), in a browser (make site), and in Node (make npm), with equal results.
 //
 //	r := service.New()
 //	reply := r.Answer(ctx, []byte(`{"do":"check","crd":"…","object":"…"}`))
@@ -46,6 +46,9 @@ type Request struct {
 	// its rules.
 	Item int `json:"item"`
 	Run  int `json:"run"`
+
+	// Expr is an expression to evaluate at a path of the object, which Version and Path identify.
+	Expr string `json:"expr"`
 
 	// Of is the name of a CRD. Version, Path, and Index identify a rule in it. With Set, they
 	// identify a bound; if Set is "", fix applies to all bounds.
@@ -108,6 +111,7 @@ var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 	"fix":   (*Service).fix,
 	"trace": (*Service).trace,
 	"find":  (*Service).find,
+	"eval":  (*Service).eval,
 	"share": (*Service).share,
 	"about": (*Service).about,
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -63,7 +62,7 @@ func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 			one.CRDs = append(one.CRDs, crd)
 		}
 		all.KubeVersion = v.String()
-		checked, err := r.checkedOnce(ctx, &all)
+		checked, err := New().checked(ctx, &all) // the cache of r has room for few versions
 		if err != nil {
 			return nil, err
 		}
@@ -75,11 +74,6 @@ func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 	return &struct {
 		Versions []kubeVersion `json:"versions"`
 	}{list}, nil
-}
-
-// checkedOnce is checked without the cache of compiled inputs, which has room for few versions.
-func (r *Service) checkedOnce(ctx context.Context, req *Request) (*verdict.Checked, error) {
-	return New().checked(ctx, req)
 }
 
 func newVersionObject(o *finding.Object) versionObject {

@@ -23,21 +23,6 @@ func Text(text []byte, docs []*input.Document, vetted []*Vetted) ([]byte, error)
 	return e.result()
 }
 
-// Each returns text with the source of each document replaced by the result of change.
-func Each(text []byte, docs []*input.Document, change func(i int, source []byte) ([]byte, error)) ([]byte, error) {
-	e := edit{text: text}
-	for i, doc := range docs {
-		p, err := e.piece(doc)
-		if err == nil {
-			p.after, err = change(i, p.after)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return e.result()
-}
-
 // edit is a file's text with pending changes.
 type edit struct {
 	text   []byte

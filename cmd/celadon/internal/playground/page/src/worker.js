@@ -1,7 +1,6 @@
 // The Worker that runs the engine: it receives or fetches the module and then answers requests in
 // order. The page may terminate it at any time.
 
-const waiting = [];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -37,12 +36,10 @@ async function compressed() {
 }
 
 self.celadonReady = () => postMessage({ kind: "ready" });
-self.celadonAnswer = (bytes) => postMessage({ kind: "answer", id: waiting.shift(), text: decoder.decode(bytes) });
 
 self.onmessage = async ({ data }) => {
 	if (data.kind === "ask") {
-		waiting.push(data.id);
-		self.celadon(encoder.encode(data.text));
+		self.celadon(encoder.encode(data.text), (bytes) => postMessage({ kind: "answer", id: data.id, text: decoder.decode(bytes) }));
 		return;
 	}
 	try {
