@@ -80,7 +80,6 @@ func (w *write) unchanged() (*engine.Result, error) {
 	return &engine.Result{Allowed: true, Object: w.persisted(live)}, nil
 }
 
-// patchHandler returns the handler of a patch.
 func (w *write) patchHandler(scope *handlers.RequestScope, kind types.PatchType, admit *admitter) (http.Handler, error) {
 	r, ok := w.end.storage.(rest.Patcher)
 	if !ok {

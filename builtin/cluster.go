@@ -150,7 +150,6 @@ func (c *Cluster) assume(kind string, object metav1.Object) error {
 	return c.stores.byKind[kind].Add(object)
 }
 
-// limited reports whether a namespace has a LimitRange.
 func (c *Cluster) limited(namespace string) bool {
 	items, err := c.stores.byKind["LimitRange"].ByIndex(cache.NamespaceIndex, namespace)
 	return err == nil && len(items) > 0

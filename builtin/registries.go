@@ -49,7 +49,6 @@ type resource struct {
 	new                         newStorage
 }
 
-// stored returns the version in which objects are stored.
 func (r *resource) stored() schema.GroupVersion {
 	if r.group == eventsv1.GroupName {
 		return corev1.SchemeGroupVersion // Events of both groups are the same objects

@@ -120,7 +120,6 @@ func (w *write) strictErrors() (errs []engine.StrictError) {
 	return errs
 }
 
-// result returns the result of a request with this response.
 func (w *write) result(sent []byte, r *response) (*engine.Result, error) {
 	res := &engine.Result{Warnings: r.warnings(), Strict: w.strictErrors()}
 	failed := r.code >= http.StatusBadRequest

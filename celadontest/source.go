@@ -88,7 +88,6 @@ func (s *source) contents() ([][]byte, error) {
 	return all, nil
 }
 
-// crds decodes the source's CRDs.
 func (s *source) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if s.crd != nil {
 		return []*apiextensionsv1.CustomResourceDefinition{s.crd.DeepCopy()}, nil

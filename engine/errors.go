@@ -135,7 +135,7 @@ func (e *InternalError) Error() string {
 	return text + e.Rule.where(rulePart) + ": " + e.Reason + ": for rule: " + e.Rule.Rule
 }
 
-// bug returns the error for a panic that is not attributed to a rule.
+// internalError returns the error for a panic that is not attributed to a rule.
 func internalError(p any) error { return bugOf(nil, p) }
 
 // bugOf returns the error for a panic in rule, which may be nil. p is the recovered value or an

@@ -93,7 +93,6 @@ func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 	}
 }
 
-// part compiles part p of r, whose source is src.
 func (c *compiler) part(r *compiledRule, d *types.Decl, p expr.Part, src string) (*expr.Expr, *expr.Rejection) {
 	key := r.key(d, p, src)
 	x, rejected, err := c.exprs.Compile(key)

@@ -53,7 +53,6 @@ func withBuiltin(crds []Document, objects []schema.GroupKind) []Document {
 	return crds
 }
 
-// kindsOf returns the kinds of docs.
 func kindsOf(docs []Document) []schema.GroupKind {
 	kinds := make([]schema.GroupKind, len(docs))
 	for i, doc := range docs {

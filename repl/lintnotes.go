@@ -27,7 +27,6 @@ const maxLintedNodes = 20_000
 // quantities and versions as text.
 var textLints = []string{"text-order", "text-equality"}
 
-// lintsOf returns the lints of a rule at the session's path.
 func (s *Session) lintsOf(ctx context.Context, rule apiextensionsv1.ValidationRule) []vet.Lint {
 	st := s.state
 	if st.crd == nil || st.location == nil || crdcopy.Nodes(st.crd.def) > maxLintedNodes {

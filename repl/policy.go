@@ -59,7 +59,6 @@ func newPolicies(docs []Document, kube string) (*policies, error) {
 	return p, nil
 }
 
-// notes returns lines for problems.
 func notes(problems []string) string {
 	var b strings.Builder
 	for _, problem := range problems {

@@ -62,7 +62,6 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	return nil
 }
 
-// sameAs checks the preconditions of a deletion.
 func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) error {
 	conflict := func(field, wanted, is, may string) error {
 		return apierrors.NewConflict(schema.GroupResource{Group: c.kind.group.Group, Resource: c.kind.group.Kind}, c.name,

@@ -110,7 +110,6 @@ func configured(obj runtime.ApplyConfiguration) (*unstructured.Unstructured, err
 	return u, nil
 }
 
-// receiveConfiguration is like receive for an apply configuration.
 func receiveConfiguration(answer map[string]any, into runtime.ApplyConfiguration) error {
 	if u, ok := into.(runtime.Unstructured); ok {
 		u.SetUnstructuredContent(answer)

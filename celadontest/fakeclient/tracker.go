@@ -88,7 +88,6 @@ func (t *tracker) other(gvr schema.GroupVersionResource, write func() error) err
 	return write()
 }
 
-// get reads an object at an endpoint.
 func (s *server) get(k *kind, at endpoint, namespace, name string) (runtime.Object, error) {
 	c, err := s.newCall(k, at, namespace, name, "get")
 	if err != nil {

@@ -142,7 +142,6 @@ func (s *Set) validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	return d, nil
 }
 
-// route returns the CRD for a request. If it returns no CRD, the decision is complete.
 func (s *Set) route(req *admissionv1.AdmissionRequest) (*crd, *Decision, error) {
 	if err := checkRequest(req); err != nil {
 		return nil, nil, err

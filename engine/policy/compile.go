@@ -193,7 +193,6 @@ func compilePolicy(s settings, doc *policyDocument, report expressionReport, kee
 	return p, c, nil
 }
 
-// newWebhookProgram compiles the matchConditions of a webhook, which is at path.
 func newWebhookProgram(s settings, path string, conditions []matchCondition, report expressionReport) (*program, error) {
 	roots := newRoots(false, nil)
 	c, err := newCompiler(s, roots, report)

@@ -174,7 +174,6 @@ func (b *roleBinding) subjectOf(u User) *subject {
 	return nil
 }
 
-// is reports whether a user is the subject of a binding in a namespace.
 func (s *subject) is(u User, namespace string) bool {
 	switch s.Kind {
 	case "User":

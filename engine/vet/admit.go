@@ -73,7 +73,6 @@ type panicsAt struct{ engine.Cause }
 func (e *panicsAt) Error() string { return errPanics.Error() }
 func (e *panicsAt) Unwrap() error { return errPanics }
 
-// panics returns the error for a part of a rule that makes the server panic.
 func (a *admission) panics(r *rule, part, why string) error {
 	err := field.InternalError(r.path.Child(part), errors.New(why))
 	a.refs[err] = r

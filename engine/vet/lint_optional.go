@@ -111,7 +111,6 @@ func (u *unit) guards(b *branch) bool {
 	})
 }
 
-// within reports whether b is above or a descendant of it.
 func (b *branch) within(above *branch) bool {
 	for b != nil && b != above {
 		b = b.parent

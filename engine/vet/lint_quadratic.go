@@ -63,7 +63,6 @@ func (s *loopSearch) visit(e ast.Expr, depth int) {
 	}
 }
 
-// instead returns a problem with a replacement of e.
 func (s *loopSearch) instead(e ast.Expr, why, text string) *problem {
 	edit, ok := s.replaced(e, text)
 	if s.tries++; !ok || s.tries > maxTries {

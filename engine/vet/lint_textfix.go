@@ -94,7 +94,6 @@ func (c *textComparison) guard(o *textOperand) string {
 	return ""
 }
 
-// mayFail reports whether the fix fails on other text.
 func (c *textComparison) mayFail() bool {
 	if c.kind == notation.Quantity || c.kind == notation.Version {
 		return false

@@ -122,7 +122,6 @@ func (f newField) at(path []string) bool {
 		inSchema(path[len(head):len(head)+between])
 }
 
-// inSchema reports whether steps lead from a schema to another schema.
 func inSchema(steps []string) bool {
 	for len(steps) > 0 {
 		switch steps[0] {

@@ -134,7 +134,6 @@ func (j *judge) differ(conditions []string) bool {
 	return true
 }
 
-// isExclusive reports whether a token is the exclusive or of other languages.
 func isExclusive(t lex.Token) bool {
 	return t.Kind != lex.String && (t.Text == "^" || strings.EqualFold(t.Text, "xor"))
 }

@@ -217,7 +217,6 @@ func (c *CRD) rules(at SchemaNode) (position.Path, error) {
 	return path[:len(path):len(path)], nil
 }
 
-// schema returns the path to a schema node.
 func (c *CRD) schema(at SchemaNode) (position.Path, error) {
 	path := append(c.top(at.Version), position.Key("openAPIV3Schema"))
 	_, node := c.doc.Find(path)

@@ -133,7 +133,6 @@ func (r *resolver) inline(at *spot) {
 	at.add(at.decl.unset)
 }
 
-// imported returns a type of another package.
 func (s *Source) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing string) {
 	name, ok := x.X.(*ast.Ident)
 	if !ok {

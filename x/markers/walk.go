@@ -73,7 +73,6 @@ func branches(by step) *branch {
 	return b
 }
 
-// below returns the spot of a child of at.
 func (s *Source) below(at spot, by step) spot {
 	switch e := at.expr.(type) {
 	case *ast.StructType:

@@ -32,7 +32,6 @@ func ExampleOf(documents []map[string]any) (map[string]any, error) {
 	return nil, nil
 }
 
-// lists reports whether a list contains a string.
 func lists(list any, want string) bool {
 	items, _ := list.([]any)
 	return slices.Contains(items, any(want))

@@ -144,7 +144,6 @@ func (r *Review) Mutate(
 	return changed, ok, err
 }
 
-// mutates reports whether there are mutating policies or webhooks.
 func (r *Review) mutates() bool { return r.Set != nil && (r.Set.Mutates() || r.Set.Webhooks() > 0) }
 
 // goesOn reports whether neither policies nor webhooks have ended the write.

@@ -195,7 +195,6 @@ func (c *Custom) scale(version string, object map[string]any) map[string]any {
 	return out
 }
 
-// mutateScale is MutateCustom for a request to scale.
 func (r *Review) mutateScale(ctx context.Context, to *Subject, e *engine.Engine, req *engine.Request) (ok bool, err error) {
 	object := req.Object
 	if object == nil {

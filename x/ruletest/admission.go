@@ -31,7 +31,6 @@ type admission struct {
 	user       policy.User
 }
 
-// policyPaths reads the paths of a suite's policies.
 func (r *reader) policyPaths(s *Suite, f field) {
 	if !f.given() {
 		return

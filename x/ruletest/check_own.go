@@ -278,7 +278,6 @@ type older bool
 // olderRemark is the remark on such a case.
 const olderRemark = "in the wording of an older server"
 
-// contains reports whether text contains part.
 func contains(text, part string, exact bool) (ok bool, by older) {
 	if strings.Contains(text, part) {
 		return true, false
@@ -305,7 +304,6 @@ func (e *expectedText) equals(message, detail string, exact bool) (ok bool, by o
 	return withoutValues(respelled(e.text)) == withoutValues(respelled(message)), true
 }
 
-// matches reports whether e matches text exactly.
 func (e *expectedText) matches(text string) bool {
 	ok, _ := e.equals(text, "", true)
 	return ok

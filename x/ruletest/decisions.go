@@ -21,7 +21,6 @@ type expectedDecision struct {
 
 var actions = []string{"Deny", "Warn", "Audit", ""}
 
-// expectedDecisions reads the policies in expect.
 func (r *reader) expectedDecisions(e *expectation, f field) {
 	if !f.given() {
 		return

@@ -196,7 +196,6 @@ func (r *reader) ownWrites(b *own, f []field) {
 	}
 }
 
-// apply reads the kind of write.
 func (r *reader) apply(b *own, kind, manager, force field) {
 	w := &b.apply
 	w.Kind, w.Manager, w.Force = apply.Kind(r.text(kind)), cmp.Or(r.text(manager), apply.Kubectl), r.flag(force)

@@ -241,7 +241,6 @@ func MayBeSuite(text []byte) bool {
 	return slices.ContainsFunc(suiteWords, func(look []byte) bool { return bytes.Contains(text, look) })
 }
 
-// conversion reads the conversion of a case.
 func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any) {
 	b.convert = r.text(convert)
 	b.convertPatch, _ = r.object(patch, decoded)

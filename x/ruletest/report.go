@@ -147,7 +147,6 @@ func (r *CaseReport) remark(text string) {
 	r.Remarks = append(r.Remarks, text)
 }
 
-// report returns the report of a case that was run.
 func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {
 	r := c.unrun(Passed, "")
 	r.trial, r.Remarks, r.Mismatches, r.Bug = t, t.remarks, t.wrong, t.bug

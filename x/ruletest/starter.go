@@ -106,7 +106,6 @@ func (w *suiteGenerator) begin() error {
 	return nil
 }
 
-// findEvidence finds evidence for all rules.
 func (w *suiteGenerator) findEvidence() error {
 	w.shown = make([]*evidence, len(w.refs))
 	meters := work.Split(2*len(w.refs), crdcopy.Nodes(w.Definition))
@@ -196,7 +195,6 @@ func (w *suiteGenerator) sampled(ref engine.RuleRef, accepted bool) *engine.Requ
 	return nil
 }
 
-// shows reports whether the result of a write is wanted.
 func (w *suiteGenerator) shows(req *engine.Request, wanted func(*engine.Result) bool) bool {
 	res, err := w.Engine.Validate(w.ctx, *req)
 	return err == nil && wanted(res)

@@ -166,7 +166,6 @@ func validationsOf(documents []map[string]any) (all []requests.Validation) {
 	return all
 }
 
-// caseOf returns a request as a case.
 func caseOf(req *policy.Request) *policyCase {
 	c := &policyCase{object: written(req.Object, req), old: written(req.OldObject, req), user: req.User}
 	switch req.Operation {
@@ -221,7 +220,6 @@ func (g *policyGenerator) probe() ([]*CaseReport, error) {
 	return g.run(g.candidates)
 }
 
-// run runs cases as a suite.
 func (g *policyGenerator) run(cases []*policyCase) ([]*CaseReport, error) {
 	s := Parse(g.CRDPath, 1, g.write(cases))
 	crds := []*CRD{{File: g.CRDPath, Definition: g.Definition}}

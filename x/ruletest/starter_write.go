@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// write returns the suite as YAML.
 func (w *suiteGenerator) write(cases []*started) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Written by celadon test init. Each case passed when it was written. Edit as you like.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)

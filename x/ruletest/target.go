@@ -210,7 +210,6 @@ func (t *target) compile(cfg *Config) error {
 	return t.err
 }
 
-// hasStatusSubresource reports whether the version has a status subresource.
 func (t *target) hasStatusSubresource() bool {
 	s := t.crd.Spec.Versions[0].Subresources
 	return s != nil && s.Status != nil

@@ -51,7 +51,6 @@ func (e *expander) root(name string) (*apiextensionsv1.JSONSchemaProps, error) {
 	return props, nil
 }
 
-// expand returns the schema of d, which is at path.
 func (e *expander) expand(d *definition, path string) (*apiextensionsv1.JSONSchemaProps, error) {
 	if d.Ref == "" {
 		return e.expandPlain(d, path)

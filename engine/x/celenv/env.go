@@ -90,7 +90,6 @@ func (e *Env) With(roots []Root) (*cel.Env, error) {
 	return e.base.Extend(append(opts, variables...)...)
 }
 
-// provider returns a type provider for roots.
 func (e *Env) provider(roots ...*kubecel.DeclType) *kubecel.DeclTypeProvider {
 	provider := kubecel.NewDeclTypeProvider(roots...)
 	provider.SetRecognizeKeywordAsFieldName(e.keywords)

@@ -339,7 +339,6 @@ var quirksOf = func() (all [types.Last + 1]quirk) {
 	return all
 }()
 
-// has reports whether the values of d have the quirk.
 func has(d *types.Decl, q quirk) bool {
 	return quirksOf[min(max(d.Version().Minor, 0), types.Last)]&q != 0
 }

@@ -154,7 +154,6 @@ func (fo *fold) run(f *frame) ref.Val {
 	return v
 }
 
-// isEmpty reports whether v has a size of 0.
 func isEmpty(v ref.Val) bool {
 	s, ok := v.(traits.Sizer)
 	return ok && s.Size() == celtypes.IntZero

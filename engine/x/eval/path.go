@@ -123,7 +123,6 @@ func (p *path) from(a *attribute) bool {
 	return p.decl.Kind != types.Hidden && (walkable(p.decl) || len(a.qualifiers) == 0)
 }
 
-// tryOnError sets onError for versions with errorSteps.
 func (p *path) tryOnError(pl *planner, a *attribute, steps []pathStep) {
 	if a.variable != nil && len(steps) > 0 && pl.semantics.has[errorSteps] {
 		p.onError = &steps[0]

@@ -61,7 +61,6 @@ func splitCost(size uint64) uint64 {
 	return uint64(math.Ceil(float64(size) * 2 * common.StringTraversalCostFactor))
 }
 
-// list returns all parts.
 func (s *split) list(f *frame) ([]any, bool) {
 	text, ok := s.read(f)
 	if !ok {

@@ -69,7 +69,6 @@ func equated(f *frame, args []ref.Val) {
 	f.addSizeWork(args[0], perEqual)
 }
 
-// simple reports whether v has no parts.
 func simple(v ref.Val) bool {
 	switch v.(type) {
 	case celtypes.Bool, celtypes.Int, celtypes.Uint, celtypes.Double, celtypes.String, celtypes.Null, celtypes.Duration, celtypes.Timestamp:

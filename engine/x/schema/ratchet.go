@@ -30,7 +30,6 @@ func (p oldValue) list(n *node) *OldItems {
 	return NewOldItems(n.listMap, old)
 }
 
-// oldItem returns the oldValue of an item that OldItems.Get returned.
 func oldItem(v any) oldValue { return oldValue{known: v != nil, value: v} }
 
 func (n *node) correlates() bool { return n.isArray && n.listType == mapList && len(n.listMap) > 0 }

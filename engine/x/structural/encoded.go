@@ -61,7 +61,6 @@ func encoded(v *apiextensionsv1.CustomResourceValidation) *apiextensionsv1.Custo
 // An encoder finds what encoding changes in a schema, and makes the changes if fix is set.
 type encoder struct{ fix bool }
 
-// schema reports whether encoding changes s.
 func (e *encoder) schema(s *props) (changed bool) {
 	for _, here := range []bool{
 		emptyList(e, &s.Required), emptyList(e, &s.Enum), emptyList(e, &s.AllOf), emptyList(e, &s.AnyOf), emptyList(e, &s.OneOf),

@@ -208,7 +208,6 @@ func literal(e ast.Expr) *celtypes.Type {
 	return nil
 }
 
-// list checks a list literal.
 func (s *state) list(list ast.ListExpr) *celtypes.Type {
 	var items *celtypes.Type
 	for i, e := range list.Elements() {
@@ -226,7 +225,6 @@ func (s *state) list(list ast.ListExpr) *celtypes.Type {
 	return celtypes.NewListType(items)
 }
 
-// mapping checks a map literal.
 func (s *state) mapping(m ast.MapExpr) *celtypes.Type {
 	var keys, values *celtypes.Type
 	for _, e := range m.Entries() {

@@ -79,7 +79,6 @@ func termOf(t *celtypes.Type) term { return term{t, 0} }
 
 func (t term) param(i int) term { return term{t.Parameters()[i], t.base} }
 
-// variable returns the number of a term that is a variable.
 func (t term) variable() int { return t.base + parameterNumber(t.Type) }
 
 // isDyn reports whether t is dyn or any. It and the following functions are equivalent to cel-go's.
@@ -126,7 +125,6 @@ func general(a, b term) term {
 	return b
 }
 
-// lessSpecific reports whether a is less specific than b or equal to b.
 func lessSpecific(a, b term) bool {
 	if isDyn(a.Type) || a.Kind() == celtypes.TypeParamKind {
 		return true

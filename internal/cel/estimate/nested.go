@@ -35,7 +35,6 @@ func (s size) entry() size {
 	return unknown()
 }
 
-// nested returns the size of e, whose estimate is x.
 func (w *walk) nested(x *priced, e ast.Expr) size {
 	if e.Kind() == ast.IdentKind {
 		if l := w.local(e.AsIdent()); l != nil && l.size.known {

@@ -111,7 +111,6 @@ func (s *state) before() int32 {
 // endOf returns the end of t, in code points.
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
-// missingOperandAfter handles a missing operand after token t.
 func (s *state) missingOperandAfter(t token) (operand, path) {
 	if !s.rejected(t) {
 		return operand{}, path{}

@@ -360,7 +360,6 @@ func (s *Scanner) escapedIdent(t *Token, start int) {
 	t.Marks |= Open
 }
 
-// character returns the end of the character at i.
 func (s *Scanner) character(i int) int {
 	for i++; i < len(s.src) && s.src[i]&0xC0 == 0x80; {
 		i++

@@ -115,7 +115,6 @@ func (r *reader) folded(first []byte, indent int) any {
 	}
 }
 
-// quoted reads a quoted scalar.
 func (r *reader) quoted(indent int) any {
 	text, quote := r.text, r.text[r.at]
 	for i := r.at + 1; i < len(text); i++ {

@@ -70,7 +70,6 @@ func (e *Editor) Key(r rune, line []rune, pos int) Action {
 	return a
 }
 
-// ends reports whether key ends the editing of line.
 func ends(key rune, line []rune) bool {
 	switch key {
 	case 0, KeyEnter, KeyNewline, KeyInterrupt:

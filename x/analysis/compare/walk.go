@@ -172,7 +172,6 @@ func (w *walker) added(at schemaPath, parent, n *props) {
 	ch.OldField = upper(ch.OldField)
 }
 
-// upper returns the parent of a field.
 func upper(field string) string {
 	if i := strings.LastIndex(field, "."); i >= 0 {
 		return field[:i]

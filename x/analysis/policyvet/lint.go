@@ -318,7 +318,6 @@ func messages(s *subject, schemas *Schemas, add reporter) {
 	}
 }
 
-// isTextExpression reports whether text is an expression that composes a string.
 func isTextExpression(source string, schemas *Schemas) bool {
 	parsed, err := celenv.Parse(schemas.env, source)
 	return err == nil && composes(parsed.NativeRep().Expr())

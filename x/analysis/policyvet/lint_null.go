@@ -124,7 +124,6 @@ func split(item string) (resource, subresource string) {
 	return resource, subresource
 }
 
-// matchesResource reports whether the rule matches a resource, or its subresource.
 func (r *rule) matchesResource(group, resource, subresource string) bool {
 	return has(r.APIGroups, group) && slices.ContainsFunc(r.Resources, func(item string) bool {
 		res, sub := split(item)
@@ -169,7 +168,7 @@ func (m *matchResources) matchesResource(operation, group, resource, subresource
 	})
 }
 
-// narrows reports whether the bindings of a policy exclude an operation on whole objects.
+// bindingsExclude reports whether the bindings of a policy exclude an operation on whole objects.
 func bindingsExclude(bindings []*bindingDocument, operation string) bool {
 	return len(bindings) > 0 && !slices.ContainsFunc(bindings, func(b *bindingDocument) bool {
 		m := b.Spec.MatchResources

@@ -25,7 +25,6 @@ var subresources = []subresource{
 	{"scale", []string{"UPDATE"}, func(r read) bool { return !r.test && r.path == "object.spec.replicas" }, 0},
 }
 
-// below reports whether a path is equal to or below another.
 func below(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

@@ -195,10 +195,8 @@ func (r *reader) loop(loop ast.ComprehensionExpr) []origin {
 // fieldStep returns the step of a field. Dots in its name are replaced, so that paths can be split.
 func fieldStep(name string) string { return "." + strings.ReplaceAll(name, ".", "\x00") }
 
-// shownPath returns a path for a message.
 func shownPath(path string) string { return strings.ReplaceAll(path, "\x00", ".") }
 
-// step returns the origins one step below list.
 func step(list []origin, name string) []origin {
 	out := make([]origin, 0, len(list))
 	for _, o := range list {
@@ -212,7 +210,6 @@ func step(list []origin, name string) []origin {
 	return out
 }
 
-// wrap returns the origins of lists whose items have the given origins.
 func wrap(list []origin) []origin {
 	out := make([]origin, len(list))
 	for i, o := range list {

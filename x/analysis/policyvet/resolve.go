@@ -72,7 +72,6 @@ func property(node *structuralschema.Structural, name string) (*structuralschema
 	return nil, fieldUndeclared
 }
 
-// fieldName returns the name of a field for its identifier in CEL.
 func fieldName(identifier string) string {
 	if name, ok := types.Unescape(identifier); ok {
 		return name

@@ -231,7 +231,6 @@ func (s *Schemas) matched(m *matchResources) (list []matchedKind, complete bool)
 // order returns the sort key of a kind in the API server.
 func (k *kind) order() string { return k.Group + "\x00" + k.Version + "\x00" + k.Kind }
 
-// excludes reports whether m excludes all operations on a kind.
 func (m *matchResources) excludes(k *kind) bool {
 	return slices.ContainsFunc(m.ExcludeResourceRules, func(r rule) bool {
 		return len(r.ResourceNames) == 0 && slices.Contains(r.Operations, all) && has(r.APIVersions, k.Version) && r.matchesResource(k.Group, k.resource, "")

@@ -77,7 +77,6 @@ type languages struct {
 	size  int // in instructions
 }
 
-// of returns the language that language returns for a key.
 func (c *languages) of(key string, language func() (*automaton.Language, error)) (*automaton.Language, error) {
 	if l := c.known[key]; l != nil {
 		return l, nil

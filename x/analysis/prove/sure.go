@@ -78,7 +78,6 @@ func (x *reading) taken(operation string, left ast.Expr, a alt, right ast.Expr, 
 	return x.formula.named("defined: " + operation + " " + a.name() + ", " + b.name())
 }
 
-// usesNullAsValue reports whether e uses null other than in a comparison.
 func usesNullAsValue(e ast.Expr) bool {
 	n := 0
 	null := func(e ast.Expr) bool { return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.NullValue }

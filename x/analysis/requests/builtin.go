@@ -95,7 +95,6 @@ func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, 
 	return q.request(operation, stored, before), nil
 }
 
-// with returns a copy of fields in which one has a value.
 func with(fields map[string]any, name string, value any) map[string]any {
 	out := map[string]any{}
 	maps.Copy(out, fields)

@@ -29,7 +29,6 @@ type document struct {
 	params []map[string]any
 }
 
-// documentsOf returns the policies among documents.
 func documentsOf(documents []map[string]any) (policies []*document) {
 	for _, doc := range documents {
 		kind := text(doc, "kind")
@@ -56,7 +55,6 @@ func documentsOf(documents []map[string]any) (policies []*document) {
 	return policies
 }
 
-// expressions returns all expressions of the policy.
 func (d *document) expressions() []string {
 	return slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables)))
 }

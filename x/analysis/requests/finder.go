@@ -192,7 +192,6 @@ func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, er
 	return f.answer(ctx, &question{Finder: f, document: d, index: v.Index, want: want})
 }
 
-// document returns the policy of a validation.
 func (f *Finder) document(v Validation) (*document, error) {
 	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
 	if i < 0 || v.Index < 0 {

@@ -26,7 +26,6 @@ var fillers = []string{"", "x", "true", "false"}
 // A vocabulary holds the names and values that occur in a policy.
 type vocabulary struct{ keys, labelValues, texts []string }
 
-// vocabularyOf returns the vocabulary of a policy.
 func vocabularyOf(d *document) vocabulary {
 	texts := map[string]bool{}
 	for _, filler := range fillers {

@@ -264,7 +264,6 @@ type volume struct {
 	visits  int // approximately, of values and properties while the value is validated
 }
 
-// add adds v. e is the extent of its schema.
 func (n *volume) add(v any, e *extent) {
 	n.values++
 	n.visits++

@@ -103,7 +103,6 @@ func (w *Watch) Observe(run engine.RuleRun) {
 	p.ran(&run)
 }
 
-// ruleFor returns the rule at its path in this engine.
 func (w *Watch) ruleFor(ref *engine.RuleRef) *engineRule {
 	w.mu.Lock()
 	defer w.mu.Unlock()

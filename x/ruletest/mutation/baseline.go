@@ -97,7 +97,6 @@ func (b *baseline) write(ctx context.Context, index, n int) error {
 	return nil
 }
 
-// recordPaths records all paths of an object.
 func (b *baseline) recordPaths(version string, object map[string]any, h hit) {
 	if b.reached[version] == nil {
 		b.reached[version] = map[string][]hit{}

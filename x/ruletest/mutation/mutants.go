@@ -68,7 +68,6 @@ func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
 	return nil
 }
 
-// rule adds the mutants of a rule.
 func (b *mutantGenerator) rule(s *baseline, scope *celenv.Scope, ref *engine.RuleRef) {
 	spec := specOf(s.CRD, ref)
 	node, err := s.Engine.At(ref.Version, ref.Path)
@@ -97,7 +96,6 @@ func (b *mutantGenerator) rule(s *baseline, scope *celenv.Scope, ref *engine.Rul
 	}
 }
 
-// add adds a mutant of a rule, or adds a target to an equal mutant.
 func (b *mutantGenerator) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule) {
 	m.Path, m.Index, m.Original, m.change.spec = at.ref.Path, at.ref.Index, at.ref.Rule, spec
 	b.put(at, m, at.ref.Rule)

@@ -73,7 +73,6 @@ func edits(checked *cel.Ast, src string) (all []edit, more bool) {
 	return all, false
 }
 
-// apply returns src with the edit applied.
 func (e *edit) apply(src string) string {
 	text := []rune(src)
 	return string(text[:e.start]) + e.text + string(text[e.end:])

@@ -72,7 +72,6 @@ func newProgram(env *cel.Env, d *types.Decl, limit int64, checked *cel.Ast, src 
 	return p, err
 }
 
-// constant reports whether e reads no variable.
 func (p *Program) constant(e ast.Expr) bool { return !p.varying[e.ID()] }
 
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }

@@ -70,7 +70,6 @@ const (
 	rejectedUpdate = "UpdateRefused" // an update is rejected even if the object is unchanged
 )
 
-// findingsOf returns all findings of an object.
 func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 	if !r.Wrong(strictKinds) || r.Verdict == finding.Undecided {
 		return nil

@@ -85,7 +85,6 @@ func collectLess(o *Options) func() {
 	return gctuning.CollectSeldom(200, enoughMemory)
 }
 
-// files returns the source of the objects at paths.
 func (r *runner) files(o *Options, paths []string) batch.Source {
 	from := o.selection()
 	from.Linked = func(path string) {
@@ -113,7 +112,6 @@ func (t *tally) reportAll(ctx context.Context) error {
 	return nil
 }
 
-// reportObjects validates all objects.
 func (t *tally) reportObjects(ctx context.Context) error {
 	decide := func(doc *input.Document) *finding.Object { return t.checker.Decide(ctx, doc) }
 	pipe := batch.From(t.checker.source, decide, t.take)

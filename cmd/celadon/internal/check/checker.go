@@ -36,12 +36,10 @@ func (o *Options) decides(width int) verdict.Config {
 	}
 }
 
-// source returns the source of the documents at paths.
 func (r *runner) source(o *Options, paths []string) batch.Source {
 	return o.adjusted(func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(r.Stdin, paths, wait, yield) })
 }
 
-// readCRDs reads the CRDs at paths.
 func (r *runner) readCRDs(
 	ctx context.Context, o *Options, paths []string, use verdict.Use, cfg engine.Config,
 ) (*verdict.CRDs, error) {

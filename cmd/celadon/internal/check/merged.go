@@ -76,7 +76,6 @@ func (t *tally) mergeCRDs(d *Results) error {
 	return d.CRDs(t.crd)
 }
 
-// ended adds the end of a part.
 func (t *tally) ended(source string, l *finding.PartLine) {
 	s, end := l.Summary, l.End
 	t.summary.Vanished += s.Vanished

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/render"
 )
 
-// renders reports whether objects are rendered.
 func (o *Options) renders() bool { return len(o.Kustomize) > 0 || len(o.Charts) > 0 }
 
 // Given reports whether the flags name objects, so that no arguments are needed.
@@ -35,7 +34,6 @@ func (o *Options) render(ctx context.Context) error {
 	return nil
 }
 
-// withRendered adds the rendered objects to a source.
 func (o *Options) withRendered(source batch.Source) batch.Source {
 	if len(o.rendered) == 0 {
 		return source

@@ -56,7 +56,6 @@ func (t *tally) shows() bool {
 	return t.options.Output == "text" && t.options.Verbose || t.to.head != nil
 }
 
-// reportCRDs adds the verdicts on the CRDs.
 func (t *tally) reportCRDs(context.Context) error {
 	if t.to.head != nil {
 		t.to.head.CRDs = t.checker.digest()
@@ -161,7 +160,6 @@ func (t *tally) count(r *finding.Object) {
 	}
 }
 
-// printSummary prints the end of the report.
 func (t *tally) printSummary(interrupted bool) error {
 	s := &t.summary
 	if s.Interrupted = interrupted; !interrupted {

@@ -78,7 +78,6 @@ type opened struct {
 	failed    func() error // after the documents were read, or nil
 }
 
-// open fetches a source.
 func (o *Options) open(ctx context.Context, source string) (*opened, error) {
 	kind, rest, _ := strings.Cut(source, ":")
 	switch kind {

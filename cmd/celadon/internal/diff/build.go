@@ -22,7 +22,6 @@ type internalError struct{ error }
 
 func (e *internalError) Unwrap() error { return e.error }
 
-// compared returns the result of comparing the CRDs of p.
 func (d *differ) compared(ctx context.Context, p *pair) (*CRD, error) {
 	o := d.options
 	crd := &CRD{Name: p.name, Changes: []*Change{}}

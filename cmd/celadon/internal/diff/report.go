@@ -163,7 +163,6 @@ func (crd *CRD) unchanged() bool {
 	return u == nil || len(u.Estimates) == 0 && u.verdict() == ""
 }
 
-// unchanged returns the names of the unchanged CRDs.
 func (r *Report) unchanged() (names []string) {
 	for _, crd := range r.CRDs {
 		if crd.unchanged() {

@@ -247,7 +247,6 @@ func (s *Summary) countMutation(m *MutationPart) {
 	}
 }
 
-// name identifies a mutation.
 func (m *MutationPart) name() string {
 	return fmt.Sprintf("policy %s, spec.mutations[%d]", m.Policy, m.Mutation)
 }

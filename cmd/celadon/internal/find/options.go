@@ -132,7 +132,6 @@ func (o *Options) questions() (n int) {
 	return n
 }
 
-// selects reports whether the options select a rule.
 func (o *Options) selects(r engine.RuleRef) bool {
 	return !o.samples() && (!o.at || r.Path == o.At && (!o.one || r.Index == o.Rule))
 }

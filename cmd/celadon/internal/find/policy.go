@@ -360,7 +360,6 @@ func (v *VersionPart) expressions() (all []expressionPart) {
 	return all
 }
 
-// policy writes the results for an expression of a policy as text.
 func (p *textPrinter) policy(b *strings.Builder, part expressionPart) error {
 	fmt.Fprintf(b, "%s\n", p.cut("  "+string(untrusted.Line(part.name()))+": "+string(untrusted.Line(lex.Flat(part.expression())))))
 	for _, a := range part.answers() {

@@ -167,7 +167,6 @@ func untyped(n *position.Node) string {
 	return ""
 }
 
-// crdName returns the name that a CRD must have.
 func (m *mistake) crdName() string {
 	doc := m.Excerpts.Doc
 	plural, group := doc.Value("spec.names.plural"), doc.Value("spec.group")

@@ -90,7 +90,6 @@ type change struct {
 	text     string
 }
 
-// smallestChange returns the smallest change that turns before into after.
 func smallestChange(before, after []byte) change {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {

@@ -37,7 +37,6 @@ type crdPart struct {
 	contexts editor.Contexts
 }
 
-// newCRDPart reads the CRD in a document.
 func newCRDPart(doc *input.Document) *crdPart {
 	c := &crdPart{}
 	c.data, _ = doc.JSON()

@@ -73,7 +73,6 @@ type sourced struct {
 	part *part
 }
 
-// location returns the location of a node.
 func (s *sourced) location(node *position.Node) protocol.Location {
 	end := node.End
 	if !node.Known || end < node.Start {
@@ -111,7 +110,6 @@ func (s *server) crdOf(kind schema.GroupKind) *sourced {
 	return nil
 }
 
-// ruleIn returns the location of a rule of a kind.
 func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) (protocol.Location, bool) {
 	c := s.crdOf(kind)
 	if c == nil {

@@ -218,7 +218,6 @@ func (v *view) vetPolicies(ctx context.Context, documents []map[string]any) ([]*
 	return policyvet.Vet(ctx, documents, cfg)
 }
 
-// addPolicyFinding adds a finding at a field of a policy.
 func (v *view) addPolicyFinding(p *part, path, level, id, text string) {
 	at := finding.Location{Field: path}
 	if path != "" {

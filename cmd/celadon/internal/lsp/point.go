@@ -21,7 +21,6 @@ func pointFirst(point, text string) string {
 	return shown(point) + "\n" + shown(text)
 }
 
-// pointOf returns the point of a finding.
 func pointOf(f *finding.Finding) string {
 	text, isFollowing := strings.CutPrefix(f.Text(), print.Follows)
 	text = strings.TrimPrefix(text, strings.TrimSuffix(f.Title, print.FollowsTitle)+": ")

@@ -130,7 +130,6 @@ var notifications = map[string]notification{
 	"workspace/didChangeConfiguration":    take((*server).didChangeConfiguration),
 }
 
-// handleRequest handles a request.
 func (s *server) handleRequest(method string, params json.RawMessage) func(context.Context) (any, error) {
 	s.mu.Lock()
 	early, late := !s.initialized && method != "initialize", s.shutDown

@@ -80,7 +80,6 @@ func (t *text) offset(p protocol.Position) int {
 	return at
 }
 
-// position returns the position of an offset.
 func (t *text) position(offset int) protocol.Position {
 	starts := t.starts()
 	offset = max(0, min(offset, len(t.bytes)))

@@ -179,7 +179,6 @@ func readCRDs(name string, data []byte) (reads []read) {
 	return reads
 }
 
-// log adds a message to the editor's log.
 func (s *server) log(level protocol.Severity, message string) {
 	_ = s.conn.Notify("window/logMessage", protocol.LogMessage{Type: level, Message: string(untrusted.Text(message))})
 }

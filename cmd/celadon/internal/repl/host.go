@@ -145,7 +145,6 @@ func check(server policyrequest.Server, subresource string) repl.Checker {
 	}
 }
 
-// checkApply is repl.Host.CheckApply.
 func checkApply(server policyrequest.Server) func(*apply.Writer, apply.Write) repl.Checker {
 	return func(w *apply.Writer, how apply.Write) repl.Checker {
 		return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
@@ -201,7 +200,6 @@ func readAll(ctx context.Context, source batch.Source, ignored func(*input.Docum
 // maxFileText limits the size of files for :read and of edited documents, in bytes.
 const maxFileText = 2 << 20
 
-// readText implements Host.ReadText.
 func (h *host) readText(path string) ([]byte, error) {
 	return command.ReadFile(h.given, path, maxFileText)
 }

@@ -139,7 +139,6 @@ func claimFields(from map[string]any) map[string]any {
 	return fields
 }
 
-// compositionFields returns the fields that select a composition.
 func compositionFields(updatePolicy any) map[string]any {
 	selector := func() map[string]any {
 		labels := map[string]any{"type": "object", "additionalProperties": ofType("string")}
@@ -154,7 +153,6 @@ func compositionFields(updatePolicy any) map[string]any {
 	}
 }
 
-// statusFields returns the fields that Crossplane adds to status.
 func statusFields(scope string) map[string]any {
 	condition := textFields("lastTransitionTime", "reason", "status", "type")
 	properties := objectAt(condition, "properties")

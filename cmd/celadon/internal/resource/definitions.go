@@ -82,7 +82,6 @@ func newDefinition(name string, spec map[string]any) map[string]any {
 	return map[string]any{"apiVersion": APIVersion, "kind": Kind, "metadata": map[string]any{"name": name}, "spec": spec}
 }
 
-// picked returns the entries of object with the given keys.
 func picked(object map[string]any, keys ...string) map[string]any {
 	out := map[string]any{}
 	for _, key := range keys {

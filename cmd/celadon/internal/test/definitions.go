@@ -136,7 +136,6 @@ func (d *definitions) suggestion(name string) string {
 	return ""
 }
 
-// is reports whether d defines the suite's kind.
 func (d *definition) definesKindOf(s *ruletest.Suite) bool {
 	crd, err := d.decode()
 	return err == nil && crd.Definition.Spec.Group == s.Kind.Group && crd.Definition.Spec.Names.Kind == s.Kind.Kind

@@ -107,7 +107,6 @@ func matchesGates(crd *apiextensionsv1.CustomResourceDefinition, gates []string,
 	return true
 }
 
-// withGates reports whether the gates of a suite match the gates that are on.
 func withGates(suite, on []string) bool {
 	for _, gate := range suite {
 		name, off := strings.CutPrefix(gate, "-")

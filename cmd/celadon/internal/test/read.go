@@ -55,7 +55,6 @@ func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 	return suites, err
 }
 
-// classify classifies a document.
 func classify(doc *input.Document, named bool, s *suspects) *readResult {
 	text, line, inList := doc.Source()
 	switch {

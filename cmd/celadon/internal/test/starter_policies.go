@@ -70,7 +70,6 @@ func (i *initial) policyPaths() []string {
 	return paths
 }
 
-// writePolicies writes the suite of s. It reports whether there is one.
 func (i *initial) writePolicies(ctx context.Context, s *ruletest.PolicyStarter, name string) (wrote bool, err error) {
 	made, err := s.Suite(ctx)
 	if err != nil || made == nil {

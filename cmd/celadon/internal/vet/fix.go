@@ -132,7 +132,6 @@ func (one *vetted) fixes() *fix.Vetted {
 	return v
 }
 
-// misspelled returns the keys to correct.
 func (one *vetted) misspelled() (keys []vet.UnknownKey) {
 	for _, key := range one.report.Keys {
 		isLinted := func(l vet.Lint) bool { return l.Field == key.Path && l.KnownKey != "" }

@@ -27,7 +27,6 @@ func (one *vetted) locations(fields []string, width int) []finding.Location {
 	return locations
 }
 
-// inGo returns a location in a Go file with its line.
 func goLocation(at markers.Position, line, field string, width int) finding.Location {
 	return finding.Location{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
 }
@@ -139,7 +138,6 @@ func setLocation(c *finding.Cause, at finding.Location) {
 	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
 }
 
-// pathsOf returns the path of each element of a list.
 func pathsOf[T any](list []T, path func(T) string) []string {
 	paths := make([]string, len(list))
 	for i := range list {

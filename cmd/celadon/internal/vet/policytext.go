@@ -86,7 +86,6 @@ func estimateParts(e *policyvet.Estimate) untrusted.Safe {
 	return untrusted.Safe(strings.Join(parts, "; "))
 }
 
-// costText returns a cost with its share of a limit.
 func costText(cost, limit uint64) untrusted.Safe {
 	if cost > policyvet.Unbounded {
 		return untrusted.Sprintf("unbounded, limit %s", formatNumber(limit))

@@ -267,7 +267,6 @@ func caseName(o *finding.Object) untrusted.Safe {
 
 func title(o *finding.Object) string { return strings.TrimSpace(o.Kind + " " + o.Name) }
 
-// place returns the location of an object, with its source.
 func place(o *finding.Object) string { return inSource(o, placeInFile(o)) }
 
 func placeInFile(o *finding.Object) string {

@@ -122,7 +122,6 @@ func isPrinted(o *finding.Object, message string) bool {
 		slices.ContainsFunc(o.Warnings, func(warning string) bool { return strings.Contains(warning, message) })
 }
 
-// action returns the action of a decision for people.
 func action(d *finding.PolicyDecision) string {
 	if d.Action == "" {
 		return "failed, but ignored because failurePolicy is Ignore"

@@ -100,7 +100,6 @@ func (d *decision) admitWrite(ctx context.Context, r *policyrequest.Review, req 
 	return d.admit(ctx, r, d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, old), object, old)
 }
 
-// review returns the review of the write.
 func (d *decision) review() *policyrequest.Review {
 	r := &policyrequest.Review{
 		Operation: policy.Operation(strings.ToUpper(d.report.Operation)), Subresource: d.report.Subresource,

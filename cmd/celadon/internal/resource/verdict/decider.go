@@ -172,7 +172,6 @@ type outcome struct {
 	processed map[string]any
 }
 
-// failed returns the outcome of an internal error.
 func failed(err error) outcome {
 	return outcome{verdict: finding.Unreadable, problem: err.Error(), bug: err}
 }

@@ -91,7 +91,6 @@ func (d *decision) excerpts(req *engine.Request) *excerpt.Excerpts {
 	return excerpt.NewExcerpts(d.doc, d.Width, secret.Of(crd, d.doc.Object), secret.Of(crd, req.OldObject).Texts)
 }
 
-// locate adds the positions of causes.
 func locate(excerpts *excerpt.Excerpts, causes []finding.Cause) {
 	excerpts.Locate(causes, excerpts.Doc.Locate(fieldsOf(causes)))
 }

@@ -34,7 +34,6 @@ type table struct {
 	columns *crdfields.Columns
 }
 
-// newViews returns the views of a CRD by version.
 func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	views := map[string]*view{}
 	for i := range crd.Spec.Versions {
@@ -127,7 +126,6 @@ func selected(v *view, obj map[string]any) map[string]string {
 	return set
 }
 
-// now returns the time of requests.
 func (d *Decider) now() time.Time {
 	if d.Now.IsZero() {
 		return time.Now()

@@ -60,7 +60,6 @@ func newOldObject(r Old) *oldObject {
 	return &oldObject{object: r.object}
 }
 
-// value returns the decoded object.
 func (o *oldObject) value() map[string]any {
 	if o.object != nil {
 		return o.object

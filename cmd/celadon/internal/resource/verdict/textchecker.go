@@ -41,7 +41,6 @@ func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*
 	return &TextChecker{all, kubeVersion}, err
 }
 
-// filterOf returns the filter for a text.
 func filterOf(text input.Text) *resource.Filter {
 	f := &resource.Filter{Named: []string{text.File}}
 	f.Hold(text)

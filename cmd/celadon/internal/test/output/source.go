@@ -150,7 +150,6 @@ func (s *Sources) find(item *coverage.Item) (*source, *position.Node) {
 	return nil, nil
 }
 
-// lineOf returns the node's line in the file.
 func (s *source) lineOf(node *position.Node) int {
 	return s.doc.Position(node.Start).Line + s.line - 1
 }
