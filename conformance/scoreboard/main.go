@@ -78,8 +78,7 @@ them. This page shows how many of them other programs and Celadon decide as the 
 ` + "`make -C conformance scoreboard`" + `, with adapters of at most 100 lines in ` + "`conformance/scoreboard`" + `.
 
 Each program runs with the options that bring it closest to a server. A program is compared only on the writes that it
-can express: none but Celadon and the library takes an old object. kubeconform ignores rules, so it accepts what they
-reject. The responses come from API servers, but the writes were made up for Celadon, which has seen them before.
+can express: only Celadon and the library take an old object. kubeconform ignores rules. The responses come from API servers, but the writes were made up for Celadon, which has seen them before.
 
 ## Programs
 
@@ -93,7 +92,7 @@ func page(s *suite.Suite, reports []*suite.Report) []byte {
 	for _, p := range programs {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", p.name, p.minor, p.about)
 	}
-	b.WriteString("\n## Results\n\nRight verdicts of those compared. *Wrongly accepted* is what a cluster rejects later; *wrongly rejected* stops a\nvalid change. *Causes* compares fields and messages.\n\n" +
+	b.WriteString("\n## Results\n\nRight verdicts of those compared. A cluster rejects the writes that are *wrongly accepted*. *Causes* compares fields and messages.\n\n" +
 		"| Program | Verdicts | Wrongly accepted | Wrongly rejected | Causes | Not supported |\n|---|--:|--:|--:|--:|--:|\n")
 	for i, p := range programs {
 		v, c := reports[i].Score("", suite.LevelVerdict), reports[i].Score("", suite.LevelCauses)
