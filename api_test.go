@@ -63,16 +63,16 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestStability checks that docs/stability.md describes the stability of each public package.
+// TestStability checks that docs/versions.md describes the stability of each public package.
 func TestStability(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("docs/stability.md")
+	page, err := os.ReadFile("docs/versions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range public {
 		if !bytes.Contains(page, []byte("`"+name+"`")) {
-			t.Errorf("docs/stability.md does not name %s", name)
+			t.Errorf("docs/versions.md does not name %s", name)
 		}
 	}
 }

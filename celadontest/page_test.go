@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest"
 )
 
-// TestPage checks that the Go code in docs/go.md is the code of the example, which is tested.
+// TestPage checks that the Go code of a section in docs/embedding.md is the code of the example, which is tested.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	var files []string
@@ -25,7 +25,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := string(text(t, "../docs/go.md"))
+	_, page, _ := strings.Cut(string(text(t, "../docs/embedding.md")), "\n## Go tests\n")
 	blocks := strings.Split(page, "```go\n")[1:]
 	if len(blocks) == 0 {
 		t.Fatal("the page has no code")

@@ -10,11 +10,11 @@ export const docs = path.join(root, "docs");
 const groups = [
 	["Start", ["which-command", "install", "tour", "playground", "concepts", "compared"]],
 	["Write rules", ["functions", "recipes", "cost", "errors", "lints", "vet", "find", "test", "repl", "editors", "go-markers", "explain"]],
-	["Check objects", ["check", "crds", "builtin", "policies", "persisted", "ci", "cluster"]],
+	["Check objects", ["check", "builtin", "policies", "ci", "cluster"]],
 	["Upgrade", ["versions", "kubernetes-1.38", "diff", "convert"]],
-	["Embed", ["embedding", "go"]],
+	["Embed", ["embedding"]],
 	["Operate", ["admission", "speed", "security"]],
-	["Reference", ["exact", "stability"]],
+	["Reference", ["exact"]],
 ];
 
 const names = readdirSync(docs).filter((f) => f.endsWith(".md")).map((f) => f.slice(0, -3)).sort();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests the library with the libraries of the Kubernetes minor that is not released yet, in a copy of
 # the tree in bin/next. It rewrites the paths of the modules that move: cel-go, structured-merge-diff, and the types
-# of CRDs. docs/stability.md describes what the copy is for. Arguments: the packages to test.
+# of CRDs. docs/versions.md describes what the copy is for. Arguments: the packages to test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=v0.38.0-beta.0

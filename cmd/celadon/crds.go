@@ -29,7 +29,7 @@ A SOURCE is one of
   PATH                                          a file, a folder, or an archive
 
 The programs git, go, and kustomize or kubectl must be installed for their sources. See
-docs/crds.md.`,
+docs/install.md.`,
 		Example: `  celadon crds add https://example.com/releases/v1.2.3/crds.yaml charts/app-1.2.3.tgz
   celadon crds add 'git+https://example.com/operator?ref=v1.2.3//config/crd'
   celadon check --crd crds/ manifests/`,

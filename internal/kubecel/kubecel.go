@@ -3,7 +3,7 @@
 //
 // Values of cel-go cross between that package and Celadon. Since k8s.io/apiserver 0.38, it has them from the module
 // cel.dev/cel-go instead of github.com/google/cel-go, and their types do not mix. A tree for these
-// releases has other import paths; see docs/stability.md and tools/next.sh.
+// releases has other import paths; see docs/versions.md and tools/next.sh.
 package kubecel
 
 import (

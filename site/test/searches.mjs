@@ -21,5 +21,5 @@ export const searches = [
 	["exit code", "check#exit-codes"],
 	["ratcheting", "concepts#ratcheting"],
 	["maxItems cost", "cost#how-to-reduce-a-cost"],
-	["helm chart crds", "crds#crds-from-elsewhere"],
+	["helm chart crds", "install#crds-from-elsewhere"],
 ];

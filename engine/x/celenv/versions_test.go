@@ -59,7 +59,7 @@ func TestLanguageOfMinor(t *testing.T) {
 	for _, tt := range tests {
 		for minor := types.Oldest; minor <= types.Newest; minor++ {
 			if !newest.Linked && tt.last == 36 && minor == types.Newest {
-				continue // cel-go resolves the name; see docs/stability.md
+				continue // cel-go resolves the name; see docs/versions.md
 			}
 			v := types.Version{Minor: minor}
 			want := minor >= tt.since && (tt.last == 0 || minor <= tt.last)

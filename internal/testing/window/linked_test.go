@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// These tests hold the table in docs/stability.md: what depends on the linked version equals the
+// These tests hold the table in docs/versions.md: what depends on the linked version equals the
 // answer of the linked code.
 
 const lampCRD = `

@@ -103,7 +103,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Sources, "sources", 0, "with --source: there are `N` sources, so that celadon merge detects missing reports")
 	f.StringVar(&o.Run, "run", "", "with --shard or --source: `NAME` of the run, so that celadon merge rejects reports of other runs")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, worst rule first, with shares of the cost")
-	f.BoolVar(&o.Pipe, "pipe", false, "read requests from standard input, one line of JSON each, and answer each with a line (see docs/go.md)")
+	f.BoolVar(&o.Pipe, "pipe", false, "read requests from standard input, one line of JSON each, and answer each with a line (see docs/embedding.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
 	o.Cluster.Add(f, "check the objects of a cluster against its CRDs; with --crd, report the effect of an upgrade to these (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
