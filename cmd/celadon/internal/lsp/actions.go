@@ -178,11 +178,6 @@ func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error)
 	return e.Tree.Edit(position.Set(e.At.Path, want))
 }
 
-func inList(p editor.Piece) bool {
-	_, items := p.Tree.Root.Get("items")
-	return items != nil && items.Kind == position.Sequence
-}
-
 // bounds offers the advice of celadon vet: each bound that concerns the range, and all bounds at
 // once.
 func (a *actor) bounds() {
