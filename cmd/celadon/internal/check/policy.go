@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -74,8 +76,12 @@ func (r *runner) admission(
 	for _, problem := range p.Problems {
 		problems = append(problems, problem)
 	}
-	for _, unbound := range p.Unbound {
-		r.Complain(unbound)
+	version, err := types.ParseVersion(o.KubeVersion)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--kube-version: %w", err)
+	}
+	for _, note := range slices.Concat(p.Unserved(builtins.Server{}, version.Minor), p.Unbound) {
+		r.Complain(note)
 	}
 	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) && p.Set.Webhooks() == 0 {
 		return nil, nil, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.policy.paths, ", "))

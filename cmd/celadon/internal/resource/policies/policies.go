@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -35,6 +38,7 @@ type Policies struct {
 	Unbound []Problem
 
 	documents   []*input.Document
+	invalid     map[int]bool           // the documents with errors
 	validations map[string]validations // by policy
 }
 
@@ -92,7 +96,7 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	p.Set, p.validations = set, map[string]validations{}
+	p.Set, p.validations, p.invalid = set, map[string]validations{}, map[int]bool{}
 	for _, doc := range p.documents {
 		if id := doc.Identity(); id.Kind == Kind && p.validations[id.Name].whole.File == "" {
 			p.validations[id.Name] = validationsOf(doc)
@@ -101,6 +105,7 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	if invalid != nil {
 		for _, e := range invalid.Errors {
 			doc := p.documents[e.Document]
+			p.invalid[e.Document] = true
 			at := location(doc, e.Path)
 			if inside, ok := doc.Inside(e.Path, e.Offset); ok && !e.Dropped {
 				at = fmt.Sprintf("%s:%d:%d", doc.File, inside.Line, inside.Column)
@@ -117,6 +122,23 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 		return fmt.Errorf("%w in %s", ErrNoPolicy, strings.Join(paths, ", "))
 	}
 	return nil
+}
+
+// Unserved returns the policies, bindings, and webhook configurations that are evaluated although servers of a minor do
+// not serve their version.
+func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []Problem) {
+	for i, doc := range p.documents {
+		id := doc.Identity()
+		kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)
+		if kind.Group != admissionregistrationv1.GroupName || p.invalid[i] {
+			continue
+		}
+		if a := server.Absent(kind, minor); a != nil {
+			err := fmt.Errorf("evaluated, but no server of Kubernetes 1.%d serves %s %s%s", minor, id.APIVersion, id.Kind, a.Hint)
+			notes = append(notes, Problem{doc.Location(), err})
+		}
+	}
+	return notes
 }
 
 // Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first
