@@ -3,8 +3,11 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -130,7 +133,46 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 	if err != nil {
 		return nil, Status(err), nil
 	}
-	return out.(*unstructured.Unstructured).UnstructuredContent(), nil, nil
+	whole, _ := wholeNumbers(out.(*unstructured.Unstructured).UnstructuredContent())
+	return whole.(map[string]any), nil, nil
+}
+
+// wholeNumbers returns an object in the form of engine.Decode: a merge leaves whole numbers of defaults as float64. It
+// copies what it changes, because the object may share memory with the schema.
+func wholeNumbers(v any) (whole any, changed bool) {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+			return int64(v), true
+		}
+	case map[string]any:
+		var copied map[string]any
+		for name, value := range v {
+			if whole, changed := wholeNumbers(value); changed {
+				if copied == nil {
+					copied = maps.Clone(v)
+				}
+				copied[name] = whole
+			}
+		}
+		if copied != nil {
+			return copied, true
+		}
+	case []any:
+		var copied []any
+		for i, item := range v {
+			if whole, changed := wholeNumbers(item); changed {
+				if copied == nil {
+					copied = slices.Clone(v)
+				}
+				copied[i] = whole
+			}
+		}
+		if copied != nil {
+			return copied, true
+		}
+	}
+	return v, false
 }
 
 // Status returns the status that a server sends for an error.

@@ -115,7 +115,8 @@ func mergeMaps(live, original, next map[string]any) map[string]any {
 // so this takes a third of the time. TestMerged compares both.
 func (m *Managers) Merged(live, object map[string]any, version string, w Write) (map[string]any, *metav1.Status, error) {
 	if merged, ok := m.unpruned(live, object, version, w); ok {
-		return merged, nil, nil
+		whole, _ := wholeNumbers(merged)
+		return whole.(map[string]any), nil, nil
 	}
 	return m.Merge(live, object, version, "", w)
 }

@@ -1,0 +1,23 @@
+package apply
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestWholeNumbers checks that whole numbers become int64, and that the given value does not change.
+func TestWholeNumbers(t *testing.T) {
+	t.Parallel()
+	given := map[string]any{"a": float64(80), "b": []any{float64(1), 1.5, "x", nil}, "c": map[string]any{"d": int64(1)}, "e": 1e300}
+	want := map[string]any{"a": int64(80), "b": []any{int64(1), 1.5, "x", nil}, "c": map[string]any{"d": int64(1)}, "e": 1e300}
+	got, changed := wholeNumbers(given)
+	if !changed || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %t", got, changed)
+	}
+	if given["a"] != float64(80) || given["b"].([]any)[0] != float64(1) {
+		t.Errorf("the given value is now %v", given)
+	}
+	if _, changed := wholeNumbers(want); changed {
+		t.Error("a value without such numbers changes")
+	}
+}
