@@ -138,7 +138,7 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 }
 
 // wholeNumbers returns an object in the form of engine.Decode: a merge leaves whole numbers of defaults as float64. It
-// copies what it changes, because the object may share memory with the schema.
+// copies the parts that change, because the object may share memory with the schema.
 func wholeNumbers(v any) (whole any, changed bool) {
 	switch v := v.(type) {
 	case float64:
