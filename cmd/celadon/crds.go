@@ -81,6 +81,7 @@ but cluster: only with --kubeconfig, and no PATH out of the tree:
 		},
 	}
 	defaults.Add(cmd.Flags())
+	command.Operands(cmd, false, "config")
 	o.Flags(cmd.Flags(), true)
 	cmd.Flags().BoolVar(&o.Update, "update", false, "accept changed content")
 	return cmd
