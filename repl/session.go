@@ -343,7 +343,7 @@ func (s *Session) enter(next *state) {
 				kept[c] = true
 				continue
 			}
-			c.def, c.engine, states[i].location, states[i].seen = nil, nil, nil, nil
+			c.def, c.engine, c.writer, states[i].location, states[i].seen = nil, nil, nil, nil, nil
 		}
 	}
 }

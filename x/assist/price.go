@@ -2,6 +2,7 @@ package assist
 
 import (
 	"fmt"
+	"weak"
 
 	"github.com/google/cel-go/common/ast"
 
@@ -60,9 +61,9 @@ func (p *Context) affordable(was string, x *expr.Expr) bool {
 	return others > limit || cost.Add(others, price.Total) <= limit
 }
 
-// pricesKey identifies a version of a CRD.
+// pricesKey identifies a version of a CRD, without keeping the CRD in memory.
 type pricesKey struct {
-	engine  *engine.Engine
+	engine  weak.Pointer[engine.Engine]
 	version string
 }
 
@@ -76,7 +77,7 @@ type priced struct {
 func (k *Functions) pricesOf(p *Context) []priced {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key := pricesKey{p.engine, p.Node.Version}
+	key := pricesKey{weak.Make(p.engine), p.Node.Version}
 	if k.key == key {
 		return k.prices
 	}
