@@ -209,7 +209,7 @@ func TestConvertTestByWebhook(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"good": "no findings in 1000 round trips between v1beta1 and v1", "drop": "spec.image is lost via v1beta1"} {
 		url, ca, _ := reviewServer(t, mode)
-		args := []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "-o", "text"}
+		args := []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--timeout", "5m", "-o", "text"}
 		code, out, errs := told(t, args...)
 		if (code == 0) != (mode == "good") || !strings.Contains(out, want) {
 			t.Errorf("%s: exit code %d:\n%s%s", mode, code, out, errs)
