@@ -199,7 +199,10 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 		err = from.failed()
 	}
 	if err == nil && len(files) == 0 {
-		err = errors.Join(append([]error{errors.New("no CustomResourceDefinition")}, s.unread[:min(1, len(s.unread))]...)...)
+		err = errors.New("no CustomResourceDefinition")
+		if len(s.unread) > 0 {
+			err = fmt.Errorf("%w: %w", err, s.unread[0])
+		}
 	}
 	if err != nil {
 		return nil, nil, err
