@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
@@ -42,16 +43,32 @@ func (d *decision) describeRefused(ctx context.Context, out *outcome) {
 	case d.def != nil && out.result == nil:
 		res, _ = d.def.engine.Validate(ctx, engine.Request{Object: d.doc.Object, FieldValidation: "Strict"})
 	}
-	if res == nil || len(res.Strict) == 0 {
+	if res == nil {
 		return
 	}
 	excerpts := excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, nil)
 	d.report.Strict = excerpt.Strict(d.doc, res.Strict, excerpts)
 	if d.builtin == nil {
 		d.suggestions()
+		d.report.Strict = append(d.report.Strict, d.mistyped(res.Causes, excerpts)...)
 		return
 	}
 	d.builtinHints()
+}
+
+// mistyped returns the positions of the causes about values that do not have the type of the schema.
+func (d *decision) mistyped(all []engine.Cause, excerpts *excerpt.Excerpts) []finding.Location {
+	causes := finding.NewCauses(slices.DeleteFunc(slices.Clone(all), func(c engine.Cause) bool {
+		return c.Type != field.ErrorTypeTypeInvalid
+	}))
+	locate(excerpts, causes)
+	d.hints(causes, excerpts)
+	at := make([]finding.Location, len(causes))
+	for i := range causes {
+		at[i] = causes[i].Location()
+		at[i].Message = causes[i].Message
+	}
+	return at
 }
 
 // given returns the fields of causes of an applied object as far as the document has them: a merge can move the items of a
