@@ -3,6 +3,7 @@ package assist_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/access"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -26,7 +28,8 @@ const perRule = 8
 type verdictOn struct{ planted, offered, restored, differ, wrong int }
 
 // TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are offered with
-// the rule as it was: no object may be found that both decide differently.
+// the rule as it was: neither the search nor the cases of the CRD's maintainers may have an object that both decide
+// differently.
 func TestPlantedMistakes(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(58, 1))
@@ -34,6 +37,7 @@ func TestPlantedMistakes(t *testing.T) {
 	var sum verdictOn
 	rules := 0
 	seen := map[string]bool{}
+	judges := casesByName(t)
 	every := 16
 	if testing.Short() {
 		every = 64
@@ -60,7 +64,8 @@ func TestPlantedMistakes(t *testing.T) {
 				if one := by[plantings[i].name]; one == nil {
 					by[plantings[i].name] = &verdictOn{}
 				}
-				c := &correction{crd: crd, p: p, version: version, path: path, index: index, rule: rule, kind: plantings[i].name, wrong: wrong}
+				c := &correction{crd: crd, p: p, version: version, path: path, index: index, rule: rule, kind: plantings[i].name, wrong: wrong,
+					judges: judges[crd.Name+" "+version]}
 				c.judge(t, by[plantings[i].name])
 			}
 		})
@@ -111,6 +116,7 @@ type correction struct {
 	index         int
 	rule          apiextensionsv1.ValidationRule
 	kind, wrong   string
+	judges        []corpus.Case // of the CRD's maintainers
 }
 
 func (c *correction) judge(t *testing.T, v *verdictOn) {
@@ -171,6 +177,17 @@ func (c *correction) difference(t *testing.T, fixed string) string {
 		}
 		return "does not compile: " + err.Error()
 	}
+	for _, judge := range c.judges {
+		res, err := e.Validate(t.Context(), engine.Request{Object: judge.Object, OldObject: judge.OldObject, Subresource: judge.Subresource})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cause := range res.Causes {
+			if cause.Rule != nil && strings.HasPrefix(cause.Detail, "failed rule: ") {
+				return "the case " + judge.Name
+			}
+		}
+	}
 	s, err := search.New(crd, e, c.version, search.Config{Steps: plantedSteps})
 	if err != nil {
 		t.Fatal(err)
@@ -185,6 +202,22 @@ func (c *correction) difference(t *testing.T, fixed string) string {
 		}
 	}
 	return ""
+}
+
+// casesByName returns the cases of the corpus's maintainers by the name of the CRD and the version.
+func casesByName(t *testing.T) map[string][]corpus.Case {
+	names, all := map[string]string{}, map[string][]corpus.Case{}
+	for _, folder := range corpus.Folders(t) {
+		for c := range corpus.Cases(t, folder) {
+			file := filepath.Join(folder, c.CRD)
+			if names[file] == "" {
+				names[file] = corpus.ReadCRD(t, file).Name
+			}
+			key := names[file] + " " + c.Version
+			all[key] = append(all[key], c)
+		}
+	}
+	return all
 }
 
 func withoutRules(s *apiextensionsv1.JSONSchemaProps) {
