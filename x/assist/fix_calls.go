@@ -153,6 +153,15 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 	whole := func(text string) [][]Edit {
 		return [][]Edit{replace(m.tokenSpan(max(from, 0), end), text), replace(m.tokenSpan(max(from, 0), end), "("+text+")")}
 	}
+	if slices.Contains([]string{"between", "isBetween", "inRange"}, name) {
+		if of != "" {
+			args = slices.Insert(args, 0, of)
+		}
+		if len(args) == 3 {
+			return whole(args[1] + " <= " + args[0] + " && " + args[0] + " <= " + args[2])
+		}
+		return nil
+	}
 	switch {
 	case isPackage && len(args) > 0: // strings.HasPrefix(text, 'a'), re.match('a', text)
 		if name != "strings" {

@@ -33,8 +33,8 @@ var nameHints = map[string]string{
 	"TRUE": "use true", "FALSE": "use false",
 	"unique": unique, "isUnique": unique, "uniqueItems": unique, "hasDuplicates": unique,
 	"immutable": immutable, "isImmutable": immutable, "unchanged": immutable, "isUnchanged": immutable, "readOnly": immutable, "readonly": immutable, "changed": immutable, "isChanged": immutable,
-	"range": "use 1 <= x && x <= 5 for a range",
-	"abs":   noMath, "math": noMath, "pow": noMath, "round": noMath, "floor": noMath, "ceil": noMath, "sqrt": noMath,
+	"range": rangeOf, "between": rangeOf, "isBetween": rangeOf, "inRange": rangeOf,
+	"abs": noMath, "math": noMath, "pow": noMath, "round": noMath, "floor": noMath, "ceil": noMath, "sqrt": noMath,
 	"print": noOutput, "println": noOutput, "console": noOutput, "echo": noOutput, "assert": "a rule is its condition: leave out assert", "require": "a rule is its condition: leave out require",
 	"find": "use list.exists(e, e > 0), or list.filter(e, e > 0)", "none": "use !list.exists(e, e > 0)",
 	"containsAll": subset, "isSubsetOf": subset, "uniqueBy": unique, "toSet": unique, "set": unique, "get": key,
@@ -50,6 +50,7 @@ var nameHints = map[string]string{
 
 const (
 	noMath        = "rules have no such function; CEL has + - * / %, comparisons, and [a, b].min() and .max()"
+	rangeOf       = "use 1 <= x && x <= 5 for a range"
 	sizeOf        = "use size(), which takes a string, a list, or a map"
 	empty         = "use size() == 0 or size() > 0"
 	pattern       = "use text.matches('^[a-z]+$')"

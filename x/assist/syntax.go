@@ -131,7 +131,7 @@ func (f *fault) syntax() string {
 		return f.as(UnknownOperator, "use !(value in list)")
 	}
 	if dots.MatchString(f.masked()[f.afterIn():]) {
-		return f.as(UnknownOperator, "use 1 <= x && x <= 5 for a range")
+		return f.as(UnknownOperator, rangeOf)
 	}
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
 		return "a rule is not a template: leave out the braces"
