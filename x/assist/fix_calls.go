@@ -41,6 +41,7 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 		if not, last := m.nullAfter(end); last > 0 {
 			return [][]Edit{replace(Span{of.Start, last}, not+text+".exists("+m.textOf(arguments)+")")}
 		}
+		return [][]Edit{m.intoMacro(end + 2)}
 	case len(on) == 1 && slices.Contains(m.known(), name): // text.isCIDR()
 		return [][]Edit{m.applied(name, of, whole)}
 	case of.kind == kindInt || of.kind == kindDouble || of.kind == kindBool:

@@ -184,6 +184,7 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 	if from := m.operandStart(i); from >= 0 && m.at(from) == "has" && m.at(i-2) == ")" { // has(x).y is has(x) && x.y
 		all = append(all, wrap(m.tokenSpan(i-2, i-2), "", " && "+m.part(from+2, i-3)))
 	}
+	all = append(all, m.intoMacro(i))
 	if m.at(i-1) == "." && m.at(i+1) == "." && (IsLoop(m.at(i+2)) || slices.Contains(ofLists, m.at(i+2))) {
 		all = append(all, replace(m.tokenSpan(i-1, i), ".map(e, e."+m.at(i)+")"))
 	}
@@ -191,6 +192,28 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 		all = append(all, replace(m.tokenSpan(i-1, i-1), ".?"))
 	}
 	return all
+}
+
+// intoMacro moves the comparison of a field, whose name is token i, into the exists() or find() from which it is selected:
+// list.exists(e, e.a).b == 1 is list.exists(e, e.a && e.b == 1).
+func (m *fixer) intoMacro(i int) []Edit {
+	open := -1
+	if m.at(i-1) == "." && m.at(i-2) == ")" {
+		open = m.opened(i - 2)
+	}
+	if open < 3 || m.at(open-1) != "exists" && m.at(open-1) != "find" || m.at(open+2) != "," {
+		return nil
+	}
+	end := m.operandEnd(i)
+	if comparisons[m.at(end+1)] {
+		end = m.operandEnd(end + 2)
+	}
+	from := m.operandStart(open - 1)
+	if or := m.next(open, "||", "?"); end < 0 || or >= 0 && or < i || from < 0 || m.at(from-1) == "!" {
+		return nil
+	}
+	text := m.part(from, open-2) + "exists(" + m.part(open+1, i-3) + " && " + m.at(open+1) + "." + m.part(i, end) + ")"
+	return replace(m.tokenSpan(from, end), text)
 }
 
 // hasEdits rewrites x.has(name), where has is token i, as a call of the macro.

@@ -42,7 +42,16 @@ func (f *fault) isBare(i int) bool {
 		return false // the variable of a macro
 	}
 	name := f.at(i)
-	return slices.Contains(typeNames, name) || !slices.Contains(f.known(), name) && !slices.Contains(f.variablesAt(i), name)
+	declared := slices.Contains(f.known(), name) && !f.isFunction(name)
+	return slices.Contains(typeNames, name) || !declared && !slices.Contains(f.variablesAt(i), name)
+}
+
+func (f *fault) isFunction(name string) bool {
+	if f.context == nil {
+		return false
+	}
+	env := f.context.env()
+	return env != nil && env.HasFunction(name)
 }
 
 // isBareCall reports whether token i is the name of a method after a dot that follows nothing.

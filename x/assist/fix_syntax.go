@@ -210,7 +210,11 @@ func (m *fixer) tokenEdit(i int) []Edit {
 	case t.Text == ";" && i == len(m.tokens)-1:
 		return replace(s, "")
 	case t.Text == "," || t.Text == ";":
-		return replace(s, " &&")
+		text := " &&"
+		if i+1 < len(m.tokens) && m.tokens[i+1].Start == t.End {
+			text = " && "
+		}
+		return replace(s, text)
 	case t.Text == "$" && m.at(i+1) == ".":
 		return replace(s, types.Self)
 	case t.Text == "$" && !m.isName(i+1):

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -305,6 +306,8 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 		call("int")
 	case to == kindDouble && (from == kindString || from == kindInt):
 		call("double")
+	case to == kindTime && isDate(quoted):
+		all = append(all, replace(s, "timestamp('"+quoted+"T00:00:00Z')"))
 	case constructors[to] != "" && from == kindString:
 		call(constructors[to])
 	case to == kindDuration && from == kindInt && literal:
@@ -313,6 +316,11 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 		all = append(all, replace(s, strings.TrimRight(text, "uU")))
 	}
 	return all
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }
 
 // fraction makes a division of integers one of doubles.

@@ -217,6 +217,8 @@ func (f *fault) selection(text string) Advice {
 	switch k := kindOf(typ); {
 	case slices.Contains(f.indexes(), operand):
 		return Advice{Words: fmt.Sprintf(countsItems, operand)}
+	case k == kindBool && f.at(i-2) == ")":
+		return Advice{Words: fmt.Sprintf("a condition has no fields: test %s in the macro, list.exists(e, e.name == 'a' && e.%s == 1)", name, name)}
 	case nameHints[name] != "" && f.at(i+1) != "(" && (k != kindList || slices.Contains([]string{sizeOf, empty, unique}, nameHints[name])):
 		return Advice{Words: nameHints[name]}
 	case k == kindList:
