@@ -144,6 +144,8 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 	edits = []Edit{quoteAt(m.tokens[i])}
 	other, ok := m.comparedWith(i)
 	switch {
+	case m.at(i-1) == "||" && i > 3 && m.at(i-3) == "==" && m.tokens[i-2].Kind == lex.String && len(m.owners(i)) == 0:
+		return edits, false // another text to compare with
 	case !ok:
 		return nil, false
 	case other.schema != nil && len(other.schema.Enum) > 0:
