@@ -43,7 +43,7 @@ type action struct {
 }
 
 // readAction returns the scripts of action.yml by step. It checks that there are no fields except those
-// of action, that all inputs are declared and used, that only the comment has the token, and that no
+// of action, that all inputs are declared and used, that only gh has the token, and that no
 // script contains an expression, which would run a hostile name as code.
 func readAction(t *testing.T) map[string]string {
 	t.Helper()
@@ -69,13 +69,13 @@ func readAction(t *testing.T) map[string]string {
 			t.Errorf("%s: the script contains an expression, expands without quotes, or is for another shell: %q", step.Name, list)
 		}
 		for name, value := range step.Env {
-			if strings.Contains(value, "token") && (step.Name != "comment" || name != "GH_TOKEN") {
+			if strings.Contains(value, "token") && (step.Name != "comment" && step.Name != "install" || name != "GH_TOKEN") {
 				t.Errorf("%s: %s has the token", step.Name, name)
 			}
 		}
 	}
 	steps := slices.Sorted(maps.Keys(scripts))
-	if want := []string{"check", "comment", "diff", "install", "test", "vet"}; a.Runs.Using != "composite" || !slices.Equal(steps, want) {
+	if want := []string{"check", "comment", "diff", "install", "render", "test", "vet"}; a.Runs.Using != "composite" || !slices.Equal(steps, want) {
 		t.Fatalf("%s with the steps %v, want %v", a.Runs.Using, steps, want)
 	}
 	return scripts
@@ -156,8 +156,8 @@ func TestActionChecks(t *testing.T) {
 			t.Errorf("%s: %v: %s", objects, err, out)
 		}
 	}
-	if out, err := actionStep(t, "../..", check, "CRD=", "KUBE_VERSION=", "BASE=", "OBJECTS=examples"); err == nil || !strings.Contains(out, "::error::celadon: objects without the input crd") {
-		t.Errorf("without CRDs: %v: %s", err, out)
+	if out, err := actionStep(t, "../..", check, "CRD=", "KUBE_VERSION=", "BASE=", "OBJECTS=examples/crontab/objects/good.yaml\nexamples/crontab/crd.yaml"); err != nil {
+		t.Errorf("with the CRD among the objects: %v: %s", err, out)
 	}
 	dir := tree(t, map[string]string{"m/a b/*.yaml": goodCronTab, "m/a b/x.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": goodCronTab + "unknown: field\n"})
 	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=--validate=ignore"); err == nil || !strings.Contains(out, "::error") {
@@ -165,6 +165,50 @@ func TestActionChecks(t *testing.T) {
 	}
 	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=a b/*.yaml"); err != nil {
 		t.Errorf("a name with a space and a star: %v: %s", err, out)
+	}
+}
+
+// TestActionAttests runs the first step with a gh that verifies only one archive.
+func TestActionAttests(t *testing.T) {
+	t.Parallel()
+	install := readAction(t)["install"]
+	verify := regexp.MustCompile(`(?m)^\[ "\$ATTESTATION".*$`).FindString(install)
+	if verify == "" {
+		t.Fatal("no line verifies the attestation")
+	}
+	bin := tree(t, map[string]string{"gh": "#!/bin/sh\n[ \"$*\" = 'attestation verify good.tar.gz --repo celadon-cel/celadon' ]\n"})
+	if err := os.Chmod(filepath.Join(bin, "gh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		on, archive string
+		ok          bool
+	}{{"true", "good.tar.gz", true}, {"true", "bad.tar.gz", false}, {"false", "bad.tar.gz", true}} {
+		out, err := actionStep(t, bin, verify, "ATTESTATION="+c.on, "archive="+c.archive, "PATH="+bin+":"+os.Getenv("PATH"))
+		if (err == nil) != c.ok || strings.Contains(out, "::error::celadon: the provenance of "+c.archive+" is not verified") == c.ok {
+			t.Errorf("%v: %v: %s", c, err, out)
+		}
+	}
+}
+
+// TestActionRenders runs the step for rendered objects with programs that print an object.
+func TestActionRenders(t *testing.T) {
+	t.Parallel()
+	render := readAction(t)["render"]
+	dir := tree(t, map[string]string{
+		"a b/kustomization.yaml": "", "chart/Chart.yaml": "name: chart\n", "--validate=ignore/kustomization.yaml": "",
+		"bin/kustomize": "#!/bin/sh\ncat <<'E'\n" + goodCronTab + "E\n", "bin/helm": "#!/bin/sh\ncat <<'E'\n" + goodCronTab + "unknown: field\nE\n",
+	})
+	for _, name := range []string{"bin/kustomize", "bin/helm"} {
+		if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for paths, want := range map[string]bool{"a b": true, "a b\n\n--validate=ignore\n": true, "chart": false, "a b\nchart": false, "none": false} {
+		out, err := actionStep(t, dir, render, "CRD=crds", "KUBE_VERSION=", "RENDER="+paths, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+		if (err == nil) != want {
+			t.Errorf("%q: %v: %s", paths, err, out)
+		}
 	}
 }
 
