@@ -51,7 +51,7 @@ func testConfigKeys(t *testing.T, section string, keys map[string]config.Class) 
 	for _, key := range []string{
 		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "exec", "convert", "cluster",
 		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline", "follow", "kube-version", "to-kube-version", "validate",
-		"dir", "private-addresses", "kubeconfig",
+		"dir", "private-addresses", "logins", "kubeconfig",
 	} {
 		if keys[key] == config.FromTree {
 			t.Errorf("%s %s: a file in the tree must not set it", section, key)

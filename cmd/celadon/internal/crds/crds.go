@@ -44,6 +44,7 @@ const (
 type Options struct {
 	Dir        string
 	Private    bool
+	Logins     bool // of docker, for registries
 	Update     bool
 	Kubeconfig string
 
@@ -54,6 +55,7 @@ type Options struct {
 func (o *Options) Flags(f *pflag.FlagSet, fetches bool) {
 	f.StringVar(&o.Dir, "dir", "crds", "`FOLDER` of the CRDs and of "+LockName)
 	if fetches {
+		f.BoolVar(&o.Logins, "logins", false, "use the logins of docker for OCI registries")
 		f.BoolVar(&o.Private, "private-addresses", false, "allow http, and connections to addresses in private networks")
 		f.StringVar(&o.Kubeconfig, "kubeconfig", "", "for cluster: sources: `KUBECONFIG` to read (default: as kubectl)")
 	}

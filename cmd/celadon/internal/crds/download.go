@@ -17,6 +17,7 @@ import (
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -60,7 +61,7 @@ func publicHost(ctx context.Context, host string) error {
 	return err
 }
 
-// A transport makes requests to untrusted servers. It sends no credentials and, unless private is set, connects only to
+// A transport makes requests to untrusted servers. It adds no credentials and, unless private is set, connects only to
 // public addresses and with TLS.
 type transport struct {
 	http.Transport
@@ -134,9 +135,16 @@ func (o *Options) artifact(ctx context.Context, name string) (*opened, error) {
 	}
 	host := (&url.URL{Host: repository.Reference.Host()}).Hostname()
 	repository.PlainHTTP = o.Private && (host == "localhost" || net.ParseIP(host).IsLoopback())
-	anonymous := &auth.Client{Client: o.client()}
-	anonymous.SetUserAgent(userAgent())
-	repository.Client = anonymous
+	client := &auth.Client{Client: o.client()}
+	if o.Logins {
+		logins, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("--logins: %w", err)
+		}
+		client.Credential = credentials.Credential(logins)
+	}
+	client.SetUserAgent(userAgent())
+	repository.Client = client
 	found, body, err := repository.FetchReference(ctx, repository.Reference.Reference)
 	if err != nil {
 		return nil, err

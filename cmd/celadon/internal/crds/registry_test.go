@@ -1,12 +1,15 @@
 package crds
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +23,7 @@ type registry struct {
 	*httptest.Server
 	content map[string]string // by manifests/TAG, manifests/DIGEST, or blobs/DIGEST
 	hostile func(w http.ResponseWriter, content string)
+	login   string // the user and password that the token needs, or ""
 }
 
 func newRegistry(t *testing.T) *registry {
@@ -33,6 +37,12 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	name := strings.TrimPrefix(req.URL.Path, "/v2/a/")
 	content, ok := r.content[name]
 	switch {
+	case name == "/token" && r.login != "":
+		if user, password, _ := req.BasicAuth(); user+":"+password != r.login {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, `{"token":"t"}`)
 	case name == "/token":
 		fmt.Fprint(w, `{"token":"t"}`)
 	case req.Header.Get("Authorization") != "Bearer t":
@@ -88,6 +98,32 @@ func TestRegistrySource(t *testing.T) {
 	for _, want := range []string{"/a:chart: 1 CRD at " + helm.String(), ": 2 CRDs at " + files.String()} {
 		if !strings.Contains(r.out.String(), want+"\n") {
 			t.Errorf("got %s, want %s", &r.out, want)
+		}
+	}
+}
+
+// TestRegistryLogin checks that logins are used only if they are asked for, and only for their registry.
+func TestRegistryLogin(t *testing.T) {
+	server, other := newRegistry(t), newRegistry(t)
+	for _, r := range []*registry{server, other} {
+		r.login = "ann:secret"
+		r.push("v1", "application/yaml", nil, crd("as", ""))
+	}
+	folder := t.TempDir()
+	t.Setenv("DOCKER_CONFIG", folder)
+	text := fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, server.Listener.Addr(), base64.StdEncoding.EncodeToString([]byte(server.login)))
+	if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from   *registry
+		logins bool
+		ok     bool
+	}{{server, true, true}, {server, false, false}, {other, true, false}} {
+		r := newRun(t)
+		r.o.Logins = c.logins
+		if err := r.add(c.from.source(":v1")); (err == nil) != c.ok {
+			t.Errorf("%+v: %v: %s", c, err, &r.out)
 		}
 	}
 }
