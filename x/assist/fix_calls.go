@@ -268,3 +268,35 @@ func (m *fixer) presenceEdits() [][]Edit {
 	}
 	return nil
 }
+
+// sizesOf returns the tokens of the comparison of the size of list with that of its copy without duplicates, which the
+// tokens from first to last are, and ! if the sizes are to differ. It returns first and last if the copy's size is not
+// read, and -1 if it is not compared with the list's.
+func (m *fixer) sizesOf(first, last int, list string) (from, to int, not string) {
+	switch {
+	case m.part(last+1, last+4) == ".size()":
+		last += 4
+	case m.at(first-1) == "(" && m.at(first-2) == "size" && m.at(last+1) == ")":
+		first, last = first-2, last+1
+	default:
+		return first, last, ""
+	}
+	operator, other := m.at(last+1), ""
+	if comparisons[operator] {
+		from, to = first, m.operandEnd(last+2)
+		other = m.part(last+2, to)
+	} else {
+		operator = m.at(first - 1)
+		from, to = m.operandFirst(first-2), last
+		other = m.part(from, first-2)
+	}
+	switch {
+	case other != list+".size()" && other != "size("+list+")":
+		return -1, -1, ""
+	case operator == "==":
+		return from, to, ""
+	case operator == "!=":
+		return from, to, "!"
+	}
+	return -1, -1, ""
+}

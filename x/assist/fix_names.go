@@ -247,7 +247,7 @@ func (m *fixer) bareEdits(i int) [][]Edit {
 }
 
 // uniqueEdit rewrites list.unique(), where unique is token i, as a macro. Items that list.map selects are compared
-// in the list itself.
+// in the list itself. A comparison of the sizes of the list with and without duplicates is replaced as a whole.
 func (m *fixer) uniqueEdit(i int) [][]Edit {
 	from := m.operandStart(i)
 	if from < 0 {
@@ -264,7 +264,12 @@ func (m *fixer) uniqueEdit(i int) [][]Edit {
 			list, key = m.part(from, opened-3), "."+rest
 		}
 	}
-	return [][]Edit{replace(m.tokenSpan(from, end), list+".all(x, "+list+".exists_one(y, y"+key+" == x"+key+"))")}
+	text := list + ".all(x, " + list + ".exists_one(y, y" + key + " == x" + key + "))"
+	first, last, not := m.sizesOf(from, end, m.part(from, i-2))
+	if first < 0 {
+		return nil
+	}
+	return [][]Edit{replace(m.tokenSpan(first, last), not+text)}
 }
 
 // comparisonEdit rewrites self.a.immutable(), where immutable is token i, or immutable(self.a), as a

@@ -80,6 +80,9 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		return j.source.Of(args[0]) != j.source.Of(args[1]) && !slices.ContainsFunc(args, j.isUnordered) &&
 			!(a == kindAny && constructors[b] != "") && !(b == kindAny && constructors[a] != "")
 	case operators.Conditional:
+		if args[1].Kind() == ast.LiteralKind && j.kindOf(args[1]) == kindInt && !strings.Contains(j.was, j.source.Of(args[0])) {
+			return false // a number of a condition that another edit made
+		}
 		return j.source.Token(e) != "?" || j.varies(args[0]) && j.source.Of(args[1]) != j.source.Of(args[2]) && !slices.ContainsFunc(args[1:], func(e ast.Expr) bool { return j.source.Of(e) == j.source.Of(args[0]) })
 	case operators.LogicalAnd, operators.LogicalOr:
 		return j.varies(e) && j.differ(j.joined(e, name))
