@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -69,12 +70,18 @@ func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *stri
 
 // open is Open with the timeouts of from.
 func (f *Flags) open(from Client) (*Client, error) {
+	if _, err := clientcmd.LoadFromFile(f.Kubeconfig); f.Kubeconfig != "" && err != nil {
+		if runtime.IsNotRegisteredError(err) {
+			err = errors.New("not a kubeconfig: want kind: Config")
+		}
+		return nil, fmt.Errorf("--kubeconfig %s: %w", f.Kubeconfig, input.WithoutPath(err))
+	}
 	kube := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(f.rules(), &clientcmd.ConfigOverrides{CurrentContext: f.Context})
 	cfg, err := kube.ClientConfig()
-	if clientcmd.IsEmptyConfig(err) {
+	known := f.contexts()
+	if clientcmd.IsEmptyConfig(err) || err != nil && len(known) == 0 && f.Kubeconfig == "" {
 		err = errNoConfig
-	}
-	if known := f.contexts(); err != nil && f.Context != "" && !slices.Contains(known, f.Context) {
+	} else if err != nil && f.Context != "" && !slices.Contains(known, f.Context) {
 		return nil, fmt.Errorf("--context %q: the kubeconfig has no such context (it has %s)", f.Context, strings.Join(known, ", "))
 	}
 	if err != nil {
