@@ -61,7 +61,7 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		untrusted.Fprintf(b, "%s\n", unevaluated(kind, s.Unevaluated[kind]))
 	}
 	switch {
-	case s.Old == nil, s.Old.Given == 0: // of unreadable files
+	case s.Old == nil:
 	case s.Old.Matched == 0:
 		b.WriteString("no object in --old matches: all were checked as creates\n")
 	default:
