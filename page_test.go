@@ -9,7 +9,7 @@ import (
 // embedding lists the tested files that contain the code of docs/embedding.md.
 var embedding = []string{
 	"engine/example_test.go", "engine/admission/example_test.go", "engine/vet/upgrade_example_test.go",
-	"examples/operator/internal/webhook/webhook.go", "examples/validate/main.go",
+	"examples/operator/internal/webhook/webhook.go", "examples/validate/main.go", "internal/testing/window/embedder_test.go",
 }
 
 // goTests is the section of docs/embedding.md whose code package celadontest checks.

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// said lists the beginnings of the diagnostics that the analyzer reports for testdata/app, sorted
+// wantFindings lists the beginnings of the diagnostics that the analyzer reports for testdata/app, sorted
 // by position.
 var wantFindings = []string{
 	`api/v1/types.go:10:6: FieldValueForbidden: Forbidden: x-kubernetes-validations estimated rule cost total`,

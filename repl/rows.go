@@ -121,7 +121,7 @@ func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.S
 	case out.Value != nil:
 		row.Err = fmt.Errorf("the value would have over %d MiB when written out", maxRowValue>>20)
 	case e.x.UsesOldSelf() && old == nil:
-		row.Err = errors.New("no old object")
+		row.Err = errors.New("no old object: give one with --old PATH")
 	case errors.As(out.Err, &overwork):
 		row.Err = fmt.Errorf("undecided: %w", out.Err)
 	default:

@@ -14,7 +14,6 @@ const groups = [
 	["Upgrade", ["versions", "kubernetes-1.38", "diff", "convert"]],
 	["Embed", ["embedding"]],
 	["Operate", ["admission", "speed", "security"]],
-	["Reference", ["exact"]],
 ];
 
 const names = readdirSync(docs).filter((f) => f.endsWith(".md")).map((f) => f.slice(0, -3)).sort();

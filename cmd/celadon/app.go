@@ -48,6 +48,7 @@ Kubernetes API server does, and helps you write their CEL rules.`,
 	addGroup(root, "Integrate", lspCommand(s), versionCommand(s))
 	command.GroupCommands(root)
 	command.Complete(root, mistakes{})
+	command.FitHelp(root)
 	command.Rename(root, a.name)
 	return root
 }

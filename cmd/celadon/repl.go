@@ -13,10 +13,11 @@ estimated cost, and actual cost; self is the object, or the value selected with 
 Commands edit the object and the rules, and write the rules back into the CRD without
 changing the rest of the file; :help lists the commands.
 
-PATHs are files, folders, or - for standard input. Repl sorts what they hold by content:
-CRDs, objects, and admission policies. Built-in kinds, such as Deployment, need no CRD. Suites of celadon test are not used. If there are
-several objects of the CRD's kind, all are loaded, and the first is the current object;
-:rules then counts the objects that each rule rejects. Old objects are read only from --old.
+PATHs are files, folders, or - for standard input, with CRDs, objects, and admission
+policies. Built-in kinds, such as Deployment, need no CRD. Suites of celadon test are
+not used. If there are several objects of the CRD's kind, all are loaded, and the first
+is the current object; :rules then counts the objects that each rule rejects. Old
+objects are read only from --old.
 
 If FILE of --object holds several objects, repl uses the one of the CRD's kind; use
 --name to choose among several.

@@ -106,7 +106,8 @@ func fullObject(t *testing.T, kind *builtin.Resource) map[string]any {
 	return object
 }
 
-// examples returns the manifests of built-in kinds in the module of Kubernetes, and the full objects of all versions.
+// builtinExamples returns the manifests of built-in kinds in the module of Kubernetes, and the full objects of all
+// versions.
 func builtinExamples(t *testing.T, kinds map[schema.GroupVersionKind]*builtin.Resource) (all []*builtinWrite) {
 	t.Helper()
 	roots := []string{gomod.Dir(t, "k8s.io/kubernetes"), filepath.Join(gomod.Dir(t, "k8s.io/api"), "testdata", "HEAD")}

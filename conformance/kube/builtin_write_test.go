@@ -59,7 +59,7 @@ type decision struct {
 	Object          map[string]any
 }
 
-// path returns the path of the collection of a kind.
+// builtinPath returns the path of the collection of a kind.
 func builtinPath(kind *builtin.Resource, namespace string) string {
 	path := "/apis/" + kind.GroupVersion().String()
 	if kind.Group == "" {

@@ -105,7 +105,8 @@ func ownWarnings(t *testing.T, doc map[string]any) (list []string, accepted bool
 	return list, reports[0].Accepted
 }
 
-// TestTypeChecks compares type errors of the policies of CELADON_POLICIES, most of them with a mistake, with the server's type checker. Policies with wildcards or many kinds are left out.
+// TestTypeChecks compares type errors of the policies of CELADON_POLICIES, most of them with a mistake, with the server's
+// type checker. Policies with wildcards or many kinds are left out.
 func TestTypeChecks(t *testing.T) {
 	dir := os.Getenv("CELADON_POLICIES")
 	if dir == "" {

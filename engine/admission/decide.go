@@ -27,9 +27,10 @@ const (
 	// NotChecked means that no CRD of the set applies to the object.
 	NotChecked Verdict = "notChecked"
 	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), that a converter
-	// does not respond, or that the decision of a policy depends on an object that only a cluster has. The object is rejected regardless of Config.Unknown. Otherwise an
-	// expensive rule, or a client that keeps the converter busy, would be a way to bypass all other
-	// rules. In the modes Warn and Audit, the response still allows it.
+	// does not respond, or that the decision of a policy depends on an object that only a cluster has.
+	// The object is rejected regardless of Config.Unknown. Otherwise an expensive rule, or a client that
+	// keeps the converter busy, would be a way to bypass all other rules. In the modes Warn and Audit,
+	// the response still allows it.
 	Undecided Verdict = "undecided"
 )
 

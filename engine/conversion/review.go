@@ -79,7 +79,7 @@ func newCodec() runtime.Codec {
 	return serializer.NewCodecFactory(scheme).LegacyCodec(apiextensionsv1.SchemeGroupVersion, apiextensionsv1beta1.SchemeGroupVersion)
 }
 
-// maxOther limits a response that is not JSON, because decoding it takes longer.
+// maxNonJSONBody limits a response that is not JSON, because decoding it takes longer.
 const maxNonJSONBody = 64 << 10
 
 // maxValues limits the values of a response. A decoded value can take fifty times its bytes.

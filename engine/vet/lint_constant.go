@@ -66,7 +66,7 @@ func (t truth) not() truth {
 	return maybe
 }
 
-// evaluated is the cost limit for evaluating a rule that does not read the object.
+// maxConstantRuleCost is the cost limit for evaluating a rule that does not read the object.
 const maxConstantRuleCost = 100_000
 
 func evaluate(x *compiled) truth {

@@ -287,7 +287,7 @@ func macroCalls(rewrite func(list, name, variable, body string) string) func(r *
 
 var macroCall = regexp.MustCompile(`(?s)^([\w.]+)\.(all|exists|exists_one|filter|map)\(\s*(\w+)\s*,\s*(.+)\)$`)
 
-// swapped exchanges two letters of a field name, and so on.
+// misspelt returns a mistake: an expression for each field whose name rewrite changes.
 func misspelt(rewrite func(name string) string) func(r *planted) []string {
 	return func(r *planted) (all []string) {
 		for i, t := range r.tokens {

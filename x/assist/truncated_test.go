@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// asked collects the answers at an offset of a CRD's text: completion and call information in a
+// answers collects the results at an offset of a CRD's text: completion and call information in a
 // rule, the path and node elsewhere.
 type answers struct {
 	e      *engine.Engine

@@ -15,7 +15,7 @@ import (
 
 // How it works. For kubectl get, the server returns a table whose cells it computes. This is
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor with an explicit clock.
-// The original reads the time of day and depends on most of the API server. TestColumns in
+// The original reads the time of day and depends on most of the API server. TestColumnsOnServer in
 // conformance compares both.
 
 // Columns holds the columns of a CRD version. It is safe for concurrent use.

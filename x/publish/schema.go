@@ -59,7 +59,7 @@ func structural(v *apiextensionsv1.CustomResourceDefinitionVersion) *structurals
 	return s
 }
 
-// addMeta adds apiVersion, kind, and metadata to an object's properties.
+// addMeta adds fields, such as apiVersion and kind, to an object's properties.
 func addMeta(object node, fields map[string]any) {
 	properties := object.Child("properties")
 	if properties == nil {

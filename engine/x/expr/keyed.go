@@ -225,5 +225,5 @@ func (c *Checked) Unpriced(err error) *Rejection {
 // ErrNoType is the error for rules on a node that has no CEL type.
 var ErrNoType = errors.New("failed to convert to declType for CEL validation rules")
 
-// OptionalOldSelf reports whether a rule sets optionalOldSelf to true.
+// HasOptionalOldSelf reports whether a rule sets optionalOldSelf to true.
 func HasOptionalOldSelf(flag *bool) bool { return flag != nil && *flag }

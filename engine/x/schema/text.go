@@ -155,8 +155,9 @@ type Schema struct {
 
 // Compile compiles a schema that is passed both as props and as the equivalent structural schema.
 // Values are validated against props as the API server of Kubernetes 1.minor does; pruning,
-// defaulting, and list types are the same in all versions. structural is used to prune, default, and correlate objects; the caller must have
-// pruned its defaults. The result shares memory with both, so do not modify them afterwards.
+// defaulting, and list types are the same in all versions. structural is used to prune, default, and
+// correlate objects; the caller must have pruned its defaults. The result shares memory with both, so do
+// not modify them afterwards.
 func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschema.Structural, minor int) (*Schema, error) {
 	if props == nil || structural == nil || minor <= 0 {
 		return nil, errors.New("schema: want a schema in both forms and a minor version")

@@ -18,7 +18,7 @@ var texts = []string{
 	"self.a != 4 && self.a <= 3 && self.a >= 1 || self.b < 'y'",
 }
 
-// worlds holds values of self. With some of them, texts evaluate to errors.
+// objects holds values of self. With some of them, expressions fail to evaluate.
 var objects = []map[string]any{
 	{},
 	{"a": 4, "b": "x", "c": true, "d": false, "l": []string{"p"}},

@@ -11,30 +11,34 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// program contains the code in the README.
-const program = `package main
+// program is the first program in docs/embedding.md. README has a part of it.
+const program = `
+package main
 
 import (
 	"context"
 	"fmt"
 	"os"
 
-	_ "k8s.io/client-go/util/jsonpath"
-
 	"github.com/celadon-cel/celadon/engine"
 )
 
 func main() {
-	text, err := os.ReadFile(os.Args[1])
-	if err == nil {
-		err = printRejection(context.Background(), text, []byte(os.Args[2]))
-	}
-	if err != nil {
-		panic(err)
+	if err := validate(context.Background(), os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
-func printRejection(ctx context.Context, crd, object []byte) error {
+func validate(ctx context.Context, crdFile, objectFile string) error {
+	crd, err := os.ReadFile(crdFile)
+	if err != nil {
+		return err
+	}
+	object, err := os.ReadFile(objectFile)
+	if err != nil {
+		return err
+	}
 	e, err := engine.CompileCRD(crd, engine.Config{})
 	if err != nil {
 		return err
@@ -48,6 +52,12 @@ func printRejection(ctx context.Context, crd, object []byte) error {
 	}
 	return nil
 }
+`
+
+// pinned makes client-go a dependency of the program's module.
+const pinned = `package main
+
+import _ "k8s.io/client-go/util/jsonpath"
 `
 
 const crontab = `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": "nightly"},
@@ -71,7 +81,8 @@ func TestEmbedders(t *testing.T) {
 			for _, m := range modules {
 				goMod += fmt.Sprintf("\t%s %s\n", m, release)
 			}
-			for name, text := range map[string]string{"go.mod": goMod + "\tsigs.k8s.io/yaml v1.6.0\n)\n", "main.go": program} {
+			files := map[string]string{"go.mod": goMod + "\tsigs.k8s.io/yaml v1.6.0\n)\n", "main.go": program, "pinned.go": pinned, "object.json": crontab}
+			for name, text := range files {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -82,7 +93,7 @@ func TestEmbedders(t *testing.T) {
 					t.Errorf("%s is %s, want %s as before", m, got, release)
 				}
 			}
-			got := run(t, dir, "run", ".", filepath.Join(root, "examples/crontab/crd.yaml"), crontab)
+			got := run(t, dir, "run", ".", filepath.Join(root, "examples/crontab/crd.yaml"), "object.json")
 			if !strings.Contains(got, `CronTab.stable.example.com "nightly" is invalid`) {
 				t.Errorf("got %s", got)
 			}

@@ -57,10 +57,10 @@ func DidYouMean(word string, known []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// offered limits the number of names that Offer lists if none is similar.
+// offered limits the number of names that SuggestOrList lists if none is similar.
 const offered = 5
 
-// Offer is like DidYouMean, but lists the first known names if none is similar.
+// SuggestOrList is like DidYouMean, but lists the first known names if none is similar.
 func SuggestOrList(word string, known []string) string {
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	if hint := DidYouMean(word, known); hint != "" || len(known) == 0 {

@@ -5,7 +5,7 @@ package decode
 // How it works: a reader decodes plain YAML in one pass (fast.go), without building the library's tree, and leaves every
 // other document to the library. Without that pass, celadon check takes 2.3 times the processor time for 1,000 files of one
 // to three objects with the CRDs of the Gateway API, and twice for such files with 385 CRDs. Measured in November 2026 as the
-// ratio of the medians of seven alternating runs. Its results equal the library's (TestFast, FuzzDecode).
+// ratio of the medians of seven alternating runs. Its results equal the library's (TestFiles, FuzzDecode).
 
 import (
 	"errors"

@@ -122,7 +122,7 @@ func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer) error {
 	return nil
 }
 
-// sharedRules tries a write that each rule rejects in the other version and that the base of a admits.
+// sharedRules searches, for each rule, a write that the rule rejects in the other version and that base accepts, and tries it.
 func (u *upgrading) sharedRules(a *goalSearch, base *analysis.Analyzer) error {
 	q, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, sharedRuleSteps), Seed: a.cfg.Seed, OtherForm: base})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package policyvet analyzes admission policies: ValidatingAdmissionPolicies with their bindings, and
+// Package policyvet analyzes validating and mutating admission policies with their bindings, and
 // the matchConditions of webhook configurations. It reports the errors of the API server, the warnings
 // of its type checker, the estimated cost of expressions, and lints.
 //

@@ -63,7 +63,7 @@ func (w *formula) contradiction() []sat.Lit {
 	return nil
 }
 
-// part is a constraint of an example on a string.
+// A stringConstraint is a constraint of an example on a string.
 type stringConstraint struct {
 	lit          sat.Lit
 	language     *automaton.Language // or else a bound:

@@ -1,7 +1,7 @@
 // Package record evaluates an expression node by node. It reports the value and the cost of each
 // node, and the values that determined the result.
 //
-//	p, err := record.New(desk, x.AST(), x.Source(), false)
+//	p, err := record.New(compiler, x.AST(), x.Source(), false) // compiler is an *expr.Compiler
 //	t, err := p.Run(ctx, self, old, record.NewBudget(record.MaxObjectWork))
 //	for _, part := range t.Why() { … }
 //

@@ -164,7 +164,7 @@ func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte
 func (b *baseline) read(data []byte) error {
 	var f baselineFile
 	if err := unmarshalStrict(data, &f); err != nil {
-		return fmt.Errorf("%s: %w", b.name, err)
+		return fmt.Errorf("%s: not a baseline, as --baseline-out writes: %w", b.name, err)
 	}
 	if f.Kind != baselineKind || f.APIVersion != finding.APIVersion {
 		return fmt.Errorf("%s: kind %.40q, apiVersion %.40q (want %s and %s, as --baseline-out writes)", b.name, f.Kind, f.APIVersion, baselineKind, finding.APIVersion)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -107,10 +108,13 @@ func SeeHelp(cmd *cobra.Command, err error) *ExitError {
 	return &ExitError{Usage, fmt.Errorf("%s (see %s --help)%s", text, cmd.CommandPath(), more)}
 }
 
-// NoArguments is the Args function of a command without arguments.
+// NoArguments is the Args function of a command without arguments other than subcommands.
 func NoArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		return nil
+	case cmd.HasSubCommands():
+		return SeeHelp(cmd, fmt.Errorf("%q: no such command: want %s", args[0], phrase.Or(names(cmd))))
 	}
 	return SeeHelp(cmd, fmt.Errorf("%q: %s takes no arguments", args[0], cmd.CommandPath()))
 }

@@ -43,7 +43,7 @@ func isPath(source string) bool {
 	return !slices.Contains([]string{"http", "https", "oci", "git+https", "git+http", "go", "cluster"}, kind)
 }
 
-// Join returns a source in a file of a folder, relative to the working directory.
+// Join returns a source that a file in folder names, relative to the working directory.
 func Join(folder, source string) string {
 	path, kustomize := strings.CutPrefix(source, "kustomize:")
 	if !isPath(source) || filepath.IsAbs(path) {

@@ -328,7 +328,7 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	return part.Rules[0], nil
 }
 
-// Result returns the result in a RulePart that Ask returned, as a phrase and in full.
+// Result returns the only result of a RulePart from Ask, as a phrase and in full.
 func (r *RulePart) Result() (words string, f *Finding) {
 	for _, a := range r.answers() {
 		words, f = a.finding.words, a.finding

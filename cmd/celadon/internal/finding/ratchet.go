@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// errorTypes are the types of errors that ratcheting turns into warnings.
+// errorTypes are the types of errors that a warning about an unchanged value can have.
 var errorTypes = []field.ErrorType{
 	field.ErrorTypeInvalid, field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeNotSupported, field.ErrorTypeDuplicate,
 	field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid, field.ErrorTypeNotFound, field.ErrorTypeInternal,

@@ -58,7 +58,7 @@ type mistake struct {
 	groups []string
 }
 
-// explain sets the hint of the cause to the hint of the first kind that has a hint.
+// explain sets the hint of the cause to that of the first entry in the table that matches and has one.
 func (m *mistake) explain() {
 	use := func(words string, groups []string) bool {
 		m.groups = groups

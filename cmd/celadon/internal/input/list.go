@@ -88,8 +88,8 @@ func (o *object) member(i int) (int, error) {
 	return end, nil
 }
 
-// itemsAt reads the array of items at offset i. It yields the items immediately if the object is
-// known to be a List.
+// itemsAt reads the array of items at offset i. It yields the items immediately if the object is a List, or if
+// only a List is likely or possible; otherwise, finish yields them once the kind is known.
 func (o *object) itemsAt(i int) (int, error) {
 	if o.isList() || o.kind == "" && o.apiVersion == "v1" {
 		return o.stream(i)

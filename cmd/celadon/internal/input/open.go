@@ -87,8 +87,8 @@ func kind(mode fs.FileMode) string {
 	return "no file"
 }
 
-// given reports whether a path that is not a regular file may be read because the user named it, for
-// example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because
+// mayReadSpecialFile reports whether a path that is not a regular file may be read because the user named it,
+// for example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because
 // another user may have replaced a file by such a link. Links in /dev and /proc are trusted,
 // because they belong to the system.
 func mayReadSpecialFile(path string, info fs.FileInfo) bool {

@@ -124,7 +124,7 @@ var styles = []func(rule, indent string) string{
 	},
 }
 
-// A mender is a client that applies actions.
+// A fixChecker is a client that applies actions.
 type fixChecker struct {
 	*client
 	t     *testing.T
@@ -207,7 +207,7 @@ func spoilRule(text string, rules []position.Path, in func(string) string, n int
 
 func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
-// mends applies every action for every finding of a text, like an editor that sends all findings.
+// checkFixes applies every action for every finding of a text, like an editor that sends all findings.
 func (m *fixChecker) checkFixes(name, text, fault string) {
 	m.t.Helper()
 	const file = "crd.yaml"

@@ -78,7 +78,7 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 		}
 		list, _ := types.ParseVersions(flag.Value.String())
 		if last := len(list) - 1; last >= 0 && list[last].Preview() {
-			fmt.Fprintf(stderr, "celadon: Kubernetes %s is a preview: it is not released, and its answers can change\n", list[last])
+			fmt.Fprintf(stderr, "celadon: Kubernetes %s is a preview: it is not released, and its results can change\n", list[last])
 			break
 		}
 	}

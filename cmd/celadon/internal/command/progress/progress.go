@@ -21,7 +21,7 @@ type Bar struct {
 const (
 	// Patience is the time before the bar appears.
 	Patience = time.Second
-	// Width is the minimum width of the terminal. A bar that wraps could not be cleared.
+	// MinWidth is the minimum width of the terminal. A bar that wraps could not be cleared.
 	MinWidth = 60
 )
 

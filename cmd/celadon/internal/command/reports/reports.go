@@ -71,6 +71,7 @@ func (r *Files) Open(add func(format string, to io.Writer) error) (err error) {
 	for i := range r.named {
 		f := &r.named[i]
 		if f.out, err = outfile.Create(f.name); err != nil {
+			err = fmt.Errorf("--output %s: %w", f.format, err)
 			break
 		}
 		f.buffer = bufio.NewWriter(f.out)

@@ -88,7 +88,8 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	return Objects(list, o.StrictKinds), nil
 }
 
-// NewList returns the printer of a format that lists findings: see Lists. It returns nil for another format. command is the name of the command, and version the version of Celadon.
+// NewList returns the printer of a format that lists findings: see Lists. It returns nil for another format. command is
+// the name of the command, and version the version of Celadon.
 func NewList(format string, w *untrusted.Writer, command, version string) List {
 	switch format {
 	case "junit":

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -69,12 +70,15 @@ func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *stri
 
 // open is Open with the timeouts of from.
 func (f *Flags) open(from Client) (*Client, error) {
+	if err := f.checkKubeconfig(); err != nil {
+		return nil, err
+	}
 	kube := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(f.rules(), &clientcmd.ConfigOverrides{CurrentContext: f.Context})
 	cfg, err := kube.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		err = errNoConfig
 	}
-	if known := f.contexts(); err != nil && f.Context != "" && !slices.Contains(known, f.Context) {
+	if known := f.contexts(); err != nil && len(known) > 0 && f.Context != "" && !slices.Contains(known, f.Context) {
 		return nil, fmt.Errorf("--context %q: the kubeconfig has no such context (it has %s)", f.Context, strings.Join(known, ", "))
 	}
 	if err != nil {
@@ -99,6 +103,21 @@ func (f *Flags) open(from Client) (*Client, error) {
 		return nil, fmt.Errorf("--cluster: %w", err)
 	}
 	return c, nil
+}
+
+// checkKubeconfig returns an error if --kubeconfig names a file that is not a kubeconfig.
+func (f *Flags) checkKubeconfig() error {
+	if f.Kubeconfig == "" {
+		return nil
+	}
+	_, err := clientcmd.LoadFromFile(f.Kubeconfig)
+	if runtime.IsNotRegisteredError(err) {
+		err = errors.New("not a kubeconfig: want kind: Config")
+	}
+	if err != nil {
+		return fmt.Errorf("--kubeconfig: %s: %w", f.Kubeconfig, input.WithoutPath(err))
+	}
+	return nil
 }
 
 func (c *Client) connect(cfg *rest.Config) error {

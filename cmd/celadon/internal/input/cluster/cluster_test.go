@@ -242,6 +242,15 @@ func TestOpen(t *testing.T) {
 	if _, err := (&Flags{}).Open(); !errors.Is(err, errNoConfig) {
 		t.Errorf("without a kubeconfig: %v", err)
 	}
+	object := filepath.Join(dir, "object.yaml")
+	if err := os.WriteFile(object, []byte("apiVersion: v1\nkind: Pod\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{config: "no such file or directory", object: "not a kubeconfig: want kind: Config"} {
+		if _, err := (&Flags{Kubeconfig: file}).Open(); err == nil || err.Error() != "--kubeconfig: "+file+": "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

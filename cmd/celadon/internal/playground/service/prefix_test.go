@@ -34,7 +34,8 @@ func pageExamples(t *testing.T) (list []pageExample) {
 }
 
 // TestPrefixes types each pane of each example character by character. Each prefix must have responses that the page
-// can show: all lists are lists, and a text without a verdict has a reason with a line. It tries each third prefix; with -short fewer, and with CELADON_LEVEL=long all of them.
+// can show: all lists are lists, and a text without a verdict has a reason with a line. It tries each third prefix; with
+// -short fewer, and with CELADON_LEVEL=long all of them.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	step := 3

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
@@ -24,7 +25,10 @@ func command(line string, timeout time.Duration) (engine.Converter, error) {
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return nil, fmt.Errorf("--exec: %w", err)
+		if lookup := (*exec.Error)(nil); errors.As(err, &lookup) {
+			err = lookup.Err
+		}
+		return nil, fmt.Errorf("--exec: %s: %w", args[0], input.WithoutPath(err))
 	}
 	return conversion.Batched(func(ctx context.Context, review []byte) ([]byte, error) {
 		timed, cancel := context.WithTimeout(ctx, timeout)
