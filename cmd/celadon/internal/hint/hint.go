@@ -202,7 +202,10 @@ func BrokenRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine,
 	if hint := problem.Hint(); hint != "" {
 		text += "\n  hint: " + hint
 	}
-	if fixed := problem.Fixed(bad.Rule); fixed != "" && bad.Part == "rule" {
+	if bad.Part != "rule" {
+		return text
+	}
+	if fixed := problem.Fixed(bad.Rule); fixed != "" {
 		text += "\n  try:  " + strings.ReplaceAll(strings.TrimSpace(fixed), "\n", "\n        ")
 	}
 	return text
