@@ -120,7 +120,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 		return part, v.unlessDone(err)
 	}
 	for _, validation := range f.Validations() {
-		at := p.Validation(validation.Policy, validation.Index)
+		at := p.Validation(validation.Policy, validation.Index, "")
 		one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
 		for _, want := range v.o.policyWants() {
 			answer, err := f.Find(v.ctx, validation, want)
@@ -178,7 +178,7 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 			if err != nil {
 				return err
 			}
-			at := side.in.Validation(validation.Policy, validation.Index)
+			at := side.in.Validation(validation.Policy, validation.Index, "")
 			one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
 			side.set(one, policyFinding(answer))
 			part.Policies = append(part.Policies, one)
