@@ -1,6 +1,8 @@
 package builtin_test
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -41,6 +43,46 @@ func TestValidateConfiguration(t *testing.T) {
 		}
 		if res.Allowed != (tt.message == "") || !strings.Contains(got, tt.message) || !strings.HasPrefix(got, tt.field) {
 			t.Errorf("%s: got %q, want %q with %q", tt.name, got, tt.field, tt.message)
+		}
+	}
+}
+
+// TestEvaluateHostile checks that inputs of unexpected forms are errors, or have no results.
+func TestEvaluateHostile(t *testing.T) {
+	t.Parallel()
+	configuration := func(kind string, more map[string]any) map[string]any {
+		object := map[string]any{"apiVersion": "apiserver.config.k8s.io/v1", "kind": kind}
+		maps.Copy(object, more)
+		return object
+	}
+	slice := map[string]any{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "spec": "text"}
+	class := map[string]any{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "spec": []any{1, nil}}
+	claims := map[string]any{"sub": "a", "groups": []any{"b", int64(1), ""}}
+	rule := []any{map[string]any{"expression": "user.username == 'x:a' && user.groups == ['x:b']"}}
+	mapping := map[string]any{"username": map[string]any{"claim": "sub", "prefix": "x:"}, "groups": map[string]any{"claim": "groups", "prefix": "x:"}}
+	for _, tt := range []struct {
+		document, input map[string]any
+		want            string // the value, or in the error
+	}{
+		{class, slice, "cannot unmarshal string"},
+		{class, claims, `got an object of kind "", want a ResourceSlice`},
+		{slice, slice, "got an object of kind"},
+		{configuration("AuthenticationConfiguration", map[string]any{"jwt": []any{nil, "a", []any{}}}), claims, "none"},
+		{configuration("AuthenticationConfiguration", map[string]any{"jwt": []any{map[string]any{"claimMappings": mapping, "userValidationRules": rule}}}), claims, "true"},
+		{configuration("AuthenticationConfiguration", map[string]any{"jwt": []any{map[string]any{"claimValidationRules": []any{map[string]any{"expression": "claims."}}}}}), claims, "Syntax error"},
+	} {
+		all, err := builtin.Evaluate(t.Context(), tt.document, tt.input)
+		got := "none"
+		switch {
+		case err != nil:
+			got = err.Error()
+		case len(all) > 0 && all[0].Err != nil:
+			got = all[0].Err.Error()
+		case len(all) > 0:
+			got = fmt.Sprint(all[0].Value)
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%v over %v: got %q, want %q", tt.document, tt.input, got, tt.want)
 		}
 	}
 }

@@ -278,7 +278,11 @@ func (s *Session) evaluation(ctx context.Context, b *strings.Builder, req *polic
 		for i, a := range d.Actions {
 			actions[i] = string(a)
 		}
-		fmt.Fprintf(b, "    spec.validations[%d]: %s: %s\n", d.Validation, strings.Join(actions, ", "), printable(d.Message))
+		at := fmt.Sprintf("spec.validations[%d]", d.Validation)
+		if d.Validation < 0 {
+			at = strings.TrimSpace("matchConditions " + d.Condition)
+		}
+		fmt.Fprintf(b, "    %s: %s: %s\n", printable(at), strings.Join(actions, ", "), printable(d.Message))
 		values, err := s.state.policies.set.Explain(ctx, *req, e, d.Validation)
 		if err != nil {
 			continue

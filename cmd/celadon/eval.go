@@ -22,6 +22,10 @@ prints a line for each; use --name to choose one. Self is each element of a list
 kind from a cluster. -o json then prints JSON lines with the identity of each object, and
 -o csv has a header. In CSV, an apostrophe precedes text that could be a formula.
 
+With --expressions, eval evaluates the selectors of a DeviceClass, ResourceClaim, or ResourceClaimTemplate for
+each device of the ResourceSlices in --object, the matchConditions of an AuthorizationConfiguration over
+SubjectAccessReviews, or the expressions of an AuthenticationConfiguration over the claims of a token.
+
 Exit codes: 0 evaluated, 1 with --exit-status if a value is false, 2 usage error,
 unreadable input, or no value for some object, 3 internal error, 130 interrupted.`
 
@@ -29,7 +33,8 @@ const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec
   celadon eval --cluster -n default --object crontab/nightly 'self.spec.replicas > 1'
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"
   celadon eval --crd crd.yaml --object objects/ -o csv self.spec.replicas
-  celadon eval --cluster --crd crd.yaml --exit-status 'self.spec.replicas < 100'`
+  celadon eval --cluster --crd crd.yaml --exit-status 'self.spec.replicas < 100'
+  celadon eval --expressions class.yaml --object slice.yaml`
 
 func evalCommand(s command.Streams) *cobra.Command {
 	var o repl.EvalOptions
@@ -40,6 +45,10 @@ func evalCommand(s command.Streams) *cobra.Command {
 		Example: evalExamples,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
+			case o.Expressions != "" && len(args) > 0:
+				return errors.New("--expressions: the file has the expressions: want no argument")
+			case o.Expressions != "":
+				return nil
 			case len(args) != 1:
 				return fmt.Errorf("want one expression (got %d): quote it for the shell", len(args))
 			case strings.TrimSpace(args[0]) == "":
@@ -52,11 +61,11 @@ func evalCommand(s command.Streams) *cobra.Command {
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
-			return repl.Eval(cmd.Context(), s, &o, args[0])
+			return repl.Eval(cmd.Context(), s, &o, strings.Join(args, ""))
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crd", "object", "old", "config")
+	command.Operands(cmd, false, "crd", "object", "old", "config", "expressions")
 	command.Also(cmd, "object", "filename", "f", "")
 	command.Values(cmd, "output", "text", "json", "table", "csv")
 	repl.CompleteInputs(cmd, s, &o.Inputs)

@@ -4,10 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	strictjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // How it works: documents are decoded into structs with the fields of the API, strictly, so that an
@@ -182,7 +187,38 @@ func decode(doc map[string]any, out any) error {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if len(strict) > 0 {
-		return fmt.Errorf("%w: remove it or correct its name", errors.Join(strict...))
+		names := map[string]bool{}
+		fieldNames(reflect.TypeOf(out), names)
+		near := spell.DidYouMean(lastName(pathOf(strict[0])), slices.Sorted(maps.Keys(names)))
+		return fmt.Errorf("%w: remove it or correct its name%s", errors.Join(strict...), near)
 	}
 	return nil
+}
+
+// pathOf returns the path of the field that an error of decode is about, or "".
+func pathOf(err error) string {
+	var at strictjson.FieldError
+	if !errors.As(err, &at) {
+		return ""
+	}
+	return at.FieldPath()
+}
+
+func lastName(path string) string { return path[strings.LastIndex(path, ".")+1:] }
+
+// fieldNames adds the names of the JSON fields of a type, and of the types of its fields.
+func fieldNames(t reflect.Type, names map[string]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names[name] = true
+		}
+		fieldNames(f.Type, names)
+	}
 }

@@ -33,8 +33,8 @@ const (
 // Explain returns the values that determined the result of a validation, in the order of its expression: fields of
 // object, params, and the other variables, the sides of comparisons, and the element that ended all() or exists().
 // Parts that did not matter, such as the true side of &&, are left out. e is an evaluation from the result of
-// Evaluate for req. Explain returns nothing for a validation that the policy does not have. It returns an error only
-// if ctx is done or on an internal error.
+// Evaluate for req. With the validation -1, Explain explains the matchCondition that failed. It returns nothing for an
+// expression that the policy does not have. It returns an error only if ctx is done or on an internal error.
 func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validation int) (values []Value, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -42,26 +42,38 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 		}
 	}()
 	p := e.of
-	if p == nil || validation < 0 || validation >= len(p.validations) {
+	if p == nil {
 		return nil, nil
 	}
 	explained, err := p.explained()
 	if err != nil {
 		return nil, err
 	}
+	x := explained.expression(e, validation)
+	if x == nil || x.checked == nil {
+		return nil, nil
+	}
 	at := situation{set: s, req: &req}
 	to := at.to(e.to)
 	if to.err != nil {
 		return nil, nil
 	}
-	program := explained.program.withElements(validation)
+	program := explained.program.withElements(x)
 	r := newRun(program)
 	r.start(ctx, maxExplainWork)
 	r.authority.decide = s.authorize
 	r.bindRequest(&at, to, e.params)
-	r.bindNamespace(&at, at.filteredNamespace)
-	r.bindRequestValue(&at, to.resource, to)
-	values = explained.values(r, program.validations[validation])
+	if validation < 0 {
+		r.bindUsed(namespaceRoot, nil)
+		r.bindRequestValue(&at, req.Resource, to)
+	} else {
+		r.bindNamespace(&at, at.filteredNamespace)
+		r.bindRequestValue(&at, to.resource, to)
+	}
+	values = explained.values(r, x)
+	if p.paramKind != nil && e.params == nil {
+		values = append(values, Value{Expression: "params", Problem: "null, because the binding has no paramRef"})
+	}
 	if r.bug != nil {
 		return nil, internal(p.name, r.bug)
 	}
@@ -78,6 +90,22 @@ type explainer struct {
 
 	mu       sync.Mutex
 	compiler *compiler
+}
+
+// expression returns the expression of a validation, or of the matchCondition that failed for -1. It returns nil if there
+// is none.
+func (x *explainer) expression(e *Evaluation, validation int) *expression {
+	if validation >= 0 && validation < len(x.program.validations) {
+		return x.program.validations[validation]
+	}
+	for _, d := range e.Decisions {
+		for _, c := range x.program.conditions {
+			if validation < 0 && d.Condition != "" && d.Condition == c.name {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // newExplainer compiles the expressions of a policy again. Their errors are already reported.

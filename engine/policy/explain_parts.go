@@ -29,12 +29,8 @@ const (
 	maxElementRoots = 8
 )
 
-// withElements returns the program with further roots for the variables of macros in a validation.
-func (p *program) withElements(validation int) *program {
-	x := p.validations[validation]
-	if x == nil || x.checked == nil {
-		return p
-	}
+// withElements returns the program with further roots for the variables of macros in an expression.
+func (p *program) withElements(x *expression) *program {
 	known := map[string]bool{}
 	for _, r := range p.roots {
 		known[r.Name] = true
@@ -55,9 +51,6 @@ func (p *program) withElements(validation int) *program {
 
 // values returns the values of the parts that determined the result of an expression.
 func (x *explainer) values(r *run, of *expression) []Value {
-	if of == nil || of.checked == nil {
-		return nil
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c := &valueCollector{

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -65,6 +66,27 @@ func TestExplain(t *testing.T) {
 				t.Errorf("validation %d: got %v, %v", absent, values, err)
 			}
 		}
+	}
+}
+
+// TestExplainCondition checks that the matchCondition that fails is named and explained.
+func TestExplainCondition(t *testing.T) {
+	t.Parallel()
+	conditions := "  matchConditions: [{name: one, expression: 'true'}, {name: two, expression: 'object.spec.size > 1'}, {name: three, expression: 'namespaceObject.metadata.name == oldObject.x'}]"
+	set := mustCompile(t, Config{}, simplePolicy("true", conditions), testBinding)
+	req := widgetRequest(t, OperationCreate, `{metadata: {name: w}}`)
+	res, err := set.Evaluate(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &res.Evaluations[0]
+	if len(e.Decisions) != 1 || e.Decisions[0].Condition != "two" || e.Decisions[0].Validation != -1 {
+		t.Fatalf("got %+v", e.Decisions)
+	}
+	values, err := set.Explain(context.Background(), req, e, -1)
+	want := []Value{{Expression: "object.spec.size", Problem: "no such key: spec"}}
+	if err != nil || !reflect.DeepEqual(values, want) {
+		t.Errorf("got %v, %v, want %v", values, err, want)
 	}
 }
 

@@ -93,7 +93,7 @@ func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *Mutatio
 	case failure != "" && v.policy.ignore:
 		e.Excluded = true
 	case failure != "":
-		e.Failure = failure
+		e.Failure, e.Condition = failure, name
 		m.fail(v.policy, v.binding, failure, metav1.StatusReasonInvalid)
 	default:
 		return true
@@ -274,7 +274,7 @@ type MutationEvaluation struct {
 	Params string
 	// Reinvoked is set if the policy runs again because a mutation came after its first run.
 	Reinvoked bool
-	// Excluded and Condition are as in Evaluation.
+	// Excluded and Condition are as in Evaluation. If matchConditions fail, Condition is the name of the first that fails.
 	Excluded  bool
 	Condition string
 	// MatchCost is the cost of matchConditions in CEL cost units, and Cost the cost of all mutations.

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // A paramsObject is a document that a binding can refer to.
@@ -221,11 +223,33 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]m
 	switch {
 	case len(found) > 0:
 	case !s.settings.complete:
-		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it", p.paramKind, ref, inNamespace(namespace))}
+		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it%s", p.paramKind, ref, inNamespace(namespace), s.similarParams(p.paramKind, ref))}
 	case ref.deny:
 		return nil, &unavailable{failure: "no params found for policy binding with `Deny` parameterNotFoundAction"}
 	}
 	return found, nil
+}
+
+// similarParams returns the end of a message that names the params object that a reference by name may mean, or "".
+func (s *Set) similarParams(kind *paramKind, ref *compiledRef) string {
+	if ref.name == "" {
+		return ""
+	}
+	hasName := func(p paramsObject) bool { return p.name == ref.name }
+	known := s.paramsOfKind(*kind)
+	if i := slices.IndexFunc(known, hasName); i >= 0 {
+		return "; the one of this name is in namespace " + cmp.Or(known[i].namespace, defaultNamespace)
+	}
+	for _, other := range []paramKind{{"v1", "ConfigMap"}, {"v1", "Secret"}} {
+		if slices.ContainsFunc(s.params[other], hasName) {
+			return fmt.Sprintf("; the %s of this name is of another kind", &other)
+		}
+	}
+	var names []string
+	for _, p := range known[:min(len(known), 100)] {
+		names = append(names, p.name)
+	}
+	return spell.DidYouMean(ref.name, names)
 }
 
 // candidates returns the number of params objects that paramsOf tests.

@@ -361,6 +361,7 @@ spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}, v
 	}
 	set := mustCompile(t, Config{}, bound, binding, "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}, data: {a: old}}")
 	empty := mustCompile(t, Config{}, bound, binding)
+	elsewhere := mustCompile(t, Config{}, bound, strings.Replace(binding, "selector: {}", "name: x", 1), "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: other}}")
 	messages := func(s *Set) (list []string) {
 		res, err := s.Evaluate(t.Context(), widgetRequest(t, OperationCreate, "{apiVersion: example.com/v1, kind: Widget}"))
 		if err != nil {
@@ -388,6 +389,7 @@ spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}, v
 		{"added", set, []map[string]any{params("z", "new"), params("a", "first")}, false, "first|old|new"},
 		{"twice", set, []map[string]any{params("z", "one"), params("z", "two")}, false, "old|two"},
 		{"missing", empty, nil, false, "no params object of v1 ConfigMap with any labels is among the documents in namespace ns: add it, because the binding refers to it"},
+		{"elsewhere", elsewhere, nil, false, "no params object of v1 ConfigMap named x is among the documents in namespace ns: add it, because the binding refers to it; the one of this name is in namespace other"},
 		{"known to be missing", empty, nil, true, "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"},
 	} {
 		derived, err := tt.set.WithParams(tt.params, tt.complete)

@@ -72,6 +72,8 @@ type Decision struct {
 	// Validation is the index in spec.validations, or -1 if the decision is not about a single
 	// validation.
 	Validation int
+	// Condition is the name of the first matchCondition that failed, if the decision is about matchConditions.
+	Condition string
 	// Actions are the actions of the binding. They are empty if failurePolicy is Ignore and Failed is
 	// set; the decision then has no effect.
 	Actions []Action
@@ -133,7 +135,7 @@ func (r *response) decide(req *Request, p *compiledPolicy, b *compiledBinding, v
 		if !d.deny && !d.failed {
 			continue
 		}
-		one := Decision{Validation: i, Reason: d.reason, Message: d.message, Failed: d.failed, Cost: d.cost}
+		one := Decision{Validation: i, Condition: d.condition, Reason: d.reason, Message: d.message, Failed: d.failed, Cost: d.cost}
 		if d.whole {
 			one.Validation = -1
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,9 +260,9 @@ func (r *run) bindAuthorizer(req *Request, bound bool) {
 	r.activation.Set(resourceRoot, resource)
 }
 
-// conditions evaluates matchConditions. It returns the name of the first that is false, or the
-// errors if none is false.
-func (r *run) conditions(budget int64) (falseName, failure string, isFalse bool, cost int64) {
+// conditions evaluates matchConditions. It returns the name of the first that is false, or, if none is false, the
+// errors and the name of the first that fails.
+func (r *run) conditions(budget int64) (name, failure string, isFalse bool, cost int64) {
 	results, remaining, failure := r.group(r.program.conditions, budget)
 	if failure != "" {
 		return "", failure, false, budget
@@ -271,12 +272,13 @@ func (r *run) conditions(budget int64) (falseName, failure string, isFalse bool,
 	for i := range results {
 		if results[i].failure != "" {
 			failures = append(failures, results[i].failure)
+			name = cmp.Or(name, r.program.conditions[i].name)
 		}
 		if results[i].value == celtypes.False {
 			return r.program.conditions[i].name, "", true, cost
 		}
 	}
-	return "", aggregate(failures), false, cost
+	return name, aggregate(failures), false, cost
 }
 
 // aggregate joins errors in the form of the server: equal errors occur once, and several are in

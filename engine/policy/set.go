@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	apivalidation "k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // A Set is a set of compiled policies with everything that they refer to. It is immutable and safe
@@ -222,10 +224,11 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 		return l.loadMutatingPolicy(h, doc)
 	case mutatingKind + bindingSuffix:
 		l.loadMutatingBinding(h, doc)
-	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+	case ValidatingWebhooks, MutatingWebhooks:
 		return l.loadWebhooks(doc)
 	default:
-		l.report("kind", fmt.Sprintf("%s has no such kind: check the spelling", registration))
+		kinds := []string{validatingKind, validatingKind + bindingSuffix, mutatingKind, mutatingKind + bindingSuffix, ValidatingWebhooks, MutatingWebhooks}
+		l.report("kind", fmt.Sprintf("%s has no such kind: check the spelling%s", registration, spell.DidYouMean(h.kind, kinds)))
 	}
 	return nil
 }
@@ -264,7 +267,7 @@ func (l *loader) newPolicy(doc map[string]any, document any, base *policyBase, c
 	key := l.key()
 	l.seen[key] = true
 	if err := decode(doc, document); err != nil {
-		l.report("", err.Error())
+		l.report(pathOf(err), err.Error())
 		return nil
 	}
 	if l.policies[key] != nil {
@@ -308,7 +311,7 @@ func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase,
 		}
 	}()
 	if err := decode(doc, document); err != nil {
-		l.report("", err.Error())
+		l.report(pathOf(err), err.Error())
 		return
 	}
 	if l.bindings[key] {
@@ -346,7 +349,15 @@ func (l *loader) finish() {
 			continue // the errors of the policy are reported
 		}
 		l.index, l.kind, l.name = b.index, b.policy.kind+bindingSuffix, b.binding.name
-		l.report("spec.policyName", fmt.Sprintf("no policy %q is among the documents: add it or correct the name", b.policy.name))
+		var names []string
+		for key := range l.seen {
+			if key.kind == b.policy.kind {
+				names = append(names, key.name)
+			}
+		}
+		slices.Sort(names)
+		near := spell.DidYouMean(b.policy.name, names)
+		l.report("spec.policyName", fmt.Sprintf("no policy %q is among the documents: add it or correct the name%s", b.policy.name, near))
 	}
 	for _, key := range l.rejected {
 		if p := l.policies[key]; p != nil {

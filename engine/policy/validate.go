@@ -24,11 +24,13 @@ type verdict struct {
 type decision struct {
 	deny bool
 	// failed is set if an expression could not be evaluated.
-	failed  bool
-	whole   bool // not about a single validation
-	message string
-	reason  string
-	cost    int64
+	failed bool
+	whole  bool // not about a single validation
+	// condition is the name of the matchCondition that failed, or "".
+	condition string
+	message   string
+	reason    string
+	cost      int64
 }
 
 // An annotation is the outcome of an auditAnnotation.
@@ -54,7 +56,9 @@ func (r *run) validate(s *situation, p *compiledPolicy, to *converted, params ma
 			v.isExcluded = true
 			return v
 		case failure != "":
-			v.decisions = []decision{p.failed(failure)}
+			failed := p.failed(failure)
+			failed.condition = name
+			v.decisions = []decision{failed}
 			return v
 		}
 	}

@@ -38,7 +38,7 @@ type WebhookMatch struct {
 	Kind, Configuration, Webhook string
 	// Called is set if the server calls the webhook.
 	Called bool
-	// Condition is the name of the first matchCondition that is false.
+	// Condition is the name of the first matchCondition that is false, or, if Failure is set, that fails.
 	Condition string
 	// Failure is the error of matchConditions. Unless failurePolicy is Ignore, the server then denies
 	// the request.
@@ -53,7 +53,7 @@ type WebhookMatch struct {
 func (l *loader) loadWebhooks(doc map[string]any) error {
 	var d webhookConfiguration
 	if err := decode(doc, &d); err != nil {
-		l.report("", err.Error())
+		l.report(pathOf(err), err.Error())
 		return nil
 	}
 	for i := range d.Webhooks {

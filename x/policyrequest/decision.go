@@ -23,6 +23,8 @@ type Decision struct {
 	// Validation is the index in spec.validations, or -1 if the decision is about the policy as a
 	// whole.
 	Validation int `json:"validation"`
+	// Condition is the name of the matchCondition that failed, if the decision is about matchConditions.
+	Condition string `json:"condition,omitempty"`
 	// Action is Deny, Warn, or Audit. It is "" if an expression fails and failurePolicy is Ignore.
 	Action  string `json:"action"`
 	Reason  string `json:"reason"`
@@ -30,7 +32,7 @@ type Decision struct {
 	// Error is set if an expression could not be evaluated.
 	Error bool  `json:"error"`
 	Cost  int64 `json:"cost"`
-	// Expression is the validation's expression, at File and Line.
+	// Expression is the expression of the validation or matchCondition, at File and Line.
 	Expression string `json:"expression,omitempty"`
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`
@@ -61,9 +63,9 @@ const (
 // A Describer describes the decisions in the results of a Set.
 type Describer struct {
 	Set *policy.Set
-	// Validation returns the validation of a policy with the given index, or the position of the
-	// policy if the index is -1.
-	Validation func(policy string, index int) Validation
+	// Validation returns the validation of a policy with the given index. If the index is -1, it returns the
+	// matchCondition with a name, or without a name, the position of the policy.
+	Validation func(policy string, index int, condition string) Validation
 	// Explain adds the values of expressions.
 	Explain bool
 }
@@ -75,10 +77,10 @@ func (d *Describer) Decisions(ctx context.Context, req policy.Request, res *poli
 		e := &res.Evaluations[i]
 		for _, of := range e.Decisions {
 			one := Decision{
-				Policy: e.Policy, Binding: e.Binding, Kind: Kind, Params: e.Params, Validation: of.Validation,
+				Policy: e.Policy, Binding: e.Binding, Kind: Kind, Params: e.Params, Validation: of.Validation, Condition: of.Condition,
 				Reason: of.Reason, Message: of.Message, Error: of.Failed, Cost: of.Cost,
 			}
-			at := d.Validation(e.Policy, of.Validation)
+			at := d.Validation(e.Policy, of.Validation, of.Condition)
 			one.Expression, one.File, one.Line = at.Expression, at.File, at.Line
 			if d.Explain && len(list) < maxExplained {
 				values, failed := d.Set.Explain(ctx, req, e, of.Validation)

@@ -92,29 +92,3 @@ func TestBuiltin(t *testing.T) {
 		t.Errorf("the data of a Secret is shown: %v", secret.Secrets)
 	}
 }
-
-func TestExampleOf(t *testing.T) {
-	t.Parallel()
-	policy := func(group, version, resource string) map[string]any {
-		rule := map[string]any{"apiGroups": []any{group}, "apiVersions": []any{version}, "resources": []any{resource}}
-		return map[string]any{"kind": policyrequest.Kind, "spec": map[string]any{"matchConstraints": map[string]any{"resourceRules": []any{rule}}}}
-	}
-	for _, tt := range []struct {
-		doc  map[string]any
-		want string
-	}{
-		{policy("apps", "v1", "deployments"), "Deployment"},
-		{policy("", "v1", "pods"), "Pod"},
-		{policy("*", "*", "*"), ""},
-		{policy("example.com", "v1", "things"), ""},
-		{map[string]any{"kind": policyrequest.Kind, "spec": "text"}, ""},
-	} {
-		got, err := policyrequest.ExampleOf([]map[string]any{tt.doc})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if kind, _ := got["kind"].(string); kind != tt.want {
-			t.Errorf("%v: got %q, want %q", tt.doc, kind, tt.want)
-		}
-	}
-}

@@ -151,8 +151,11 @@ func sameDecision(a, b *policyrequest.Decision) bool {
 
 func decisionText(d *policyrequest.Decision) string {
 	at := ""
-	if d.Validation >= 0 {
+	switch {
+	case d.Validation >= 0:
 		at = fmt.Sprintf(", spec.validations[%d]", d.Validation)
+	case d.Condition != "":
+		at = ", matchCondition " + d.Condition
 	}
 	action := d.Action
 	if action == "" {

@@ -15,9 +15,8 @@ type Policies struct {
 	Documents []map[string]any
 	// Set is compiled from Documents for the newest Kubernetes version.
 	Set *policy.Set
-	// Validation returns the validation of a policy with the given index, or the position of the
-	// policy if the index is -1.
-	Validation func(policy string, index int) policyrequest.Validation
+	// Validation is as in policyrequest.Describer.
+	Validation func(policy string, index int, condition string) policyrequest.Validation
 
 	mu   sync.Mutex
 	sets map[string]*compiledSet // by Kubernetes version

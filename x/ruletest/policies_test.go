@@ -47,7 +47,7 @@ func policiesOf(t testing.TB, text string) func(*Suite) (*Policies, []error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Policies{Documents: docs, Set: set, Validation: func(string, int) policyrequest.Validation { return policyrequest.Validation{} }}
+	p := &Policies{Documents: docs, Set: set, Validation: func(string, int, string) policyrequest.Validation { return policyrequest.Validation{} }}
 	return func(*Suite) (*Policies, []error) { return p, nil }
 }
 

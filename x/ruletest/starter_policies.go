@@ -2,6 +2,7 @@ package ruletest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,8 +28,7 @@ import (
 // PolicyStarter generates a first suite for policies: an accepted object, and for each validation an
 // object that it denies.
 type PolicyStarter struct {
-	// Definition is the CRD of the objects, and Engine is compiled from it. Both are nil for built-in
-	// kinds, for which there are only samples.
+	// Definition is the CRD of the objects, and Engine is compiled from it. Both are nil for built-in kinds.
 	Definition *apiextensionsv1.CustomResourceDefinition
 	Engine     *engine.Engine
 	// Version is a served version of the CRD.
@@ -38,10 +38,12 @@ type PolicyStarter struct {
 	PolicyPaths []string
 	Policies    *Policies
 	Samples     []map[string]any
+	// Missing are the objects that the policies need and lack. The cases contain their examples.
+	Missing []requests.Missing
 	// Server validates the writes of built-in kinds, as in Config.
 	Server policyrequest.Server
-	// Fallback is the base of a suite for built-in kinds without samples.
-	Fallback map[string]any
+	// Builtins are the built-in kinds for which objects are searched, without a Definition.
+	Builtins []requests.BuiltinKind
 	// Steps is the number of requests to try for each validation.
 	Steps int
 }
@@ -73,7 +75,7 @@ type policyGenerator struct {
 	*PolicyStarter
 	ctx         context.Context
 	validations []requests.Validation
-	tried       []int // by validation
+	answers     []*requests.Answer // by validation
 	candidates  []*policyCase
 	base        map[string]any
 }
@@ -84,9 +86,7 @@ type policyCase struct {
 	object, old         map[string]any
 	operation           string
 	user                policy.User
-	// namespaced is set if policies need the Namespace.
-	namespaced bool
-	decisions  []policyrequest.Decision
+	decisions           []policyrequest.Decision
 }
 
 // find fills the candidates: samples, then requests that are found by search.
@@ -94,76 +94,66 @@ func (g *policyGenerator) find() error {
 	for _, sample := range g.Samples {
 		g.candidates = append(g.candidates, &policyCase{object: sample, operation: opCreate})
 	}
-	if g.Definition == nil {
-		g.validations = validationsOf(g.Policies.Documents)
-		g.tried = make([]int, len(g.validations))
-		return nil
+	cfg := requests.Config{Set: g.Policies.Set, Documents: g.Policies.Documents, User: policyrequest.User("", nil), Steps: g.Steps, Seed: 1}
+	if examples := requests.Examples(g.Missing); len(examples) > 0 {
+		cfg.Documents = slices.Concat(cfg.Documents, examples)
+		var err error
+		if cfg.Set, err = policy.Compile(cfg.Documents, policy.Config{}); cfg.Set == nil {
+			return err // other errors are about the given documents
+		}
 	}
-	documents, set, err := g.withNamespace()
-	if err != nil {
-		return err
+	if g.Definition != nil {
+		return g.search(g.Definition, g.Engine, g.Version, cfg)
 	}
-	f, err := requests.New(g.ctx, g.Definition, g.Engine, g.Version, requests.Config{Set: set, Documents: documents, User: policyrequest.User("", nil), Steps: g.Steps, Seed: 1})
-	if err != nil {
-		return err
-	}
-	g.validations = f.Validations()
-	g.tried = make([]int, len(g.validations))
-	asked := map[string]bool{}
-	for i, v := range g.validations {
-		for _, want := range []requests.Want{requests.Accepted, requests.Denied} {
-			if want == requests.Accepted && asked[v.Policy] {
-				continue
-			}
-			asked[v.Policy] = true
-			answer, err := f.Find(g.ctx, v, want)
-			if err != nil {
+	for _, b := range g.Builtins {
+		e, err := engine.Compile(b.CRD, engine.Config{})
+		if err != nil {
+			return err
+		}
+		for _, version := range slices.Sorted(maps.Keys(b.Versions)) {
+			cfg.Builtin = b.Versions[version]
+			if err := g.search(b.CRD, e, version, cfg); err != nil {
 				return err
-			}
-			if want == requests.Denied {
-				g.tried[i] = answer.Tried
-			}
-			if answer.Request != nil {
-				g.candidates = append(g.candidates, caseOf(answer.Request))
 			}
 		}
 	}
 	return nil
 }
 
-// withNamespace returns the policies with a Namespace for the objects that are found by search.
-func (g *policyGenerator) withNamespace() (documents []map[string]any, set *policy.Set, err error) {
-	for _, doc := range g.Policies.Documents {
-		if name, _ := names(doc); doc["kind"] == "Namespace" && name == metav1.NamespaceDefault {
-			return g.Policies.Documents, g.Policies.Set, nil
+// search adds the validations of policies that match a kind, and candidates for those that have no denied object.
+func (g *policyGenerator) search(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg requests.Config) error {
+	f, err := requests.New(g.ctx, crd, e, version, cfg)
+	if err != nil {
+		return err
+	}
+	for _, v := range f.Validations() {
+		i := slices.Index(g.validations, v)
+		if i < 0 {
+			i = len(g.validations)
+			g.validations, g.answers = append(g.validations, v), append(g.answers, nil)
+		}
+		isFirst := !slices.ContainsFunc(g.validations[:i], func(other requests.Validation) bool { return other.Policy == v.Policy })
+		if isFirst && g.answers[i] == nil {
+			if _, err := g.ask(f, v, requests.Accepted); err != nil {
+				return err
+			}
+		}
+		if g.answers[i] == nil || g.answers[i].Request == nil {
+			if g.answers[i], err = g.ask(f, v, requests.Denied); err != nil {
+				return err
+			}
 		}
 	}
-	documents = append(slices.Clip(g.Policies.Documents), map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": metav1.NamespaceDefault},
-	})
-	set, err = policy.Compile(documents, policy.Config{})
-	if set == nil {
-		return nil, nil, err
-	}
-	return documents, set, nil // the given documents cause the errors
+	return nil
 }
 
-// validationsOf returns the validations of the policies among documents.
-func validationsOf(documents []map[string]any) (all []requests.Validation) {
-	for _, doc := range documents {
-		if doc["kind"] != policyrequest.Kind {
-			continue
-		}
-		name, _ := names(doc)
-		spec, _ := doc["spec"].(map[string]any)
-		list, _ := spec["validations"].([]any)
-		for i, item := range list {
-			one, _ := item.(map[string]any)
-			expression, _ := one["expression"].(string)
-			all = append(all, requests.Validation{Policy: name, Index: i, Expression: expression})
-		}
+// ask searches for a request and adds it to the candidates.
+func (g *policyGenerator) ask(f *requests.Finder, v requests.Validation, want requests.Want) (*requests.Answer, error) {
+	a, err := f.Find(g.ctx, v, want)
+	if err == nil && a.Request != nil {
+		g.candidates = append(g.candidates, caseOf(a.Request))
 	}
-	return all
+	return a, err
 }
 
 func caseOf(req *policy.Request) *policyCase {
@@ -195,27 +185,13 @@ func written(obj map[string]any, req *policy.Request) map[string]any {
 	return obj
 }
 
-// probe runs all candidates and returns their reports. Candidates without a verdict run again with a
-// Namespace.
+// probe runs all candidates and returns their reports.
 func (g *policyGenerator) probe() ([]*CaseReport, error) {
 	if len(g.candidates) == 0 {
 		return nil, nil
 	}
 	for i, c := range g.candidates {
 		c.name = fmt.Sprint(i)
-	}
-	reports, err := g.run(g.candidates)
-	if err != nil {
-		return nil, err
-	}
-	again := false
-	for i, r := range reports {
-		if r.Outcome == Error {
-			g.candidates[i].namespaced, again = true, true
-		}
-	}
-	if !again {
-		return reports, nil
 	}
 	return g.run(g.candidates)
 }
@@ -268,10 +244,8 @@ func (g *policyGenerator) cases(reports []*CaseReport) (all []*policyCase) {
 			c = pick(func(got *Got) bool { return slices.ContainsFunc(got.Policies, denies) })
 		}
 		if c == nil {
-			c = &policyCase{skip: "no request was found that this validation denies: add an object, and remove this line"}
-			if g.tried[i] > 0 {
-				c.skip = fmt.Sprintf("no request was found that this validation denies (%d tried): add an object, and remove this line", g.tried[i])
-			}
+			why := cmp.Or(g.answers[i].Reason, "add an object, and remove this line")
+			c = &policyCase{skip: fmt.Sprintf("no request was found that this validation denies (%d tried): %s", g.answers[i].Tried, why)}
 		}
 		c.name, c.comment = fmt.Sprintf("policy %s, validation %d: denied", v.Policy, v.Index), v.Expression
 		all = append(all, c)
@@ -323,9 +297,6 @@ func (g *policyGenerator) write(cases []*policyCase) []byte {
 	}
 	writeField(&b, "", "policies", paths)
 	base := g.base
-	if base == nil {
-		base = g.Fallback
-	}
 	if base != nil {
 		writeField(&b, "", "base", base)
 	}
@@ -335,7 +306,7 @@ func (g *policyGenerator) write(cases []*policyCase) []byte {
 			fmt.Fprintf(&b, "# %s\n", untrusted.Line(strings.TrimRight(line, "\n")))
 		}
 		var one bytes.Buffer
-		c.write(&one, base)
+		c.write(&one, base, g.Missing)
 		b.WriteString("- ")
 		b.Write(one.Bytes()[2:])
 	}
@@ -343,7 +314,7 @@ func (g *policyGenerator) write(cases []*policyCase) []byte {
 }
 
 // write writes a case, whose objects are patches of base if that is shorter.
-func (c *policyCase) write(b *bytes.Buffer, base map[string]any) {
+func (c *policyCase) write(b *bytes.Buffer, base map[string]any, missing []requests.Missing) {
 	writeField(b, "  ", "name", c.name)
 	if c.skip != "" {
 		writeField(b, "  ", "skip", c.skip)
@@ -362,14 +333,28 @@ func (c *policyCase) write(b *bytes.Buffer, base map[string]any) {
 	if usual := policyrequest.User("", nil); c.user.Name != "" && !reflect.DeepEqual(c.user, usual) {
 		writeField(b, "  ", "user", map[string]any{"name": c.user.Name, "groups": list(c.user.Groups)})
 	}
-	if _, namespace := names(c.object); c.namespaced {
-		meta := map[string]any{}
-		if meta["name"] = namespace; namespace == "" {
-			meta["name"] = metav1.NamespaceDefault
-		}
-		writeField(b, "  ", "namespace", map[string]any{"metadata": meta})
-	}
+	c.writeMissing(b, missing)
 	c.writeExpected(b)
+}
+
+// writeMissing writes the Namespace of the object and the params objects, if they are missing.
+func (c *policyCase) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
+	var params []any
+	for _, one := range missing {
+		switch {
+		case one.Example == nil:
+		case one.Binding != "":
+			params = append(params, one.Example)
+		default:
+			_, namespace := names(c.object)
+			meta := maps.Clone(metadata(one.Example))
+			meta["name"] = cmp.Or(namespace, metav1.NamespaceDefault)
+			writeField(b, "  ", "namespace", map[string]any{"metadata": meta})
+		}
+	}
+	if len(params) > 0 {
+		writeField(b, "  ", "params", params)
+	}
 }
 
 // writeExpected writes the decisions with their keys in the usual order.

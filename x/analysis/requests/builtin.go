@@ -11,7 +11,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -204,8 +203,9 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 		switch v := at.(type) {
 		case map[string]any:
 			next, ok := v[step.Name]
-			if (!ok || next == "") && cause.Type == field.ErrorTypeRequired && i == len(steps)-1 && b.isText(steps) {
-				v[step.Name] = requiredText
+			isEmpty := !ok || next == "" || next == int64(0)
+			if value := required[b.typeOf(steps)]; isEmpty && cause.Type == field.ErrorTypeRequired && i == len(steps)-1 && value != nil {
+				v[step.Name] = value
 				return true
 			}
 			if !ok || i == 0 && (step.Name == "apiVersion" || step.Name == "kind") {
@@ -233,8 +233,11 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 // requiredText is the value of a required text that an object lacks.
 const requiredText = "example"
 
-// isText reports whether the schema of the kind has a string at a path.
-func (b *builtinDecider) isText(steps []engine.Step) bool {
+// required holds the values that an object gets if it lacks a required one, by type.
+var required = map[string]any{"string": requiredText, "integer": int64(1)}
+
+// typeOf returns the type at a path in the schema of the kind, or "".
+func (b *builtinDecider) typeOf(steps []engine.Step) string {
 	at := b.schema
 	for _, step := range steps {
 		var next *apiextensionsv1.JSONSchemaProps
@@ -245,15 +248,25 @@ func (b *builtinDecider) isText(steps []engine.Step) bool {
 			next = &property
 		}
 		if next == nil {
-			return false
+			return ""
 		}
 		at = next
 	}
-	return at.Type == "string"
+	return at.Type
 }
 
-// Kinds returns the built-in kinds whose resources the policies with a binding among documents name.
-func Kinds(documents []map[string]any) ([]schema.GroupVersionKind, error) {
+// A BuiltinKind is a built-in kind that policies match.
+type BuiltinKind struct {
+	// CRD describes the kind. Release is the version of Kubernetes that it is from.
+	CRD     *apiextensionsv1.CustomResourceDefinition
+	Release string
+	// Versions holds the versions of the kind that policies name.
+	Versions map[string]*policyrequest.Builtin
+}
+
+// Builtins returns the built-in kinds whose resources the policies with a binding among documents name, and that server
+// decides.
+func Builtins(documents []map[string]any, server policyrequest.Server) ([]BuiltinKind, error) {
 	catalog, err := builtin.Newest()
 	if err != nil {
 		return nil, err
@@ -264,15 +277,39 @@ func Kinds(documents []map[string]any) ([]schema.GroupVersionKind, error) {
 			rules = append(rules, list(object(d.fields, "matchConstraints"), "resourceRules")...)
 		}
 	}
-	var kinds []schema.GroupVersionKind
+	all := &policyrequest.Builtins{Server: server}
+	var kinds []BuiltinKind
 	for _, k := range catalog.Kinds() {
 		named := k.Resource != "" && slices.ContainsFunc(rules, func(rule map[string]any) bool {
 			resources, _ := rule["resources"].([]any)
 			return slices.Contains(resources, any(k.Resource)) && has(rule, "apiGroups", k.Group) && has(rule, "apiVersions", k.Version)
 		})
-		if named {
-			kinds = append(kinds, k.GroupVersionKind)
+		if !named {
+			continue
 		}
+		kind, err := all.Kind(k.GroupVersionKind, engine.Config{})
+		if err != nil {
+			return nil, err
+		}
+		if kind == nil || !kind.Exact() {
+			continue
+		}
+		i := slices.IndexFunc(kinds, func(b BuiltinKind) bool {
+			return b.CRD.Spec.Group == k.Group && b.CRD.Spec.Names.Kind == k.Kind
+		})
+		if i < 0 {
+			crd, err := catalog.CRD(k.GroupKind())
+			if err != nil {
+				return nil, err
+			}
+			if crd == nil {
+				continue
+			}
+			i = len(kinds)
+			versions := map[string]*policyrequest.Builtin{}
+			kinds = append(kinds, BuiltinKind{CRD: crd, Release: catalog.Release(), Versions: versions})
+		}
+		kinds[i].Versions[k.Version] = kind
 	}
 	return kinds, nil
 }

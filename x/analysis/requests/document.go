@@ -59,6 +59,16 @@ func (d *document) expressions() []string {
 	return slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables)))
 }
 
+// bindings returns the bindings of the policy.
+func (d *document) bindings(documents []map[string]any) (all []map[string]any) {
+	for _, doc := range documents {
+		if doc["kind"] == d.kind+"Binding" && text(object(doc, "spec"), "policyName") == d.name {
+			all = append(all, doc)
+		}
+	}
+	return all
+}
+
 // bind adds the selectors and params of the policy's bindings.
 func (d *document) bind(documents []map[string]any) {
 	add := func(constraints map[string]any) {
@@ -73,11 +83,8 @@ func (d *document) bind(documents []map[string]any) {
 		}
 	}
 	add(object(d.fields, "matchConstraints"))
-	for _, doc := range documents {
-		spec := object(doc, "spec")
-		if doc["kind"] != d.kind+"Binding" || text(spec, "policyName") != d.name {
-			continue
-		}
+	for _, b := range d.bindings(documents) {
+		spec := object(b, "spec")
 		d.bound = true
 		add(object(spec, "matchResources"))
 		kind, name := object(d.fields, "paramKind"), text(object(spec, "paramRef"), "name")

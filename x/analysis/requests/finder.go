@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -302,7 +303,9 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	q.note(res.Undecided, q.document.name)
+	if req.Namespace == "" || req.Namespace == cmp.Or(q.namespace, metav1.NamespaceDefault) { // no other exists
+		q.note(res.Undecided, q.document.name)
+	}
 	binding, _, _ := q.decision(res)
 	return binding != "", nil
 }

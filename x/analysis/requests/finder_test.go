@@ -253,8 +253,8 @@ func TestFindMutation(t *testing.T) {
 	}{
 		{`[CREATE]`, apply("Object{spec: Object.spec{size: 3}}"), requests.Changed, policy.OperationCreate, ""},
 		{`[CREATE]`, apply("Object{spec: Object.spec{size: object.spec.size}}"), requests.Changed, "", ""},
-		{`[CREATE]`, apply("object.spec.size == 4711 ? Object{spec: Object.spec{size: 3}} : Object{}"), requests.Changed, "", ""}, // a random search does not find it
-		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Changed, "", ""},                                     // atomic: silently dropped with failurePolicy Ignore
+		{`[CREATE]`, apply("object.spec.size == 4711 ? Object{spec: Object.spec{size: 3}} : Object{}"), requests.Changed, policy.OperationCreate, ""}, // a number of the policy
+		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Changed, "", ""},                                                         // atomic: silently dropped with failurePolicy Ignore
 		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Fails, policy.OperationCreate, "may not mutate atomic"},
 		{`[CREATE]`, apply("Object{spec: Object.spec{mode: object.spec.image}}"), requests.Fails, policy.OperationCreate, "no such key: image"},
 		{`[CREATE]`, apply("Object{spec: Object.spec{size: 3}}"), requests.Fails, "", ""},

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
 // How it works: a bound such as quantity('50Gi') says which values are interesting, but a search that knows nothing about
-// quantities does not exceed it. So the fields that a policy names get its literals, and values near them.
+// quantities does not exceed it. So the fields that a policy names get its literals, and values near them. Policies often
+// read lists that variables compute, which no search for a rule can follow, so each of these fields is tried alone.
 
 const (
 	guessedObjects = 10  // of the pool
@@ -30,9 +32,9 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 		}
 	}
 	words := vocabularyOf(q.document)
-	values, left := near(words.texts), min(maxGuesses, q.cfg.Steps/6)
+	values, left := near(&words), min(maxGuesses, q.cfg.Steps/6)
 	for _, obj := range q.objects[:min(guessedObjects, len(q.objects))] {
-		for changed := range guesses(obj, false, true, named, values) {
+		for changed := range guesses(q.schema(), obj, false, named, values) {
 			if left--; left < 0 || q.work.Empty() {
 				return nil
 			}
@@ -51,12 +53,26 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 	return nil
 }
 
+// schema returns the schema of the objects.
+func (f *Finder) schema() *apiextensionsv1.JSONSchemaProps {
+	if f.builtin != nil {
+		return f.builtin.schema
+	}
+	for _, v := range f.crd.Spec.Versions {
+		if v.Name == f.version && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			return v.Schema.OpenAPIV3Schema
+		}
+	}
+	return &apiextensionsv1.JSONSchemaProps{}
+}
+
 var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// near returns values, and for each quantity and duration a smaller and a larger value.
-func near(values []string) []string {
+// near returns the strings and numbers of a vocabulary. For each number, quantity, and duration, it adds a smaller and a
+// larger value.
+func near(words *vocabulary) (values []any) {
 	all := map[string]bool{}
-	for _, value := range values {
+	for _, value := range words.texts {
 		all[value] = true
 		if quantity, err := resource.ParseQuantity(value); err == nil {
 			double := quantity.DeepCopy()
@@ -68,38 +84,65 @@ func near(values []string) []string {
 		}
 	}
 	delete(all, "")
-	return slices.Sorted(maps.Keys(all))
+	for _, text := range slices.Sorted(maps.Keys(all)) {
+		values = append(values, text)
+	}
+	for _, n := range words.numbers {
+		values = append(values, n, n+1, n-1)
+	}
+	return values
 }
 
-// guesses yields copies of v in which one scalar of a named field has another value. isNamed is set if v is in such a field.
-func guesses(v any, isNamed, root bool, named map[string]bool, values []string) iter.Seq[any] {
+// guesses yields copies of v, which has the schema s, in which a field that the policy names has another value. Fields that v
+// lacks are added. Of lists, the first item changes. isNamed is set if v is in such a field.
+func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[string]bool, values []any) iter.Seq[any] {
 	return func(yield func(any) bool) {
-		switch v := v.(type) {
-		case string, int64:
-			for _, value := range values {
-				if isNamed && value != v && !yield(value) {
+		switch {
+		case s.Type == "boolean":
+			_ = v == true && yield(false) || v != true && yield(true)
+		case s.Type == "object" && len(s.Properties) > 0:
+			fields, _ := v.(map[string]any)
+			inside := false
+			for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+				if !named[name] || !isNamed && (name == "apiVersion" || name == "kind" || name == "metadata") {
+					continue
+				}
+				inside = true
+				property := s.Properties[name]
+				for changed := range guesses(&property, fields[name], true, named, values) {
+					if !yield(with(fields, name, changed)) {
+						return
+					}
+				}
+			}
+			if !inside && v == nil {
+				yield(map[string]any{})
+			}
+		case s.Type == "object" && valuesOf(s) != nil:
+			fields, _ := v.(map[string]any)
+			for _, name := range slices.Sorted(maps.Keys(fields)) {
+				for changed := range guesses(valuesOf(s), fields[name], true, named, values) {
+					if !yield(with(fields, name, changed)) {
+						return
+					}
+				}
+			}
+		case itemsOf(s) != nil:
+			items, _ := v.([]any)
+			if len(items) == 0 {
+				items = []any{nil}
+			}
+			for changed := range guesses(itemsOf(s), items[0], true, named, values) {
+				if !yield(append([]any{changed}, items[1:]...)) {
 					return
 				}
 			}
-		case []any:
-			for i, item := range v {
-				for changed := range guesses(item, isNamed, false, named, values) {
-					with := slices.Clone(v)
-					if with[i] = changed; !yield(with) {
-						return
-					}
-				}
-			}
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				if root && (name == "apiVersion" || name == "kind" || name == "metadata") {
-					continue
-				}
-				for changed := range guesses(v[name], named[name], false, named, values) {
-					with := maps.Clone(v)
-					if with[name] = changed; !yield(with) {
-						return
-					}
+		case isNamed:
+			for _, value := range values {
+				_, isText := value.(string)
+				fits := s.Type == "string" && isText || s.Type == "integer" && !isText || s.XIntOrString
+				if fits && value != v && !yield(value) {
+					return
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -14,28 +15,45 @@ import (
 
 var (
 	literal  = regexp.MustCompile(`'([^'\\]*)'|"([^"\\]*)"`)
+	number   = regexp.MustCompile(`\b\d{1,15}\b`)
 	labelKey = regexp.MustCompile(`(?:labels|annotations)\??\.(\w+)`)
 )
 
-// maxLiteral limits the literals of a vocabulary.
-const maxLiteral = 253
+// maxLiteral limits the length of the literals of a vocabulary, and maxParams the strings of a params object.
+const (
+	maxLiteral = 253
+	maxParams  = 100
+)
 
 // fillers are values that occur in each vocabulary.
 var fillers = []string{"", "x", "true", "false"}
 
 // A vocabulary holds the names and values that occur in a policy.
-type vocabulary struct{ keys, labelValues, texts []string }
+type vocabulary struct {
+	keys, labelValues, texts []string
+	numbers                  []int64
+}
 
 func vocabularyOf(d *document) vocabulary {
 	texts := map[string]bool{}
 	for _, filler := range fillers {
 		texts[filler] = true
 	}
-	keys := map[string]bool{}
+	keys, numbers := map[string]bool{}, map[int64]bool{}
+	for _, params := range d.params {
+		for _, text := range stringsIn(params, nil) {
+			texts[text] = true
+		}
+	}
 	for _, expression := range d.expressions() {
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
 			if text := m[1] + m[2]; len(text) <= maxLiteral {
 				texts[text] = true
+			}
+		}
+		for _, text := range number.FindAllString(literal.ReplaceAllString(expression, ""), -1) {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+				numbers[n] = true
 			}
 		}
 		for _, m := range labelKey.FindAllStringSubmatch(expression, -1) {
@@ -59,7 +77,7 @@ func vocabularyOf(d *document) vocabulary {
 			}
 		}
 	}
-	v := vocabulary{texts: slices.Sorted(maps.Keys(texts))}
+	v := vocabulary{texts: slices.Sorted(maps.Keys(texts)), numbers: slices.Sorted(maps.Keys(numbers))}
 	for _, s := range v.texts {
 		if len(validation.IsQualifiedName(s)) == 0 {
 			keys[s] = true
@@ -71,6 +89,27 @@ func vocabularyOf(d *document) vocabulary {
 	delete(keys, "")
 	v.keys = slices.Sorted(maps.Keys(keys))
 	return v
+}
+
+// stringsIn appends the strings in a value, except in metadata, to list.
+func stringsIn(v any, list []string) []string {
+	switch v := v.(type) {
+	case string:
+		if len(v) <= maxLiteral && len(list) < maxParams {
+			list = append(list, v)
+		}
+	case []any:
+		for _, item := range v {
+			list = stringsIn(item, list)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name != "metadata" && name != "apiVersion" && name != "kind" {
+				list = stringsIn(v[name], list)
+			}
+		}
+	}
+	return list
 }
 
 // varied yields requests with random objects, labels, annotations, and users until the steps are used

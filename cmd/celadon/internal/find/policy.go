@@ -75,6 +75,10 @@ type bothPolicies struct {
 	*policies.Policies
 	old  *policies.Policies
 	crds int // that share the work of the run
+	// set and documents are the policies with examples of the objects that they lack, which are assumed.
+	set       *policy.Set
+	documents []map[string]any
+	assumed   []map[string]any
 }
 
 // readPolicies reads the policies, if there are any. It reports whether some are invalid.
@@ -108,7 +112,7 @@ func readSide(ctx context.Context, s command.Streams, o *Options, flag string, p
 // none.
 func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	p := both.Policies
-	f, err := v.finder(p)
+	f, err := v.finder(both.set, both.documents)
 	if err != nil {
 		return nil, v.unlessDone(err)
 	}
@@ -120,7 +124,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 		return part, v.unlessDone(err)
 	}
 	for _, validation := range f.Validations() {
-		at := p.Validation(validation.Policy, validation.Index)
+		at := p.Validation(validation.Policy, validation.Index, "")
 		one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
 		for _, want := range v.o.policyWants() {
 			answer, err := f.Find(v.ctx, validation, want)
@@ -148,9 +152,9 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	return part, nil
 }
 
-func (v *versionSearch) finder(p *policies.Policies) (*requests.Finder, error) {
+func (v *versionSearch) finder(set *policy.Set, documents []map[string]any) (*requests.Finder, error) {
 	return requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtin, Now: time.Now(),
+		Set: set, Documents: documents, User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtin, Now: time.Now(),
 	})
 }
 
@@ -160,7 +164,7 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 	if reflect.DeepEqual(both.Documents(), both.old.Documents()) {
 		return nil
 	}
-	old, err := v.finder(both.old)
+	old, err := v.finder(both.old.Set, both.old.Documents())
 	if err != nil {
 		return err
 	}
@@ -178,7 +182,7 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 			if err != nil {
 				return err
 			}
-			at := side.in.Validation(validation.Policy, validation.Index)
+			at := side.in.Validation(validation.Policy, validation.Index, "")
 			one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
 			side.set(one, policyFinding(answer))
 			part.Policies = append(part.Policies, one)

@@ -25,6 +25,8 @@ type Report struct {
 	Seed       uint64     `json:"seed"`
 	Summary    Summary    `json:"summary"`
 	CRDs       []*CRDPart `json:"crds"`
+	// Assumed holds examples of objects that policies need and that were not given. The requests are decided with them.
+	Assumed []map[string]any `json:"assumed,omitempty"`
 }
 
 // Summary counts rules by result.

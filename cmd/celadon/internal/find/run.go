@@ -52,6 +52,9 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	if crds, err = p.withBuiltins(o.Server, crds); err != nil {
 		return err
 	}
+	if err := p.assume(ctx, s, o, crds); err != nil {
+		return err
+	}
 	bar := newTicker(s)
 	sum, err := report(ctx, s, o, p, crds, bar, bar.tick)
 	bar.bar.Done()
@@ -94,6 +97,9 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
 	if len(o.OldPolicies) > 0 {
 		all.Summary.Policies = &PolicySummary{}
+	}
+	if policies != nil {
+		all.Assumed = policies.assumed
 	}
 	var known selectable
 	selected := false

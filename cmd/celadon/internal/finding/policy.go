@@ -36,13 +36,15 @@ type PolicyMutation struct {
 	Line   int      `json:"line,omitempty"`
 }
 
-// NewPolicyMutation returns the report about an evaluation. at returns the position of a mutation of a policy, or of the
-// policy if the index is -1.
-func NewPolicyMutation(e *policy.MutationEvaluation, at func(policy string, index int) (file string, line int)) PolicyMutation {
+// NewPolicyMutation returns the report about an evaluation. at returns the position of a mutation of a policy, or, if the
+// index is -1, of a matchCondition or of the policy.
+func NewPolicyMutation(
+	e *policy.MutationEvaluation, at func(policy string, index int, condition string) (file string, line int),
+) PolicyMutation {
 	m := PolicyMutation{Policy: e.Policy, Binding: e.Binding, Params: e.Params, Changed: e.Changed, Excluded: e.Excluded, Reinvoked: e.Reinvoked, Cost: e.Cost + e.MatchCost}
 	fails := func(index int, failure string) {
 		if failure != "" && m.Errors == nil {
-			m.File, m.Line = at(e.Policy, index)
+			m.File, m.Line = at(e.Policy, index, e.Condition)
 		}
 		if failure != "" {
 			m.Errors = append(m.Errors, failure)

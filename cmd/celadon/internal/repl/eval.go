@@ -22,6 +22,9 @@ type EvalOptions struct {
 	Inputs
 	Config config.Flags
 
+	// Expressions is a file with expressions to evaluate instead of an argument.
+	Expressions string
+
 	At         string
 	Version    string
 	Output     string
@@ -32,6 +35,7 @@ type EvalOptions struct {
 func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.flags(f)
 	f.StringArrayVar(&o.Objects, "object", nil, "read the object, or objects, from `PATH`: a file, a folder, or -; repeatable")
+	f.StringVar(&o.Expressions, "expressions", "", "evaluate the expressions of the DeviceClass, ResourceClaim, or configuration of kube-apiserver in `PATH` instead of EXPR")
 	f.StringVar(&o.At, "at", "", "`PATH` of self, such as spec.env[0], or spec.env[*] for each element in many objects")
 	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default: the object's, or the storage version)")
 	f.StringVarP(&o.Output, "output", "o", "text", "output format: text, json, table, or csv")
@@ -56,6 +60,9 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	}
 	if err := e.checkObjects(); err != nil {
 		return err
+	}
+	if o.Expressions != "" {
+		return e.expressions(ctx)
 	}
 	if e.mayBeMany() {
 		return e.all(ctx, src)

@@ -23,6 +23,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
@@ -137,6 +138,7 @@ type initial struct {
 	named    map[string]bool
 	parts    int                // number of suites on standard output
 	policies *ruletest.Policies // nil for suites of rules
+	missing  []requests.Missing // objects that the policies need and lack
 }
 
 func (i *initial) read(ctx context.Context) error {
@@ -214,7 +216,7 @@ func (i *initial) suite(ctx context.Context, d *definition, e *engine.Engine, ve
 	if i.policies != nil {
 		s := &ruletest.PolicyStarter{
 			Definition: crd, Engine: e, Version: version, CRDPath: path, PolicyPaths: i.policyPaths(),
-			Policies: i.policies, Samples: samples, Steps: i.o.Steps,
+			Policies: i.policies, Missing: i.missing, Samples: samples, Steps: i.o.Steps,
 		}
 		return i.writePolicies(ctx, s, d.name+"-"+version+"-policies.testsuite.yaml")
 	}

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
@@ -30,12 +32,28 @@ func (i *initial) readPolicies(ctx context.Context) error {
 	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
 		i.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}
 	}
+	definitions := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(i.crds))
+	for _, d := range i.crds {
+		if crd, err := d.decode(); err == nil {
+			definitions = append(definitions, crd.Definition)
+		}
+	}
+	if i.missing, err = requests.MissingObjects(ctx, read.Documents(), definitions); err != nil {
+		return err
+	}
+	for n := range i.missing {
+		hint := "the suite contains an example"
+		if i.missing[n].Example == nil {
+			hint = "add it to the policies, or its CRD with --crd for an example"
+		}
+		i.Complain(fmt.Errorf("note: %s: %s", i.missing[n].String(), hint))
+	}
 	return nil
 }
 
-// startBuiltin writes a suite for the samples of built-in kinds.
+// startBuiltin writes a suite for built-in kinds.
 func (i *initial) startBuiltin(ctx context.Context, step func()) (written int, err error) {
-	s := &ruletest.PolicyStarter{CRDPath: "-", PolicyPaths: i.policyPaths(), Policies: i.policies, Steps: i.o.Steps, Server: builtins.Alone()}
+	s := &ruletest.PolicyStarter{CRDPath: "-", PolicyPaths: i.policyPaths(), Policies: i.policies, Missing: i.missing, Steps: i.o.Steps, Server: builtins.Alone()}
 	for _, objects := range i.samples {
 		for _, object := range objects {
 			apiVersion, _ := object["apiVersion"].(string)
@@ -45,13 +63,11 @@ func (i *initial) startBuiltin(ctx context.Context, step func()) (written int, e
 			}
 		}
 	}
-	if len(s.Samples) == 0 {
-		if s.Fallback, err = policyrequest.ExampleOf(i.policies.Documents); err != nil {
-			return 0, err
-		}
-		if s.Fallback == nil {
-			return 0, errors.New("the policies match no built-in kind by name: use --crd PATH, or --from SAMPLES")
-		}
+	if s.Builtins, err = requests.Builtins(i.policies.Documents, s.Server); err != nil {
+		return 0, err
+	}
+	if len(s.Builtins) == 0 {
+		return 0, errors.New("the policies match no built-in kind by name: use --crd PATH")
 	}
 	wrote, err := i.writePolicies(ctx, s, "policies.testsuite.yaml")
 	if !wrote {

@@ -139,8 +139,11 @@ func policyName(d *finding.PolicyDecision) string {
 	if d.Params != "" {
 		text += ", params " + d.Params
 	}
-	if d.Validation >= 0 {
+	switch {
+	case d.Validation >= 0:
 		text += fmt.Sprintf(", spec.validations[%d]", d.Validation)
+	case d.Condition != "":
+		text += ", matchCondition " + d.Condition
 	}
 	return text
 }

@@ -155,50 +155,82 @@ func (p *Policies) Locate(kind, name, path string) string {
 	return ""
 }
 
-// validations are the validations of a policy.
+// validations are the validations and matchConditions of a policy.
 type validations struct {
-	whole policyrequest.Validation
-	list  []policyrequest.Validation
+	whole      policyrequest.Validation
+	list       []policyrequest.Validation
+	conditions map[string]policyrequest.Validation // by name
 }
 
 func validationsOf(doc *input.Document) validations {
-	v := validations{whole: policyrequest.Validation{File: doc.File, Line: doc.Line}}
+	v := validations{whole: policyrequest.Validation{File: doc.File, Line: doc.Line}, conditions: map[string]policyrequest.Validation{}}
 	spec, _ := doc.Object["spec"].(map[string]any)
 	list, _ := spec["validations"].([]any)
-	fields := make([]string, len(list))
+	conditions, _ := spec["matchConditions"].([]any)
+	var fields []string
 	for i := range list {
-		fields[i] = fmt.Sprintf("spec.validations[%d].expression", i)
+		fields = append(fields, fmt.Sprintf("spec.validations[%d].expression", i))
 	}
+	for i := range conditions {
+		fields = append(fields, fmt.Sprintf("spec.matchConditions[%d].expression", i))
+	}
+	all := slices.Concat(list, conditions)
 	for i, at := range doc.Locate(fields) {
-		one, _ := list[i].(map[string]any)
+		one, _ := all[i].(map[string]any)
 		expression, _ := one["expression"].(string)
-		v.list = append(v.list, policyrequest.Validation{Expression: expression, File: doc.File, Line: at.Line})
+		found := policyrequest.Validation{Expression: expression, File: doc.File, Line: at.Line}
+		if i < len(list) {
+			v.list = append(v.list, found)
+		} else if name, _ := one["name"].(string); name != "" {
+			v.conditions[name] = found
+		}
 	}
 	return v
 }
 
-// Validation returns the validation of a policy with the given index, or the position of the policy
-// if the index is -1.
-func (p *Policies) Validation(policy string, index int) policyrequest.Validation {
+// Validation returns the validation of a policy with the given index. If the index is -1, it returns the matchCondition
+// with a name, or without a name, the position of the policy.
+func (p *Policies) Validation(policy string, index int, condition string) policyrequest.Validation {
 	v := p.validations[policy]
-	if index < 0 || index >= len(v.list) {
-		return v.whole
+	found, ok := v.conditions[condition]
+	switch {
+	case index >= 0 && index < len(v.list):
+		return v.list[index]
+	case ok:
+		return found
 	}
-	return v.list[index]
+	return v.whole
 }
 
-// Mutation returns the file and line of a mutation of a policy, or of the policy if the index is -1.
-func (p *Policies) Mutation(policy string, index int) (file string, line int) {
+// Mutation returns the file and line of a mutation of a policy. If the index is -1, they are those of the matchCondition
+// with a name, or without a name, of the policy.
+func (p *Policies) Mutation(policy string, index int, condition string) (file string, line int) {
 	for _, doc := range p.documents {
 		if id := doc.Identity(); id.Kind == "MutatingAdmissionPolicy" && id.Name == policy {
-			return doc.File, cmp.Or(doc.Locate([]string{fmt.Sprintf("spec.mutations[%d]", index)})[0].Line, doc.Line)
+			spec, _ := doc.Object["spec"].(map[string]any)
+			field := fmt.Sprintf("spec.mutations[%d]", index)
+			if index < 0 {
+				field = "spec" + conditionIn(spec, condition)
+			}
+			return doc.File, cmp.Or(doc.Locate([]string{field})[0].Line, doc.Line)
 		}
 	}
 	return "", 0
 }
 
-// Webhook returns the file and line of a webhook, or "".
-func (p *Policies) Webhook(kind, configuration, name string) (file string, line int) {
+// conditionIn returns the path below fields of the matchCondition with a name, or "".
+func conditionIn(fields map[string]any, name string) string {
+	list, _ := fields["matchConditions"].([]any)
+	for i, item := range list {
+		if one, _ := item.(map[string]any); name != "" && one["name"] == name {
+			return fmt.Sprintf(".matchConditions[%d].expression", i)
+		}
+	}
+	return ""
+}
+
+// Webhook returns the file and line of a webhook, or of its matchCondition with a name, or "".
+func (p *Policies) Webhook(kind, configuration, name, condition string) (file string, line int) {
 	for _, doc := range p.documents {
 		if id := doc.Identity(); id.Kind != kind || id.Name != configuration {
 			continue
@@ -206,7 +238,8 @@ func (p *Policies) Webhook(kind, configuration, name string) (file string, line 
 		list, _ := doc.Object["webhooks"].([]any)
 		for i, item := range list {
 			if one, _ := item.(map[string]any); one["name"] == name {
-				return doc.File, cmp.Or(doc.Locate([]string{fmt.Sprintf("webhooks[%d]", i)})[0].Line, doc.Line)
+				field := fmt.Sprintf("webhooks[%d]", i) + conditionIn(one, condition)
+				return doc.File, cmp.Or(doc.Locate([]string{field})[0].Line, doc.Line)
 			}
 		}
 	}

@@ -139,11 +139,11 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 	}
 	d.report.Warnings = append(d.report.Warnings, r.Received...)
 	for i := range r.Mutations {
-		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(&r.Mutations[i], func(policy string, index int) (string, int) {
+		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(&r.Mutations[i], func(policy string, index int, condition string) (string, int) {
 			if !d.Locate {
 				return "", 0
 			}
-			return d.Admission.Policies.Mutation(policy, index)
+			return d.Admission.Policies.Mutation(policy, index, condition)
 		}))
 	}
 	d.recordWebhooks(r.Webhooks)

@@ -19,7 +19,11 @@ func (d *decision) recordWebhooks(matches []policy.WebhookMatch) {
 			Error: m.Failure, Undecided: m.Undecided,
 		}
 		if d.Locate {
-			w.File, w.Line = d.Admission.Policies.Webhook(m.Kind, m.Configuration, m.Webhook)
+			failing := ""
+			if m.Failure != "" {
+				failing = m.Condition
+			}
+			w.File, w.Line = d.Admission.Policies.Webhook(m.Kind, m.Configuration, m.Webhook, failing)
 		}
 		d.report.Webhooks = append(d.report.Webhooks, w)
 		if m.Called {

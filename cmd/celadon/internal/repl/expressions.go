@@ -1,0 +1,110 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/builtin"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// An expressionReport is the result of an expression in the format of -o json, which is a published contract.
+type expressionReport struct {
+	File       string `json:"file"`
+	Line       int    `json:"line,omitempty"`
+	Path       string `json:"path"`
+	Expression string `json:"expression"`
+	Device     string `json:"device,omitempty"`
+	Value      any    `json:"value,omitempty"`
+	Error      string `json:"error,omitempty"`
+}
+
+// maxShown limits the length of a value in text output.
+const maxShown = 1000
+
+// expressions evaluates the expressions in the documents of --expressions over the objects of --object.
+func (e *evaluation) expressions(ctx context.Context) error {
+	if e.CRD != "" || e.Cluster.On || len(e.Objects) == 0 || e.columns() {
+		return errors.New("--expressions: use it with --object PATH, without --crd and --cluster, and with -o text or json")
+	}
+	documents, err := e.objects(ctx, e.Expressions)
+	if err != nil {
+		return err
+	}
+	inputs, err := e.objects(ctx, e.Objects...)
+	if err != nil {
+		return err
+	}
+	found, failed, isFalse := false, false, false
+	for _, doc := range documents {
+		if builtin.Input(doc.Object) == "" {
+			continue
+		}
+		found = true
+		for _, in := range inputs {
+			results, err := builtin.Evaluate(ctx, doc.Object, in.Object)
+			if err != nil {
+				return fmt.Errorf("--object: %s: %w", in.Location(), err)
+			}
+			for i := range results {
+				failed, isFalse = failed || results[i].Err != nil, isFalse || results[i].Value == false
+				if err := e.printExpression(doc, &results[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	switch {
+	case !found:
+		return fmt.Errorf("--expressions: %s: no DeviceClass, ResourceClaim, ResourceClaimTemplate, AuthenticationConfiguration, "+
+			"or AuthorizationConfiguration: for policies, use celadon check --policy", e.Expressions)
+	case failed:
+		return &command.ExitError{Code: command.Usage}
+	case e.ExitStatus && isFalse:
+		return &command.ExitError{Code: command.Findings}
+	}
+	return nil
+}
+
+// objects reads the documents at and below paths.
+func (e *evaluation) objects(ctx context.Context, paths ...string) (docs []*input.Document, err error) {
+	if err := command.CheckPaths(e.given, paths...); err != nil {
+		return nil, err
+	}
+	err = batch.From(e.files(paths...), func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+		docs = append(docs, doc)
+		if doc.Err != nil {
+			return fmt.Errorf("%s: %w", doc.Location(), doc.Err)
+		}
+		return nil
+	}).Run(ctx)
+	return docs, err
+}
+
+func (e *evaluation) printExpression(doc *input.Document, r *builtin.Evaluation) error {
+	rep := expressionReport{File: doc.File, Path: r.Path, Expression: r.Expression, Device: r.Device, Value: r.Value}
+	rep.Line = doc.Locate([]string{r.Path})[0].Line
+	if r.Err != nil {
+		rep.Error = r.Err.Error()
+	}
+	if e.Output == "json" {
+		return print.Encoder(untrusted.NewWriter(e.Stdout)).Encode(rep)
+	}
+	text := fmt.Sprintf("%s:%d: %s", rep.File, rep.Line, rep.Path)
+	if r.Device != "" {
+		text += ": device " + r.Device
+	}
+	if r.Err != nil {
+		text += ": error: " + rep.Error
+	} else {
+		text += ": " + preview.JSON(r.Value, maxShown)
+	}
+	_, err := fmt.Fprintln(untrusted.NewWriter(e.Stdout), untrusted.Line(text))
+	return err
+}

@@ -1,0 +1,269 @@
+package requests
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// A Missing is a params object, or the Namespace of requests, that a policy needs and that is not among the documents.
+type Missing struct {
+	Policy  string
+	Binding string // "" for a Namespace
+	// Object describes the object, such as "v1 ConfigMap named limits in namespace default".
+	Object string
+	// Example is such an object, or nil if the schema of its kind is not known.
+	Example map[string]any
+}
+
+// MissingObjects returns the params objects and Namespaces that policies with a binding need and that are not among
+// documents. The schemas of their kinds are those of crds and of Kubernetes. It returns an error if ctx is done, or on an
+// internal error.
+func MissingObjects(
+	ctx context.Context, documents []map[string]any, crds []*apiextensionsv1.CustomResourceDefinition,
+) ([]Missing, error) {
+	m := &missing{ctx: ctx, documents: documents, crds: crds}
+	for _, d := range documentsOf(documents) {
+		if !d.bound {
+			continue
+		}
+		bindings, labels := d.bindings(documents), labelsOf(object(object(d.fields, "matchConstraints"), "namespaceSelector"))
+		for _, b := range bindings {
+			maps.Copy(labels, labelsOf(object(object(object(b, "spec"), "matchResources"), "namespaceSelector")))
+		}
+		delete(labels, corev1.LabelMetadataName)
+		namespace := m.namespaceOf(d, labels)
+		for _, b := range bindings {
+			ref := object(object(b, "spec"), "paramRef")
+			if !d.hasParams || ref == nil {
+				continue
+			}
+			if err := m.params(d, text(object(b, "metadata"), "name"), ref, namespace); err != nil {
+				return nil, err
+			}
+		}
+		m.namespace(d, labels, namespace)
+	}
+	return m.found, nil
+}
+
+// Examples returns the examples of missing objects.
+func Examples(all []Missing) (examples []map[string]any) {
+	for _, one := range all {
+		if one.Example != nil {
+			examples = append(examples, one.Example)
+		}
+	}
+	return examples
+}
+
+// String names the object and who needs it.
+func (m *Missing) String() string {
+	if m.Binding == "" {
+		return fmt.Sprintf("policy %s needs the %s", m.Policy, m.Object)
+	}
+	return fmt.Sprintf("binding %s of policy %s needs a %s", m.Binding, m.Policy, m.Object)
+}
+
+// missing collects missing objects.
+type missing struct {
+	ctx       context.Context
+	documents []map[string]any
+	crds      []*apiextensionsv1.CustomResourceDefinition
+	found     []Missing
+}
+
+// namespaceOf returns the namespace of requests: one with the labels of selectors, one that they name, or default.
+func (m *missing) namespaceOf(d *document, labels map[string]any) string {
+	for _, doc := range m.documents {
+		if doc["kind"] == "Namespace" && len(labels) > 0 && hasLabels(doc, labels) {
+			return text(object(doc, "metadata"), "name")
+		}
+	}
+	return cmp.Or(append(slices.Clone(d.namespaces), metav1.NamespaceDefault)...)
+}
+
+// params adds the object that a paramRef needs. namespace is that of requests.
+func (m *missing) params(d *document, binding string, ref map[string]any, namespace string) error {
+	kind := object(d.fields, "paramKind")
+	example, namespaced, err := m.example(schema.FromAPIVersionAndKind(text(kind, "apiVersion"), text(kind, "kind")))
+	if err != nil {
+		return err
+	}
+	one := Missing{Policy: d.name, Binding: binding, Example: example}
+	if example == nil {
+		example = map[string]any{"apiVersion": kind["apiVersion"], "kind": kind["kind"]}
+	}
+	var labels map[string]any // nil for a reference by name
+	meta := map[string]any{"name": text(ref, "name")}
+	one.Object = fmt.Sprintf("%v %v named %v", kind["apiVersion"], kind["kind"], meta["name"])
+	if selector := object(ref, "selector"); selector != nil {
+		labels = labelsOf(selector)
+		meta = map[string]any{"name": requiredText, "labels": labels}
+		one.Object = fmt.Sprintf("%v %v with the labels of its selector", kind["apiVersion"], kind["kind"])
+	}
+	if given := text(ref, "namespace"); namespaced || given != "" {
+		meta["namespace"] = cmp.Or(given, namespace)
+		one.Object += fmt.Sprintf(" in namespace %s", meta["namespace"])
+	}
+	example["metadata"] = meta
+	d.fill("params", example)
+	m.add(one, example, labels)
+	return nil
+}
+
+// namespace adds the Namespace of requests if selectors or expressions read more of it than its name.
+func (m *missing) namespace(d *document, labels map[string]any, name string) {
+	reads := slices.ContainsFunc(d.expressions(), func(expression string) bool {
+		return slices.Contains(identifier.FindAllString(expression, -1), "namespaceObject")
+	})
+	if !reads && len(labels) == 0 {
+		return
+	}
+	meta := map[string]any{"name": name}
+	if len(labels) > 0 {
+		meta["labels"] = labels
+	}
+	example := map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+	d.fill("namespaceObject", example)
+	m.add(Missing{Policy: d.name, Object: "Namespace " + name, Example: example}, example, nil)
+}
+
+// add adds a missing object that is as the example, unless the documents have one. labels are those of a selector, or nil.
+// An example that another policy needs is completed.
+func (m *missing) add(one Missing, example, labels map[string]any) {
+	meta := object(example, "metadata")
+	namespace := func(meta map[string]any) string { return cmp.Or(text(meta, "namespace"), metav1.NamespaceDefault) }
+	is := func(other map[string]any) bool {
+		of := object(other, "metadata")
+		isKind := other["kind"] == example["kind"] && other["apiVersion"] == example["apiVersion"]
+		return isKind && namespace(of) == namespace(meta) && (of["name"] == meta["name"] || labels != nil && hasLabels(other, labels))
+	}
+	if slices.ContainsFunc(m.documents, is) {
+		return
+	}
+	for _, other := range m.found {
+		if other.Example != nil && is(other.Example) {
+			overlaid(example, other.Example)
+			return
+		}
+	}
+	m.found = append(m.found, one)
+}
+
+// hasLabels reports whether an object has all given labels.
+func hasLabels(of, labels map[string]any) bool {
+	own := object(object(of, "metadata"), "labels")
+	for key, value := range labels {
+		if own[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// example returns an object of a kind, or nil if its schema is not known.
+func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, namespaced bool, err error) {
+	for _, crd := range m.crds {
+		if crd.Spec.Group != gvk.Group || crd.Spec.Names.Kind != gvk.Kind {
+			continue
+		}
+		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
+		e, err := engine.Compile(crd, engine.Config{})
+		if e == nil {
+			return nil, namespaced, nil // the CRD is reported elsewhere
+		}
+		s, err := search.New(crd, e, gvk.Version, search.Config{})
+		if err != nil {
+			return nil, namespaced, nil // the CRD has no such version
+		}
+		found, err := s.Sample(m.ctx, true)
+		if err != nil || found.Witness == nil {
+			return nil, namespaced, err
+		}
+		return found.Witness.Object, namespaced, nil
+	}
+	catalog, err := builtin.Newest()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, k := range catalog.Kinds() {
+		if k.GroupVersionKind == gvk && k.Resource != "" {
+			return catalog.Example(gvk), k.Namespaced, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// labelsOf returns labels that a selector matches. selector may be nil.
+func labelsOf(selector map[string]any) map[string]any {
+	labels := maps.Clone(object(selector, "matchLabels"))
+	if labels == nil {
+		labels = map[string]any{}
+	}
+	for _, one := range list(selector, "matchExpressions") {
+		values, _ := one["values"].([]any)
+		switch metav1.LabelSelectorOperator(text(one, "operator")) {
+		case metav1.LabelSelectorOpExists:
+			labels[text(one, "key")] = requiredText
+		case metav1.LabelSelectorOpIn:
+			if len(values) > 0 {
+				labels[text(one, "key")] = values[0]
+			}
+		}
+	}
+	return labels
+}
+
+var (
+	// reading matches a path below a root: the function around it, the root, the path, whether it ends with a call, and the
+	// constant that it is compared with.
+	reading = regexp.MustCompile(`(?:(\w+)\(\s*)?\b(params|namespaceObject)((?:\s*\.\??\s*\w+|\[\??\s*['"][^'"\\]*['"]\s*\])+)(\()?(?:\s*[=!]=\s*['"]([^'"\\]*)['"])?`)
+	segment = regexp.MustCompile(`\w+|['"][^'"]*['"]`)
+)
+
+// argumentsOf maps functions to an argument with which they do not fail.
+var argumentsOf = map[string]string{
+	"int": "1", "uint": "1", "double": "1", "quantity": "1", "bool": "true", "duration": "1h", "semver": "1.0.0",
+}
+
+// fill adds the keys that the expressions of a policy read below a root: of the data of a ConfigMap, of labels, and of
+// annotations. The values are constants that they are compared with, or arguments of the functions around them.
+func (d *document) fill(root string, example map[string]any) {
+	for _, expression := range d.expressions() {
+		for _, m := range reading.FindAllStringSubmatch(expression, -1) {
+			path := segment.FindAllString(m[3], -1)
+			if m[4] != "" {
+				path = path[:len(path)-1]
+			}
+			isData := len(path) == 2 && path[0] == "data" && example["kind"] == "ConfigMap"
+			isMeta := len(path) == 3 && path[0] == "metadata" && (path[1] == "labels" || path[1] == "annotations")
+			if m[2] != root || !isData && !isMeta {
+				continue
+			}
+			of := example
+			for _, name := range path[:len(path)-1] {
+				if object(of, name) == nil {
+					of[name] = map[string]any{}
+				}
+				of = object(of, name)
+			}
+			if key := strings.Trim(path[len(path)-1], `'"`); of[key] == nil || of[key] == requiredText {
+				of[key] = cmp.Or(m[5], argumentsOf[m[1]], requiredText)
+			}
+		}
+	}
+}
