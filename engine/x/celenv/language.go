@@ -46,6 +46,7 @@ var languageOptions = slices.Concat(olderValidators, []languageOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
 		kubecel.URLsLibrary(), kubecel.RegexLibrary(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
 	}},
+	{options: lenientTimes()},
 	{runs: minors.Until(37), options: []cel.EnvOption{kubecel.ListsLibrary()}},
 	{runs: minors.Since(27), options: []cel.EnvOption{kubecel.AuthzLibrary()}},
 	{runs: minors.Since(28), options: []cel.EnvOption{cel.CrossTypeNumericComparisons(true), kubecel.QuantityLibrary()}},

@@ -63,7 +63,9 @@ func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Iss
 			panic(r)
 		}
 	}()
-	checked, issues = env.Check(parsed)
+	if checked, issues = env.Check(parsed); issues != nil {
+		issues = withoutSuggestions(env, parsed, issues)
+	}
 	return checked, issues, nil
 }
 
