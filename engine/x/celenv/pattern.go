@@ -44,6 +44,11 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 			return nil, err
 		}
 	}
+	if env.HasLibrary(string(typeParameters)) {
+		if issues := withTypeParameters(env, src, checked); issues != nil {
+			return nil, newIssuesError(parsed.Source(), issues)
+		}
+	}
 	hidden.show(checked.NativeRep().Expr())
 	return checked, nil
 }

@@ -55,9 +55,15 @@ func TestLanguageOfMinor(t *testing.T) {
 		{src: `[{'l': [1]}].all(self, self.l == [1])`, rules: newRules | stored},
 		// cel-go 0.29.0, parser/parser.go, enableIdentEscapeSyntax
 		{src: "{'a-b': 1}.`a-b` == 1", since: 37, rules: newRules | stored},
+		// cel-go 0.33.2, checker/types.go, internalIsAssignable
+		{src: `type([]) == int`, last: 37, rules: newRules | stored, failure: "found no matching overload for '_==_' applied to '(type(list(dyn)), type(int))'"},
+		{src: `type([]) in [int]`, last: 37, rules: newRules | stored, failure: "for '@in' applied to '(type(list(dyn)), list(type(int)))'"},
+		{src: `[[]].all(x, type(x) == int)`, last: 37, rules: newRules | stored, failure: "applied to '(type(list(dyn)), type(int))'"},
+		{src: `type({}) != type([]) || type(type([])) == type`, last: 37, rules: newRules | stored, failure: "(type(type(list(dyn))), type(type))"},
+		{src: `type([]) == list && type([[]]) == type([[1]]) && type([1]) != int && dyn(type([])) != int`, rules: newRules | stored},
 	}
 	for _, tt := range tests {
-		for minor := types.Oldest; minor <= types.Newest; minor++ {
+		for minor := types.Oldest; minor <= types.Last; minor++ {
 			if !newest.Linked && tt.last == 36 && minor == types.Newest {
 				continue // cel-go resolves the name; see docs/versions.md
 			}

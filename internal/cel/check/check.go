@@ -50,6 +50,9 @@ type state struct {
 	// the variables bound by the current attempt.
 	bound []*celtypes.Type
 	trail []binding
+	// explained is set if mismatches are collected.
+	explained  bool
+	mismatches []Mismatch
 }
 
 type local struct {
@@ -261,7 +264,7 @@ func (s *state) joined(before, t *celtypes.Type) *celtypes.Type {
 	case before == nil || t == nil:
 		return t
 	case s.assignable(before, t):
-		return general(termOf(before), termOf(t)).Type
+		return s.general(termOf(before), termOf(t)).Type
 	}
 	return celtypes.DynType
 }
