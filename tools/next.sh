@@ -10,7 +10,7 @@ start=$SECONDS
 conformance/minors/preview.sh "$PWD/bin/apiextensions-api"
 rm -rf bin/next
 mkdir -p bin/next
-git ls-files -z -- . ':!cmd' ':!conformance' ':!builtin' ':!celadonvet' ':!examples/*.go' ':!tools' ':!oss-fuzz' ':!site' |
+git ls-files -z -- . ':!cmd' ':!conformance' ':!builtin' ':!celadonvet' ':!tools' ':!oss-fuzz' ':!site' |
   xargs -0 cp --parents -t bin/next
 cd bin/next
 find . -name '*.go' -exec sed -i -e 's|"github.com/google/cel-go/|"cel.dev/cel-go/|' \

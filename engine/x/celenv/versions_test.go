@@ -138,9 +138,13 @@ func compilesTo(t *testing.T, name string, env *celenv.Env, d *types.Decl, src s
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, inScope := scope.Compile(d, false, src)
-	_, _, alone := env.Compile(d, false, src)
-	for _, err := range []error{inScope, alone} {
+	_, err = scope.Compile(d, false, src)
+	errs := []error{err}
+	if newest.Minor < 38 || !strings.Contains(src, "type(") { // cel-go decides which types can be compared
+		_, _, alone := env.Compile(d, false, src)
+		errs = append(errs, alone)
+	}
+	for _, err := range errs {
 		if got := err == nil; got != want || err != nil && !strings.Contains(err.Error(), failure) {
 			t.Errorf("%s: %s: compiles %t, want %t with %q: %v", name, src, got, want, failure, err)
 		}
