@@ -45,7 +45,7 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 		}
 	}
 	if env.HasLibrary(string(typeParameters)) {
-		if issues := withTypeParameters(env, src, checked); issues != nil {
+		if issues := withTypeParameters(env, src); issues != nil {
 			return nil, newIssuesError(parsed.Source(), issues)
 		}
 	}

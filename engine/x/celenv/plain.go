@@ -1,12 +1,14 @@
 package celenv
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/decls"
 )
 
 // suggests reports whether the linked checker, from cel-go 0.33 on, may have suggested another name in e.
@@ -23,13 +25,9 @@ func withoutSuggestions(env *cel.Env, parsed *cel.Ast, issues *cel.Issues) *cel.
 	}
 	_, mixed := env.Compile("1 < 2.0")
 	plain, err := checker.NewEnv(env.Container, env.CELTypeProvider(), checker.CrossTypeNumericComparisons(mixed == nil))
-	if err != nil || plain.AddIdents(env.Variables()...) != nil {
+	declared := slices.DeleteFunc(slices.Collect(maps.Values(env.Functions())), (*decls.FunctionDecl).IsDeclarationDisabled)
+	if err != nil || plain.AddIdents(env.Variables()...) != nil || plain.AddFunctions(declared...) != nil {
 		return issues // env has the same declarations, and no errors
-	}
-	for _, f := range env.Functions() {
-		if !f.IsDeclarationDisabled() && plain.AddFunctions(f) != nil {
-			return issues
-		}
 	}
 	_, errs := checker.Check(parsed.NativeRep(), parsed.Source(), plain)
 	for _, e := range errs.GetErrors() {

@@ -1,24 +1,18 @@
 package celenv
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/stdlib"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 )
-
-// zonedTimes maps the functions of a timestamp in a time zone to their overloads.
-var zonedTimes = map[string]string{
-	overloads.TimeGetFullYear: overloads.TimestampToYearWithTz, overloads.TimeGetMonth: overloads.TimestampToMonthWithTz,
-	overloads.TimeGetDayOfYear: overloads.TimestampToDayOfYearWithTz, overloads.TimeGetDayOfMonth: overloads.TimestampToDayOfMonthZeroBasedWithTz,
-	overloads.TimeGetDate: overloads.TimestampToDayOfMonthOneBasedWithTz, overloads.TimeGetDayOfWeek: overloads.TimestampToDayOfWeekWithTz,
-	overloads.TimeGetHours: overloads.TimestampToHoursWithTz, overloads.TimeGetMinutes: overloads.TimestampToMinutesWithTz,
-	overloads.TimeGetSeconds: overloads.TimestampToSecondsWithTz, overloads.TimeGetMilliseconds: overloads.TimestampToMillisecondsWithTz,
-}
 
 // lenientTimes returns the functions that parse times and time zones as in all servers: cel-go 0.30.0 and 0.31.0 parse
 // them strictly, and k8s.io/apiserver 0.38 turns that off (pkg/cel/environment/base.go, StrictTimestampParsing).
@@ -26,16 +20,21 @@ func lenientTimes() []cel.EnvOption {
 	options := []cel.EnvOption{cel.Function(overloads.TypeConvertTimestamp, cel.Overload(
 		overloads.StringToTimestamp, []*cel.Type{cel.StringType}, cel.TimestampType, cel.UnaryBinding(parseTime),
 	))}
-	for function, overload := range zonedTimes {
-		options = append(options, cel.Function(function, cel.MemberOverload(
-			overload, []*cel.Type{cel.TimestampType, cel.StringType}, cel.IntType, cel.BinaryBinding(func(t, zone ref.Val) ref.Val {
-				there, err := inZone(t.(celtypes.Timestamp), string(zone.(celtypes.String)))
-				if err != nil {
-					return celtypes.NewErrFromString(err.Error())
-				}
-				return there.Receive(function, overload, nil)
-			}),
-		)))
+	zoned := []*cel.Type{cel.TimestampType, cel.StringType}
+	for _, f := range stdlib.Functions() {
+		for _, o := range f.OverloadDecls() {
+			if o.IsMemberFunction() && slices.EqualFunc(o.ArgTypes(), zoned, (*cel.Type).IsExactType) {
+				options = append(options, cel.Function(f.Name(), cel.MemberOverload(o.ID(), zoned, o.ResultType(), cel.BinaryBinding(
+					func(t, zone ref.Val) ref.Val {
+						there, err := inZone(t.(celtypes.Timestamp), string(zone.(celtypes.String)))
+						if err != nil {
+							return celtypes.NewErrFromString(err.Error())
+						}
+						return there.Receive(f.Name(), o.ID(), nil)
+					},
+				))))
+			}
+		}
 	}
 	return options
 }
@@ -64,17 +63,11 @@ func inZone(t celtypes.Timestamp, zone string) (celtypes.Timestamp, error) {
 		}
 		return celtypes.Timestamp{Time: t.In(location)}, nil
 	}
-	hours, err := strconv.Atoi(before)
-	if err != nil {
-		return t, err
-	}
-	minutes, err := strconv.Atoi(after)
-	if err != nil {
-		return t, err
-	}
+	hours, errHours := strconv.Atoi(before)
+	minutes, errMinutes := strconv.Atoi(after)
 	if strings.HasPrefix(zone, "-") {
 		minutes = -minutes
 	}
 	east := time.Duration(hours*60+minutes) * time.Minute
-	return celtypes.Timestamp{Time: t.In(time.FixedZone("", int(east.Seconds())))}, nil
+	return celtypes.Timestamp{Time: t.In(time.FixedZone("", int(east.Seconds())))}, cmp.Or(errHours, errMinutes)
 }

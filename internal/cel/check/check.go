@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 )
@@ -50,9 +51,9 @@ type state struct {
 	// the variables bound by the current attempt.
 	bound []*celtypes.Type
 	trail []binding
-	// explained is set if mismatches are collected.
-	explained  bool
-	mismatches []Mismatch
+	// explained has the positions of mismatches, or is nil if they are not collected.
+	explained  *ast.SourceInfo
+	mismatches []*common.Error
 }
 
 type local struct {
