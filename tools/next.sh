@@ -28,4 +28,5 @@ go mod edit "${requires[@]}"
 go build -mod=mod ./types ./cost ./engine/... ./celadontest ./repl
 echo "built after $((SECONDS - start)) seconds"
 go test -mod=mod -short -vet=off -tags next "$@"
+go test -mod=mod -vet=off -tags next -run 'TestDifferential|TestOverloads|TestCorpus|TestWork' ./engine/x/eval
 echo "tested after $((SECONDS - start)) seconds"
