@@ -24,6 +24,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/testing/newest"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // A ruleCase is one call of a rule validator, which is made to Celadon's and to upstream's.
@@ -105,7 +106,9 @@ func (c ruleCase) compare(t *testing.T, s *schema.Structural, obj, old any, got 
 
 func (c ruleCase) ours(t *testing.T, s *schema.Structural, obj, old any) answer {
 	t.Helper()
-	rules, err := engine.CompileRules(s, engine.Config{Subtree: !c.root, NoRatcheting: c.strict, Limits: cost.Limits{PerCall: c.perCall}})
+	rules, err := engine.CompileRules(s, engine.Config{
+		Subtree: !c.root, NoRatcheting: c.strict, Limits: cost.Limits{PerCall: c.perCall}, KubeVersion: types.Version{Minor: newest.Minor}.String(),
+	})
 	if rules == nil || (err != nil) != c.broken {
 		t.Fatalf("compile: %v, want an error %t", err, c.broken)
 	}

@@ -98,7 +98,7 @@ func (r *Resource) prepare(obj, old *unstructured.Unstructured) context.Context 
 	if old == nil {
 		rest.WipeObjectMetaSystemFields(obj)
 		rest.FillObjectMetaSystemFields(obj)
-		if isManaged(obj) {
+		if r.isManaged(obj) {
 			obj.SetManagedFields([]metav1.ManagedFieldsEntry{{Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1"}})
 		}
 		if prefix := obj.GetGenerateName(); prefix != "" && obj.GetName() == "" {
@@ -118,10 +118,10 @@ func (r *Resource) prepare(obj, old *unstructured.Unstructured) context.Context 
 	return genericapirequest.WithNamespace(genericapirequest.NewContext(), namespace)
 }
 
-// isManaged reports whether an object has fields whose managers the server tracks.
-func isManaged(obj *unstructured.Unstructured) bool {
+// isManaged reports whether an object has fields whose managers the server tracks. A create resets the status.
+func (r *Resource) isManaged(obj *unstructured.Unstructured) bool {
 	for name := range obj.Object {
-		if name != "apiVersion" && name != "kind" && name != "metadata" {
+		if name != "apiVersion" && name != "kind" && name != "metadata" && (name != "status" || r.Status == nil) {
 			return true
 		}
 	}

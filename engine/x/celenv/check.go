@@ -60,6 +60,8 @@ func newChecks(env *cel.Env) (*checks, error) {
 			Functions:   slices.Collect(maps.Values(env.Functions())),
 			Variables:   env.Variables(),
 			SameNumbers: issues != nil,
+			// cel-go 0.33.0, checker/types.go
+			TypeParameters: env.HasLibrary(string(typeParameters)),
 		}),
 		validators:    env.Validators(),
 		config:        validatorConfig{},

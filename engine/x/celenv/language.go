@@ -46,6 +46,7 @@ var languageOptions = slices.Concat(olderValidators, []languageOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
 		kubecel.URLsLibrary(), kubecel.RegexLibrary(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
 	}},
+	{options: lenientTimes()},
 	{runs: minors.Until(37), options: []cel.EnvOption{kubecel.ListsLibrary()}},
 	{runs: minors.Since(27), options: []cel.EnvOption{kubecel.AuthzLibrary()}},
 	{runs: minors.Since(28), options: []cel.EnvOption{cel.CrossTypeNumericComparisons(true), kubecel.QuantityLibrary()}},
@@ -74,6 +75,8 @@ var languageOptions = slices.Concat(olderValidators, []languageOption{
 	{server: minors.Until(29), options: []cel.EnvOption{cel.Lib(untypedCalls)}},
 	// cel-go 0.33.2 suggests names (checker/errors.go).
 	{server: minors.Since(38), options: []cel.EnvOption{cel.Lib(suggestions)}},
+	// cel-go 0.33.2 compares the parameters of types (checker/types.go).
+	{server: minors.Since(38), options: []cel.EnvOption{cel.Lib(typeParameters)}},
 	// Since cel-go 0.23.0, the second variable of a macro over a dyn value has a type (checker/checker.go).
 	{server: minors.Range{Since: 32, Until: 33}, options: []cel.EnvOption{cel.Lib(untypedSecondVariables)}},
 	// cel-go 0.27.0 resolves the variables of macros first (checker/env.go).
@@ -136,6 +139,8 @@ const (
 	untypedCalls dialect = "celadon.untyped"
 	// suggestions marks environments whose errors about unknown names suggest known ones.
 	suggestions dialect = "celadon.suggestions"
+	// typeParameters marks environments in which type([]) is not the type of another kind.
+	typeParameters dialect = "celadon.typeparameters"
 )
 
 func (d dialect) LibraryName() string               { return string(d) }

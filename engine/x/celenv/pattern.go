@@ -44,6 +44,11 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 			return nil, err
 		}
 	}
+	if env.HasLibrary(string(typeParameters)) {
+		if issues := withTypeParameters(env, src); issues != nil {
+			return nil, newIssuesError(parsed.Source(), issues)
+		}
+	}
 	hidden.show(checked.NativeRep().Expr())
 	return checked, nil
 }
@@ -63,7 +68,9 @@ func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Iss
 			panic(r)
 		}
 	}()
-	checked, issues = env.Check(parsed)
+	if checked, issues = env.Check(parsed); issues != nil {
+		issues = withoutSuggestions(env, parsed, issues)
+	}
 	return checked, issues, nil
 }
 

@@ -191,6 +191,13 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	b.exact = fn.isExact(inv)
 	b.demands = demandsOf(inv)
 	b.revise()
+	if impl != nil && p.semantics.has[guardedItems] {
+		for _, o := range fn.overloads {
+			if o.ID() == inv.overload && impl.Operator == o.ID() {
+				b.guard(o.ArgTypes())
+			}
+		}
+	}
 	return b, nil
 }
 

@@ -128,6 +128,9 @@ func containment(inv *invocation, a, b *code) *code {
 		test = inItems(a, func(f *frame) ([]any, bool) {
 			v, ok := raw(f)
 			if v == nil && ok {
+				if f.errorsEnd {
+					f.charge(1) // the call ends with an error, but no operand does
+				}
 				f.err, ok = errNoOverload, false
 			}
 			items, _ := v.([]any)

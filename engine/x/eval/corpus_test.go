@@ -18,6 +18,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -60,7 +61,7 @@ func eachVersion(t testing.TB, file string, each func(name string, d *types.Decl
 			if err != nil {
 				t.Fatal(err)
 			}
-			each(v.Name, types.FromSchema(s, types.ResourceRoot))
+			each(v.Name, (&types.Interner{Version: types.Version{Minor: newest.Minor}}).FromSchema(s, types.ResourceRoot))
 		}
 	}
 }
@@ -100,7 +101,7 @@ func (r *corpusRun) node(t *testing.T, path string, d *types.Decl) {
 			}
 			r.seen[key] = true
 			if envs[optional] == nil {
-				env, err := celenv.StoredRules(types.Version{Minor: types.Newest}).For(d, optional)
+				env, err := celenv.StoredRules(types.Version{Minor: newest.Minor}).For(d, optional)
 				if err != nil {
 					t.Errorf("%s: %v", path, err)
 					return

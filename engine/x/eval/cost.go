@@ -149,7 +149,7 @@ func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Va
 		return newListCost(1, flatSize(result))
 	case "list_flatten", "list_flatten_int":
 		depth := 1.0
-		if len(args) == 2 {
+		if len(args) == 2 && (!m.has[errorsEnd] || args[1].Type() == celtypes.IntType) {
 			depth = float64(args[1].(celtypes.Int))
 		}
 		return m.flattenCost(depth, flatSize(args[0]))

@@ -3,8 +3,11 @@ package eval
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 )
 
 // TestKnownPanics checks that upstream's own evaluation has each of the known panics.
@@ -12,7 +15,8 @@ func TestKnownPanics(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
-	tests := []struct{ in, src string }{
+	type test struct{ in, src string }
+	tests := []test{
 		{"celvalue.(*mapListValue).", "self.mapList == oldSelf.mapList"},
 		{"eval.newMap", "{dyn(bytes(self.s)): 1}.size() == 1"},
 		{"eval.newMap", "{dyn(semver(self.t)): 1}.size() == 1"},
@@ -26,6 +30,9 @@ func TestKnownPanics(t *testing.T) {
 		{"eval.(*semantics).extensionCost", "[[2, 1]][7].distinct().size() == 1"},
 		{"eval.(*semantics).extensionCost", "dyn([null][0]).distinct().size() == 1"},
 		{"eval.(*semantics).extensionCost", "[[2, 1]][7].sort().size() == 1"},
+	}
+	if newest.Minor >= 38 { // which does not charge calls on errors
+		tests = slices.DeleteFunc(tests, func(tt test) bool { return strings.Contains(tt.src, "[7]") })
 	}
 	self, old := decode(t, "{mapList: [{k: [1]}], s: x, t: 1.2.3}"), decode(t, "{mapList: [{k: [2]}]}")
 	seen := map[string]bool{}

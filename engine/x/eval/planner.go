@@ -220,7 +220,7 @@ const (
 	unhashable = "runtime error: hash of unhashable type "
 	conversion = "interface conversion: "
 	ours       = "github.com/celadon-cel/celadon/"
-	lookup     = "github.com/google/cel-go/common/types.(*refValMapAccessor).Find"
+	lookup     = "github.com/google/cel-go/common/types.(*"
 )
 
 // knownPanics lists the panics of upstream's evaluation. TestKnownPanics checks each of them.
@@ -228,7 +228,7 @@ var knownPanics = []knownPanic{
 	{ours + "engine/x/celvalue.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},
 	{ours + "engine/x/eval.(*frame).in", unhashable, "cel-go/interpreter.(*evalSetMembership).Exec: bytes, or a semver, in a list of constants"},
-	{lookup, unhashable, "the same function: bytes, or a semver, in a map that the rule writes"},
+	{lookup, unhashable, "the same function, Find of a map: bytes, or a semver, in a map that the rule writes"},
 	{ours + "engine/x/eval.(*semantics).extensionCost", conversion, "cel-go/ext: the tracked cost of a call on a value that is an error, or null"},
 }
 

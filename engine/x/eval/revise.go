@@ -3,10 +3,13 @@ package eval
 import (
 	"errors"
 	"net/netip"
+	"reflect"
 	"unicode/utf8"
 
+	"github.com/google/cel-go/common/decls"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -75,10 +78,42 @@ func (b *binding) revise() {
 	if !ok {
 		return
 	}
-	r := revised.revision
 	if revised.demand != nil {
 		b.demands = append(b.demands, revised.demand)
 	}
+	b.replace(revised.revision)
+}
+
+// guard refuses lists and maps whose first value is an error, where list or map types are declared.
+func (b *binding) guard(declared []*celtypes.Type) {
+	b.replace(func(args []ref.Val) (ref.Val, bool) {
+		for i, t := range declared {
+			if (t.Kind() == celtypes.ListKind || t.Kind() == celtypes.MapKind) && firstFails(args[i]) {
+				return decls.MaybeNoSuchOverload(b.function, args...), true
+			}
+		}
+		return nil, false
+	})
+}
+
+func firstFails(v ref.Val) bool {
+	container, ok := v.(traits.Iterable)
+	if !ok {
+		return false
+	}
+	it := container.Iterator()
+	if it.HasNext() != celtypes.True {
+		return false
+	}
+	first := it.Next()
+	if m, ok := v.(traits.Mapper); ok && first != celtypes.NullValue { // null: undeclared.go has the result
+		first = m.Get(first)
+	}
+	return celtypes.IsError(first)
+}
+
+// replace calls r before the function of b.
+func (b *binding) replace(r revision) {
 	if unary := b.unary; unary != nil {
 		b.unary = func(x ref.Val) ref.Val {
 			if v, ok := r([]ref.Val{x}); ok {
@@ -140,17 +175,27 @@ func quantityChange(change func(q *resource.Quantity, by resource.Quantity)) rev
 		if !ok {
 			return nil, false
 		}
-		changed := *q
+		changed := q
+		if !hasDecimals(q) {
+			changed = &resource.Quantity{}
+			*changed = *q
+		}
 		switch by := args[1].Value().(type) {
 		case *resource.Quantity:
-			change(&changed, *by)
+			change(changed, *by)
 		case int64:
-			change(&changed, *resource.NewQuantity(by, resource.DecimalExponent))
+			change(changed, *resource.NewQuantity(by, resource.DecimalExponent))
 		default:
 			return nil, false
 		}
-		return &kubecel.Quantity{Quantity: &changed}, true
+		return &kubecel.Quantity{Quantity: changed}, true
 	}
+}
+
+// hasDecimals reports whether q is stored with decimals, which copies of a quantity share until k8s.io/apimachinery
+// 0.37. No method shows that.
+func hasDecimals(q *resource.Quantity) bool {
+	return !reflect.ValueOf(q).Elem().FieldByName("d").FieldByName("Dec").IsNil()
 }
 
 // A textSearch is indexOf or lastIndexOf of an older version. An empty string is found at any offset.

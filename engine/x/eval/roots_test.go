@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -44,12 +45,12 @@ var admissionExpressions = []string{
 func TestOtherRoots(t *testing.T) {
 	t.Parallel()
 	roots := admissionRoots(t)
-	newest := celenv.StoredRules(types.Version{Minor: types.Newest})
-	env, err := newest.With(roots)
+	server := celenv.StoredRules(types.Version{Minor: newest.Minor})
+	env, err := server.With(roots)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scope, err := newest.Scope()
+	scope, err := server.Scope()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,8 @@ const (
 	errorsEnd
 	// emptyRanges: macros over values without items, such as '', have the result of an empty list.
 	emptyRanges
+	// guardedItems: a library function does not accept a list or map whose first value is an error.
+	guardedItems
 	features
 )
 
@@ -78,6 +80,7 @@ var featureMinors = [features]minors.Range{
 	anyOr:             minors.Until(37),                   // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
 	errorsEnd:         minors.Since(38),                   // cel-go 0.33.2, interpreter/interpretable.go, Exec; common/cost/tracker.go
 	emptyRanges:       minors.Since(38),                   // cel-go 0.33.2, interpreter/interpretable.go, evalFold.Exec
+	guardedItems:      minors.Since(38),                   // cel-go 0.33.2, common/types/types.go, IsAssignableRuntimeType
 }
 
 // first and last are the minor versions with semantics of their own. Older versions use the first

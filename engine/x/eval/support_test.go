@@ -15,33 +15,19 @@ import (
 	"github.com/google/cel-go/interpreter"
 	"sigs.k8s.io/yaml"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
-// declare returns the declaration of a schema in YAML.
+// declare returns the declaration of a schema in YAML, in the linked version.
 func declare(t testing.TB, text string) *types.Decl {
 	t.Helper()
-	var props apiextensionsv1.JSONSchemaProps
-	if err := yaml.UnmarshalStrict([]byte(text), &props); err != nil {
-		t.Fatal(err)
-	}
-	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&props, &internal, nil); err != nil {
-		t.Fatal(err)
-	}
-	s, err := schema.NewStructural(&internal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return types.FromSchema(s, types.Subtree)
+	return declareFor(t, text, newest.Minor)
 }
 
 // decode decodes a value in YAML, with the number types that the API server uses.
@@ -60,7 +46,7 @@ func decode(t testing.TB, text string) any {
 
 func environment(t testing.TB, d *types.Decl, optionalOldSelf bool) *cel.Env {
 	t.Helper()
-	env, err := celenv.StoredRules(types.Version{Minor: types.Newest}).For(d, optionalOldSelf)
+	env, err := celenv.StoredRules(types.Version{Minor: newest.Minor}).For(d, optionalOldSelf)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func versionCases(t *testing.T) (schemaText string, cases []versionCase) {
 	return file.Schema, cases
 }
 
-func declareFor(t *testing.T, text string, minor int) *types.Decl {
+func declareFor(t testing.TB, text string, minor int) *types.Decl {
 	t.Helper()
 	var props apiextensionsv1.JSONSchemaProps
 	if err := yaml.UnmarshalStrict([]byte(text), &props); err != nil {

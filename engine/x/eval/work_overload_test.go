@@ -15,6 +15,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/cputime"
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 )
 
 // largeOf returns an expression of type t whose value is as large as an object can be, or "" if no
@@ -162,7 +163,8 @@ func TestWorkBeyondPrice(t *testing.T) {
 		if !took.accounted() {
 			t.Errorf("%s: %+v", src, took)
 		}
-		if took.work = 0; took.accounted() {
+		bounded := newest.Minor >= 38 && strings.Contains(src, "quantity") // by k8s.io/apimachinery 0.38
+		if took.work = 0; took.accounted() && !bounded {
 			t.Errorf("%s: its cost covers the work: %+v", src, took)
 		}
 	}

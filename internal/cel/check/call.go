@@ -112,7 +112,7 @@ func (s *state) overloads(e ast.Expr, list []overload, args []*celtypes.Type) (r
 		ref = ast.NewFunctionReference(append(ref.OverloadIDs[:len(ref.OverloadIDs):len(ref.OverloadIDs)], o.id)...)
 	}
 	if result == nil {
-		return nil
+		return s.mismatch(e, args)
 	}
 	return s.referred(e, result, ref)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 )
@@ -50,6 +51,9 @@ type state struct {
 	// the variables bound by the current attempt.
 	bound []*celtypes.Type
 	trail []binding
+	// explained has the positions of mismatches, or is nil if they are not collected.
+	explained  *ast.SourceInfo
+	mismatches []*common.Error
 }
 
 type local struct {
@@ -261,7 +265,7 @@ func (s *state) joined(before, t *celtypes.Type) *celtypes.Type {
 	case before == nil || t == nil:
 		return t
 	case s.assignable(before, t):
-		return general(termOf(before), termOf(t)).Type
+		return s.general(termOf(before), termOf(t)).Type
 	}
 	return celtypes.DynType
 }

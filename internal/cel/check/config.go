@@ -17,6 +17,8 @@ type Config struct {
 	Variables []*decls.VariableDecl
 	// SameNumbers disables the overloads that compare numbers of different types.
 	SameNumbers bool
+	// TypeParameters distinguishes the types of types by their parameters, as cel-go 0.33 does: type([]) is not int.
+	TypeParameters bool
 }
 
 // A Checker checks expressions of an environment. It is safe for concurrent use.
@@ -26,7 +28,8 @@ type Checker struct {
 	spaces    map[string]bool
 	variables map[string]*Variable
 	// dotted is set if a variable has a dot in its name.
-	dotted bool
+	dotted         bool
+	typeParameters bool
 	// states holds unused states for reuse.
 	states sync.Pool
 }
@@ -67,7 +70,7 @@ func NewVariable(decl *decls.VariableDecl) *Variable {
 
 // New returns a checker for an environment.
 func New(config Config) *Checker {
-	c := &Checker{functions: map[string]*function{}, spaces: map[string]bool{}, variables: map[string]*Variable{}}
+	c := &Checker{functions: map[string]*function{}, spaces: map[string]bool{}, variables: map[string]*Variable{}, typeParameters: config.TypeParameters}
 	for _, f := range config.Functions {
 		if f.IsDeclarationDisabled() {
 			continue

@@ -118,14 +118,14 @@ func sameTerm(a, b term) bool {
 }
 
 // general returns the more general of two unified types.
-func general(a, b term) term {
-	if lessSpecific(a, b) {
+func (c *Checker) general(a, b term) term {
+	if c.lessSpecific(a, b) {
 		return a
 	}
 	return b
 }
 
-func lessSpecific(a, b term) bool {
+func (c *Checker) lessSpecific(a, b term) bool {
 	if isDyn(a.Type) || a.Kind() == celtypes.TypeParamKind {
 		return true
 	}
@@ -138,12 +138,15 @@ func lessSpecific(a, b term) bool {
 			return false
 		}
 		for i := range a.Parameters() {
-			if !lessSpecific(a.param(i), b.param(i)) {
+			if !c.lessSpecific(a.param(i), b.param(i)) {
 				return false
 			}
 		}
 		return true
 	case celtypes.TypeKind:
+		if c.typeParameters && len(a.Parameters()) > 0 {
+			return len(b.Parameters()) > 0 && c.lessSpecific(a.param(0), b.param(0))
+		}
 		return true
 	}
 	return sameTerm(a, b)

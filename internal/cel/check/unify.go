@@ -116,11 +116,26 @@ func (s *state) assign(a, b term) bool {
 	}
 	switch a.Kind() {
 	case celtypes.TypeKind:
-		return true
+		return !s.typeParameters || s.assignType(a, b)
 	case celtypes.OpaqueKind, celtypes.ListKind, celtypes.MapKind:
 		return a.TypeName() == b.TypeName() && len(a.Parameters()) == len(b.Parameters()) && s.assignParameters(a, b)
 	}
 	return b.IsAssignableType(a.Type)
+}
+
+// assignType is assign for the types of types, which may differ if they have no variables.
+func (s *state) assignType(a, b term) bool {
+	switch {
+	case len(a.Parameters()) == 0 || len(b.Parameters()) == 0:
+		return len(b.Parameters()) == 0
+	case hasVariable(a.Type) || hasVariable(b.Type):
+		return s.assign(a.param(0), b.param(0))
+	}
+	return true
+}
+
+func hasVariable(t *celtypes.Type) bool {
+	return t.Kind() == celtypes.TypeParamKind || slices.ContainsFunc(t.Parameters(), hasVariable)
 }
 
 func (s *state) assignParameters(a, b term) bool {
@@ -154,7 +169,7 @@ func (s *state) bindTo(variable, t term) (ok, wasBound bool) {
 		if !s.assign(t, termOf(is)) {
 			return false, true
 		}
-		if to := general(t, termOf(is)); !s.occursIn(v, to) {
+		if to := s.general(t, termOf(is)); !s.occursIn(v, to) {
 			s.bind(v, to)
 		}
 		return true, true
