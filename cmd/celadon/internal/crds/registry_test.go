@@ -102,7 +102,7 @@ func TestRegistrySource(t *testing.T) {
 	}
 }
 
-// TestRegistryLogin checks that logins are used only if they are asked for, and only for their registry.
+// TestRegistryLogin checks that logins are used only with --logins, and only for their registry.
 func TestRegistryLogin(t *testing.T) {
 	server, other := newRegistry(t), newRegistry(t)
 	for _, r := range []*registry{server, other} {
