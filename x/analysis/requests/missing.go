@@ -182,9 +182,9 @@ func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, n
 			continue
 		}
 		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
-		e, err := engine.Compile(crd, engine.Config{})
+		e, _ := engine.Compile(crd, engine.Config{}) // errors of the CRD are reported elsewhere
 		if e == nil {
-			return nil, namespaced, nil // the CRD is reported elsewhere
+			return nil, namespaced, nil
 		}
 		s, err := search.New(crd, e, gvk.Version, search.Config{})
 		if err != nil {
