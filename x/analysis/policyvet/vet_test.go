@@ -151,7 +151,7 @@ func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ text, path, message string }{
 		{policyOf("CREATE example.com widgets", expressions("object.spec.size + ")), "spec.validations[0].expression", "compilation failed: ERROR: <input>:1:19: Syntax error"},
 		{policyOf("CREATE example.com widgets", expressions("nope == 1")), "spec.validations[0].expression", "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope'"},
-		{policyOf("CREATE example.com widgets", "validation: []"), "", "unknown field"},
+		{policyOf("CREATE example.com widgets", "validation: []"), "spec.validation", "unknown field"},
 		{policyOf("READ example.com widgets", expressions("true")), "spec.matchConstraints.resourceRules[0].operations", `got "READ"`},
 		{strings.Replace(policyOf("CREATE example.com widgets", expressions("true")), "resourceRules:", "objectSelector: {matchExpressions: [{key: a, operator: In}]}\n    resourceRules:", 1), "spec.matchConstraints.objectSelector", "invalid selector"},
 		{strings.Replace(bindingText, "[Deny]", "[Deny, Warn]", 1), "spec.validationActions", "Deny and Warn"},
