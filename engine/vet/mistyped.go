@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -17,8 +18,8 @@ import (
 type Mistyped struct {
 	// Path is the path of the value, in the form of engine.FormatPath.
 	Path string
-	// Want is the type of the field: array, boolean, integer, number, object, string, date-time, quantity, duration, or
-	// integer or string.
+	// Want is the type of the field: array, boolean, integer, number, object, string, base64, date-time, quantity, duration,
+	// or integer or string.
 	Want string
 }
 
@@ -73,7 +74,7 @@ func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step) {
 				w.value(fields[name], below, append(path, engine.Step{Name: name}))
 			}
 		}
-	case is == want, is == "integer" && want == "number", is == "boolean" && decodesItself, want == "date-time" && isTime(v):
+	case is == want, is == "integer" && want == "number", is == "boolean" && decodesItself, want == "date-time" && isTime(v), want == "base64" && isBase64(v):
 	default:
 		w.found = append(w.found, Mistyped{engine.FormatPath(path), want})
 	}
@@ -107,7 +108,7 @@ func jsonType(t reflect.Type) string {
 	case reflect.TypeFor[apiextensionsv1.JSON](), reflect.TypeFor[metav1.FieldsV1]():
 		return ""
 	case reflect.TypeFor[[]byte]():
-		return "string"
+		return "base64"
 	}
 	if parses(t) {
 		return ""
@@ -122,6 +123,12 @@ func isTime(v any) bool {
 	text, _ := v.(string)
 	_, err := time.Parse(time.RFC3339, text)
 	return err == nil
+}
+
+func isBase64(v any) bool {
+	text, ok := v.(string)
+	_, err := base64.StdEncoding.DecodeString(text)
+	return ok && err == nil
 }
 
 // TypeOf returns the OpenAPI type of a decoded value, or "null".

@@ -66,6 +66,8 @@ type Object struct {
 	Assumed []string `json:"assumed,omitempty"`
 	// Webhooks lists the admission webhooks whose rules match.
 	Webhooks []Webhook `json:"webhooks,omitempty"`
+	// Encrypted is set for a skipped object that SOPS has encrypted.
+	Encrypted bool `json:"encrypted,omitempty"`
 	// Problem is the reason why an object is skipped, unreadable, or undecided.
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.

@@ -88,7 +88,7 @@ func (o *Object) Wrong(strictKinds bool) bool {
 // WithoutCRD reports whether the object is skipped although only a CRD can define its kind. Such an
 // object is a finding on request.
 func (o *Object) WithoutCRD() bool {
-	return o.Verdict == Skipped && !builtinGroups[o.GroupKind().Group]
+	return o.Verdict == Skipped && !o.Encrypted && !builtinGroups[o.GroupKind().Group]
 }
 
 // builtinGroups are the groups of kinds without a CRD.
@@ -107,6 +107,9 @@ const maxSkippedKinds = 100
 func (s *Summary) skip(o *Object) {
 	s.Skipped++
 	kind := o.GroupKind().String()
+	if o.Encrypted {
+		kind += " encrypted with SOPS"
+	}
 	if s.SkippedKinds == nil {
 		s.SkippedKinds = map[string]int{}
 	}

@@ -64,7 +64,8 @@ func (m *mistake) say(name string) string {
 var forms = map[string]string{
 	"array": "a list: begin each item with -, or write it in [ ]", "object": "a map: keys with values, without -", "string": "a text",
 	"integer": "a whole number", "number": "a number", "boolean": "true or false", "date-time": "a time such as 2024-01-31T12:00:00Z",
-	"quantity": "a quantity such as 500m or 1Gi", "duration": "a duration such as 30s", "integer or string": "a number or a text",
+	"quantity": "a quantity such as 500m or 1Gi", "duration": "a duration such as 30s", "base64": "it in base64; a Secret's stringData takes plain text",
+	"integer or string": "a number or a text",
 }
 
 // typed returns how to write a value as another type. shown is set if the words may quote the value.
@@ -148,7 +149,7 @@ func (m *mistake) label() string {
 		if value := n.Items[i].Resolve(); key.Value == quoted || value.Kind == position.Scalar && value.Value == quoted {
 			m.move(fmt.Sprintf("metadata.%s[%s]", m.groups[1], key.Value))
 			near := rewritten(quoted, `^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
-			return cmp.Or(near, "only letters, digits, -, _, and . may stand here, and no space")
+			return cmp.Or(left(quoted), near, "only letters, digits, -, _, and . may stand here, and no space")
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -34,6 +35,21 @@ func (c *Compact) SameSpec(other *Compact) bool {
 	a, errA := json.Marshal(c.stored())
 	b, errB := json.Marshal(other.stored())
 	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// ForWrites returns the spec of c without the parts that no write depends on: printer columns, short names, categories,
+// and where the conversion webhook runs. It has the defaults of a server.
+func (c *Compact) ForWrites() *Compact {
+	spec := *c.stored()
+	spec.Names.ShortNames, spec.Names.Categories = nil, nil
+	if spec.Conversion.Webhook != nil {
+		spec.Conversion.Webhook.ClientConfig = nil
+	}
+	spec.Versions = slices.Clone(spec.Versions)
+	for i := range spec.Versions {
+		spec.Versions[i].AdditionalPrinterColumns = nil
+	}
+	return &Compact{Spec: spec}
 }
 
 // stored returns the spec with the defaults of a server. It does not modify c.

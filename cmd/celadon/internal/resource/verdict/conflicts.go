@@ -12,13 +12,13 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// withoutCopies removes CRDs that equal another CRD of the same name, as in a repository that has a CRD
+// withoutCopies removes CRDs that equal another CRD of the same name for writes, as in a repository that has a CRD
 // in its chart as well. Two CRDs of a name that differ are kept, because it is not clear which is meant.
 func withoutCopies(given []crdRead) (kept []crdRead) {
 	first := map[string]crdRead{}
 	for _, r := range given {
 		before, seen := first[r.CRD.Name]
-		if seen && r.CRD.SameSpec(before.CRD) {
+		if seen && r.CRD.ForWrites().SameSpec(before.CRD.ForWrites()) {
 			continue
 		}
 		if !seen {
@@ -78,9 +78,9 @@ func shortValue(v any, absent bool) string {
 	return preview.JSON(v, maxDifference)
 }
 
-// decoded returns the spec of a CRD as decoded JSON, or nil.
+// decoded returns what writes depend on in the spec of a CRD as decoded JSON, or nil.
 func decoded(r crdRead) any {
-	data, err := json.Marshal(r.CRD.Spec)
+	data, err := json.Marshal(r.CRD.ForWrites().Spec)
 	if err != nil {
 		return nil
 	}

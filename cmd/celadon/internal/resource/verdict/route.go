@@ -25,6 +25,10 @@ func (d *decision) route() outcome {
 		return outcome{verdict: finding.Unreadable, problem: err.Error()}
 	}
 	d.def, d.typed, d.report.Identity = def, typed, id
+	if encrypted(d.doc.Object) {
+		d.report.Encrypted = true
+		return outcome{verdict: finding.Skipped, problem: "encrypted with SOPS: check the output of sops --decrypt"}
+	}
 	if def != nil {
 		if def.engine.Info().Namespaced && id.Namespace == "" {
 			d.report.Namespace = metav1.NamespaceDefault
@@ -49,6 +53,14 @@ func (d *decision) route() outcome {
 		}
 	}
 	return outcome{verdict: finding.Skipped, problem: fmt.Sprintf("no CRD given for %s", id.GroupKind())}
+}
+
+// encrypted reports whether SOPS has encrypted an object. The tool that decrypts it also removes the field sops, which
+// servers reject.
+func encrypted(obj map[string]any) bool {
+	sops, _ := obj["sops"].(map[string]any)
+	mac, _ := sops["mac"].(string)
+	return strings.HasPrefix(mac, "ENC[")
 }
 
 // crdGroup is the group of CRDs.
