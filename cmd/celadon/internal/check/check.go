@@ -196,8 +196,6 @@ func (t *tally) whyUnclear() string {
 	switch {
 	case t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0:
 		return ""
-	case s.CRDs != nil && s.CRDs.Undecided > 0:
-		return "no object was checked because CRDs differ: skip the copies with --exclude GLOB, or name the right ones with --crd PATH"
 	case s.Unreadable > 0:
 		return "no object was checked: skip the unreadable files with --exclude GLOB, or name the CRDs with --crd PATH"
 	}

@@ -1,12 +1,19 @@
 package verdict
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/x/valuediff"
@@ -29,27 +36,75 @@ func withoutCopies(given []crdRead) (kept []crdRead) {
 	return kept
 }
 
-// reportConflicts makes CRDs that differ from an earlier CRD of their name undecided, and the objects of their kinds as well.
-func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use) {
-	c.conflicts = map[schema.GroupKind]string{}
+// A conflict is a kind that CRDs of the same name define differently.
+type conflict struct {
+	problem string
+	copies  []*CRDs // each with one of the CRDs
+}
+
+// maxCopies limits the CRDs of a name that decide its objects.
+const maxCopies = 8
+
+// reportConflicts records the kinds with CRDs that differ from an earlier CRD of their name.
+func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use, cfg engine.Config) {
+	c.conflicts = map[schema.GroupKind]*conflict{}
 	for _, r := range conflicts {
 		problem := r.differsFrom(given)
 		if use.Before || use.First {
 			c.Problems = append(c.Problems, fmt.Errorf("%s: %s", r.Location, problem))
 			continue
 		}
-		if r.vetted == nil {
-			r.vetted = &finding.CRD{File: r.file, Line: r.line, Name: r.CRD.Name, Accepted: true, Causes: []finding.Cause{}}
-			c.Verdicts = append(c.Verdicts, r.vetted)
-		}
-		if r.vetted.Accepted {
-			r.vetted.Accepted, r.vetted.Undecided, r.vetted.Problem = false, true, problem
-		}
 		kind := schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
-		if _, ok := c.conflicts[kind]; !ok {
-			c.conflicts[kind] = fmt.Sprintf("is undecided: the CRD %s in %s %s", r.CRD.Name, r.Location, problem)
+		of := c.conflicts[kind]
+		if of == nil {
+			of = &conflict{problem: fmt.Sprintf("is undecided: the CRD %s in %s %s", r.CRD.Name, r.Location, problem)}
+			first := slices.IndexFunc(given, func(g crdRead) bool { return g.CRD.Name == r.CRD.Name })
+			of.copies = []*CRDs{NewCRDs(cfg, given[first].Read)}
+			c.conflicts[kind] = of
+		}
+		of.copies = append(of.copies, NewCRDs(cfg, r.Read))
+	}
+}
+
+// conflictNotes returns remarks about CRDs that differ.
+func (c *CRDs) conflictNotes() (notes []error) {
+	byName := func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) }
+	for _, kind := range slices.SortedFunc(maps.Keys(c.conflicts), byName) {
+		of := c.conflicts[kind]
+		notes = append(notes, fmt.Errorf("%d CRDs of %s differ: an object is undecided unless its result is the same by each", len(of.copies), kind))
+	}
+	return notes
+}
+
+// decideByEach returns the report on an object of a kind with a conflict, or nil if it depends on the CRD.
+func (d *Decider) decideByEach(ctx context.Context, doc *input.Document, of *conflict) *finding.Object {
+	if len(of.copies) > maxCopies {
+		return nil
+	}
+	deciders, _ := d.copies.LoadOrStore(of, sync.OnceValue(func() (all []*Decider) {
+		for _, crds := range of.copies {
+			all = append(all, New(d.Config, crds))
+		}
+		return all
+	}))
+	var first *finding.Object
+	var text []byte
+	for _, decider := range deciders.(func() []*Decider)() {
+		report := decider.Decide(ctx, doc)
+		if report == nil {
+			return nil
+		}
+		compared := *report
+		compared.Cost = 0
+		data, err := json.Marshal(&compared)
+		if err != nil || first != nil && !bytes.Equal(data, text) {
+			return nil
+		}
+		if first == nil {
+			first, text = report, data
 		}
 	}
+	return first
 }
 
 // differsFrom returns the error about a CRD that has the name of an earlier one.

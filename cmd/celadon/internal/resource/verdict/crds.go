@@ -40,12 +40,11 @@ type CRDs struct {
 	// Kept holds the objects that Use.Keep selects.
 	Kept []map[string]any
 
-	others  []input.Identity // of policies and suites among the CRDs
-	catalog *catalog.Catalog
-	byEntry map[*catalog.Entry]*Definition
-	filter  *resource.Filter
-	// conflicts holds the error about each kind that CRDs of the same name define differently.
-	conflicts map[schema.GroupKind]string
+	others    []input.Identity // of policies and suites among the CRDs
+	catalog   *catalog.Catalog
+	byEntry   map[*catalog.Entry]*Definition
+	filter    *resource.Filter
+	conflicts map[schema.GroupKind]*conflict
 	// lost is set if a document that may be a CRD cannot be decoded.
 	lost bool
 }
@@ -101,7 +100,7 @@ func NewCRDs(cfg engine.Config, reads ...resource.Read) *CRDs {
 	for i, r := range reads {
 		given[i].Read = r
 	}
-	c.reportConflicts(c.add(given), given, Use{First: true})
+	c.reportConflicts(c.add(given), given, Use{First: true}, cfg)
 	return c
 }
 
@@ -145,7 +144,7 @@ func Read(
 		}
 		c.Problems = append(c.Problems, problem)
 	}
-	c.reportConflicts(c.add(given), given, use)
+	c.reportConflicts(c.add(given), given, use, cfg)
 	return c, err
 }
 

@@ -85,6 +85,7 @@ type Decider struct {
 	tables   sync.Map // of the rows of built-in kinds
 	assumed  sync.Map // the objects that admission plugins need but that were not given
 	calls    sync.Map // the numbers of calls of webhooks
+	copies   sync.Map // the deciders of each CRD, by conflict
 	// untracked is set if an old object does not tell which tool wrote it.
 	untracked atomic.Bool
 	immutable sync.Map // the files whose objects must be recreated
@@ -112,7 +113,7 @@ func (d *Decider) Problems() []error {
 
 // Notes returns remarks about the input that do not affect the verdicts.
 func (d *Decider) Notes() []error {
-	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.Filter.Notes(), d.callNotes(), d.applyNotes())
+	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.CRDs.conflictNotes(), d.Filter.Notes(), d.callNotes(), d.applyNotes())
 	var assumed []string
 	d.assumed.Range(func(object, _ any) bool {
 		assumed = append(assumed, object.(string))
@@ -151,6 +152,8 @@ type decision struct {
 	absence *policyrequest.Absence
 	// before is the old object, or nil.
 	before *oldObject
+	// conflict is set if CRDs of one name define the kind differently.
+	conflict *conflict
 	// typed is set if apiVersion and kind are strings.
 	typed bool
 }
@@ -187,6 +190,11 @@ func (d *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	out := way.classify()
 	if out.verdict == "" {
 		out = way.route()
+	}
+	if way.conflict != nil {
+		if report := d.decideByEach(ctx, doc, way.conflict); report != nil {
+			return report
+		}
 	}
 	if out.verdict == "" {
 		out = way.decide(ctx)

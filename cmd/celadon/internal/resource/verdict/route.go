@@ -35,8 +35,9 @@ func (d *decision) route() outcome {
 		}
 		return outcome{}
 	}
-	if problem := d.CRDs.conflicts[id.GroupKind()]; problem != "" && typed {
-		return outcome{verdict: finding.Undecided, problem: problem}
+	if of := d.CRDs.conflicts[id.GroupKind()]; of != nil && typed {
+		d.conflict = of
+		return outcome{verdict: finding.Undecided, problem: of.problem}
 	}
 	if d.Among && (id.Kind == resource.Kind && id.GroupKind().Group == crdGroup || resource.Generates(d.doc)) {
 		return outcome{verdict: finding.Ignored, problem: "a definition: the objects are checked against it"}
