@@ -175,7 +175,7 @@ func holdCases(t *testing.T, dir string) {
 		all.WriteString(out)
 	}
 	for _, text := range []string{
-		"Warning: ", "is valid (update", "undecided", "unreadable", "skipped: no CRD", "ignored: ", "not JSON", "a Helm template", "without a new object",
+		"Warning: ", "is valid (update", "undecided", "unreadable", "skipped: no CRD", "ignored: ", "not JSON", "a template: ", "without a new object",
 		"silently changed", "duplicate key", "RUNS", "KIND", "CRD rejected", "(hidden)", "strict decoding error", "source: eu-1", "\\x1b", "unknown field",
 	} {
 		if !strings.Contains(all.String(), text) {

@@ -22,7 +22,7 @@ type Filter struct {
 	// Kustomizations, if not nil, determines which files are patches.
 	Kustomizations *Kustomizations
 
-	templates sync.Map // map[string]bool: whether a file is a Helm template
+	templates sync.Map // map[string]bool: whether a file is a template
 	charts    sync.Map // map[string]bool: the folders of charts whose templates are ignored
 }
 
@@ -77,16 +77,16 @@ func (f *Filter) ChartNotes() (notes []error) {
 }
 
 // ErrTemplate is the error of a document for which Unrendered returns true.
-var ErrTemplate = errors.New("a Helm template: check the output of helm template, or skip it with --exclude")
+var ErrTemplate = errors.New("a template: check what Helm or another tool makes of it, or skip it with --exclude")
 
-// Unrendered reports whether a document cannot be read because its file is a Helm template.
+// Unrendered reports whether a document cannot be read because its file is a template.
 func (f *Filter) Unrendered(doc *input.Document) bool {
 	return doc.Err != nil && !doc.Live && doc.File != "-" && !errors.Is(doc.Err, input.ErrNoObject) &&
 		!strings.HasSuffix(doc.File, ".json") && f.isTemplate(doc.File)
 }
 
 // maxTemplate limits the bytes of a file that are searched for a template.
-const maxTemplate = 1 << 20
+const maxTemplate = 8 << 20
 
 func (f *Filter) isTemplate(file string) bool {
 	if is, ok := f.templates.Load(file); ok {
@@ -99,10 +99,11 @@ func (f *Filter) isTemplate(file string) bool {
 	return f.Hold(input.Text{File: file, Data: text})
 }
 
-// Hold records the content of a file, so that it is not read, and reports whether it is a Helm template.
+// Hold records the content of a file, so that it is not read, and reports whether it is a template of Helm or Jinja.
 func (f *Filter) Hold(text input.Text) bool {
 	head := text.Data[:min(len(text.Data), maxTemplate)]
-	is := bytes.Contains(head, []byte("{{")) && bytes.Contains(head, []byte("}}"))
+	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
+	is := has("{{") && has("}}") || has("{%") && has("%}")
 	f.templates.Store(text.File, is)
 	return is
 }
@@ -143,7 +144,7 @@ func NoObject(doc *input.Document) string {
 		return "not a Kubernetes object: apiVersion and kind are missing"
 	case group == Own:
 		return "not a Kubernetes object: it is Celadon's"
-	case group == "kustomize.config.k8s.io":
+	case group == "kustomize.config.k8s.io", id.APIVersion == "builtin": // a transformer or generator
 		return "not a Kubernetes object: it is kustomize's"
 	case id.Kind == Kind && catalog.IsPatchObject(doc.Object):
 		return "a patch of a CustomResourceDefinition"

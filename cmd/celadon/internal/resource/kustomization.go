@@ -32,18 +32,22 @@ type Kustomizations struct {
 	entries int                       // in all files
 	ignored map[string]bool           // the patches that were found
 	outside map[string]bool           // the resources that are not below the roots
+	invalid map[string]bool           // the folders of kustomizations with resources that are invalid
 }
 
 // NewKustomizations returns the kustomizations below roots, the paths that the user named.
 func NewKustomizations(roots ...string) *Kustomizations {
 	return &Kustomizations{
 		roots:   slices.DeleteFunc(slices.Clone(roots), func(path string) bool { return path == "-" }),
-		folders: map[string]*kustomization{}, ignored: map[string]bool{}, outside: map[string]bool{},
+		folders: map[string]*kustomization{}, ignored: map[string]bool{}, outside: map[string]bool{}, invalid: map[string]bool{},
 	}
 }
 
-// A kustomization holds the files that a kustomization.yaml lists.
-type kustomization struct{ patches, resources map[string]bool }
+// A kustomization holds the files that a kustomization.yaml lists. completes is set if it may add fields to them.
+type kustomization struct {
+	patches, resources map[string]bool
+	completes          bool
+}
 
 // IsPatch reports whether a file below a root is listed as a patch and not as a resource by the kustomization.yaml of its
 // folder or of a folder above it. Kustomize itself reads no patches from other folders.
@@ -74,6 +78,25 @@ func (k *Kustomizations) IsPatch(file string) bool {
 		k.ignored[file] = true
 	}
 	return patch
+}
+
+// Invalid records that an object of a file is invalid, which kustomize may complete if the file is one of its resources.
+func (k *Kustomizations) Invalid(file string) {
+	root := ""
+	if k != nil {
+		root = k.rootOf(file)
+	}
+	if root == "" {
+		return
+	}
+	file = filepath.Clean(file)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if dir := filepath.Dir(file); len(k.invalid) < maxEntries {
+		if of := k.folder(root, dir); of != nil && of.completes && of.resources[file] {
+			k.invalid[dir] = true
+		}
+	}
 }
 
 // rootOf returns the root that contains a file, or "".
@@ -159,6 +182,8 @@ func (k *Kustomizations) parse(file string, data []byte) *kustomization {
 			}
 		}
 	}
+	adds := []string{"namespace", "labels", "commonLabels", "patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "transformers", "components"}
+	of.completes = slices.ContainsFunc(adds, func(field string) bool { return object[field] != nil })
 	k.entries += len(of.patches) + len(of.resources)
 	return of
 }
@@ -208,7 +233,7 @@ func isRemote(path string) bool {
 	return strings.Contains(path, "://") || strings.Contains(host, ":") || strings.Contains(path, "?ref=") || host == "github.com"
 }
 
-// Notes returns a line about the ignored patches, and a line about the resources that are not below the roots.
+// Notes returns a line about the ignored patches, about invalid resources, and about resources that are not below the roots.
 func (k *Kustomizations) Notes() (notes []error) {
 	if k == nil {
 		return nil
@@ -218,6 +243,10 @@ func (k *Kustomizations) Notes() (notes []error) {
 	if n := len(k.ignored); n > 0 {
 		notes = append(notes, fmt.Errorf("%s of kustomize ignored: check the output of kustomize build to check the patched objects (%s)",
 			phrase.Count(n, "patch file"), firstOf(k.ignored)))
+	}
+	if n := len(k.invalid); n > 0 {
+		notes = append(notes, fmt.Errorf("invalid objects of %s may be complete after kustomize build: check its output with --kustomize FOLDER (%s)",
+			phrase.Count(n, "kustomization"), firstOf(k.invalid)))
 	}
 	if n := len(k.outside); n > 0 {
 		notes = append(notes, fmt.Errorf("%s of kustomize outside of the given folders not checked (%s)", phrase.Count(n, "resource"), firstOf(k.outside)))

@@ -203,6 +203,9 @@ func (d *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		way.report.Unevaluated = d.Admission.unevaluated(doc.Identity())
 	}
 	way.describe(ctx, &out)
+	if way.report.Verdict == finding.Invalid && !doc.Live && !doc.Rendered {
+		d.Filter.Kustomizations.Invalid(doc.File)
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
