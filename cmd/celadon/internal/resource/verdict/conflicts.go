@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/x/valuediff"
@@ -39,11 +40,12 @@ func withoutCopies(given []crdRead) (kept []crdRead) {
 // A conflict is a kind that CRDs of the same name define differently.
 type conflict struct {
 	problem string
-	copies  []*CRDs // each with one of the CRDs
+	copies  []resource.Read // the CRDs
+	engine  engine.Config
 }
 
 // maxCopies limits the CRDs of a name that decide its objects.
-const maxCopies = 8
+const maxCopies = 16
 
 // reportConflicts records the kinds with CRDs that differ from an earlier CRD of their name.
 func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use, cfg engine.Config) {
@@ -57,12 +59,15 @@ func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use, cfg engine.C
 		kind := schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
 		of := c.conflicts[kind]
 		if of == nil {
-			of = &conflict{problem: fmt.Sprintf("is undecided: the CRD %s in %s %s", r.CRD.Name, r.Location, problem)}
+			of = &conflict{problem: fmt.Sprintf("is undecided: the CRD %s in %s %s", r.CRD.Name, r.Location, problem), engine: cfg}
 			first := slices.IndexFunc(given, func(g crdRead) bool { return g.CRD.Name == r.CRD.Name })
-			of.copies = []*CRDs{NewCRDs(cfg, given[first].Read)}
+			of.copies = []resource.Read{given[first].Read}
 			c.conflicts[kind] = of
 		}
-		of.copies = append(of.copies, NewCRDs(cfg, r.Read))
+		isCopy := func(other resource.Read) bool { return r.CRD.ForWrites().SameSpec(other.CRD.ForWrites()) }
+		if len(of.copies) <= maxCopies && !slices.ContainsFunc(of.copies, isCopy) {
+			of.copies = append(of.copies, r.Read)
+		}
 	}
 }
 
@@ -82,8 +87,8 @@ func (d *Decider) decideByEach(ctx context.Context, doc *input.Document, of *con
 		return nil
 	}
 	deciders, _ := d.copies.LoadOrStore(of, sync.OnceValue(func() (all []*Decider) {
-		for _, crds := range of.copies {
-			all = append(all, New(d.Config, crds))
+		for _, read := range of.copies {
+			all = append(all, New(d.Config, NewCRDs(of.engine, read)))
 		}
 		return all
 	}))

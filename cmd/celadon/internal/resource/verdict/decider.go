@@ -123,7 +123,12 @@ func (d *Decider) Notes() []error {
 		slices.Sort(assumed)
 		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s", someOf(assumed)))
 	}
-	return notes
+	seen := map[string]bool{}
+	return slices.DeleteFunc(notes, func(note error) bool { // documents of a chart are read as CRDs, and as objects
+		again := seen[note.Error()]
+		seen[note.Error()] = true
+		return again
+	})
 }
 
 // someOf returns the first names of a list.
