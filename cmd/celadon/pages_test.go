@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -99,7 +101,11 @@ func runStep(t *testing.T, s *step) {
 	}
 	cmd := exec.Command("bash", "-c", s.command)
 	cmd.Dir = "../.."
-	out, err := cmd.CombinedOutput()
+	run := cmd.CombinedOutput
+	if strings.HasPrefix(s.command, "celadon playground ") {
+		run = func() ([]byte, error) { return firstAddress(cmd) }
+	}
+	out, err := run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("line %d: %v", s.line, err)
@@ -108,6 +114,21 @@ func runStep(t *testing.T, s *step) {
 	if diff := cmp.Diff(s.want, s.got); diff != "" && !*update {
 		t.Errorf("line %d: $ %s prints something else (-page +now; -update rewrites the page):\n%s", s.line, s.command, diff)
 	}
+}
+
+// firstAddress returns the address that a program prints before it serves, without its port and token. It ends the program.
+func firstAddress(cmd *exec.Cmd) ([]byte, error) {
+	cmd.Args[2] = "exec " + cmd.Args[2]
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	defer cmd.Wait()
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	return regexp.MustCompile(`:\d+/.*`).ReplaceAll(line, []byte(":PORT/TOKEN/")), errors.Join(err, cmd.Process.Kill())
 }
 
 func rewritePage(t *testing.T, path string, page []byte, steps []*step) {
