@@ -142,7 +142,6 @@ var notOperands = []string{"eval --at", "find --at", "convert test --ignore"}
 var outputs = map[string][]string{
 	"check --out":               {"check", "--crd", crontabCRD, "../../examples/crontab/objects"},
 	"check --baseline-out":      {"check", "--crd", crontabCRD, "../../examples/crontab/objects"},
-	"test --cover-out":          {"test", "--crd", crontabCRD, "../../examples/crontab/tests"},
 	"merge --out":               {"merge"},
 	"merge --baseline-out":      {"merge"},
 	"test init --out/":          {"test", "init", "--crd", crontabCRD},
