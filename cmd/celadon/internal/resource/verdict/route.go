@@ -34,7 +34,7 @@ func (d *decision) route() outcome {
 	if problem := d.CRDs.conflicts[id.GroupKind()]; problem != "" && typed {
 		return outcome{verdict: finding.Undecided, problem: problem}
 	}
-	if d.Among && (id.Kind == resource.Kind && id.GroupKind().Group == crdGroup || resource.Generates(d.doc)) {
+	if d.Among && id.Kind == resource.Kind && id.GroupKind().Group == crdGroup {
 		return outcome{verdict: finding.Ignored, problem: "a definition: the objects are checked against it"}
 	}
 	if typed {
