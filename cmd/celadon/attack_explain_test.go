@@ -104,9 +104,8 @@ func TestAttackExplanations(t *testing.T) {
 	for name, a := range explainAttacks() {
 		t.Run(name, func(t *testing.T) {
 			lines := a.lines(t)
-			requests, cases := "", "kind: RuleTest\napiVersion: celadon/v1\nname: hostile\ncrd: ../crds/t.yaml\ntests:\n"
+			cases := "kind: RuleTest\napiVersion: celadon/v1\nname: hostile\ncrd: ../crds/t.yaml\ntests:\n"
 			for i, line := range append(lines, badCronTab) {
-				requests += `{"object":` + line + "}\n"
 				if i < len(lines) {
 					cases += fmt.Sprintf("- {name: n%d, object: %s, expect: valid}\n", i, line)
 				}
@@ -117,17 +116,15 @@ func TestAttackExplanations(t *testing.T) {
 				"tests/b.testsuite.yaml": "kind: RuleTest\napiVersion: celadon/v1\nname: honest\ncrd: ../crds/crd.yaml\ntests:\n- {name: n, object: " + badCronTab + ", expect: valid}\n",
 			})
 			for what, line := range map[string]struct {
-				stdin string
-				args  []string
-				want  string
-				code  int
+				args []string
+				want string
+				code int
 			}{
-				"check":        {"", []string{"check", "--no-vet", "--crd", "crds", "m"}, explained, command.Findings},
-				"check -q":     {"", []string{"check", "-q", "--no-vet", "--crd", "crds", "m"}, `The T "hostile-0" is invalid`, command.Findings},
-				"check --pipe": {requests, []string{"check", "--pipe", "--crd", "crds"}, `{"expr":"self.replicas","value":"11"}`, command.OK},
-				"test":         {"", []string{"test", "--crd", "crds", "tests"}, explained, command.Findings},
+				"check":    {[]string{"check", "--no-vet", "--crd", "crds", "m"}, explained, command.Findings},
+				"check -q": {[]string{"check", "-q", "--no-vet", "--crd", "crds", "m"}, `The T "hostile-0" is invalid`, command.Findings},
+				"test":     {[]string{"test", "--crd", "crds", "tests"}, explained, command.Findings},
 			} {
-				out, code, peak := attackedThrough(t, dir, resting, line.stdin, line.args...)
+				out, code, peak := attackedThrough(t, dir, resting, "", line.args...)
 				if code != line.code || !strings.Contains(out, line.want) {
 					t.Errorf("%s: exit code %d, want %d and %q in:\n%.1500s\n…%s", what, code, line.code, line.want, out, out[max(0, len(out)-500):])
 				}

@@ -77,7 +77,7 @@ var checkFlagGroups = []command.FlagGroup{
 	{Title: "Baseline", Flags: []string{"baseline", "baseline-out"}},
 	{Title: "Cluster", Flags: []string{"cluster", "context", "kubeconfig", "namespace", "all-namespaces", "selector"}},
 	{Title: "Partial run", Flags: []string{"shard", "source", "sources", "run"}},
-	{Title: "Mode", Flags: []string{"watch", "pipe"}},
+	{Title: "Mode", Flags: []string{"watch"}},
 	{Title: "Configuration", Flags: []string{"config", "no-config"}},
 }
 

@@ -75,7 +75,7 @@ func convertTestCommand(s command.Streams) *cobra.Command {
 		Long:  convertTestHelp,
 		Example: `  celadon convert test --crd crd.yaml --exec ./converter
   celadon convert test --crd crd.yaml --convert https://localhost:9443/convert --convert-ca ca.crt --objects 10000
-  celadon convert test --crd crd.yaml --exec ./converter --ignore spec.deprecated --cases-out tests/`,
+  celadon convert test --crd crd.yaml --exec ./converter --ignore spec.deprecated`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {

@@ -111,21 +111,6 @@ func TestCheckConverts(t *testing.T) {
 	}
 }
 
-// TestPipeConverts checks that check --pipe calls the webhook for an update of an object that is stored
-// in the other version.
-func TestPipeConverts(t *testing.T) {
-	t.Parallel()
-	url, ca, asked := reviewServer(t, "good")
-	request := `{"object":{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"a"},"spec":{"host":"h","port":"1"}},` +
-		`"old":{"apiVersion":"stable.example.com/v1beta1","kind":"CronTab","metadata":{"name":"a"},"spec":{"hostPort":"h:1"}}}` + "\n"
-	var out, errs bytes.Buffer
-	a := &app{stdin: strings.NewReader(request), stdout: &out, stderr: &errs}
-	code := a.run(t.Context(), []string{"check", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--pipe"})
-	if code != 0 || asked.Load() == 0 || !strings.HasPrefix(out.String(), `{"verdict":"valid"`) {
-		t.Errorf("exit code %d, asked %d times: %s%s", code, asked.Load(), &out, &errs)
-	}
-}
-
 // TestConvertIsNeverAskedUnnamed checks that no webhook is called without the flag, even if the CRD or
 // a file in the tree names a webhook.
 func TestConvertIsNeverAskedUnnamed(t *testing.T) {

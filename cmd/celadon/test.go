@@ -40,8 +40,8 @@ const testExamples = `  # Run all suites in a folder.
   # Run some of the cases, with a CRD from another folder.
   celadon test --crd crd.yaml --run 'replicas' tests/
 
-  # Show untested rules on a page, and require 80 % coverage.
-  celadon test --cover-out cover.html --cover-min 80 tests/
+  # Show untested rules, and require 80 % coverage.
+  celadon test --cover-min 80 tests/
 
   # Write a first suite for a CRD; each of its cases passes.
   celadon test init --crd crd.yaml --out tests/

@@ -7,6 +7,7 @@
 package crdcopy
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -74,4 +75,22 @@ func Schema(s *apiextensionsv1.JSONSchemaProps, at []path.Step, change func(*api
 		return s, false
 	}
 	return &changed, true
+}
+
+// Children yields the schemas of items, additionalProperties, and properties, by name, with their steps.
+func Children(s *apiextensionsv1.JSONSchemaProps) iter.Seq2[path.Step, *apiextensionsv1.JSONSchemaProps] {
+	return func(yield func(path.Step, *apiextensionsv1.JSONSchemaProps) bool) {
+		if s.Items != nil && s.Items.Schema != nil && !yield(path.Step{Any: true}, s.Items.Schema) {
+			return
+		}
+		if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && !yield(path.Step{Any: true}, s.AdditionalProperties.Schema) {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			field := s.Properties[name]
+			if !yield(path.Step{Name: name}, &field) {
+				return
+			}
+		}
+	}
 }

@@ -15,48 +15,48 @@ const (
 
 // CompileWork returns the work of compiling the largest version of a CRD, in units of
 // x/analysis/work.
-func CompileWork(crd *apiextensionsv1.CustomResourceDefinition) (units int) {
+func CompileWork(crd *apiextensionsv1.CustomResourceDefinition) int { return largest(crd, schemaWork) }
+
+// Nodes returns the number of schema nodes of the largest version of a CRD.
+func Nodes(crd *apiextensionsv1.CustomResourceDefinition) int { return largest(crd, schemaNodes) }
+
+// Depth returns the depth of the deepest schema of a CRD.
+func Depth(crd *apiextensionsv1.CustomResourceDefinition) int { return largest(crd, schemaDepth) }
+
+// largest returns the largest size of a version's schema.
+func largest(crd *apiextensionsv1.CustomResourceDefinition, size func(*apiextensionsv1.JSONSchemaProps) int) (most int) {
 	for i := range crd.Spec.Versions {
-		if s := crd.Spec.Versions[i].Schema; s != nil {
-			units = max(units, schemaWork(s.OpenAPIV3Schema))
+		if s := crd.Spec.Versions[i].Schema; s != nil && s.OpenAPIV3Schema != nil {
+			most = max(most, size(s.OpenAPIV3Schema))
 		}
 	}
-	return units
+	return most
 }
 
 func schemaWork(s *apiextensionsv1.JSONSchemaProps) int {
-	if s == nil {
-		return 0
-	}
 	units := perNode + perValue*len(s.Enum) + textWork(s.Pattern)
 	for i := range s.XValidations {
 		units += textWork(s.XValidations[i].Rule)
 	}
-	for _, below := range children(s) {
+	for _, below := range Children(s) {
 		units += schemaWork(below)
 	}
 	return units
 }
 
-// Nodes returns the number of schema nodes of the largest version of a CRD.
-func Nodes(crd *apiextensionsv1.CustomResourceDefinition) (nodes int) {
-	for i := range crd.Spec.Versions {
-		if s := crd.Spec.Versions[i].Schema; s != nil {
-			nodes = max(nodes, schemaNodes(s.OpenAPIV3Schema))
-		}
+func schemaNodes(s *apiextensionsv1.JSONSchemaProps) int {
+	nodes := 1
+	for _, below := range Children(s) {
+		nodes += schemaNodes(below)
 	}
 	return nodes
 }
 
-func schemaNodes(s *apiextensionsv1.JSONSchemaProps) int {
-	if s == nil {
-		return 0
+func schemaDepth(s *apiextensionsv1.JSONSchemaProps) (depth int) {
+	for _, below := range Children(s) {
+		depth = max(depth, schemaDepth(below))
 	}
-	nodes := 1
-	for _, below := range children(s) {
-		nodes += schemaNodes(below)
-	}
-	return nodes
+	return depth + 1
 }
 
 // textWork returns the work of compiling a rule or a pattern.
@@ -73,38 +73,4 @@ func textWork(text string) int {
 		units += perRepeat * times
 	}
 	return units
-}
-
-// Depth returns the depth of the deepest schema of a CRD.
-func Depth(crd *apiextensionsv1.CustomResourceDefinition) (depth int) {
-	for i := range crd.Spec.Versions {
-		if s := crd.Spec.Versions[i].Schema; s != nil {
-			depth = max(depth, schemaDepth(s.OpenAPIV3Schema))
-		}
-	}
-	return depth
-}
-
-func schemaDepth(s *apiextensionsv1.JSONSchemaProps) (depth int) {
-	if s == nil {
-		return 0
-	}
-	for _, below := range children(s) {
-		depth = max(depth, schemaDepth(below))
-	}
-	return depth + 1
-}
-
-// children returns the schemas of properties, items, and additionalProperties.
-func children(s *apiextensionsv1.JSONSchemaProps) (all []*apiextensionsv1.JSONSchemaProps) {
-	for _, prop := range s.Properties {
-		all = append(all, &prop)
-	}
-	if s.Items != nil && s.Items.Schema != nil {
-		all = append(all, s.Items.Schema)
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		all = append(all, s.AdditionalProperties.Schema)
-	}
-	return all
 }

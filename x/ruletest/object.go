@@ -3,9 +3,10 @@ package ruletest
 import (
 	"fmt"
 	"maps"
-	"slices"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // generated lists the metadata fields that a server or client fills in.
@@ -18,11 +19,25 @@ const maxDifferences = 5
 
 // differences describes how a persisted object differs from the expected object. The metadata fields
 // in maybe are compared only if they are expected.
-func differences(want, got map[string]any, maybe ...string) []string {
-	d := differ{}
+func differences(want, got map[string]any, maybe ...string) (found []string) {
 	want, got = compared(want, got, maybe...)
-	d.compare("", want, got)
-	return d.found
+	for c := range valuediff.Values(want, got) {
+		if len(found) == maxDifferences {
+			break
+		}
+		if !c.Added && !c.Removed && sameNumber(c.Before, c.After) {
+			continue
+		}
+		was, is := preview.JSON(c.Before, maxShown), preview.JSON(c.After, maxShown)
+		switch {
+		case c.Added:
+			was = "nothing"
+		case c.Removed:
+			is = "nothing"
+		}
+		found = append(found, fmt.Sprintf("%s: %s, want %s", engine.FormatPath(c.Path), is, was))
+	}
+	return found
 }
 
 // compared returns the two objects without generated metadata, and got without the fields in maybe
@@ -59,84 +74,13 @@ func settle(obj, meta map[string]any) {
 	obj["metadata"] = meta
 }
 
-type differ struct{ found []string }
-
-func (d *differ) compare(path string, want, got any) {
-	if len(d.found) >= maxDifferences {
-		return
-	}
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			break
-		}
-		names := slices.Sorted(maps.Keys(w))
-		for _, name := range slices.Sorted(maps.Keys(g)) {
-			if _, ok := w[name]; !ok {
-				names = append(names, name)
-			}
-		}
-		for _, name := range names {
-			d.member(path, name, w, g)
-		}
-		return
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(w) != len(g) {
-			break
-		}
-		for i := range w {
-			d.compare(fmt.Sprintf("%s[%d]", path, i), w[i], g[i])
-		}
-		return
-	}
-	if !sameScalar(want, got) {
-		d.add(path, preview.JSON(want, maxShown), preview.JSON(got, maxShown))
-	}
-}
-
 const maxShown = 80 // characters of a value
 
-func (d *differ) member(path, name string, want, got map[string]any) {
-	w, wanted := want[name]
-	g, there := got[name]
-	if path += "." + name; len(path) == len(name)+1 {
-		path = name
-	}
-	switch {
-	case !wanted && len(d.found) < maxDifferences:
-		d.add(path, "nothing", preview.JSON(g, maxShown))
-	case !there && len(d.found) < maxDifferences:
-		d.add(path, preview.JSON(w, maxShown), "nothing")
-	default:
-		d.compare(path, w, g)
-	}
-}
-
-func (d *differ) add(path, want, got string) {
-	if path == "" {
-		path = "the object"
-	}
-	d.found = append(d.found, fmt.Sprintf("%s: %s, want %s", path, got, want))
-}
-
-// sameScalar reports whether two scalars are equal. Numbers are compared by value, as in JSON.
-func sameScalar(a, b any) bool {
+// sameNumber reports whether two values are equal numbers, as in JSON.
+func sameNumber(a, b any) bool {
 	x, isNumber := asFloat(a)
 	y, isToo := asFloat(b)
-	if isNumber && isToo {
-		return a == b || x == y
-	}
-	switch a.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
+	return isNumber && isToo && x == y
 }
 
 func asFloat(v any) (float64, bool) {

@@ -3,6 +3,7 @@ package ruletest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -139,12 +140,9 @@ func (c *Case) unrun(outcome Outcome, message string) *CaseReport {
 }
 
 func (r *CaseReport) remark(text string) {
-	for _, known := range r.Remarks {
-		if known == text {
-			return
-		}
+	if !slices.Contains(r.Remarks, text) {
+		r.Remarks = append(r.Remarks, text)
 	}
-	r.Remarks = append(r.Remarks, text)
 }
 
 func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {

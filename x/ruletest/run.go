@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -119,7 +120,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 			report.CRDFiles = append(report.CRDFiles, t.file)
 		}
 	}
-	alone := s.hasOnly()
+	alone := slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Only })
 	changed := map[string]bool{}
 	var explained trace.Run
 	for _, c := range s.Cases {
@@ -173,16 +174,6 @@ func (r *Runner) policies(s *Suite, report *SuiteReport) (*Policies, bool) {
 		report.Errors = append(report.Errors, Problem{s.PolicyPosition, err.Error()})
 	}
 	return policies, policies != nil
-}
-
-// hasOnly reports whether a case is marked only.
-func (s *Suite) hasOnly() bool {
-	for _, c := range s.Cases {
-		if c.Only {
-			return true
-		}
-	}
-	return false
 }
 
 // resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.

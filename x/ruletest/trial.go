@@ -2,6 +2,7 @@ package ruletest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -64,12 +65,9 @@ func (o *outcome) wrongAt(at Position, want, got string) {
 }
 
 func (o *outcome) remark(text string) {
-	for _, known := range o.remarks {
-		if known == text {
-			return
-		}
+	if !slices.Contains(o.remarks, text) {
+		o.remarks = append(o.remarks, text)
 	}
-	o.remarks = append(o.remarks, text)
 }
 
 // write validates req on a target. Without a verdict, it returns nil and sets the

@@ -115,15 +115,15 @@ func (c *PolicyCounts) add(item *Item) {
 	}
 }
 
-// HasOutcomes reports whether the rule or expression is true or false. Variables can have other types.
-func (i *Item) HasOutcomes() bool { return i.Part != PartVariable || i.isBool }
+// hasOutcomes reports whether the rule or expression is true or false. Variables can have other types.
+func (i *Item) hasOutcomes() bool { return i.Part != PartVariable || i.isBool }
 
 // policyGaps describes the missing outcomes of an expression.
 func (i *Item) policyGaps() (texts []string) {
 	switch {
 	case i.Ran == 0:
 		return []string{"never ran"}
-	case !i.HasOutcomes():
+	case !i.hasOutcomes():
 		return nil
 	}
 	if i.Rejected == 0 {

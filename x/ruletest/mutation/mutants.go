@@ -2,7 +2,6 @@ package mutation
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
 		for _, ref := range s.Engine.Rules(v.Name) {
 			b.rule(s, scope, ref)
 		}
-		if v.Schema != nil && !rulesOnly {
+		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil && !rulesOnly {
 			b.schema(s, v.Name, v.Schema.OpenAPIV3Schema)
 		}
 	}
@@ -130,34 +129,17 @@ func (b *mutantGenerator) schema(s *baseline, version string, root *schemaProps)
 }
 
 // specOf returns the rule in the CRD, or nil.
-func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) *apiextensionsv1.ValidationRule {
+func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) (found *apiextensionsv1.ValidationRule) {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
 		return nil
 	}
-	s := schemaOf(crd, ref.Version)
-	for _, step := range steps {
-		switch {
-		case s == nil:
-			return nil
-		case !step.Any:
-			sub, ok := s.Properties[step.Name]
-			if !ok {
-				return nil
-			}
-			s = &sub
-		case s.Items != nil:
-			s = s.Items.Schema
-		case s.AdditionalProperties != nil:
-			s = s.AdditionalProperties.Schema
-		default:
-			return nil
+	crdcopy.With(crd, ref.Version, steps, func(s *schemaProps) {
+		if ref.Index < len(s.XValidations) && s.XValidations[ref.Index].Rule == ref.Rule {
+			found = &s.XValidations[ref.Index]
 		}
-	}
-	if s == nil || ref.Index >= len(s.XValidations) || s.XValidations[ref.Index].Rule != ref.Rule {
-		return nil
-	}
-	return &s.XValidations[ref.Index]
+	})
+	return found
 }
 
 // aboutChange reports whether the mutant removes oldSelf, which changes when the rule runs.
@@ -230,21 +212,8 @@ func (c *change) edit(s *schemaProps, index int) {
 
 // eachNode visits the structural nodes of a schema, properties by name.
 func eachNode(s *schemaProps, steps []engine.Step, visit func([]engine.Step, *schemaProps)) {
-	if s == nil {
-		return
-	}
 	visit(steps, s)
-	below := func(sub *schemaProps, step engine.Step) {
-		eachNode(sub, append(slices.Clip(steps), step), visit)
-	}
-	if s.Items != nil {
-		below(s.Items.Schema, engine.Step{Any: true})
-	}
-	if s.AdditionalProperties != nil {
-		below(s.AdditionalProperties.Schema, engine.Step{Any: true})
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		sub := s.Properties[name]
-		below(&sub, engine.Step{Name: name})
+	for step, below := range crdcopy.Children(s) {
+		eachNode(below, append(slices.Clip(steps), step), visit)
 	}
 }

@@ -29,9 +29,6 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		return err
 	}
 	r := &runner{s}
-	if o.Pipe {
-		return r.pipe(ctx, o)
-	}
 	if o.Watch {
 		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths, o.Kustomize, o.Charts)
 		return rerun.Run(ctx, s, watched, func() error { return r.check(ctx, o, paths) })

@@ -48,7 +48,6 @@ type Options struct {
 	StrictKinds           bool
 	Quiet, Verbose, Watch bool
 	Summary               bool
-	Pipe                  bool
 	MaxFindings           int
 	Persisted, Diff       bool
 	FieldSelector, Now    string
@@ -61,7 +60,6 @@ type Options struct {
 	Baseline, BaselineOut string
 	Plugins               []string // of admission
 	policy                policyOptions
-	flags                 *pflag.FlagSet
 	shard                 finding.Shard
 	Cluster               cluster.Flags
 	validation            string          // Validate as a fieldValidation of the API server
@@ -71,7 +69,6 @@ type Options struct {
 
 // Flags adds the flags of celadon check to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	o.flags = f
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable; default: OBJECTS)")
 	f.StringArrayVar(&o.Olds, "old", nil, "read old objects from `PATH`: a file, a folder, or - (repeatable)")
@@ -103,7 +100,6 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Sources, "sources", 0, "with --source: there are `N` sources, so that celadon merge detects missing reports")
 	f.StringVar(&o.Run, "run", "", "with --shard or --source: `NAME` of the run, so that celadon merge rejects reports of other runs")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, worst rule first, with shares of the cost")
-	f.BoolVar(&o.Pipe, "pipe", false, "read requests from standard input, one line of JSON each, and answer each with a line (see docs/embedding.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
 	o.Cluster.Add(f, "check the objects of a cluster against its CRDs; with --crd, report the effect of an upgrade to these (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
@@ -112,7 +108,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 	config.FromTree.Set(f, "crd", "strict-kinds", "output", "quiet", "verbose", "summary")
 	config.Stricter.Set(f, "kube-version", "validate", "ignore-field")
-	config.Never.Set(f, "shard", "source", "sources", "run", "pipe")
+	config.Never.Set(f, "shard", "source", "sources", "run")
 }
 
 // ReportFlags adds the flags that control the report.
@@ -151,24 +147,22 @@ var Subresources = []string{"status", "scale", "ephemeralcontainers", "resize", 
 // Check returns an error if the flags are invalid.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case len(o.CRDs) == 0 && o.Pipe:
-		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
 	case o.Subresource != "" && !slices.Contains(Subresources, o.Subresource):
 		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(Subresources))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
-	case o.renders() && (o.Cluster.On || o.Pipe || o.Base != ""):
-		return errors.New("--kustomize and --helm: do not set --cluster, --pipe, or --base")
+	case o.renders() && (o.Cluster.On || o.Base != ""):
+		return errors.New("--kustomize and --helm: do not set --cluster or --base")
 	case len(o.Values) > 0 && len(o.Charts) == 0:
 		return errors.New("--values: use it with --helm CHART")
 	case o.Apply != "" && !slices.Contains(apply.Kinds, apply.Kind(o.Apply)):
 		return fmt.Errorf("--apply %q: want client, server, or replace", o.Apply)
-	case (o.Apply != "" || o.FieldManager != "" || o.ForceConflicts) && (o.Subresource != "" || o.Pipe || o.Cluster.On || len(o.CRDOlds) > 0):
-		return errors.New("--apply, --field-manager, --force-conflicts: do not set --subresource, --pipe, --cluster, or --crd-old")
+	case (o.Apply != "" || o.FieldManager != "" || o.ForceConflicts) && (o.Subresource != "" || o.Cluster.On || len(o.CRDOlds) > 0):
+		return errors.New("--apply, --field-manager, --force-conflicts: do not set --subresource, --cluster, or --crd-old")
 	case o.Cluster.On && len(paths) > 0:
 		return errors.New("--cluster: the objects are read from the cluster: do not name OBJECTS")
-	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):
-		return errors.New("--cluster: checks the objects as stored: do not set --old, --base, --crd-old, --subresource, --pipe, or --watch")
+	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Watch):
+		return errors.New("--cluster: checks the objects as stored: do not set --old, --base, --crd-old, --subresource, or --watch")
 	case o.upgrades() && (o.Output == "yaml" || o.Output == "wide" || o.Persisted || o.Diff):
 		return errors.New(o.upgrade() + ": compares two persisted objects: do not set -o yaml, -o wide, --persisted, or --diff")
 	case o.Persisted && o.Output != "json" && o.Output != "jsonl":
@@ -177,10 +171,6 @@ func (o *Options) Check(paths []string) error {
 		return errors.New("--diff: use -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
 		return errors.New("--crd-old: checks the objects as stored: do not set --old, --base, or --subresource")
-	case o.Pipe && o.flagWithoutMeaning(paths) != "":
-		return fmt.Errorf("--pipe: objects are read as requests and answered in JSON: do not set %s", o.flagWithoutMeaning(paths))
-	case o.Pipe && slices.Contains(o.CRDs, "-"):
-		return errors.New("--pipe: standard input holds the requests: use files or folders for --crd")
 	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths), "-") > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Base != "" && slices.Contains(paths, "-"):
@@ -234,7 +224,7 @@ func (o *Options) Check(paths []string) error {
 
 // among reports whether the CRDs are searched among the objects.
 func (o *Options) among() bool {
-	return len(o.CRDs) == 0 && !o.Cluster.On && !o.Pipe && len(o.CRDOlds) == 0
+	return len(o.CRDs) == 0 && !o.Cluster.On && len(o.CRDOlds) == 0
 }
 
 // crdPaths returns the paths at and below which CRDs are searched. Without --crd, these are the paths of the objects,

@@ -58,8 +58,6 @@ func (o *Options) checkPolicy() error {
 		return fmt.Errorf("--operation %s: a subresource can only be updated: do not set --subresource", p.operation)
 	case len(p.paths) > 0 && o.upgrades():
 		return fmt.Errorf("--policy: an upgrade check compares CRDs: do not set %s", o.upgrade())
-	case len(p.paths) > 0 && o.Pipe:
-		return errors.New("--pipe: its requests are not evaluated by policies: do not set --policy")
 	}
 	return nil
 }

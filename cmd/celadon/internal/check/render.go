@@ -12,7 +12,7 @@ import (
 func (o *Options) renders() bool { return len(o.Kustomize) > 0 || len(o.Charts) > 0 }
 
 // Given reports whether the flags name objects, so that no arguments are needed.
-func (o *Options) Given() bool { return o.Pipe || o.Cluster.On || o.renders() }
+func (o *Options) Given() bool { return o.Cluster.On || o.renders() }
 
 // render runs kustomize and helm.
 func (o *Options) render(ctx context.Context) error {

@@ -5,9 +5,6 @@ import (
 	"io"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -40,25 +37,15 @@ type CRD struct {
 	Pairs    []roundtrip.Pair     `json:"pairs"`
 	Findings []*roundtrip.Finding `json:"findings"`
 	More     bool                 `json:"more,omitempty"`
-
-	crd *apiextensionsv1.CustomResourceDefinition
 }
 
 func (r *Report) add(of *definition, made *roundtrip.Report) {
 	findings := append([]*roundtrip.Finding{}, made.Findings...)
-	c := &CRD{File: of.file, Line: of.line, Name: of.crd.Name, Pairs: made.Pairs, Findings: findings, More: made.More, crd: of.crd}
+	c := &CRD{File: of.file, Line: of.line, Name: of.crd.Name, Pairs: made.Pairs, Findings: findings, More: made.More}
 	r.CRDs = append(r.CRDs, c)
 	r.Summary.CRDs++
 	r.Summary.Trips += made.Objects()
 	r.Summary.Findings += len(c.Findings)
-}
-
-// write prints the report, and then writes the cases.
-func (r *Report) write(s command.Streams, o *TestOptions) error {
-	if err := r.print(untrusted.NewWriter(s.Stdout), o); err != nil || o.CasesOut == "" {
-		return err
-	}
-	return writeCases(s, o, r)
 }
 
 func (r *Report) print(out io.Writer, o *TestOptions) error {

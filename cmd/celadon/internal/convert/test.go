@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
@@ -32,7 +31,6 @@ type TestOptions struct {
 	Objects   int
 	Seed      uint64
 	Ignore    []string
-	CasesOut  string
 	Output    string
 	Config    config.Flags
 }
@@ -45,7 +43,6 @@ func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Objects, "objects", roundtrip.DefaultObjects, "number of generated objects, over all versions")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the generator")
 	f.StringArrayVar(&o.Ignore, "ignore", nil, "ignore changes at and below `PATH`, such as spec.hosts[*].name (repeatable)")
-	f.StringVar(&o.CasesOut, "cases-out", "", "write the findings as suites for celadon test into `DIR`")
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+phrase.Or(Outputs))
 	o.Config.Section = "convert-test"
 	o.Config.Add(f)
@@ -102,7 +99,7 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	}
 	bar.Done()
 	if len(r.CRDs) > 0 {
-		err = r.write(s, o)
+		err = r.print(untrusted.NewWriter(s.Stdout), o)
 	}
 	for _, problem := range problems {
 		s.Complain(problem)
@@ -132,13 +129,6 @@ const parallel = 64
 // used for CRDs with a webhook. If lone is set, it is also used for a CRD without a conversion
 // strategy, because a tool may add the strategy later.
 func (o *TestOptions) testCRD(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, converter engine.Converter, lone bool, bar *progress.Bar) (*roundtrip.Report, error) {
-	if o.CasesOut != "" {
-		for _, v := range crd.Spec.Versions {
-			if err := resource.CheckNames(crd.Name, v.Name); err != nil {
-				return nil, err
-			}
-		}
-	}
 	c := crd.Spec.Conversion
 	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
 	case webhook && converter == nil:

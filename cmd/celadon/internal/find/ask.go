@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -24,44 +24,38 @@ import (
 // answered is the result for a CRD. part is nil if err is set or if the run was interrupted
 // before the CRD's turn.
 type answered struct {
+	crd  *definition
 	part *CRDPart
 	err  error
 }
 
 // answerAll processes CRDs on all cores and calls take with their results in order. The questions
-// about a CRD also run in parallel, because there may be only one CRD.
-func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definition, step func(), take func(*definition, answered) error) error {
-	var workers sync.WaitGroup
-	defer workers.Wait()
+// about a CRD also run in parallel, because there may be only one CRD. If ctx is done, the results are those so far.
+func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definition, step func(), take func(answered) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if p != nil {
 		p.crds = len(crds)
 	}
-	answers := make([]chan answered, len(crds))
-	queue := make(chan int, len(crds))
-	for i := range crds {
-		answers[i] = make(chan answered, 1)
-		queue <- i
-	}
-	close(queue)
-	for range min(runtime.GOMAXPROCS(0), len(crds)) {
-		workers.Go(func() {
-			for i := range queue {
-				var a answered
-				if ctx.Err() == nil {
-					a.part, a.err = answerCRD(ctx, o, p, crds[i], step)
+	pipe := parallel.Pipe[*definition, answered]{
+		Workers: runtime.GOMAXPROCS(0),
+		Produce: func(send func(*definition) bool) {
+			for _, crd := range crds {
+				if !send(crd) {
+					return
 				}
-				answers[i] <- a
 			}
-		})
+		},
+		Work: func(crd *definition) answered {
+			a := answered{crd: crd}
+			if ctx.Err() == nil {
+				a.part, a.err = answerCRD(ctx, o, p, crd, step)
+			}
+			return a
+		},
+		Take: take,
 	}
-	for i, crd := range crds {
-		if err := take(crd, <-answers[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return pipe.Run(context.WithoutCancel(ctx))
 }
 
 // answerCRD searches all versions of a CRD. p is nil for questions about its rules.

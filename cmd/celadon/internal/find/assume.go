@@ -38,7 +38,7 @@ func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Opti
 			continue
 		}
 		untrusted.Fprintf(&b, "note: %s: add it with --policy; until then, this example is used:\n", one.String())
-		if err := indented(&b, "  ", one.Example, nil); err != nil {
+		if err := indented(&b, "  ", one.Example); err != nil {
 			return err
 		}
 	}

@@ -382,7 +382,7 @@ func (p *textPrinter) policy(b *strings.Builder, part expressionPart) error {
 				continue
 			}
 			fmt.Fprintf(b, "      %s\n", form.title)
-			if err := indented(b, "        ", form.obj, nil); err != nil {
+			if err := indented(b, "        ", form.obj); err != nil {
 				return err
 			}
 		}

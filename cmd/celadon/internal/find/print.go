@@ -9,14 +9,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/schemawords"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // A printer writes the report, CRD by CRD.
 type printer interface {
-	crd(*CRDPart, *definition) error
+	crd(*CRDPart) error
 	end(*Report) error
 }
 
@@ -27,7 +26,7 @@ func newPrinter(out *untrusted.Writer, terminal io.Writer, o *Options) printer {
 	case "json":
 		return &jsonPrinter{out}
 	case "yaml":
-		return &yamlPrinter{out: out, o: o}
+		return &yamlPrinter{out: out}
 	}
 	p := &textPrinter{out: out, o: o}
 	p.width, _ = command.Width(terminal)
@@ -38,7 +37,7 @@ func newPrinter(out *untrusted.Writer, terminal io.Writer, o *Options) printer {
 
 type jsonPrinter struct{ out io.Writer }
 
-func (p *jsonPrinter) crd(*CRDPart, *definition) error { return nil }
+func (p *jsonPrinter) crd(*CRDPart) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
@@ -50,12 +49,12 @@ type textPrinter struct {
 	layout print.Layout
 }
 
-func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
+func (p *textPrinter) crd(part *CRDPart) error {
 	var b strings.Builder
 	for _, v := range part.Versions {
 		fmt.Fprintf(&b, "%s %s\n", untrusted.Line(part.Name), untrusted.Line(v.Name))
 		if v.Accepted != nil {
-			if err := p.finding(&b, "  ", v.Accepted, describe(crd, v.Name, p.o)); err != nil {
+			if err := p.finding(&b, "  ", v.Accepted); err != nil {
 				return err
 			}
 		}
@@ -73,7 +72,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 				} else {
 					last = words
 				}
-				if err := p.finding(&b, "    ", a.finding, nil); err != nil {
+				if err := p.finding(&b, "    ", a.finding); err != nil {
 					return err
 				}
 			}
@@ -98,7 +97,7 @@ func (p *textPrinter) cut(line string) string {
 
 func ruleName(r *RulePart) string { return string(untrusted.Line(phrase.Rule(r.Path, r.Index))) }
 
-func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding, schema schemawords.Node) error {
+func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding) error {
 	fmt.Fprintf(b, "%s%s\n", indent, f.words)
 	if f.Object == nil {
 		return nil
@@ -115,30 +114,29 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding, sch
 	}
 	if f.Old != nil {
 		fmt.Fprintf(b, "%s  old object:\n", indent)
-		if err := indented(b, indent+"    ", f.Old, nil); err != nil {
+		if err := indented(b, indent+"    ", f.Old); err != nil {
 			return err
 		}
 		fmt.Fprintf(b, "%s  new object:\n", indent)
 		indent += "  "
 	}
-	return indented(b, indent+"  ", f.Object, schema)
+	return indented(b, indent+"  ", f.Object)
 }
 
-// The limits for objects in text output. Objects that exceed a cost limit are large. Samples have
-// no line limit.
+// The limits for objects in text output. Objects that exceed a cost limit are large.
 const (
 	maxLines   = 80
 	maxColumns = 300
 )
 
-func indented(b *strings.Builder, indent string, obj map[string]any, schema schemawords.Node) error {
-	data, err := document(obj, schema)
+func indented(b *strings.Builder, indent string, obj map[string]any) error {
+	data, err := untrusted.YAML(obj)
 	if err != nil {
 		return err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	more := len(lines) - maxLines
-	if schema == nil && more > 0 {
+	if more > 0 {
 		lines = append(lines[:maxLines], fmt.Sprintf("# … %s more: use -o yaml to see all", phrase.Count(more, "line")))
 	}
 	for _, line := range lines {

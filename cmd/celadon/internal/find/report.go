@@ -11,7 +11,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/text/schemawords"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/budget"
@@ -225,21 +224,20 @@ func (s *Summary) settled() bool {
 // yamlPrinter writes the objects in a form that celadon check accepts.
 type yamlPrinter struct {
 	out  io.Writer
-	o    *Options
 	more bool
 }
 
-func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
+func (p *yamlPrinter) crd(part *CRDPart) error {
 	for _, v := range part.Versions {
 		name := string(untrusted.Line(part.Name) + " " + untrusted.Line(v.Name))
 		if v.Accepted != nil {
-			if err := p.finding(name, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
+			if err := p.finding(name, v.Accepted); err != nil {
 				return err
 			}
 		}
 		for _, r := range v.Rules {
 			for _, a := range r.answers() {
-				if err := p.finding(name+", "+ruleName(r), a.finding, nil); err != nil {
+				if err := p.finding(name+", "+ruleName(r), a.finding); err != nil {
 					return err
 				}
 			}
@@ -247,7 +245,7 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 		for _, one := range v.expressions() {
 			for _, a := range one.answers() {
 				f := &Finding{words: strings.TrimSuffix(a.words, ":"), Object: a.Object, Old: a.Old}
-				if err := p.finding(name+", "+string(untrusted.Line(one.name())), f, nil); err != nil {
+				if err := p.finding(name+", "+string(untrusted.Line(one.name())), f); err != nil {
 					return err
 				}
 			}
@@ -256,7 +254,7 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 	return nil
 }
 
-func (p *yamlPrinter) finding(name string, f *Finding, schema schemawords.Node) error {
+func (p *yamlPrinter) finding(name string, f *Finding) error {
 	var b strings.Builder
 	if p.more {
 		b.WriteString("---\n")
@@ -277,7 +275,7 @@ func (p *yamlPrinter) finding(name string, f *Finding, schema schemawords.Node) 
 		}
 	}
 	if f.Object != nil {
-		data, err := document(f.Object, schema)
+		data, err := untrusted.YAML(f.Object)
 		if err != nil {
 			return err
 		}

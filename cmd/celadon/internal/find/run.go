@@ -25,9 +25,6 @@ type definition struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 	// builtins is set if the CRD describes built-in kinds, and holds them by version.
 	builtins map[string]*policyrequest.Builtin
-	// source is the decoded document, which has the descriptions for a full sample. It is
-	// read-only.
-	source map[string]any
 }
 
 // A search creates much garbage next to a small live heap. It may grow to a multiple of the live heap, up
@@ -82,11 +79,7 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 		if crd == nil || err != nil {
 			return nil, err
 		}
-		d := &definition{file: doc.File, crd: crd.ForEngine()}
-		if o.Full {
-			d.source = doc.Object
-		}
-		return d, nil
+		return &definition{file: doc.File, crd: crd.ForEngine()}, nil
 	})
 }
 
@@ -103,10 +96,10 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 	}
 	var known selectable
 	selected := false
-	err := answerAll(ctx, o, policies, crds, step, func(crd *definition, a answered) error {
+	err := answerAll(ctx, o, policies, crds, step, func(a answered) error {
 		switch {
 		case a.err != nil:
-			s.Complain(fmt.Errorf("%s: %s: %w", crd.file, crd.crd.Name, a.err))
+			s.Complain(fmt.Errorf("%s: %s: %w", a.crd.file, a.crd.crd.Name, a.err))
 			all.Summary.Unreadable++
 			return nil
 		case a.part == nil:
@@ -116,7 +109,7 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 		selected = selected || len(a.part.Versions) > 0
 		all.CRDs = append(all.CRDs, a.part)
 		all.Summary.add(a.part)
-		return p.crd(a.part, crd)
+		return p.crd(a.part)
 	})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 	"github.com/celadon-cel/celadon/engine/admission"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
@@ -69,39 +68,35 @@ func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error 
 	// A client that has closed its sending side still expects the response.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), timeout)
 	defer cancel()
-	conn := http.NewResponseController(w)
-	body := h.limits.bodies.Begin(conn.SetReadDeadline)
-	defer body.End()
-	req, turn, err := h.read(ctx, w, r, body)
+	req, turn, err := h.read(ctx, w, r)
 	if err != nil {
 		return failure(err)
 	}
-	body.End() // frees the memory budget of the body while the request is decided
 	d, err := h.inTime(ctx, req, turn)
 	if err != nil {
 		return failure(err)
 	}
-	answer := h.limits.answers.Begin(conn.SetWriteDeadline)
-	defer answer.End()
-	data, err := h.put(ctx, req, d, turn, answer)
+	data, release, err := h.encode(ctx, req, d, turn)
 	if err != nil {
 		return failure(err)
 	}
-	h.send(w, data, answer)
+	defer release()
+	send(w, data)
 	return nil
 }
 
 // read receives a request and waits for its turn. It does not keep the body.
-func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, body *httplimit.Transfer) (*admissionv1.AdmissionRequest, *turn, error) {
-	buffer, _ := h.buffers.Get().(*[]byte)
-	if buffer == nil {
-		buffer = &[]byte{}
+func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionRequest, *turn, error) {
+	size := int(r.ContentLength)
+	if size < 0 {
+		size = maxBody
 	}
-	data, err := h.receive(ctx, w, r, body, (*buffer)[:0])
-	if cap(data) > cap(*buffer) && cap(data) <= httplimit.Free {
-		*buffer = data[:0]
+	release, err := h.limits.bodies.take(ctx, size)
+	if err != nil {
+		return nil, nil, errNoRoom
 	}
-	defer h.buffers.Put(buffer)
+	defer release()
+	data, err := receive(ctx, w, r, size)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,22 +161,22 @@ func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.Admissio
 	}
 }
 
-// put records a decision, encodes the response, and reserves memory for it in answer. It ends the
-// turn.
-func (h *admissionHandler) put(ctx context.Context, req *admissionv1.AdmissionRequest, d *admission.Decision, turn *turn, answer *httplimit.Transfer) ([]byte, error) {
+// encode records a decision, encodes the response, and reserves memory for it until release. It ends the turn.
+func (h *admissionHandler) encode(
+	ctx context.Context, req *admissionv1.AdmissionRequest, d *admission.Decision, turn *turn,
+) (data []byte, release func(), err error) {
 	defer turn.end()
 	h.metrics.decided(h.path, d)
 	h.record(req, d)
 	review := d.Review()
 	review.APIVersion = turn.version
-	data, err := json.Marshal(review)
-	if err != nil {
-		return nil, err
+	if data, err = json.Marshal(review); err != nil {
+		return nil, nil, err
 	}
-	if answer.Hold(ctx, len(data)) != nil {
-		return nil, errTooMany
+	if release, err = h.limits.answers.take(ctx, len(data)); err != nil {
+		return nil, nil, errTooMany
 	}
-	return data, nil
+	return data, release, nil
 }
 
 func (h *admissionHandler) checkHTTP(w http.ResponseWriter, r *http.Request) error {

@@ -26,7 +26,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
@@ -275,10 +274,10 @@ func TestAttackServeFull(t *testing.T) {
 	for i := range (maxHeader - 500) / 5 {
 		fmt.Fprintf(&fields, "%x:\n", i+0x100)
 	}
-	head := reviewHead(httplimit.Free)
+	head := reviewHead(smallBody)
 	many := strings.TrimSuffix(head, "\r\n") + fields.String()
 	pad := strings.Repeat("x", maxHeader-500)
-	long := strings.TrimSuffix(head, "\r\n") + "X: " + pad + "\r\n\r\n" + strings.Repeat(" ", httplimit.Free-1)
+	long := strings.TrimSuffix(head, "\r\n") + "X: " + pad + "\r\n\r\n" + strings.Repeat(" ", smallBody-1)
 	var n atomic.Int64
 	v.under(a, v.over(func(_ context.Context, conn net.Conn) {
 		text := many

@@ -12,8 +12,6 @@ import (
 	webhookadmissionv1 "k8s.io/apiserver/pkg/admission/plugin/webhook/config/apis/webhookadmission/v1"
 	apiserverv1 "k8s.io/apiserver/pkg/apis/apiserver/v1"
 	"sigs.k8s.io/yaml"
-
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 )
 
 // Memory in the sum of docs/admission.md besides the server's own constants. The values were
@@ -56,7 +54,7 @@ func TestManifestMemory(t *testing.T) {
 	page := strings.Join(strings.Fields(read(t, "../../../../docs/admission.md")), " ")
 	for _, row := range []string{
 		fmt.Sprintf("| %d MiB | the server and a few CRDs |", restMemory>>20),
-		fmt.Sprintf("| %d MiB | %d connections (`--max-concurrent` times %d) of %d KiB: buffers, TLS, a header and %d KiB of a body |", connectionsEach*defaultConcurrency*connectionMemory>>20, connectionsEach*defaultConcurrency, connectionsEach, connectionMemory>>10, httplimit.Free>>10),
+		fmt.Sprintf("| %d MiB | %d connections (`--max-concurrent` times %d) of %d KiB: buffers, TLS, a header and %d KiB of a body |", connectionsEach*defaultConcurrency*connectionMemory>>20, connectionsEach*defaultConcurrency, connectionsEach, connectionMemory>>10, smallBody>>10),
 		fmt.Sprintf("| %d MiB | larger bodies in transit or waiting |", bodyRoom>>20),
 		fmt.Sprintf("| %d MiB | larger responses in transit |", answerRoom>>20),
 		fmt.Sprintf("| %.1f MiB | large reviews being decided: %d JSON values of %d KiB, and %d bytes for each of a body |", float64(largeMemory)/(1<<20), maxValues, valueMemory>>10, byteMemory),

@@ -9,14 +9,13 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
 	admissionv1 "k8s.io/api/admission/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 	"github.com/celadon-cel/celadon/engine/admission"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
@@ -28,12 +27,10 @@ const (
 	// headerSlack is the number of bytes that http.Server adds to its MaxHeaderBytes.
 	headerSlack   = 4 << 10
 	headerTimeout = 5 * time.Second
-	// readTimeout includes the header. The body of a review has a minimum rate instead.
+	// readTimeout includes the header. The body of a review has transferTimeout instead.
 	readTimeout = 10 * time.Second
 	// rejectTimeout is how long the server reads the rest of a request after it has responded.
 	rejectTimeout = time.Second
-	// bareTimeout is the write timeout of responses other than reviews, which have a minimum rate.
-	bareTimeout = 5 * time.Second
 	// writeTimeout covers the longest request and a slow reader.
 	writeTimeout = maxTimeout + 15*time.Second
 	// maxScrapes limits concurrent requests for metrics.
@@ -54,7 +51,6 @@ type server struct {
 	concurrency      int
 	limits           limits
 	clients          *clientCA // nil if every client is authorized
-	buffers          sync.Pool // of *[]byte, each at most httplimit.Free bytes
 	draining         atomic.Bool
 	log              *slog.Logger
 	metrics          *metrics
@@ -105,7 +101,7 @@ func rejectBody(next http.Handler) http.Handler {
 			reject(w, &httpError{http.StatusRequestEntityTooLarge, "a request body is not allowed", true})
 			return
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test does not support it
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(transferTimeout)) // a recorder in a test does not support it
 		next.ServeHTTP(w, r)
 	})
 }
@@ -179,8 +175,7 @@ func (r *recorder) fail(code int, text string) {
 // run serves until ctx is done, then drains: it continues to serve for drain, but reports that it is
 // not ready, so that clients send their requests elsewhere. Then it waits for open requests.
 func (s *server) run(ctx context.Context, inner net.Listener, cert *certificate, drain time.Duration) error {
-	connections := httplimit.Listen(inner, connectionsEach*s.concurrency, s.limits.evict)
-	listener := net.Listener(connections)
+	listener := netutil.LimitListener(inner, connectionsEach*s.concurrency)
 	if cert != nil {
 		listener = cert.listener(listener)
 	}
@@ -191,7 +186,6 @@ func (s *server) run(ctx context.Context, inner net.Listener, cert *certificate,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader - headerSlack,
-		ConnState:         connections.State,
 		ConnContext:       rememberClient,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}

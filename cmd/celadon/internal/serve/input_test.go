@@ -19,7 +19,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
@@ -265,7 +264,7 @@ func TestServeUnread(t *testing.T) {
 			conn, _ := network.dial(ctx, "", "")
 			_, _ = io.WriteString(conn, request+"\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			if err != nil || res.StatusCode != want || time.Since(start) > 2*httplimit.Window {
+			if err != nil || res.StatusCode != want || time.Since(start) > transferTimeout {
 				t.Errorf("%s: %v, %v after %s", request, res, err, time.Since(start))
 			}
 			conn.Close()

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
 	"golang.org/x/sync/semaphore"
-
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 )
 
 // Limits on the resources that all clients together can occupy. docs/admission.md adds them up, and
@@ -19,10 +18,14 @@ import (
 const (
 	// connectionsEach is the number of open connections per request that may be decided at once.
 	connectionsEach = 4
+	// smallBody is the number of bytes of a body or response that the limit on connections covers.
+	smallBody = 64 << 10
 	// bodyRoom limits the bytes of large bodies that are being received or waiting. answerRoom
-	// limits the bytes of large responses that are being sent. Small responses do not count.
+	// limits the bytes of large responses that are being sent.
 	bodyRoom   = 32 << 20
 	answerRoom = 32 << 20
+	// transferTimeout limits the time for receiving a body or sending a response.
+	transferTimeout = 5 * time.Second
 	// maxValues limits the JSON values in a body, because each may take much more memory than its
 	// bytes.
 	maxValues = 1 << 18
@@ -39,8 +42,31 @@ const (
 
 // limits holds the resources that requests need.
 type limits struct {
-	bodies, answers *httplimit.Budget
+	bodies, answers *room
 	small, large    *turns
+}
+
+// room is memory that large bodies or responses share. Waiting transfers are served in the order of their arrival.
+type room struct {
+	bytes *semaphore.Weighted
+	all   int64 // also the most that a transfer takes
+}
+
+func newRoom(bytes int64) *room { return &room{semaphore.NewWeighted(bytes), bytes} }
+
+// take reserves memory for n bytes. It returns a function that releases them, or an error if they are not free before
+// ctx is done.
+func (r *room) take(ctx context.Context, n int) (release func(), err error) {
+	if n <= smallBody {
+		return func() {}, nil
+	}
+	weight := min(int64(n), r.all)
+	if !r.bytes.TryAcquire(weight) { // Acquire fails at once if ctx is done
+		if err := r.bytes.Acquire(ctx, weight); err != nil {
+			return nil, err
+		}
+	}
+	return func() { r.bytes.Release(weight) }, nil
 }
 
 // turns limits how many requests are decided at once, and their total memory. Waiting requests are served in the order
@@ -73,34 +99,33 @@ func (t *turns) end(memory int64) {
 
 func newLimits(concurrency int) limits {
 	return limits{
-		bodies:  httplimit.NewBudget(bodyRoom),
-		answers: httplimit.NewBudget(answerRoom),
+		bodies:  newRoom(bodyRoom),
+		answers: newRoom(answerRoom),
 		small:   newTurns(concurrency, smallMemory),
 		large:   newTurns(concurrency, largeMemory),
 	}
 }
 
-// evict ends the slowest transfer of a body or, without a body, of a response. It reports whether
-// it ended a transfer.
-func (l *limits) evict() bool { return l.bodies.Evict() || l.answers.Evict() }
-
-// receive reads a body. It does not hold a turn, so a slow client delays only its own request.
-func (h *admissionHandler) receive(ctx context.Context, w http.ResponseWriter, r *http.Request, body *httplimit.Transfer, into []byte) ([]byte, error) {
-	limit := maxBody
-	if r.ContentLength >= 0 {
-		limit = int(min(r.ContentLength, maxBody))
+// receive reads a body of at most size bytes. It does not hold a turn, so a slow client delays only its own request.
+func receive(ctx context.Context, w http.ResponseWriter, r *http.Request, size int) ([]byte, error) {
+	until := time.Now().Add(transferTimeout)
+	if at, ok := ctx.Deadline(); ok && at.Before(until) {
+		until = at
 	}
-	data, err := body.Receive(ctx, into, http.MaxBytesReader(w, r.Body, maxBody), limit)
+	conn := http.NewResponseController(w)
+	_ = conn.SetReadDeadline(until) // a recorder in a test has no deadline
+	var body bytes.Buffer
+	body.Grow(size + bytes.MinRead)
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
-		return data, nil
+		_ = conn.SetReadDeadline(time.Time{})
+		return body.Bytes(), nil
 	case errors.As(err, &tooLarge):
 		return nil, errTooLarge
-	case errors.Is(err, httplimit.ErrSlow):
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, errSlow
-	case errors.Is(err, httplimit.ErrEvicted), errors.Is(err, httplimit.ErrNoRoom):
-		return nil, errNoRoom
 	}
 	return nil, &httpError{http.StatusBadRequest, "cannot read the body: " + err.Error(), true}
 }
@@ -108,8 +133,8 @@ func (h *admissionHandler) receive(ctx context.Context, w http.ResponseWriter, r
 var (
 	errTooLarge = &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d bytes", maxBody), true}
 	errTooMuch  = &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d JSON values", maxValues), false}
-	errSlow     = &httpError{http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive in time: want %d bytes each %s", httplimit.LeastBytes, httplimit.Window), true}
-	errNoRoom   = &httpError{http.StatusServiceUnavailable, "too many large or slow bodies at once", true}
+	errSlow     = &httpError{http.StatusRequestTimeout, "the body did not arrive in time", true}
+	errNoRoom   = &httpError{http.StatusServiceUnavailable, "too many large bodies at once", true}
 	errTooMany  = &httpError{http.StatusServiceUnavailable, "too many requests at once", false}
 )
 
@@ -129,7 +154,7 @@ func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error)
 		return nil, errTooMuch
 	}
 	t := &turn{server: h.server, of: h.limits.small, weight: int64(values)*valueMemory + int64(len(body))*byteMemory}
-	if len(body) > httplimit.Free {
+	if len(body) > smallBody {
 		t.of = h.limits.large
 	}
 	if ctx.Err() != nil {
@@ -149,10 +174,11 @@ func (t *turn) end() {
 
 // send sends a response. A slow reader occupies room for responses, but no turn. An error is
 // dropped, because the client has gone.
-func (h *admissionHandler) send(w http.ResponseWriter, data []byte, answer *httplimit.Transfer) {
+func send(w http.ResponseWriter, data []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(transferTimeout)) // a recorder in a test has no deadline
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
-	_ = answer.Send(context.Background(), w, data)
+	_, _ = w.Write(data)
 }
 
 // reject sends an error. If the body was not read, the connection is closed, after a delay in which

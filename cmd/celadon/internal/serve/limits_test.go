@@ -16,7 +16,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
@@ -158,7 +157,7 @@ func TestServeSlowSenders(t *testing.T) {
 			t.Errorf("an honest one meanwhile: %d %s", w.Code, w.Body)
 		}
 		for range 3 {
-			if code := <-codes; code != 408 || time.Since(start) != httplimit.Window {
+			if code := <-codes; code != 408 || time.Since(start) != transferTimeout {
 				t.Errorf("%d after %s", code, time.Since(start))
 			}
 		}
@@ -195,7 +194,7 @@ func TestServeSlowReaders(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		if took := time.Since(start); took > httplimit.Window+rejectTimeout {
+		if took := time.Since(start); took > transferTimeout+rejectTimeout {
 			t.Errorf("hung up after %s", took)
 		}
 		terminate()

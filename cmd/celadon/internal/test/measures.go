@@ -7,12 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -20,12 +16,9 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/test/output"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -39,25 +32,19 @@ import (
 type Measures struct {
 	Cover, Mutate       bool
 	CoverMin, MutateMin float64
-	CoverOut            string
 }
 
 func (m *Measures) flags(f *pflag.FlagSet) {
 	f.BoolVar(&m.Cover, "cover", false, "report rules and conditions that the cases do not test")
 	f.Float64Var(&m.CoverMin, "cover-min", 0, "fail if fewer than `N` percent of the rules ran and rejected an object")
-	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to `FILE`, whose name ends in .json or .lcov")
 	f.BoolVar(&m.Mutate, "mutate", false, "change rules and bounds one at a time, and report changes that no case detects")
 	f.Float64Var(&m.MutateMin, "mutate-min", 0, "fail if the cases detect fewer than `N` percent of the changes")
 }
 
-var coverForms = []string{".json", ".lcov"}
-
 func (m *Measures) check(f *pflag.FlagSet, o *Options) error {
-	m.Cover = m.Cover || f.Changed("cover-min") || m.CoverOut != ""
+	m.Cover = m.Cover || f.Changed("cover-min")
 	m.Mutate = m.Mutate || f.Changed("mutate-min")
 	switch {
-	case m.CoverOut != "" && !slices.Contains(coverForms, filepath.Ext(m.CoverOut)):
-		return fmt.Errorf("--cover-out %q: want a file that ends in %s", m.CoverOut, strings.Join(coverForms, " or "))
 	case !(m.CoverMin >= 0 && m.CoverMin <= 100):
 		return fmt.Errorf("--cover-min %v: want 0 to 100 percent", m.CoverMin)
 	case !(m.MutateMin >= 0 && m.MutateMin <= 100):
@@ -76,7 +63,6 @@ type measures struct {
 
 	mu     sync.Mutex
 	err    error
-	files  map[string]bool
 	suites map[*engine.Engine]*mutation.Suite
 	// policies holds the cases with policies by set.
 	policies map[*policy.Set]*mutation.PolicySuite
@@ -86,7 +72,7 @@ func newMeasures(o *Measures) *measures {
 	if !o.Cover && !o.Mutate {
 		return nil
 	}
-	return &measures{o: o, rec: coverage.New(), files: map[string]bool{}, suites: map[*engine.Engine]*mutation.Suite{}, policies: map[*policy.Set]*mutation.PolicySuite{}}
+	return &measures{o: o, rec: coverage.New(), suites: map[*engine.Engine]*mutation.Suite{}, policies: map[*policy.Set]*mutation.PolicySuite{}}
 }
 
 // attach adds the hooks that collect data to cfg.
@@ -153,21 +139,8 @@ func caseName(s *ruletest.Suite, c *ruletest.Case) string {
 	return fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)
 }
 
-// use records the files of crds.
-func (m *measures) use(crds []*ruletest.CRD) {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, crd := range crds {
-		m.files[crd.File] = true
-	}
-}
-
-// finish measures coverage and mutation, and writes the file that --cover-out names. policyFiles are the
-// files with policies.
-func (m *measures) finish(ctx context.Context, s command.Streams, r *Report, policyFiles []string) (err error) {
+// finish measures coverage and mutation.
+func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
 	if m == nil || r.Interrupted || r.Summary.Ran() == 0 {
 		return nil
 	}
@@ -176,9 +149,6 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report, pol
 	}
 	if m.o.Cover {
 		r.Coverage = m.rec.Report()
-		if err := m.writeCoverage(r.Coverage, output.ReadSources(append(slices.Sorted(maps.Keys(m.files)), policyFiles...))); err != nil {
-			return err
-		}
 	}
 	if !m.o.Mutate {
 		return nil
@@ -240,24 +210,6 @@ func (m *measures) ordered() (all []mutation.Suite) {
 		)
 	})
 	return all
-}
-
-func (m *measures) writeCoverage(r *coverage.Report, sources *output.Sources) error {
-	switch filepath.Ext(m.o.CoverOut) {
-	case ".json":
-		return write(m.o.CoverOut, func(w io.Writer) error { return print.Encoder(w).Encode(r) })
-	case ".lcov":
-		return write(m.o.CoverOut, func(w io.Writer) error { return output.Lcov(w, r, sources) })
-	}
-	return nil
-}
-
-func write(file string, to func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := to(&b); err != nil {
-		return err
-	}
-	return outfile.Write(file, b.Bytes())
 }
 
 // gate returns an error if coverage or the mutation score is below its minimum.

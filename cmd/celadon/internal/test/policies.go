@@ -25,7 +25,6 @@ const (
 type policyList struct {
 	once     sync.Once
 	policies *ruletest.Policies
-	files    []string // with policies
 	unbound  []policies.Problem
 	errs     []error
 }
@@ -62,17 +61,6 @@ func (d *definitions) unboundPolicies() []error {
 	return sorted
 }
 
-// filesOfPolicies returns the sorted files with policies that the suites name.
-func (d *definitions) filesOfPolicies() (files []string) {
-	d.policyFiles.mu.Lock()
-	defer d.policyFiles.mu.Unlock()
-	for _, list := range d.policyFiles.known {
-		files = append(files, list.files...)
-	}
-	slices.Sort(files)
-	return slices.Compact(files)
-}
-
 // read reads the policies at paths, of the files for which mayRead returns true.
 func (l *policyList) read(paths []string, mayRead func(string) bool) {
 	docs, err := policyDocuments(paths, mayRead)
@@ -95,11 +83,6 @@ func (l *policyList) read(paths []string, mayRead func(string) bool) {
 	if len(read.Unbound) == len(read.Set.Policies()) && len(l.errs) == 0 {
 		l.errs = []error{fmt.Errorf("policies: %w", read.Unbound[0])}
 		return
-	}
-	for _, doc := range docs {
-		if doc.Err == nil && doc.Identity().Kind == policies.Kind {
-			l.files = append(l.files, doc.File)
-		}
 	}
 	l.unbound = read.Unbound
 	l.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}

@@ -72,12 +72,12 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	if err := r.write(report); err != nil {
 		return err
 	}
-	unwritten := r.measures.finish(ctx, s, report, r.crds.filesOfPolicies())
+	unmeasured := r.measures.finish(ctx, s, report)
 	if err := p.end(report); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
-	if unwritten != nil {
-		return unwritten
+	if unmeasured != nil {
+		return unmeasured
 	}
 	return r.verdict(report, paths)
 }
@@ -123,7 +123,6 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 		},
 		Work: func(f *readResult) done {
 			crds, err := r.crds.find(f.suite)
-			r.measures.use(crds)
 			d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}
 			if r.o.Update {
 				d.update(ctx, runner, crds, err)

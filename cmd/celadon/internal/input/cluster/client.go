@@ -37,7 +37,7 @@ type Client struct {
 	implied   bool   // namespace is the fallback
 	selector  string
 
-	silence, slowness, pause time.Duration // timeouts; constant except in tests
+	silence, slowness time.Duration // timeouts; constant except in tests
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 
 // Open returns a client for the API server of the kubeconfig. It does not connect yet.
 func (f *Flags) Open() (*Client, error) {
-	return f.open(Client{silence: silence, slowness: slowness, pause: time.Second})
+	return f.open(Client{silence: silence, slowness: slowness})
 }
 
 // Connect returns a client that reports problems to tell, or nil without --cluster. If *kubeVersion is

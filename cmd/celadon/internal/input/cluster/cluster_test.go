@@ -38,7 +38,6 @@ func opened(t *testing.T, s *clustertest.Server, f Flags) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.pause = time.Millisecond
 	return c
 }
 

@@ -66,7 +66,7 @@ var hostile = []struct {
 		}
 		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"%d"}}`, thing(from), from+1)
 	}},
-	{"always gone", "empty pages", func(w http.ResponseWriter, r *http.Request) {
+	{"always gone", "too old", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("continue") == "" {
 			fmt.Fprint(w, `{"items":[],"metadata":{"continue":"a"}}`)
 			return
@@ -181,7 +181,7 @@ func TestSlow(t *testing.T) {
 			s := clustertest.Start(t)
 			s.Before = func(w http.ResponseWriter, r *http.Request) bool { test.answer(w, r); return true }
 			t.Setenv("KUBECONFIG", s.Kubeconfig(t))
-			c, err := (&Flags{All: true}).open(Client{silence: test.silence, slowness: test.slowness, pause: time.Millisecond})
+			c, err := (&Flags{All: true}).open(Client{silence: test.silence, slowness: test.slowness})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestEndless(t *testing.T) {
 			return true
 		}
 		c := opened(t, s, Flags{All: true})
-		l := listing{client: c, path: []string{"apis"}, bounds: bounds{objects: 2000, bytes: 1 << 20}, each: func(string, []byte) error { return nil }}
+		l := listing{client: c, path: []string{"apis"}, bounds: bounds{objects: 2000, bytes: 1 << 20}, each: func([]byte) error { return nil }}
 		if err := l.list(t.Context(), func() {}); !errors.Is(err, errEndless) {
 			t.Errorf("%s: %v", name, err)
 		}

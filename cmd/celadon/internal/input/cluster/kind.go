@@ -100,7 +100,7 @@ func (c *Client) Objects(ctx context.Context, kinds []Kind) Source {
 			c.Warn(fmt.Errorf("--cluster: only the namespace %s is read: use -A for all namespaces, or -n NAMESPACE", c.namespace))
 		}
 		for _, k := range kinds {
-			l := listing{client: c, path: k.path(c.namespace), bounds: objectBounds, each: func(_ string, raw []byte) error {
+			l := listing{client: c, path: k.path(c.namespace), bounds: objectBounds, each: func(raw []byte) error {
 				return given(yield(input.Live(k.Resource, k.group+"/"+k.version, k.Kind, raw)))
 			}}
 			err := l.list(ctx, wait)
@@ -145,7 +145,16 @@ func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all S
 func (c *Client) crds(ctx context.Context, wait func(), each func(name string, raw []byte) error) error {
 	all := *c
 	all.selector = "" // the selector applies to objects
-	l := listing{client: &all, path: []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, bounds: crdBounds, each: each}
+	l := listing{
+		client: &all, path: []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, bounds: crdBounds,
+		each: func(raw []byte) error {
+			var crd heading
+			if json.Unmarshal(raw, &crd) != nil {
+				return each("", raw)
+			}
+			return each(crd.Metadata.Name, raw)
+		},
+	}
 	err := l.list(ctx, wait)
 	if err == nil || ctx.Err() != nil || errors.Is(err, errEnough) {
 		return err

@@ -2,14 +2,11 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
 const (
@@ -22,9 +19,8 @@ const (
 	// stops a server that sends endless pages with a few objects each.
 	freeRequests      = burst
 	objectsPerRequest = pageSize / 10
-	// maxFailures limits how often a list may break off or expire without a new object in between,
-	// and how many consecutive pages may be empty.
-	maxFailures = 5
+	// maxEmpty limits how many consecutive pages may be empty.
+	maxEmpty = 5
 )
 
 // bounds limit the size of a whole list. They exceed the capacity of any etcd, so that only a list
@@ -39,29 +35,22 @@ var (
 	crdBounds    = bounds{objects: 20_000, bytes: 512 << 20} // these are held in memory
 )
 
-// A listing reads a list page by page. If the list breaks off, it continues after the last object,
-// because lists are ordered by key, as in etcd.
+// A listing reads a list page by page.
 type listing struct {
 	client *Client
 	path   []string
 	bounds bounds
-	each   func(key string, raw []byte) error
+	each   func(raw []byte) error
 
-	requests  int
-	token     string
-	last      string // key of the last object that was passed to each
-	unordered bool   // the keys are not ascending, so the list cannot be continued
-	skipSeen  bool   // objects up to last were passed to each before
-	given     int
-	bytes     int64
-	seen      int // including repeated objects
-
-	failures, empty int
-	mark            int // the value of given at the last failure
-	warned          bool
+	requests int
+	token    string
+	given    int
+	bytes    int64
+	empty    int
+	warned   bool
 }
 
-// list calls each with the key and JSON of every object of the list, once per object.
+// list calls each with the JSON of every object of the list.
 func (l *listing) list(ctx context.Context, wait func()) error {
 	for {
 		wait()
@@ -80,12 +69,12 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 		"limit": strconv.Itoa(pageSize), "continue": l.token, "labelSelector": l.client.selector,
 	})
 	if err != nil {
-		return true, l.again(ctx, err)
+		return true, l.expired(err)
 	}
 	defer body.Close()
 	p, err := readPage(body, pageSize, maxPageBytes, l.take)
 	if err != nil {
-		return true, l.again(ctx, err)
+		return false, err
 	}
 	if l.empty++; p.items > 0 {
 		l.empty = 0
@@ -95,95 +84,35 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 		return false, nil
 	case p.Continue == l.token:
 		return false, errors.New("the server returns the same page repeatedly")
-	case l.empty >= maxFailures:
+	case l.empty >= maxEmpty:
 		return false, errors.New("the server returns empty pages without end")
 	}
 	l.token = p.Continue
 	return true, nil
 }
 
-// take passes an object to each, unless that was done before.
+// take counts an object and passes it to each.
 func (l *listing) take(raw []byte) error {
-	key := keyOf(raw)
-	if l.seen++; l.seen > (maxFailures+1)*l.bounds.objects {
-		return errEndless
-	}
-	if l.skipSeen && key <= l.last {
-		return nil
-	}
-	l.skipSeen = false
-	l.unordered = l.unordered || l.given > 0 && key <= l.last
-	l.last = key
 	l.given++
 	if l.bytes += int64(len(raw)); l.given > l.bounds.objects || l.bytes > l.bounds.bytes {
 		return errEndless
 	}
-	return l.each(key, raw)
+	return l.each(raw)
 }
 
 var errEndless = errors.New("the list does not end: more objects than any cluster has")
 
-// again prepares to continue after the last object if err is an expired list or a broken connection.
-// If the list expired, it continues with the token that the server sent, or from the beginning. It
-// returns an error if the list cannot be continued.
-func (l *listing) again(ctx context.Context, err error) error {
-	expired := l.token != "" && (apierrors.IsResourceExpired(err) || apierrors.IsGone(err))
-	broken := errors.Is(err, errBroken) && !errors.Is(err, errSlow) || utilnet.IsProbableEOF(err) || utilnet.IsConnectionRefused(err) ||
-		utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
-	if l.failures++; l.given > l.mark {
-		l.failures, l.mark = 1, l.given
-	}
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case !expired && !broken, l.failures >= maxFailures:
-		return err
-	case l.given > 0 && l.unordered:
-		return fmt.Errorf("not read completely, because its objects are not sorted: %w", err)
-	}
-	if (expired || l.token == "") && l.given > 0 && !l.warned { // the rest has a newer state of the cluster
-		l.warned = true
-		l.client.Warn(fmt.Errorf("%s: the list %s after %d objects: the rest is newer (%w)", l.path[len(l.path)-1], ended(expired), l.given, err))
-	}
-	l.skipSeen = l.given > 0
-	if !expired {
-		return pause(ctx, time.Duration(l.failures)*l.client.pause)
-	}
-	l.token = ""
+// expired prepares to continue a list that has expired, with the token that the server sends for that. It returns all
+// other errors.
+func (l *listing) expired(err error) error {
 	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		l.token = status.Status().Continue
+	if !errors.As(err, &status) || !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) || status.Status().Continue == "" {
+		return err
 	}
+	if !l.warned { // the rest has a newer state of the cluster
+		l.warned = true
+		l.client.Warn(fmt.Errorf("%s: the list expired after %d objects: the rest is newer (%w)", l.path[len(l.path)-1], l.given, err))
+	}
+	l.token = status.Status().Continue
 	return nil
-}
-
-func ended(expired bool) string {
-	if expired {
-		return "expired"
-	}
-	return "broke off"
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
-// keyOf returns the sort key of an object in a list: its namespace and name. It returns "" if raw is
-// not an object.
-func keyOf(raw []byte) string {
-	var obj struct {
-		Metadata struct{ Namespace, Name string }
-	}
-	if json.Unmarshal(raw, &obj) != nil {
-		return ""
-	}
-	if obj.Metadata.Namespace == "" {
-		return obj.Metadata.Name
-	}
-	return obj.Metadata.Namespace + "/" + obj.Metadata.Name
 }
