@@ -52,7 +52,9 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 		filter := resource.NewFilter(paths)
 		err := gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 			chunk.Each(func(doc *input.Document) bool {
-				both.add(one(doc, filter), o.Base+": ", true)
+				for _, crd := range resource.Definitions(doc) {
+					both.add(one(crd, filter), o.Base+": ", true)
+				}
 				return true
 			})
 			return ctx.Err()
@@ -67,10 +69,10 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 	}{{from, true}, {to, false}} {
 		filter := resource.NewFilter(side.paths)
 		decode := func(doc *input.Document) *definition { return one(doc, filter) }
-		err := batch.All(ctx, s.Stdin, side.paths, decode, func(d *definition) error {
+		err := batch.From(resource.Files(s.Stdin, side.paths), decode, func(d *definition) error {
 			both.add(d, "", side.before)
 			return nil
-		})
+		}).Run(ctx)
 		if err != nil {
 			return nil, err
 		}

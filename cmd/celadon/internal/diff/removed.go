@@ -65,13 +65,13 @@ func (s *sides) readRemoved(ctx context.Context, streams command.Streams, o *Opt
 		}
 		return one{served || len(removed) > 0, removed}
 	}
-	return batch.All(ctx, streams.Stdin, paths, read, func(o one) error {
+	return batch.Parallel(streams.Stdin, paths, read, func(o one) error {
 		if o.builtin {
 			s.builtins++
 		}
 		s.removed = append(s.removed, o.removed...)
 		return nil
-	})
+	}).Run(ctx)
 }
 
 func newRemoved(doc *input.Document, field, message string) *Removed {

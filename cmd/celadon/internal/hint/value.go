@@ -279,6 +279,9 @@ func MistypedAs(excerpts *excerpt.Excerpts, t reflect.Type) []finding.Location {
 
 func locate(excerpts *excerpt.Excerpts, mistyped []vet.Mistyped) (locations []finding.Location) {
 	doc := excerpts.Doc
+	if doc.Original != nil {
+		return nil
+	}
 	for _, bad := range mistyped {
 		at, n := doc.Locate([]string{bad.Path})[0], doc.Value(bad.Path)
 		if at.Line == 0 || n == nil {

@@ -27,6 +27,8 @@ type Document struct {
 
 	// Object is the decoded object. It is nil if Err is set.
 	Object map[string]any
+	// Original is the object in the file, if Object was derived from it.
+	Original map[string]any
 	// Raw is the object's JSON if it has duplicate keys, which Object cannot represent. It is nil
 	// otherwise.
 	Raw []byte
@@ -48,6 +50,13 @@ type Document struct {
 func (d *Document) Complete(apiVersion, kind string) {
 	d.Object["apiVersion"], d.Object["kind"] = apiVersion, kind
 	d.json = nil
+}
+
+// Derived returns a document with the source of d and an object that was derived from d.Object.
+func (d *Document) Derived(object map[string]any) *Document {
+	out := *d
+	out.Original, out.Object, out.json = d.Object, object, nil
+	return &out
 }
 
 // Changed returns a document with the source of d and object instead of d.Object.

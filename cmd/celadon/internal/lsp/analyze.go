@@ -135,6 +135,11 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 			reads = append(reads, r)
 			a.good[spot{p.index, p.doc.Item}] = p
 		}
+		for _, doc := range p.also {
+			if c := newCRDPart(doc); c.read.CRD != nil {
+				reads = append(reads, c.known(v.name))
+			}
+		}
 	}
 	v.crds.set(v.name, append(reads, v.kept(a, reads)...), changed)
 }

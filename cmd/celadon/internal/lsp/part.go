@@ -38,6 +38,8 @@ const (
 // A part is a document in a file.
 type part struct {
 	doc *input.Document
+	// also holds further CRDs that are generated from the document.
+	also []*input.Document
 	// start is the offset of the document's source in the file, or -1 if unknown. line is the offset
 	// of its first line.
 	start, line  int
@@ -118,6 +120,8 @@ func (p *part) is() documentType {
 		return broken
 	}
 	resource.Complete(p.doc)
+	crds := resource.Definitions(p.doc)
+	p.doc, p.also = crds[0], crds[1:]
 	switch id := p.doc.Identity(); {
 	case ruletest.Holds(p.doc.Object):
 		return suite

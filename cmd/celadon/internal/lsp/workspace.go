@@ -170,8 +170,10 @@ func readCRDs(name string, data []byte) (reads []read) {
 		if p.documentType != crd {
 			continue
 		}
-		if c := newCRDPart(p.doc); c.read.CRD != nil {
-			reads = append(reads, c.known(name))
+		for _, doc := range append([]*input.Document{p.doc}, p.also...) {
+			if c := newCRDPart(doc); c.read.CRD != nil {
+				reads = append(reads, c.known(name))
+			}
 		}
 	}
 	return reads

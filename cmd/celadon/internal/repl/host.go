@@ -23,7 +23,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/apply"
@@ -78,7 +80,7 @@ const maxLoaded = 64 << 20
 // files returns the source of the documents at and below paths. A session does not read pipes and devices.
 func (h *host) files(paths ...string) batch.Source {
 	s := input.Selection{Regular: h.opened}
-	return func(wait func(), yield func(input.Chunk) bool) { s.Scan(h.Stdin, paths, wait, yield) }
+	return resource.Sourced(func(wait func(), yield func(input.Chunk) bool) { s.Scan(h.Stdin, paths, wait, yield) }, nil)
 }
 
 type editableRead struct {
@@ -91,8 +93,25 @@ func editable(d *input.Document) editableRead {
 	if err != nil {
 		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
 	}
+	if d.Original != nil {
+		return generated(d, data)
+	}
 	text, line, inList := d.Source()
 	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
+}
+
+// generated returns a generated CRD. It is named after the CRD, not after its file, because saving it must not
+// replace the original.
+func generated(d *input.Document, data []byte) editableRead {
+	text, err := emit.YAML(d.Object)
+	if err != nil {
+		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
+	}
+	file, err := filename.Join("", d.Identity().Name+".yaml")
+	if err != nil {
+		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
+	}
+	return editableRead{doc: repl.Document{File: d.File + "#" + file, Text: text, Line: 1, JSON: data}}
 }
 
 // filesBelow returns the paths with a prefix that are folders or may contain objects.

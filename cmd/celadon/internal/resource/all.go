@@ -30,7 +30,7 @@ func All[T any](ctx context.Context, s command.Streams, paths []string, decode f
 		}
 		return one{crd, err}
 	}
-	err = batch.All(ctx, s.Stdin, paths, read, func(r one) error {
+	err = batch.From(Files(s.Stdin, paths), read, func(r one) error {
 		switch {
 		case r.err != nil:
 			broken = true
@@ -39,7 +39,7 @@ func All[T any](ctx context.Context, s command.Streams, paths []string, decode f
 			crds = append(crds, r.crd)
 		}
 		return nil
-	})
+	}).Run(ctx)
 	for _, note := range filter.Notes() {
 		s.Complain(note)
 	}

@@ -2,7 +2,6 @@
 package resource
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,9 +62,6 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	}
 	return catalog.Decode(data)
 }
-
-// MayDefine reports whether the text of a file may have a CRD.
-func MayDefine(text []byte) bool { return bytes.Contains(text, []byte(Kind)) }
 
 // Stored reports whether a CRD comes from a server, which has set its uid.
 func Stored(crd map[string]any) bool { return input.Metadata(crd)["uid"] != nil }

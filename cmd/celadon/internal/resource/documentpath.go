@@ -20,6 +20,9 @@ var atTop = map[string]string{
 // CRD, the field may be at the top level of the spec.
 func DocumentPath(doc *input.Document, field string) string {
 	path := vet.Place(field)
+	if doc.Original != nil {
+		return originalPath(doc, path)
+	}
 	if !Beta(doc) {
 		return path
 	}

@@ -58,7 +58,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 		return one.fixes(), nil
 	}
 	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
-	err = batch.All(ctx, s.Stdin, paths, v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
+	err = batch.From(resource.Files(s.Stdin, paths), v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
 		switch {
 		case one == nil:
 			return nil
@@ -75,8 +75,12 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 			}
 			untrusted.Fprintf(s.Stderr, "%s: %s: %s: %s: celadon vet --find shows it\n", one.doc.Location(), one.report.Name, phrase.Rule(l.Path, l.Index), why)
 		}
+		if one.doc.Original != nil {
+			f.Generated(one.doc, one.fixes())
+			return nil
+		}
 		return f.Add(ctx, one.doc, one.fixes())
-	})
+	}).Run(ctx)
 	if err == nil {
 		err = f.End(ctx)
 	}

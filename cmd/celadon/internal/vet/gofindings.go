@@ -48,7 +48,7 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 		run.excerpt = text.excerpt()
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	err = batch.All(ctx, streams.Stdin, paths, v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
+	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped
@@ -57,7 +57,7 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 			run.add(one)
 		}
 		return nil
-	})
+	}).Run(ctx)
 	bar.Done()
 	run.sum.Interrupted = ctx.Err() != nil
 	if err != nil && !run.sum.Interrupted {

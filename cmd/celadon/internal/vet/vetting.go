@@ -86,7 +86,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if v.oldCount > 0 {
 		sum.Old = &oldSummary{CRDs: v.oldCount}
 	}
-	err = batch.All(ctx, streams.Stdin, paths, v.foundAll(ctx, paths, filter), func(one *vetted) error {
+	err = batch.From(resource.Files(streams.Stdin, paths), v.foundAll(ctx, paths, filter), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped
@@ -108,7 +108,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 			streams.Complain(finding.Kept(one.doc.Location(), one.kept))
 		}
 		return printer.crd(one)
-	})
+	}).Run(ctx)
 	if err == nil {
 		err = policies.run(ctx, &sum, printer)
 	}
@@ -152,7 +152,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	}
 	var locations []string
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	err = batch.All(ctx, streams.Stdin, o.Olds, readOld, func(r oldRead) error {
+	err = batch.From(resource.Files(streams.Stdin, o.Olds), readOld, func(r oldRead) error {
 		if r.err != nil {
 			return fmt.Errorf("--old: %s: %w", r.location, r.err)
 		}
@@ -160,7 +160,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 			locations, crds = append(locations, r.location), append(crds, r.crd)
 		}
 		return nil
-	})
+	}).Run(ctx)
 	if v.oldCount = len(crds); err == nil && v.oldCount == 0 && len(o.Olds) > 0 {
 		err = fmt.Errorf("--old: no CustomResourceDefinition in %s", strings.Join(o.Olds, ", "))
 	}

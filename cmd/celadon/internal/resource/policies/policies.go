@@ -62,8 +62,7 @@ func (p Problem) Unwrap() error { return p.Err }
 // folders, documents that are not objects are ignored.
 func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg policy.Config) (*Policies, error) {
 	var docs []*input.Document
-	source := func(wait func(), yield func(input.Chunk) bool) { from.Scan(stdin, paths, wait, yield) }
-	err := batch.From(source, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+	err := batch.Selected(from, stdin, paths, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
 		docs = append(docs, doc)
 		return nil
 	}).Run(ctx)

@@ -117,13 +117,7 @@ func Read(
 	found := 0
 	var given []crdRead
 	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, filter, use) }
-	skipping := func(wait func(), yield func(input.Chunk) bool) {
-		source(wait, func(c input.Chunk) bool {
-			c.Skip = use.skip()
-			return yield(c)
-		})
-	}
-	err := batch.From(skipping, read, func(r crdRead) error {
+	err := batch.From(resource.Sourced(source, use.skip()), read, func(r crdRead) error {
 		if r.other != (input.Identity{}) {
 			c.others = append(c.others, r.other)
 		}

@@ -39,7 +39,7 @@ func (d *decision) route() outcome {
 		d.conflict = of
 		return outcome{verdict: finding.Undecided, problem: of.problem}
 	}
-	if d.Among && id.Kind == resource.Kind && id.GroupKind().Group == crdGroup {
+	if d.Among && (id.Kind == resource.Kind && id.GroupKind().Group == crdGroup || resource.Generates(d.doc)) {
 		return outcome{verdict: finding.Ignored, problem: "a definition: the objects are checked against it"}
 	}
 	if typed {

@@ -93,6 +93,16 @@ func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 	return nil
 }
 
+// Generated reports a CRD that is generated from another document, which is not changed.
+func (f *Fixer) Generated(doc *input.Document, v *Vetted) {
+	f.sum.CRDs++
+	c := crd{doc, v}
+	if c.advised() {
+		f.notFixed(c, fmt.Errorf("it is generated from a %s: make the changes that celadon vet shows by hand", doc.Original["kind"]))
+	}
+	f.rejected([]crd{c})
+}
+
 // notFixed reports why a CRD is not changed.
 func (f *Fixer) notFixed(c crd, err error) {
 	f.sum.NotFixed++
