@@ -32,11 +32,7 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // rejection. Validate is safe for concurrent use. It does not modify the request's objects;
 // the result may share memory with them.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internalError(p)
-		}
-	}()
+	defer catch(&res, &err)
 	w, err := e.newWrite(ctx, req)
 	if err != nil {
 		return nil, err
