@@ -107,16 +107,11 @@ func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 		if b.spent() {
 			return false
 		}
-		h := handles[b.m.rng.IntN(len(handles))]
-		at := h.objectPath
-		if h.key {
-			at.path = at.path[:len(at.path)-1]
-		}
-		restore := b.w.keep(at)
+		h, before := handles[b.m.rng.IntN(len(handles))], b.w.clone()
 		if v, ok := b.candidate(h, known); ok && b.assign(h, v) && done() {
 			return true
 		}
-		restore()
+		*b.w = *before
 	}
 	return false
 }
