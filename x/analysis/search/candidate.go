@@ -217,6 +217,28 @@ func (w *candidate) dropIn(p objectPath) bool {
 	return false
 }
 
+// keep returns a function that restores the current value at p.
+func (w *candidate) keep(p objectPath) (restore func()) {
+	for n := range p.path {
+		at := objectPath{old: p.old, path: p.path[:n+1]}
+		v, ok := w.get(at)
+		switch {
+		case !ok && at.path[n].Item && n > 0: // items before it may be added too
+			at.path = at.path[:n]
+			v, _ = w.get(at)
+			v = copied(v)
+			return func() { w.put(at, v) }
+		case !ok:
+			return func() { w.drop(at) }
+		case n == len(p.path)-1:
+			v = copied(v)
+			return func() { w.put(at, v) }
+		}
+	}
+	before := w.clone()
+	return func() { *w = *before }
+}
+
 // parent returns the path above p. p must not be the root.
 func (p objectPath) parent(root node) objectPath {
 	up := objectPath{p.old, p.path[:len(p.path)-1], root}

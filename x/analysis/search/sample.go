@@ -107,11 +107,16 @@ func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 		if b.spent() {
 			return false
 		}
-		h, before := handles[b.m.rng.IntN(len(handles))], b.w.clone()
+		h := handles[b.m.rng.IntN(len(handles))]
+		at := h.objectPath
+		if h.key {
+			at.path = at.path[:len(at.path)-1]
+		}
+		restore := b.w.keep(at)
 		if v, ok := b.candidate(h, known); ok && b.assign(h, v) && done() {
 			return true
 		}
-		*b.w = *before
+		restore()
 	}
 	return false
 }

@@ -242,7 +242,8 @@ const longText = 300
 // maxText limits the length of generated strings.
 const maxText = 1 << 20
 
-// padded returns long strings: short strings whose last character is repeated.
+// padded returns long strings: short strings with a repeated piece, beginning with the last
+// character.
 func (t *texts) padded(w textWant) (found []string, steps int) {
 	if w.min > maxText {
 		return nil, 0
@@ -250,16 +251,40 @@ func (t *texts) padded(w textWant) (found []string, steps int) {
 	short := w
 	short.min = 1
 	for _, s := range append(slices.Clone(t.lookup(short.key(), short).texts), "a") {
-		if steps += 1 + w.min/longText; steps > textSteps {
-			break
-		}
-		last, size := utf8.DecodeLastRuneInString(s)
-		long := s[:len(s)-size] + strings.Repeat(string(last), max(w.min-utf8.RuneCountInString(s), 0)+1)
-		if t.has(w, long) && !slices.Contains(found, long) {
-			found = append(found, long)
+		runes := []rune(s)
+		for n, try := 0, 0; n < samples/4 && try < stretches && steps < textSteps; try++ {
+			way := ways[try%len(ways)]
+			from := len(runes) - way.piece - try/len(ways)*len(runes)/4
+			long, ok := way.stretched(runes, from, w.min)
+			if steps += 1 + w.min/longText; ok && t.has(w, long) && !slices.Contains(found, long) {
+				found, n = append(found, long), n+1
+			}
 		}
 	}
 	return found, steps
+}
+
+// A stretch is a way to lengthen a string: a piece of it is repeated with a separator.
+type stretch struct {
+	piece   int
+	between string
+}
+
+// ways are tried in turn. stretches limits the tries per string.
+var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
+
+const stretches = 20
+
+// stretched returns a string of at least the given length, made from s by repeating a piece. ok is
+// false if s is long enough, no such piece exists, or length exceeds maxText.
+func (w stretch) stretched(s []rune, from, length int) (long string, ok bool) {
+	if len(s) >= length || from < 0 || from+w.piece > len(s) || length > maxText {
+		return "", false
+	}
+	unit := w.between + string(s[from:from+w.piece])
+	more := utf8.RuneCountInString(unit)
+	times := (length - len(s) + more - 1) / more
+	return string(s[:from+w.piece]) + strings.Repeat(unit, times) + string(s[from+w.piece:]), true
 }
 
 // plain returns the usual strings that meet w. It is used if a pattern is too large for automata.
