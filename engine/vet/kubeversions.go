@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -162,7 +161,7 @@ func (a *admission) differs() bool {
 }
 
 func (u *unit) differs() bool {
-	return u.whole || schemaDiffers(u.root) || u.tree != nil && u.tree.differs() ||
+	return u.whole || schemaDiffers(u.root, false) || u.tree != nil && u.tree.differs() ||
 		slices.ContainsFunc(u.rules, func(r *rule) bool { return !r.plain() })
 }
 
@@ -179,15 +178,35 @@ func (b *branch) differs() bool {
 	return b.props.Default != nil || slices.ContainsFunc(b.children, (*branch).differs)
 }
 
-// schemaDiffers reports whether any version validates a schema or its defaults differently.
-func schemaDiffers(s *apiextensions.JSONSchemaProps) bool {
-	hasFields := func(s apiextensions.JSONSchemaProps) bool {
-		return validation.SchemaHas(&s, func(s *apiextensions.JSONSchemaProps) bool { return s.AdditionalProperties != nil })
+// schemaDiffers reports whether any version validates a schema or its defaults differently. junctor
+// is set inside allOf, anyOf, oneOf, and not.
+func schemaDiffers(s *apiextensions.JSONSchemaProps, junctor bool) bool {
+	if s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || junctor && s.AdditionalProperties != nil || boundsDiffer(s) {
+		return true
 	}
-	return validation.SchemaHas(s, func(s *apiextensions.JSONSchemaProps) bool {
-		return s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || boundsDiffer(s) ||
-			slices.ContainsFunc(slices.Concat(s.AllOf, s.AnyOf, s.OneOf), hasFields) || s.Not != nil && hasFields(*s.Not)
-	})
+	for name := range s.Properties {
+		prop := s.Properties[name]
+		if schemaDiffers(&prop, junctor) {
+			return true
+		}
+	}
+	if s.Items != nil && s.Items.Schema != nil && schemaDiffers(s.Items.Schema, junctor) {
+		return true
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && schemaDiffers(s.AdditionalProperties.Schema, junctor) {
+		return true
+	}
+	if s.Not != nil && schemaDiffers(s.Not, true) {
+		return true
+	}
+	for _, list := range [][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			if schemaDiffers(&list[i], true) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // boundsDiffer reports whether a bound of a number is not a value of the number's type.
