@@ -1,7 +1,6 @@
 package celadontest
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
 	"sync"
@@ -36,23 +35,17 @@ func (s *set) explainer(e *engine.Engine) *trace.Explainer {
 // package normally use, and bounds memory for tests that generate CRDs.
 const maxSets = 32
 
-// sets is a least-recently-used cache of sets, keyed by content.
+// sets holds sets by their content.
 type sets struct {
 	mu    sync.Mutex
-	known map[digest]*list.Element
-	order list.List // of *kept, most recently used first
+	known map[digest]*set
 }
 
 type digest [sha256.Size]byte
 
-type cacheEntry struct {
-	key digest
-	set *set
-}
-
 // shared is the only state that outlives a test. Its entries are keyed by content and never change,
 // so tests cannot affect each other.
-var shared = &sets{known: map[digest]*list.Element{}}
+var shared = &sets{known: map[digest]*set{}}
 
 func (s *sets) set(kubeVersion string, sources []source) (*set, error) {
 	key, err := keyOf(kubeVersion, sources)
@@ -67,16 +60,13 @@ func (s *sets) set(kubeVersion string, sources []source) (*set, error) {
 func (s *sets) find(key digest) *set {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[key]; e != nil {
-		s.order.MoveToFront(e)
-		return e.Value.(*cacheEntry).set
+	if s.known[key] == nil {
+		if len(s.known) == maxSets {
+			clear(s.known)
+		}
+		s.known[key] = &set{explainers: map[*engine.Engine]*trace.Explainer{}}
 	}
-	made := &set{explainers: map[*engine.Engine]*trace.Explainer{}}
-	s.known[key] = s.order.PushFront(&cacheEntry{key, made})
-	if s.order.Len() > maxSets {
-		delete(s.known, s.order.Remove(s.order.Back()).(*cacheEntry).key)
-	}
-	return made
+	return s.known[key]
 }
 
 // keyOf returns a digest of the sources' content and names, and of the Kubernetes version.

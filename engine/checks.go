@@ -41,9 +41,10 @@ func (w *write) checkCreate() {
 }
 
 // checkUpdate runs the checks of an update in the API server's order. Unchanged values are
-// ratcheted.
+// ratcheted. Of a status update, it checks the schema of status only.
 func (w *write) checkUpdate() {
 	values, plain := w.version.values, w.plainMetadata() && w.unchangedMetadata()
+	whole := w.req.Subresource != "status"
 	if !plain {
 		w.fail(w.commonMeta())
 	}
@@ -52,11 +53,15 @@ func (w *write) checkUpdate() {
 		if !plain {
 			errs = append(errs, w.updatedMeta()...)
 		}
-		errs = append(errs, w.changed(values, nil, w.obj.Object, w.old.Object)...)
-		errs = append(errs, w.scaleSpec()...)
+		if whole {
+			errs = append(errs, w.changed(values, nil, w.obj.Object, w.old.Object)...)
+			errs = append(errs, w.scaleSpec()...)
+		} else {
+			errs = append(errs, w.changedStatus()...)
+		}
 		errs = append(errs, w.scaleStatus()...)
 	}
-	if values.Embedded() {
+	if whole && values.Embedded() {
 		errs = append(errs, values.ValidateEmbedded(nil, w.obj.Object)...)
 	}
 	errs = append(errs, w.listTypes()...)
@@ -64,29 +69,17 @@ func (w *write) checkUpdate() {
 	w.rules(errs)
 }
 
-// checkStatus checks a status update: the schema of status only, and all rules.
-func (w *write) checkStatus() {
-	plain := w.plainMetadata() && w.unchangedMetadata()
-	if !plain {
-		w.fail(w.commonMeta())
+// changedStatus validates the status that a status update sends.
+func (w *write) changedStatus() field.ErrorList {
+	status, ok := w.obj.Object["status"]
+	if !ok || w.version.status == nil {
+		return nil
 	}
-	errs := w.typeMeta()
-	if len(errs) == 0 {
-		if !plain {
-			errs = append(errs, w.updatedMeta()...)
-		}
-		if status, ok := w.obj.Object["status"]; ok && w.version.status != nil {
-			var path *field.Path
-			if w.engine.server.has[statusPaths] {
-				path = field.NewPath("status")
-			}
-			errs = append(errs, w.changed(w.version.status, path, status, w.old.Object["status"])...)
-		}
-		errs = append(errs, w.scaleStatus()...)
+	var path *field.Path
+	if w.engine.server.has[statusPaths] {
+		path = field.NewPath("status")
 	}
-	errs = append(errs, w.listTypes()...)
-	w.fail(errs)
-	w.rules(errs)
+	return w.changed(w.version.status, path, status, w.old.Object["status"])
 }
 
 // changed validates v against s. If the write is ratcheted, errors in values equal to old are ignored.

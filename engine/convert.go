@@ -43,11 +43,7 @@ type Conversion struct {
 // defaults of the storage version are applied. If the CRD converts by a webhook and Config.Converter is nil,
 // the object then stays in its version.
 func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string) (out map[string]any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			out, err = nil, internalError(p)
-		}
-	}()
+	defer catch(&out, &err)
 	v, from := e.versions[version], e.versions[versionOf(obj)]
 	switch {
 	case v == nil && version != "":

@@ -27,7 +27,6 @@ type Engine struct {
 	versions       map[string]*crdVersion
 	storage        *crdVersion
 	server         *server
-	writes         *sync.Pool // of *write, to reuse their memory
 }
 
 // A crdVersion holds everything that is needed to validate objects of a version.
@@ -69,7 +68,6 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 		webhook:  crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter,
 		versions: map[string]*crdVersion{},
 		server:   c.server,
-		writes:   new(sync.Pool),
 
 		reviewVersions: reviewVersions(crd),
 	}

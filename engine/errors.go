@@ -138,6 +138,14 @@ func (e *InternalError) Error() string {
 // internalError returns the error for a panic that is not attributed to a rule.
 func internalError(p any) error { return bugOf(nil, p) }
 
+// catch makes a deferring function return no result and an internal error if it panics.
+func catch[T any](result *T, err *error) {
+	if p := recover(); p != nil {
+		var none T
+		*result, *err = none, internalError(p)
+	}
+}
+
 // bugOf returns the error for a panic in rule, which may be nil. p is the recovered value or an
 // internal error of the evaluator.
 func bugOf(rule *RuleRef, p any) *InternalError {

@@ -21,11 +21,7 @@ import (
 // their paths. It only considers rules that do not depend on these values. It returns nil if
 // all rules ran before the rejection. The error is as for Prepared.RunRules.
 func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			causes, err = nil, internalError(p)
-		}
-	}()
+	defer catch(&causes, &err)
 	skipped := func(c Cause) bool { return c.Kind == CauseRulesSkipped }
 	if r.Prepared == nil || len(r.Causes) >= maxFindings || !slices.ContainsFunc(r.Causes, skipped) {
 		return nil, nil
@@ -46,23 +42,10 @@ func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
 
 // following returns the causes of the rules that do not depend on open paths.
 func (p *Prepared) following(ctx context.Context, open *openPaths) ([]Cause, error) {
-	run := p.version.rules().run(ctx, p.limits.PerObject, nil)
+	run, err := p.run(ctx, nil, open)
 	defer run.done()
-	run.warn, run.unratcheted, run.open = func(string) {}, p.unratcheted, open
-	var old any
-	if p.Old != nil {
-		old = p.Old
-	}
-	run.root(nil, p.Self, old)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case run.bug != nil:
-		return nil, run.bug
-	case run.unknown != nil:
-		return nil, run.unknown
-	case run.budget < p.limits.PerObject/2:
-		return nil, nil // with the other rules, the budget may not suffice
+	if err != nil || run.budget < p.limits.PerObject/2 { // with the other rules, the budget may not suffice
+		return nil, err
 	}
 	return p.version.rules().server.causes(run.findings), nil
 }

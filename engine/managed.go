@@ -2,13 +2,17 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/celadon-cel/celadon/engine/x/schema"
+	"github.com/celadon-cel/celadon/internal/mergeschema"
 )
 
 // Rules can select only name and generateName in metadata, but a rule that uses self or self.metadata as a whole sees
@@ -145,249 +149,60 @@ func (w *write) completeMetadata() (restore func()) {
 // sent object with the old one by the rules of structured-merge-diff, and ignores metadata and spec. It fails if one of the
 // two does not have the types of the schema.
 func (s *server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
-	same := sameBut("spec", sent, old)
-	if same && !s.has[managedCleared] {
+	if !s.has[managedCleared] && sameBut("spec", sent, old) {
 		return true
 	}
-	if !s.typed(v, sent) || !s.typed(v, old) {
+	root := *v.schema
+	root.XPreserveUnknownFields = root.XPreserveUnknownFields || v.preserve
+	of := mergeschema.Of(&root)
+	is, err := s.typed(of, &root, sent)
+	was, err2 := s.typed(of, &root, old)
+	if err != nil || err2 != nil {
 		return !s.has[managedCleared]
 	}
-	if same {
-		return true
-	}
-	if (sent["metadata"] == nil) != (old["metadata"] == nil) || without("spec", sent) != without("spec", old) {
-		return false
-	}
-	for name, value := range sent {
-		if name == "metadata" || name == "spec" {
-			continue
-		}
-		was, ok := old[name]
-		if !ok || !sameOwned(propertyOf(v.schema, name), value, was) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameOwned reports whether structured-merge-diff finds no difference between two values of s. Lists of type set and map
-// have no order, and numbers are compared by value. A nil schema describes values without types, whose lists are
-// ordered.
-func sameOwned(s *structuralschema.Structural, a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && sameFields(s, a, b)
-	case []any:
-		b, ok := b.([]any)
-		return ok && len(a) == len(b) && sameElements(s, a, b)
-	case int64:
-		if b, ok := b.(float64); ok {
-			return float64(a) == b
-		}
-	case float64:
-		if b, ok := b.(int64); ok {
-			return a == float64(b)
-		}
-	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
-}
-
-func sameFields(s *structuralschema.Structural, a, b map[string]any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	if s != nil && s.XMapType != nil && *s.XMapType == "atomic" {
-		s = nil
-	}
-	for name, value := range a {
-		was, ok := b[name]
-		if !ok || !sameOwned(propertyOf(s, name), value, was) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameElements reports whether lists of the same length have the same elements. Elements that share
-// a key are compared as atomic values, in their order.
-func sameElements(s *structuralschema.Structural, a, b []any) bool {
-	if !associative(s) {
-		for i := range a {
-			if !sameOwned(nil, a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	byKey := elementsByKey(s, b)
-	for key, elements := range elementsByKey(s, a) {
-		was := byKey[key]
-		if len(was) != len(elements) {
-			return false
-		}
-		items := s.Items
-		if len(elements) > 1 {
-			items = nil
-		}
-		for i := range elements {
-			if !sameOwned(items, elements[i], was[i]) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func elementsByKey(s *structuralschema.Structural, list []any) map[string][]any {
-	out := make(map[string][]any, len(list))
-	for _, element := range list {
-		key, _ := elementKey(s, element)
-		out[key] = append(out[key], element)
-	}
-	return out
-}
-
-// elementKey returns the key of an element of a list of type set or map, or false if it has no key.
-func elementKey(s *structuralschema.Structural, element any) (key string, ok bool) {
-	fields, isMap := element.(map[string]any)
-	if *s.XListType == "set" {
-		_, isList := element.([]any)
-		if isMap || isList || element == nil {
-			return "", false
-		}
-		return asJSON(element), true
-	}
-	keys := map[string]any{}
-	for _, name := range s.XListMapKeys {
-		if v, ok := fields[name]; ok {
-			keys[name] = v
-		}
-	}
-	return asJSON(keys), len(keys) > 0
-}
-
-// asJSON encodes decoded JSON. The encodings of 1 and 1.0 are equal.
-func asJSON(v any) string {
-	data, err := json.Marshal(v)
+	changes, err := was.Compare(is)
 	if err != nil {
-		panic(err) // decoded JSON can be encoded
+		return !s.has[managedCleared]
 	}
-	return string(data)
+	return changes.ExcludeFields(fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))).IsSame()
 }
 
-func associative(s *structuralschema.Structural) bool {
-	return s != nil && s.XListType != nil && (*s.XListType == "set" || *s.XListType == "map")
+// typed returns the fields of an object other than metadata with the types of a schema, as the field manager of the
+// version reads them.
+func (s *server) typed(as typed.ParseableType, schema *structuralschema.Structural, obj map[string]any) (*typed.TypedValue, error) {
+	if !s.has[managedPartialKeys] && lacksKeys(schema, obj) {
+		return nil, errors.New("an element of a list of type map lacks a key")
+	}
+	var options []typed.ValidationOptions
+	if s.has[managedDuplicates] {
+		options = append(options, typed.AllowDuplicates)
+	}
+	fields := maps.Clone(obj)
+	delete(fields, "metadata")
+	return as.FromUnstructured(fields, options...)
 }
 
-// propertyOf returns the schema of a field, or nil if the field has no types.
-func propertyOf(s *structuralschema.Structural, name string) *structuralschema.Structural {
-	if s == nil {
-		return nil
+// lacksKeys reports whether an element of a list of type map in v lacks one of its keys.
+func lacksKeys(of *structuralschema.Structural, v any) bool {
+	if of == nil {
+		return false
 	}
-	if p, ok := s.Properties[name]; ok {
-		return &p
-	}
-	if s.AdditionalProperties != nil {
-		return s.AdditionalProperties.Structural
-	}
-	return nil
-}
-
-// typed reports whether an object has the types that the field manager requires.
-func (s *server) typed(v *crdVersion, obj map[string]any) bool {
-	return s.typedFields(v.schema, obj, v.preserve || v.schema.XPreserveUnknownFields, true)
-}
-
-// typedValue reports whether a value has the types of of. Below open schemas, fields may be undeclared.
-func (s *server) typedValue(of *structuralschema.Structural, v any, open bool) bool {
-	if of == nil || v == nil {
-		return true
-	}
-	open = open || of.XPreserveUnknownFields
 	switch v := v.(type) {
 	case map[string]any:
-		return (of.Type == "" || of.Type == "object") && s.typedFields(of, v, open, of.XEmbeddedResource)
+		for name, value := range v {
+			field, ok := of.Properties[name]
+			if ok && lacksKeys(&field, value) || !ok && lacksKeys(additional(of), value) {
+				return true
+			}
+		}
 	case []any:
-		return (of.Type == "" || of.Type == "array") && s.typedElements(of, v, open)
-	}
-	return typedScalar(of, v)
-}
-
-// typedFields reports whether the fields of an object have the types of of. The type and metadata of a
-// resource are skipped, because decoding ensures their types.
-func (s *server) typedFields(of *structuralschema.Structural, fields map[string]any, open, resource bool) bool {
-	for name, v := range fields {
-		if resource && (name == "apiVersion" || name == "kind" || name == "metadata") {
-			continue
-		}
-		if !declared(of, name, open || len(of.Properties) == 0 && !resource) || !s.typedValue(propertyOf(of, name), v, open) {
-			return false
+		for _, element := range v {
+			fields, _ := element.(map[string]any)
+			lacks := func(key string) bool { _, ok := fields[key]; return !ok }
+			if isMapList(of) && slices.ContainsFunc(of.XListMapKeys, lacks) || lacksKeys(of.Items, element) {
+				return true
+			}
 		}
 	}
-	return true
-}
-
-func declared(s *structuralschema.Structural, name string, open bool) bool {
-	if _, ok := s.Properties[name]; ok {
-		return true
-	}
-	if s.AdditionalProperties != nil {
-		return s.AdditionalProperties.Bool || s.AdditionalProperties.Structural != nil
-	}
-	return open
-}
-
-func (s *server) typedElements(of *structuralschema.Structural, list []any, open bool) bool {
-	if associative(of) && !s.typedKeys(of, list) {
-		return false
-	}
-	for _, v := range list {
-		if !s.typedValue(of.Items, v, open) {
-			return false
-		}
-	}
-	return true
-}
-
-// typedKeys reports whether the elements of a list of type set or map have keys that the field manager accepts.
-func (s *server) typedKeys(of *structuralschema.Structural, list []any) bool {
-	seen := make(map[string]bool, len(list))
-	for _, v := range list {
-		key, ok := elementKey(of, v)
-		if !ok || seen[key] && !s.has[managedDuplicates] {
-			return false
-		}
-		seen[key] = true
-		fields, _ := v.(map[string]any)
-		if *of.XListType == "map" && !s.has[managedPartialKeys] && slices.ContainsFunc(of.XListMapKeys, func(name string) bool { _, ok := fields[name]; return !ok }) {
-			return false
-		}
-	}
-	return true
-}
-
-func typedScalar(s *structuralschema.Structural, v any) bool {
-	ok := true
-	switch s.Type {
-	case "integer", "number":
-		switch v.(type) {
-		case int64, float64:
-		default:
-			ok = false
-		}
-	case "boolean":
-		_, ok = v.(bool)
-	case "string":
-		if s.ValueValidation == nil || s.ValueValidation.Format == "" || s.ValueValidation.Format == "byte" {
-			_, ok = v.(string)
-		}
-	case "object", "array":
-		ok = false
-	}
-	return ok
+	return false
 }

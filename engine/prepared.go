@@ -31,11 +31,7 @@ type Prepared struct {
 // Prepare performs the steps of Validate that precede the rules. The error is the server's reason
 // for rejecting the request before it runs rules.
 func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			p, err = nil, internalError(r)
-		}
-	}()
+	defer catch(&p, &err)
 	w, err := e.newWrite(context.Background(), req)
 	if err == nil {
 		err = w.prepare()
@@ -64,11 +60,7 @@ type Received struct {
 // Receive performs the steps of Validate that precede admission. The error is the server's reason for
 // rejecting the request before that. The subresource scale is not supported.
 func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r, err = nil, internalError(p)
-		}
-	}()
+	defer catch(&r, &err)
 	if req.Subresource == scaleSubresource {
 		return nil, errors.New("request: the subresource scale is not supported")
 	}
@@ -118,7 +110,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes [
 		}
 	}()
 	tally := newTally()
-	run, err := p.run(ctx, tally)
+	run, err := p.run(ctx, tally, nil)
 	defer run.done()
 	if err != nil && !errors.As(err, new(*WorkLimitError)) {
 		return nil, nil, err
@@ -126,11 +118,12 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes [
 	return tally.results(), p.version.rules().server.causes(run.findings), err
 }
 
-// run runs all rules. The error is as for RunRules. The caller must call done on the result, which is never nil.
-func (p *Prepared) run(ctx context.Context, t *tally) (*run, error) {
+// run runs the rules that do not depend on open paths. The error is as for RunRules. The caller must call done on the
+// result, which is never nil.
+func (p *Prepared) run(ctx context.Context, t *tally, open *openPaths) (*run, error) {
 	run := p.version.rules().run(ctx, p.limits.PerObject, t)
 	run.warn = func(string) {} // the tally records ratcheted errors
-	run.unratcheted = p.unratcheted
+	run.unratcheted, run.open = p.unratcheted, open
 	var old any
 	if p.Old != nil {
 		old = p.Old

@@ -176,11 +176,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 // schema may differ from the version's own in bounds, enums, patterns, formats, and required
 // fields, but not in anything that affects rules, pruning, or defaults.
 func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResourceValidation) (e *Engine, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			e, err = nil, internalError(p)
-		}
-	}()
+	defer catch(&e, &err)
 	v := w.Engine.versions[version]
 	if v == nil {
 		return nil, fmt.Errorf("version %q: no such version", version)

@@ -68,11 +68,7 @@ type SchemaResult struct {
 // [Rules.Validate]. Errors are reported below path. The error is the context's, a *WorkLimitError if
 // the value may or may not be valid, or an internal error.
 func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any) (res *SchemaResult, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internalError(p)
-		}
-	}()
+	defer catch(&res, &err)
 	if !schema.Decoded(value) || !schema.Decoded(old) {
 		return nil, fmt.Errorf("the value has a Go type that Decode does not produce")
 	}

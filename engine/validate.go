@@ -32,20 +32,12 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // rejection. Validate is safe for concurrent use. It does not modify the request's objects;
 // the result may share memory with them.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internalError(p)
-		}
-	}()
+	defer catch(&res, &err)
 	w, err := e.newWrite(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if res, err = w.decide(); w.bug == nil {
-		*w = write{}
-		e.writes.Put(w)
-	}
-	return res, err
+	return w.decide()
 }
 
 func (w *write) decide() (*Result, error) {
@@ -71,12 +63,7 @@ func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	w, ok := e.writes.Get().(*write)
-	if !ok {
-		w = new(write)
-	}
-	w.engine, w.req, w.ctx, w.tally = e, req, ctx, req.tally()
-	return w, nil
+	return &write{engine: e, req: req, ctx: ctx, tally: req.tally()}, nil
 }
 
 func (r *Request) check() error {
@@ -175,16 +162,12 @@ func (w *write) receive(whole bool) error {
 
 // check performs the checks of the server's strategy.
 func (w *write) check() {
-	switch {
-	case w.old == nil:
+	if w.old == nil {
 		w.checkCreate()
-	case w.req.Subresource == "status":
-		w.checkStatus()
-		return
-	default:
+	} else {
 		w.checkUpdate()
 	}
-	if !w.rejected() {
+	if w.req.Subresource != "status" && !w.rejected() {
 		w.engine.server.warnOfFinalizers(w.obj, w.old, &w.warnings)
 	}
 }

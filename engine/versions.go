@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"sync"
-
 	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -80,18 +78,8 @@ type server struct {
 	render   respond.Renderer
 }
 
-// servers holds the servers in use, by minor version.
-var servers sync.Map
-
 // serverOf returns the API server of Kubernetes 1.minor.
-func serverOf(minor int) *server {
-	if s, ok := servers.Load(minor); ok {
-		return s.(*server)
-	}
-	s := newServer(minor)
-	servers.Store(minor, s)
-	return s
-}
+var serverOf = minors.Each(newServer)
 
 func newServer(minor int) *server {
 	s := &server{minor: minor, metadata: metadata.For(minor), render: respond.RendererFor(minor)}

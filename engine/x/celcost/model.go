@@ -8,7 +8,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/estimate"
 	"github.com/celadon-cel/celadon/internal/cel/upstream"
 	"github.com/celadon-cel/celadon/internal/kubecel"
@@ -149,42 +148,25 @@ func Path(steps []string) string { return strings.Join(steps, "/") }
 // k8s.io/apiserver does, with sizes from d.
 // It works for estimates and for tracking actual cost.
 func Estimator(d *types.Decl) *kubecel.CostEstimator {
-	return &kubecel.CostEstimator{SizeEstimator: sizes{root: d}}
+	return &kubecel.CostEstimator{SizeEstimator: sizes{d}}
 }
 
-// EstimatorWith is like Estimator, but takes any roots.
-func EstimatorWith(roots []celenv.Root) *kubecel.CostEstimator {
-	return &kubecel.CostEstimator{SizeEstimator: sizes{roots: roots}}
-}
-
-// sizes estimates the size of a value from the declaration of its path.
-type sizes struct {
-	root  *types.Decl   // declaration of every variable, unless roots is set
-	roots []celenv.Root // declarations by variable
-}
-
-func (s sizes) of(variable string) *types.Decl {
-	for i := range s.roots {
-		if s.roots[i].Name == variable {
-			return s.roots[i].Decl
-		}
-	}
-	return s.root
-}
+// sizes estimates the size of a value from the declaration of its path, which begins at any variable.
+type sizes struct{ root *types.Decl }
 
 func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	path := node.Path()
 	if len(path) == 0 {
 		return nil
 	}
-	d := s.of(path[0])
+	d := s.root
+	for _, step := range path[1:] { // the first is the variable
+		if d != nil {
+			d = d.Child(step)
+		}
+	}
 	if d == nil {
 		return nil
-	}
-	for _, step := range path[1:] { // the first is the variable
-		if d = d.Child(step); d == nil {
-			return nil
-		}
 	}
 	return &checker.SizeEstimate{Max: uint64(d.Max.Max)}
 }

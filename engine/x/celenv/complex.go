@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -67,42 +68,25 @@ func (c *counter) expr(e ast.Expr, depth int) {
 	c.depth = max(c.depth, depth)
 	switch e.Kind() {
 	case ast.CallKind:
-		call := e.AsCall()
-		if c.generic[call.FunctionName()] {
+		if c.generic[e.AsCall().FunctionName()] {
 			c.calls++
 		}
-		if call.IsMemberFunction() {
-			c.expr(call.Target(), depth)
-		}
-		for _, arg := range call.Args() {
-			c.expr(arg, depth)
-		}
-	case ast.SelectKind:
-		c.expr(e.AsSelect().Operand(), depth)
-	case ast.ListKind:
-		for _, item := range e.AsList().Elements() {
-			c.expr(item, depth+1)
-		}
+	case ast.ListKind, ast.StructKind:
+		depth++
 	case ast.MapKind:
+		depth++
 		for _, entry := range e.AsMap().Entries() {
 			if entry.AsMapEntry().Key().Kind() != ast.LiteralKind {
 				c.doublings++
 			}
-			c.expr(entry.AsMapEntry().Key(), depth+1)
-			c.expr(entry.AsMapEntry().Value(), depth+1)
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			c.expr(field.AsStructField().Value(), depth+1)
 		}
 	case ast.ComprehensionKind:
-		m := e.AsComprehension()
 		c.inner++
 		c.loops = max(c.loops, c.inner)
-		for _, part := range []ast.Expr{m.IterRange(), m.AccuInit(), m.LoopCondition(), m.LoopStep(), m.Result()} {
-			c.expr(part, depth)
-		}
-		c.inner--
+		defer func() { c.inner-- }()
+	}
+	for _, part := range loops.Children(e) {
+		c.expr(part, depth)
 	}
 }
 

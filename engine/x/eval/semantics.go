@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"sync"
-
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
@@ -87,17 +85,9 @@ var featureMinors = [features]minors.Range{
 // and newer versions use the last.
 const first, last = types.Oldest, types.Last
 
-var allSemantics [last - first + 1]func() *semantics
+var eachSemantics = minors.Each(newSemantics)
 
-func init() {
-	for i := range allSemantics {
-		allSemantics[i] = sync.OnceValue(func() *semantics { return newSemantics(first + i) })
-	}
-}
-
-func semanticsOf(v types.Version) *semantics {
-	return allSemantics[min(max(v.Minor, first), last)-first]()
-}
+func semanticsOf(v types.Version) *semantics { return eachSemantics(min(max(v.Minor, first), last)) }
 
 // semanticsFor returns the semantics of the roots' version, or of v if no root is declared.
 func semanticsFor(roots []celenv.Root, v types.Version) *semantics {

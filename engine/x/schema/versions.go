@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
@@ -56,18 +55,8 @@ type server struct {
 	minor                                                    int
 }
 
-// servers holds the servers in use, by minor version.
-var servers sync.Map
-
 // serverOf returns the API server of Kubernetes 1.minor.
-func serverOf(minor int) *server {
-	if s, ok := servers.Load(minor); ok {
-		return s.(*server)
-	}
-	s := newServer(minor)
-	servers.Store(minor, s)
-	return s
-}
+var serverOf = minors.Each(newServer)
 
 func newServer(minor int) *server {
 	return &server{

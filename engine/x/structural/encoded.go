@@ -2,6 +2,7 @@ package structural
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -10,17 +11,21 @@ import (
 type props = apiextensionsv1.JSONSchemaProps
 
 // Encoded returns s as it is after it was encoded and decoded, which is how the API server receives the
-// schemas of CRDs that are built in Go. It returns s itself if nothing changes; otherwise, a copy.
-//
-// Encoding omits empty lists and maps, and values that are null. A schema of additionalProperties implies
-// Allows, and a list of schemas hides a single schema.
+// schemas of CRDs that are built in Go. It returns s itself if nothing changes, or if s has a value that is
+// not JSON; otherwise, a copy.
 func Encoded(s *props) *props {
-	if s == nil || !(&encoder{}).schema(s) {
+	if s == nil || !encodingChanges(s) {
 		return s
 	}
-	s = s.DeepCopy()
-	(&encoder{fix: true}).schema(s)
-	return s
+	data, err := json.Marshal(s)
+	if err != nil {
+		return s
+	}
+	var out props
+	if json.Unmarshal(data, &out) != nil {
+		return s
+	}
+	return &out
 }
 
 // EncodedCRD returns crd with all its schemas as Encoded returns them, or nil if crd is nil.
@@ -28,23 +33,20 @@ func EncodedCRD(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.
 	if crd == nil {
 		return nil
 	}
-	var changed *apiextensionsv1.CustomResourceDefinition
+	changed := crd
 	for i := range crd.Spec.Versions {
 		v := crd.Spec.Versions[i].Schema
 		if v == nil {
 			continue
 		}
 		if s := Encoded(v.OpenAPIV3Schema); s != v.OpenAPIV3Schema {
-			if changed == nil {
+			if changed == crd {
 				changed = crd.DeepCopy()
 			}
 			changed.Spec.Versions[i].Schema.OpenAPIV3Schema = s
 		}
 	}
-	if changed != nil {
-		return changed
-	}
-	return crd
+	return changed
 }
 
 // encoded is Encoded for the schema of a version.
@@ -52,147 +54,54 @@ func encoded(v *apiextensionsv1.CustomResourceValidation) *apiextensionsv1.Custo
 	if v == nil {
 		return nil
 	}
-	if s := Encoded(v.OpenAPIV3Schema); s != v.OpenAPIV3Schema {
-		return &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: s}
-	}
-	return v
+	return &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: Encoded(v.OpenAPIV3Schema)}
 }
 
-// An encoder finds what encoding changes in a schema, and makes the changes if fix is set.
-type encoder struct{ fix bool }
-
-func (e *encoder) schema(s *props) (changed bool) {
-	for _, here := range []bool{
-		emptyList(e, &s.Required), emptyList(e, &s.Enum), emptyList(e, &s.AllOf), emptyList(e, &s.AnyOf), emptyList(e, &s.OneOf),
-		emptyList(e, &s.XListMapKeys), emptyList(e, &s.XValidations),
-		emptyMap(e, &s.Properties), emptyMap(e, &s.PatternProperties), emptyMap(e, (*map[string]props)(&s.Definitions)),
-		e.null(&s.Default), e.null(&s.Example), e.items(s), e.orBool(s.AdditionalProperties), e.orBool(s.AdditionalItems), e.enum(s), e.dependencies(s),
-	} {
-		changed = changed || here
+// encodingChanges reports whether encoding changes a schema. Encoding omits empty lists and maps, and values
+// that are null. A schema of additionalProperties implies Allows, and a list of schemas hides a single schema.
+func encodingChanges(s *props) bool {
+	if isEmptyList(s.Required) || isEmptyList(s.Enum) || isEmptyList(s.AllOf) || isEmptyList(s.AnyOf) || isEmptyList(s.OneOf) ||
+		isEmptyList(s.XListMapKeys) || isEmptyList(s.XValidations) ||
+		isEmptyMap(s.Properties) || isEmptyMap(s.PatternProperties) || isEmptyMap(s.Definitions) || isEmptyMap(s.Dependencies) ||
+		s.Default != nil && isNull(*s.Default) || s.Example != nil && isNull(*s.Example) ||
+		slices.ContainsFunc(s.Enum, func(v apiextensionsv1.JSON) bool { return v.Raw != nil && isNull(v) }) {
+		return true
 	}
-	for _, list := range [][]props{s.AllOf, s.AnyOf, s.OneOf} {
-		changed = e.list(list) || changed
+	if items := s.Items; items != nil {
+		if (items.Schema != nil) == (items.JSONSchemas != nil) || items.Schema == nil && len(items.JSONSchemas) == 0 ||
+			items.Schema != nil && encodingChanges(items.Schema) || listChanges(items.JSONSchemas) {
+			return true
+		}
+	}
+	for _, more := range []*apiextensionsv1.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
+		if more != nil && more.Schema != nil && (!more.Allows || encodingChanges(more.Schema)) {
+			return true
+		}
+	}
+	for _, d := range s.Dependencies {
+		if isEmptyList(d.Property) || d.Schema != nil && (len(d.Property) > 0 || encodingChanges(d.Schema)) {
+			return true
+		}
 	}
 	for _, named := range []map[string]props{s.Properties, s.PatternProperties, s.Definitions} {
-		changed = e.named(named) || changed
-	}
-	return s.Not != nil && e.schema(s.Not) || changed
-}
-
-func (e *encoder) list(list []props) (changed bool) {
-	for i := range list {
-		changed = e.schema(&list[i]) || changed
-	}
-	return changed
-}
-
-func (e *encoder) named(schemas map[string]props) (changed bool) {
-	for name, s := range schemas {
-		if e.schema(&s) {
-			if changed = true; e.fix {
-				schemas[name] = s
+		for _, property := range named {
+			if encodingChanges(&property) {
+				return true
 			}
 		}
 	}
-	return changed
+	return listChanges(s.AllOf) || listChanges(s.AnyOf) || listChanges(s.OneOf) || s.Not != nil && encodingChanges(s.Not)
 }
 
-// emptyList reports whether list is empty but not nil.
-func emptyList[L ~[]T, T any](e *encoder, list *L) bool {
-	empty := *list != nil && len(*list) == 0
-	if empty && e.fix {
-		*list = nil
-	}
-	return empty
+func listChanges(list []props) bool {
+	return slices.ContainsFunc(list, func(s props) bool { return encodingChanges(&s) })
 }
 
-func emptyMap(e *encoder, m *map[string]props) bool {
-	empty := *m != nil && len(*m) == 0
-	if empty && e.fix {
-		*m = nil
-	}
-	return empty
-}
+func isEmptyList[T any](list []T) bool { return list != nil && len(list) == 0 }
+
+func isEmptyMap[M ~map[string]T, T any](m M) bool { return m != nil && len(m) == 0 }
 
 func isNull(v apiextensionsv1.JSON) bool {
 	raw := bytes.TrimSpace(v.Raw)
 	return len(raw) == 0 || string(raw) == "null"
-}
-
-func (e *encoder) null(v **apiextensionsv1.JSON) bool {
-	null := *v != nil && isNull(**v)
-	if null && e.fix {
-		*v = nil
-	}
-	return null
-}
-
-// enum reports whether an enum has a null that is not the empty value.
-func (e *encoder) enum(s *props) (changed bool) {
-	changed = slices.ContainsFunc(s.Enum, func(v apiextensionsv1.JSON) bool { return v.Raw != nil && isNull(v) })
-	if !changed || !e.fix {
-		return changed
-	}
-	s.Enum = slices.Clone(s.Enum) // DeepCopy shares it
-	for i, v := range s.Enum {
-		if isNull(v) {
-			s.Enum[i].Raw = nil
-		}
-	}
-	return true
-}
-
-func (e *encoder) items(s *props) (changed bool) {
-	items := s.Items
-	switch {
-	case items == nil:
-		return false
-	case items.Schema == nil && len(items.JSONSchemas) == 0:
-		if e.fix {
-			s.Items = nil
-		}
-		return true
-	case len(items.JSONSchemas) > 0 && items.Schema != nil, items.Schema != nil && items.JSONSchemas != nil:
-		if changed = true; e.fix && len(items.JSONSchemas) > 0 {
-			items.Schema = nil
-		} else if e.fix {
-			items.JSONSchemas = nil
-		}
-	}
-	if len(items.JSONSchemas) > 0 {
-		return e.list(items.JSONSchemas) || changed
-	}
-	return e.schema(items.Schema) || changed
-}
-
-func (e *encoder) orBool(s *apiextensionsv1.JSONSchemaPropsOrBool) (changed bool) {
-	if s == nil || s.Schema == nil {
-		return false
-	}
-	if changed = !s.Allows; changed && e.fix {
-		s.Allows = true
-	}
-	return e.schema(s.Schema) || changed
-}
-
-func (e *encoder) dependencies(s *props) (changed bool) {
-	if s.Dependencies != nil && len(s.Dependencies) == 0 {
-		if changed = true; e.fix {
-			s.Dependencies = nil
-		}
-	}
-	for name, d := range s.Dependencies {
-		hidden := len(d.Property) > 0 && d.Schema != nil || len(d.Property) == 0 && d.Property != nil
-		if hidden && e.fix {
-			if d.Schema = nil; len(d.Property) == 0 {
-				d.Schema, d.Property = s.Dependencies[name].Schema, nil
-			}
-			s.Dependencies[name] = d
-		}
-		changed = changed || hidden
-		if d.Schema != nil {
-			changed = e.schema(d.Schema) || changed
-		}
-	}
-	return changed
 }

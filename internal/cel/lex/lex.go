@@ -102,22 +102,16 @@ func StringPrefix(src []rune, i int) (quote int, raw bool) {
 // Unfinished reports whether an expression continues on the next line: a bracket or a long string
 // is open, or the last token must be followed by another.
 func Unfinished(src string) bool {
-	tokens := Tokens([]rune(src))
-	depth := 0
-	for len(tokens) > 0 && tokens[len(tokens)-1].Kind == Comment {
-		tokens = tokens[:len(tokens)-1]
+	var p Progress
+	unfinished := false
+	for line := range strings.SplitSeq(src, "\n") {
+		unfinished = p.Add(line)
 	}
-	for _, t := range tokens {
-		depth += Depth(t)
-	}
-	if len(tokens) == 0 {
-		return false
-	}
-	return unfinishedAfter(tokens[len(tokens)-1], depth, len(tokens) > 1)
+	return unfinished
 }
 
-// unfinishedAfter is Unfinished for an expression with the given last token and depth of brackets. several is set if there
-// are other tokens.
+// unfinishedAfter reports whether an expression with the given last token and depth of brackets continues on the next line.
+// several is set if there are other tokens.
 func unfinishedAfter(last Token, depth int, several bool) bool {
 	switch {
 	case last.Open:

@@ -150,10 +150,8 @@ func (r *requirements) isolate(ch *change) error {
 
 // request returns the write that demonstrates a change.
 func (w *Witness) request() engine.Request {
-	req := engine.Request{Object: w.Object, OldObject: w.Old, FieldValidation: "Ignore"}
-	if w.Operation == search.Status {
-		req.Subresource = "status"
-	}
+	req := (&search.Witness{Operation: w.Operation, Object: w.Object, Old: w.Old}).Request()
+	req.FieldValidation = "Ignore"
 	return req
 }
 

@@ -187,6 +187,31 @@ func (f *finder) find() (err error) {
 	return nil
 }
 
+// A form is a CRD with another rule than the original, or the original.
+type form struct {
+	crd      *apiextensionsv1.CustomResourceDefinition
+	engine   *engine.Engine
+	analyzer *analysis.Analyzer
+}
+
+// compiled returns a form for longer searches, or nil if the CRD does not compile or the budget is used up.
+func (f *finder) compiled(crd *apiextensionsv1.CustomResourceDefinition) (*form, error) {
+	if f.cfg.work.Spend(crdcopy.CompileWork(crd)); f.cfg.work.Empty() {
+		return nil, nil
+	}
+	e, err := engine.Compile(crd, engine.Config{KubeVersion: f.cfg.KubeVersion})
+	if e == nil || err != nil && f.report.Accepted {
+		return nil, nil
+	}
+	cfg := *f.cfg
+	cfg.Steps = max(cfg.Steps, search.DefaultSteps)
+	a, err := cfg.analyzer(crd, e, f.unit.version)
+	if err != nil {
+		return nil, err
+	}
+	return &form{crd, e, a}, nil
+}
+
 func (f *finder) off(name string) bool { return slices.Contains(f.cfg.Without, name) }
 
 func (f *finder) ref(r *vet.Rule) engine.RuleRef {

@@ -161,29 +161,19 @@ func (m *rewriter) rewrite(way guard.Way) (*Rewrite, error) {
 
 // A trial is a CRD with a replacement for the rule, and the result of searching for a failure of that rule.
 type trial struct {
-	crd      *apiextensionsv1.CustomResourceDefinition
-	engine   *engine.Engine
-	analyzer *analysis.Analyzer
-	rule     engine.RuleRef
-	answer   *analysis.Answer
+	*form
+	rule   engine.RuleRef
+	answer *analysis.Answer
 }
 
 // try returns nil if the CRD with the replacement does not compile or the budget is used up.
 func (m *rewriter) try(text string) (*trial, error) {
-	t := &trial{crd: withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text), rule: m.rule}
+	made, err := m.compiled(withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text))
+	if err != nil || made == nil {
+		return nil, err
+	}
+	t := &trial{form: made, rule: m.rule}
 	t.rule.Rule = text
-	if m.cfg.work.Spend(crdcopy.CompileWork(t.crd)); m.cfg.work.Empty() {
-		return nil, nil
-	}
-	var err error
-	if t.engine, err = engine.Compile(t.crd, engine.Config{KubeVersion: m.cfg.KubeVersion}); t.engine == nil {
-		return nil, err
-	}
-	cfg := *m.cfg
-	cfg.Steps = max(cfg.Steps, search.DefaultSteps) // search longer before a rewrite is offered
-	if t.analyzer, err = cfg.analyzer(t.crd, t.engine, m.unit.version); err != nil {
-		return nil, err
-	}
 	t.answer, err = t.analyzer.Ask(m.ctx, t.rule, search.Errs)
 	return t, err
 }

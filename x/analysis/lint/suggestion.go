@@ -7,7 +7,6 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/crdcopy"
@@ -87,30 +86,6 @@ func (s *suggestion) replaced(crd *apiextensionsv1.CustomResourceDefinition) *ap
 	return withRule(crd, s.unit.version, s.steps, s.lint.Index, s.lint.Fix)
 }
 
-// A form is a CRD with its rules.
-type form struct {
-	engine   *engine.Engine
-	analyzer *analysis.Analyzer
-}
-
-// compile returns nil if the CRD does not compile or the budget is used up.
-func (s *suggestion) compile(crd *apiextensionsv1.CustomResourceDefinition) (*form, error) {
-	if s.cfg.work.Spend(crdcopy.CompileWork(crd)); s.cfg.work.Empty() {
-		return nil, nil
-	}
-	e, err := engine.Compile(crd, engine.Config{KubeVersion: s.cfg.KubeVersion})
-	if e == nil || err != nil && s.report.Accepted {
-		return nil, nil
-	}
-	cfg := *s.cfg
-	cfg.Steps = max(cfg.Steps, search.DefaultSteps)
-	a, err := cfg.analyzer(crd, e, s.unit.version)
-	if err != nil {
-		return nil, err
-	}
-	return &form{e, a}, nil
-}
-
 // compare adds the replacement if it is proved to be equivalent, or if no write was found that only
 // one of the two CRDs admits.
 func (s *suggestion) compare() error {
@@ -119,11 +94,11 @@ func (s *suggestion) compare() error {
 		s.lint.Rewrites = append(s.lint.Rewrites, fix)
 		return nil
 	}
-	before, err := s.compile(s.crd)
+	before, err := s.compiled(s.crd)
 	if err != nil || before == nil {
 		return err
 	}
-	after, err := s.compile(s.replaced(s.crd))
+	after, err := s.compiled(s.replaced(s.crd))
 	if err != nil || after == nil {
 		return err
 	}
@@ -154,11 +129,11 @@ func (f *form) rejection(s *suggestion, other *form) (*search.Answer, error) {
 func (s *suggestion) exemplify() error {
 	s.lint.Rewrites = append(s.lint.Rewrites, Rewrite{Rule: s.lint.Fix, Effect: Wanted})
 	narrow := s.narrowed()
-	before, err := s.compile(narrow)
+	before, err := s.compiled(narrow)
 	if err != nil || before == nil {
 		return err
 	}
-	after, err := s.compile(s.replaced(narrow))
+	after, err := s.compiled(s.replaced(narrow))
 	if err != nil || after == nil {
 		return err
 	}

@@ -166,17 +166,18 @@ func (w *candidate) put(p objectPath, v any) bool {
 	return ok
 }
 
+// above returns the path above p, its value, or nil if there is none, and the last step of p.
+func (w *candidate) above(p objectPath) (up objectPath, parent any, last engine.Step) {
+	if len(p.path) == 0 {
+		return p, nil, last
+	}
+	up = objectPath{old: p.old, path: p.path[:len(p.path)-1]}
+	parent, _ = w.get(up)
+	return up, parent, p.path[len(p.path)-1]
+}
+
 func (w *candidate) putIn(p objectPath, v any) bool {
-	root := w.root(p.old)
-	if root == nil || len(p.path) == 0 {
-		return false
-	}
-	up := objectPath{old: p.old, path: p.path[:len(p.path)-1]}
-	parent, ok := w.get(up)
-	if !ok {
-		return false
-	}
-	last := p.path[len(p.path)-1]
+	up, parent, last := w.above(p)
 	switch parent := parent.(type) {
 	case map[string]any:
 		parent[key(last)] = v
@@ -202,15 +203,7 @@ func (w *candidate) drop(p objectPath) bool {
 }
 
 func (w *candidate) dropIn(p objectPath) bool {
-	if w.root(p.old) == nil || len(p.path) == 0 {
-		return false
-	}
-	up := objectPath{old: p.old, path: p.path[:len(p.path)-1]}
-	parent, ok := w.get(up)
-	if !ok {
-		return false
-	}
-	last := p.path[len(p.path)-1]
+	up, parent, last := w.above(p)
 	switch parent := parent.(type) {
 	case map[string]any:
 		if _, ok := parent[key(last)]; !ok {

@@ -3,7 +3,6 @@ package search
 import (
 	"encoding/base64"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/cel-go/common/ast"
@@ -106,10 +105,6 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 		return b.equal(operand, sc, v)
 	case "value", "optional.of", "optional.ofNonZeroValue", "dyn":
 		return b.equal(operand, sc, v)
-	case "split":
-		if parts, ok := v.([]any); ok {
-			return b.equal(operand, sc, b.joined(call, sc, parts))
-		}
 	case "join":
 		if s, ok := v.(string); ok {
 			return b.equal(operand, sc, []any{s})
@@ -172,14 +167,4 @@ func textOf(v any) (string, bool) {
 		return v, true
 	}
 	return "", false
-}
-
-func (b *adjuster) joined(call ast.CallExpr, sc *scope, parts []any) string {
-	sep, _ := b.native(call.Args()[0], sc)
-	by, _ := sep.(string)
-	texts := make([]string, len(parts))
-	for i, p := range parts {
-		texts[i], _ = p.(string)
-	}
-	return strings.Join(texts, by)
 }

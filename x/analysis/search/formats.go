@@ -44,16 +44,7 @@ var formats = map[string]string{
 }
 
 // shapes holds patterns of the strings that a function can return.
-var shapes = map[string]string{
-	"getScheme":      `^[a-z]+$`,
-	"getHost":        `^[a-z0-9.-]*(:[1-9][0-9]{0,3})?$`,
-	"getHostname":    `^[a-z0-9.-]*$`,
-	"getPort":        `^([1-9][0-9]{0,3})?$`,
-	"getEscapedPath": `^(/[a-zA-Z0-9._~-]*)*$`,
-	"lowerAscii":     `^[^A-Z]*$`,
-	"upperAscii":     `^[^a-z]*$`,
-	"trim":           `^(\S(.*\S)?)?$`,
-}
+var shapes = map[string]string{"lowerAscii": `^[^A-Z]*$`, "upperAscii": `^[^a-z]*$`}
 
 // formatPattern returns the pattern for a format, or "" if the server does not validate the format
 // or it has no constraints, such as password.

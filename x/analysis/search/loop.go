@@ -113,12 +113,10 @@ func (b *adjuster) dropElement(of binding) bool {
 func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 	elements := b.elements(l.Over, sc)
 	if len(elements) == 0 || b.m.rng.IntN(6) == 0 {
-		if b.grow(l.Over, sc) {
-			elements = b.elements(l.Over, sc)
-			if len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), want) {
-				return true
-			}
+		if b.added(l, sc, want) {
+			return true
 		}
+		elements = b.elements(l.Over, sc)
 	}
 	for _, i := range b.m.rng.Perm(len(elements)) {
 		if b.truth(l.Body, l.enter(b, sc, elements[i]), want) {
@@ -128,10 +126,15 @@ func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 			return false
 		}
 	}
-	if len(elements) == 0 || !b.grow(l.Over, sc) {
+	return len(elements) > 0 && b.added(l, sc, want)
+}
+
+// added adds an element, makes the body evaluate to want for it, and reports whether it succeeded.
+func (b *adjuster) added(l loop, sc *scope, want bool) bool {
+	if !b.grow(l.Over, sc) {
 		return false
 	}
-	elements = b.elements(l.Over, sc)
+	elements := b.elements(l.Over, sc)
 	return len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), want)
 }
 
@@ -160,24 +163,7 @@ func (b *adjuster) exactlyOne(l loop, sc *scope, want bool) {
 			}
 		}
 	default:
-		b.second(l, sc)
-	}
-}
-
-// second makes the body true for one more element.
-func (b *adjuster) second(l loop, sc *scope) {
-	for _, of := range b.elements(l.Over, sc) {
-		inner := l.enter(b, sc, of)
-		if !b.is(l.Body, inner, true) {
-			if b.truth(l.Body, inner, true) {
-				return
-			}
-		}
-	}
-	if b.grow(l.Over, sc) {
-		if elements := b.elements(l.Over, sc); len(elements) > 0 {
-			b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), true)
-		}
+		b.another(l, sc)
 	}
 }
 
@@ -224,17 +210,12 @@ func (b *adjuster) growCall(call ast.CallExpr, sc *scope) bool {
 
 // another makes one more element pass a filter and reports whether it succeeded.
 func (b *adjuster) another(l loop, sc *scope) bool {
-	before := b.elements(l.Over, sc)
-	for _, of := range before {
+	for _, of := range b.elements(l.Over, sc) {
 		if inner := l.enter(b, sc, of); !b.is(l.Body, inner, true) && b.truth(l.Body, inner, true) {
 			return true
 		}
 	}
-	if !b.grow(l.Over, sc) {
-		return false
-	}
-	elements := b.elements(l.Over, sc)
-	return len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), true)
+	return b.added(l, sc, true)
 }
 
 // add adds an item to a list or an entry to a map, and reports whether it did.

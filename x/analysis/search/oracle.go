@@ -103,11 +103,7 @@ func (v *verdict) rejectedByOther() bool {
 }
 
 func (w *candidate) request() engine.Request {
-	req := engine.Request{Object: w.obj, OldObject: w.old}
-	if w.op == Status {
-		req.Subresource = "status"
-	}
-	return req
+	return (&Witness{Operation: w.op, Object: w.obj, Old: w.old}).Request()
 }
 
 // newOracle returns an oracle for the solver's forms of the CRD.

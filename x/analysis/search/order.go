@@ -22,9 +22,6 @@ func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	if strict {
 		gap = 1
 	}
-	if b.sizeOrder(x, y, sc, gap) && b.is(e, sc, want) {
-		return
-	}
 	if b.m.rng.IntN(4) == 0 {
 		gap += b.m.rng.IntN(3)
 	}
@@ -51,30 +48,6 @@ func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	if b.quiet = quiet; !b.is(e, sc, want) {
 		b.sample(e, sc, want)
 	}
-}
-
-// sizeOrder makes x less than y by at least gap, if one of them is a call of size, and reports
-// whether it succeeded. The size is only bounded, not set exactly.
-func (b *adjuster) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
-	if of := sizeOf(x); of != nil {
-		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge && b.size(of, sc, 0, int(n)-gap) {
-			return true
-		}
-	}
-	if of := sizeOf(y); of != nil {
-		if n, ok := b.eval(x, sc).(celtypes.Int); ok && n < huge {
-			return b.size(of, sc, max(int(n)+gap, 0), -1)
-		}
-	}
-	return false
-}
-
-// sizeOf returns the operand of a call of size, or nil if e is a different expression.
-func sizeOf(e ast.Expr) ast.Expr {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "size" {
-		return nil
-	}
-	return operandOf(e.AsCall())
 }
 
 // shifted returns v increased by the given amount. Durations and timestamps change by seconds,

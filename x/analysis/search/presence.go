@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
-
-	"github.com/celadon-cel/celadon/types"
 )
 
 // presence changes the candidate so that has() evaluates to want.
@@ -20,47 +18,6 @@ func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	case b.optional(h.objectPath):
 		b.w.drop(h.objectPath)
 	}
-}
-
-func (b *adjuster) hasValue(e ast.Expr, sc *scope, want bool) {
-	if of := e.AsCall().Target(); of.Kind() == ast.IdentKind && of.AsIdent() == types.OldSelf && want && !b.in.hasOld {
-		b.giveOld()
-		return
-	}
-	h, ok := b.locate(e.AsCall().Target(), sc)
-	switch {
-	case !ok || h.key:
-		b.sample(e, sc, want)
-	case want:
-		b.ensure(h.objectPath)
-	default:
-		b.absent(h.objectPath)
-	}
-}
-
-// giveOld creates an old value for the instance, equal to the new value.
-func (b *adjuster) giveOld() {
-	if b.w.op == Create {
-		b.w.op, b.w.old = Update, copied(b.w.obj).(map[string]any)
-	}
-	at := objectPath{old: true, node: b.s.root}
-	for i, s := range b.in.self.path {
-		fresh := objectPath{path: b.in.self.path[:i+1]}
-		if before, ok := b.w.correlate(objectPath{path: fresh.path}, b.s.root); ok {
-			at = before
-			continue
-		}
-		if at = at.step(s); s.Item {
-			list, _ := b.w.get(at.parent(b.s.root))
-			items, _ := list.([]any)
-			at = at.parent(b.s.root).item(len(items))
-		}
-		v, ok := b.w.get(fresh)
-		if !ok || !b.w.putIn(at, copied(v)) {
-			return
-		}
-	}
-	b.in.before, b.in.hasOld = b.w.correlate(b.in.self, b.s.root)
 }
 
 // absent removes p or, if p is required, its closest parent that is optional. It reports whether it

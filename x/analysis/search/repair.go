@@ -24,10 +24,6 @@ func (h *solver) repair(w *candidate, v *verdict) {
 		}
 		seen[id] = true
 		h.stuck[id]++
-		var before any
-		if c.old {
-			before = copied(w.old)
-		}
 		by := h
 		if c.other {
 			by = h.as(h.other)
@@ -37,9 +33,6 @@ func (h *solver) repair(w *candidate, v *verdict) {
 		} else {
 			by.repairSchema(w, c, h.stuck[id])
 		}
-		if c.old && h.maker.rng.IntN(4) > 0 {
-			w.obj = followed(before, w.old, w.obj).(map[string]any)
-		}
 	}
 }
 
@@ -48,46 +41,6 @@ func (h *solver) as(s *Search) *solver {
 	seen := *h
 	seen.Search = s
 	return &seen
-}
-
-// followed applies the difference between before and after to obj where obj equals before.
-func followed(before, after, obj any) any {
-	if equalJSON(before, after) {
-		return obj
-	}
-	if equalJSON(before, obj) {
-		return copied(after)
-	}
-	switch obj := obj.(type) {
-	case map[string]any:
-		was, ok1 := before.(map[string]any)
-		is, ok2 := after.(map[string]any)
-		if !ok1 || !ok2 {
-			return obj
-		}
-		for _, name := range sortedKeys(is) {
-			old, had := was[name]
-			mine, have := obj[name]
-			switch {
-			case have && had:
-				obj[name] = followed(old, is[name], mine)
-			case !have && !had:
-				obj[name] = copied(is[name])
-			}
-		}
-		for name, old := range was {
-			if _, still := is[name]; !still && equalJSON(obj[name], old) {
-				delete(obj, name)
-			}
-		}
-	case []any:
-		was, _ := before.([]any)
-		is, _ := after.([]any)
-		for i := range min(len(obj), len(was), len(is)) {
-			obj[i] = followed(was[i], is[i], obj[i])
-		}
-	}
-	return obj
 }
 
 func (c *complaint) id() string {

@@ -85,14 +85,7 @@ func (n node) values() node {
 	if !n.isMap() {
 		return node{}
 	}
-	var below node
-	if n.s != nil {
-		below.s = n.s.AdditionalProperties.Structural
-	}
-	if n.d != nil {
-		below.d = n.d.Elem
-	}
-	return below
+	return n.field("")
 }
 
 func (n node) isMap() bool {
@@ -105,10 +98,8 @@ func (n node) step(s engine.Step) node {
 	switch {
 	case s.Any && n.isList(), s.Item && !n.isMap():
 		return n.items()
-	case s.Any:
+	case s.Any, s.Item: // an item is a key that looks like an index
 		return n.values()
-	case s.Item:
-		return n.values() // a key that looks like an index
 	}
 	return n.field(s.Name)
 }

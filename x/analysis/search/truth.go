@@ -62,8 +62,6 @@ func (b *adjuster) call(e ast.Expr, sc *scope, want bool) {
 		b.order(e, sc, want)
 	case operators.In:
 		b.member(e, sc, want)
-	case "hasValue":
-		b.hasValue(e, sc, want)
 	case "matches", "startsWith", "endsWith", "contains":
 		if !b.textCall(call, sc, want) {
 			b.sample(e, sc, want)

@@ -2,7 +2,6 @@ package search
 
 import (
 	"net/url"
-	"regexp"
 
 	"github.com/google/cel-go/common/ast"
 )
@@ -14,9 +13,6 @@ func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 		now, _ = b.native(operandOf(target.AsCall()), sc)
 	}
 	s, _ := now.(string)
-	if b.wantURL(call, sc, part) {
-		return true
-	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		u = &url.URL{Scheme: "https", Host: "a.example"}
@@ -41,33 +37,4 @@ func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 		u.RawPath = ""
 	}
 	return b.equal(call.Target(), sc, u.String())
-}
-
-// wantURL makes a part of a URL equal to part by a pattern, which respects other requirements on
-// the URL. It reports whether the result is a valid URL.
-func (b *adjuster) wantURL(call ast.CallExpr, sc *scope, part string) bool {
-	target := call.Target()
-	if target.Kind() != ast.CallKind || target.AsCall().FunctionName() != "url" {
-		return false
-	}
-	quoted := regexp.QuoteMeta(part)
-	p := ""
-	switch call.FunctionName() {
-	case "getScheme":
-		p = `^` + quoted + `://[a-z]`
-	case "getHost", "getHostname":
-		p = `^[a-z]+://` + quoted + `([:/?].*)?$`
-	case "getPort":
-		p = `^[a-z]+://[^/?:]+:` + quoted + `([/?].*)?$`
-	case "getEscapedPath":
-		p = `^[a-z]+://[^/?]+` + quoted + `(\?.*)?$`
-	}
-	arg := target.AsCall().Args()[0]
-	if !b.wantText(arg, sc, textWant{match: []string{p}, max: -1}) {
-		return false
-	}
-	now, _ := b.native(arg, sc)
-	s, _ := now.(string)
-	u, err := url.ParseRequestURI(s)
-	return err == nil && u.Host != ""
 }

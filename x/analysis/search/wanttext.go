@@ -65,11 +65,6 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	if b.throughUntil(e, sc, w, done) {
 		return true
 	}
-	if e.Kind() == ast.CallKind {
-		if shape := shapes[e.AsCall().FunctionName()]; shape != "" {
-			w = w.and(textWant{match: []string{shape}, max: -1})
-		}
-	}
 	if s, ok := b.m.texts.one(w, b.m.rng); ok && b.equal(e, sc, s) && done() {
 		return true
 	}
