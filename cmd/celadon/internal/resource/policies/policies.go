@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -141,6 +142,35 @@ func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []Pro
 	return notes
 }
 
+// Misspelled returns the resources in the rules of policies that no server has. nearest returns the name that was meant by
+// a resource of a group, or "".
+func (p *Policies) Misspelled(nearest func(group, resource string) string) (notes []Problem) {
+	for i, doc := range p.documents {
+		spec, _ := doc.Object["spec"].(map[string]any)
+		constraints, _ := spec["matchConstraints"].(map[string]any)
+		rules, _ := constraints["resourceRules"].([]any)
+		if p.invalid[i] || doc.Identity().GroupKind().Group != admissionregistrationv1.GroupName {
+			continue
+		}
+		for j, rule := range rules {
+			fields, _ := rule.(map[string]any)
+			groups, _, _ := unstructured.NestedStringSlice(fields, "apiGroups")
+			resources, _, _ := unstructured.NestedStringSlice(fields, "resources")
+			if len(groups) != 1 {
+				continue
+			}
+			for k, name := range resources {
+				name, _, _ := strings.Cut(name, "/")
+				if near := nearest(groups[0], name); near != "" {
+					path := fmt.Sprintf("spec.matchConstraints.resourceRules[%d].resources[%d]", j, k)
+					notes = append(notes, Problem{location(doc, path), fmt.Errorf("no resource %s exists, so it matches nothing: did you mean %s?", name, near)})
+				}
+			}
+		}
+	}
+	return notes
+}
+
 // Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first
 // document of this kind and name. It returns the document's location if the field is not found, and
 // "" without a matching document.
@@ -178,7 +208,10 @@ func validationsOf(doc *input.Document) validations {
 	for i, at := range doc.Locate(fields) {
 		one, _ := all[i].(map[string]any)
 		expression, _ := one["expression"].(string)
-		found := policyrequest.Validation{Expression: expression, File: doc.File, Line: at.Line}
+		found := policyrequest.Validation{Expression: expression, File: doc.File, Line: at.Line, Inside: func(offset int) (int, int) {
+			inside, _ := doc.Inside(fields[i], offset)
+			return inside.Line, inside.Column
+		}}
 		if i < len(list) {
 			v.list = append(v.list, found)
 		} else if name, _ := one["name"].(string); name != "" {
