@@ -107,10 +107,18 @@ func (b *builtinDecider) repaired(ctx context.Context, object, old map[string]an
 	if object == nil {
 		return nil, nil
 	}
+	if given, stored = b.repairedOver(ctx, b.example, object, old); stored == nil && old != nil { // an update can change few fields of some kinds
+		given, stored = b.repairedOver(ctx, old, object, old)
+	}
+	return given, stored
+}
+
+// repairedOver is repaired for an object that has the other fields of base.
+func (b *builtinDecider) repairedOver(ctx context.Context, base, object, old map[string]any) (given, stored map[string]any) {
 	object = runtime.DeepCopyJSON(object)
 	object["apiVersion"], object["kind"] = b.kind.GroupVersionKind.ToAPIVersionAndKind()
 	for range maxRepairs {
-		whole, _ := overlaid(runtime.DeepCopyJSONValue(b.example), runtime.DeepCopyJSONValue(object)).(map[string]any)
+		whole, _ := overlaid(runtime.DeepCopyJSONValue(base), runtime.DeepCopyJSONValue(object)).(map[string]any)
 		res, err := b.Validate(ctx, engine.Request{Object: whole, OldObject: old})
 		switch {
 		case err != nil:
@@ -183,7 +191,7 @@ func overlaid(base, value any) any {
 }
 
 // change removes the value that the server rejects from an object, or the nearest value above it that exists. If the server
-// lists the values that it accepts, the value becomes one of them.
+// lists the values that it accepts, the value becomes one of them, and a boolean becomes the other.
 func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool {
 	steps, err := engine.ParsePath(cause.Field)
 	if err != nil {
@@ -206,6 +214,10 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 			isEmpty := !ok || next == "" || next == int64(0)
 			if value := required[b.typeOf(steps)]; isEmpty && cause.Type == field.ErrorTypeRequired && i == len(steps)-1 && value != nil {
 				v[step.Name] = value
+				return true
+			}
+			if value, isFlag := cause.Value.(bool); isFlag && cause.Type == field.ErrorTypeInvalid && i == len(steps)-1 && b.typeOf(steps) == "boolean" {
+				v[step.Name] = !value
 				return true
 			}
 			if !ok || i == 0 && (step.Name == "apiVersion" || step.Name == "kind") {
