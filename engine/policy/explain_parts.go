@@ -220,7 +220,7 @@ func (c *valueCollector) loop(e ast.Expr) {
 	from := len(c.reads.reads)
 	c.reads.visit(e)
 	for _, read := range c.reads.reads[from:] {
-		c.add(read.text, read.part, c.value(read.part))
+		c.visit(read.part)
 	}
 }
 
