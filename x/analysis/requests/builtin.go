@@ -212,13 +212,16 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 		case map[string]any:
 			next, ok := v[step.Name]
 			isEmpty := !ok || next == "" || next == int64(0)
-			if value := required[b.typeOf(steps)]; isEmpty && cause.Type == field.ErrorTypeRequired && i == len(steps)-1 && value != nil {
-				v[step.Name] = value
-				return true
-			}
-			if value, isFlag := cause.Value.(bool); isFlag && cause.Type == field.ErrorTypeInvalid && i == len(steps)-1 && b.typeOf(steps) == "boolean" {
-				v[step.Name] = !value
-				return true
+			if i == len(steps)-1 && (cause.Type == field.ErrorTypeRequired || cause.Type == field.ErrorTypeInvalid) {
+				typeName := b.typeOf(steps)
+				if value := required[typeName]; isEmpty && value != nil {
+					v[step.Name] = value
+					return true
+				}
+				if typeName == "boolean" {
+					v[step.Name] = next != true
+					return true
+				}
 			}
 			if !ok || i == 0 && (step.Name == "apiVersion" || step.Name == "kind") {
 				return drop()
@@ -245,7 +248,7 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 // requiredText is the value of a required text that an object lacks.
 const requiredText = "example"
 
-// required holds the values that an object gets if it lacks a required one, by type.
+// required holds the values that an object gets if it lacks a required one, or if an empty one is invalid, by type.
 var required = map[string]any{"string": requiredText, "integer": int64(1)}
 
 // typeOf returns the type at a path in the schema of the kind, or "".
