@@ -112,6 +112,23 @@ func (f *Finder) subject(ctx context.Context) policyrequest.Subject {
 	return f.custom.Subject(ctx, f.crd.Spec.Group+"/"+f.version)
 }
 
+// Judge evaluates a write of given objects as the search does. It returns nil if the CRD or the server's code
+// rejects it.
+func (f *Finder) Judge(
+	ctx context.Context, operation policy.Operation, user policy.User, object, old map[string]any,
+) (*policyrequest.Review, error) {
+	if operation != policy.OperationDelete {
+		res, err := f.decider.Validate(ctx, engine.Request{Object: object, OldObject: old})
+		if err != nil || !res.Allowed {
+			return nil, err
+		}
+		object = res.Object
+	}
+	req := f.request(operation, object, old)
+	req.User = user
+	return f.Review(ctx, req)
+}
+
 // Review takes a request with an accepted object through admission. If mutating policies change the object and the CRD
 // then rejects it, the policies are not evaluated.
 func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyrequest.Review, error) {
