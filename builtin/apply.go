@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -110,8 +111,11 @@ func newApplyManager(
 	if s, ok := storage.(rest.ResetFieldsFilterStrategy); ok {
 		reset = s.GetResetFieldsFilter()
 	}
-	convertor := runtime.UnsafeObjectConvertor(scheme)
-	return managedfields.NewDefaultFieldManager(fieldTypes(), convertor, scheme, scheme, kind, hub, subresource, reset)
+	converter, unsafe := fieldTypes(), runtime.UnsafeObjectConvertor(scheme)
+	if kind.Group == apiextensions.GroupName {
+		converter = managedfields.NewDeducedTypeConverter() // client-go has no types of CRDs
+	}
+	return managedfields.NewDefaultFieldManager(converter, unsafe, scheme, scheme, kind, hub, subresource, reset)
 }
 
 // migrate replaces the object of a result by that of the request that kubectl sends again; see apply.Migrated. Policies have

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	definitionstore "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	policyv1client "k8s.io/client-go/kubernetes/typed/policy/v1"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	kubeletclient "k8s.io/kubernetes/pkg/kubelet/client"
 	mutatingadmissionpolicystore "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy/storage"
 	mutatingadmissionpolicybindingstore "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicybinding/storage"
@@ -78,6 +80,14 @@ func two[S, T rest.Storage](create func(generic.RESTOptionsGetter) (S, T, error)
 
 // The requests of this package have the permissions of an administrator.
 var allowed authorizer.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+
+func definitions(options restOptions) (map[string]rest.Storage, error) {
+	main, err := definitionstore.NewREST(legacyscheme.Scheme, options)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]rest.Storage{"": main, "status": definitionstore.NewStatusREST(legacyscheme.Scheme, main)}, nil
+}
 
 func events(options restOptions) (map[string]rest.Storage, error) {
 	main, err := eventstore.NewREST(options, 0)

@@ -69,6 +69,7 @@ var resources = []resource{
 	{"admissionregistration.k8s.io", "v1 v1beta1 v1alpha1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", mutatingPolicies},
 	{"admissionregistration.k8s.io", "v1 v1beta1 v1alpha1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", mutatingBindings},
 	{"internal.apiserver.k8s.io", "v1alpha1", "storageversions", "StorageVersion", two(storageversionstore.NewREST)},
+	{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", definitions},
 	{"apps", "v1", "controllerrevisions", "ControllerRevision", one(controllerrevisionstore.NewREST)},
 	{"apps", "v1", "daemonsets", "DaemonSet", two(daemonsetstore.NewREST)},
 	{"apps", "v1", "deployments", "Deployment", deployments},

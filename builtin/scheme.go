@@ -1,6 +1,9 @@
 package builtin
 
 import (
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
 	// The groups of built-in kinds, which register themselves with legacyscheme.Scheme.
 	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
 	_ "k8s.io/kubernetes/pkg/apis/apiserverinternal/install"
@@ -23,3 +26,5 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	_ "k8s.io/kubernetes/pkg/apis/storagemigration/install"
 )
+
+func init() { apiextensions.Install(legacyscheme.Scheme) }

@@ -17,10 +17,15 @@ import (
 type Value struct {
 	// Expression is the text of the part, such as "object.spec.replicas".
 	Expression string
+	// Offset is the position of the part in the expression in code points. It is -1 for an element of a list, and for a part
+	// of a variable.
+	Offset int
 	// Value is decoded JSON. It is nil if Problem is set.
 	Value any
 	// Problem is the reason why the part has no value, such as "no such key: replicas".
 	Problem string
+	// Hint is how to avoid Problem, or "".
+	Hint string
 }
 
 // Limits of an explanation.
@@ -72,7 +77,7 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	}
 	values = explained.values(r, x)
 	if p.paramKind != nil && e.params == nil {
-		values = append(values, Value{Expression: "params", Problem: "null, because the binding has no paramRef"})
+		values = append(values, Value{Expression: "params", Offset: -1, Problem: "null, because the binding has no paramRef"})
 	}
 	if r.bug != nil {
 		return nil, internal(p.name, r.bug)

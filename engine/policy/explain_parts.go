@@ -54,13 +54,12 @@ func (x *explainer) values(r *run, of *expression) []Value {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c := &valueCollector{
-		explainer: x, run: r, of: of, reads: &readCollector{seen: map[string]bool{}, roots: map[string]bool{}},
-		source: lex.NewSource(of.source, of.checked), programs: map[int64]*eval.Program{}, seen: map[string]bool{}, steps: maxSteps,
+		explainer: x, run: r, reads: &readCollector{seen: map[string]bool{}, roots: map[string]bool{}}, seen: map[string]bool{}, steps: maxSteps,
 	}
 	for _, root := range r.program.roots[:authorizerRoot] {
 		c.reads.roots[root.Name] = true
 	}
-	c.visit(of.checked.NativeRep().Expr())
+	c.expression(of)
 	return c.values
 }
 
@@ -73,6 +72,10 @@ type valueCollector struct {
 	source   *lex.Source
 	programs map[int64]*eval.Program // by the ID of the part; nil if it cannot be planned
 	values   []Value
+	// failed is set if the expression fails, problems counts the values that fail, and depth the variables around the
+	// expression.
+	failed          bool
+	problems, depth int
 	// seen holds the parts with a value, and those for which has() is false.
 	seen  map[string]bool
 	steps int
@@ -99,11 +102,50 @@ func (c *valueCollector) value(e ast.Expr) ref.Val {
 	return out.Value
 }
 
+// expression visits an expression.
+func (c *valueCollector) expression(of *expression) {
+	root := of.checked.NativeRep().Expr()
+	c.of, c.source, c.programs = of, lex.NewSource(of.source, of.checked), map[int64]*eval.Program{}
+	c.failed = celtypes.IsError(c.value(root))
+	c.visit(root)
+}
+
+// visit adds the values of the parts of e, and the call or selection that fails.
 func (c *valueCollector) visit(e ast.Expr) {
+	problems := c.problems
 	if text, ok := c.reads.text(e); ok {
-		c.add(text, c.value(e))
+		v := c.value(e)
+		c.add(text, e, v)
+		if name, isVariable := strings.CutPrefix(text, "variables."); isVariable && c.failed && celtypes.IsError(v) {
+			c.variable(name)
+		}
 		return
 	}
+	c.visitParts(e)
+	if c.failed && c.problems == problems && (e.Kind() == ast.CallKind || e.Kind() == ast.SelectKind) {
+		if v := c.value(e); celtypes.IsError(v) {
+			c.add(c.source.Of(e), e, v)
+		}
+	}
+}
+
+// maxVariables limits the variables that are explained inside of each other.
+const maxVariables = 8
+
+// variable visits the expression of a variable that fails. name can be followed by fields.
+func (c *valueCollector) variable(name string) {
+	name, _, _ = strings.Cut(name, ".")
+	i, ok := c.run.program.variableIndex[name]
+	if !ok || c.depth == maxVariables || c.run.program.variables[i].checked == nil {
+		return
+	}
+	inner := *c
+	inner.depth++
+	inner.expression(c.run.program.variables[i])
+	c.values, c.steps = inner.values, inner.steps
+}
+
+func (c *valueCollector) visitParts(e ast.Expr) {
 	switch e.Kind() {
 	case ast.ComprehensionKind:
 		c.loop(e)
@@ -142,7 +184,7 @@ func (c *valueCollector) call(e ast.Expr) bool {
 		return true
 	case "allowed": // of a check of the authorizer
 		if e.AsCall().IsMemberFunction() {
-			c.add(c.source.Of(e), c.value(e))
+			c.add(c.source.Of(e), e, c.value(e))
 		}
 		return false
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
@@ -150,7 +192,7 @@ func (c *valueCollector) call(e ast.Expr) bool {
 			if isComputed(arg) {
 				switch v := c.value(arg).(type) { // not a string, which can be a secret in another form
 				case celtypes.Int, celtypes.Uint, celtypes.Double, celtypes.Bool, celtypes.Duration, celtypes.Timestamp:
-					c.add(c.source.Of(arg), v)
+					c.add(c.source.Of(arg), arg, v)
 				}
 			}
 			c.visit(arg)
@@ -178,7 +220,7 @@ func (c *valueCollector) loop(e ast.Expr) {
 	from := len(c.reads.reads)
 	c.reads.visit(e)
 	for _, read := range c.reads.reads[from:] {
-		c.add(read.text, c.value(read.part))
+		c.visit(read.part)
 	}
 }
 
@@ -217,9 +259,9 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 			continue
 		}
 		if isMap && l.Index != "" {
-			c.add(l.Index, key)
+			c.add(l.Index, nil, key)
 		}
-		c.add(text, item)
+		c.add(text, nil, item)
 		for _, name := range []string{l.Variable, l.Index} {
 			c.reads.roots[name] = name != ""
 			defer delete(c.reads.roots, name)
@@ -265,15 +307,22 @@ func (c *valueCollector) rootOf(name string) int {
 	return -1
 }
 
-// add adds the value of a part unless it is known.
-func (c *valueCollector) add(text string, of ref.Val) {
+// add adds the value of a part unless it is known. e is nil for an element.
+func (c *valueCollector) add(text string, e ast.Expr, of ref.Val) {
 	if of == nil || text == "" || c.seen[text] || len(c.values) == maxValues {
 		return
 	}
 	c.seen[text] = true
-	v := Value{Expression: text}
+	v := Value{Expression: text, Offset: -1}
+	if e != nil && c.depth == 0 {
+		if from, _, ok := c.source.Range(e); ok {
+			v.Offset = from
+		}
+	}
 	if err, failed := of.(*celtypes.Err); failed {
 		v.Problem = err.Error()
+		v.Hint = c.hint(e, v.Problem)
+		c.problems++
 	} else if _, fits := eval.TextSize(of, maxValueBytes); fits {
 		v.Value = expr.Native(of)
 	} else {

@@ -21,7 +21,12 @@ func TestExplain(t *testing.T) {
 		{"object.metadata.?labels.a.orValue('x') == 'y'", "object.metadata.?labels.a=<nil>"},
 		{"['a', 'b'].exists(object, object == 'c') || request.name == 'x'", "request.name=w"},
 		{"object.spec.list.exists(i, i > object.spec.size)", "object.spec.list=[1 2] object.spec.size=2"},
-		{"variables.double > 9 || {'a': object.spec.size}.b == 1", "variables.double=4 object.spec.size=2"},
+		{"variables.double > 9 || {'a': object.spec.size}.b == 1", "variables.double=4 object.spec.size=2 {'a': object.spec.size}.b(no such key: b)"},
+		{"object.spec.sise == 1", "object.spec.sise(no such key: sise; or did you mean size?)"},
+		{"object.spec.size < '5'", "object.spec.size=2 object.spec.size < '5'(no such overload; < does not take int and string)"},
+		{"object.spec.size.startsWith('a') && true", "object.spec.size=2 object.spec.size.startsWith('a')(no such overload; startsWith does not take int and string)"},
+		{"oldObject.spec.size == 1", "oldObject.spec.size(no such key: spec; oldObject is null: test first: oldObject != null && …)"},
+		{"variables.absent == 1", "variables.absent(composited variable \"absent\" fails to evaluate: no such key: lost) object.spec.lost(no such key: lost; or did you mean list?)"},
 		{"object.spec.list.all(i, i < object.spec.size)", "i (object.spec.list[1])=2 object.spec.size=2"},
 		{"object.spec.list.all(i, v, i < 1 && v > 0)", "v (object.spec.list[1])=2 i=1"},
 		{"object.spec.list.all(a, object.spec.list.exists(b, b == a + 1))", "a (object.spec.list[1])=2 object.spec.list=[1 2]"},
@@ -40,7 +45,7 @@ func TestExplain(t *testing.T) {
 		{"object.spec.size > 1 ? object.spec.size == 3 : request.name == 'x'", "object.spec.size=2"},
 		{"object.text == 'x'", "object.text(too large to show)"},
 	} {
-		set := mustCompile(t, Config{}, simplePolicy(tt.expression, "  variables: [{name: double, expression: object.spec.size * 2}]"), testBinding)
+		set := mustCompile(t, Config{}, simplePolicy(tt.expression, "  variables: [{name: double, expression: object.spec.size * 2}, {name: absent, expression: object.spec.lost}]"), testBinding)
 		req := widgetRequest(t, OperationCreate, fmt.Sprintf(`{metadata: {name: w}, spec: {size: 2, list: [1, 2]}, text: %q}`, strings.Repeat("a", maxValueBytes)))
 		res := evaluate(t, set, req)
 		if res.Allowed {
@@ -53,6 +58,11 @@ func TestExplain(t *testing.T) {
 		var got []string
 		for _, v := range values {
 			if v.Problem != "" {
+				if _, hint, ok := strings.Cut("; "+v.Hint, "orValue(…)"); ok {
+					v.Problem += hint
+				} else if v.Hint != "" {
+					v.Problem += "; " + v.Hint
+				}
 				got = append(got, fmt.Sprintf("%s(%s)", v.Expression, v.Problem))
 				continue
 			}
@@ -84,7 +94,7 @@ func TestExplainCondition(t *testing.T) {
 		t.Fatalf("got %+v", e.Decisions)
 	}
 	values, err := set.Explain(context.Background(), req, e, -1)
-	want := []Value{{Expression: "object.spec.size", Problem: "no such key: spec"}}
+	want := []Value{{Expression: "object.spec.size", Problem: "no such key: spec", Hint: "test first: has(object.spec) && …; or use object.?spec.orValue(…)"}}
 	if err != nil || !reflect.DeepEqual(values, want) {
 		t.Errorf("got %v, %v, want %v", values, err, want)
 	}

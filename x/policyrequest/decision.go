@@ -3,6 +3,7 @@ package policyrequest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/preview"
@@ -32,10 +33,14 @@ type Decision struct {
 	// Error is set if an expression could not be evaluated.
 	Error bool  `json:"error"`
 	Cost  int64 `json:"cost"`
-	// Expression is the expression of the validation or matchCondition, at File and Line.
+	// Expression is the expression of the validation or matchCondition. File, Line, and Column are its position. With Values,
+	// they are the position of the part that decided.
 	Expression string `json:"expression,omitempty"`
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`
+	Column     int    `json:"column,omitempty"`
+	// Hint is how to avoid the error of the expression, or "".
+	Hint string `json:"hint,omitempty"`
 	// Values are the values that the expression read, if requested.
 	Values []Value `json:"values,omitempty"`
 }
@@ -51,6 +56,33 @@ type Validation struct {
 	Expression string
 	File       string
 	Line       int
+	// Inside returns the position of a code point of the expression, or 0 if it is not known. It can be nil.
+	Inside func(offset int) (line, column int)
+}
+
+// locate sets the position of a decision to a code point of its expression.
+func (d *Decision) locate(at *Validation, offset int) {
+	d.Expression, d.File, d.Line = at.Expression, at.File, at.Line
+	if at.Inside == nil {
+		return
+	}
+	if line, column := at.Inside(offset); line > 0 {
+		d.Line, d.Column = line, column
+	}
+}
+
+// decisive returns the first value that fails and has a position, or else the first that has a position, or nil.
+func decisive(values []policy.Value) (first *policy.Value) {
+	for i := range values {
+		switch v := &values[i]; {
+		case v.Offset < 0:
+		case v.Problem != "":
+			return v
+		case first == nil:
+			first = v
+		}
+	}
+	return first
 }
 
 // maxExplained limits the decisions about an object that have values, and maxValue the characters of
@@ -80,15 +112,21 @@ func (d *Describer) Decisions(ctx context.Context, req policy.Request, res *poli
 				Policy: e.Policy, Binding: e.Binding, Kind: Kind, Params: e.Params, Validation: of.Validation, Condition: of.Condition,
 				Reason: of.Reason, Message: of.Message, Error: of.Failed, Cost: of.Cost,
 			}
-			at := d.Validation(e.Policy, of.Validation, of.Condition)
-			one.Expression, one.File, one.Line = at.Expression, at.File, at.Line
+			at, offset := d.Validation(e.Policy, of.Validation, of.Condition), 0
 			if d.Explain && len(list) < maxExplained {
 				values, failed := d.Set.Explain(ctx, req, e, of.Validation)
 				if failed != nil {
 					err = failed
 				}
 				one.Values = shown(values, secrets)
+				if v := decisive(values); v != nil {
+					offset = v.Offset
+				}
+				if i := slices.IndexFunc(values, func(v policy.Value) bool { return v.Hint != "" }); i >= 0 {
+					one.Hint = values[i].Hint
+				}
 			}
+			one.locate(&at, offset)
 			actions := of.Actions
 			if len(actions) == 0 {
 				actions = []policy.Action{""}

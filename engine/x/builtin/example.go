@@ -44,11 +44,8 @@ func (c *Catalog) Example(gvk schema.GroupVersionKind) map[string]any {
 }
 
 // CRD returns a description of a kind as a CRD, which has all its versions, the newest first, and no rules. It returns nil
-// for a kind without a resource, and for CustomResourceDefinition. The caller owns it.
+// for a kind without a resource. The caller owns it.
 func (c *Catalog) CRD(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, error) {
-	if kind == apiextensionsv1.Kind("CustomResourceDefinition") {
-		return nil, nil
-	}
 	def := &apiextensionsv1.CustomResourceDefinition{}
 	def.APIVersion, def.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
 	versions := &def.Spec.Versions

@@ -94,12 +94,18 @@ func (l *linter) resources(path string, rules []rule, add reporter) {
 	}
 }
 
+// exempt lists the resources for which servers evaluate no policies.
+var exempt = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
+
 // missing returns the reason why an item of resources matches nothing in the given built-in groups, or
 // "".
 func (s *Schemas) missing(groups []string, item string) string {
 	resource, sub := split(item)
-	if resource == all {
+	switch {
+	case resource == all:
 		return ""
+	case slices.Equal(groups, []string{apiGroup}) && slices.Contains(exempt, resource):
+		return "servers evaluate no policy and call no webhook for " + resource + ", so this matches nothing"
 	}
 	var subs, elsewhere []string
 	found := false

@@ -415,6 +415,8 @@ func TestSubresourceObjects(t *testing.T) {
 		{"CREATE,CONNECT core pods/exec,pods", expressions("object.?metadata.?name.orValue('') != 'a'"), nil},
 		{"UPDATE core pods/status", name, nil},
 		{"CONNECT example.com gadgets/exec", name, nil},
+		{"CREATE admissionregistration.k8s.io validatingwebhookconfigurations", name, nil},
+		{"CREATE admissionregistration.k8s.io validatingadmissionpolicies", name, []string{"unknown-resource matchConstraints.resourceRules[0].resources[0]"}},
 	})
 }
 

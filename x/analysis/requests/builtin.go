@@ -107,10 +107,18 @@ func (b *builtinDecider) repaired(ctx context.Context, object, old map[string]an
 	if object == nil {
 		return nil, nil
 	}
+	if given, stored = b.repairedOver(ctx, b.example, object, old); stored == nil && old != nil { // an update can change few fields of some kinds
+		given, stored = b.repairedOver(ctx, old, object, old)
+	}
+	return given, stored
+}
+
+// repairedOver is repaired for an object that has the other fields of base.
+func (b *builtinDecider) repairedOver(ctx context.Context, base, object, old map[string]any) (given, stored map[string]any) {
 	object = runtime.DeepCopyJSON(object)
 	object["apiVersion"], object["kind"] = b.kind.GroupVersionKind.ToAPIVersionAndKind()
 	for range maxRepairs {
-		whole, _ := overlaid(runtime.DeepCopyJSONValue(b.example), runtime.DeepCopyJSONValue(object)).(map[string]any)
+		whole, _ := overlaid(runtime.DeepCopyJSONValue(base), runtime.DeepCopyJSONValue(object)).(map[string]any)
 		res, err := b.Validate(ctx, engine.Request{Object: whole, OldObject: old})
 		switch {
 		case err != nil:
@@ -183,7 +191,7 @@ func overlaid(base, value any) any {
 }
 
 // change removes the value that the server rejects from an object, or the nearest value above it that exists. If the server
-// lists the values that it accepts, the value becomes one of them.
+// lists the values that it accepts, the value becomes one of them, and a boolean becomes the other.
 func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool {
 	steps, err := engine.ParsePath(cause.Field)
 	if err != nil {
@@ -204,9 +212,16 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 		case map[string]any:
 			next, ok := v[step.Name]
 			isEmpty := !ok || next == "" || next == int64(0)
-			if value := required[b.typeOf(steps)]; isEmpty && cause.Type == field.ErrorTypeRequired && i == len(steps)-1 && value != nil {
-				v[step.Name] = value
-				return true
+			if i == len(steps)-1 && (cause.Type == field.ErrorTypeRequired || cause.Type == field.ErrorTypeInvalid) {
+				typeName := b.typeOf(steps)
+				if value := required[typeName]; isEmpty && value != nil {
+					v[step.Name] = value
+					return true
+				}
+				if typeName == "boolean" {
+					v[step.Name] = next != true
+					return true
+				}
 			}
 			if !ok || i == 0 && (step.Name == "apiVersion" || step.Name == "kind") {
 				return drop()
@@ -233,7 +248,7 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 // requiredText is the value of a required text that an object lacks.
 const requiredText = "example"
 
-// required holds the values that an object gets if it lacks a required one, by type.
+// required holds the values that an object gets if it lacks a required one, or if an empty one is invalid, by type.
 var required = map[string]any{"string": requiredText, "integer": int64(1)}
 
 // typeOf returns the type at a path in the schema of the kind, or "".

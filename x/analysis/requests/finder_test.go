@@ -130,6 +130,9 @@ func TestFind(t *testing.T) {
 		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(params, !has(params.name) || params.name != 'gamma' || params.port != 4711)", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(object, object.port != 4711)", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(variables, variables.port != 4711)", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.kind == 'Pod' ? object.spec.containers.size() > 0 : object.spec.size != 424242", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.kind != 'Thing' || (object.kind in ['A', 'B'] ? object.spec.absent.x : object.spec).size != 424242", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(p, object.spec.ports.exists_one(q, q == p))", "", requests.Denied, policy.OperationCreate},
 		{`[DELETE]`, "oldObject.spec.size < 5", "", requests.Denied, policy.OperationDelete},
 		// Failures: null on DELETE, a missing field, and an index.
 		{`["*"]`, "object.spec.size < 5", "", requests.Fails, policy.OperationDelete},

@@ -94,7 +94,7 @@ func near(words *vocabulary) (values []any) {
 }
 
 // guesses yields copies of v, which has the schema s, in which a field that the policy names has another value. Fields that v
-// lacks are added. Of lists, the first item changes. isNamed is set if v is in such a field.
+// lacks are added. Of lists, the first item changes, and is repeated. isNamed is set if v is in such a field.
 func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[string]bool, values []any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		switch {
@@ -137,6 +137,10 @@ func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[
 					return
 				}
 			}
+			if items[0] == nil && itemsOf(s).Type == "object" {
+				items = []any{map[string]any{}}
+			}
+			yield([]any{items[0], items[0]})
 		case isNamed:
 			for _, value := range values {
 				_, isText := value.(string)

@@ -107,8 +107,9 @@ type translator struct {
 	document *document
 	// roots maps object and oldObject to the expressions that replace them.
 	roots map[string]string
-	// values holds the values of other roots, if they are known.
+	// values holds the values of other roots, if they are known, and object the fields of object that are, or nil.
 	values  map[string]any
+	object  map[string]any
 	usesOld bool
 }
 
@@ -133,6 +134,9 @@ func newTranslator(d *document, operation policy.Operation, req *policy.Request)
 	if len(d.params) == 1 {
 		t.values["params"] = d.params[0]
 	}
+	if operation != policy.OperationDelete {
+		t.object = map[string]any{"kind": req.Kind.Kind} // apiVersion can be another that the policy matches
+	}
 	return t, nil
 }
 
@@ -141,6 +145,7 @@ var selection = regexp.MustCompile(`^(\s*\.\s*[A-Za-z_]\w*)+`)
 
 // translate returns the rule for an expression. depth counts the variables around it.
 func (t *translator) translate(source string, depth int) (string, bool) {
+	source = t.folded(source)
 	parsed, issues := t.env.Parse(source)
 	if issues.Err() != nil || depth > len(t.document.variables) {
 		return "", false

@@ -82,7 +82,7 @@ func (r *runner) admission(
 	if err != nil {
 		return nil, nil, fmt.Errorf("--kube-version: %w", err)
 	}
-	for _, note := range slices.Concat(p.Unserved(builtins.Server{}, version.Minor), p.Unbound) {
+	for _, note := range slices.Concat(p.Unserved(builtins.Server{}, version.Minor), p.Misspelled(builtins.Nearest), p.Unbound) {
 		r.Complain(note)
 	}
 	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) && p.Set.Webhooks() == 0 {

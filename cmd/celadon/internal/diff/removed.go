@@ -58,6 +58,7 @@ func (s *sides) readRemoved(ctx context.Context, streams command.Streams, o *Opt
 		id := doc.Identity()
 		kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)
 		_, served := r.server.Resource(kind)
+		served = served && id.Kind != resource.Kind // which diff compares
 		removed := r.inRules(doc)
 		if message := r.of(kind); message != "" {
 			message = fmt.Sprintf("no matches for kind %q in version %q%s", kind.Kind, id.APIVersion, message)

@@ -45,11 +45,10 @@ type Summary struct {
 // Unevaluated is the kind of a document that another flag or command would evaluate.
 type Unevaluated string
 
-// The kinds of documents that are not evaluated: policies without --policy, test suites, and CRDs under policies.
+// The kinds of documents that are not evaluated: policies without --policy, and test suites.
 const (
 	UnevaluatedPolicy Unevaluated = "policies"
 	UnevaluatedSuite  Unevaluated = "suites"
-	UnevaluatedCRD    Unevaluated = "crds"
 )
 
 // AddUnevaluated counts a document. An empty kind is not counted.

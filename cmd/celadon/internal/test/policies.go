@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/ruletest"
@@ -25,7 +26,7 @@ const (
 type policyList struct {
 	once     sync.Once
 	policies *ruletest.Policies
-	unbound  []policies.Problem
+	notes    []policies.Problem
 	errs     []error
 }
 
@@ -44,13 +45,13 @@ func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) 
 	return list.policies, list.errs
 }
 
-// unboundPolicies returns the policies without a binding that the suites name, each once and sorted.
-func (d *definitions) unboundPolicies() []error {
+// policyNotes returns the notes on policies without effect that the suites name, each once and sorted.
+func (d *definitions) policyNotes() []error {
 	d.policyFiles.mu.Lock()
 	defer d.policyFiles.mu.Unlock()
 	all := map[string]error{}
 	for _, list := range d.policyFiles.known {
-		for _, problem := range list.unbound {
+		for _, problem := range list.notes {
 			all[problem.Error()] = problem
 		}
 	}
@@ -84,7 +85,7 @@ func (l *policyList) read(paths []string, mayRead func(string) bool) {
 		l.errs = []error{fmt.Errorf("policies: %w", read.Unbound[0])}
 		return
 	}
-	l.unbound = read.Unbound
+	l.notes = slices.Concat(read.Misspelled(builtins.Nearest), read.Unbound)
 	l.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}
 }
 

@@ -151,7 +151,7 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 // verdict returns the error that determines the exit code. Unreadable files and suites that did not run
 // take precedence over failed cases.
 func (r *run) verdict(report *Report, paths []string) error {
-	for _, problem := range slices.Concat(r.problems, r.crds.unboundPolicies()) {
+	for _, problem := range slices.Concat(r.problems, r.crds.policyNotes()) {
 		r.Complain(problem)
 	}
 	s := &report.Summary

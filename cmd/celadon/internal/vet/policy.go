@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -16,6 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -53,8 +57,9 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 		}
 		one := found(doc)
 		if one == nil && doc.Err == nil && !filter.Ignores(doc) {
-			if path := expressionIn(doc.Object, "", 0); path != "" {
-				return &vetted{doc: doc, unknown: path}
+			path, hint := expressionIn(doc.Object, "", 0), v.kindHint(doc)
+			if path != "" || hint != "" {
+				return &vetted{doc: doc, unknown: cmp.Or(path, "kind"), hint: hint}
 			}
 		}
 		if one != nil && one.report != nil {
@@ -64,6 +69,19 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 		}
 		return one
 	}
+}
+
+// kindHint returns a hint for a document with an unknown kind of policy, or "".
+func (v *vetter) kindHint(doc *input.Document) string {
+	id := doc.Identity()
+	if v.builtins == nil || id.GroupKind().Group != admissionregistrationv1.GroupName {
+		return ""
+	}
+	version, _ := types.ParseVersion(v.cfg.KubeVersion)
+	if a := v.builtins.Absent(schema.FromAPIVersionAndKind(id.APIVersion, id.Kind), version.Minor); a != nil {
+		return a.Hint
+	}
+	return ""
 }
 
 // keep keeps a policy, or the schemas of a CRD.

@@ -28,6 +28,7 @@ type summary struct {
 
 	bug     error
 	limited bool // --find did not search for all lints
+	unknown int  // kinds with expressions that are not vetted
 }
 
 // oldSummary counts the CRDs of --old, and the vetted CRDs that replace one of them.
@@ -78,6 +79,8 @@ func (s *summary) verdict(paths []string) error {
 // String returns the last line of a report, or the last two.
 func (s *summary) String() string {
 	switch {
+	case s.Policies == nil && s.CRDs+s.Unreadable+s.Undecided == 0 && s.unknown > 0 && !s.Interrupted:
+		return fmt.Sprintf("nothing vetted: expressions of %s are not known", phrase.Count(s.unknown, "kind"))
 	case s.Policies == nil:
 		return s.crds()
 	case s.CRDs+s.Unreadable+s.Undecided == 0 && !s.Interrupted:

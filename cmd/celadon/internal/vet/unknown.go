@@ -15,6 +15,7 @@ type unknownKinds map[string]*unknownKind
 
 type unknownKind struct {
 	first string
+	hint  string // for the end of a message, or ""
 	count int
 }
 
@@ -22,7 +23,7 @@ func (u unknownKinds) add(one *vetted) {
 	id := one.doc.Identity()
 	kind := id.APIVersion + " " + id.Kind
 	if u[kind] == nil {
-		u[kind] = &unknownKind{first: fmt.Sprintf("%s: %s", one.doc.Location(), one.unknown)}
+		u[kind] = &unknownKind{first: fmt.Sprintf("%s: %s", one.doc.Location(), one.unknown), hint: one.hint}
 	}
 	u[kind].count++
 }
@@ -37,7 +38,7 @@ func (u unknownKinds) notes() (notes []error) {
 			return append(notes, fmt.Errorf("expressions of %s more are not vetted", phrase.Count(len(u)-i, "kind")))
 		}
 		of := u[kind]
-		text := fmt.Sprintf("%s is not vetted, because vet does not know the expressions of %s", of.first, kind)
+		text := fmt.Sprintf("%s is not vetted, because vet does not know the expressions of %s", of.first, kind+of.hint)
 		if of.count > 1 {
 			text += fmt.Sprintf(" (%d documents)", of.count)
 		}

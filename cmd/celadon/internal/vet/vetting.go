@@ -47,8 +47,8 @@ type vetted struct {
 	source *markervet.CRD
 	// isPolicy is set if the document is an admission policy, which is vetted after all CRDs.
 	isPolicy bool
-	// unknown is the path of an expression in a document of a kind that is not vetted.
-	unknown string
+	// unknown is the path of an expression in a document of a kind that is not vetted. hint is for the end of a message, or "".
+	unknown, hint string
 	// compact is the CRD without descriptions, as JSON, for vetting policies.
 	compact []byte
 }
@@ -117,6 +117,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, batch.ErrStopped)) {
 		err = nil
 	}
+	sum.unknown = len(unknown)
 	if err == nil {
 		err = printer.end(&sum)
 	}

@@ -81,11 +81,8 @@ func counts(b *strings.Builder, s *finding.Summary) {
 
 // unevaluated names documents that were not evaluated, and what evaluates them.
 func unevaluated(kind finding.Unevaluated, n int) untrusted.Safe {
-	what, by := "CRD", "not evaluated by the policies: they are evaluated only for objects of CRDs and built-in kinds"
-	switch kind {
-	case finding.UnevaluatedPolicy:
-		what, by = "admission policy document", "not evaluated: use --policy PATH"
-	case finding.UnevaluatedSuite:
+	what, by := "admission policy document", "not evaluated: use --policy PATH"
+	if kind == finding.UnevaluatedSuite {
 		what, by = "test suite", "not run: use celadon test PATH"
 	}
 	return untrusted.Sprintf("%s %s", phrase.Count(n, what), by)

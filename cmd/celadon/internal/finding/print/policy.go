@@ -33,8 +33,8 @@ func ShowPolicies(b *strings.Builder, o *finding.Object) {
 			actions = append(actions, action(&o.Policies[i]))
 		}
 		b.WriteString("  --> ")
-		if d.Line > 0 {
-			untrusted.Fprintf(b, "%s:%d: ", d.File, d.Line)
+		if at := position(d); at != "" {
+			untrusted.Fprintf(b, "%s: ", at)
 		}
 		untrusted.Fprintf(b, "%s: %s\n", policyName(d), strings.Join(actions, ", "))
 		showDecision(b, o, d)
@@ -85,6 +85,18 @@ func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecisi
 	for _, v := range d.Values {
 		untrusted.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 	}
+	rule(b, "        hint: ", d.Hint)
+}
+
+// position returns the file, line, and column of a decision, or "".
+func position(d *finding.PolicyDecision) string {
+	switch {
+	case d.Line == 0:
+		return ""
+	case d.Column == 0:
+		return fmt.Sprintf("%s:%d", d.File, d.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", d.File, d.Line, d.Column)
 }
 
 // maxExpression is the length in runes up to which the expression of a decision is written as a whole.
@@ -154,10 +166,11 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	if d.Action == finding.Deny {
 		level, name = "error", name+" is denied"
 	}
-	details := labeled("expression: ", d.Expression)
+	details := slices.Concat(labeled("at ", position(d)), labeled("expression: ", d.Expression))
 	for _, v := range d.Values {
 		details = append(details, "  "+v.Expr+": "+v.Text)
 	}
+	details = append(details, labeled("hint: ", d.Hint)...)
 	id := d.Kind + "/" + d.Policy
 	if d.Validation >= 0 {
 		id += fmt.Sprintf("/spec.validations[%d]", d.Validation)

@@ -61,6 +61,21 @@ func KindOf(resource schema.GroupResource) string {
 	return ""
 }
 
+// Nearest returns the built-in resource of a group that was probably meant by a name, or "". It returns "" for the name of a
+// resource.
+func Nearest(group, name string) string {
+	var names []string
+	for _, r := range builtin.Resources() {
+		if r.Group == group {
+			names = append(names, r.Name)
+		}
+	}
+	if slices.Contains(names, name) {
+		return ""
+	}
+	return spell.Nearest(name, names)
+}
+
 // CheckPlugins returns an error if a name is not an admission plugin that a Server can have.
 func CheckPlugins(names []string) error {
 	known := builtin.Plugins(false)

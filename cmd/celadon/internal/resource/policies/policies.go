@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -37,9 +38,9 @@ type Policies struct {
 	// Unbound lists the policies without a binding, also an invalid one.
 	Unbound []Problem
 
-	documents   []*input.Document
-	invalid     map[int]bool           // the documents with errors
-	validations map[string]validations // by policy
+	documents []*input.Document
+	invalid   map[int]bool               // the documents with errors
+	named     map[string]*input.Document // the first of each kind and name
 }
 
 // A Problem is an error in a document.
@@ -96,11 +97,10 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	p.Set, p.validations, p.invalid = set, map[string]validations{}, map[int]bool{}
-	for _, doc := range p.documents {
-		if id := doc.Identity(); id.Kind == Kind && p.validations[id.Name].whole.File == "" {
-			p.validations[id.Name] = validationsOf(doc)
-		}
+	p.Set, p.named, p.invalid = set, map[string]*input.Document{}, map[int]bool{}
+	for _, doc := range slices.Backward(p.documents) {
+		id := doc.Identity()
+		p.named[id.Kind+"/"+id.Name] = doc
 	}
 	if invalid != nil {
 		for _, e := range invalid.Errors {
@@ -141,109 +141,110 @@ func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []Pro
 	return notes
 }
 
+// Misspelled returns the resources in the rules of policies that no server has. nearest returns the name that was meant by
+// a resource of a group, or "".
+func (p *Policies) Misspelled(nearest func(group, resource string) string) (notes []Problem) {
+	for i, doc := range p.documents {
+		spec, _ := doc.Object["spec"].(map[string]any)
+		constraints, _ := spec["matchConstraints"].(map[string]any)
+		rules, _ := constraints["resourceRules"].([]any)
+		if p.invalid[i] || doc.Identity().GroupKind().Group != admissionregistrationv1.GroupName {
+			continue
+		}
+		for j, rule := range rules {
+			fields, _ := rule.(map[string]any)
+			groups, _, _ := unstructured.NestedStringSlice(fields, "apiGroups")
+			resources, _, _ := unstructured.NestedStringSlice(fields, "resources")
+			if len(groups) != 1 {
+				continue
+			}
+			for k, name := range resources {
+				name, _, _ := strings.Cut(name, "/")
+				if near := nearest(groups[0], name); near != "" {
+					path := fmt.Sprintf("spec.matchConstraints.resourceRules[%d].resources[%d]", j, k)
+					notes = append(notes, Problem{location(doc, path), fmt.Errorf("no resource %s exists, so it matches nothing: did you mean %s?", name, near)})
+				}
+			}
+		}
+	}
+	return notes
+}
+
 // Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first
 // document of this kind and name. It returns the document's location if the field is not found, and
 // "" without a matching document.
 func (p *Policies) Locate(kind, name, path string) string {
-	for _, doc := range p.documents {
-		id := doc.Identity()
-		if id.Kind != kind || id.Name != name {
-			continue
-		}
+	if doc := p.named[kind+"/"+name]; doc != nil {
 		return location(doc, path)
 	}
 	return ""
 }
 
-// validations are the validations and matchConditions of a policy.
-type validations struct {
-	whole      policyrequest.Validation
-	list       []policyrequest.Validation
-	conditions map[string]policyrequest.Validation // by name
-}
-
-func validationsOf(doc *input.Document) validations {
-	v := validations{whole: policyrequest.Validation{File: doc.File, Line: doc.Line}, conditions: map[string]policyrequest.Validation{}}
-	spec, _ := doc.Object["spec"].(map[string]any)
-	list, _ := spec["validations"].([]any)
-	conditions, _ := spec["matchConditions"].([]any)
-	var fields []string
-	for i := range list {
-		fields = append(fields, fmt.Sprintf("spec.validations[%d].expression", i))
-	}
-	for i := range conditions {
-		fields = append(fields, fmt.Sprintf("spec.matchConditions[%d].expression", i))
-	}
-	all := slices.Concat(list, conditions)
-	for i, at := range doc.Locate(fields) {
-		one, _ := all[i].(map[string]any)
-		expression, _ := one["expression"].(string)
-		found := policyrequest.Validation{Expression: expression, File: doc.File, Line: at.Line}
-		if i < len(list) {
-			v.list = append(v.list, found)
-		} else if name, _ := one["name"].(string); name != "" {
-			v.conditions[name] = found
-		}
-	}
-	return v
-}
-
 // Validation returns the validation of a policy with the given index. If the index is -1, it returns the matchCondition
 // with a name, or without a name, the position of the policy.
 func (p *Policies) Validation(policy string, index int, condition string) policyrequest.Validation {
-	v := p.validations[policy]
-	found, ok := v.conditions[condition]
-	switch {
-	case index >= 0 && index < len(v.list):
-		return v.list[index]
-	case ok:
-		return found
+	doc := p.named[Kind+"/"+policy]
+	if doc == nil {
+		return policyrequest.Validation{}
 	}
-	return v.whole
+	v := policyrequest.Validation{File: doc.File, Line: doc.Line}
+	spec, _ := doc.Object["spec"].(map[string]any)
+	field, expression := expressionIn(spec, "spec", "validations", index, condition)
+	if field == "" {
+		return v
+	}
+	v.Expression, v.Line = expression, doc.Locate([]string{field})[0].Line
+	v.Inside = func(offset int) (int, int) {
+		at, _ := doc.Inside(field, offset)
+		return at.Line, at.Column
+	}
+	return v
 }
 
 // Mutation returns the file and line of a mutation of a policy. If the index is -1, they are those of the matchCondition
 // with a name, or without a name, of the policy.
 func (p *Policies) Mutation(policy string, index int, condition string) (file string, line int) {
-	for _, doc := range p.documents {
-		if id := doc.Identity(); id.Kind == "MutatingAdmissionPolicy" && id.Name == policy {
-			spec, _ := doc.Object["spec"].(map[string]any)
-			field := fmt.Sprintf("spec.mutations[%d]", index)
-			if index < 0 {
-				field = "spec" + conditionIn(spec, condition)
-			}
-			return doc.File, cmp.Or(doc.Locate([]string{field})[0].Line, doc.Line)
-		}
+	doc := p.named["MutatingAdmissionPolicy/"+policy]
+	if doc == nil {
+		return "", 0
 	}
-	return "", 0
-}
-
-// conditionIn returns the path below fields of the matchCondition with a name, or "".
-func conditionIn(fields map[string]any, name string) string {
-	list, _ := fields["matchConditions"].([]any)
-	for i, item := range list {
-		if one, _ := item.(map[string]any); name != "" && one["name"] == name {
-			return fmt.Sprintf(".matchConditions[%d].expression", i)
-		}
-	}
-	return ""
+	spec, _ := doc.Object["spec"].(map[string]any)
+	field, _ := expressionIn(spec, "spec", "mutations", index, condition)
+	return doc.File, cmp.Or(doc.Locate([]string{cmp.Or(field, "spec")})[0].Line, doc.Line)
 }
 
 // Webhook returns the file and line of a webhook, or of its matchCondition with a name, or "".
 func (p *Policies) Webhook(kind, configuration, name, condition string) (file string, line int) {
-	for _, doc := range p.documents {
-		if id := doc.Identity(); id.Kind != kind || id.Name != configuration {
-			continue
-		}
-		list, _ := doc.Object["webhooks"].([]any)
-		for i, item := range list {
-			if one, _ := item.(map[string]any); one["name"] == name {
-				field := fmt.Sprintf("webhooks[%d]", i) + conditionIn(one, condition)
-				return doc.File, cmp.Or(doc.Locate([]string{field})[0].Line, doc.Line)
-			}
+	doc := p.named[kind+"/"+configuration]
+	if doc == nil {
+		return "", 0
+	}
+	list, _ := doc.Object["webhooks"].([]any)
+	for i, item := range list {
+		if one, _ := item.(map[string]any); one["name"] == name {
+			path := fmt.Sprintf("webhooks[%d]", i)
+			field, _ := expressionIn(one, path, "", -1, condition)
+			return doc.File, cmp.Or(doc.Locate([]string{cmp.Or(field, path)})[0].Line, doc.Line)
 		}
 	}
 	return "", 0
+}
+
+// expressionIn returns the expression of an item of a list in fields, or if the index is -1, of the matchCondition with a name,
+// and its path. path is that of fields. Both are "" if there is none.
+func expressionIn(fields map[string]any, path, list string, index int, condition string) (field, expression string) {
+	if index < 0 {
+		list = "matchConditions"
+	}
+	items, _ := fields[list].([]any)
+	for i, item := range items {
+		one, _ := item.(map[string]any)
+		if i == index || index < 0 && condition != "" && one["name"] == condition {
+			expression, _ = one["expression"].(string)
+			return fmt.Sprintf("%s.%s[%d].expression", path, list, i), expression
+		}
+	}
+	return "", ""
 }
 
 // Mutates reports whether a mutating policy has a binding.

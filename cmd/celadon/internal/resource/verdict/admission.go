@@ -156,7 +156,8 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 		describer := policyrequest.Describer{Set: policies.Set, Validation: policies.Validation, Explain: d.Explain}
 		if d.report.Policies, bug = describer.Decisions(ctx, r.Request, res, to.Secrets); !d.Locate {
 			for i := range d.report.Policies {
-				d.report.Policies[i].File, d.report.Policies[i].Line = "", 0
+				one := &d.report.Policies[i]
+				one.File, one.Line, one.Column = "", 0, 0
 			}
 		}
 	}

@@ -78,6 +78,9 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	case err != nil: // the old object cannot be one of a server
 		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}
 	}
+	if !res.Allowed && res.Failure != nil && d.Among && isCRD(d.report.Identity) {
+		return outcome{verdict: finding.Ignored, problem: "a definition, which is rejected as such"}
+	}
 	d.report.Warnings = append(append([]string{}, res.Warnings...), d.report.Warnings...)
 	if out := d.reviewed(ctx, review, &to, nil); out.verdict != "" {
 		return out

@@ -53,7 +53,7 @@ type Config struct {
 
 	// Filter determines which documents are not objects. Without it, all documents count as found below a folder.
 	Filter *resource.Filter
-	// Among is set if the CRDs are among the documents. They are then not counted as objects.
+	// Among is set if the CRDs are among the documents. They are then not counted as objects, unless policies match CRDs.
 	Among bool
 	// Elsewhere, if not nil, reports whether another shard validates an object. Keyed adds the key of each object.
 	Elsewhere func(*finding.Object) bool
@@ -82,10 +82,13 @@ type Decider struct {
 	explained trace.Run
 
 	builtins policyrequest.Builtins
-	tables   sync.Map // of the rows of built-in kinds
-	assumed  sync.Map // the objects that admission plugins need but that were not given
-	calls    sync.Map // the numbers of calls of webhooks
-	copies   sync.Map // the deciders of each CRD, by conflict
+	// admitsCRDs is set if policies match CRDs.
+	admitsCRDs bool
+
+	tables  sync.Map // of the rows of built-in kinds
+	assumed sync.Map // the objects that admission plugins need but that were not given
+	calls   sync.Map // the numbers of calls of webhooks
+	copies  sync.Map // the deciders of each CRD, by conflict
 	// untracked is set if an old object does not tell which tool wrote it.
 	untracked atomic.Bool
 	immutable sync.Map // the files whose objects must be recreated
@@ -99,7 +102,9 @@ func New(cfg Config, crds *CRDs) *Decider {
 	if cfg.Olds == nil {
 		cfg.Olds = NewOlds()
 	}
-	return &Decider{Config: cfg, CRDs: crds, builtins: policyrequest.Builtins{Server: cfg.Server}}
+	return &Decider{
+		Config: cfg, CRDs: crds, builtins: policyrequest.Builtins{Server: cfg.Server}, admitsCRDs: cfg.Admission.matchesCRDs(),
+	}
 }
 
 // Problems returns the errors of the CRDs and of the old objects.
@@ -204,9 +209,7 @@ func (d *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	if out.verdict == "" {
 		out = way.decide(ctx)
 	}
-	if way.builtin == nil || doc.Identity().Kind != resource.Kind {
-		way.report.Unevaluated = d.Admission.unevaluated(doc.Identity())
-	}
+	way.report.Unevaluated = d.Admission.unevaluated(doc.Identity())
 	way.describe(ctx, &out)
 	if way.report.Verdict == finding.Invalid && !doc.Live && !doc.Rendered {
 		d.Filter.Kustomizations.Invalid(doc.File)

@@ -181,7 +181,7 @@ func (o *Olds) keeps(r Old, crds *CRDs) bool {
 	if crds.Knows(r.id.GroupKind()) || o.WithoutCRD && r.id.Kind != "" {
 		return true
 	}
-	if o.Server == nil {
+	if o.Server == nil || isCRD(r.id) {
 		return false
 	}
 	_, ok := o.Server.Resource(schema.FromAPIVersionAndKind(r.id.APIVersion, r.id.Kind))

@@ -39,10 +39,10 @@ func (d *decision) route() outcome {
 		d.conflict = of
 		return outcome{verdict: finding.Undecided, problem: of.problem}
 	}
-	if d.Among && (id.Kind == resource.Kind && id.GroupKind().Group == crdGroup || resource.Generates(d.doc)) {
+	if d.Among && (isCRD(id) && !d.admitsCRDs || resource.Generates(d.doc)) {
 		return outcome{verdict: finding.Ignored, problem: "a definition: the objects are checked against it"}
 	}
-	if typed {
+	if typed && (!isCRD(id) || d.admitsCRDs) {
 		if out := d.routeBuiltin(); out.verdict != "" || d.builtin != nil {
 			return out
 		}
@@ -66,6 +66,10 @@ func encrypted(obj map[string]any) bool {
 
 // crdGroup is the group of CRDs.
 const crdGroup = "apiextensions.k8s.io"
+
+func isCRD(id input.Identity) bool {
+	return id.Kind == resource.Kind && id.GroupKind().Group == crdGroup
+}
 
 // routeBuiltin finds the built-in kind of an object, if there are policies or a server for these kinds.
 func (d *decision) routeBuiltin() outcome {
@@ -97,7 +101,7 @@ func (d *decision) routeBuiltin() outcome {
 
 // Serves reports whether an object is of a built-in group that the Server decides, even if the kind is misspelled or gone.
 func (d *Decider) Serves(id input.Identity) bool {
-	if d.Server == nil || id.APIVersion == "" || id.Kind == "" {
+	if d.Server == nil || id.APIVersion == "" || id.Kind == "" || isCRD(id) {
 		return false
 	}
 	kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)

@@ -24,13 +24,15 @@ func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
 		}
 	case group == resource.Own && id.Kind == ruletest.Kind:
 		return finding.UnevaluatedSuite
-	case group == crdGroup && id.Kind == resource.Kind && a != nil && slices.ContainsFunc(a.Policies.Documents(), matchesCRDs):
-		return finding.UnevaluatedCRD
 	}
 	return ""
 }
 
-// matchesCRDs reports whether a document is a policy whose rules match CRDs.
+// matchesCRDs reports whether the rules of a policy match CRDs, which are then objects.
+func (a *Admission) matchesCRDs() bool {
+	return a != nil && slices.ContainsFunc(a.Policies.Documents(), matchesCRDs)
+}
+
 func matchesCRDs(doc map[string]any) bool {
 	rules, _, _ := unstructured.NestedSlice(doc, "spec", "matchConstraints", "resourceRules")
 	return slices.ContainsFunc(rules, func(rule any) bool {

@@ -1,0 +1,90 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/internal/text/spell"
+)
+
+// maxNames limits the keys of a map that are compared with a missing key.
+const maxNames = 1000
+
+// hint returns how to avoid the error of a part, or "". e may be nil.
+func (c *valueCollector) hint(e ast.Expr, problem string) string {
+	if e == nil {
+		return ""
+	}
+	if strings.HasPrefix(problem, "no such overload") && e.Kind() == ast.CallKind {
+		return c.overloadHint(e.AsCall())
+	}
+	name, ok := strings.CutPrefix(problem, "no such key: ")
+	for ok {
+		var of ast.Expr
+		key, test := "", "test first: has(%[1]s.%[2]s) && …; or use %[1]s.?%[2]s.orValue(…)"
+		switch {
+		case e.Kind() == ast.SelectKind:
+			of, key = e.AsSelect().Operand(), e.AsSelect().FieldName()
+		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index && e.AsCall().Args()[1].Kind() == ast.LiteralKind:
+			of, key = e.AsCall().Args()[0], fmt.Sprint(e.AsCall().Args()[1].AsLiteral().Value())
+			test = "test first: '%[2]s' in %[1]s && …; or use %[1]s[?'%[2]s'].orValue(…)"
+		default:
+			return ""
+		}
+		if key == name {
+			if hint, known := c.keyHint(of, name, test); known {
+				return hint
+			}
+		}
+		e = of
+	}
+	return ""
+}
+
+// keyHint returns how to read a key that a map does not have. known is false if the map is not known.
+func (c *valueCollector) keyHint(of ast.Expr, name, test string) (hint string, known bool) {
+	text := c.source.Of(of)
+	switch in := c.value(of).(type) {
+	case celtypes.Null:
+		return fmt.Sprintf("%s is null: test first: %[1]s != null && …", text), true
+	case traits.Mapper:
+		var names []string
+		for it := in.Iterator(); it.HasNext() == celtypes.True && len(names) < maxNames; {
+			if key, ok := it.Next().(celtypes.String); ok {
+				names = append(names, string(key))
+			}
+		}
+		hint = fmt.Sprintf(test, text, name)
+		if near := spell.Nearest(name, names); near != "" && len(name) > 2 {
+			hint += "; or did you mean " + near + "?"
+		}
+		return hint, text != ""
+	}
+	return "", false
+}
+
+// overloadHint names the types to which a function or operator cannot be applied.
+func (c *valueCollector) overloadHint(call ast.CallExpr) string {
+	args := call.Args()
+	if call.IsMemberFunction() {
+		args = append([]ast.Expr{call.Target()}, args...)
+	}
+	var names []string
+	for _, arg := range args {
+		v := c.value(arg)
+		if v == nil || celtypes.IsError(v) {
+			return ""
+		}
+		names = append(names, v.Type().TypeName())
+	}
+	name, isOperator := operators.FindReverse(call.FunctionName())
+	if !isOperator {
+		name = call.FunctionName()
+	}
+	return fmt.Sprintf("%s does not take %s", name, strings.Join(names, " and "))
+}
