@@ -293,15 +293,15 @@ func fieldSteps(d *types.Decl, values []any, bare bool) []assist.Candidate {
 // completeSet completes a path and the value assigned to it.
 func completeSet(s *Session, arg string) assist.Completion {
 	path, value, ok := strings.Cut(arg, "=")
-	if setting, value, isSetting := settingNamed(arg); isSetting && strings.Contains(arg, " ") {
-		c := wordsOf(strings.Split(setting.values, "|")...).Only(value)
-		c.Start += len([]rune(arg)) - len([]rune(value))
+	if value, isSetting := strings.CutPrefix(arg, previewSetting+" "); isSetting && !ok {
+		c := wordsOf(onOff...).Only(value)
+		c.Start += len(previewSetting) + 1
 		return c
 	}
 	if !ok || s.state.location == nil {
 		c := completePath(s, arg)
 		if c.Start == 0 {
-			c.Candidates = append(c.Candidates, wordsOf(settingNames(s)...).Only(arg).Candidates...)
+			c.Candidates = append(c.Candidates, wordsOf(previewSetting).Only(arg).Candidates...)
 		}
 		return c
 	}

@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +73,6 @@ func (s *Session) addRule(ctx context.Context, rule string) (string, error) {
 
 func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	first, rule, _ := strings.Cut(arg, " ")
-	if first == "" && s.host.EditText == nil {
-		return "", errors.New("no rule given: use :edit N RULE; to edit the last expression on a terminal, set $EDITOR")
-	}
 	n, err := s.numbered(first)
 	if err != nil {
 		return "", err
@@ -354,9 +350,6 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 		if o != nil && o.file != "" {
 			r.Keep = append(r.Keep, o.file)
 		}
-	}
-	if err := s.mayWrite(cmp.Or(file, c.doc.File)); err != nil {
-		return "", err
 	}
 	written, err := s.host.Save(r)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestHelpCoversCommands(t *testing.T) {
 // TestHelpExamples runs the example of every command. An example may fail only if it needs other files.
 func TestHelpExamples(t *testing.T) {
 	t.Parallel()
-	files := []string{"load", "policy", "read", "object"}
+	files := []string{"load", "policy", "object"}
 	for _, c := range commands() {
 		_, line := commandDetails(c.name)
 		if line == "" {

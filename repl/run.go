@@ -228,8 +228,6 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		reply := s.answered(ctx, corrected)
 		reply.Text = runsText(corrected, s.Width) + reply.Text
 		return reply
-	case line == ":edit" && s.host.EditText != nil:
-		return s.editLast(ctx)
 	case isQuestion(line):
 		return s.question(ctx, strings.TrimSuffix(line, "?"))
 	case strings.HasPrefix(line, ":"):

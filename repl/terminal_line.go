@@ -58,15 +58,14 @@ const (
 
 // beginLine prepares for editing a line that begins with text. The caller holds use.
 func (t *Terminal) beginLine(prompt, text string) {
-	set := t.session.settings
 	t.editor.Begin()
 	l := &t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prompt, l.text, l.preview, l.pause = prompt, []rune(text), typedPreview{}, t.pause
 	l.pos = len(l.text)
-	l.previews = !set.noPreview && !t.config.Plain
-	l.color, l.style = t.color(), lineedit.Style{}
+	l.previews = !t.session.noPreview && !t.config.Plain
+	l.color, l.style = t.config.Color, lineedit.Style{}
 	if l.color {
 		l.style = lineedit.Style{Dim: colorDim, Selected: colorSelected, Strong: colorStrong, Error: colorDimError, Reset: colorReset}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,13 +17,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/filename"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
@@ -47,7 +44,7 @@ func (h *host) ofSession() repl.Host {
 	files := repl.Host{
 		Load: load, Read: h.read, Save: saveDocument, Files: filesBelow,
 		Check: check(server, ""), CheckStatus: check(server, "status"), CheckApply: checkApply(server),
-		ReadText: h.readText, MayWrite: mayWrite, Builtins: &policyrequest.Builtins{Server: server}, Now: time.Now,
+		Builtins: &policyrequest.Builtins{Server: server}, Now: time.Now,
 	}
 	if command := editor(); len(command) > 0 && h.onTerminal() {
 		files.EditText = h.editText(command)
@@ -197,53 +194,8 @@ func readAll(ctx context.Context, source batch.Source, ignored func(*input.Docum
 	return batch.From(source, work, take).Run(ctx)
 }
 
-// maxFileText limits the size of files for :read and of edited documents, in bytes.
+// maxFileText limits the size of edited documents, in bytes.
 const maxFileText = 2 << 20
-
-func (h *host) readText(path string) ([]byte, error) {
-	return command.ReadFile(h.given, path, maxFileText)
-}
-
-// mayWrite implements Host.MayWrite. It returns an error if path, with all links followed, is outside of the work tree of
-// the working directory (without git: outside of the working directory), or in its .git folder.
-func mayWrite(path string) error {
-	tree, err := worktree.Top(".")
-	if err != nil {
-		return err
-	}
-	if tree == "" {
-		tree = "."
-	}
-	if !worktree.Inside(tree, path) {
-		return fmt.Errorf("%s: outside of the tree: a file that :read runs can only write in the tree: enter this line yourself", path)
-	}
-	return nil
-}
-
-// startFile is the name of the file in the user's folder of settings whose lines a shell on a terminal
-// runs first.
-const startFile = "start.txt"
-
-// runStartFile runs the lines of the user's start file, if there is one, and prints the replies.
-func (h *host) runStartFile(ctx context.Context, s *repl.Session) {
-	folder := userFolder("XDG_CONFIG_HOME", ".config")
-	if folder == "" {
-		return
-	}
-	path := filepath.Join(folder, startFile)
-	text, err := input.ReadFile(path, maxFileText)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	replies := ""
-	if err == nil {
-		replies, err = s.Read(ctx, path, text, false)
-	}
-	if err != nil {
-		replies += s.Problem(fmt.Errorf("%s: %w", path, err))
-	}
-	_, _ = fmt.Fprint(untrusted.NewWriter(h.Stdout), replies) // the prompt fails too if the terminal is gone
-}
 
 // onTerminal reports whether input and output are terminals.
 func (h *host) onTerminal() bool {
