@@ -68,8 +68,8 @@ func evalCommand(s command.Streams) *cobra.Command {
 	command.Operands(cmd, false, "crd", "object", "old", "config", "expressions")
 	command.Also(cmd, "object", "filename", "f", "")
 	command.Values(cmd, "output", "text", "json", "table", "csv")
-	repl.CompleteInputs(cmd, s, &o.Inputs)
+	command.KubeVersions(cmd, "kube-version")
+	command.Values(cmd, "subresource", "status")
 	cluster.Complete(cmd)
-	repl.CompletePaths(cmd, s, &o)
 	return cmd
 }
