@@ -72,7 +72,7 @@ func ruleCommands() []command {
 		{name: "rules", args: "[all|N [--rejected]]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full, or the objects that it rejects", run: rules, complete: completeRules},
 		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "[PATH:] RULE", help: "add a rule here, or at PATH", run: addCommand, expression: true, complete: completeAdd},
-		{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, edit it in $EDITOR or in the next line", run: edit, expression: true, complete: completeNumbered(completeExpression)},
+		{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, edit it in the next line", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
 		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, removes: true, complete: completeNumbered(completeExpression)},
@@ -91,7 +91,6 @@ func sessionCommands() []command {
 	return []command{
 		{name: "undo", help: "undo the last change", run: undo},
 		{name: "redo", help: "redo it", run: redo},
-		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
 		{name: "history", help: "print the lines of this session", run: history},
 		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one", run: help, complete: completeHelp},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},

@@ -317,17 +317,6 @@ func completeSet(s *Session, arg string) assist.Completion {
 	return c.Only(trimmed)
 }
 
-// completeLet completes the expression after NAME =.
-func completeLet(s *Session, arg string) assist.Completion {
-	before, text, ok := strings.Cut(arg, "=")
-	if !ok {
-		return assist.Completion{Start: len([]rune(arg))}
-	}
-	c := s.completeExpr([]rune(text))
-	c.Start += len([]rune(before)) + 1
-	return c
-}
-
 // completeOld completes the subcommands of :old and their paths.
 func completeOld(s *Session, arg string) assist.Completion {
 	kind, rest, ok := strings.Cut(arg, " ")

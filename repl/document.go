@@ -69,9 +69,6 @@ type Host struct {
 	Builtins *policyrequest.Builtins
 	// Now returns the time of writes in policies. It can be nil.
 	Now func() time.Time
-	// EditText lets the user edit a text in an editor and returns the edited text. name suggests a
-	// file name.
-	EditText func(ctx context.Context, name string, text []byte) ([]byte, error)
 }
 
 // A Checker returns the report on the write of an object. old may be nil, and e is nil for an object of a built-in kind.

@@ -57,10 +57,6 @@ func (s *Session) addRuleAt(ctx context.Context, path, rule string) (string, err
 }
 
 func (s *Session) addRule(ctx context.Context, rule string) (string, error) {
-	rule, err := s.expand(rule)
-	if err != nil {
-		return "", err
-	}
 	if err := s.ruleCompiles(rule, false); err != nil {
 		return "", err
 	}
@@ -78,20 +74,29 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	if rule = strings.TrimSpace(rule); rule == "" {
-		if rule, err = s.ruleText(ctx, n); err != nil || rule == "" {
-			return nothingChanged, err
-		}
+		return "", s.offered(n)
 	}
 	optional := s.rulesHere()[n].OptionalOldSelf
 	if err := s.ruleCompiles(rule, optional != nil && *optional); err != nil {
-		s.draft = ruleDraft{s.namespace(), n, rule}
 		return "", err
 	}
 	if err := s.editRule(ruleEdit{op: setField, index: n, field: "rule", value: rule}); err != nil {
 		return "", err
 	}
-	s.draft = ruleDraft{}
 	return s.newRule(ctx, n)
+}
+
+// offered is the error of :edit N without a rule. It offers rule n as the next line, unless that has to have several lines.
+func (s *Session) offered(n int) error {
+	rule := s.rulesHere()[n].Rule
+	line, ok := lex.Join(rule)
+	if !ok {
+		return fmt.Errorf("no rule given: use :edit %d RULE (current rule: %s)", n, rule)
+	}
+	return &incompleteError{
+		fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, line),
+		fmt.Sprintf(":edit %d %s", n, line),
+	}
 }
 
 // newRule returns the listing of rule n and its lints after the rule was added or replaced.
@@ -314,6 +319,9 @@ func (s *Session) requirementHints(n int) string {
 	}
 	return termwidth.Fold(text, s.Width, 2)
 }
+
+// nothingChanged is the reply of commands that have nothing to write.
+const nothingChanged = "nothing has changed\n"
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 	c := s.state.crd

@@ -1,10 +1,8 @@
 package repl
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -76,36 +74,4 @@ func wantText(t *testing.T, got, want string) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-}
-
-// TestEditor checks that rules that the user edits in an editor keep their line breaks.
-func TestEditor(t *testing.T) {
-	t.Parallel()
-	s, _ := diskSession(t)
-	var opened, result string
-	s.host.EditText = func(_ context.Context, name string, text []byte) ([]byte, error) {
-		opened = name + ": " + string(text)
-		return []byte(result), nil
-	}
-	must(t, s, ":cd spec")
-	result = "// the disks are small\nself.size <\n  11\n"
-	must(t, s, ":edit 0")
-	wantText(t, opened, "rule.cel: // the disks are small\nself.size <\n  10\n")
-	wantText(t, strings.Split(must(t, s, ":diff"), "@@")[2], `
-             - rule: |-
-                 // the disks are small
-                 self.size <
--                  10
-+                  11
-               message: too large
-`)
-
-	result = "self.size <\n  self.nope"
-	if reply := s.Do(context.Background(), ":edit 0"); !reply.Failed || !strings.Contains(reply.Text, "undefined field 'nope'") {
-		t.Errorf("a broken rule: %s", reply.Text)
-	}
-	result = "self.size < 12"
-	must(t, s, ":edit 0")
-	wantText(t, opened, "rule.cel: self.size <\n  self.nope\n") // the text that did not compile
-	wantText(t, must(t, s, ":edit 0"), nothingChanged)
 }

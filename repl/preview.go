@@ -111,13 +111,9 @@ func endsOperand(t lex.Token) bool {
 	return lex.EndsOperand(t) || t.Kind == lex.Number || t.Text == "}"
 }
 
-// typedRule returns the expression in the argument of a command. Some commands have a name or the
+// typedRule returns the expression in the argument of a command. Some commands have the
 // number of a rule before it.
 func (s *Session) typedRule(x *typedExpr, arg string) (src string, ok bool) {
-	if x.command == "let" {
-		_, src, ok = strings.Cut(arg, "=")
-		return src, ok
-	}
 	if path, _ := cutRulePath(arg); x.command == "add" && path != "" {
 		return "", false
 	}
@@ -144,10 +140,7 @@ func isUnfinished(src string) bool {
 
 // previewText returns the preview of an expression that is not obviously unfinished.
 func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, failed bool) {
-	src, err := s.expand(strings.TrimSpace(x.src))
-	if err != nil {
-		return "error: " + printable(err.Error()), true
-	}
+	src := strings.TrimSpace(x.src)
 	compiled, err := s.compile(src, x.optionalOldSelf)
 	var bad *engine.CompileError
 	switch {

@@ -46,12 +46,9 @@ type Session struct {
 	// written is the text of the CRD that :save wrote last, also to another file.
 	written string
 	history []string // one entry per complete expression or command
-	lets    []let
 	found   found
 	// corrected is the previous line, if it did not compile, with the first fix.
 	corrected string
-	// draft is a rule that was edited in an editor and does not compile.
-	draft ruleDraft
 	// doing is the command being executed.
 	doing string
 	// partial is an expression that continues in the next line.

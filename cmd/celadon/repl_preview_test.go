@@ -47,7 +47,6 @@ func TestTerminalPreview(t *testing.T) {
 		{":add self.spec.replicas", "  a rule must be a boolean; this is integer"},
 		{":add self == oldSelf", "  does not run: no old object; estimate…"},
 		{":edit 0 self.spec.replicas > 3", "  rejects the object; …"},
-		{":let n = 1 + 1", "  2 : integer; cost 1"},
 		{":set spec.replicas = 3", ""},
 	} {
 		c.typed(test.line)

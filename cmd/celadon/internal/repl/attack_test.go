@@ -198,7 +198,7 @@ func FuzzShell(f *testing.F) {
 	for _, lines := range []string{
 		":load crd fifo.yaml\n", ":objects\n:object 0\n",
 		":cd spec\n:add self == oldSelf\n:add env[*]: self == oldSelf\n:rules all\n:undo\n",
-		":load policy .\n:policy\n", ":find 0 use\n:persisted diff\n:show\n", ":let a = \"a\" + \"b\"\n:let b = a + a\nb + b\n",
+		":load policy .\n:policy\n", ":find 0 use\n:persisted diff\n:show\n",
 		":load -\n", ":set preview off\nself\n",
 	} {
 		f.Add(lines, "crontabs", "copy.yaml", "../out/secret")
