@@ -367,7 +367,7 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 		s.saved[savedKey(c.doc)] = string(c.doc.Text)
 	}
 	s.written = string(c.doc.Text)
-	return fmt.Sprintf("wrote %s\n", written) + s.uncorrelated(), nil
+	return fmt.Sprintf("wrote %s\n", written), nil
 }
 
 // losesRules reports whether the CRD has changes that were not written to any file.

@@ -53,13 +53,8 @@ func funcs(ctx context.Context, s *Session, arg string) (string, error) {
 
 // available returns the entries of the functions and operators that the session can use.
 func (s *Session) available() []assist.FunctionEntry {
-	return s.usable(assist.FunctionIndex())
-}
-
-// usable returns the entries among all that the session can use. It modifies all.
-func (s *Session) usable(all []assist.FunctionEntry) []assist.FunctionEntry {
 	names := functions(s)
-	return slices.DeleteFunc(all, func(e assist.FunctionEntry) bool {
+	return slices.DeleteFunc(assist.FunctionIndex(), func(e assist.FunctionEntry) bool {
 		return !isOperator(&e) && !slices.Contains(names, e.Name)
 	})
 }
@@ -210,9 +205,12 @@ func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []
 	return all
 }
 
-// searchFunctions lists the functions whose name or description contains a word. A single result is explained.
+// searchFunctions lists the functions whose name or summary contains a word. A single result is explained.
 func (s *Session) searchFunctions(ctx context.Context, query string) (string, error) {
-	found := s.usable(assist.SearchFunctions(query))
+	word := strings.ToLower(query)
+	found := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool {
+		return !strings.Contains(strings.ToLower(e.Name), word) && !strings.Contains(strings.ToLower(e.Summary), word)
+	})
 	hint := ""
 	if words := assist.NameHint(query); words != "" {
 		hint = termwidth.Fold("hint: "+words+"\n", s.Width, 2)

@@ -185,9 +185,9 @@ func TestPreviewBare(t *testing.T) {
 	for line, want := range map[string]string{
 		"1 + 1":                     "2 : integer; cost 1",
 		"sign(quantity('1Gi'))":     "1 : integer; cost 2",
-		":type [1].map(x, x > 1)":   ": list of boolean",
+		":type [1].map(x, x > 1)":   "[false] : list of boolean; cost 14",
 		"self.spec":                 "",
-		":add 1 < 2":                "",
+		":add 1 < 2":                "true : boolean; cost 1",
 		"// a comment":              "",
 		"help":                      "",
 		"help add":                  "",

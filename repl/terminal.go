@@ -31,6 +31,16 @@ type TerminalConfig struct {
 	Remember func(entry string)
 }
 
+// Terminal colors by purpose.
+const (
+	colorError    = "\x1b[31m"
+	colorDim      = "\x1b[2m"
+	colorDimError = "\x1b[2;31m"
+	colorStrong   = "\x1b[1m"
+	colorSelected = "\x1b[7m"
+	colorReset    = "\x1b[0m"
+)
+
 // maxHistory limits the number of entries that the up key recalls.
 const maxHistory = 1000
 
@@ -92,9 +102,6 @@ const readlineWidth = 1 << 20
 
 // ReadLine implements LineReader.
 func (t *Terminal) ReadLine(prompt string) (string, error) {
-	if t.config.Color {
-		prompt = "\x1b[1m" + prompt + colorReset
-	}
 	if t.keys.Gone.Load() {
 		return "", io.EOF
 	}

@@ -281,10 +281,7 @@ func (t *Terminal) paint(entered bool) {
 			shown[i] = '\ufffd'
 		}
 	}
-	f := lineedit.Frame{Prompt: l.prompt, Styled: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)}
-	if l.color {
-		f.Styled = highlight(shown, l.pos)
-	}
+	f := lineedit.Frame{Prompt: l.prompt, Bold: l.color, Text: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)}
 	l.mu.Unlock()
 	t.screen.Paint(f)
 }

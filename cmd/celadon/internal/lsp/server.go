@@ -179,7 +179,6 @@ func init() {
 		"textDocument/completion":    at((*view).completion),
 		"textDocument/signatureHelp": at((*view).signatureHelp),
 		"textDocument/definition":    at((*view).definition),
-		"textDocument/references":    at((*view).references),
 		"textDocument/inlayHint":     of((*view).hints),
 		"textDocument/codeAction":    answer((*server).codeAction),
 	}
@@ -296,7 +295,7 @@ func capabilities() protocol.Initialized {
 	c := &i.Capabilities
 	c.PositionEncoding = "utf-16"
 	c.TextDocumentSync.OpenClose, c.TextDocumentSync.Change, c.TextDocumentSync.Save = true, 2, true
-	c.HoverProvider, c.DefinitionProvider, c.ReferencesProvider, c.InlayHintProvider = true, true, true, true
+	c.HoverProvider, c.DefinitionProvider, c.InlayHintProvider = true, true, true
 	c.CompletionProvider.TriggerCharacters = []string{".", "?"}
 	c.SignatureHelpProvider.TriggerCharacters = []string{"(", ","}
 	c.CodeActionProvider.CodeActionKinds = []string{quickFix, fixAll}

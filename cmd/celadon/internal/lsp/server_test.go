@@ -333,7 +333,7 @@ func TestHarmless(t *testing.T) {
 	if got := c.change("crd.yaml", protocol.Change{Text: crd}); len(got) > 0 {
 		t.Errorf("after the whole text: %v", messages(got))
 	}
-	for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "references", "inlayHint", "codeAction"} {
+	for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "inlayHint", "codeAction"} {
 		c.ask("textDocument/"+method, c.at("crd.yaml", 4_000_000_000, 4_000_000_000), nil)
 		c.ask("textDocument/"+method, c.at("no such", 0, 0), nil)
 	}
@@ -463,7 +463,7 @@ func FuzzSession(f *testing.F) {
 		if err := c.conn.Call(context.Background(), method, json.RawMessage(params), nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "internal error in celadon")) {
 			t.Error(err)
 		}
-		for _, m := range []string{"hover", "completion", "signatureHelp", "definition", "references", "inlayHint", "codeAction"} {
+		for _, m := range []string{"hover", "completion", "signatureHelp", "definition", "inlayHint", "codeAction"} {
 			at := newText(text).position(int(cut))
 			p := map[string]any{"textDocument": map[string]any{"uri": "u"}, "position": at, "range": protocol.Range{Start: at, End: at}}
 			if err := c.conn.Call(context.Background(), "textDocument/"+m, p, nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "internal error in celadon")) {

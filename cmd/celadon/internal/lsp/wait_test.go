@@ -92,7 +92,7 @@ func TestWait(t *testing.T) {
 			s.didChange(protocol.DidChange{TextDocument: protocol.TextDocument{URI: "file:///crd.yaml"}, ContentChanges: []protocol.Change{{Text: "a: 1\n"}}})
 		}, errChanged, false},
 	} {
-		for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "references", "inlayHint", "codeAction"} {
+		for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "inlayHint", "codeAction"} {
 			t.Run(test.name+" "+method, func(t *testing.T) {
 				t.Parallel()
 				s := newServer(&Options{}, io.Discard)

@@ -51,7 +51,6 @@ type Capabilities struct {
 		TriggerCharacters []string `json:"triggerCharacters"`
 	} `json:"signatureHelpProvider"`
 	DefinitionProvider bool `json:"definitionProvider"`
-	ReferencesProvider bool `json:"referencesProvider,omitempty"`
 	CodeActionProvider struct {
 		CodeActionKinds []string `json:"codeActionKinds"`
 	} `json:"codeActionProvider"`

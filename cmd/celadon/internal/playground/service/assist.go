@@ -30,7 +30,7 @@ type candidate struct {
 
 var classes = map[assist.Class]string{
 	assist.ClassVariable: "variable", assist.ClassField: "property", assist.ClassFunction: "function", assist.ClassMethod: "method",
-	assist.ClassMacro: "keyword", assist.ClassWord: "constant", assist.ClassNumber: "constant", assist.ClassText: "text", assist.ClassOperator: "keyword",
+	assist.ClassMacro: "keyword", assist.ClassWord: "constant", assist.ClassText: "text", assist.ClassOperator: "keyword",
 }
 
 func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
