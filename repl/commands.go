@@ -55,9 +55,9 @@ func lookCommands() []command {
 
 func objectCommands() []command {
 	return []command{
-		{name: "set", args: "PATH = JSON|preview on|off", help: "change the object, or turn the preview of values on or off", run: setCommand, complete: completeSet},
+		{name: "set", args: "PATH = JSON|preview on|off", help: "change the object, or turn the preview of values on or off", run: setCommand, complete: completePath},
 		{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, complete: completePath},
-		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
+		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeWords(func(*Session) []string { return []string{"copy", "none", "set", "show", "unset"} })},
 		{name: "as", args: "[status|object|apply]", help: "evaluate writes of the status, of the object, or as kubectl apply", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"apply", "object", statusName} })},
 		{name: "check", help: "validate the object as celadon check does", run: check},
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
@@ -77,7 +77,7 @@ func ruleCommands() []command {
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
 		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, removes: true, complete: completeNumbered(completeExpression)},
 		{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
-		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
+		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(nil)},
 		{name: "optionalOldSelf", args: "[N] true|-", help: "set optionalOldSelf, so that a transition rule runs on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
 		{name: "advice", help: "print which rules cost too much, which bounds to set, and other problems", run: advice},
 		{name: "fix", args: "[list-type]", help: "correct the last line and run it, or set the bounds that :advice names; list-type replaces rules that only reject duplicates", run: fix, complete: completeWords(func(*Session) []string { return []string{fixListType} })},

@@ -374,23 +374,3 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 func (s *Session) losesRules() bool {
 	return s.Unsaved() && s.written != string(s.state.crd.doc.Text)
 }
-
-// completeFieldPath completes a fieldPath, which begins with a dot.
-func completeFieldPath(s *Session, arg string) assist.Completion {
-	if arg == "" {
-		arg = "."
-	}
-	p := s.state.location
-	if p == nil || arg[0] != '.' {
-		return assist.Completion{}
-	}
-	c := completePath(s, arg[1:])
-	c.Start++
-	if len(arg) == 1 {
-		c.Start = 0
-		for i := range c.Candidates {
-			c.Candidates[i].Text = "." + c.Candidates[i].Text
-		}
-	}
-	return c
-}

@@ -17,11 +17,12 @@ import (
 )
 
 func setCommand(_ context.Context, s *Session, arg string) (string, error) {
-	if text, ok, err := s.setPreview(arg); ok {
-		return text, err
-	}
-	if !strings.Contains(arg, "=") {
-		return "", fmt.Errorf("want PATH = JSON, or %s on or off (got %q)", previewSetting, arg)
+	switch {
+	case arg == "preview on" || arg == "preview off":
+		s.noPreview = arg == "preview off"
+		return "", nil
+	case !strings.Contains(arg, "="):
+		return "", fmt.Errorf("want PATH = JSON, preview on, or preview off (got %q)", arg)
 	}
 	return "", s.change(false, func(value map[string]any) error { return s.assign(value, arg) })
 }

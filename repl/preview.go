@@ -225,9 +225,6 @@ func (s *Session) describeCandidate(line string, start int, candidate string) (t
 	if !ok || !strings.HasPrefix(name, ":") || s.state.location == nil || !slices.Contains(pathCommands, cmd.name) {
 		return ""
 	}
-	if rest, isSet := strings.CutPrefix(arg, "set "); isSet && cmd.name == "old" {
-		arg = rest
-	}
 	if f := s.pathTo(strings.TrimSpace(arg)); f.schema != nil {
 		return printable(lex.OneLine(f.schema.Description))
 	}
@@ -235,7 +232,7 @@ func (s *Session) describeCandidate(line string, start int, candidate string) (t
 }
 
 // pathCommands are the commands whose argument is a path.
-var pathCommands = []string{"cd", "ls", "show", "set", "unset", "old"}
+var pathCommands = []string{"cd", "ls", "show", "set", "unset"}
 
 // describeName returns the description of the name at the end of an expression.
 func (s *Session) describeName(x *typedExpr) string {

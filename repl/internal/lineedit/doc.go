@@ -28,7 +28,6 @@ const (
 	KeyUp        = 0x10
 	KeySearch    = 0x12
 	KeyForward   = 0x13 // Ctrl-S: search forward
-	KeyTranspose = 0x14
 	KeyKillFront = 0x15
 	KeyKillWord  = 0x17
 	KeyYank      = 0x19

@@ -136,8 +136,6 @@ func (e *Editor) key(r rune, line []rune, pos int) Action {
 			return replace(slices.Delete(slices.Clone(line), pos, pos+1), pos)
 		}
 		return Action{Key: KeyNone, Bell: true}
-	case KeyTranspose:
-		return transpose(line, pos)
 	case KeyEscape, KeyBackTab, KeyPaste:
 	default:
 		return Action{Key: r}
@@ -147,18 +145,6 @@ func (e *Editor) key(r rune, line []rune, pos int) Action {
 
 func replace(line []rune, pos int) Action {
 	return Action{Key: KeyNone, Replace: true, Line: line, Pos: max(0, min(pos, len(line)))}
-}
-
-// transpose swaps the characters around the cursor. Readline's own implementation moves the cursor out
-// of lines with a single character.
-func transpose(line []rune, pos int) Action {
-	if len(line) < 2 {
-		return Action{Key: KeyNone}
-	}
-	line = slices.Clone(line)
-	pos = max(1, min(pos, len(line)-1))
-	line[pos-1], line[pos] = line[pos], line[pos-1]
-	return replace(line, pos+1)
 }
 
 // Changed updates the menu after readline processed a key.
