@@ -185,7 +185,7 @@ func TestPreviewBare(t *testing.T) {
 	for line, want := range map[string]string{
 		"1 + 1":                     "2 : integer; cost 1",
 		"sign(quantity('1Gi'))":     "1 : integer; cost 2",
-		":type [1].map(x, x > 1)":   "[false] : list of boolean; cost 14",
+		":type [1].map(x, x > 1)":   "[false] : list of boolean; cost 15",
 		"self.spec":                 "",
 		":add 1 < 2":                "true : boolean; cost 1",
 		"// a comment":              "",
