@@ -63,7 +63,7 @@ func objectCommands() []command {
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
 		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 		{name: "objects", help: "list the loaded objects, if there are several", run: objects},
-		{name: "object", args: "NAME|NUMBER", help: "make one of the loaded objects the object", run: objectCommand, complete: completeObject},
+		{name: "object", args: "NAME|NUMBER", help: "make one of the loaded objects the object", run: objectCommand},
 	}
 }
 
@@ -95,14 +95,6 @@ func sessionCommands() []command {
 		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one", run: help, complete: completeHelp},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
 	}
-}
-
-func commandNames(*Session) []string {
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	return names
 }
 
 // findCommand returns the command with the given name, or the only command whose name begins with

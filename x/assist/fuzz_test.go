@@ -41,7 +41,6 @@ func FuzzPlace(f *testing.F) {
 				}
 			}
 		}
-		p.CompleteFieldPath(src, at)
 		for _, problem := range p.Problems(src) {
 			within(problem.Start, problem.End)
 			for _, m := range problem.Fixes {

@@ -84,20 +84,11 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 		}
 		return v.schemaCompletion(offset)
 	}
-	if e.context == nil {
+	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	var c assist.Completion
-	switch e.At.Key {
-	case "rule", "messageExpression":
-		e.reachCursor()
-		c = e.context.CompleteAt(e.Source, e.Cursor)
-	case "fieldPath":
-		c = e.context.CompleteFieldPath(e.Source, e.Cursor)
-	default:
-		return nil
-	}
-	return e.list(offset, c)
+	e.reachCursor()
+	return e.list(offset, e.context.CompleteAt(e.Source, e.Cursor))
 }
 
 // reachCursor adds the white space before the cursor, which is not part of the value.

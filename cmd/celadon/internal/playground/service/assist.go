@@ -38,15 +38,10 @@ func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 	if e == nil || err != nil {
 		return nil, err
 	}
-	var c assist.Completion
-	switch e.At.Key {
-	case "rule", "messageExpression":
-		c = e.context.CompleteAt(e.Source, e.Cursor)
-	case "fieldPath":
-		c = e.context.CompleteFieldPath(e.Source, e.Cursor)
-	default:
+	if e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil, nil
 	}
+	c := e.context.CompleteAt(e.Source, e.Cursor)
 	answer := &completed{From: e.at(c.Start), Options: []candidate{}}
 	for _, one := range c.Candidates {
 		answer.Options = append(answer.Options, candidate{one.Text, e.Style.Escape(one.Text), one.Hint, classes[one.Class]})
