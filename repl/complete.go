@@ -174,12 +174,6 @@ func completeLoad(s *Session, arg string) assist.Completion {
 	kind, file, ok := strings.Cut(arg, " ")
 	if ok && slices.Contains(loadable, kind) {
 		c := completeFiles(s, file)
-		if kind == "crd" {
-			kinds, _ := Definitions(s.crds)
-			for _, k := range kinds {
-				c.Candidates = append(c.Candidates, wordsOf(k.Kind).Only(file).Candidates...)
-			}
-		}
 		c.Start = len([]rune(kind)) + 1
 		return c
 	}

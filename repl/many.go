@@ -49,20 +49,7 @@ func objectCommand(_ context.Context, s *Session, arg string) (string, error) {
 	case 1:
 		return "", s.current(c, found[0])
 	}
-	return "", fmt.Errorf("%s objects are named %s: want NAMESPACE/NAME, or a number of :objects: %s",
-		count(len(found)), shortened(arg), numbersText(found))
-}
-
-// numbersText lists numbers, as far as a message has room.
-func numbersText(all []int) string {
-	var out []string
-	for _, n := range all[:min(len(all), maxNames)] {
-		out = append(out, strconv.Itoa(n))
-	}
-	if len(all) > maxNames {
-		out = append(out, "…")
-	}
-	return strings.Join(out, ", ")
+	return "", fmt.Errorf("%s objects are named %s: want NAMESPACE/NAME, or a number of :objects", count(len(found)), shortened(arg))
 }
 
 // A tally holds the number of objects that a rule rejects, and the first maxRows of them: the rule is false, or fails.

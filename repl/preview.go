@@ -200,8 +200,8 @@ func previewError(ctx context.Context, err error) (text string, failed bool) {
 	return "error: " + lex.OneLine(printable(err.Error())), true
 }
 
-// describeCandidate returns the documentation of a candidate of Complete, on a single line: the description of
-// the field or function, or the arguments of the command. start is where the completion starts.
+// describeCandidate returns the documentation of a candidate of Complete in an expression, on a single line: the description
+// of the field or function, or the arguments of the command. start is where the completion starts.
 func (s *Session) describeCandidate(line string, start int, candidate string) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -220,19 +220,8 @@ func (s *Session) describeCandidate(line string, start int, candidate string) (t
 	if x, ok := s.typedExpr(string(whole), len(whole)); ok {
 		return s.describeName(&x)
 	}
-	name, arg, _ := strings.Cut(string(whole), " ")
-	cmd, ok := findCommand(strings.TrimPrefix(name, ":"))
-	if !ok || !strings.HasPrefix(name, ":") || s.state.location == nil || !slices.Contains(pathCommands, cmd.name) {
-		return ""
-	}
-	if f := s.pathTo(strings.TrimSpace(arg)); f.schema != nil {
-		return printable(lex.OneLine(f.schema.Description))
-	}
 	return ""
 }
-
-// pathCommands are the commands whose argument is a path.
-var pathCommands = []string{"cd", "ls", "show", "set", "unset"}
 
 // describeName returns the description of the name at the end of an expression.
 func (s *Session) describeName(x *typedExpr) string {

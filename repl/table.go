@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
@@ -106,4 +107,9 @@ func definitions(rows [][2]string, width int) string {
 		b.WriteString(termwidth.Fold("    "+row[1]+"\n", width, 0))
 	}
 	return b.String()
+}
+
+// printable replaces tabs by spaces and escapes characters that could control a terminal.
+func printable(text string) string {
+	return string(untrusted.Text(strings.ReplaceAll(text, "\t", " ")))
 }
