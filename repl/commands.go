@@ -55,15 +55,15 @@ func lookCommands() []command {
 
 func objectCommands() []command {
 	return []command{
-		{name: "set", args: "[PATH = JSON|PATH|SETTING VALUE]", help: "change the object; without a value, edit it as YAML in $EDITOR; or change a setting", run: setCommand, complete: completeSet},
+		{name: "set", args: "PATH = JSON|preview on|off", help: "change the object, or turn the preview of values on or off", run: setCommand, complete: completePath},
 		{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, complete: completePath},
-		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
+		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeWords(func(*Session) []string { return []string{"copy", "none", "set", "show", "unset"} })},
 		{name: "as", args: "[status|object|apply]", help: "evaluate writes of the status, of the object, or as kubectl apply", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"apply", "object", statusName} })},
 		{name: "check", help: "validate the object as celadon check does", run: check},
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
 		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 		{name: "objects", help: "list the loaded objects, if there are several", run: objects},
-		{name: "object", args: "NAME|NUMBER", help: "make one of the loaded objects the object", run: objectCommand, complete: completeObject},
+		{name: "object", args: "NAME|NUMBER", help: "make one of the loaded objects the object", run: objectCommand},
 	}
 }
 
@@ -72,12 +72,12 @@ func ruleCommands() []command {
 		{name: "rules", args: "[all|N [--rejected]]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full, or the objects that it rejects", run: rules, complete: completeRules},
 		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "[PATH:] RULE", help: "add a rule here, or at PATH", run: addCommand, expression: true, complete: completeAdd},
-		{name: "edit", args: "[N] [RULE]", help: "replace a rule; without RULE, edit rule N in $EDITOR or in the next line; without N, edit the last expression in $EDITOR", run: edit, expression: true, complete: completeNumbered(completeExpression)},
+		{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, edit it in the next line", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
 		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, removes: true, complete: completeNumbered(completeExpression)},
 		{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
-		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
+		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(nil)},
 		{name: "optionalOldSelf", args: "[N] true|-", help: "set optionalOldSelf, so that a transition rule runs on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
 		{name: "advice", help: "print which rules cost too much, which bounds to set, and other problems", run: advice},
 		{name: "fix", args: "[list-type]", help: "correct the last line and run it, or set the bounds that :advice names; list-type replaces rules that only reject duplicates", run: fix, complete: completeWords(func(*Session) []string { return []string{fixListType} })},
@@ -91,20 +91,10 @@ func sessionCommands() []command {
 	return []command{
 		{name: "undo", help: "undo the last change", run: undo},
 		{name: "redo", help: "redo it", run: redo},
-		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
-		{name: "read", args: "FILE", help: "run the lines of a file", run: read, complete: completeFiles},
 		{name: "history", help: "print the lines of this session", run: history},
 		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one", run: help, complete: completeHelp},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
 	}
-}
-
-func commandNames(*Session) []string {
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	return names
 }
 
 // findCommand returns the command with the given name, or the only command whose name begins with
@@ -175,7 +165,11 @@ func (s *Session) undoPoint() undoPoint {
 	return undoPoint{s.state, slices.Clone(s.past), slices.Clone(s.future)}
 }
 
-func (s *Session) restore(m undoPoint) { s.state, s.past, s.future = m.state, m.past, m.future }
+// restore returns to an undo point.
+func (s *Session) restore(m undoPoint) {
+	s.state, s.past, s.future = m.state, m.past, m.future
+	_ = s.state.settle(s.state.steps) // as before
+}
 
 // undo returns to the previous state, and redo to the state that was undone. The reply names the
 // command.
@@ -208,10 +202,8 @@ func (s *Session) moveTo(from, to *[]*state, command string) (moved string, err 
 	if !slices.Equal(target.steps, steps) {
 		target.rule = -1
 	}
-	if target.location == nil || !slices.Equal(target.steps, steps) {
-		if err := target.settle(steps); err != nil {
-			return "", err
-		}
+	if err := target.settle(steps); err != nil {
+		return "", err
 	}
 	if len(target.steps) < len(steps) {
 		moved = fmt.Sprintf("%s does not exist here: the path is now %s\n", phrase.Path(engine.FormatPath(steps)), phrase.Path(engine.FormatPath(target.steps)))

@@ -174,12 +174,6 @@ func completeLoad(s *Session, arg string) assist.Completion {
 	kind, file, ok := strings.Cut(arg, " ")
 	if ok && slices.Contains(loadable, kind) {
 		c := completeFiles(s, file)
-		if kind == "crd" {
-			kinds, _ := Definitions(s.crds)
-			for _, k := range kinds {
-				c.Candidates = append(c.Candidates, wordsOf(k.Kind).Only(file).Candidates...)
-			}
-		}
 		c.Start = len([]rune(kind)) + 1
 		return c
 	}
@@ -288,53 +282,4 @@ func fieldSteps(d *types.Decl, values []any, bare bool) []assist.Candidate {
 		}
 	}
 	return out
-}
-
-// completeSet completes a path and the value assigned to it.
-func completeSet(s *Session, arg string) assist.Completion {
-	path, value, ok := strings.Cut(arg, "=")
-	if setting, value, isSetting := settingNamed(arg); isSetting && strings.Contains(arg, " ") {
-		c := wordsOf(strings.Split(setting.values, "|")...).Only(value)
-		c.Start += len([]rune(arg)) - len([]rune(value))
-		return c
-	}
-	if !ok || s.state.location == nil {
-		c := completePath(s, arg)
-		if c.Start == 0 {
-			c.Candidates = append(c.Candidates, wordsOf(settingNames(s)...).Only(arg).Candidates...)
-		}
-		return c
-	}
-	trimmed := strings.TrimLeft(value, " ")
-	c := assist.Completion{Start: len([]rune(arg)) - len([]rune(trimmed))}
-	f := s.pathTo(strings.TrimSpace(path))
-	for _, text := range assist.EnumStrings(f.schema) {
-		c.Candidates = append(c.Candidates, assist.Candidate{Text: formatJSON(text)})
-	}
-	if f.decl != nil && f.decl.Kind == types.Bool {
-		c.Candidates = wordsOf("false", "true").Candidates
-	}
-	return c.Only(trimmed)
-}
-
-// completeLet completes the expression after NAME =.
-func completeLet(s *Session, arg string) assist.Completion {
-	before, text, ok := strings.Cut(arg, "=")
-	if !ok {
-		return assist.Completion{Start: len([]rune(arg))}
-	}
-	c := s.completeExpr([]rune(text))
-	c.Start += len([]rune(before)) + 1
-	return c
-}
-
-// completeOld completes the subcommands of :old and their paths.
-func completeOld(s *Session, arg string) assist.Completion {
-	kind, rest, ok := strings.Cut(arg, " ")
-	if !ok {
-		return wordsOf("copy", "none", "set", "show", "unset").Only(arg)
-	}
-	c := completeSet(s, rest)
-	c.Start += len([]rune(kind)) + 1
-	return c
 }

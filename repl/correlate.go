@@ -9,7 +9,6 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -100,28 +99,4 @@ func (b *barrier) keys() []string {
 		}
 	}
 	return able[:min(len(able), 1)]
-}
-
-// uncorrelated returns a note for each barrier that rules of the version have, for the first of these rules.
-func (s *Session) uncorrelated() string {
-	st := s.state
-	root, text, seen := st.crd.schema(st.version), "", map[string]bool{}
-	for _, path := range rulePaths(root, nil) {
-		b := barrierAt(root, path)
-		if b == nil || seen[b.path] {
-			continue
-		}
-		p, err := newLocation(st.crd, st.version, path, nil)
-		if err != nil {
-			continue
-		}
-		for i, rule := range assist.SchemaAt(root, path).XValidations {
-			if s.barrierOf(p, &rule) != nil {
-				seen[b.path] = true
-				text += b.note(phrase.Rule(p.pattern(), i))
-				break
-			}
-		}
-	}
-	return termwidth.Fold(printable(text), s.Width, 2)
 }

@@ -69,15 +69,6 @@ type Host struct {
 	Builtins *policyrequest.Builtins
 	// Now returns the time of writes in policies. It can be nil.
 	Now func() time.Time
-	// ReadText returns the content of a file. If the file does not exist, the error wraps
-	// fs.ErrNotExist.
-	ReadText func(path string) ([]byte, error)
-	// MayWrite returns an error if a line of a file that :read runs must not write the file path. It applies to Save. If
-	// MayWrite is nil, such lines may write any file.
-	MayWrite func(path string) error
-	// EditText lets the user edit a text in an editor and returns the edited text. name suggests a
-	// file name.
-	EditText func(ctx context.Context, name string, text []byte) ([]byte, error)
 }
 
 // A Checker returns the report on the write of an object. old may be nil, and e is nil for an object of a built-in kind.

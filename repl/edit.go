@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,10 +57,6 @@ func (s *Session) addRuleAt(ctx context.Context, path, rule string) (string, err
 }
 
 func (s *Session) addRule(ctx context.Context, rule string) (string, error) {
-	rule, err := s.expand(rule)
-	if err != nil {
-		return "", err
-	}
 	if err := s.ruleCompiles(rule, false); err != nil {
 		return "", err
 	}
@@ -74,28 +69,34 @@ func (s *Session) addRule(ctx context.Context, rule string) (string, error) {
 
 func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	first, rule, _ := strings.Cut(arg, " ")
-	if first == "" && s.host.EditText == nil {
-		return "", errors.New("no rule given: use :edit N RULE; to edit the last expression on a terminal, set $EDITOR")
-	}
 	n, err := s.numbered(first)
 	if err != nil {
 		return "", err
 	}
 	if rule = strings.TrimSpace(rule); rule == "" {
-		if rule, err = s.ruleText(ctx, n); err != nil || rule == "" {
-			return nothingChanged, err
-		}
+		return "", s.offered(n)
 	}
 	optional := s.rulesHere()[n].OptionalOldSelf
 	if err := s.ruleCompiles(rule, optional != nil && *optional); err != nil {
-		s.draft = ruleDraft{s.namespace(), n, rule}
 		return "", err
 	}
 	if err := s.editRule(ruleEdit{op: setField, index: n, field: "rule", value: rule}); err != nil {
 		return "", err
 	}
-	s.draft = ruleDraft{}
 	return s.newRule(ctx, n)
+}
+
+// offered is the error of :edit N without a rule. It offers rule n as the next line, unless that has to have several lines.
+func (s *Session) offered(n int) error {
+	rule := s.rulesHere()[n].Rule
+	line, ok := lex.Join(rule)
+	if !ok {
+		return fmt.Errorf("no rule given: use :edit %d RULE (current rule: %s)", n, rule)
+	}
+	return &incompleteError{
+		fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, line),
+		fmt.Sprintf(":edit %d %s", n, line),
+	}
 }
 
 // newRule returns the listing of rule n and its lints after the rule was added or replaced.
@@ -319,6 +320,9 @@ func (s *Session) requirementHints(n int) string {
 	return termwidth.Fold(text, s.Width, 2)
 }
 
+// nothingChanged is the reply of commands that have nothing to write.
+const nothingChanged = "nothing has changed\n"
+
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 	c := s.state.crd
 	if c == nil {
@@ -355,9 +359,6 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 			r.Keep = append(r.Keep, o.file)
 		}
 	}
-	if err := s.mayWrite(cmp.Or(file, c.doc.File)); err != nil {
-		return "", err
-	}
 	written, err := s.host.Save(r)
 	if err != nil {
 		return "", err
@@ -366,30 +367,10 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 		s.saved[savedKey(c.doc)] = string(c.doc.Text)
 	}
 	s.written = string(c.doc.Text)
-	return fmt.Sprintf("wrote %s\n", written) + s.uncorrelated(), nil
+	return fmt.Sprintf("wrote %s\n", written), nil
 }
 
 // losesRules reports whether the CRD has changes that were not written to any file.
 func (s *Session) losesRules() bool {
 	return s.Unsaved() && s.written != string(s.state.crd.doc.Text)
-}
-
-// completeFieldPath completes a fieldPath, which begins with a dot.
-func completeFieldPath(s *Session, arg string) assist.Completion {
-	if arg == "" {
-		arg = "."
-	}
-	p := s.state.location
-	if p == nil || arg[0] != '.' {
-		return assist.Completion{}
-	}
-	c := completePath(s, arg[1:])
-	c.Start++
-	if len(arg) == 1 {
-		c.Start = 0
-		for i := range c.Candidates {
-			c.Candidates[i].Text = "." + c.Candidates[i].Text
-		}
-	}
-	return c
 }

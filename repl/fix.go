@@ -199,3 +199,8 @@ func advised(r *vet.Report) (rows [][]string) {
 	}
 	return rows
 }
+
+// runsText returns the first line of the reply to a command that executes another line.
+func runsText(line string, width int) string {
+	return termwidth.Fold("runs "+printable(lex.OneLine(line))+"\n", width, 5)
+}

@@ -16,8 +16,6 @@ import (
 const (
 	// maxFound limits the results of a search.
 	maxFound = 20
-	// maxForms limits the forms of a function in the list of its group.
-	maxForms = 3
 	// maxFunctionName limits the argument of :funcs, in bytes.
 	maxFunctionName = 200
 )
@@ -53,13 +51,8 @@ func funcs(ctx context.Context, s *Session, arg string) (string, error) {
 
 // available returns the entries of the functions and operators that the session can use.
 func (s *Session) available() []assist.FunctionEntry {
-	return s.usable(assist.FunctionIndex())
-}
-
-// usable returns the entries among all that the session can use. It modifies all.
-func (s *Session) usable(all []assist.FunctionEntry) []assist.FunctionEntry {
 	names := functions(s)
-	return slices.DeleteFunc(all, func(e assist.FunctionEntry) bool {
+	return slices.DeleteFunc(assist.FunctionIndex(), func(e assist.FunctionEntry) bool {
 		return !isOperator(&e) && !slices.Contains(names, e.Name)
 	})
 }
@@ -69,9 +62,7 @@ func isOperator(e *assist.FunctionEntry) bool { return slices.Contains(e.Groups,
 // inGroup returns the functions and operators of a group that the session can use, first those for
 // which it is the main group.
 func (s *Session) inGroup(group string) []assist.FunctionEntry {
-	all := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool {
-		return !slices.Contains(e.Groups, group) || !isOperator(&e) && len(s.formsOf(&e, group)) == 0
-	})
+	all := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool { return !slices.Contains(e.Groups, group) })
 	slices.SortStableFunc(all, func(a, b assist.FunctionEntry) int {
 		return cmp.Compare(slices.Index(a.Groups, group), slices.Index(b.Groups, group))
 	})
@@ -104,7 +95,7 @@ func groupTitle(g assist.FunctionGroup) string {
 	return g.Title + " (" + g.Name + ")"
 }
 
-// group lists the functions of a group with their forms. A function of the same name is left out. ok
+// group lists the functions of a group. A function of the same name is left out. ok
 // is false if no group has the name.
 func (s *Session) group(name string) (text string, ok bool) {
 	groups := assist.FunctionGroups()
@@ -117,53 +108,10 @@ func (s *Session) group(name string) (text string, ok bool) {
 	var rows [][]string
 	for _, e := range s.inGroup(name) {
 		if e.Name != name {
-			rows = append(rows, s.member(&e, name)...)
+			rows = append(rows, []string{"  " + e.Name, e.Summary})
 		}
 	}
 	return b.String() + table(rows, s.Width), true
-}
-
-// member returns table rows that describe a function of a group.
-func (s *Session) member(e *assist.FunctionEntry, group string) (rows [][]string) {
-	forms := s.formsOf(e, group)
-	if isOperator(e) {
-		rows = [][]string{{e.Name, ""}}
-	}
-	for _, form := range forms[:min(maxForms, len(forms))] {
-		rows = append(rows, []string{form.Signature, form.Since})
-	}
-	if more := len(forms) - maxForms; more > 0 {
-		rows = append(rows, []string{fmt.Sprintf("… and %d more", more), ""})
-	}
-	return append(rows, []string{"    " + e.Summary})
-}
-
-// typesOf maps a group to the types in the signatures of its functions.
-var typesOf = map[string]string{
-	"strings": "string", "lists": "list of", "maps": "map of", "quantity": "quantity", "semver": "semver",
-	"ip": "IP", "cidr": "CIDR", "optionals": "optional",
-}
-
-// formsOf returns the forms of a function. If the function is in groups of several types, it returns
-// only the forms with the type of the group.
-func (s *Session) formsOf(e *assist.FunctionEntry, group string) []assist.Form {
-	f := s.funcs.Of(e.Name, s.helper(), s.state.kube)
-	typed := 0
-	for _, g := range e.Groups {
-		if typesOf[g] != "" {
-			typed++
-		}
-	}
-	switch {
-	case f == nil:
-		return nil
-	case typed < 2:
-		return f.Forms
-	}
-	return slices.DeleteFunc(slices.Clone(f.Forms), func(form assist.Form) bool {
-		macro := strings.HasPrefix(form.Signature, "self.")
-		return !macro && !strings.Contains(form.Signature, typesOf[group])
-	})
 }
 
 // function explains a function or an operator: its forms, a description, and examples. It returns "" if
@@ -210,9 +158,12 @@ func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []
 	return all
 }
 
-// searchFunctions lists the functions whose name or description contains a word. A single result is explained.
+// searchFunctions lists the functions whose name or summary contains a word. A single result is explained.
 func (s *Session) searchFunctions(ctx context.Context, query string) (string, error) {
-	found := s.usable(assist.SearchFunctions(query))
+	word := strings.ToLower(query)
+	found := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool {
+		return !strings.Contains(strings.ToLower(e.Name), word) && !strings.Contains(strings.ToLower(e.Summary), word)
+	})
 	hint := ""
 	if words := assist.NameHint(query); words != "" {
 		hint = termwidth.Fold("hint: "+words+"\n", s.Width, 2)

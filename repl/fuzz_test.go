@@ -16,7 +16,7 @@ import (
 )
 
 // FuzzSession checks that no line causes a panic or damages a session: failed lines change nothing,
-// completion and highlighting accept any text, and the CRD remains readable.
+// completion accepts any text, and the CRD remains readable.
 func FuzzSession(f *testing.F) {
 	if testing.Short() {
 		f.Skip("takes long")
@@ -25,7 +25,7 @@ func FuzzSession(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(strings.Repeat(":add true\n", 2*maxCompiled)) // older engines are released
+	f.Add(strings.Repeat(":add true\n", 8)) // older engines are released
 	for _, script := range scripts {
 		a, err := txtar.ParseFile(script)
 		if err != nil {
@@ -65,7 +65,6 @@ func FuzzSession(f *testing.F) {
 				if c := s.Complete(line, pos); c.Start < 0 || c.Start > pos {
 					t.Errorf("%q at %d: completion starts at %d", line, pos, c.Start)
 				}
-				highlight(runes, pos)
 			}
 			s.Width = len(runes) % 90
 		}

@@ -44,7 +44,7 @@ func help(ctx context.Context, s *Session, arg string) (string, error) {
 
 const (
 	overviewHead = "Enter an expression to print its value, type, and cost, or a command:\n"
-	overviewFoot = ":help COMMAND describes a command, :funcs lists the functions, and NAME? explains a field, a function, or a command.\n"
+	overviewFoot = ":help COMMAND describes a command, :funcs lists the functions, and :ls the fields.\n"
 )
 
 func (s *Session) overview() string {
@@ -84,6 +84,15 @@ func commandDetails(name string) (paragraph, example string) {
 	block, _, _ := strings.Cut(rest, "\n\n")
 	paragraph, example, _ = strings.Cut(block, "\n\t")
 	return strings.Join(strings.Fields(paragraph), " "), strings.TrimSpace(example)
+}
+
+// isFunction reports whether name is a function or a group of functions, in any version.
+func (s *Session) isFunction(name string) bool {
+	if _, ok := assist.FindFunction(name); ok {
+		return true
+	}
+	_, ok := s.group(name)
+	return ok
 }
 
 // completeHelp completes the names of commands.

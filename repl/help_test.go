@@ -14,33 +14,24 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestHelpCoversCommands checks that :help lists and describes every command.
+// TestHelpCoversCommands checks that :help describes every command.
 func TestHelpCoversCommands(t *testing.T) {
 	t.Parallel()
-	var grouped []string
-	for _, group := range commandGroups() {
-		for _, c := range group.commands {
-			grouped = append(grouped, c.name)
-		}
-	}
-	if all := commandNames(nil); !slices.Equal(grouped, all) {
-		t.Errorf(":help has %q, want %q", grouped, all)
-	}
 	for _, c := range commands() {
 		text, _ := commandDetails(c.name)
 		if n := strings.Count(text, ". ") + 1; n < 2 || n > 5 || !strings.HasSuffix(text, ".") {
 			t.Errorf(":%s: want details with two to five sentences: %q", c.name, text)
 		}
 	}
-	if blocks := strings.Count(helpTexts, "\n\n") + 1; blocks != len(grouped) {
-		t.Errorf("%d commands have details, want %d", blocks, len(grouped))
+	if blocks := strings.Count(helpTexts, "\n\n") + 1; blocks != len(commands()) {
+		t.Errorf("%d commands have details, want %d", blocks, len(commands()))
 	}
 }
 
 // TestHelpExamples runs the example of every command. An example may fail only if it needs other files.
 func TestHelpExamples(t *testing.T) {
 	t.Parallel()
-	files := []string{"load", "policy", "read", "object"}
+	files := []string{"load", "policy", "object"}
 	for _, c := range commands() {
 		_, line := commandDetails(c.name)
 		if line == "" {
@@ -106,7 +97,7 @@ func TestHelpWidths(t *testing.T) {
 		must(t, s, ":cd spec")
 		s.Width = width
 		var b strings.Builder
-		for _, line := range []string{":help", ":help add", ":funcs", ":funcs quantity", ":funcs version", ":funcs split", "env?", "self.replicas = 3", ":advice"} {
+		for _, line := range []string{":help", ":help add", ":funcs", ":funcs quantity", ":funcs version", ":funcs split", "self.replicas = 3", ":advice"} {
 			fmt.Fprintf(&b, "> %s\n%s", line, s.Do(context.Background(), line).Text)
 		}
 		golden(t, fmt.Sprintf("testdata/help/%d.txt", width), b.String())
@@ -137,9 +128,9 @@ func TestHelpAttacks(t *testing.T) {
 	for _, s := range []*Session{crontab(t), helpSession(t, t.TempDir(), Config{})} {
 		s.Width = 60
 		for _, line := range []string{
-			":help nonsense", ":help " + long, ":funcs " + long, ":funcs " + strings.Repeat("a ", 1<<19), long + "?", ":" + long + "?",
-			"?", "??", "???", "x.?y?", "self.?", "?x", "x ?", "\x1b[31mred?", ":help \x1b[2J", ":funcs \x1b]0;title\x07", ":funcs \u202e", "self.spec['\x1b[2J']?",
-			"self[?", "self['a']['b'][0]?", "()?", "?:?", "in?", "&&?", "self.spec.?replicas?", "_?", ":?", "::?", ":help :", ":help ?", ":funcs ?", ":funcs ''",
+			":help nonsense", ":help " + long, ":funcs " + long, ":funcs " + strings.Repeat("a ", 1<<19), ":" + long,
+			"?", "x.?y?", "self.?", "\x1b[31mred", ":help \x1b[2J", ":funcs \x1b]0;title\x07", ":funcs \u202e", "self.spec['\x1b[2J']",
+			"self[?", "&&?", "_", ":?", "::", ":help :", ":help ?", ":funcs ?", ":funcs ''",
 		} {
 			reply := s.Do(context.Background(), line)
 			if s.partial != "" {

@@ -156,7 +156,7 @@ func (c *choice) from(docs []Document) (Document, error) {
 	case c.name != "":
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool { return !identify(doc).called(c.name) })
 		if len(candidates) == 0 {
-			return Document{}, fmt.Errorf("%s: no object is named %s%s", c.file, c.name, spell.DidYouMean(c.name, Names(ofKind)))
+			return Document{}, fmt.Errorf("%s: no object is named %s%s", c.file, c.name, spell.DidYouMean(c.name, names(ofKind)))
 		}
 	case len(candidates) > 1 && c.kind == "old" && c.like != identity{}:
 		if i := slices.IndexFunc(candidates, func(doc Document) bool { return identify(doc) == c.like }); i >= 0 {
@@ -171,13 +171,13 @@ func (c *choice) from(docs []Document) (Document, error) {
 		noun = "CRD"
 	}
 	if len(candidates) > 1 {
-		hint = ", or --name NAME: " + termwidth.Cut(strings.Join(Names(candidates), ", "), maxValue)
+		hint = ", or --name NAME: " + termwidth.Cut(strings.Join(names(candidates), ", "), maxValue)
 	}
 	return Document{}, fmt.Errorf("%s: %s: want one%s", c.file, phrase.Count(len(candidates), noun), hint)
 }
 
-// Names returns the names of the objects in docs.
-func Names(docs []Document) []string {
+// names returns the names of the objects in docs.
+func names(docs []Document) []string {
 	out := make([]string, len(docs))
 	for i, doc := range docs {
 		out[i] = identify(doc).name

@@ -311,11 +311,6 @@ func (s *Session) helper() *assist.Context {
 		return nil
 	}
 	at := p.help
-	at.Limits, at.Functions, at.Expand, at.Named = s.limits, s.funcs, s.expand, nil
-	for _, l := range s.lets {
-		if l.visible(s.namespace()) {
-			at.Named = append(at.Named, assist.Candidate{Text: l.name, Hint: lex.Flat(l.text)})
-		}
-	}
+	at.Limits, at.Functions = s.limits, s.funcs
 	return at
 }

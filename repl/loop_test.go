@@ -1,10 +1,8 @@
 package repl
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -26,16 +24,7 @@ func (d disk) load(path string) ([]Document, error) {
 }
 
 func (d disk) host() Host {
-	return Host{
-		Load: d.load,
-		ReadText: func(path string) ([]byte, error) {
-			text, ok := d[path]
-			if !ok {
-				return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
-			}
-			return []byte(text), nil
-		},
-	}
+	return Host{Load: d.load}
 }
 
 const diskCRD = `
@@ -84,72 +73,5 @@ func wantText(t *testing.T, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// TestEditor checks that rules and objects that the user edits in an editor keep their line breaks.
-func TestEditor(t *testing.T) {
-	t.Parallel()
-	s, _ := diskSession(t)
-	var opened, result string
-	s.host.EditText = func(_ context.Context, name string, text []byte) ([]byte, error) {
-		opened = name + ": " + string(text)
-		return []byte(result), nil
-	}
-	must(t, s, ":cd spec")
-	result = "// the disks are small\nself.size <\n  11\n"
-	must(t, s, ":edit 0")
-	wantText(t, opened, "rule.cel: // the disks are small\nself.size <\n  10\n")
-	wantText(t, strings.Split(must(t, s, ":diff"), "@@")[2], `
-             - rule: |-
-                 // the disks are small
-                 self.size <
--                  10
-+                  11
-               message: too large
-`)
-
-	result = "self.size <\n  self.nope"
-	if reply := s.Do(context.Background(), ":edit 0"); !reply.Failed || !strings.Contains(reply.Text, "undefined field 'nope'") {
-		t.Errorf("a broken rule: %s", reply.Text)
-	}
-	result = "self.size < 12"
-	must(t, s, ":edit 0")
-	wantText(t, opened, "rule.cel: self.size <\n  self.nope\n") // the text that did not compile
-	wantText(t, must(t, s, ":edit 0"), nothingChanged)
-
-	must(t, s, "self.size + 1")
-	result = "self.size +\n 2\n\n"
-	wantText(t, must(t, s, ":edit"), "runs self.size + 2\n7\n  : integer; cost 3; estimate 3, <0.1% of the limit\n")
-	wantText(t, opened, "expression.cel: self.size + 1\n")
-	wantText(t, s.history[len(s.history)-1], "self.size +\n 2")
-
-	result = "6\n"
-	must(t, s, ":set size")
-	wantText(t, opened, "object.yaml: 5\n")
-	wantText(t, must(t, s, ":show"), "size: 6\n")
-	result = strings.Replace(diskObject, "5", "8", 1)
-	must(t, s, ":set /")
-	wantText(t, must(t, s, ":show"), "size: 8\n")
-	for _, bad := range []string{"", "a: [", "size: 1\nsize: 2", "[1]"} {
-		result = bad
-		if reply := s.Do(context.Background(), ":set /"); !reply.Failed {
-			t.Errorf("%q: %s", bad, reply.Text)
-		}
-	}
-	wantText(t, must(t, s, ":show"), "size: 8\n")
-}
-
-// TestReadProblem checks that the text of an error of Read has the reply to the line that failed.
-func TestReadProblem(t *testing.T) {
-	t.Parallel()
-	s, err := NewSession(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.Read(t.Context(), "start.txt", []byte("1 + 1\n:cd spec\n2 + 2\n"), false)
-	text := s.Problem(err)
-	if !strings.HasPrefix(text, "2\n") || !strings.HasSuffix(text, "error: no CRD is loaded: run :load crd FILE\nerror: start.txt:2: stopped at this line\n") {
-		t.Errorf("got %s", text)
 	}
 }

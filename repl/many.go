@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -50,43 +49,7 @@ func objectCommand(_ context.Context, s *Session, arg string) (string, error) {
 	case 1:
 		return "", s.current(c, found[0])
 	}
-	return "", fmt.Errorf("%s objects are named %s: want NAMESPACE/NAME, or a number of :objects: %s",
-		count(len(found)), shortened(arg), numbersText(found))
-}
-
-// numbersText lists numbers, as far as a message has room.
-func numbersText(all []int) string {
-	var out []string
-	for _, n := range all[:min(len(all), maxNames)] {
-		out = append(out, strconv.Itoa(n))
-	}
-	if len(all) > maxNames {
-		out = append(out, "…")
-	}
-	return strings.Join(out, ", ")
-}
-
-// maxCompletions limits the names of objects that are offered.
-const maxCompletions = 100
-
-// completeObject completes the name of an object of the collection, with its namespace if arg begins with that. Names
-// that are long or cannot be printed are left out.
-func completeObject(s *Session, arg string) assist.Completion {
-	c := s.many()
-	if c == nil {
-		return assist.Completion{}
-	}
-	var names []string
-	for i := 0; i < len(c.objects) && len(names) < maxCompletions; i++ {
-		name := c.objects[i].name
-		if !strings.HasPrefix(name, arg) {
-			name = c.objects[i].namespace + "/" + name
-		}
-		if name != "" && strings.HasPrefix(name, arg) && shortened(name) == name && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return wordsOf(names...).Only(arg)
+	return "", fmt.Errorf("%s objects are named %s: want NAMESPACE/NAME, or a number of :objects", count(len(found)), shortened(arg))
 }
 
 // A tally holds the number of objects that a rule rejects, and the first maxRows of them: the rule is false, or fails.

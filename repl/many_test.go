@@ -191,9 +191,7 @@ func TestCompleteMany(t *testing.T) {
 	t.Parallel()
 	s := crontabs(t, 1000)
 	for line, want := range map[string]string{
-		":object n99":     "n99 n990 n991",
-		":object ns0/n99": "ns0/n99 ns0/n990 ns0/n993",
-		":rules 0 ":       "--rejected",
+		":rules 0 ": "--rejected",
 	} {
 		var got []string
 		for _, c := range s.Complete(line, len([]rune(line))).Candidates {
@@ -202,9 +200,6 @@ func TestCompleteMany(t *testing.T) {
 		if text := strings.Join(got, " "); !strings.HasPrefix(text, want) {
 			t.Errorf("%s: got %q, want %q", line, text, want)
 		}
-	}
-	if got := len(s.Complete(":object n", 9).Candidates); got != maxCompletions {
-		t.Errorf("got %d completions, want %d", got, maxCompletions)
 	}
 }
 

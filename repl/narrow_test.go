@@ -24,7 +24,6 @@ func TestNarrow(t *testing.T) {
 		{":funcs quantity", "compareTo"},
 		{":funcs version", "semver"},
 		{":help add", "Adds a rule"},
-		{"env?", "self.env"},
 		{"self.replicas = 1", "hint"},
 		{":advice", "all rules"},
 		{":cd nope", "error"},

@@ -16,15 +16,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-func setCommand(ctx context.Context, s *Session, arg string) (string, error) {
-	if chosen, value, ok := settingNamed(arg); ok {
-		return s.changeSetting(chosen, value)
-	}
-	if !strings.Contains(arg, "=") && s.host.EditText != nil {
-		return s.editObject(ctx, arg)
-	}
-	if !strings.Contains(arg, "=") {
-		return "", fmt.Errorf("want PATH = JSON, or a setting: %s (got %q); to edit YAML on a terminal, set $EDITOR", strings.Join(settingNames(s), ", "), arg)
+func setCommand(_ context.Context, s *Session, arg string) (string, error) {
+	switch {
+	case arg == "preview on" || arg == "preview off":
+		s.noPreview = arg == "preview off"
+		return "", nil
+	case !strings.Contains(arg, "="):
+		return "", fmt.Errorf("want PATH = JSON, preview on, or preview off (got %q)", arg)
 	}
 	return "", s.change(false, func(value map[string]any) error { return s.assign(value, arg) })
 }

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/cel-go/cel"
-	celtypes "github.com/google/cel-go/common/types"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
@@ -19,7 +16,7 @@ import (
 
 // How it works: a preview is the value of the line that is being typed. It is computed after a pause,
 // and must not change the session. So it compiles and evaluates the expression as a reply does, but it
-// records no line, no value of _, no note, and no correction. An evaluation has a work limit, so the
+// records no line, no note, and no correction. An evaluation has a work limit, so the
 // same line has the same preview on every machine.
 
 // Limits of a preview.
@@ -36,7 +33,7 @@ type typedPreview struct {
 	// that describes the argument at the cursor.
 	call     string
 	argument assist.Span
-	// text is the value, the result of the command, the error, or the completion of the last name. It
+	// text is the value, the error, or the completion of the last name. It
 	// is a single line, and empty if the line is unfinished.
 	text string
 	// failed is set if text is an error.
@@ -47,9 +44,6 @@ type typedPreview struct {
 type typedExpr struct {
 	src string
 	pos int // the cursor, in code points
-	// command is the command that takes the expression, or "". optionalOldSelf is set if the rule sets it.
-	command         string
-	optionalOldSelf bool
 }
 
 // preview returns the preview of a line with the cursor at pos, in code points. It does not change the
@@ -68,8 +62,6 @@ func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPre
 	if help == nil {
 		return typedPreview{}
 	}
-	help.OptionalOldSelf = x.optionalOldSelf
-	defer func() { help.OptionalOldSelf = false }()
 	if call := help.Call(x.src, x.pos); call != nil {
 		form := call.Function.Forms[call.Form]
 		p.call = form.Signature
@@ -97,8 +89,7 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 		if !known || !hasArg || !cmd.expression || cmd.removes && strings.HasSuffix(strings.TrimSpace(arg), "-") {
 			return x, false
 		}
-		x.command = cmd.name
-		if arg, ok = s.typedRule(&x, arg); !ok {
+		if arg, ok = s.typedRule(cmd.name, arg); !ok {
 			return x, false
 		}
 		x.src, x.pos = arg, max(0, pos-len([]rune(line))+len([]rune(arg)))
@@ -111,25 +102,19 @@ func endsOperand(t lex.Token) bool {
 	return lex.EndsOperand(t) || t.Kind == lex.Number || t.Text == "}"
 }
 
-// typedRule returns the expression in the argument of a command. Some commands have a name or the
+// typedRule returns the expression in the argument of a command. Some commands have the
 // number of a rule before it.
-func (s *Session) typedRule(x *typedExpr, arg string) (src string, ok bool) {
-	if x.command == "let" {
-		_, src, ok = strings.Cut(arg, "=")
-		return src, ok
-	}
-	if path, _ := cutRulePath(arg); x.command == "add" && path != "" {
+func (s *Session) typedRule(command, arg string) (src string, ok bool) {
+	if path, _ := cutRulePath(arg); command == "add" && path != "" {
 		return "", false
 	}
 	first, rest, _ := strings.Cut(arg, " ")
 	n, numbered := ruleNumber(first)
-	if !numbered || !slices.Contains([]string{"edit", "messageExpression", "versions"}, x.command) {
-		return arg, x.command != "edit"
+	if !numbered || command != "edit" && command != "messageExpression" {
+		return arg, command != "edit"
 	}
-	if rules := s.rulesHere(); x.command == "edit" && n >= 0 && n < len(rules) && rules[n].OptionalOldSelf != nil {
-		x.optionalOldSelf = *rules[n].OptionalOldSelf
-	}
-	return rest, x.command == "edit" || x.command == "messageExpression"
+	rules := s.rulesHere() // with optionalOldSelf, oldSelf has another type
+	return rest, n < 0 || n >= len(rules) || rules[n].OptionalOldSelf == nil
 }
 
 // isUnfinished reports whether an expression ends in the middle of a string or an operator.
@@ -144,11 +129,8 @@ func isUnfinished(src string) bool {
 
 // previewText returns the preview of an expression that is not obviously unfinished.
 func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, failed bool) {
-	src, err := s.expand(strings.TrimSpace(x.src))
-	if err != nil {
-		return "error: " + printable(err.Error()), true
-	}
-	compiled, err := s.compile(src, x.optionalOldSelf)
+	src := strings.TrimSpace(x.src)
+	compiled, err := s.compile(src, false)
 	var bad *engine.CompileError
 	switch {
 	case errors.As(err, &bad):
@@ -159,16 +141,7 @@ func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, f
 	case err != nil:
 		return "", false
 	}
-	a := s.price(compiled)
-	switch x.command {
-	case "type":
-		return ": " + a.Type, false
-	case "cost":
-		return a.estimateText(), false
-	case "add", "edit":
-		return s.previewRule(ctx, x, compiled, a)
-	}
-	return s.previewValue(ctx, x, compiled, a)
+	return s.previewValue(ctx, compiled)
 }
 
 // nameAt returns the completion of the unfinished name before the cursor, if there is one.
@@ -194,30 +167,18 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 	return "", false
 }
 
-// run evaluates an expression within the limits of a preview. It returns nil if self has no value.
-func (x *typedExpr) run(ctx context.Context, p *location, compiled *expr.Expr) *eval.Outcome {
-	if needsSelf(compiled) && !p.has {
-		return nil
-	}
-	vars := eval.BindOld(p.compiler.Decl(), p.self, p.old)
-	if x.optionalOldSelf {
-		vars = vars.Optional()
-	}
-	vars.LimitWork(previewWork)
-	out := compiled.Run(ctx, vars)
-	return &out
-}
-
-func (s *Session) previewValue(ctx context.Context, x *typedExpr, compiled *expr.Expr, a *Answer) (text string, failed bool) {
-	facts := ": " + a.Type
+func (s *Session) previewValue(ctx context.Context, compiled *expr.Expr) (text string, failed bool) {
+	facts := ": " + s.price(compiled).Type
 	p, err := s.here()
 	if err != nil {
 		return "", false
 	}
-	out := x.run(ctx, p, compiled)
-	if out == nil {
+	if needsSelf(compiled) && !p.has {
 		return facts, false
 	}
+	vars := eval.BindOld(p.compiler.Decl(), p.self, p.old)
+	vars.LimitWork(previewWork)
+	out := compiled.Run(ctx, vars)
 	if out.Err != nil {
 		return previewError(ctx, out.Err)
 	}
@@ -226,33 +187,6 @@ func (s *Session) previewValue(ctx context.Context, x *typedExpr, compiled *expr
 		return "a large value " + facts, false
 	}
 	return printable(format(out.Value)) + " " + facts, false
-}
-
-// previewRule returns the effect of a rule that is being typed.
-func (s *Session) previewRule(ctx context.Context, x *typedExpr, compiled *expr.Expr, a *Answer) (text string, failed bool) {
-	if compiled.Type() != cel.BoolType {
-		return "a rule must be a boolean; this is " + a.Type, false
-	}
-	p := s.state.location
-	price := a.estimateText()
-	if a.Total() > a.Limit {
-		price = tooExpensive + ": " + price
-	}
-	if compiled.UsesOldSelf() && p.old == nil && !x.optionalOldSelf {
-		return "does not run: no old object; " + price, false
-	}
-	out := x.run(ctx, p, compiled)
-	switch {
-	case out == nil:
-		return price, false
-	case out.Err != nil:
-		return previewError(ctx, out.Err)
-	}
-	verdict := "accepts"
-	if out.Value != celtypes.True {
-		verdict = "rejects"
-	}
-	return fmt.Sprintf("%s the object; cost %d; %s", verdict, out.Cost, price), false
 }
 
 func previewError(ctx context.Context, err error) (text string, failed bool) {
@@ -266,8 +200,8 @@ func previewError(ctx context.Context, err error) (text string, failed bool) {
 	return "error: " + lex.OneLine(printable(err.Error())), true
 }
 
-// describeCandidate returns the documentation of a candidate of Complete, on a single line: the description of
-// the field or function, or the arguments of the command. start is where the completion starts.
+// describeCandidate returns the documentation of a candidate of Complete in an expression, on a single line: the description
+// of the field or function, or the arguments of the command. start is where the completion starts.
 func (s *Session) describeCandidate(line string, start int, candidate string) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -286,22 +220,8 @@ func (s *Session) describeCandidate(line string, start int, candidate string) (t
 	if x, ok := s.typedExpr(string(whole), len(whole)); ok {
 		return s.describeName(&x)
 	}
-	name, arg, _ := strings.Cut(string(whole), " ")
-	cmd, ok := findCommand(strings.TrimPrefix(name, ":"))
-	if !ok || !strings.HasPrefix(name, ":") || s.state.location == nil || !slices.Contains(pathCommands, cmd.name) {
-		return ""
-	}
-	if rest, isSet := strings.CutPrefix(arg, "set "); isSet && cmd.name == "old" {
-		arg = rest
-	}
-	if f := s.pathTo(strings.TrimSpace(arg)); f.schema != nil {
-		return printable(lex.OneLine(f.schema.Description))
-	}
 	return ""
 }
-
-// pathCommands are the commands whose argument is a path.
-var pathCommands = []string{"cd", "ls", "show", "set", "unset", "old"}
 
 // describeName returns the description of the name at the end of an expression.
 func (s *Session) describeName(x *typedExpr) string {

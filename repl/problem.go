@@ -14,11 +14,11 @@ import (
 )
 
 // Problem formats an error in an expression: the line with a caret, the checker's message, and a
-// suggestion for an unknown name. The replies to the lines that Read executed come before its error.
+// suggestion for an unknown name.
 func (s *Session) Problem(err error) string {
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
-		return repliesBefore(err) + termwidth.Fold("error: "+printable(err.Error())+"\n", s.Width, 2)
+		return termwidth.Fold("error: "+printable(err.Error())+"\n", s.Width, 2)
 	}
 	text := ""
 	if snippet := caret(bad, s.Width); snippet != "" {

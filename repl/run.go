@@ -122,6 +122,9 @@ func (s *Session) quit() Reply {
 	return Reply{Text: "there are unsaved rules: run :save, or quit again to discard them\n", Failed: true}
 }
 
+// maxPartial limits the bytes of an expression of several lines.
+const maxPartial = 64 << 10
+
 // Do executes a line: an expression, a command, or part of an expression that spans several lines.
 // If the line ends with a tab, Do lists its completions. If it fails, the session does not change.
 func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
@@ -142,8 +145,8 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 		}
 		whole := s.partial + "\n" + line
 		s.partial = ""
-		if len(whole) > maxExpanded {
-			return s.failed(fmt.Errorf("the expression has over %d KiB", maxExpanded>>10))
+		if len(whole) > maxPartial {
+			return s.failed(fmt.Errorf("the expression has over %d KiB", maxPartial>>10))
 		}
 		if strings.TrimSpace(line) != "" && s.progress.Add(line) {
 			s.partial = whole
@@ -155,8 +158,6 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	switch trimmed := strings.TrimSpace(line); {
 	case trimmed == "" || strings.HasPrefix(trimmed, "//"):
 		return Reply{}
-	case isQuestion(trimmed):
-		return s.finished(ctx, trimmed)
 	case s.begins(trimmed):
 		s.partial = trimmed
 		return Reply{}
@@ -228,10 +229,6 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		reply := s.answered(ctx, corrected)
 		reply.Text = runsText(corrected, s.Width) + reply.Text
 		return reply
-	case line == ":edit" && s.host.EditText != nil:
-		return s.editLast(ctx)
-	case isQuestion(line):
-		return s.question(ctx, strings.TrimSuffix(line, "?"))
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":
@@ -241,23 +238,16 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	}
 	s.warned = false
 	s.last.text = line
-	src, err := s.expand(line)
-	if err != nil {
-		return s.failed(err)
-	}
 	if s.state.policy != "" {
-		return s.evalInPolicy(ctx, src)
+		return s.evalInPolicy(ctx, line)
 	}
-	a, err := s.Eval(ctx, src)
+	a, err := s.Eval(ctx, line)
 	if err != nil {
 		return s.failed(err)
-	}
-	if a.Value != nil {
-		s.letBe(lastValue, src)
 	}
 	reply := Reply{Text: a.text(s.Width), Failed: a.Err != nil}
-	if a.Type == "boolean" && comparesText(src) {
-		reply.Text += s.conditionNotes(ctx, src)
+	if a.Type == "boolean" && comparesText(line) {
+		reply.Text += s.conditionNotes(ctx, line)
 	}
 	return reply
 }
@@ -294,12 +284,6 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 		s.last.text = line
 	}
 	s.warned = false
-	if cmd.expression && cmd.name != "let" && cmd.name != "add" { // which expand their expressions themselves
-		var err error
-		if arg, err = s.expand(arg); err != nil {
-			return s.failed(err)
-		}
-	}
 	s.doing = line
 	defer func() { s.doing = "" }()
 	text, err := cmd.run(ctx, s, arg)

@@ -46,12 +46,9 @@ type Session struct {
 	// written is the text of the CRD that :save wrote last, also to another file.
 	written string
 	history []string // one entry per complete expression or command
-	lets    []let
 	found   found
 	// corrected is the previous line, if it did not compile, with the first fix.
 	corrected string
-	// draft is a rule that was edited in an editor and does not compile.
-	draft ruleDraft
 	// doing is the command being executed.
 	doing string
 	// partial is an expression that continues in the next line.
@@ -65,9 +62,7 @@ type Session struct {
 	readStatus, statusNoted bool
 	oldNoted                bool // the user was informed how to try transition rules
 	funcs                   *assist.Functions
-	settings                settings
-	reading                 int // number of files that Read is reading
-	scripts                 int // number of them that :read is reading
+	noPreview               bool // set by :set preview off
 	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
 	collection *collection
 	olds       *oldVersions
@@ -275,45 +270,8 @@ func (st *state) choose() error {
 	return nil
 }
 
-// maxUndo limits the number of states kept for undo, and maxCompiled the number of CRDs kept
-// compiled.
-const (
-	maxUndo     = 200
-	maxCompiled = 4
-)
-
-// maxUndoText limits the size of the CRDs and objects that are kept for undo, in bytes of text. An object counts
-// decodedSize times, because it is kept decoded.
-const (
-	maxUndoText = 16 << 20
-	decodedSize = 8
-)
-
-// forgotten returns the number of the oldest states for :undo that exceed a limit.
-func (s *Session) forgotten() int {
-	size, seen := 0, map[*byte]bool{}
-	add := func(doc *Document, times int) { // states share documents that did not change
-		if len(doc.Text) > 0 && !seen[&doc.Text[0]] {
-			seen[&doc.Text[0]] = true
-			size += times * (len(doc.Text) + len(doc.JSON))
-		}
-	}
-	for i := len(s.past) - 1; i >= 0; i-- {
-		st := s.past[i]
-		if st.crd != nil {
-			add(&st.crd.doc, 1)
-		}
-		for _, o := range []*object{st.object, st.old} {
-			if o != nil {
-				add(&o.doc, decodedSize)
-			}
-		}
-		if kept := len(s.past) - 1 - i; kept > 0 && (size > maxUndoText || kept >= maxUndo) {
-			return i + 1
-		}
-	}
-	return 0
-}
+// maxUndo limits the number of states kept for undo.
+const maxUndo = 50
 
 // commit settles next and makes it the current state. The current state becomes the target of
 // :undo. If commit returns an error, nothing has changed.
@@ -323,29 +281,19 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	}
 	next.command = s.doing
 	s.past = append(s.past, s.state)
-	s.past = slices.Delete(s.past, 0, s.forgotten())
-	s.future = nil
+	s.past, s.future = s.past[max(0, len(s.past)-maxUndo):], nil
 	s.enter(next)
 	return nil
 }
 
-// enter makes the settled state next current, and keeps only the text of the CRDs of older states beyond maxCompiled.
+// enter makes the settled state next current. The state before keeps only the text of its CRD, unless next has the same CRD.
 func (s *Session) enter(next *state) {
-	s.state, s.warned = next, false
-	kept := map[*crd]bool{next.crd: true}
-	for _, states := range [][]*state{s.past, s.future} {
-		for i := len(states) - 1; i >= 0; i-- {
-			c := states[i].crd
-			if c == nil || kept[c] {
-				continue
-			}
-			if len(kept) < maxCompiled {
-				kept[c] = true
-				continue
-			}
-			c.def, c.engine, c.writer, states[i].location, states[i].seen = nil, nil, nil, nil, nil
-		}
+	before := s.state
+	if before.crd != nil && before.crd != next.crd {
+		before.crd.def, before.crd.engine, before.crd.writer = nil, nil, nil
 	}
+	before.location, before.seen = nil, nil
+	s.state, s.warned = next, false
 }
 
 // move changes the session's path. :undo does not revert it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
@@ -91,8 +92,7 @@ func whyText(parts []record.Part, width int) string {
 	return table(rows, width)
 }
 
-// definitions formats pairs of a term and its description. Descriptions are wrapped in a column of
-// their own, or below the term if the term is too wide or space is short.
+// definitions formats pairs of a term and its description: in two columns, or on a terminal with the description below.
 func definitions(rows [][2]string, width int) string {
 	if width <= 0 {
 		var cells [][]string
@@ -101,25 +101,15 @@ func definitions(rows [][2]string, width int) string {
 		}
 		return table(cells, 0)
 	}
-	column := 0
-	for _, row := range rows {
-		if w := termwidth.Width(row[0]) + 2; w <= width/3 {
-			column = max(column, w)
-		}
-	}
-	if width-column < minLastColumn || column == 0 {
-		column = 4
-	}
 	var b strings.Builder
 	for _, row := range rows {
-		w := termwidth.Width(row[0])
-		head := row[0] + strings.Repeat(" ", max(column-w, 0))
-		if w+2 > column {
-			writeLine(&b, row[0], width)
-			head = strings.Repeat(" ", column)
-		}
-		text := termwidth.Fold(strings.Repeat(" ", column)+row[1], width, 0)
-		b.WriteString(head + text[column:] + "\n")
+		writeLine(&b, row[0], width)
+		b.WriteString(termwidth.Fold("    "+row[1]+"\n", width, 0))
 	}
 	return b.String()
+}
+
+// printable replaces tabs by spaces and escapes characters that could control a terminal.
+func printable(text string) string {
+	return string(untrusted.Text(strings.ReplaceAll(text, "\t", " ")))
 }

@@ -31,6 +31,16 @@ type TerminalConfig struct {
 	Remember func(entry string)
 }
 
+// Terminal colors by purpose.
+const (
+	colorError    = "\x1b[31m"
+	colorDim      = "\x1b[2m"
+	colorDimError = "\x1b[2;31m"
+	colorStrong   = "\x1b[1m"
+	colorSelected = "\x1b[7m"
+	colorReset    = "\x1b[0m"
+)
+
 // maxHistory limits the number of entries that the up key recalls.
 const maxHistory = 1000
 
@@ -92,9 +102,6 @@ const readlineWidth = 1 << 20
 
 // ReadLine implements LineReader.
 func (t *Terminal) ReadLine(prompt string) (string, error) {
-	if t.color() {
-		prompt = "\x1b[1m" + prompt + colorReset
-	}
 	if t.keys.Gone.Load() {
 		return "", io.EOF
 	}
@@ -132,12 +139,8 @@ func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// width returns the number of columns for replies: the setting of the user, or else the width of the
-// terminal, or 0 if that is unknown.
+// width returns the number of columns of the terminal, or 0 if that is unknown.
 func (t *Terminal) width() int {
-	if n := t.session.settings.columns; n > 0 {
-		return n
-	}
 	width, _ := t.size()
 	return width
 }
@@ -150,11 +153,9 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
-func (t *Terminal) color() bool { return t.config.Color && !t.session.settings.noColor }
-
 // style colors error messages.
 func (t *Terminal) style(r Reply) string {
-	if !t.color() || !r.Failed {
+	if !t.config.Color || !r.Failed {
 		return r.Text
 	}
 	lines := strings.SplitAfter(r.Text, "\n")

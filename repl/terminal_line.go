@@ -58,15 +58,14 @@ const (
 
 // beginLine prepares for editing a line that begins with text. The caller holds use.
 func (t *Terminal) beginLine(prompt, text string) {
-	set := t.session.settings
 	t.editor.Begin()
 	l := &t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prompt, l.text, l.preview, l.pause = prompt, []rune(text), typedPreview{}, t.pause
 	l.pos = len(l.text)
-	l.previews = !set.noPreview && !t.config.Plain
-	l.color, l.style = t.color(), lineedit.Style{}
+	l.previews = !t.session.noPreview && !t.config.Plain
+	l.color, l.style = t.config.Color, lineedit.Style{}
 	if l.color {
 		l.style = lineedit.Style{Dim: colorDim, Selected: colorSelected, Strong: colorStrong, Error: colorDimError, Reset: colorReset}
 	}
@@ -282,10 +281,7 @@ func (t *Terminal) paint(entered bool) {
 			shown[i] = '\ufffd'
 		}
 	}
-	f := lineedit.Frame{Prompt: l.prompt, Styled: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)}
-	if l.color {
-		f.Styled = highlight(shown, l.pos)
-	}
+	f := lineedit.Frame{Prompt: l.prompt, Bold: l.color, Text: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)}
 	l.mu.Unlock()
 	t.screen.Paint(f)
 }

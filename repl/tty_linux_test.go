@@ -113,7 +113,7 @@ func (c *fakeTTY) press(keys string) {
 // prompt returns the prompt, and whether previews are on. It waits for a command that is being executed.
 func (c *fakeTTY) prompt() (text string, previews bool) {
 	c.term.withSession(func() {
-		text, previews = c.session.Prompt(), !c.session.settings.noPreview
+		text, previews = c.session.Prompt(), !c.session.noPreview
 	})
 	return text, previews
 }

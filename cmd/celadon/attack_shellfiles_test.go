@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestAttackShellCommands runs lines of a hostile file, and lines on hostile files, each in its own process: processor time
+// TestAttackShellCommands runs hostile lines, and lines on hostile files, each in its own process: processor time
 // and memory are bounded. The last line of each script is still answered.
 func TestAttackShellCommands(t *testing.T) {
 	r := strings.Repeat
@@ -21,19 +21,15 @@ func TestAttackShellCommands(t *testing.T) {
 		lines string
 		want  string
 	}{
-		"read a huge file":         {"", ":read f.yaml\n", "more than 2048 KiB"},
 		"load a huge file":         {"", ":load crd f.yaml\n", "a line of more than 16 MiB"},
 		"load many documents":      {r(doc, 1200), ":load object f.yaml\n", "more than 64 MiB"},
-		"names that double":        {":let a = 'x'\n" + r(":let a = a + a\n", 40), ":read f.yaml\n", "stopped at this line"},
-		"files that read another":  {r(":read f.yaml\n", 10_000), ":read f.yaml\n", "that read each other"},
-		"a string without an end":  {`"""` + "\n" + r(":save! x.yaml\n", 30_000), ":read f.yaml\n", "error: "},
-		"brackets without an end":  {r("[\n", 20_000), ":read f.yaml\n", "error: "},
-		"values that double":       {"_\n" + r("[1, 2]\n", 1) + r("_ + _\n", 40), ":read f.yaml\n", "error: "},
-		"changes of one object":    {r(":set spec.a = "+`"`+r("x", 4000)+`"`+"\n", 250), ":read f.yaml\n", "T/v1> :set"},
-		"rules without end":        {":cd spec\n" + r(":add self == self\n", 60), ":read f.yaml\n:diff\n", "self == self"},
-		"changes of a large CRD":   {":load crd crds/large.yaml\n:cd spec\n" + r(":add true\n", 15), ":read f.yaml\n:undo\n", "undid :add true"},
+		"a long string":            {"-", `"""` + "\n" + r(":save! x.yaml\n", 4000) + `"""` + "\n", ":save! x.yaml"},
+		"brackets without an end":  {"-", r("[\n", 20_000) + "\n", "error: "},
+		"changes of one object":    {"-", r(":set spec.a = "+`"`+r("x", 4000)+`"`+"\n", 250), "T/v1> :set"},
+		"rules without end":        {"-", ":cd spec\n" + r(":add self == self\n", 60) + ":diff\n", "self == self"},
+		"changes of a large CRD":   {"-", ":load crd crds/large.yaml\n:cd spec\n" + r(":add true\n", 15) + ":undo\n", "undid :add true"},
 		"a deep object":            {attackObject[:len(attackObject)-1] + " " + r(`{"a":`, 9000) + "1" + r("}", 9000), ":load object f.yaml\n:show\n:persisted\n:set spec.b = 1\n:old copy\n:old\n", `"a"`},
-		"undo and redo of changes": {r(":set spec.a = 1\n:undo\n:redo\n", 300), ":read f.yaml\n", "redid :set spec.a = 1"},
+		"undo and redo of changes": {"-", r(":set spec.a = 1\n:undo\n:redo\n", 300), "redid :set spec.a = 1"},
 	}
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attackedThrough(t, small, 0, "1\n", "repl", "--no-history", "--crd", "crds", "--object", "m/a.yaml")

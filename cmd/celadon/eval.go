@@ -19,8 +19,7 @@ with -o json, also its type, cost, and cost estimate.
 Eval uses the objects of the CRD's kind. Built-in kinds, such as Deployment, need no CRD. If there are several, for example in a folder, it
 prints a line for each; use --name to choose one. Self is each element of a list or map if
 --at has [*]. With --cluster and --crd, and without --object, eval reads all objects of the
-kind from a cluster. -o json then prints JSON lines with the identity of each object, and
--o csv has a header. In CSV, an apostrophe precedes text that could be a formula.
+kind from a cluster. -o json then prints JSON lines with the identity of each object.
 
 With --expressions, eval evaluates the selectors of a DeviceClass, ResourceClaim, or ResourceClaimTemplate for
 each device of the ResourceSlices in --object, the matchConditions of an AuthorizationConfiguration over
@@ -32,7 +31,7 @@ unreadable input, or no value for some object, 3 internal error, 130 interrupted
 const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
   celadon eval --cluster -n default --object crontab/nightly 'self.spec.replicas > 1'
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"
-  celadon eval --crd crd.yaml --object objects/ -o csv self.spec.replicas
+  celadon eval --crd crd.yaml --object objects/ self.spec.replicas
   celadon eval --cluster --crd crd.yaml --exit-status 'self.spec.replicas < 100'
   celadon eval --expressions class.yaml --object slice.yaml`
 
@@ -67,9 +66,9 @@ func evalCommand(s command.Streams) *cobra.Command {
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, false, "crd", "object", "old", "config", "expressions")
 	command.Also(cmd, "object", "filename", "f", "")
-	command.Values(cmd, "output", "text", "json", "table", "csv")
-	repl.CompleteInputs(cmd, s, &o.Inputs)
+	command.Values(cmd, "output", "text", "json")
+	command.KubeVersions(cmd, "kube-version")
+	command.Values(cmd, "subresource", "status")
 	cluster.Complete(cmd)
-	repl.CompletePaths(cmd, s, &o)
 	return cmd
 }

@@ -49,7 +49,8 @@ func replCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, true, "crd", "object", "old", "config")
-	repl.CompleteInputs(cmd, s, &o.Inputs)
+	command.KubeVersions(cmd, "kube-version")
+	command.Values(cmd, "subresource", "status")
 	cluster.Complete(cmd)
 	return cmd
 }

@@ -40,14 +40,8 @@ func TestTerminalPreview(t *testing.T) {
 		{"self.spec.nope", "  error: undefined field 'nope'"},
 		{"1 / 0", "  error: division by zero"},
 		{"self.spec.replicas == 'a'", "  error: found no matching overload for '_==_' applied to '(int, string)'"},
-		{":type self.spec.env", "  : list-map of object"},
-		{":cost self.spec.env.size()", "  estimate…"},
-		{":add self.spec.replicas < 3", "  accepts the object; cost 4; estimate…"},
-		{":add self.spec.replicas > 3", "  rejects the object; cost 4; estimate…"},
-		{":add self.spec.replicas", "  a rule must be a boolean; this is integer"},
-		{":add self == oldSelf", "  does not run: no old object; estimate…"},
-		{":edit 0 self.spec.replicas > 3", "  rejects the object; …"},
-		{":let n = 1 + 1", "  2 : integer; cost 1"},
+		{":add self.spec.replicas < 3", "  true : boolean; cost 4"},
+		{":edit 0 self.spec.replicas > 3", "  false : boolean; cost 4"},
 		{":set spec.replicas = 3", ""},
 	} {
 		c.typed(test.line)
@@ -94,7 +88,7 @@ func TestTerminalPreviewOfDraft(t *testing.T) {
 	c.awaitRows("... 2].size()", "  2 : integer; cost…")
 	c.typed(ctrlC + ":cd spec\r:edit 0\r")
 	c.await("the rule", func() bool { return strings.HasPrefix(c.row(0), "CronTab/v1 spec> :edit 0 ") })
-	c.await("its effect", func() bool { return strings.HasPrefix(c.row(1), "  accepts the object; cost ") })
+	c.await("its effect", func() bool { return strings.HasPrefix(c.row(1), "  true : boolean; cost ") })
 }
 
 func TestTerminalPreviewOff(t *testing.T) {

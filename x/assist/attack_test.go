@@ -41,7 +41,6 @@ func TestHostileExpressions(t *testing.T) {
 				p.Call(src, at)
 			}
 			p.Problems(src)
-			assist.Tokens(src)
 		})
 	}
 }

@@ -243,7 +243,6 @@ func (v *view) words() []Candidate {
 	if node := v.context.Node; !node.Bare {
 		out = []Candidate{{Text: types.Self, Hint: node.Decl.String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
 	}
-	out = append(out, v.context.Named...)
 	for _, r := range v.context.Roots {
 		out = append(out, Candidate{Text: r.Name, Class: ClassVariable})
 	}

@@ -35,10 +35,6 @@ type Context struct {
 	Functions *Functions
 	// Self and Old are the values of self and oldSelf, or nil.
 	Self, Old any
-	// Named holds additional names that an expression can use. Expand replaces each by its
-	// definition.
-	Named  []Candidate
-	Expand func(src string) (string, error)
 	// Roots are variables in addition to self and oldSelf.
 	Roots []celenv.Root
 
@@ -156,13 +152,6 @@ func (p *Context) functions() *Functions {
 		p.Functions = &Functions{}
 	}
 	return p.Functions
-}
-
-func (p *Context) expand(src string) (string, error) {
-	if p.Expand == nil {
-		return src, nil
-	}
-	return p.Expand(src)
 }
 
 // TypeOf returns the type of an expression in OpenAPI terms, taken from its declaration if it is

@@ -191,11 +191,6 @@ func (f *fault) wantsVariable(name string, offset int) func(candidate string) bo
 		return func(string) bool { return true }
 	}
 	variables := append(f.variablesAt(i), rootNames...)
-	if f.context != nil {
-		for _, named := range f.context.Named {
-			variables = append(variables, named.Text)
-		}
-	}
 	return func(candidate string) bool { return slices.Contains(variables, candidate) }
 }
 

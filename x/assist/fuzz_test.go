@@ -41,15 +41,6 @@ func FuzzPlace(f *testing.F) {
 				}
 			}
 		}
-		last := 0
-		for _, token := range assist.Tokens(src) {
-			within(token.Start, token.End)
-			if token.Start < last {
-				t.Fatalf("%q: tokens overlap", src)
-			}
-			last = token.End
-		}
-		p.CompleteFieldPath(src, at)
 		for _, problem := range p.Problems(src) {
 			within(problem.Start, problem.End)
 			for _, m := range problem.Fixes {

@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
+
+// NameHint returns the hint for a name or keyword that other languages use, or "".
+func NameHint(name string) string { return cmp.Or(nameHints[name], wordHints[name]) }
 
 // nameHints maps names from other languages to hints about their CEL counterparts.
 var nameHints = map[string]string{

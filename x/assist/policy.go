@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -200,112 +199,17 @@ func mapped(ends [][2]int, from, at int) int {
 	return at + delta
 }
 
-// Class is the role of a token, for syntax highlighting and completion.
+// Class is the role of a candidate.
 type Class uint8
 
-// The classes. ClassWord is for true, false, and null; in is a ClassOperator. Unclosed brackets and
-// text that is not CEL are ClassOperator as well.
+// The classes. ClassWord is for true, false, and null.
 const (
 	ClassOperator Class = iota
-	ClassBracket
 	ClassVariable
 	ClassField
 	ClassFunction
 	ClassMethod
 	ClassMacro
 	ClassWord
-	ClassNumber
 	ClassText
-	ClassComment
 )
-
-// Token is a token of an expression. Start and End count code points.
-type Token struct {
-	Start, End int
-	Class      Class
-}
-
-// Tokens returns the tokens of an expression in order, without white space. src may be incomplete.
-func Tokens(src string) []Token {
-	tokens := lex.Tokens([]rune(src))
-	out := make([]Token, len(tokens))
-	for i, t := range tokens {
-		out[i] = Token{t.Start, t.End, classOf(tokens, i)}
-	}
-	return out
-}
-
-func classOf(tokens []lex.Token, i int) Class {
-	t := tokens[i]
-	switch t.Kind {
-	case lex.String:
-		return ClassText
-	case lex.Number:
-		return ClassNumber
-	case lex.Comment:
-		return ClassComment
-	case lex.Operator:
-		if lex.Depth(t) != 0 {
-			return ClassBracket
-		}
-		return ClassOperator
-	}
-	member := i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == ".?")
-	call := i+1 < len(tokens) && tokens[i+1].Text == "("
-	switch {
-	case call && (IsLoop(t.Text) && member || t.Text == "has" && !member):
-		return ClassMacro
-	case call && member:
-		return ClassMethod
-	case call && t.Text != "in":
-		return ClassFunction
-	case member:
-		return ClassField
-	case t.Text == "in":
-		return ClassOperator
-	case t.Text == "true" || t.Text == "false" || t.Text == "null":
-		return ClassWord
-	}
-	return ClassVariable
-}
-
-// CompleteFieldPath is like CompleteAt for the fieldPath of a rule: a path of fields below the
-// context's path, such as ".spec.name" or ".labels['a.b']".
-func (p *Context) CompleteFieldPath(src string, at int) Completion {
-	before := []rune(src)
-	before = before[:max(0, min(at, len(before)))]
-	text := string(before)
-	cut := strings.LastIndexAny(text, ".[")
-	if quoted := strings.LastIndex(text, "['"); quoted >= 0 && !strings.Contains(text[quoted:], "']") {
-		cut = quoted
-	}
-	if cut < 0 {
-		return Completion{Candidates: []Candidate{{Text: ".", Class: ClassOperator}}}
-	}
-	steps, err := engine.ParsePath(text[:cut])
-	d := p.Node.Decl
-	for _, step := range steps {
-		if d == nil {
-			break
-		}
-		if f := d.Fields[step.Name]; f != nil && !step.Item && !step.Any {
-			d = f.Decl
-		} else if d.Kind == types.Map && !step.Item && !step.Any {
-			d = d.Elem
-		} else {
-			d = nil
-		}
-	}
-	c := Completion{Start: len([]rune(text[:cut]))}
-	if err != nil || d == nil || d.Kind != types.Object {
-		return Completion{Start: len(before)}
-	}
-	for _, name := range d.FieldNames() {
-		step := engine.FormatPath([]engine.Step{{Name: name}})
-		if step[0] != '[' {
-			step = "." + step
-		}
-		c.Candidates = append(c.Candidates, Candidate{Text: step, Hint: d.Fields[name].Decl.String(), Class: ClassField})
-	}
-	return c.Only(text[cut:])
-}

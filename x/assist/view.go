@@ -33,30 +33,13 @@ type macroAround struct {
 	binds bool
 }
 
-// tree parses src and expands the names of p.Named in it. It returns nil if the schema is not
-// visible to rules.
+// tree parses src. It returns nil if the schema is not visible to rules.
 func (p *Context) tree(src string) (*cel.Env, *ast.AST) {
 	env := p.env()
 	if env == nil {
 		return nil, nil
 	}
-	tree := celenv.ParseTolerant(env, src)
-	for _, named := range p.Named {
-		text, err := p.expand(named.Text)
-		if err != nil {
-			continue
-		}
-		parsed, err := celenv.Parse(env, text)
-		if err != nil {
-			continue
-		}
-		ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-			if e.Kind() == ast.IdentKind && e.AsIdent() == named.Text {
-				e.SetKindCase(factory.CopyExpr(parsed.NativeRep().Expr()))
-			}
-		}))
-	}
-	return env, tree
+	return env, celenv.ParseTolerant(env, src)
 }
 
 // view returns the view at the first node of root that matches.

@@ -6,6 +6,7 @@ package linediff
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -48,95 +49,49 @@ type edit struct {
 	before, after int
 }
 
-func script(a, b []string) []edit {
-	front := 0
-	for front < len(a) && front < len(b) && a[front] == b[front] {
-		front++
-	}
-	back := 0
-	for back < len(a)-front && back < len(b)-front && a[len(a)-1-back] == b[len(b)-1-back] {
-		back++
-	}
-	w := walk{a: a, b: b}
-	w.keep(front)
-	w.middle(a[front:len(a)-back], b[front:len(b)-back])
-	w.keep(back)
-	return w.edits
-}
-
-// A walk advances through both inputs and records the edits.
-type walk struct {
-	a, b  []string
-	x, y  int
-	edits []edit
-}
-
-func (w *walk) keep(n int) {
-	for range n {
-		w.edits = append(w.edits, edit{' ', w.a[w.x], w.x, w.y})
-		w.x++
-		w.y++
-	}
-}
-
-func (w *walk) delete() {
-	w.edits = append(w.edits, edit{'-', w.a[w.x], w.x, w.y})
-	w.x++
-}
-
-func (w *walk) insert() {
-	w.edits = append(w.edits, edit{'+', w.b[w.y], w.x, w.y})
-	w.y++
-}
-
 // maxEdits limits the search, whose memory use is quadratic. With more edits, all lines in between
 // are shown as deleted and inserted.
 const maxEdits = 1000
 
-// middle records the edits between the common prefix and suffix.
-func (w *walk) middle(a, b []string) {
-	trace := search(a, b)
-	if trace == nil {
-		for range a {
-			w.delete()
-		}
-		for range b {
-			w.insert()
-		}
-		return
+// script returns the edits that change a to b. It follows the search from the end to the start.
+func script(a, b []string) (edits []edit) {
+	front, back := 0, 0
+	for front < min(len(a), len(b)) && a[front] == b[front] {
+		front++
 	}
-	// From the end to the start: each step is an insertion or deletion, and the lines that are kept
-	// after it.
-	type step struct {
-		down bool
-		kept int
+	for back < min(len(a), len(b))-front && a[len(a)-1-back] == b[len(b)-1-back] {
+		back++
 	}
-	var steps []step
 	x, y := len(a), len(b)
+	keep := func(n int) {
+		for range n {
+			x, y = x-1, y-1
+			edits = append(edits, edit{' ', a[x], x, y})
+		}
+	}
+	remove := func() { x--; edits = append(edits, edit{'-', a[x], x, y}) }
+	insert := func() { y--; edits = append(edits, edit{'+', b[y], x, y}) }
+	keep(back)
+	trace := search(a[front:x], b[front:y])
+	for trace == nil && y > front {
+		insert()
+	}
+	for trace == nil && x > front {
+		remove()
+	}
 	for d := len(trace) - 1; d > 0; d-- {
 		v, k := trace[d-1], x-y
-		down := k == -d || k != d && v[d-1+k-1] < v[d-1+k+1]
-		from := k - 1
-		if down {
-			from = k + 1
-		}
-		px := v[d-1+from]
-		kept := x - px
-		if !down {
-			kept--
-		}
-		steps = append(steps, step{down, kept})
-		x, y = px, px-from
-	}
-	w.keep(x)
-	for i := len(steps) - 1; i >= 0; i-- {
-		if steps[i].down {
-			w.insert()
+		if k == -d || k != d && v[d-1+k-1] < v[d-1+k+1] {
+			keep(x - front - v[d-1+k+1])
+			insert()
 		} else {
-			w.delete()
+			keep(x - front - v[d-1+k-1] - 1)
+			remove()
 		}
-		w.keep(steps[i].kept)
 	}
+	keep(x)
+	slices.Reverse(edits)
+	return edits
 }
 
 // search computes, for each number of edits d, how far each diagonal k reaches: trace[d][d+k] is

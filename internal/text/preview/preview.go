@@ -4,6 +4,7 @@ package preview
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,6 +21,18 @@ func Bytes(text string, n int) string {
 		n--
 	}
 	return strings.ToValidUTF8(text[:n], "") + ellipsis
+}
+
+// JSON formats a decoded JSON value on one line with sorted keys, and omits the middle if it has
+// more than n characters.
+func JSON(v any, n int) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return "?"
+	}
+	return Middle(strings.TrimSuffix(b.String(), "\n"), n)
 }
 
 // gap replaces the omitted middle of a text.

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,10 +11,6 @@ import (
 // feeds as the only line breaks.
 func simple(text []byte) bool {
 	for i := 0; i < len(text); {
-		if i+8 <= len(text) && simpleWord(binary.LittleEndian.Uint64(text[i:])) {
-			i += 8
-			continue
-		}
 		c := text[i]
 		if c < utf8.RuneSelf {
 			if c < ' ' && c != '\n' || c == 0x7f {
@@ -31,19 +26,6 @@ func simple(text []byte) bool {
 		i += n
 	}
 	return true
-}
-
-// simpleWord reports whether all eight bytes are line feeds or printable ASCII characters.
-func simpleWord(w uint64) bool {
-	const (
-		each = 0x0101010101010101
-		high = 0x80 * each
-	)
-	// No addition overflows into the next byte if no byte of w has its high bit.
-	printable := w + (0x80-' ')*each
-	breaks := ^((w ^ '\n'*each) + 0x7f*each)
-	notDelete := (w ^ 0x7f*each) + 0x7f*each
-	return w&high == 0 && (printable|breaks)&notDelete&high == high
 }
 
 // resolve converts a plain scalar to its YAML 1.1 type, like the library.

@@ -21,17 +21,10 @@ const (
 	KeyErase     = 0x08
 	KeyTab       = 0x09
 	KeyNewline   = 0x0a
-	KeyKill      = 0x0b
-	KeyClear     = 0x0c
 	KeyEnter     = 0x0d
 	KeyDown      = 0x0e
 	KeyUp        = 0x10
 	KeySearch    = 0x12
-	KeyForward   = 0x13 // Ctrl-S: search forward
-	KeyTranspose = 0x14
-	KeyKillFront = 0x15
-	KeyKillWord  = 0x17
-	KeyYank      = 0x19
 	KeySuspend   = 0x1a
 	KeyBackspace = 0x7f
 

@@ -129,15 +129,13 @@ func (e *Editor) key(r rune, line []rune, pos int) Action {
 	switch r {
 	case KeyTab:
 		return e.complete(line, pos)
-	case KeySearch, KeyForward:
+	case KeySearch:
 		e.search = &search{line: slices.Clone(line), pos: pos}
 	case KeyDelete:
 		if pos < len(line) {
 			return replace(slices.Delete(slices.Clone(line), pos, pos+1), pos)
 		}
 		return Action{Key: KeyNone, Bell: true}
-	case KeyTranspose:
-		return transpose(line, pos)
 	case KeyEscape, KeyBackTab, KeyPaste:
 	default:
 		return Action{Key: r}
@@ -147,18 +145,6 @@ func (e *Editor) key(r rune, line []rune, pos int) Action {
 
 func replace(line []rune, pos int) Action {
 	return Action{Key: KeyNone, Replace: true, Line: line, Pos: max(0, min(pos, len(line)))}
-}
-
-// transpose swaps the characters around the cursor. Readline's own implementation moves the cursor out
-// of lines with a single character.
-func transpose(line []rune, pos int) Action {
-	if len(line) < 2 {
-		return Action{Key: KeyNone}
-	}
-	line = slices.Clone(line)
-	pos = max(1, min(pos, len(line)-1))
-	line[pos-1], line[pos] = line[pos], line[pos-1]
-	return replace(line, pos+1)
 }
 
 // Changed updates the menu after readline processed a key.
@@ -180,7 +166,6 @@ type search struct {
 	text    string
 	at      int // index in the history from its end, counted from 1; 0 is the line itself
 	failing bool
-	forward bool
 	// line and pos are the line before the search.
 	line []rune
 	pos  int
@@ -190,18 +175,16 @@ func (e *Editor) searchKey(r rune, line []rune, pos int) Action {
 	s := e.search
 	switch {
 	case r == KeySearch:
-		return e.find(s.at+1, false)
-	case r == KeyForward:
-		return e.find(s.at-1, true)
+		return e.find(s.at + 1)
 	case r == KeyBackspace || r == KeyErase:
 		if s.text != "" {
 			text := []rune(s.text)
 			s.text = string(text[:len(text)-1])
 		}
-		return e.find(0, false)
+		return e.find(0)
 	case r >= ' ' && (r < keyFirst || r > keyLast):
 		s.text += string(r)
-		return e.find(s.at, s.forward)
+		return e.find(s.at)
 	case r == KeyCancel || r == KeyEscape:
 		e.search = nil
 		return replace(s.line, s.pos)
@@ -211,19 +194,15 @@ func (e *Editor) searchKey(r rune, line []rune, pos int) Action {
 }
 
 // find shows the first entry with the text, from the entry at on.
-func (e *Editor) find(at int, forward bool) Action {
+func (e *Editor) find(at int) Action {
 	s := e.search
-	s.failing, s.forward = false, forward
+	s.failing = false
 	if s.text == "" {
 		s.at = max(0, at)
 		return replace(s.line, s.pos)
 	}
 	entries := e.source.History()
-	step := 1
-	if forward {
-		step = -1
-	}
-	for i := at; i >= 0 && i <= len(entries); i += step {
+	for i := at; i <= len(entries); i++ {
 		entry := s.line
 		if i > 0 {
 			entry = []rune(entries[len(entries)-i])
@@ -239,9 +218,6 @@ func (e *Editor) find(at int, forward bool) Action {
 
 func (s *search) lines(style Style, width, _ int) []string {
 	text := "bck-i-search: "
-	if s.forward {
-		text = "fwd-i-search: "
-	}
 	if s.failing {
 		text = "failing " + text
 	}

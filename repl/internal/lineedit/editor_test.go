@@ -102,8 +102,6 @@ func TestEditor(t *testing.T) {
 		{[]rune{'x', KeySearch, 'l', KeyBackspace, left}, "|x", ""},
 		{[]rune{KeySearch, 'f', 'i', KeyRight}, "f|irst line", ""},
 		{[]rune{'a', 'b', left, KeyDelete}, "a|", ""},
-		{[]rune{'a', 'b', KeyTranspose}, "ba|", ""},
-		{[]rune{'a', KeyTranspose}, "a|", ""},
 	} {
 		p := &typist{Editor: NewEditor(source)}
 		p.Begin()

@@ -6,16 +6,16 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // A Frame is a prompt, a line, and lines below it, as a Screen displays them.
 type Frame struct {
-	// Prompt and Styled may contain color sequences (SGR), and no other control characters. Styled is
-	// the line with its colors.
-	Prompt, Styled string
+	// Prompt and Text contain no control characters. Text is the line.
+	Prompt, Text string
+	// Bold is set if the prompt is bold.
+	Bold bool
 	// Pos is the number of characters of the line before the cursor.
 	Pos int
 	// Below returns at most height lines for below the line, each at most width columns wide. It can
@@ -136,9 +136,7 @@ func (s *Screen) paint(b *bytes.Buffer) {
 
 // A layout is a prompt and a line, cut into rows.
 type layout struct {
-	rows []string
-	// colors holds the colors in effect at the beginning of each row.
-	colors                  []string
+	rows                    []string
 	cursorRow, cursorColumn int
 	// edge is set if the last row is full. The cursor can then be in the empty row after it.
 	edge bool
@@ -163,9 +161,6 @@ func (l *layout) window(height int) {
 	if l.edge {
 		last--
 	}
-	if first < len(l.rows) {
-		l.rows[first] = l.colors[first] + l.rows[first]
-	}
 	l.rows = l.rows[min(first, len(l.rows)):last]
 	l.cursorRow -= first
 }
@@ -178,37 +173,31 @@ func (f *Frame) layout(width int) *layout {
 	if width <= 0 {
 		width = unbounded
 	}
-	w := wrapper{width: width, colors: []string{""}}
+	w := wrapper{width: width}
+	if f.Bold {
+		w.row.WriteString("\x1b[1m")
+	}
 	w.write(f.Prompt, -1)
-	w.write(f.Styled, f.Pos)
+	if f.Bold {
+		w.row.WriteString("\x1b[0m")
+	}
+	w.write(f.Text, f.Pos)
 	return w.finish()
 }
 
-// A wrapper wraps text with colors at a width.
+// A wrapper wraps text at a width.
 type wrapper struct {
 	width, column int
-	rows, colors  []string
+	rows          []string
 	row           strings.Builder
-	color         string // the colors in effect
 	marked        bool
 	cursor        [2]int // row and column
 }
 
 // write adds text. pos is the number of characters of text before the cursor, or -1.
 func (w *wrapper) write(text string, pos int) {
-	for n := 0; len(text) > 0; {
-		if color := colorSequence(text); color != "" {
-			w.row.WriteString(color)
-			if w.color += color; color == "\x1b[0m" {
-				w.color = ""
-			}
-			text = text[len(color):]
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text)
+	for n, r := range []rune(text) {
 		w.add(r, n == pos)
-		text = text[size:]
-		n++
 	}
 	if pos >= 0 && !w.marked {
 		w.mark()
@@ -225,7 +214,6 @@ func (w *wrapper) add(r rune, mark bool) {
 	}
 	if w.column+columns > w.width {
 		w.breakRow()
-		w.colors = append(w.colors, w.color)
 	}
 	if mark {
 		w.mark()
@@ -246,22 +234,6 @@ func (w *wrapper) finish() *layout {
 		l.cursorRow, l.cursorColumn = l.cursorRow+1, 0
 	}
 	w.breakRow()
-	l.rows, l.colors = w.rows, w.colors
+	l.rows = w.rows
 	return l
-}
-
-// colorSequence returns the color sequence that text begins with, or "".
-func colorSequence(text string) string {
-	if !strings.HasPrefix(text, "\x1b[") {
-		return ""
-	}
-	for i := 2; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == 'm':
-			return text[:i+1]
-		case c != ';' && (c < '0' || c > '9'):
-			return ""
-		}
-	}
-	return ""
 }

@@ -79,7 +79,7 @@ func TestScreen(t *testing.T) {
 				below[j] = strings.Repeat(fmt.Sprint(j), random.IntN(size[0]))
 			}
 			prompt := "p> "[:random.IntN(min(4, size[0]))]
-			term.Paint(Frame{Prompt: prompt, Styled: "\x1b[1m" + string(text[:pos]) + "\x1b[0m" + string(text[pos:]), Pos: pos, Below: func(_, height int) []string {
+			term.Paint(Frame{Prompt: prompt, Text: string(text), Bold: i%2 == 0, Pos: pos, Below: func(_, height int) []string {
 				return below[:min(len(below), height)]
 			}})
 			term.check(t, fmt.Sprintf("%v, frame %d", size, i), prompt+string(text), len(prompt)+pos, below)
@@ -130,8 +130,8 @@ func TestScreenEntered(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(10, 5)
 	below := func(_, _ int) []string { return []string{"below"} }
-	term.Paint(Frame{Prompt: "> ", Styled: "1 + 1234", Pos: 3, Below: below})
-	term.Paint(Frame{Prompt: "> ", Styled: "1 + 1234", Pos: 8, Below: below, Entered: true})
+	term.Paint(Frame{Prompt: "> ", Text: "1 + 1234", Pos: 3, Below: below})
+	term.Paint(Frame{Prompt: "> ", Text: "1 + 1234", Pos: 8, Below: below, Entered: true})
 	if diff := cmp.Diff([]string{"> 1 + 1234"}, term.shown.Rows()); diff != "" {
 		t.Error(diff)
 	}

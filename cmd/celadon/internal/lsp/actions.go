@@ -142,11 +142,7 @@ func (e *expression) isChecked() bool {
 }
 
 func (a *actor) fixExpression(e *expression) {
-	switch {
-	case e.Tree == nil:
-		a.inGo(e)
-		return
-	case e.Tree.Broken() != nil:
+	if e.Tree.Broken() != nil {
 		return
 	}
 	p, _ := a.trees.At(a.text.bytes, e.Point(0))

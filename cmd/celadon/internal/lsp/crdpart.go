@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"slices"
@@ -15,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	enginevet "github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -31,9 +28,6 @@ type crdPart struct {
 
 	described func() *apiextensionsv1.CustomResourceDefinition
 
-	// versions returns the verdicts of all Kubernetes versions, or nil if the CRD cannot be read.
-	versions func() *enginevet.Report
-
 	contexts editor.Contexts
 }
 
@@ -47,17 +41,6 @@ func newCRDPart(doc *input.Document) *crdPart {
 			return nil
 		}
 		return crd
-	})
-	c.versions = sync.OnceValue(func() *enginevet.Report {
-		cfg := enginevet.Config{Beta: true}
-		for _, v := range types.Released() {
-			cfg.KubeVersions = append(cfg.KubeVersions, v.String())
-		}
-		r, err := enginevet.Vet(context.Background(), c.data, cfg)
-		if err != nil {
-			return nil
-		}
-		return r
 	})
 	return c
 }

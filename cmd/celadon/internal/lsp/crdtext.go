@@ -236,32 +236,3 @@ func firstWord(n *position.Node) *position.Node {
 		}
 	}
 }
-
-// references returns the locations in open objects where they violate the rule at offset.
-func (v *view) references(_ context.Context, offset int) (found []protocol.Location) {
-	p, within := v.trees.At(v.text.bytes, offset)
-	at, ok := editor.RuleOf(p.Tree.At(within).Path)
-	if !ok {
-		return nil
-	}
-	of := v.crdAround(p.Index, at.Item)
-	if of == nil || at.Version >= len(of.crd.read.CRD.Spec.Versions) {
-		return nil
-	}
-	version, path := of.crd.read.CRD.Spec.Versions[at.Version].Name, engine.FormatPath(at.Steps)
-	v.docs.mu.Lock()
-	defer v.docs.mu.Unlock()
-	for uri, d := range v.docs.all {
-		if d.known == nil {
-			continue
-		}
-		for _, p := range d.known.parts {
-			for _, f := range p.findings {
-				if p.documentType == object && p.kind == of.kind && f.rule != nil && f.rule.Version == version && f.rule.Path == path && f.rule.Index == at.Index {
-					found = append(found, protocol.Location{URI: uri, Range: f.diagnostic.Range})
-				}
-			}
-		}
-	}
-	return found
-}

@@ -10,8 +10,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -26,7 +24,7 @@ type expression struct {
 // expression returns the part of a rule at offset, or nil.
 func (v *view) expression(offset int) *expression {
 	if v.isGo() {
-		return v.goExpression(offset)
+		return nil
 	}
 	p, within := v.trees.At(v.text.bytes, offset)
 	e, ok := p.Expression(within)
@@ -69,27 +67,7 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 		return nil
 	}
 	at := e.rangeOf(h.Start, h.End)
-	lines := h.Lines()
-	if text := e.versions(); text != "" {
-		lines = append(lines, text)
-	}
-	return &protocol.Hover{Contents: plainText(strings.Join(lines, "\n")), Range: &at}
-}
-
-// versions describes the estimates of a rule in all Kubernetes versions on one line, or returns "".
-func (e *expression) versions() string {
-	if e.crd == nil || e.crd.crd == nil {
-		return "" // a marker in Go source
-	}
-	crd := e.crd.crd.described()
-	if e.At.Key != "rule" || crd == nil || e.At.Version >= len(crd.Spec.Versions) {
-		return ""
-	}
-	r := e.crd.crd.versions()
-	if r == nil {
-		return ""
-	}
-	return vet.RuleVersions(r, crd.Spec.Versions[e.At.Version].Name, engine.FormatPath(e.At.Steps), e.At.Index)
+	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
 }
 
 // plainText returns text as plain text. It does not use Markdown, because untrusted CRDs could
@@ -106,20 +84,11 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 		}
 		return v.schemaCompletion(offset)
 	}
-	if e.context == nil {
+	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	var c assist.Completion
-	switch e.At.Key {
-	case "rule", "messageExpression":
-		e.reachCursor()
-		c = e.context.CompleteAt(e.Source, e.Cursor)
-	case "fieldPath":
-		c = e.context.CompleteFieldPath(e.Source, e.Cursor)
-	default:
-		return nil
-	}
-	return e.list(offset, c)
+	e.reachCursor()
+	return e.list(offset, e.context.CompleteAt(e.Source, e.Cursor))
 }
 
 // reachCursor adds the white space before the cursor, which is not part of the value.
@@ -155,7 +124,7 @@ func order(i int) string {
 var itemKinds = map[assist.Class]int{
 	assist.ClassVariable: protocol.KindVariable, assist.ClassField: protocol.KindField, assist.ClassFunction: protocol.KindFunction,
 	assist.ClassMethod: protocol.KindMethod, assist.ClassMacro: protocol.KindKeyword, assist.ClassWord: protocol.KindValue,
-	assist.ClassNumber: protocol.KindValue, assist.ClassText: protocol.KindValue, assist.ClassOperator: protocol.KindKeyword,
+	assist.ClassText: protocol.KindValue, assist.ClassOperator: protocol.KindKeyword,
 }
 
 func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureHelp {

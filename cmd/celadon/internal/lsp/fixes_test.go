@@ -285,7 +285,10 @@ func (m *fixChecker) gone(name string, before, after []protocol.Diagnostic, fixe
 		}
 		there := func(protocol.Diagnostic) bool { return true }
 		if strings.Contains(what, "ERROR: ") {
-			there = func(o protocol.Diagnostic) bool { return later(o.Range.Start, d.Range.Start) == d.Range.Start }
+			there = func(o protocol.Diagnostic) bool {
+				was, is := o.Range.Start, d.Range.Start
+				return was.Line < is.Line || was.Line == is.Line && was.Character <= is.Character
+			}
 		}
 		if same(after, there) >= same(before, there) {
 			m.t.Errorf("%s: still reported: %.500s", name, what)

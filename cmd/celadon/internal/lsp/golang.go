@@ -7,14 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
-	"github.com/celadon-cel/celadon/internal/yaml/position"
-	"github.com/celadon-cel/celadon/x/assist"
-	"github.com/celadon-cel/celadon/x/markers"
 )
 
 func (v *view) isGo() bool { return strings.HasSuffix(v.name, ".go") }
@@ -101,92 +95,6 @@ func (t *text) wordEnd(from int) int {
 		return max(from, t.trimmedEnd(from))
 	}
 	return end
-}
-
-// goExpression returns the rule of the marker at offset, or nil.
-func (v *view) goExpression(offset int) *expression {
-	if v.known == nil || v.known.golang == nil {
-		return nil
-	}
-	all := markers.Parse([]markers.File{{Name: v.name, Text: v.text.bytes}}, markers.Config{}).Markers()
-	for i, m := range all {
-		for _, key := range []string{"rule", "messageExpression"} {
-			src := []rune(m.Argument(key))
-			point := func(n int) int {
-				at := m.At(key, 1, n+1)
-				return v.text.offsetAt(at.Line, at.Column)
-			}
-			if m.Argument(key) == "" || offset < point(0) || offset > point(len(src)) {
-				continue
-			}
-			e := &expression{Expression: &editor.Expression{Source: string(src), Point: point, At: editor.RuleAt{Key: key}}, text: v.text}
-			for e.Cursor < len(src) && point(e.Cursor) < offset {
-				e.Cursor++
-			}
-			if begin := point(0); begin > 0 && v.text.bytes[begin-1] == '"' {
-				e.Style = position.DoubleQuoted
-			}
-			e.context = v.goContext(all, i, e.At.Part())
-			return e
-		}
-	}
-	return nil
-}
-
-// goContext returns the context in a CRD of a marker's rule, according to the last round. If the marker
-// is new, the context of another marker of the same field or type is used.
-func (v *view) goContext(all []*markers.Marker, at int, part assist.Part) *assist.Context {
-	m, nth := all[at], 0
-	for _, before := range all[:at] {
-		if before.Type == m.Type && before.Field == m.Field {
-			nth++
-		}
-	}
-	var found *vet.GoRule
-	seen := []*markers.Marker{}
-	for i := range v.known.golang.Rules {
-		r := &v.known.golang.Rules[i]
-		if r.Marker.Type != m.Type || r.Marker.Field != m.Field {
-			continue
-		}
-		if !slices.Contains(seen, r.Marker) {
-			seen = append(seen, r.Marker)
-		}
-		if found == nil || r.Marker.Argument("rule") == m.Argument("rule") || len(seen) == nth+1 && seen[nth] == r.Marker {
-			found = r
-		}
-	}
-	if found == nil {
-		return nil
-	}
-	e, _ := v.crds.engine(found.CRD)
-	i := slices.IndexFunc(found.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == found.Version })
-	if e == nil || i < 0 || found.CRD.Spec.Versions[i].Schema == nil {
-		return nil
-	}
-	p, err := assist.NewContext(e, found.CRD.Spec.Versions[i].Schema.OpenAPIV3Schema, found.Version, found.Path)
-	if err != nil {
-		return nil
-	}
-	p.Part, p.Functions = part, v.functions
-	return p
-}
-
-// inGo offers fixes for a rule in a marker.
-func (a *actor) inGo(e *expression) {
-	for _, problem := range e.context.Problems(e.Source) {
-		isFixed := a.problem(e, &problem)
-		for i, m := range problem.Fixes {
-			if len(m.Edits) == 0 || !a.wants(quickFix) {
-				continue
-			}
-			var edits []protocol.TextEdit
-			for _, edit := range m.Edits {
-				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.Style.Escape(edit.Text)})
-			}
-			a.offer(quickFix, m.Title, edits, i == 0 && m.Certain, isFixed)
-		}
-	}
 }
 
 // markers offers to add missing markers.

@@ -22,9 +22,7 @@ func TestManyDocuments(t *testing.T) {
 			t.Errorf("%s: %d diagnostics, want %d", name, len(got), want)
 		}
 		doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(name)}}
-		for _, method := range []string{"documentSymbol", "codeLens", "inlayHint", "semanticTokens/full"} {
-			c.ask("textDocument/"+method, doc, nil)
-		}
+		c.ask("textDocument/inlayHint", doc, nil)
 		c.ask("textDocument/hover", protocol.At{TextDocument: doc.TextDocument, Position: protocol.Position{Line: 40_000, Character: 3}}, nil)
 		c.tell("textDocument/didClose", doc)
 	}

@@ -3,7 +3,6 @@ package lsp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -17,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/test"
-	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 	"github.com/celadon-cel/celadon/x/ruletest"
@@ -48,7 +46,6 @@ type part struct {
 	kind         schema.GroupKind
 
 	crd      *crdPart
-	suite    *suitePart
 	verdict  *finding.Object // of an object whose CRD is known
 	findings []docFinding
 	omitted  int // findings that are not in the list
@@ -228,9 +225,6 @@ func (v *view) addPolicyFinding(p *part, path, level, id, text string) {
 	p.findings = append(p.findings, docFinding{diagnostic: diagnostic(p.rangeOf(v.text, at), &f)})
 }
 
-// A suitePart is a test suite in a text, with its results.
-type suitePart struct{ report *ruletest.SuiteReport }
-
 // ofSuite adds the findings of celadon test.
 func (v *view) ofSuite(ctx context.Context, p *part) {
 	runner := test.SuiteRunner{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
@@ -238,7 +232,6 @@ func (v *view) ofSuite(ctx context.Context, p *part) {
 	if r == nil || ctx.Err() != nil {
 		return
 	}
-	p.suite = &suitePart{r}
 	add := func(at ruletest.Position, code ruletest.Outcome, message string) {
 		location := finding.Location{Line: at.Line, Column: at.Column}
 		d := protocol.Diagnostic{Range: p.rangeOf(v.text, location), Severity: protocol.Error, Code: string(code), Source: source, Message: shown(strings.TrimSuffix(message, "\n"))}
@@ -281,34 +274,4 @@ func (c *crds) known() (all []resource.Read) {
 		all = append(all, r.Read)
 	}
 	return all
-}
-
-// runSuite is the command of a test suite's code lens.
-const runSuite = "celadon.runSuite"
-
-func (v *view) suiteLenses(p *part) (lenses []protocol.CodeLens) {
-	if p.suite == nil {
-		return nil
-	}
-	r := p.suite.report
-	uri, _ := json.Marshal(v.uri) // marshaling a string cannot fail
-	var sum ruletest.Summary
-	sum.Add(r)
-	title := fmt.Sprintf("run %s: %d passed, %d failed", phrase.Count(len(r.Cases), "case"), sum.Passed, sum.Failed)
-	lenses = append(lenses, protocol.CodeLens{Range: p.whole(v.known.text), Command: &protocol.Command{Title: title, Command: runSuite, Arguments: []json.RawMessage{uri}}})
-	for _, c := range r.Cases {
-		at := p.rangeOf(v.known.text, finding.Location{Line: c.Line, Column: c.Column})
-		lenses = append(lenses, protocol.CodeLens{Range: at, Command: &protocol.Command{Title: string(c.Outcome), Command: runSuite, Arguments: []json.RawMessage{uri}}})
-	}
-	return lenses
-}
-
-// execute runs a test suite again, which is the server's only command.
-func (s *server) execute(p protocol.ExecuteCommandParams) func(context.Context) (any, error) {
-	var uri string
-	if p.Command != runSuite || len(p.Arguments) != 1 || json.Unmarshal(p.Arguments[0], &uri) != nil {
-		return failed(fmt.Errorf("%q: want %s with the URI of an open suite", p.Command, runSuite))
-	}
-	s.rounds.mark(uri)
-	return func(context.Context) (any, error) { return nil, nil }
 }

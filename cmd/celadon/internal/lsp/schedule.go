@@ -124,7 +124,7 @@ func (s *server) analyzeDocument(ctx context.Context, uri string, changed map[sc
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a := s.publish(ctx, cancel, uri, changed)
-	if a != nil && slices.ContainsFunc(a.parts, func(p *part) bool { return p.crd != nil || p.suite != nil }) {
+	if a != nil && slices.ContainsFunc(a.parts, func(p *part) bool { return p.crd != nil }) {
 		s.refresh()
 	}
 	for i := 0; a != nil && i < len(a.parts) && ctx.Err() == nil; i++ {
@@ -134,17 +134,13 @@ func (s *server) analyzeDocument(ctx context.Context, uri string, changed map[sc
 	}
 }
 
-// refresh makes the editor request inlay hints and code lenses again, because earlier responses may
-// belong to an older text.
+// refresh makes the editor request inlay hints again, because earlier responses may belong to an older text.
 func (s *server) refresh() {
 	s.mu.Lock()
-	can := s.client.Capabilities.Workspace
+	can := s.client.Capabilities.Workspace.InlayHint.RefreshSupport
 	s.mu.Unlock()
-	if can.InlayHint.RefreshSupport {
+	if can {
 		go s.conn.Call(s.ctx, "workspace/inlayHint/refresh", nil, nil)
-	}
-	if can.CodeLens.RefreshSupport {
-		go s.conn.Call(s.ctx, "workspace/codeLens/refresh", nil, nil)
 	}
 }
 

@@ -173,19 +173,14 @@ var requests map[string]request
 
 func init() {
 	requests = map[string]request{
-		"initialize":                       answer((*server).initialize),
-		"shutdown":                         answer((*server).shutdown),
-		"textDocument/hover":               at((*view).hover),
-		"textDocument/completion":          at((*view).completion),
-		"textDocument/signatureHelp":       at((*view).signatureHelp),
-		"textDocument/definition":          at((*view).definition),
-		"textDocument/references":          at((*view).references),
-		"textDocument/documentSymbol":      of((*view).symbols, true),
-		"textDocument/codeLens":            of((*view).lenses, true),
-		"textDocument/inlayHint":           of((*view).hints, true),
-		"textDocument/semanticTokens/full": of((*view).tokens, false),
-		"textDocument/codeAction":          answer((*server).codeAction),
-		"workspace/executeCommand":         answer((*server).execute),
+		"initialize":                 answer((*server).initialize),
+		"shutdown":                   answer((*server).shutdown),
+		"textDocument/hover":         at((*view).hover),
+		"textDocument/completion":    at((*view).completion),
+		"textDocument/signatureHelp": at((*view).signatureHelp),
+		"textDocument/definition":    at((*view).definition),
+		"textDocument/inlayHint":     of((*view).hints),
+		"textDocument/codeAction":    answer((*server).codeAction),
 	}
 }
 
@@ -300,13 +295,10 @@ func capabilities() protocol.Initialized {
 	c := &i.Capabilities
 	c.PositionEncoding = "utf-16"
 	c.TextDocumentSync.OpenClose, c.TextDocumentSync.Change, c.TextDocumentSync.Save = true, 2, true
-	c.HoverProvider, c.DefinitionProvider, c.ReferencesProvider, c.DocumentSymbolProvider, c.InlayHintProvider = true, true, true, true, true
+	c.HoverProvider, c.DefinitionProvider, c.InlayHintProvider = true, true, true
 	c.CompletionProvider.TriggerCharacters = []string{".", "?"}
 	c.SignatureHelpProvider.TriggerCharacters = []string{"(", ","}
 	c.CodeActionProvider.CodeActionKinds = []string{quickFix, fixAll}
-	c.SemanticTokensProvider.Legend = protocol.Legend{TokenTypes: tokenTypes, TokenModifiers: []string{}}
-	c.SemanticTokensProvider.Full = true
-	c.ExecuteCommandProvider.Commands = []string{runSuite}
 	c.Workspace.WorkspaceFolders.Supported, c.Workspace.WorkspaceFolders.ChangeNotifications = true, true
 	return i
 }

@@ -262,13 +262,12 @@ func TestAskedAtOnce(t *testing.T) {
 	c.versions["crd.yaml"] = 1
 	c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": c.uri("crd.yaml"), "languageId": "yaml", "version": 1, "text": crd}})
 	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
-	var symbols []protocol.DocumentSymbol
-	c.ask("textDocument/documentSymbol", doc, &symbols)
-	if len(symbols) != 1 {
-		t.Errorf("%+v", symbols)
+	var hints []protocol.InlayHint
+	c.ask("textDocument/inlayHint", doc, &hints)
+	if len(hints) != 5 {
+		t.Errorf("%+v", hints)
 	}
 	c.send("crd.yaml", protocol.Change{Text: "\n" + crd})
-	var hints []protocol.InlayHint
 	c.ask("textDocument/inlayHint", doc, &hints)
 	if len(hints) != 5 {
 		t.Errorf("%+v", hints)
@@ -329,22 +328,18 @@ func TestHarmless(t *testing.T) {
 		{"workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": []any{map[string]any{"uri": "file:///no/such"}}}}},
 	} {
 		c.tell(n.method, n.params)
-		var symbols []protocol.DocumentSymbol
-		c.ask("textDocument/documentSymbol", other, &symbols)
+		c.ask("textDocument/inlayHint", other, nil)
 	}
 	if got := c.change("crd.yaml", protocol.Change{Text: crd}); len(got) > 0 {
 		t.Errorf("after the whole text: %v", messages(got))
 	}
-	for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "references", "documentSymbol", "codeLens", "inlayHint", "semanticTokens/full", "codeAction"} {
+	for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "inlayHint", "codeAction"} {
 		c.ask("textDocument/"+method, c.at("crd.yaml", 4_000_000_000, 4_000_000_000), nil)
 		c.ask("textDocument/"+method, c.at("no such", 0, 0), nil)
 	}
 	var e *jsonrpc.Error
 	if err := c.conn.Call(context.Background(), "textDocument/nosuch", nil, nil); !errors.As(err, &e) || e.Code != -32601 {
 		t.Error(err)
-	}
-	if err := c.conn.Call(context.Background(), "workspace/executeCommand", map[string]any{"command": "rm", "arguments": []any{"-rf"}}, nil); err == nil {
-		t.Error("runs an unknown command")
 	}
 	if err := c.conn.Call(context.Background(), "textDocument/hover", []int{1}, nil); !errors.As(err, &e) || e.Code != jsonrpc.InvalidParams {
 		t.Error(err)
@@ -456,7 +451,7 @@ func FuzzSession(f *testing.F) {
 	f.Add("textDocument/hover", `{"textDocument":{"uri":"u"},"position":{"line":27,"character":26}}`, crd, uint16(700))
 	f.Add("textDocument/completion", `{"textDocument":{"uri":"u"},"position":{"line":5,"character":6}}`, cronTab, uint16(60))
 	f.Add("textDocument/codeAction", `{"textDocument":{"uri":"u"},"range":{"start":{"line":1},"end":{"line":2}}}`, crd, uint16(900))
-	f.Add("workspace/executeCommand", `{"command":"celadon.runSuite","arguments":["u"]}`, "kind: RuleTest\napiVersion: celadon/v1\n", uint16(3))
+	f.Add("textDocument/inlayHint", `{"textDocument":{"uri":"u"}}`, "kind: RuleTest\napiVersion: celadon/v1\n", uint16(3))
 	f.Fuzz(func(t *testing.T, method, params, text string, cut uint16) {
 		if method == "exit" || method == "" || !json.Valid([]byte(params)) {
 			return
@@ -468,7 +463,7 @@ func FuzzSession(f *testing.F) {
 		if err := c.conn.Call(context.Background(), method, json.RawMessage(params), nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "internal error in celadon")) {
 			t.Error(err)
 		}
-		for _, m := range []string{"hover", "completion", "signatureHelp", "definition", "references", "documentSymbol", "codeLens", "inlayHint", "semanticTokens/full", "codeAction"} {
+		for _, m := range []string{"hover", "completion", "signatureHelp", "definition", "inlayHint", "codeAction"} {
 			at := newText(text).position(int(cut))
 			p := map[string]any{"textDocument": map[string]any{"uri": "u"}, "position": at, "range": protocol.Range{Start: at, End: at}}
 			if err := c.conn.Call(context.Background(), "textDocument/"+m, p, nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "internal error in celadon")) {

@@ -126,19 +126,16 @@ func atWhen[R any](ready func(*server, *document) bool, do func(*view, context.C
 	})
 }
 
-// of returns a request about a whole open document. If fresh is set, do needs the analysis of the
-// current text.
-func of[R any](do func(*view, context.Context) R, fresh bool) request {
+// of returns a request about a whole open document. It waits for the analysis of the current text.
+func of[R any](do func(*view, context.Context) R) request {
 	return answer(func(s *server, p protocol.Of) func(context.Context) (any, error) {
 		v := s.view(p.TextDocument.URI)
 		return func(ctx context.Context) (any, error) {
 			if v == nil {
 				return nil, nil
 			}
-			if fresh {
-				if err := v.wait(ctx, analyzed); err != nil {
-					return nil, err
-				}
+			if err := v.wait(ctx, analyzed); err != nil {
+				return nil, err
 			}
 			return do(v, ctx), ctx.Err()
 		}

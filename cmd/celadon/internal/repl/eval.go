@@ -38,7 +38,7 @@ func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Expressions, "expressions", "", "evaluate the expressions of the DeviceClass, ResourceClaim, or configuration of kube-apiserver in `PATH` instead of EXPR")
 	f.StringVar(&o.At, "at", "", "`PATH` of self, such as spec.env[0], or spec.env[*] for each element in many objects")
 	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default: the object's, or the storage version)")
-	f.StringVarP(&o.Output, "output", "o", "text", "output format: text, json, table, or csv")
+	f.StringVarP(&o.Output, "output", "o", "text", "output format: text or json")
 	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 if the value is false")
 	o.Config.Add(f)
 	config.FromTree.Set(f, "crd", "output")
@@ -56,7 +56,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	e := &evaluation{host{Streams: streams, given: o.given}, o}
 	o.setObject()
 	if !slices.Contains(evalOutputs, o.Output) {
-		return fmt.Errorf("--output %q: want text, json, table, or csv", o.Output)
+		return fmt.Errorf("--output %q: want text or json", o.Output)
 	}
 	if err := e.checkObjects(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 }
 
 // evalOutputs are the values of --output.
-var evalOutputs = []string{"text", "json", "table", "csv"}
+var evalOutputs = []string{"text", "json"}
 
 // one evaluates the expression for the session's object.
 func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error {

@@ -36,14 +36,9 @@ func (e *evaluation) checkObjects() error {
 		return errors.New("--object: want one KIND/NAME with --cluster, or only --crd to evaluate all objects of its kind")
 	case several && e.Inputs.Name != "":
 		return errors.New("--name: use it with one --object")
-	case len(e.Objects) == 0 && !e.Cluster.On && e.columns():
-		return fmt.Errorf("--output %s: use --object PATH", e.Output)
 	}
 	return nil
 }
-
-// columns reports whether the output has columns, which does not depend on the number of objects.
-func (e *evaluation) columns() bool { return e.Output == "table" || e.Output == "csv" }
 
 // mayBeMany reports whether the flags may name several objects.
 func (e *evaluation) mayBeMany() bool {
@@ -65,7 +60,6 @@ type manyEvaluation struct {
 	// evaluator is set once there are several objects.
 	evaluator atomic.Pointer[repl.Evaluator]
 	held      *evaluated
-	printer   rowPrinter
 	others    []repl.Document // documents of other kinds
 	problems  []error         // of unreadable documents, before there are several objects
 	isFalse   bool
@@ -181,7 +175,7 @@ func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
 		return m.problem(d.doc)
 	case m.kind.Kind == "" && m.defined(d.kind):
 		m.kind, m.held = d.kind, d
-		if d.doc.Detach(); m.columns() || m.Cluster.On {
+		if d.doc.Detach(); m.Cluster.On {
 			return m.begin(ctx)
 		}
 		return nil
@@ -230,7 +224,6 @@ func (m *manyEvaluation) begin(ctx context.Context) error {
 	if err != nil {
 		return m.broken(m.session, err)
 	}
-	m.printer = m.newPrinter(x)
 	m.evaluator.Store(x)
 	for _, problem := range m.problems {
 		m.Complain(problem)
@@ -240,8 +233,9 @@ func (m *manyEvaluation) begin(ctx context.Context) error {
 
 // print evaluates the expression, unless that was done before, and prints the rows.
 func (m *manyEvaluation) print(ctx context.Context, d *evaluated) error {
+	x := m.evaluator.Load()
 	if d.rows == nil {
-		d.rows = m.rows(ctx, m.evaluator.Load(), d.doc)
+		d.rows = m.rows(ctx, x, d.doc)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -254,7 +248,7 @@ func (m *manyEvaluation) print(ctx context.Context, d *evaluated) error {
 		}
 		m.without = m.without || row.Err != nil
 		m.isFalse = m.isFalse || row.Value != nil && row.Value.False()
-		if err := m.printer.row(d.doc, row); err != nil {
+		if err := m.printRow(x, d.doc, row); err != nil {
 			return fmt.Errorf("cannot write the value: %w", err)
 		}
 	}
@@ -284,13 +278,10 @@ func (m *manyEvaluation) other(doc *input.Document) error {
 	return e.err
 }
 
-// end completes the output, or evaluates the expression for a single object.
+// end returns the exit code, or evaluates the expression for a single object.
 func (m *manyEvaluation) end(ctx context.Context) error {
 	if m.evaluator.Load() == nil {
 		return m.single(ctx)
-	}
-	if err := m.printer.end(); err != nil {
-		return fmt.Errorf("cannot write the values: %w", err)
 	}
 	switch {
 	case m.without:

@@ -30,8 +30,8 @@ const maxShown = 1000
 
 // expressions evaluates the expressions in the documents of --expressions over the objects of --object.
 func (e *evaluation) expressions(ctx context.Context) error {
-	if e.CRD != "" || e.Cluster.On || len(e.Objects) == 0 || e.columns() {
-		return errors.New("--expressions: use it with --object PATH, without --crd and --cluster, and with -o text or json")
+	if e.CRD != "" || e.Cluster.On || len(e.Objects) == 0 {
+		return errors.New("--expressions: use it with --object PATH, and without --crd and --cluster")
 	}
 	documents, err := e.objects(ctx, e.Expressions)
 	if err != nil {

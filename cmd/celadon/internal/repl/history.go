@@ -22,25 +22,19 @@ type history struct{ path string }
 
 // openHistory returns the history in the user's state folder.
 func openHistory() *history {
-	folder := userFolder("XDG_STATE_HOME", ".local/state")
-	if folder == "" || outfile.MkdirAll(folder, 0o700) != nil {
-		return &history{}
-	}
-	return &history{filepath.Join(folder, "history")}
-}
-
-// userFolder returns the user's folder for Celadon in the folder that an XDG variable names, or else in
-// a folder below the user's home. It returns "" if the user has no home.
-func userFolder(variable, otherwise string) string {
-	parent := os.Getenv(variable)
+	parent := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(parent) { // the XDG specification requires an absolute path
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return ""
+			return &history{}
 		}
-		parent = filepath.Join(home, filepath.FromSlash(otherwise))
+		parent = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(parent, "celadon")
+	folder := filepath.Join(parent, "celadon")
+	if outfile.MkdirAll(folder, 0o700) != nil {
+		return &history{}
+	}
+	return &history{filepath.Join(folder, "history")}
 }
 
 // entries returns the stored entries, and shortens the file if it exceeds the limits.

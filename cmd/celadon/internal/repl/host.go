@@ -4,27 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/filename"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
@@ -44,15 +39,11 @@ type host struct {
 func (h *host) ofSession() repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
 	server := builtins.Alone()
-	files := repl.Host{
+	return repl.Host{
 		Load: load, Read: h.read, Save: saveDocument, Files: filesBelow,
 		Check: check(server, ""), CheckStatus: check(server, "status"), CheckApply: checkApply(server),
-		ReadText: h.readText, MayWrite: mayWrite, Builtins: &policyrequest.Builtins{Server: server}, Now: time.Now,
+		Builtins: &policyrequest.Builtins{Server: server}, Now: time.Now,
 	}
-	if command := editor(); len(command) > 0 && h.onTerminal() {
-		files.EditText = h.editText(command)
-	}
-	return files
 }
 
 // load reads the documents of a file or folder. It returns nil if path is empty.
@@ -195,98 +186,6 @@ func readAll(ctx context.Context, source batch.Source, ignored func(*input.Docum
 		return in
 	}
 	return batch.From(source, work, take).Run(ctx)
-}
-
-// maxFileText limits the size of files for :read and of edited documents, in bytes.
-const maxFileText = 2 << 20
-
-func (h *host) readText(path string) ([]byte, error) {
-	return command.ReadFile(h.given, path, maxFileText)
-}
-
-// mayWrite implements Host.MayWrite. It returns an error if path, with all links followed, is outside of the work tree of
-// the working directory (without git: outside of the working directory), or in its .git folder.
-func mayWrite(path string) error {
-	tree, err := worktree.Top(".")
-	if err != nil {
-		return err
-	}
-	if tree == "" {
-		tree = "."
-	}
-	if !worktree.Inside(tree, path) {
-		return fmt.Errorf("%s: outside of the tree: a file that :read runs can only write in the tree: enter this line yourself", path)
-	}
-	return nil
-}
-
-// startFile is the name of the file in the user's folder of settings whose lines a shell on a terminal
-// runs first.
-const startFile = "start.txt"
-
-// runStartFile runs the lines of the user's start file, if there is one, and prints the replies.
-func (h *host) runStartFile(ctx context.Context, s *repl.Session) {
-	folder := userFolder("XDG_CONFIG_HOME", ".config")
-	if folder == "" {
-		return
-	}
-	path := filepath.Join(folder, startFile)
-	text, err := input.ReadFile(path, maxFileText)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	replies := ""
-	if err == nil {
-		replies, err = s.Read(ctx, path, text, false)
-	}
-	if err != nil {
-		replies += s.Problem(fmt.Errorf("%s: %w", path, err))
-	}
-	_, _ = fmt.Fprint(untrusted.NewWriter(h.Stdout), replies) // the prompt fails too if the terminal is gone
-}
-
-// onTerminal reports whether input and output are terminals.
-func (h *host) onTerminal() bool {
-	in, inFile := h.Stdin.(*os.File)
-	out, outFile := h.Stdout.(*os.File)
-	return inFile && outFile && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
-}
-
-// editor returns the user's editor as git determines it, $VISUAL or else $EDITOR, or nil if neither is
-// set. The editor is run directly and not by a shell.
-func editor() []string {
-	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if command := strings.Fields(os.Getenv(name)); len(command) > 0 {
-			return command
-		}
-	}
-	return nil
-}
-
-// editText implements Host.EditText with an editor on the terminal. The text is edited in a folder that
-// only the user can read.
-func (h *host) editText(command []string) func(context.Context, string, []byte) ([]byte, error) {
-	return func(ctx context.Context, name string, text []byte) (edited []byte, err error) {
-		folder, err := os.MkdirTemp("", "celadon-edit-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(folder)
-		path := filepath.Join(folder, filepath.Base(name))
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			return nil, err
-		}
-		cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], path)...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = h.Stdin, h.Stdout, h.Stderr
-		if err := cmd.Run(); err != nil {
-			return nil, fmt.Errorf("editor %s: %w: nothing has changed", command[0], err)
-		}
-		edited, err = input.ReadFile(path, maxFileText)
-		if err != nil {
-			return nil, fmt.Errorf("the edited text: %w", err)
-		}
-		return edited, nil
-	}
 }
 
 // noFile is the File of a document that was not read from a file.

@@ -87,7 +87,6 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 		var stop func()
 		ctx, stop = untilTerminated(ctx, closeIn)
 		defer stop()
-		h.runStartFile(ctx, s)
 	}
 	if err := repl.Run(ctx, s, in, h.Stdout); err != nil {
 		return fmt.Errorf("repl: %w", err)

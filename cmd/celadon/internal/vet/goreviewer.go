@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/x/markers"
 )
 
 // GoReviewer vets Go packages that are open in an editor. It is safe for concurrent use.
@@ -30,15 +28,6 @@ func NewGoReviewer(d *Reviewer, o *Options) *GoReviewer {
 // GoReviewed is the result of vetting a Go package.
 type GoReviewed struct {
 	Findings []finding.Finding
-	Rules    []GoRule
-}
-
-// GoRule is a rule of a CRD with the marker from which it was generated.
-type GoRule struct {
-	Marker        *markers.Marker
-	CRD           *resource.Compact
-	Version, Path string
-	Index         int
 }
 
 // Vet vets the packages in dir, an absolute path, with the CRDs in the module's usual folders.
@@ -69,11 +58,7 @@ func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byt
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	r := &GoReviewed{Findings: slices.Collect(run.end().all)}
-	for i, m := range run.mapped {
-		r.Rules = append(r.Rules, rulesOf(m.Map(), run.crds[run.of[i]])...)
-	}
-	return r, nil
+	return &GoReviewed{Findings: slices.Collect(run.end().all)}, nil
 }
 
 // vet vets a CRD, or returns the cached result.
@@ -103,18 +88,3 @@ func (d *GoReviewer) vet(ctx context.Context, doc *input.Document) *vetted {
 
 // maxCached limits the number of cached CRDs.
 const maxCached = 1000
-
-func rulesOf(m *markers.Map, one *vetted) (rules []GoRule) {
-	crd, err := resource.DecodeCompact(one.doc)
-	if err != nil || crd == nil {
-		return nil
-	}
-	for _, v := range one.report.Versions {
-		for i := range v.Rules {
-			if r := m.Rule(vet.Place(v.Rules[i].Field)); r != nil && r.Marker != nil {
-				rules = append(rules, GoRule{r.Marker, crd, v.Name, v.Rules[i].Path, v.Rules[i].Index})
-			}
-		}
-	}
-	return rules
-}

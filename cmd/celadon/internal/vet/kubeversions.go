@@ -2,7 +2,6 @@ package vet
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -130,27 +129,6 @@ func versionSentence(list []vet.KubeVersion) string {
 		}
 	}
 	return strings.Join(parts, "; ")
-}
-
-// RuleVersions describes the estimates of a rule in all Kubernetes versions of a report on one line,
-// such as "Kubernetes 1.28 to 1.30: does not compile; 1.31 to 1.37: 47". It returns "" if the report
-// has a single Kubernetes version or not this rule.
-func RuleVersions(r *vet.Report, version, path string, index int) string {
-	var parts []string
-	missing := len(r.KubeVersions) == 0
-	for _, one := range versionRanges(r.KubeVersions, func(v *vet.KubeVersion) string {
-		i := slices.IndexFunc(v.Rules, func(e vet.RuleEstimate) bool { return e.Version == version && e.Path == path && e.Index == index })
-		if missing = missing || i < 0; missing {
-			return ""
-		}
-		return estimateText(r, &v.Rules[i])
-	}) {
-		parts = append(parts, one.String()+": "+one.text)
-	}
-	if missing {
-		return ""
-	}
-	return "Kubernetes " + strings.Join(parts, "; ")
 }
 
 func estimateText(r *vet.Report, e *vet.RuleEstimate) string {

@@ -9,8 +9,8 @@ package jsonrpc
 // How it works. The library reads messages in one goroutine, and handles notifications there, so Notified must not
 // block. For a request, it calls HandleRequest, which takes a snapshot of the data and returns a function that runs
 // on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
-// long request blocks nothing, and $/cancelRequest reaches it. This package adds the limit on running
-// requests, and keeps a panic from ending the session.
+// long request blocks nothing, and $/cancelRequest reaches it. This package keeps a panic from ending
+// the session.
 
 import (
 	"context"
@@ -50,12 +50,8 @@ const (
 	canceled      = -32800
 )
 
-const (
-	// maxRunning limits the requests that are processed at the same time.
-	maxRunning = 256
-	// patience is the time that handlers have to finish after the stream has ended.
-	patience = 2 * time.Second
-)
+// patience is the time that handlers have to finish after the stream has ended.
+const patience = 2 * time.Second
 
 // A Conn is one end of a connection. Notify, Call, and Close are safe for concurrent use.
 type Conn struct {
@@ -142,8 +138,6 @@ func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
 	c.mu.Lock()
 	if _, twice := c.running[r.ID]; twice {
 		err = &Error{Code: jsonrpc2.CodeInvalidRequest, Message: "this id is in use"}
-	} else if len(c.running) >= maxRunning {
-		err = &Error{Code: RequestFailed, Message: fmt.Sprintf("more than %d requests at a time", maxRunning)}
 	}
 	if err == nil {
 		c.running[r.ID] = cancel

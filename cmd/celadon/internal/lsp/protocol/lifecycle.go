@@ -16,9 +16,6 @@ type Initialize struct {
 			InlayHint struct {
 				RefreshSupport bool `json:"refreshSupport"`
 			} `json:"inlayHint"`
-			CodeLens struct {
-				RefreshSupport bool `json:"refreshSupport"`
-			} `json:"codeLens"`
 		} `json:"workspace"`
 	} `json:"capabilities"`
 }
@@ -53,33 +50,17 @@ type Capabilities struct {
 	SignatureHelpProvider struct {
 		TriggerCharacters []string `json:"triggerCharacters"`
 	} `json:"signatureHelpProvider"`
-	DefinitionProvider     bool `json:"definitionProvider"`
-	ReferencesProvider     bool `json:"referencesProvider,omitempty"`
-	DocumentSymbolProvider bool `json:"documentSymbolProvider"`
-	CodeActionProvider     struct {
+	DefinitionProvider bool `json:"definitionProvider"`
+	CodeActionProvider struct {
 		CodeActionKinds []string `json:"codeActionKinds"`
 	} `json:"codeActionProvider"`
-	CodeLensProvider       struct{} `json:"codeLensProvider"`
-	InlayHintProvider      bool     `json:"inlayHintProvider"`
-	SemanticTokensProvider struct {
-		Legend Legend `json:"legend"`
-		Full   bool   `json:"full"`
-	} `json:"semanticTokensProvider"`
-	ExecuteCommandProvider struct {
-		Commands []string `json:"commands"`
-	} `json:"executeCommandProvider"`
-	Workspace struct {
+	InlayHintProvider bool `json:"inlayHintProvider"`
+	Workspace         struct {
 		WorkspaceFolders struct {
 			Supported           bool `json:"supported"`
 			ChangeNotifications bool `json:"changeNotifications"`
 		} `json:"workspaceFolders"`
 	} `json:"workspace"`
-}
-
-// A Legend maps the numbers in semantic tokens to names.
-type Legend struct {
-	TokenTypes     []string `json:"tokenTypes"`
-	TokenModifiers []string `json:"tokenModifiers"`
 }
 
 // A Registration makes the editor send notifications.

@@ -58,13 +58,6 @@ type WorkspaceEdit struct {
 	Changes map[string][]TextEdit `json:"changes"`
 }
 
-// A Command is a command that the server can execute.
-type Command struct {
-	Title     string            `json:"title"`
-	Command   string            `json:"command"`
-	Arguments []json.RawMessage `json:"arguments,omitempty"`
-}
-
 // DidOpen, DidChange, and DidClose report changes of documents in the editor.
 type DidOpen struct {
 	TextDocument struct {
@@ -223,20 +216,13 @@ type CodeActionParams struct {
 	} `json:"context"`
 }
 
-// A CodeAction is an edit or a command that is offered to the user.
+// A CodeAction is an edit that is offered to the user.
 type CodeAction struct {
 	Title       string            `json:"title"`
 	Kind        string            `json:"kind,omitempty"`
 	Diagnostics []json.RawMessage `json:"diagnostics,omitempty"`
 	IsPreferred bool              `json:"isPreferred,omitempty"`
 	Edit        *WorkspaceEdit    `json:"edit,omitempty"`
-	Command     *Command          `json:"command,omitempty"`
-}
-
-// A CodeLens is a line that is shown above a range and may have a command.
-type CodeLens struct {
-	Range   Range    `json:"range"`
-	Command *Command `json:"command,omitempty"`
 }
 
 // An InlayHint is a text that is shown within a line but does not belong to the document.
@@ -245,35 +231,6 @@ type InlayHint struct {
 	Label       string   `json:"label"`
 	Tooltip     string   `json:"tooltip,omitempty"`
 	PaddingLeft bool     `json:"paddingLeft,omitempty"`
-}
-
-// A DocumentSymbol is a named element of a document.
-type DocumentSymbol struct {
-	Name           string           `json:"name"`
-	Detail         string           `json:"detail,omitempty"`
-	Kind           int              `json:"kind"`
-	Range          Range            `json:"range"`
-	SelectionRange Range            `json:"selectionRange"`
-	Children       []DocumentSymbol `json:"children,omitempty"`
-}
-
-// Kinds of symbols.
-const (
-	SymbolClass  = 5
-	SymbolField  = 8
-	SymbolMethod = 6
-	SymbolEvent  = 24
-)
-
-// SemanticTokens holds five numbers per token, relative to the previous token.
-type SemanticTokens struct {
-	Data []uint32 `json:"data"`
-}
-
-// ExecuteCommandParams are the parameters of a request to execute a command.
-type ExecuteCommandParams struct {
-	Command   string            `json:"command"`
-	Arguments []json.RawMessage `json:"arguments"`
 }
 
 // LogMessage is a message for the log of the editor.

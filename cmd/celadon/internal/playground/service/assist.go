@@ -30,7 +30,7 @@ type candidate struct {
 
 var classes = map[assist.Class]string{
 	assist.ClassVariable: "variable", assist.ClassField: "property", assist.ClassFunction: "function", assist.ClassMethod: "method",
-	assist.ClassMacro: "keyword", assist.ClassWord: "constant", assist.ClassNumber: "constant", assist.ClassText: "text", assist.ClassOperator: "keyword",
+	assist.ClassMacro: "keyword", assist.ClassWord: "constant", assist.ClassText: "text", assist.ClassOperator: "keyword",
 }
 
 func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
@@ -38,15 +38,10 @@ func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 	if e == nil || err != nil {
 		return nil, err
 	}
-	var c assist.Completion
-	switch e.At.Key {
-	case "rule", "messageExpression":
-		c = e.context.CompleteAt(e.Source, e.Cursor)
-	case "fieldPath":
-		c = e.context.CompleteFieldPath(e.Source, e.Cursor)
-	default:
+	if e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil, nil
 	}
+	c := e.context.CompleteAt(e.Source, e.Cursor)
 	answer := &completed{From: e.at(c.Start), Options: []candidate{}}
 	for _, one := range c.Candidates {
 		answer.Options = append(answer.Options, candidate{one.Text, e.Style.Escape(one.Text), one.Hint, classes[one.Class]})
