@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -30,7 +31,7 @@ func BuiltinCRD(kind schema.GroupKind) (doc Document, ok bool) {
 		return Document{}, false
 	}
 	def, err := catalog.CRD(kind)
-	if err != nil || def == nil {
+	if err != nil || def == nil || kind == apiextensionsv1.Kind("CustomResourceDefinition") {
 		return Document{}, false
 	}
 	data, err := json.Marshal(def)
