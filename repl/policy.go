@@ -150,6 +150,9 @@ func (s *Session) review(ctx context.Context, deletes bool) (r *review, err erro
 		r.old = r.object // see state.request
 	}
 	r.Set, r.User, r.Subresource, r.Builtins = st.policies.set, policyrequest.User("", nil), st.subresource, s.host.Builtins
+	if len(st.user) > 0 {
+		r.User = policyrequest.User(st.user[0], st.user[1:])
+	}
 	r.Operation = policyrequest.OperationOf(r.object, r.old)
 	if s.host.Now != nil {
 		r.Now = s.host.Now()

@@ -78,6 +78,7 @@ type state struct {
 	crd         *crd // nil if no CRD is loaded
 	kube        string
 	subresource string      // of the write that is evaluated: "" or statusName
+	user        []string    // the name and the groups of its user, or nil for the administrator
 	apply       apply.Write // how the object is written
 	version     string
 	steps       []engine.Step

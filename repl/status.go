@@ -150,14 +150,20 @@ func (s *Session) withNote(reply Reply) Reply {
 	return reply
 }
 
-var errWrite = errors.New("want status, object, or apply [client|server]")
+var errWrite = errors.New("want status, object, apply [client|server], or user NAME [GROUP…]")
 
-// writeAs implements :as. It sets, or prints, which kind of write is evaluated.
+// writeAs implements :as. It sets, or prints, which kind of write is evaluated, or sets its user.
 func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
 		return "", ErrNoCRD
 	}
 	next := *s.state
+	if words := strings.Fields(arg); len(words) > 1 && words[0] == "user" {
+		if next.user = words[1:]; words[1] == "-" {
+			next.user = nil
+		}
+		return "", s.commit(&next, next.steps)
+	}
 	switch arg {
 	case "":
 		switch {

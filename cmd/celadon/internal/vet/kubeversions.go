@@ -131,20 +131,6 @@ func versionSentence(list []vet.KubeVersion) string {
 	return strings.Join(parts, "; ")
 }
 
-func estimateText(r *vet.Report, e *vet.RuleEstimate) string {
-	if e.Broken {
-		return "does not compile"
-	}
-	for _, v := range r.Versions {
-		for i := range v.Rules {
-			if limit := v.Rules[i].Limit; v.Name == e.Version && e.Total > limit {
-				return phrase.Number(e.Total) + ", " + phrase.Share(e.Total, limit) + " of the limit"
-			}
-		}
-	}
-	return phrase.Number(e.Total)
-}
-
 // kubeVersions writes the verdicts of all versions if the rest of the report does not imply them.
 func (p *textPrinter) kubeVersions(b *strings.Builder, one *vetted) {
 	if one.decisive || versionsDiffer(one.report) {
