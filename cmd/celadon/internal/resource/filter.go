@@ -154,3 +154,6 @@ func NoObject(doc *input.Document) string {
 
 // Own is the group of files that Celadon writes, and of test suites.
 const Own = "celadon"
+
+// Suite is ruletest.Kind. The package of suites links the search for objects, which most commands do not need.
+const Suite = "RuleTest"

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
 // unevaluated returns the kind of a document that could be evaluated as more than an object, but is not, or "". a is nil
@@ -22,7 +21,7 @@ func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
 		if a == nil || !slices.ContainsFunc(a.Policies.Set.Policies(), same) {
 			return finding.UnevaluatedPolicy
 		}
-	case group == resource.Own && id.Kind == ruletest.Kind:
+	case group == resource.Own && id.Kind == resource.Suite:
 		return finding.UnevaluatedSuite
 	}
 	return ""
