@@ -44,7 +44,7 @@ func help(ctx context.Context, s *Session, arg string) (string, error) {
 
 const (
 	overviewHead = "Enter an expression to print its value, type, and cost, or a command:\n"
-	overviewFoot = ":help COMMAND describes a command, :funcs lists the functions, and :ls the fields.\n"
+	overviewFoot = ":help COMMAND describes a command, :funcs lists the functions, and NAME? explains a field, a function, or a command.\n"
 )
 
 func (s *Session) overview() string {

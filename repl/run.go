@@ -158,6 +158,8 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	switch trimmed := strings.TrimSpace(line); {
 	case trimmed == "" || strings.HasPrefix(trimmed, "//"):
 		return Reply{}
+	case isQuestion(trimmed):
+		return s.finished(ctx, trimmed)
 	case s.begins(trimmed):
 		s.partial = trimmed
 		return Reply{}
@@ -229,6 +231,8 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		reply := s.answered(ctx, corrected)
 		reply.Text = runsText(corrected, s.Width) + reply.Text
 		return reply
+	case isQuestion(line):
+		return s.explain(ctx, strings.TrimSuffix(line, "?"))
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":
