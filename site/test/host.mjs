@@ -17,7 +17,7 @@ export const until = (page, condition, ...args) => page.waitForFunction(conditio
 
 export const launch = () => puppeteer.launch({
 	executablePath: process.env.CELADON_BROWSER ?? "/usr/bin/chromium",
-	args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking"], protocolTimeout: 3 * patience,
+	args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking"], protocolTimeout: 3 * patience, timeout: 3 * patience,
 });
 
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json" };

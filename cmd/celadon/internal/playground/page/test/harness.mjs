@@ -16,7 +16,7 @@ export const slow = Number(process.env.CELADON_PATIENCE ?? 60_000);
 
 export const launch = () => puppeteer.launch({
 	executablePath: process.env.CELADON_BROWSER ?? "/usr/bin/chromium",
-	args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking"], protocolTimeout: 3 * slow,
+	args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking"], protocolTimeout: 3 * slow, timeout: 3 * slow,
 });
 
 // engines lists the hosts of the page: { name, url, end, pid }.
