@@ -58,7 +58,7 @@ func objectCommands() []command {
 		{name: "set", args: "PATH = JSON|preview on|off", help: "change the object, or turn the preview of values on or off", run: setCommand, complete: completePath},
 		{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, complete: completePath},
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeWords(func(*Session) []string { return []string{"copy", "none", "set", "show", "unset"} })},
-		{name: "as", args: "[status|object|apply|user NAME]", help: "evaluate writes of the status, of the object, as kubectl apply, or of a user", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"apply", "object", statusName, "user"} })},
+		{name: "as", args: "[status|object|apply|user NAME]", help: "evaluate another kind of write, or the writes of a user", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"apply", "object", statusName, "user"} })},
 		{name: "check", help: "validate the object as celadon check does", run: check},
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
 		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},

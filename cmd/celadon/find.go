@@ -9,7 +9,7 @@ import (
 )
 
 func findCommand(s command.Streams) *cobra.Command {
-	o := find.Options{Server: builtins.Alone()}
+	o := find.Options{Server: builtins.Alone(), Nearest: builtins.Nearest}
 	cmd := &cobra.Command{
 		Use:   "find CRD...",
 		Short: "Find an example object that a rule rejects, accepts, or fails on",

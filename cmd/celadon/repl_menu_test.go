@@ -74,7 +74,7 @@ func TestTerminalMenuTexts(t *testing.T) {
 	c.typed("\x15:se" + tab)
 	c.awaitRows(prompt + ":set")
 	c.typed("\x15:a" + tab)
-	c.awaitRows(prompt+":a", "> :as      evaluate writes of the status, of the object, or as kubectl apply", "  :add     add a rule here, or at PATH", "  :advice…", "  :as [status|object|apply]")
+	c.awaitRows(prompt+":a", "> :as      evaluate another kind of write, or the writes of a user", "  :add     add a rule here, or at PATH", "  :advice…", "  :as [status|object|apply|user NAME]")
 }
 
 // TestTerminalMenuResize opens a menu and makes the terminal smaller and larger.

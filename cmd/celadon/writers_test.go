@@ -23,7 +23,6 @@ var mayWrite = map[string]string{
 	"internal/command/outfile/outfile.go":     "all output files",
 	"internal/command/outfile/target.go":      "all output files",
 	"internal/finding/print/json.go":          "a temporary file, in the system's folder and without a name",
-	"internal/repl/host.go":                   "a temporary file for the user's editor, in a folder of its own",
 	"internal/input/open.go":                  "opens for reading alone, without waiting for a pipe",
 	"internal/render/render.go":               "a kustomization in a temporary folder",
 	"internal/crds/source.go":                 "a git repository in a temporary folder",

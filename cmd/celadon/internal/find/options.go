@@ -26,8 +26,9 @@ var (
 
 // Options are the flags of celadon find.
 type Options struct {
-	// Server, if not nil, decides built-in kinds.
+	// Server, if not nil, decides built-in kinds. Nearest, if not nil, corrects the names of their resources.
 	Server        policyrequest.Server
+	Nearest       func(group, resource string) string
 	CRDs          []string
 	Policies      []string
 	OldPolicies   []string

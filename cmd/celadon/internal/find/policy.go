@@ -12,7 +12,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
@@ -100,7 +99,7 @@ func readSide(ctx context.Context, s command.Streams, o *Options, flag string, p
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", flag, err)
 	}
-	for _, problem := range slices.Concat(p.Problems, p.Misspelled(builtins.Nearest), p.Unbound) {
+	for _, problem := range slices.Concat(p.Problems, p.Misspelled(o.Nearest), p.Unbound) {
 		s.Complain(problem)
 	}
 	if len(p.Problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) {

@@ -142,8 +142,11 @@ func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []Pro
 }
 
 // Misspelled returns the resources in the rules of policies that no server has. nearest returns the name that was meant by
-// a resource of a group, or "".
+// a resource of a group, or "". If it is nil, so is the result.
 func (p *Policies) Misspelled(nearest func(group, resource string) string) (notes []Problem) {
+	if nearest == nil {
+		return nil
+	}
 	for i, doc := range p.documents {
 		spec, _ := doc.Object["spec"].(map[string]any)
 		constraints, _ := spec["matchConstraints"].(map[string]any)
