@@ -97,5 +97,5 @@ func onTerminalEndingWith(t *testing.T, code int, width uint16, env string, args
 	return progressText.ReplaceAll(bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n")), nil)
 }
 
-// progressText is what a progress line leaves before the text that replaces it, if a busy machine makes it appear.
+// progressText matches a progress line, which appears on a busy machine, up to the text that replaces it.
 var progressText = regexp.MustCompile(`[^\n]*\r`)
