@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 const checkHelp = `Check validates objects against their CRDs as the API server does: pruning, defaults,
@@ -116,7 +117,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	command.Values(cmd, "output", print.Formats()...)
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
 	command.Values(cmd, "apply", "client", "server", "replace")
-	command.Values(cmd, "subresource", check.Subresources...)
+	command.Values(cmd, "subresource", policyrequest.Updated...)
 	command.KubeVersions(cmd, "kube-version")
 	cluster.Complete(cmd)
 	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run", "findings-exit-code"} {

@@ -139,6 +139,10 @@ func (m *Mergeable) Set(req *policy.Request) { req.Schema, req.Default = m.Schem
 // ScaleName is the name of the subresource whose requests have objects of kind Scale.
 const ScaleName = "scale"
 
+// Updated lists the subresources that are updated by the whole object, or, for scale, by a part of it. Custom resources have
+// only the first two.
+var Updated = []string{"status", ScaleName, "ephemeralcontainers", "resize", "approval", "finalize"}
+
 // scaleKind is the kind of the objects in requests to scale.
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 

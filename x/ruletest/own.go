@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/apply"
@@ -127,8 +128,8 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 		r.addProblem(b.item, "test: name is missing")
 	}
 	b.subresource = c.Subresource
-	if !slices.Contains([]string{"", "status", policyrequest.ScaleName}, b.subresource) {
-		r.addProblem(f[5].key, "subresource %q: want status or scale", b.subresource)
+	if b.subresource != "" && !slices.Contains(policyrequest.Updated, b.subresource) {
+		r.addProblem(f[5].key, "subresource %q: want %s", b.subresource, phrase.Or(policyrequest.Updated))
 	}
 	b.object, _ = r.object(f[1], decoded)
 	b.patch, b.patched = r.object(f[2], decoded)

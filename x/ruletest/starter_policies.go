@@ -85,6 +85,7 @@ type policyCase struct {
 	name, comment, skip string
 	object, old         map[string]any
 	operation           string
+	subresource         string
 	user                policy.User
 	decisions           []policyrequest.Decision
 }
@@ -157,7 +158,7 @@ func (g *policyGenerator) ask(f *requests.Finder, v requests.Validation, want re
 }
 
 func caseOf(req *policy.Request) *policyCase {
-	c := &policyCase{object: written(req.Object, req), old: written(req.OldObject, req), user: req.User}
+	c := &policyCase{object: written(req.Object, req), old: written(req.OldObject, req), subresource: req.Subresource, user: req.User}
 	switch req.Operation {
 	case policy.OperationUpdate:
 		c.operation = opUpdate
@@ -323,6 +324,9 @@ func (c *policyCase) write(b *bytes.Buffer, base map[string]any, missing []reque
 	w := &suiteGenerator{base: base}
 	if c.operation == opDelete {
 		writeField(b, "  ", "operation", c.operation)
+	}
+	if c.subresource != "" {
+		writeField(b, "  ", "subresource", c.subresource)
 	}
 	if base == nil || !reflect.DeepEqual(c.object, base) || c.old != nil {
 		w.put(b, "object", "patch", c.object)

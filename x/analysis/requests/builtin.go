@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,7 +40,9 @@ type builtinDecider struct {
 	kind    *policyrequest.Builtin
 	example map[string]any // that the server accepts
 	turn    int            // selects among supported values
-	schema  *apiextensionsv1.JSONSchemaProps
+	// subresources take objects of the kind.
+	subresources []string
+	schema       *apiextensionsv1.JSONSchemaProps
 }
 
 // quotation matches a supported value in field.NotSupported's detail.
@@ -54,12 +57,31 @@ func newBuiltinDecider(kind *policyrequest.Builtin) (*builtinDecider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builtinDecider{kind: kind, example: catalog.Example(kind.GroupVersionKind), schema: schema}, nil
+	b := &builtinDecider{kind: kind, example: catalog.Example(kind.GroupVersionKind), schema: schema}
+	for _, k := range catalog.Kinds() {
+		if k.GroupVersionKind == kind.GroupVersionKind {
+			b.subresources = ownSubresources(&k)
+		}
+	}
+	return b, nil
+}
+
+// ownSubresources returns the subresources of a resource that take the objects of the resource.
+func ownSubresources(k *builtin.Kind) (names []string) {
+	for _, s := range k.Subresources {
+		if s.Kind == k.GroupVersionKind {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*engine.Result, error) {
 	meta := object(req.Object, "metadata")
-	return b.kind.Write(ctx, policyrequest.Write{Object: req.Object, OldObject: req.OldObject, Namespace: b.kind.Namespace(text(meta, "namespace"), text(meta, "name"))})
+	return b.kind.Write(ctx, policyrequest.Write{
+		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource,
+		Namespace: b.kind.Namespace(text(meta, "namespace"), text(meta, "name")),
+	})
 }
 
 // Convert returns an object as the server stores it. It returns an error if the server rejects it.
@@ -79,19 +101,21 @@ func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, 
 	q.work.Spend(serverWork)
 	var before map[string]any
 	if operation == policy.OperationUpdate {
-		if _, before = q.builtin.repaired(ctx, old, nil); before == nil {
+		if _, before = q.builtin.repaired(ctx, engine.Request{Object: old}); before == nil {
 			return nil, ctx.Err()
 		}
 		of = with(of, "metadata", with(object(of, "metadata"), "name", text(object(before, "metadata"), "name"))) // no update renames
 	}
-	_, stored := q.builtin.repaired(ctx, of, before)
+	_, stored := q.builtin.repaired(ctx, engine.Request{Object: of, OldObject: before, Subresource: q.subresource})
 	switch {
 	case stored == nil:
 		return nil, ctx.Err()
 	case operation == policy.OperationDelete:
 		return q.request(operation, nil, stored), nil
 	}
-	return q.request(operation, stored, before), nil
+	req := q.request(operation, stored, before)
+	req.Subresource = q.subresource
+	return req, nil
 }
 
 func with(fields map[string]any, name string, value any) map[string]any {
@@ -101,30 +125,30 @@ func with(fields map[string]any, name string, value any) map[string]any {
 	return out
 }
 
-// repaired returns an object that is similar to the given one and that the server accepts, and the object that it stores.
-// Both are nil if there is none. object may be nil.
-func (b *builtinDecider) repaired(ctx context.Context, object, old map[string]any) (given, stored map[string]any) {
-	if object == nil {
+// repaired returns an object that is similar to the one of a write and that the server accepts, and the object that it
+// stores. Both are nil if there is none. The object of the write may be nil.
+func (b *builtinDecider) repaired(ctx context.Context, w engine.Request) (given, stored map[string]any) {
+	if w.Object == nil {
 		return nil, nil
 	}
-	if given, stored = b.repairedOver(ctx, b.example, object, old); stored == nil && old != nil { // an update can change few fields of some kinds
-		given, stored = b.repairedOver(ctx, old, object, old)
+	if given, stored = b.repairedOver(ctx, b.example, w); stored == nil && w.OldObject != nil { // an update can change few fields of some kinds
+		given, stored = b.repairedOver(ctx, w.OldObject, w)
 	}
 	return given, stored
 }
 
 // repairedOver is repaired for an object that has the other fields of base.
-func (b *builtinDecider) repairedOver(ctx context.Context, base, object, old map[string]any) (given, stored map[string]any) {
-	object = runtime.DeepCopyJSON(object)
+func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, w engine.Request) (given, stored map[string]any) {
+	object := runtime.DeepCopyJSON(w.Object)
 	object["apiVersion"], object["kind"] = b.kind.GroupVersionKind.ToAPIVersionAndKind()
 	for range maxRepairs {
-		whole, _ := overlaid(runtime.DeepCopyJSONValue(base), runtime.DeepCopyJSONValue(object)).(map[string]any)
-		res, err := b.Validate(ctx, engine.Request{Object: whole, OldObject: old})
+		w.Object, _ = overlaid(runtime.DeepCopyJSONValue(base), runtime.DeepCopyJSONValue(object)).(map[string]any)
+		res, err := b.Validate(ctx, w)
 		switch {
 		case err != nil:
 			return nil, nil
 		case res.Allowed:
-			return whole, res.Object
+			return w.Object, res.Object
 		}
 		changed := false
 		for _, cause := range res.Causes {
@@ -139,22 +163,24 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base, object, old map
 
 // simplify removes defaults and other values of the server from the objects of a request.
 func (b *builtinDecider) simplify(ctx context.Context, req *policy.Request) {
-	req.Object, req.OldObject = b.given(ctx, req.Object, req.OldObject), b.given(ctx, req.OldObject, nil)
+	req.Object = b.given(ctx, engine.Request{Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource})
+	req.OldObject = b.given(ctx, engine.Request{Object: req.OldObject})
 }
 
-// given returns an object without the values that the server adds, such as defaults.
-func (b *builtinDecider) given(ctx context.Context, object, old map[string]any) map[string]any {
-	if object == nil {
+// given returns the stored object of a write without the values that the server adds, such as defaults.
+func (b *builtinDecider) given(ctx context.Context, w engine.Request) map[string]any {
+	if w.Object == nil {
 		return nil
 	}
-	stored := object
+	object, stored := w.Object, w.Object
 	for left, changed := maxReductions, true; changed && left > 0; {
 		changed = false
 		for smaller := range reduced(object, true) {
 			if left--; left < 0 {
 				break
 			}
-			res, err := b.Validate(ctx, engine.Request{Object: smaller, OldObject: old})
+			w.Object = smaller
+			res, err := b.Validate(ctx, w)
 			if err == nil && res.Allowed && reflect.DeepEqual(res.Object, stored) {
 				object, changed = smaller, true
 				break
@@ -227,10 +253,16 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 				return drop()
 			}
 			drop = func() bool { delete(v, step.Name); return true }
-			if _, isText := next.(string); isText && len(supported) > 0 && i == len(steps)-1 {
-				v[step.Name] = supported[b.turn%len(supported)]
-				b.turn++
-				return true
+			if text, isText := next.(string); isText && i == len(steps)-1 {
+				switch {
+				case len(supported) > 0:
+					v[step.Name] = supported[b.turn%len(supported)]
+					b.turn++
+					return true
+				case cause.Type == field.ErrorTypeDuplicate:
+					v[step.Name] = text + "-2"
+					return true
+				}
 			}
 			at = next
 		case []any:
@@ -279,9 +311,27 @@ type BuiltinKind struct {
 	Versions map[string]*policyrequest.Builtin
 }
 
+// namesKind reports whether a rule names the resource of a kind, or a subresource that takes its objects.
+func namesKind(rule map[string]any, k *builtin.Kind) bool {
+	resources, _ := rule["resources"].([]any)
+	return slices.ContainsFunc(append(ownSubresources(k), ""), func(name string) bool {
+		return slices.Contains(resources, any(strings.TrimSuffix(k.Resource+"/"+name, "/")))
+	})
+}
+
+// typical holds a kind of the groups whose resources policies often match with *.
+var typical = map[string]string{"": "ConfigMap", "apps": "Deployment", "batch": "Job", "rbac.authorization.k8s.io": "Role"}
+
+// isTypical reports whether a kind stands for all resources of a rule. If the rule matches all groups, it is a ConfigMap.
+func isTypical(rule map[string]any, k *builtin.Kind) bool {
+	resources, _ := rule["resources"].([]any)
+	groups, _ := rule["apiGroups"].([]any)
+	return slices.Contains(resources, any("*")) && k.Kind == typical[k.Group] && (k.Group == "" || slices.Contains(groups, any(k.Group)))
+}
+
 // Builtins returns the built-in kinds whose resources the policies with a binding among documents name, and that server
-// decides.
-func Builtins(documents []map[string]any, server policyrequest.Server) ([]BuiltinKind, error) {
+// decides. If wildcards is set, a typical kind stands for *.
+func Builtins(documents []map[string]any, server policyrequest.Server, wildcards bool) ([]BuiltinKind, error) {
 	catalog, err := builtin.Newest()
 	if err != nil {
 		return nil, err
@@ -296,8 +346,7 @@ func Builtins(documents []map[string]any, server policyrequest.Server) ([]Builti
 	var kinds []BuiltinKind
 	for _, k := range catalog.Kinds() {
 		named := k.Resource != "" && slices.ContainsFunc(rules, func(rule map[string]any) bool {
-			resources, _ := rule["resources"].([]any)
-			return slices.Contains(resources, any(k.Resource)) && has(rule, "apiGroups", k.Group) && has(rule, "apiVersions", k.Version)
+			return (namesKind(rule, &k) || wildcards && isTypical(rule, &k)) && has(rule, "apiGroups", k.Group) && has(rule, "apiVersions", k.Version)
 		})
 		if !named {
 			continue

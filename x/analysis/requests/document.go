@@ -96,22 +96,45 @@ func (d *document) bind(documents []map[string]any) {
 	}
 }
 
-// operations returns the operations of the policy's rules that match a resource in any version that
-// the CRD serves.
-func (d *document) operations(resource schema.GroupVersionResource, crd *apiextensionsv1.CustomResourceDefinition) (found []policy.Operation) {
+// A form is a kind of request for the objects of a resource.
+type form struct {
+	operation   policy.Operation
+	subresource string // takes the objects of the resource, as status does; or ""
+}
+
+// forms returns the forms of requests for a resource that the policy's rules match, in any version that the CRD serves.
+// Subresources are updated.
+func (d *document) forms(
+	resource schema.GroupVersionResource, crd *apiextensionsv1.CustomResourceDefinition, subresources []string,
+) (found []form) {
 	versions := []string{resource.Version}
 	for _, v := range crd.Spec.Versions {
 		versions = append(versions, v.Name)
 	}
-	for _, operation := range []policy.Operation{policy.OperationDelete, policy.OperationCreate, policy.OperationUpdate} {
+	all := []form{{policy.OperationDelete, ""}, {policy.OperationCreate, ""}, {policy.OperationUpdate, ""}}
+	for _, name := range subresources {
+		all = append(all, form{policy.OperationUpdate, name})
+	}
+	for _, one := range all {
 		if slices.ContainsFunc(list(object(d.fields, "matchConstraints"), "resourceRules"), func(rule map[string]any) bool {
-			return has(rule, "operations", string(operation)) && has(rule, "apiGroups", resource.Group) && has(rule, "apiVersions", versions...) &&
-				has(rule, "resources", resource.Resource, "*/*")
+			return has(rule, "operations", string(one.operation)) && has(rule, "apiGroups", resource.Group) &&
+				has(rule, "apiVersions", versions...) && one.among(rule, resource.Resource)
 		}) {
-			found = append(found, operation)
+			found = append(found, one)
 		}
 	}
 	return found
+}
+
+// among reports whether a rule names the resource, or its subresource.
+func (one form) among(rule map[string]any, resource string) bool {
+	if one.subresource == "" {
+		return has(rule, "resources", resource, "*/*")
+	}
+	named, _ := rule["resources"].([]any)
+	return slices.ContainsFunc([]string{resource, "*"}, func(name string) bool {
+		return slices.Contains(named, any(name+"/"+one.subresource)) || slices.Contains(named, any(name+"/*"))
+	})
 }
 
 // has reports whether a list of a rule contains any of the items, or all of them as "*".

@@ -132,9 +132,8 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 	for _, info := range cfg.Set.Policies() {
 		active[[2]string{info.Kind, info.Name}] = len(info.Bindings) > 0
 	}
-	resource := f.resource()
 	for _, d := range documentsOf(cfg.Documents) {
-		if active[[2]string{d.kind, d.name}] && len(d.operations(resource, crd)) > 0 {
+		if active[[2]string{d.kind, d.name}] && len(f.forms(d)) > 0 {
 			f.policies = append(f.policies, d)
 		}
 	}
@@ -148,7 +147,7 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 func (f *Finder) sample(ctx context.Context) error {
 	add := func(object map[string]any) {
 		if f.builtin != nil {
-			object, _ = f.builtin.repaired(ctx, object, nil)
+			object, _ = f.builtin.repaired(ctx, engine.Request{Object: object})
 		}
 		if object != nil {
 			f.objects = append(f.objects, object)
@@ -237,8 +236,8 @@ type question struct {
 	index    int
 	want     Want
 	other    *Finder // for FindAgainst
-	// namespace is that of the objects in requests; "" is default.
-	namespace string
+	// namespace is that of the objects in requests; "" is default. subresource is that of requests.
+	namespace, subresource string
 	// undecided is the reason why a request that was tried could have the wanted outcome in a cluster, or "".
 	undecided string
 }
@@ -254,20 +253,21 @@ func (q *question) note(all []policy.Undecided, name string) {
 
 // find returns the request that was found, or nil.
 func (q *question) find(ctx context.Context) (*policy.Request, error) {
-	operations := q.document.operations(q.resource(), q.crd)
-	if err := q.place(ctx, operations); err != nil {
+	forms := q.forms(q.document)
+	if err := q.place(ctx, forms[0]); err != nil {
 		return nil, err
 	}
 	if q.want == Accepted { // a create is the simplest example
-		slices.SortFunc(operations, func(a, b policy.Operation) int { return strings.Compare(string(a), string(b)) })
+		slices.SortStableFunc(forms, func(a, b form) int { return strings.Compare(string(a.operation), string(b.operation)) })
 	}
 	for _, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.guessed, q.varied} {
-		for _, operation := range operations {
+		for _, one := range forms {
 			if q.work.Empty() {
 				return nil, nil
 			}
 			var found *policy.Request
-			err := candidates(ctx, operation, func(req *policy.Request) (bool, error) {
+			q.subresource = one.subresource
+			err := candidates(ctx, one.operation, func(req *policy.Request) (bool, error) {
 				ok, err := q.holds(ctx, req)
 				if ok {
 					found = req

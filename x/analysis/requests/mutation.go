@@ -65,7 +65,7 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 			return e.Binding, e.Failure, nil
 		}
 		if q.want == Breaks {
-			if why, err := q.rejects(ctx, changed, req.OldObject); e.Changed && why != "" || err != nil {
+			if why, err := q.rejects(ctx, changed, req); e.Changed && why != "" || err != nil {
 				return e.Binding, why, err
 			}
 			continue
@@ -83,12 +83,12 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 	return "", "", nil
 }
 
-// rejects returns why the CRD rejects an object after its mutation, or "". The object is nil if it was not changed.
-func (q *question) rejects(ctx context.Context, changed, old map[string]any) (why string, err error) {
+// rejects returns why the CRD rejects the object of a request after its mutation, or "". The object is nil if it was not changed.
+func (q *question) rejects(ctx context.Context, changed map[string]any, req *policy.Request) (why string, err error) {
 	if changed == nil {
 		return "", nil
 	}
-	res, err := q.decider.Validate(ctx, engine.Request{Object: changed, OldObject: old, Merged: true})
+	res, err := q.decider.Validate(ctx, engine.Request{Object: changed, OldObject: req.OldObject, Subresource: req.Subresource, Merged: true})
 	if err != nil {
 		return "", ctx.Err() // otherwise the object is undecided
 	}

@@ -27,8 +27,8 @@ func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
 		return false, nil
 	}
 	d := f.policies[i]
-	for _, operation := range d.operations(f.resource(), f.crd) {
-		proved, err := f.neverFails(d, d.validations[v.Index], operation)
+	for _, one := range f.forms(d) {
+		proved, err := f.neverFails(d, d.validations[v.Index], one.operation)
 		if !proved || err != nil {
 			return false, err
 		}

@@ -4,16 +4,31 @@ import (
 	"context"
 	"slices"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 func (f *Finder) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural}
+}
+
+// forms returns the forms of requests that a policy matches.
+func (f *Finder) forms(d *document) []form {
+	var subresources []string
+	if f.builtin != nil {
+		subresources = f.builtin.subresources
+	} else if slices.ContainsFunc(f.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == f.version && v.Subresources != nil && v.Subresources.Status != nil
+	}) {
+		subresources = []string{string(search.Status)}
+	}
+	return d.forms(f.resource(), f.crd, subresources)
 }
 
 // request returns the request for an operation on an object. old is the old object of an update, or
@@ -47,11 +62,9 @@ const maxNamespaces = 8
 
 // place sets the namespace of requests: the first that the policy matches, of default, the Namespaces among the
 // documents, and those that selectors name.
-func (q *question) place(ctx context.Context, operations []policy.Operation) error {
-	operation := policy.OperationCreate
-	if !slices.Contains(operations, operation) && len(operations) > 0 {
-		operation = operations[0]
-	}
+func (q *question) place(ctx context.Context, one form) error {
+	operation := one.operation
+	q.subresource = one.subresource
 	names := []string{metav1.NamespaceDefault}
 	for _, doc := range q.cfg.Documents {
 		if doc["kind"] == "Namespace" {
@@ -101,7 +114,8 @@ func (q *question) placed(obj map[string]any) map[string]any {
 // review returns the way of a request through admission.
 func (f *Finder) review(req *policy.Request) *policyrequest.Review {
 	return &policyrequest.Review{
-		Set: f.cfg.Set, User: req.User, Operation: req.Operation, Name: req.Name, Namespace: req.Namespace, Now: f.cfg.Now,
+		Set: f.cfg.Set, User: req.User, Operation: req.Operation, Subresource: req.Subresource, Name: req.Name, Namespace: req.Namespace,
+		Now: f.cfg.Now,
 	}
 }
 
@@ -141,7 +155,7 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 		return r, err
 	}
 	if mutates && object != nil {
-		asked := engine.Request{Object: object, OldObject: req.OldObject}
+		asked := engine.Request{Object: object, OldObject: req.OldObject, Subresource: req.Subresource}
 		if ok, err := r.MutateCustom(ctx, &to, f.engine, &asked); !ok || err != nil {
 			return r, err
 		}
@@ -190,7 +204,7 @@ func (q *question) with(ctx context.Context, operation policy.Operation, object,
 	if q.builtin != nil {
 		return q.withBuiltin(ctx, operation, object, old)
 	}
-	asked := engine.Request{Object: object}
+	asked := engine.Request{Object: object, Subresource: q.subresource}
 	switch operation {
 	case policy.OperationDelete:
 		stored, err := q.decider.Convert(ctx, object, q.version)
@@ -211,5 +225,7 @@ func (q *question) with(ctx context.Context, operation policy.Operation, object,
 	if !res.Allowed {
 		return nil, nil
 	}
-	return q.request(operation, res.Object, asked.OldObject), nil
+	req := q.request(operation, res.Object, asked.OldObject)
+	req.Subresource = q.subresource
+	return req, nil
 }

@@ -46,7 +46,7 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Req
 // missing.
 func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*policy.Request) {
 	for obj := range reduced(req.Object, true) {
-		asked := engine.Request{Object: obj, OldObject: req.OldObject}
+		asked := engine.Request{Object: obj, OldObject: req.OldObject, Subresource: req.Subresource}
 		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed && size(res.Object) < size(req.Object) {
 			next := *req
 			next.Object = res.Object
@@ -60,7 +60,7 @@ func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*pol
 		}
 		asked := engine.Request{Object: old}
 		if req.Object != nil {
-			asked = engine.Request{Object: req.Object, OldObject: old}
+			asked = engine.Request{Object: req.Object, OldObject: old, Subresource: req.Subresource}
 		}
 		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed {
 			next := *req

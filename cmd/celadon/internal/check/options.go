@@ -24,6 +24,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/apply"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Options holds the flags of celadon check.
@@ -141,14 +142,11 @@ func (o *Options) checkReport() error {
 	return nil
 }
 
-// Subresources are the values of --subresource: those that take the object, or, for scale, a part of it.
-var Subresources = []string{"status", "scale", "ephemeralcontainers", "resize", "approval", "finalize"}
-
 // Check returns an error if the flags are invalid.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case o.Subresource != "" && !slices.Contains(Subresources, o.Subresource):
-		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(Subresources))
+	case o.Subresource != "" && !slices.Contains(policyrequest.Updated, o.Subresource):
+		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(policyrequest.Updated))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
 	case o.renders() && (o.Cluster.On || o.Base != ""):

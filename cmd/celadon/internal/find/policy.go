@@ -42,15 +42,17 @@ type PolicyFinding struct {
 	// Status is found, never, or unknown.
 	Status    search.StatusWord `json:"status"`
 	Operation string            `json:"operation,omitempty"`
-	User      string            `json:"user,omitempty"`
-	Groups    []string          `json:"groups,omitempty"`
-	Namespace string            `json:"namespace,omitempty"`
-	Object    map[string]any    `json:"object,omitempty"`
-	Old       map[string]any    `json:"old,omitempty"`
-	Binding   string            `json:"binding,omitempty"`
-	Actions   []policy.Action   `json:"actions,omitempty"`
-	Message   string            `json:"message,omitempty"`
-	Searched  int               `json:"searched"`
+	// Subresource is the updated subresource, or "".
+	Subresource string          `json:"subresource,omitempty"`
+	User        string          `json:"user,omitempty"`
+	Groups      []string        `json:"groups,omitempty"`
+	Namespace   string          `json:"namespace,omitempty"`
+	Object      map[string]any  `json:"object,omitempty"`
+	Old         map[string]any  `json:"old,omitempty"`
+	Binding     string          `json:"binding,omitempty"`
+	Actions     []policy.Action `json:"actions,omitempty"`
+	Message     string          `json:"message,omitempty"`
+	Searched    int             `json:"searched"`
 	// Reason is why the search ended early.
 	Reason string `json:"reason,omitempty"`
 }
@@ -215,7 +217,7 @@ func policyFinding(a *requests.Answer) *PolicyFinding {
 	f := &PolicyFinding{Status: search.Unknown, Searched: a.Tried, Reason: a.Reason}
 	if r := a.Request; r != nil {
 		*f = PolicyFinding{
-			Status: search.Found, Operation: strings.ToLower(string(r.Operation)), User: r.User.Name, Groups: r.User.Groups, Namespace: r.Namespace,
+			Status: search.Found, Operation: strings.ToLower(string(r.Operation)), Subresource: r.Subresource, User: r.User.Name, Groups: r.User.Groups, Namespace: r.Namespace,
 			Object: withoutGeneration(r.Object), Old: withoutGeneration(r.OldObject), Binding: a.Binding, Actions: a.Actions, Message: a.Message, Searched: a.Tried,
 		}
 	}
@@ -300,7 +302,7 @@ func (r *Report) addUnmatched(both *bothPolicies) {
 }
 
 // errNoPolicyMatches reports that a search has no questions.
-var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs: check spec.matchConstraints.resourceRules")
+var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs, or built-in ones for which find makes objects (it makes none of connections and evictions): check spec.matchConstraints.resourceRules")
 
 // name identifies a validation.
 func (p *PolicyPart) name() string {
@@ -337,7 +339,11 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 			if f.Namespace != "" {
 				in = " in namespace " + f.Namespace
 			}
-			a.words = fmt.Sprintf("this %s by %s%s %s:", f.Operation, f.User, in, a.words)
+			of := ""
+			if f.Subresource != "" {
+				of = " of " + f.Subresource
+			}
+			a.words = fmt.Sprintf("this %s%s by %s%s %s:", f.Operation, of, f.User, in, a.words)
 		}
 		all = append(all, a)
 	}

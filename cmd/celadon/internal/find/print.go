@@ -149,7 +149,7 @@ func (p *textPrinter) end(r *Report) error {
 	s := &r.Summary
 	if n := s.Policies; n != nil {
 		for _, name := range n.Unmatched {
-			fmt.Fprintf(p.out, "policy %s: unknown: it matches no resource of the CRDs; add its CRDs with --crd\n", untrusted.Line(name))
+			fmt.Fprintf(p.out, "policy %s: unknown: it matches no resource for which find makes objects; add its CRDs with --crd\n", untrusted.Line(name))
 		}
 		var parts []string
 		if n.Validations > 0 || n.Mutations == 0 {

@@ -63,11 +63,11 @@ func (i *initial) startBuiltin(ctx context.Context, step func()) (written int, e
 			}
 		}
 	}
-	if s.Builtins, err = requests.Builtins(i.policies.Documents, s.Server); err != nil {
+	if s.Builtins, err = requests.Builtins(i.policies.Documents, s.Server, true); err != nil {
 		return 0, err
 	}
 	if len(s.Builtins) == 0 {
-		return 0, errors.New("the policies match no built-in kind by name: use --crd PATH")
+		return 0, errors.New("the policies match no built-in kind: use --crd PATH")
 	}
 	wrote, err := i.writePolicies(ctx, s, "policies.testsuite.yaml")
 	if !wrote {
