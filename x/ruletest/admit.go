@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,6 +53,10 @@ func (b *own) review(t *trial, req engine.Request) *admitted {
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kindName)
 	namespaced := false
 	if t.on.builtins == nil {
+		if !slices.Contains([]string{"", "status", policyrequest.ScaleName}, b.subresource) {
+			t.problem = fmt.Sprintf("subresource %s: custom resources have none of that name: want status or scale", b.subresource)
+			return nil
+		}
 		a.to, namespaced = t.on.custom.Subject(t.ctx, apiVersion, given, req.OldObject), t.on.custom.Namespaced()
 	} else {
 		var err error
