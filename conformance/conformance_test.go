@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
@@ -18,7 +19,7 @@ import (
 const (
 	// sampleCRDs is the number of CRDs in a sample of a project, sampleCases the number of cases
 	// per CRD.
-	sampleCRDs, sampleCases = 4, 60
+	sampleCRDs, sampleCases = 3, 30
 	mutantsPerCase          = 2
 )
 
@@ -165,17 +166,31 @@ func finish(t *testing.T, report *Report) {
 	}
 }
 
+// corpora holds the cases of all folders, which several tests read.
+var corpora struct {
+	sync.Once
+	all *Corpus
+	err error
+}
+
 func readCorpora(t *testing.T) *Corpus {
 	t.Helper()
-	all := &Corpus{Unreadable: map[string]error{}}
-	for _, dir := range corpus.Folders(t) {
-		one, err := ReadCorpus(dir)
-		if err != nil {
-			t.Fatal(err)
+	folders := corpus.Folders(t)
+	corpora.Do(func() {
+		corpora.all = &Corpus{Unreadable: map[string]error{}}
+		for _, dir := range folders {
+			one, err := ReadCorpus(dir)
+			if err != nil {
+				corpora.err = err
+				return
+			}
+			corpora.all.Add(one)
 		}
-		all.Add(one)
+	})
+	if corpora.err != nil {
+		t.Fatal(corpora.err)
 	}
-	return all
+	return corpora.all
 }
 
 func reportUnreadable(read *Corpus, report *Report) {

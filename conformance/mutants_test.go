@@ -23,7 +23,7 @@ type killed struct {
 // TestKilledOnServer installs mutated rules on a real server and runs the cases that kill them. The
 // server's verdict must be the one that killed the mutant.
 func TestKilledOnServer(t *testing.T) {
-	n, step := 20, 5 // one in five CRDs
+	n, step := 10, 25 // one in 25 CRDs
 	if level.Long() {
 		n, step = 200, 1
 	}
