@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // How it works: the API server evaluates expressions without types, so not every type error matters. An
 // error is harmless if its part of the expression is not evaluated for objects of the kind, as in
 // object.kind != 'Pod' || object.spec.containers.size() > 0, if a schema accepts unknown fields there, or
-// if an operator is applied to types that only differ in their declaration. A test of a field, such as
+// if a function takes the values that are there without types (overloads.go). A test of a field, such as
 // has(object.spec.template), is harmless unless no kind has the field.
 
 // typeErrors collects the type errors of a subject.
@@ -62,11 +61,11 @@ func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 		for _, e := range typed.Errors {
 			at := node{x, e.Node}
 			switch {
-			case !reached[at]:
+			case !reached[at] || k.maybe(t.subject.paths[at]):
 			case t.subject.tests[at]:
 				t.tests[at]++
 				issue.tests = append(issue.tests, at)
-			case k.matters(t.subject.paths[at], e.Message):
+			case fails(e.Message):
 				if !issue.real {
 					issue.real, issue.offset = true, e.Offset
 				}
@@ -152,18 +151,8 @@ func (s *subject) reachedFor(k *kind) map[node]bool {
 	return n.reached()
 }
 
-// scalars matches the types in an error about an overload if all of them are scalars that are the same
-// without declarations.
-var scalars = lazy.New(`^found no matching overload for '[^']*' applied to '(?:(?:int|uint|double|string|bool)\.)?\((?:(?:int|uint|double|string|bool)(?:, )?)*\)'`)
-
-// matters reports whether a type error has an effect for objects of the kind. paths are the paths of
-// the field that is selected.
-func (k *kind) matters(paths []string, message string) bool {
-	switch {
-	case strings.HasPrefix(message, "found no matching overload"):
-		return scalars.MatchString(message)
-	case strings.HasPrefix(message, "undefined field"):
-		return !slices.ContainsFunc(paths, func(path string) bool { return k.resolve(path).state == fieldUnknown })
-	}
-	return false // such as "expected type", because the items of a literal have different types
+// maybe reports whether an object of the kind may have a field at one of the paths, because a schema accepts unknown
+// fields there.
+func (k *kind) maybe(paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool { return k.resolve(path).state == fieldUnknown })
 }
