@@ -28,6 +28,7 @@ type evaluator struct {
 
 	current *expression
 	vars    map[string]result // of macros
+	times   int               // that the current step is evaluated
 	// variables holds the variables of the policy that were evaluated, and visitedBy the nodes visited for
 	// each.
 	variables map[string]result
@@ -44,7 +45,7 @@ type node struct {
 const useNode = -1
 
 func newEvaluator(s *subject, null string, known map[string]string) *evaluator {
-	return &evaluator{subject: s, null: null, known: known, vars: map[string]result{}, variables: map[string]result{}, visitedBy: map[string][]node{}}
+	return &evaluator{subject: s, null: null, times: 1, known: known, vars: map[string]result{}, variables: map[string]result{}, visitedBy: map[string][]node{}}
 }
 
 // top evaluates an expression of the subject.
@@ -375,12 +376,19 @@ func (n *evaluator) loop(loop ast.ComprehensionExpr) result {
 		v.set |= out.set
 		return v
 	}
-	if texts := literals(loop); len(texts) > 0 {
-		for _, item := range texts {
-			n.vars[loop.IterVar()] = result{set: isOther, text: item}
+	if items := n.unrolled(loop); len(items) > 0 {
+		times := n.times
+		defer func() { n.times = times }()
+		for _, item := range items {
+			n.times = times * len(items)
+			v := n.eval(item)
+			v.set &^= isError
+			n.vars[loop.IterVar()] = v
 			n.vars[loop.AccuVar()] = n.eval(loop.LoopStep())
 		}
-		return n.eval(loop.Result())
+		v := n.eval(loop.Result())
+		v.set |= out.set
+		return v
 	}
 	item := unknown
 	if over.elem != nil {
@@ -400,4 +408,17 @@ func (n *evaluator) loop(loop ast.ComprehensionExpr) result {
 	v := n.eval(loop.Result())
 	out.set |= v.set | step.set&isError
 	return out
+}
+
+// maxUnrolled limits how often the step of a loop is evaluated, with the loops around it.
+const maxUnrolled = 16
+
+// unrolled returns the items of the list of a loop if the step is evaluated for each of them, as in
+// ['Pod', 'Job'].exists(k, k == object.kind).
+func (n *evaluator) unrolled(loop ast.ComprehensionExpr) []ast.Expr {
+	list := loop.IterRange()
+	if list.Kind() != ast.ListKind || loop.HasIterVar2() || list.AsList().Size()*n.times > maxUnrolled {
+		return nil
+	}
+	return list.AsList().Elements()
 }

@@ -14,10 +14,10 @@ type nullCase struct{ operation, null, other string }
 var nullCases = []nullCase{{"DELETE", objectName, oldObjectName}, {"CREATE", oldObjectName, objectName}}
 
 // nullObject reports expressions that fail for each request with an operation, because they read object
-// or oldObject, which is null.
+// or oldObject, which is null. No mutating policy sees a DELETE.
 func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporter) {
 	for _, c := range nullCases {
-		if !s.match.matches(c.operation) || bindingsExclude(bindings, c.operation) {
+		if c.operation == "DELETE" && s.kind == mutatingKind || !s.match.matches(c.operation) || bindingsExclude(bindings, c.operation) {
 			continue
 		}
 		var failing []*expression

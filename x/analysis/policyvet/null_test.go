@@ -23,7 +23,7 @@ func TestNullAgainstEvaluation(t *testing.T) {
 	parts := []string{
 		"object.spec.size > 1", "object == null", "object != null", "has(object.spec)", "has(object.spec.size)", "oldObject.spec.size > 1", "oldObject == null",
 		"request.operation == 'DELETE'", "request.operation != 'DELETE'", "request.operation in ['CREATE', 'DELETE']", "object.?spec.size.orValue(1) == 1", "object.?spec.hasValue()",
-		"object == oldObject", "object['spec'] == 1", "'spec' in object", "[object, oldObject].exists(o, o != null)", "[object].all(o, o.spec.size > 1)", "variables.x", "variables.isDelete",
+		"object == oldObject", "object['spec'] == 1", "'spec' in object", "[object, oldObject].exists(o, o != null)", "[object].all(o, o.spec.size > 1)", "[object, oldObject].exists(o, o != null && o.spec.size > 1)", "variables.x", "variables.isDelete",
 		"size(object) == 1", "object.spec.tags.all(t, t == 'a')", "oldObject.spec.tags.all(t, object.spec.name == t)", "type(object) == null_type", "object in [null]", "dyn(object) == null",
 	}
 	var all strings.Builder

@@ -309,28 +309,3 @@ func isBind(loop ast.ComprehensionExpr) bool {
 	over := loop.IterRange()
 	return over.Kind() == ast.ListKind && over.AsList().Size() == 0
 }
-
-// maxUnrolled limits the items of a list for which the step of a loop is evaluated one by one.
-const maxUnrolled = 16
-
-// literals returns the items of the list of a loop if all are string literals, as in
-// ['Pod', 'Job'].exists(k, k == object.kind). A nested loop returns none, to limit the work.
-func literals(loop ast.ComprehensionExpr) (texts []string) {
-	list := loop.IterRange()
-	if list.Kind() != ast.ListKind || list.AsList().Size() > maxUnrolled || loop.HasIterVar2() || hasLoop(loop.LoopStep()) {
-		return nil
-	}
-	for _, item := range list.AsList().Elements() {
-		s, ok := text(item)
-		if !ok {
-			return nil
-		}
-		texts = append(texts, s)
-	}
-	return texts
-}
-
-func hasLoop(e ast.Expr) (found bool) {
-	visit(e, func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind })
-	return found
-}

@@ -80,6 +80,12 @@ func estimateParts(e *policyvet.Estimate) untrusted.Safe {
 	add("", e.Validations, e.Budget)
 	add("of matchConditions ", e.Conditions, e.ConditionsBudget)
 	add("of auditAnnotations ", e.Annotations, e.Budget)
+	for _, x := range e.Expressions {
+		if x.Cost > x.Limit {
+			add("of "+x.Path+" alone ", x.Cost, x.Limit)
+			break // --all has the others
+		}
+	}
 	if len(parts) == 0 {
 		return "0"
 	}
