@@ -169,18 +169,36 @@ func (f *fault) nearest(name string, offset int) []string {
 	if escaped := asWritten(known, string(f.src[offset:])); escaped != "" {
 		return []string{escaped}
 	}
-	near := spell.Near(name, known)
-	for _, one := range near {
-		if plain(one) == plain(name) {
-			return []string{one}
+	if whole := dashed(string(f.src[offset:])); whole != "" {
+		i := slices.IndexFunc(known, func(one string) bool { return spell.IsTypo(whole, one) })
+		if i < 0 {
+			return nil
+		}
+		return known[i : i+1]
+	}
+	written := make([]string, len(known))
+	for i, one := range known {
+		written[i], _ = types.Unescape(one)
+	}
+	near := spell.Near(name, written)
+	for i, one := range near {
+		near[i] = known[slices.Index(written, one)]
+		if spell.IsSame(one, name) {
+			return []string{near[i]}
 		}
 	}
 	return near
 }
 
-// plain returns a name without what styles of names differ in.
-func plain(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+var dashedName = lazy.New(`^[A-Za-z_]\w*(?:-[A-Za-z_]\w*)+`)
+
+// dashed returns the name with dashes at the start of a text, or "". Names that are called or selected from are operands.
+func dashed(text string) string {
+	name := dashedName.FindString(text)
+	if rest := text[len(name):]; rest != "" && strings.ContainsRune(".([", rune(rest[0])) {
+		return ""
+	}
+	return name
 }
 
 // wantsVariable returns whether a candidate for the name at offset can be meant: a name that is neither selected nor

@@ -6,6 +6,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -13,7 +14,7 @@ import (
 var renamed = map[string]string{
 	"length": "size", "len": "size", "count": "size",
 	"any": "exists", "some": "exists", "anyMatch": "exists", "every": "all", "forall": "all", "forAll": "all", "forEach": "all", "foreach": "all",
-	"one": "exists_one", "select": "filter", "where": "filter",
+	"one": "exists_one", "existsone": "exists_one", "select": "filter", "where": "filter",
 	"toLowerCase": "lowerAscii", "toLower": "lowerAscii", "lower": "lowerAscii", "lowercase": "lowerAscii",
 	"toUpperCase": "upperAscii", "toUpper": "upperAscii", "upper": "upperAscii", "uppercase": "upperAscii",
 	"match": "matches", "regex": "matches", "test": "matches", "substr": "substring", "strip": "trim", "hasPrefix": "startsWith", "hasSuffix": "endsWith",
@@ -44,12 +45,29 @@ func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 		if written, ok := types.Unescape(name); ok && written != name && strings.HasPrefix(string(m.src[s.Start:]), written) {
 			s.End = s.Start + len([]rune(written))
 		}
+		if whole := dashed(string(m.src[s.Start:])); whole != "" {
+			s.End = s.Start + len([]rune(whole))
+		}
 		all = append(all, replace(s, name), replace(s, name+"()"))
 		if every := m.nameEverywhere(m.at(i), name); s.End == m.tokens[i].End && len(every) > 1 {
 			all = append(all, every)
 		}
 	}
 	return all
+}
+
+// isTypo reports whether the name of the error can mean only another name, which may be a path.
+func (m *fixer) isTypo(name string) bool {
+	i := m.nameToken()
+	if i < 0 {
+		return false
+	}
+	word := m.at(i)
+	if whole := dashed(string(m.src[m.tokens[i].Start:])); whole != "" {
+		word = whole
+	}
+	written, _ := types.Unescape(strings.TrimSuffix(name[strings.LastIndex(name, ".")+1:], "()"))
+	return spell.IsTypo(word, written)
 }
 
 // nameEverywhere returns edits that replace every occurrence of a name that does not follow a dot.
@@ -147,7 +165,7 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 	if call && m.at(i-1) != "." { // matches('a') for self.matches('a')
 		all = append(all, []Edit{{s.Start, s.Start, types.Self + "."}})
 	}
-	return append(all, m.pathEdits(i)...)
+	return all
 }
 
 // operandStart returns the index of the first token of a method's receiver, or -1; i is the
@@ -351,8 +369,12 @@ func (m *fixer) macroEdits(i int) (all [][]Edit) {
 	return all
 }
 
-// pathEdits corrects a path whose name at token i does not exist: a level too many or too few, or old for oldSelf.
-func (m *fixer) pathEdits(i int) (all [][]Edit) {
+// pathEdits corrects a path whose name does not exist: a level too many or too few, or old for oldSelf.
+func (m *fixer) pathEdits() (all [][]Edit) {
+	i := m.nameToken()
+	if i < 0 {
+		return nil
+	}
 	if m.isBare(i) && len(m.owners(i)) == 0 {
 		if path := m.context.fieldElsewhere(types.Self, m.at(i)); path != "" && !strings.Contains(path, ".metadata.") {
 			return [][]Edit{replace(m.tokenSpan(i, i), path)}

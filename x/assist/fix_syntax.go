@@ -39,7 +39,8 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		}
 		add(m.tokenEdit(i))
 	}
-	add(m.everywhere("?.")) // the parser reports a?.b where it expects a conditional to continue
+	add(m.optionalEdits()) // the parser reports a?.b where it expects a conditional to continue
+	add(m.everywhere("?."))
 	add(m.withoutOptional())
 	near, every := m.wordEdits()
 	return append(append(all, near...), every, append(m.everywhere(""), every...))
@@ -105,6 +106,18 @@ func (m *fixer) inParentheses(i int) []Edit {
 		return nil
 	}
 	return []Edit{{m.tokens[i+1].Start, m.tokens[i+1].End, "["}, {m.tokens[end].Start, m.tokens[end].End, "]"}}
+}
+
+// optionalEdits replaces each ?. by .?, and the dot in front of the field that may be absent: a.b?.c is a.?b.?c.
+func (m *fixer) optionalEdits() (all []Edit) {
+	for _, e := range m.everywhere("?.") {
+		i := slices.IndexFunc(m.tokens, func(t lex.Token) bool { return t.Start >= e.Start })
+		if m.at(i-2) == "." {
+			all = append(all, Edit{m.tokens[i-2].Start, m.tokens[i-2].End, ".?"})
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 // withoutOptional replaces each ?. in front of a method by a dot.

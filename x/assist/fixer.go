@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
@@ -226,7 +227,9 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 		add(proposal{alternative: "quote", last: true}, m.quoteEnds()...)
 		add(proposal{alternative: "bracket", last: true}, m.closingEdits()...)
 	case len(advice.Names) > 0:
-		add(proposal{certain: len(advice.Names) == 1, alternative: "name"}, m.nameEdits(advice.Names)...)
+		names := slices.DeleteFunc(slices.Clone(advice.Names), func(name string) bool { return spell.IsContrary(m.at(m.nameToken()), name) })
+		certain := len(names) == 1 && len(advice.Names) == 1 && m.isTypo(names[0])
+		add(proposal{certain: certain, alternative: "name"}, m.nameEdits(names)...)
 	}
 	if m.hasBare() {
 		add(proposal{certain: true, alternative: "name"}, m.ownerEdits()...)
@@ -234,6 +237,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 	if match != nil {
 		add(sure, m.renamedEdits(match[1])...)
 		add(guess, m.elsewhereEdits(match[1])...)
+		add(guess, m.pathEdits()...)
 		if wordHints[match[1]] != "" {
 			near, every := m.wordEdits()
 			add(sure, append(near, every)...)

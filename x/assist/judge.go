@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
@@ -29,7 +31,7 @@ type judge struct {
 // sound reports whether x may be offered as a correction of the expression was.
 func (p *Context) sound(was string, x *expr.Expr) bool {
 	j := &judge{context: p, was: lex.Flat(was), source: lex.NewSource(x.Source(), x.AST()), is: x.AST().NativeRep()}
-	return p.fits(x) && j.keepsTests(was) && j.soundPart(j.is.Expr()) && p.affordable(was, x)
+	return p.fits(x) && j.keepsTests(was) && !j.testsRequired() && j.soundPart(j.is.Expr()) && p.affordable(was, x)
 }
 
 func (j *judge) soundPart(e ast.Expr) bool {
@@ -45,7 +47,7 @@ func (j *judge) soundPart(e ast.Expr) bool {
 // soundNode examines a call or macro without its parts.
 func (j *judge) soundNode(e ast.Expr) bool {
 	text := j.source.Of(e)
-	if isComparison(e) && !j.varies(e) {
+	if isComparison(e) && (!j.varies(e) || decidesNothing(e)) {
 		return false
 	}
 	if text == "" || strings.Contains(j.was, text) {
@@ -65,6 +67,16 @@ func (j *judge) soundNode(e ast.Expr) bool {
 			return len(args) != 1
 		}
 		return name == "string" || j.kindOf(args[0]) != kindString || j.isNumeric(args[0])
+	case "size":
+		list := e.AsCall().Target()
+		if !e.AsCall().IsMemberFunction() {
+			list = args[0]
+		}
+		l, ok := loops.Of(list) // a list of conditions is as long as the list that they are about
+		return !ok || l.Item == nil || j.kindOf(l.Item) != kindBool
+	case operators.OptSelect:
+		field, isText := args[1].AsLiteral().(celtypes.String)
+		return !isText || !j.isRequired(args[0], string(field))
 	case "hasValue":
 		target := e.AsCall().Target() // of what optional.of() makes, it is constant
 		return target.Kind() != ast.CallKind || !strings.HasPrefix(target.AsCall().FunctionName(), "optional.")
@@ -90,6 +102,55 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		return j.source.Of(args[0]) != j.source.Of(args[1])
 	}
 	return true
+}
+
+// testsRequired reports whether the whole expression tests for a field that is always present.
+func (j *judge) testsRequired() bool {
+	e := j.is.Expr()
+	if isCall(e, operators.LogicalNot) {
+		e = e.AsCall().Args()[0]
+	}
+	return isTest(e) && j.isRequired(e.AsSelect().Operand(), e.AsSelect().FieldName())
+}
+
+// isRequired reports whether a field of operand is always present.
+func (j *judge) isRequired(operand ast.Expr, field string) bool {
+	of := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == operand.ID() }).expr(operand)
+	name, ok := types.Unescape(field)
+	return ok && of.schema != nil && slices.Contains(of.schema.Required, name) && !of.schema.Properties[name].Nullable
+}
+
+// holds maps comparisons to whether they hold for the order of their operands.
+var holds = map[string]func(order int) bool{
+	operators.Less:          func(order int) bool { return order < 0 },
+	operators.LessEquals:    func(order int) bool { return order <= 0 },
+	operators.Greater:       func(order int) bool { return order > 0 },
+	operators.GreaterEquals: func(order int) bool { return order >= 0 },
+	operators.Equals:        func(order int) bool { return order == 0 },
+	operators.NotEquals:     func(order int) bool { return order != 0 },
+}
+
+// decidesNothing reports whether a comparison of one of two constants is the same for both: (c ? 1 : 0) > 1.
+func decidesNothing(e ast.Expr) bool {
+	args, test := e.AsCall().Args(), holds[e.AsCall().FunctionName()]
+	for i, arg := range args {
+		bound, isInt := intOf(args[1-i])
+		if !isInt || test == nil || !isCall(arg, operators.Conditional) {
+			continue
+		}
+		a, isInt := intOf(arg.AsCall().Args()[1])
+		b, isIntToo := intOf(arg.AsCall().Args()[2])
+		sign := 1 - 2*i // the bound is first, or second
+		return isInt && isIntToo && test(sign*cmp.Compare(a, bound)) == test(sign*cmp.Compare(b, bound))
+	}
+	return false
+}
+
+func intOf(e ast.Expr) (n celtypes.Int, ok bool) {
+	if e.Kind() == ast.LiteralKind {
+		n, ok = e.AsLiteral().(celtypes.Int)
+	}
+	return n, ok
 }
 
 // isNeverNull reports whether e, which is compared with a value of kind other, is compared with null, but never null.

@@ -245,7 +245,7 @@ var shortened = []struct {
 var overloads = lazy.New(`^found no matching overload for '(.+)' applied to '(.*)'$`)
 
 // internalTypes matches names of types that come from paths in the schema.
-var internalTypes = lazy.New(`\bselfType[\w.@]*`)
+var internalTypes = lazy.New(`\bselfType[\w@]*(\.[\w@]+)*`)
 
 // short returns a message of cel-go in a few words.
 func short(message string) string {

@@ -82,3 +82,40 @@ func TestOffer(t *testing.T) {
 		}
 	}
 }
+
+func TestIsTypo(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		word, name string
+		want       bool
+	}{
+		{"relpicas", "replicas", true},
+		{"replica", "replicas", true},
+		{"max_replicas", "maxReplicas", true},
+		{"max-replicas", "maxReplicas", true},
+		{"minReplicas", "maxReplicas", false},
+		{"excludes", "includes", false},
+		{"ipv6", "ipv4", false},
+		{"httpsPort", "httpPort", false},
+		{"gpuLimit", "cpuLimit", false},
+		{"region2", "region1", false},
+		{"secondaryRegion", "secondary", false},
+		{"ac", "ab", false},
+		{"storagClass", "storageClass", true},
+	} {
+		if got := IsTypo(test.word, test.name); got != test.want {
+			t.Errorf("%s for %s: %v", test.word, test.name, got)
+		}
+	}
+}
+
+func TestIsContrary(t *testing.T) {
+	t.Parallel()
+	for pair, want := range map[[2]string]bool{
+		{"minReplicas", "maxReplicas"}: true, {"ipv6", "ipv4"}: true, {"excludes", "includes"}: true, {"relpicas", "replicas"}: false, {"mxSize", "maxSize"}: false,
+	} {
+		if got := IsContrary(pair[0], pair[1]); got != want {
+			t.Errorf("%v: %v", pair, got)
+		}
+	}
+}

@@ -150,7 +150,11 @@ var errNoRevision = errors.New("no such revision")
 // fetchFirst adds advice to an error about a revision that is not in the repository. Celadon does
 // not fetch it, because that could run commands from the repository's settings.
 func fetchFirst(rev string, err error) error {
-	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, rev)
+	ref := strings.TrimPrefix(rev, "origin/")
+	if strings.ContainsAny(ref, "~^:@.") || ref == "HEAD" {
+		return fmt.Errorf("%w; in a shallow clone: git fetch --unshallow", err)
+	}
+	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, ref)
 }
 
 // File reads a file of the work tree as of a revision. It returns nil if the file did not exist, and
