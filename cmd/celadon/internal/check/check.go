@@ -204,8 +204,17 @@ func (t *tally) whyNone() string {
 	if s.Skipped > 0 && t.options.Subresource != "" {
 		return fmt.Sprintf(": no old object or no CRD was given for %s: use --old PATH and --crd PATH", phrase.Count(s.Skipped, "object"))
 	}
-	if s.Skipped > 0 {
+	const onlyCRDs = ": the input has only CRDs: name objects, or check the CRDs with celadon vet"
+	hasCRDs := t.checker != nil && len(t.checker.CRDs.Namespaced()) > 0
+	switch {
+	case s.Skipped > 0 && s.SkippedKinds["CustomResourceDefinition.apiextensions.k8s.io"] == s.Skipped:
+		return onlyCRDs
+	case s.Skipped > 0 && hasCRDs:
+		return fmt.Sprintf(": none of the CRDs is that of %s: use --crd PATH", phrase.Count(s.Skipped, "object"))
+	case s.Skipped > 0:
 		return fmt.Sprintf(": no CRD was given for %s: use --crd PATH", phrase.Count(s.Skipped, "object"))
+	case hasCRDs && len(t.options.CRDs) == 0:
+		return onlyCRDs
 	}
 	if t.unselected > 0 {
 		return fmt.Sprintf(": --field-selector matches none of %s", phrase.Count(t.unselected, "object"))

@@ -149,6 +149,8 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(policyrequest.Updated))
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
+	case o.Base != "" && len(o.Olds) > 0:
+		return errors.New("--base and --old: both have old objects: want only one of them")
 	case o.renders() && (o.Cluster.On || o.Base != ""):
 		return errors.New("--kustomize and --helm: do not set --cluster or --base")
 	case len(o.Values) > 0 && len(o.Charts) == 0:

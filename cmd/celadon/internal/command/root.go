@@ -27,6 +27,7 @@ type Topics interface {
 // topics may be nil.
 func Complete(root *cobra.Command, topics Topics) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) }
 	root.Version = Version()
 	root.SetVersionTemplate(Versions())
 	root.InitDefaultVersionFlag()
@@ -58,6 +59,21 @@ func Complete(root *cobra.Command, topics Topics) {
 			}
 		}
 	}
+}
+
+// emptyFlag returns an error if a flag was given without a value, as by a script whose variable is not set. Like kubectl, it
+// accepts that of the cluster's flags.
+func emptyFlag(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if err == nil && slices.Contains(values, "") && f.Name != "kubeconfig" && f.Name != "context" {
+			err = SeeHelp(cmd, fmt.Errorf("--%s: the value is empty", f.Name))
+		}
+	})
+	return err
 }
 
 func topic(root *cobra.Command, topics Topics, args []string) error {
