@@ -247,6 +247,9 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 	case strings.Contains(m.text, "does not support field selection"), strings.HasPrefix(m.text, noResolution):
 		add(sure, m.renamedEdits(m.at(m.nameToken()))...)
 		add(guess, m.selectionEdits()...)
+		if !strings.HasPrefix(m.text, "type 'list(") { // a field of another object is not meant
+			add(guess, m.pathEdits()...)
+		}
 	case strings.Contains(m.text, "invalid argument to has() macro"):
 		add(sure, m.argumentEdits()...)
 		add(guess, m.presenceEdits()...)

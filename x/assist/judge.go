@@ -104,9 +104,13 @@ func (j *judge) soundNode(e ast.Expr) bool {
 	return true
 }
 
-// testsRequired reports whether the whole expression tests for a field that is always present.
+// testsRequired reports whether the whole expression tests for a field that is always present. In the shell, that is a
+// question.
 func (j *judge) testsRequired() bool {
 	e := j.is.Expr()
+	if j.context.Part == AnyExpression {
+		return false
+	}
 	if isCall(e, operators.LogicalNot) {
 		e = e.AsCall().Args()[0]
 	}

@@ -44,7 +44,7 @@ func unquoted(text []byte, err error) error {
 			out.Write(line)
 			continue
 		}
-		quoted := string(m[2]) + Quoted(string(m[3]))
+		quoted := string(m[2]) + Quoted(withoutQuotes(string(m[3])))
 		fmt.Fprintf(&out, "%s%s\n", m[1], quoted)
 		if first == nil {
 			first = &UnquotedError{Err: err, Reason: reason, Quoted: quoted}
@@ -59,6 +59,17 @@ func unquoted(text []byte, err error) error {
 		return err
 	}
 	return first
+}
+
+// quotesInside matches the beginning of a value in quotes with quotes inside, which no expression has: "self == "a"".
+var quotesInside = regexp.MustCompile(`^(?:"[^"]*"[\w"]|'[^']*'[\w'])`)
+
+// withoutQuotes returns a value without the quotes around it, if it has quotes inside them as well.
+func withoutQuotes(value string) string {
+	if quotesInside.MatchString(value) && len(value) > 2 && value[len(value)-1] == value[0] {
+		return value[1 : len(value)-1]
+	}
+	return value
 }
 
 // Misread returns an expression that YAML accepts but reads otherwise than it is written in line, the key

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -104,8 +105,10 @@ type differ struct {
 	client  *cluster.Client // nil without --cluster
 	sides   *sides
 	report  *Report
-	unread  bool  // some CRDs could not be read
-	work    int64 // of all comparisons
+	unread  bool // some CRDs could not be read
+	// undecided holds what was read but takes too much work.
+	undecided []error
+	work      int64 // of all comparisons
 }
 
 // crds compares all pairs.
@@ -130,10 +133,10 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 			d.Complain(p.kept)
 		}
 		if crd.Update != nil && crd.Update.Undecided {
-			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))
+			d.undecided = append(d.undecided, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))
 		}
 		if crd.limited > 0 {
-			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %s unknown: the work budget is used up", p.name, phrase.Count(crd.limited, "change")))
+			d.undecided = append(d.undecided, fmt.Errorf("%s: %s unknown: the work budget is used up", p.name, phrase.Count(crd.limited, "change")))
 		}
 		d.report.CRDs = append(d.report.CRDs, crd)
 		if err := take(crd); err != nil {
@@ -169,7 +172,11 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 		case o.Bug != nil:
 			return &command.ExitError{Code: command.Bug, Err: o.Bug}
 		case o.Verdict == finding.Unreadable, o.Verdict == finding.Undecided:
-			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s:%d: %s", o.File, o.Line, o.Problem))
+			to := &d.sides.problems
+			if o.Verdict == finding.Undecided {
+				to = &d.undecided
+			}
+			*to = append(*to, fmt.Errorf("%s:%d: %s", o.File, o.Line, o.Problem))
 			return nil
 		case o.Upgrade == nil:
 			return nil
@@ -206,13 +213,14 @@ func (d *differ) source(ctx context.Context) batch.Source {
 // verdict returns the error that determines the exit code.
 func (d *differ) verdict() error {
 	s := &d.report.Summary
-	for _, problem := range d.sides.problems {
+	problems := slices.Concat(d.sides.problems, d.undecided)
+	for _, problem := range problems {
 		d.Complain(problem)
 	}
 	switch {
 	case s.Interrupted:
 		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report is incomplete")}
-	case len(d.sides.problems) > 0:
+	case len(problems) > 0:
 		return &command.ExitError{Code: command.Usage}
 	case !d.report.Compatible, d.options.Strict && s.unproved > 0:
 		return &command.ExitError{Code: command.Findings}

@@ -3,6 +3,7 @@
 package vet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
@@ -96,6 +98,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 			unknown.add(one)
 			return nil
 		}
+		for _, note := range tagged(one.doc) {
+			streams.Complain(note)
+		}
 		if policies.keep(one); one.isPolicy {
 			return nil
 		}
@@ -128,6 +133,20 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		streams.Complain(note)
 	}
 	return sum.verdict(paths)
+}
+
+// tagged returns notes about expressions that YAML accepts without their first character, because it reads ! and a space as
+// a tag. The rule then means the opposite.
+func tagged(doc *input.Document) (notes []error) {
+	source, number, _ := doc.Source()
+	for line := range bytes.Lines(source) {
+		text := strings.TrimRight(string(line), "\r\n")
+		if expression, quoted, reason := decode.Misread(text); strings.HasPrefix(expression, "! ") {
+			notes = append(notes, fmt.Errorf("%s:%d: YAML reads the expression as %s, and leaves it out: quote it: %s", doc.File, number, reason, quoted))
+		}
+		number++
+	}
+	return notes
 }
 
 // vetter vets documents. It is safe for concurrent use.

@@ -274,7 +274,11 @@ func HintLines(c *finding.Cause) (lines []string) {
 // hint writes the mistake in a rule, how to fix it, and the rule without it.
 func hint(b *strings.Builder, c *finding.Cause) {
 	if c.Summary != "" {
-		untrusted.Fprintf(b, "        %s (celadon help %s)\n", c.Summary, c.Code)
+		help := ""
+		if c.Code != "" {
+			help = " (celadon help " + c.Code + ")"
+		}
+		untrusted.Fprintf(b, "        %s%s\n", c.Summary, help)
 	}
 	if c.Hint != "" {
 		untrusted.Fprintf(b, "        hint: %s\n", c.Hint)
