@@ -195,7 +195,7 @@ func TestHostileManagers(t *testing.T) {
 			var status *metav1.Status
 			var err error
 			took := cputime.Call(func() {
-				_, status, err = managers.Merged(old, decode(t, next), "v1", apply.Write{Manager: "m0"})
+				_, status, err = managers.Merge(old, decode(t, next), "v1", "", apply.Write{Manager: "m0"})
 			})
 			switch {
 			case err != nil:

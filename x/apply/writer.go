@@ -85,7 +85,7 @@ func (w *Writer) Request(ctx context.Context, req engine.Request, how Write) (se
 	}
 	switch how.Kind {
 	case Server:
-		merged, status, err := w.Merged(live, object, version, how)
+		merged, status, err := w.Merge(live, object, version, "", how)
 		if status != nil {
 			sent.Result = Rejected(status)
 		}
