@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // Rules returns the rules of the version, ordered by path.
@@ -116,7 +117,9 @@ func (a *Analyzer) answer(found *search.Answer, err error) (*Answer, error) {
 	}
 	answer := &Answer{Answer: *found}
 	if w := found.Witness; w != nil {
-		answer.MadeUp = append(a.search.Passwords(w.Object), a.search.Passwords(w.Old)...)
+		for _, obj := range []map[string]any{w.Object, w.Old} {
+			answer.MadeUp = append(answer.MadeUp, secret.Of(a.definition, obj).PathStrings()...)
+		}
 	}
 	return answer, nil
 }
