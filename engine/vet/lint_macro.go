@@ -46,16 +46,6 @@ func sizeOperand(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// chain returns the operands of nested calls of the same operator, && or ||.
-func chain(e ast.Expr, op string) []ast.Expr { return appendChain(nil, e, op) }
-
-func appendChain(list []ast.Expr, e ast.Expr, op string) []ast.Expr {
-	if name, args := operation(e); name == op {
-		return appendChain(appendChain(list, args[0], op), args[1], op)
-	}
-	return append(list, e)
-}
-
 // An edit replaces a range of a rule, in code points.
 type edit struct {
 	from, to int

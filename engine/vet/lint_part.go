@@ -248,7 +248,7 @@ type fact struct {
 // is always true.
 func (p *partSearch) chain(e ast.Expr, op string) {
 	first := map[string][]fact{}
-	for _, term := range chain(e, op) {
+	for _, term := range loops.Terms(e, op) {
 		f, ok := p.fact(term)
 		if !ok {
 			continue

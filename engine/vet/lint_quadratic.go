@@ -90,7 +90,7 @@ func (s *loopSearch) invariant(e ast.Expr, m loops.Loop) *problem {
 
 // moved returns the problem of a part of the loop's body that can move out of the loop.
 func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *problem {
-	if !hasLoop(part) || !s.cannotFail(m.Over) || mentions(part, m.Variable, m.Index) {
+	if !loops.Inside(part) || !s.cannotFail(m.Over) || mentions(part, m.Variable, m.Index) {
 		return nil
 	}
 	whole, ok := s.text(e)
@@ -111,11 +111,6 @@ func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *probl
 		text = "(" + text + ")"
 	}
 	return s.instead(e, short(text)+" does not use "+m.Variable+", but runs for each element", s.parenthesized(e, text+written+loop))
-}
-
-func hasLoop(e ast.Expr) (found bool) {
-	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind }))
-	return found
 }
 
 // allEqual matches list.all(x, list.all(y, x.k == y.k)).

@@ -162,7 +162,7 @@ func (in *inspection) uniquePairs(outer loops.Loop) (list *exprPath, keys []stri
 	}
 	list = in.walk.pathOf(outer.Over)
 	again := in.walk.pathOf(inner.Over)
-	terms := chain(inner.Body, operators.LogicalOr)
+	terms := loops.Terms(inner.Body, operators.LogicalOr)
 	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || list.elements || len(terms) < 2 {
 		return nil, nil
 	}
@@ -202,7 +202,7 @@ func isPair(args []ast.Expr, a, b string) bool {
 // list is empty for x == y, and the result is nil for other conditions.
 func keysOf(e ast.Expr, x, y string) *[]string {
 	keys := []string{}
-	terms := chain(e, operators.LogicalAnd)
+	terms := loops.Terms(e, operators.LogicalAnd)
 	for _, term := range terms {
 		op, args := operation(term)
 		key, ok := keyOf(args, x, y)

@@ -1,6 +1,10 @@
 package loops
 
-import "github.com/google/cel-go/common/ast"
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+)
 
 // Children returns the children of a node in the order of the text. For a macro, these are the parts of its expansion
 // other than its condition.
@@ -33,4 +37,18 @@ func Children(e ast.Expr) []ast.Expr {
 		return []ast.Expr{c.IterRange(), c.AccuInit(), c.LoopStep(), c.Result()}
 	}
 	return nil
+}
+
+// Terms returns the operands of a chain of && or ||, or only e if e is not such a chain.
+func Terms(e ast.Expr, operator string) []ast.Expr {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operator {
+		return []ast.Expr{e}
+	}
+	args := e.AsCall().Args()
+	return append(Terms(args[0], operator), Terms(args[1], operator)...)
+}
+
+// Inside reports whether a macro is e or is in it.
+func Inside(e ast.Expr) bool {
+	return e.Kind() == ast.ComprehensionKind || slices.ContainsFunc(Children(e), Inside)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // A Way is the result of a guarded condition whose operand is absent.
@@ -189,7 +190,7 @@ func needsNoParens(at *spot, and bool) bool {
 // guarded reports whether r is evaluated only if it has a value.
 func (r *read) guarded(src *lex.Source) bool {
 	among := func(e ast.Expr, operator, text string) bool {
-		return slices.ContainsFunc(terms(e, operator), func(term ast.Expr) bool { return sameExpression(src.Of(term), text) })
+		return slices.ContainsFunc(loops.Terms(e, operator), func(term ast.Expr) bool { return sameExpression(src.Of(term), text) })
 	}
 	for s := r.spot; s.above != nil; s = s.above {
 		above := s.above.e

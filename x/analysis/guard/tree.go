@@ -42,17 +42,6 @@ func walk(s *spot, visit func(*spot)) {
 func (s *spot) parts() (all []*spot) {
 	add := func(e ast.Expr, lazy bool, sign int) { all = append(all, &spot{e, s, lazy, sign}) }
 	switch s.e.Kind() {
-	case ast.SelectKind:
-		add(s.e.AsSelect().Operand(), false, 0)
-	case ast.ListKind:
-		for _, item := range s.e.AsList().Elements() {
-			add(item, false, 0)
-		}
-	case ast.MapKind:
-		for _, entry := range s.e.AsMap().Entries() {
-			add(entry.AsMapEntry().Key(), false, 0)
-			add(entry.AsMapEntry().Value(), false, 0)
-		}
 	case ast.ComprehensionKind:
 		loop, ok := loops.Of(s.e)
 		add(loop.Over, false, 0)
@@ -64,6 +53,10 @@ func (s *spot) parts() (all []*spot) {
 		}
 	case ast.CallKind:
 		s.operands(add)
+	default:
+		for _, e := range loops.Children(s.e) {
+			add(e, false, 0)
+		}
 	}
 	return all
 }
@@ -94,15 +87,6 @@ func (s *spot) operands(add func(e ast.Expr, lazy bool, sign int)) {
 // isCall reports whether e calls the given function or operator.
 func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
-}
-
-// terms returns the operands of a chain of && or ||, or only e if e is not such a chain.
-func terms(e ast.Expr, operator string) []ast.Expr {
-	if !isCall(e, operator) {
-		return []ast.Expr{e}
-	}
-	args := e.AsCall().Args()
-	return append(terms(args[0], operator), terms(args[1], operator)...)
 }
 
 // shape returns a string that is equal for expressions with the same syntax tree, regardless of

@@ -13,6 +13,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/internal/regexp/automaton"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
@@ -325,7 +326,7 @@ func (x *reading) listMembership(e, left, right ast.Expr) truth {
 
 // textual returns the truth of a string predicate such as startsWith or matches.
 func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
-	args := arguments(call)
+	args := loops.Children(e)
 	if len(args) != 2 || x.kind(args[0]) != celtypes.StringKind || args[1].Kind() != ast.LiteralKind {
 		return x.unmodeled(e)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // term returns a name that is equal for expressions with equal values. Variables are replaced by
@@ -59,7 +61,7 @@ func (k *keyWriter) expr(e ast.Expr) {
 		if call.IsMemberFunction() {
 			k.out.WriteString("/member")
 		}
-		k.list(arguments(call), nil)
+		k.list(loops.Children(e), nil)
 	case ast.ListKind:
 		k.out.WriteString("list")
 		k.list(e.AsList().Elements(), e.AsList().OptionalIndices())

@@ -11,6 +11,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
@@ -119,18 +120,10 @@ func (x *reading) selection(s ast.SelectExpr) []alt {
 	return out
 }
 
-// arguments returns the arguments of a call, with the receiver first.
-func arguments(call ast.CallExpr) []ast.Expr {
-	if call.IsMemberFunction() {
-		return append([]ast.Expr{call.Target()}, call.Args()...)
-	}
-	return call.Args()
-}
-
 // callValue returns the value of a call, or nil if the function is not modeled.
 func (x *reading) callValue(e ast.Expr) []alt {
 	call := e.AsCall()
-	args := arguments(call)
+	args := loops.Children(e)
 	switch call.FunctionName() {
 	case operators.Conditional:
 		return x.choice(args)
@@ -308,7 +301,7 @@ func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
 	if e.Kind() != ast.CallKind {
 		return g.yes
 	}
-	args := arguments(e.AsCall())
+	args := loops.Children(e)
 	switch e.AsCall().FunctionName() {
 	case operators.Conditional, "or", "orValue": // other arguments are only evaluated if needed
 		args = args[:1]
@@ -350,5 +343,5 @@ func (x *reading) neverFails(e ast.Expr) bool {
 	if slices.Contains(wholly, call.FunctionName()) && (x.nulls || x.hidden) {
 		return false
 	}
-	return !slices.ContainsFunc(arguments(call), func(arg ast.Expr) bool { return !x.sure(arg) })
+	return !slices.ContainsFunc(loops.Children(e), func(arg ast.Expr) bool { return !x.sure(arg) })
 }

@@ -6,6 +6,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // op is the operator of a part of a decision.
@@ -74,7 +75,7 @@ func (a *anatomy) part(d *decision, e ast.Expr) int {
 		a.conditions = append(a.conditions, e)
 		a.inside(e)
 	case and, or:
-		for _, arg := range terms(e, e.AsCall().FunctionName(), nil) {
+		for _, arg := range loops.Terms(e, e.AsCall().FunctionName()) {
 			p.below = append(p.below, a.part(d, arg))
 		}
 	default:
@@ -109,18 +110,6 @@ func (a *anatomy) op(e ast.Expr) op {
 // written reports whether the author of the rule wrote this ?:, as opposed to a macro such as
 // optMap.
 func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
-
-// terms returns the operands of nested uses of the same operator.
-func terms(e ast.Expr, function string, all []ast.Expr) []ast.Expr {
-	for _, arg := range e.AsCall().Args() {
-		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function {
-			all = terms(arg, function, all)
-		} else {
-			all = append(all, arg)
-		}
-	}
-	return all
-}
 
 // isBind reports whether a comprehension only binds a variable, as optMap does.
 func isBind(x ast.ComprehensionExpr) bool {

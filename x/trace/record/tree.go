@@ -16,32 +16,14 @@ func children(e ast.Expr) []ast.Expr {
 			return []ast.Expr{l.Over, l.Body}
 		}
 		return []ast.Expr{e.AsComprehension().IterRange()}
-	case ast.ListKind:
-		return e.AsList().Elements()
-	case ast.MapKind:
-		var parts []ast.Expr
-		for _, entry := range e.AsMap().Entries() {
-			parts = append(parts, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
-		}
-		return parts
 	case ast.SelectKind:
 		return chainParts(e)
 	case ast.CallKind:
-		switch e.AsCall().FunctionName() {
-		case operators.Index, operators.OptIndex, operators.OptSelect:
+		if isIndex(e) {
 			return chainParts(e)
 		}
-		return operands(e)
 	}
-	return nil
-}
-
-func operands(e ast.Expr) []ast.Expr {
-	call := e.AsCall()
-	if call.IsMemberFunction() {
-		return append([]ast.Expr{call.Target()}, call.Args()...)
-	}
-	return call.Args()
+	return loops.Children(e)
 }
 
 func chainParts(e ast.Expr) []ast.Expr {

@@ -125,7 +125,7 @@ func (w *why) decide(e ast.Expr, depth int) {
 		w.operand(e, depth)
 		return
 	}
-	args := operands(e)
+	args := loops.Children(e)
 	switch e.AsCall().FunctionName() {
 	case operators.LogicalAnd:
 		w.either(e, args, celtypes.False, depth)
