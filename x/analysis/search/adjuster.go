@@ -214,10 +214,6 @@ func (b *adjuster) locateCall(call ast.CallExpr, sc *scope) (handle, bool) {
 		return b.locate(call.Target(), sc)
 	case "optional.of", "optional.ofNonZeroValue", "dyn":
 		return b.locate(args[0], sc)
-	case "first", "last":
-		if call.IsMemberFunction() {
-			return b.locateEnd(call.Target(), sc, call.FunctionName() == "last")
-		}
 	}
 	return handle{}, false
 }
@@ -239,17 +235,6 @@ func (b *adjuster) locateIndex(of, index ast.Expr, sc *scope) (handle, bool) {
 		}
 	}
 	return handle{}, false
-}
-
-func (b *adjuster) locateEnd(of ast.Expr, sc *scope, last bool) (handle, bool) {
-	elements := b.elements(of, sc)
-	if len(elements) == 0 {
-		return handle{}, false
-	}
-	if last {
-		return b.handleOf(elements[len(elements)-1])
-	}
-	return b.handleOf(elements[0])
 }
 
 func (b *adjuster) handleOf(of binding) (handle, bool) {
