@@ -9,10 +9,11 @@
 //	}
 package analysis
 
-// How it works. Ask first tries to prove that no such object exists (x/analysis/prove), which takes
-// milliseconds. Without a proof it searches (x/analysis/search). A search that finds nothing always
-// uses all of its steps. For accepted objects, the search runs before the proof, because such an
-// object usually exists.
+// How it works. Ask starts with the first object of a search (x/analysis/search) if a rejected one is
+// wanted, because most rules reject it. Then it tries to prove that no such object exists
+// (x/analysis/prove), which takes milliseconds. Without a proof it searches on. A search that finds
+// nothing always uses all of its steps. For accepted objects, the search runs before the proof,
+// because such an object usually exists.
 //
 // prove and search compile the rules separately. For the rules of real CRDs this takes less than 1
 // % of the time, so sharing is not worth the effort.
