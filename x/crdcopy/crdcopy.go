@@ -94,3 +94,24 @@ func Children(s *apiextensionsv1.JSONSchemaProps) iter.Seq2[path.Step, *apiexten
 		}
 	}
 }
+
+// At returns the schema of the values at a path of an object or a schema, or nil if it does not exist.
+func At(s *apiextensionsv1.JSONSchemaProps, at ...path.Step) *apiextensionsv1.JSONSchemaProps {
+	for _, step := range at {
+		if s == nil {
+			return nil
+		}
+		field, ok := s.Properties[step.Name]
+		switch {
+		case ok && !step.Any && !step.Item:
+			s = &field
+		case (step.Any || step.Item) && s.Items != nil:
+			s = s.Items.Schema
+		case s.AdditionalProperties != nil:
+			s = s.AdditionalProperties.Schema
+		default:
+			return nil
+		}
+	}
+	return s
+}

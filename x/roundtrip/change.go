@@ -38,7 +38,7 @@ func patchOf(obj map[string]any, steps []engine.Step, v any, removed bool) map[s
 	whole := runtime.DeepCopyJSONValue(v)
 	for i := len(steps) - 1; i >= 0; i-- {
 		if steps[i].Item {
-			list, _ := valueAt(obj, steps[:i])
+			list, _ := valuediff.At(obj, steps[:i]...)
 			items := slices.Clone(list.([]any))
 			items[steps[i].Index] = valuediff.Merge(items[steps[i].Index], whole)
 			whole = items
@@ -58,25 +58,3 @@ func (c *Change) apply(obj map[string]any) map[string]any {
 }
 
 func (c *Change) in(obj map[string]any) bool { return reflect.DeepEqual(c.apply(obj), obj) }
-
-// valueAt returns the value at a path and whether it exists.
-func valueAt(v any, steps []engine.Step) (any, bool) {
-	for _, s := range steps {
-		switch parent := v.(type) {
-		case map[string]any:
-			below, ok := parent[s.Name]
-			if !ok || s.Item {
-				return nil, false
-			}
-			v = below
-		case []any:
-			if !s.Item || s.Index >= len(parent) {
-				return nil, false
-			}
-			v = parent[s.Index]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
-}

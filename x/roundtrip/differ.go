@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
@@ -98,7 +99,7 @@ func (d *differ) ordered(path []engine.Step, before, after any, s *schemaProps) 
 		out := make(map[string]any, len(is))
 		for name, v := range is {
 			if old, ok := was[name]; ok {
-				v = d.ordered(append(slices.Clip(path), engine.Step{Name: name}), old, v, field(s, name))
+				v = d.ordered(append(slices.Clip(path), engine.Step{Name: name}), old, v, crdcopy.At(s, engine.Step{Name: name}))
 			}
 			out[name] = v
 		}
@@ -129,7 +130,7 @@ func (d *differ) list(path []engine.Step, was, is []any, s *schemaProps) []any {
 	}
 	out := make([]any, len(is))
 	for i := range is {
-		out[i] = d.ordered(append(slices.Clip(path), engine.Step{Item: true, Index: i}), was[i], is[i], items(s))
+		out[i] = d.ordered(append(slices.Clip(path), engine.Step{Item: true, Index: i}), was[i], is[i], crdcopy.At(s, engine.Step{Item: true}))
 	}
 	return out
 }
@@ -183,24 +184,4 @@ func byKeys(was, is []any, keys []string) []any {
 	is = slices.Clone(is)
 	slices.SortStableFunc(is, func(a, b any) int { return at(a) - at(b) })
 	return is
-}
-
-func field(s *schemaProps, name string) *schemaProps {
-	if s == nil {
-		return nil
-	}
-	if p, ok := s.Properties[name]; ok {
-		return &p
-	}
-	if s.AdditionalProperties != nil {
-		return s.AdditionalProperties.Schema
-	}
-	return nil
-}
-
-func items(s *schemaProps) *schemaProps {
-	if s == nil || s.Items == nil {
-		return nil
-	}
-	return s.Items.Schema
 }

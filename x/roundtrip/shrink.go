@@ -75,7 +75,7 @@ func without(obj map[string]any, n int) (map[string]any, bool) {
 	}
 	out := runtime.DeepCopyJSON(obj)
 	last := len(steps) - 1
-	parent, _ := valueAt(out, steps[:last])
+	parent, _ := valuediff.At(out, steps[:last]...)
 	switch parent := parent.(type) {
 	case map[string]any:
 		delete(parent, steps[last].Name)

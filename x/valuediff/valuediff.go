@@ -1,4 +1,4 @@
-// Package valuediff finds the differences between two decoded values.
+// Package valuediff finds the differences between two decoded values, and the values at paths.
 package valuediff
 
 import (
@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/celadon-cel/celadon/types/path"
 )
@@ -79,4 +80,32 @@ func Merge(object, patch any) any {
 		}
 	}
 	return out
+}
+
+// At returns the value at a path. ok is false if there is none.
+func At(v any, steps ...path.Step) (at any, ok bool) {
+	for _, step := range steps {
+		switch of := v.(type) {
+		case map[string]any:
+			if v, ok = of[Key(step)]; !ok {
+				return nil, false
+			}
+		case []any:
+			if !step.Item || step.Index >= len(of) {
+				return nil, false
+			}
+			v = of[step.Index]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// Key returns the name of a step into an object or a map.
+func Key(step path.Step) string {
+	if step.Item {
+		return strconv.Itoa(step.Index)
+	}
+	return step.Name
 }

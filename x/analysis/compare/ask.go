@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // An answer is the result of pursuing a goal.
@@ -211,7 +212,7 @@ func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	if a.within.steps != nil {
 		read = a.within.steps
 	}
-	before, after := at(a.base.schema(), read), at(a.other.schema(), read)
+	before, after := crdcopy.At(a.base.schema(), read...), crdcopy.At(a.other.schema(), read...)
 	alike := before != nil && after != nil && (a.ofSelf || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {

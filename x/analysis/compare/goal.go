@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // A goal is a requirement of one side that the other does not have, as a rule.
@@ -123,28 +124,21 @@ func defaultOf(s *props) string {
 
 // veiled returns a value without its passwords. The result shares memory with v.
 func veiled(s *props, v any) any {
-	if s == nil {
-		return v
-	}
 	switch v := v.(type) {
 	case string:
-		if s.Format == password {
+		if s != nil && s.Format == password {
 			return hidden
 		}
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = veiled(at(s, []engine.Step{{Any: true}}), item)
+			out[i] = veiled(crdcopy.At(s, engine.Step{Item: true}), item)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, field := range v {
-			below := valuesOf(s)
-			if p, ok := s.Properties[name]; ok {
-				below = &p
-			}
-			out[name] = veiled(below, field)
+			out[name] = veiled(crdcopy.At(s, engine.Step{Name: name}), field)
 		}
 		return out
 	}

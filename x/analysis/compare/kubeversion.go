@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // How it works. If the Kubernetes version changes, nothing in the CRD shows which objects are
@@ -151,7 +152,7 @@ func (u *upgrading) vary(a *goalSearch, sample map[string]any) {
 		if len(path) == 0 || path[0].Name == "metadata" {
 			return true
 		}
-		for _, value := range valuesBetweenVersions(at(a.base.schema(), path)) {
+		for _, value := range valuesBetweenVersions(crdcopy.At(a.base.schema(), path...)) {
 			obj := runtime.DeepCopyJSON(sample)
 			if !put(obj, path, value) {
 				continue
@@ -251,7 +252,7 @@ func (u *upgrading) fieldAt(where string) string {
 		return field
 	}
 	for i, step := range steps {
-		s := at(side.schema(), steps[:i])
+		s := crdcopy.At(side.schema(), steps[:i]...)
 		switch {
 		case s == nil:
 			return field

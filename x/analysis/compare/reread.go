@@ -21,14 +21,14 @@ import (
 func (c *comparison) reread(ch *change, known answer, m *work.Meter) (answer, error) {
 	steps := ch.at.steps
 	for i := range steps {
-		here := at(ch.after.schema(), steps[:i])
+		here := crdcopy.At(ch.after.schema(), steps[:i]...)
 		if here == nil || ch.adds && limitsPresence(here, steps[i:]) {
 			return answer{searched: known.searched, reason: "the schema may reject the value"}, nil
 		}
 	}
 	proof := known.proof
 	for i := 0; i <= len(steps); i++ {
-		here := at(ch.after.schema(), steps[:i])
+		here := crdcopy.At(ch.after.schema(), steps[:i]...)
 		if here == nil {
 			continue
 		}
@@ -71,7 +71,7 @@ func (a *goalSearch) rejects(ch *change) error {
 
 // without reports whether the other side would accept the write if it read the value at a path like base.
 func (a *goalSearch) without(steps []engine.Step, req engine.Request) (bool, error) {
-	was := at(a.base.schema(), steps)
+	was := crdcopy.At(a.base.schema(), steps...)
 	root, ok := crdcopy.Schema(a.other.schema(), steps, func(p *props) {
 		if p.Default = nil; was != nil {
 			p.Default, p.Nullable, p.Type, p.Format, p.XIntOrString = was.Default, was.Nullable, was.Type, was.Format, was.XIntOrString

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // A Verdict is the result of a write.
@@ -199,7 +200,7 @@ func (a *goalSearch) otherwise(was, is map[string]any) (all []Change) {
 	}
 	for c := range valuediff.Values(withoutMetadata(was), withoutMetadata(is)) {
 		if covers(steps, c.Path) || covers(c.Path, steps) {
-			c.Before, c.After = veiled(at(a.base.schema(), c.Path), c.Before), veiled(at(a.other.schema(), c.Path), c.After)
+			c.Before, c.After = veiled(crdcopy.At(a.base.schema(), c.Path...), c.Before), veiled(crdcopy.At(a.other.schema(), c.Path...), c.After)
 			all = append(all, c)
 		}
 	}

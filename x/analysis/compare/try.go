@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // try inserts values at the goal's path into an object that has the path. It is used if CEL cannot
@@ -100,10 +101,7 @@ func (a *goalSearch) many() error {
 	}
 	w := *found.Witness
 	w.Object = runtime.DeepCopyJSON(w.Object)
-	var first any = w.Object
-	for _, step := range append(slices.Clip(list), engine.Step{Item: true}) {
-		first = below(first, step)
-	}
+	first, _ := valuediff.At(w.Object, append(slices.Clip(list), engine.Step{Item: true})...)
 	if first == nil {
 		return nil // another list has items
 	}
@@ -141,19 +139,16 @@ func put(obj map[string]any, path []engine.Step, value any) bool {
 	if len(path) == 0 {
 		return false // the root cannot be replaced
 	}
-	var parent any = obj
-	for _, step := range path[:len(path)-1] {
-		parent = below(parent, step)
-	}
+	parent, _ := valuediff.At(obj, path[:len(path)-1]...)
 	last := path[len(path)-1]
 	_, drop := value.(absent)
 	switch p := parent.(type) {
 	case map[string]any:
 		if drop {
-			delete(p, key(last))
+			delete(p, valuediff.Key(last))
 			return true
 		}
-		p[key(last)] = value
+		p[valuediff.Key(last)] = value
 		return true
 	case []any:
 		if drop || last.Index >= len(p) {
@@ -163,23 +158,4 @@ func put(obj map[string]any, path []engine.Step, value any) bool {
 		return true
 	}
 	return false
-}
-
-func below(v any, step engine.Step) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return v[key(step)]
-	case []any:
-		if step.Item && step.Index < len(v) {
-			return v[step.Index]
-		}
-	}
-	return nil
-}
-
-func key(s engine.Step) string {
-	if s.Item {
-		return strconv.Itoa(s.Index)
-	}
-	return s.Name
 }

@@ -203,30 +203,6 @@ func compact(v any) string {
 	return string(data)
 }
 
-// at returns the schema at a path, or nil if it does not exist.
-func at(s *props, steps []engine.Step) *props {
-	for _, step := range steps {
-		switch {
-		case s == nil:
-			return nil
-		case (step.Any || step.Item) && s.Items != nil:
-			s = s.Items.Schema
-		case step.Any:
-			s = valuesOf(s)
-		default:
-			field, ok := s.Properties[step.Name]
-			if !ok && valuesOf(s) == nil {
-				return nil
-			}
-			if below := valuesOf(s); !ok {
-				field = *below
-			}
-			s = &field
-		}
-	}
-	return s
-}
-
 // sameValues reports whether both schemas read any object as the same values. Fields may be added,
 // if they have no default.
 func sameValues(before, after *props) bool {

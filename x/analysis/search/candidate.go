@@ -3,7 +3,6 @@ package search
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // Operation is the kind of a write.
@@ -80,30 +80,10 @@ func (w *candidate) root(old bool) map[string]any {
 
 // get returns the value at p. ok is false if p has no value.
 func (w *candidate) get(p objectPath) (v any, ok bool) {
-	root := w.root(p.old)
-	if root == nil {
+	if w.root(p.old) == nil {
 		return nil, false
 	}
-	v = root
-	for _, s := range p.path {
-		if v, ok = child(v, s); !ok {
-			return nil, false
-		}
-	}
-	return v, true
-}
-
-func child(v any, s engine.Step) (any, bool) {
-	switch v := v.(type) {
-	case []any:
-		if s.Item && s.Index < len(v) {
-			return v[s.Index], true
-		}
-	case map[string]any:
-		below, ok := v[key(s)]
-		return below, ok
-	}
-	return nil, false
+	return valuediff.At(w.root(p.old), p.path...)
 }
 
 // matchingPaths appends the existing paths below p that match steps, which may contain [*].
@@ -180,7 +160,7 @@ func (w *candidate) putIn(p objectPath, v any) bool {
 	up, parent, last := w.above(p)
 	switch parent := parent.(type) {
 	case map[string]any:
-		parent[key(last)] = v
+		parent[valuediff.Key(last)] = v
 		return true
 	case []any:
 		if last.Index < len(parent) {
@@ -206,10 +186,10 @@ func (w *candidate) dropIn(p objectPath) bool {
 	up, parent, last := w.above(p)
 	switch parent := parent.(type) {
 	case map[string]any:
-		if _, ok := parent[key(last)]; !ok {
+		if _, ok := parent[valuediff.Key(last)]; !ok {
 			return false
 		}
-		delete(parent, key(last))
+		delete(parent, valuediff.Key(last))
 		return true
 	case []any:
 		return last.Index < len(parent) && w.putIn(up, slices.Delete(slices.Clone(parent), last.Index, last.Index+1))
@@ -246,14 +226,6 @@ func (p objectPath) parent(root node) objectPath {
 		up.node = up.node.step(s)
 	}
 	return up
-}
-
-// key returns a step's name in an object or a map.
-func key(s engine.Step) string {
-	if s.Item {
-		return strconv.Itoa(s.Index)
-	}
-	return s.Name
 }
 
 // member changes the candidate so that the in operator evaluates to want.
