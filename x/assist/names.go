@@ -110,6 +110,10 @@ func (f *fault) unknown(name string) Advice {
 		}
 	}
 	switch words := nameHints[name]; {
+	case behindDot && !call && !slices.Contains([]string{"", sizeOf, empty, unique, immutable}, words):
+		return Advice{} // an unknown field rather than a function
+	case words == clock && call && f.at(i+2) != ")":
+		return Advice{Words: f.as(UnknownFunction, "use timestamp('2030-01-31T00:00:00Z')")}
 	case words == admissionOnly:
 		return Advice{Words: f.as(PolicyVariable, words)}
 	case words == clock:
