@@ -14,6 +14,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
@@ -119,18 +120,25 @@ var (
 	}
 )
 
-// significantFlags returns the flags of the command line that affect verdicts or the report.
+// significantFlags returns the flags that affect verdicts or the report, and do not have their default.
 func (o *Options) significantFlags() []string {
 	flags := []string{}
 	for _, name := range slices.Concat(flagsWithValue, flagsWithout) {
 		f := o.flags.Lookup(name)
-		if !f.Changed || f.Value.String() == "false" {
-			continue
+		value, isDefault := f.Value.String(), f.Value.String() == f.DefValue
+		switch name {
+		case "validate": // whose values have synonyms
+			value, isDefault = o.validation, o.validation == "Strict"
+		case "admission-plugins": // which are none if the value is empty
+			isDefault = slices.Equal(o.Plugins, builtin.Plugins(true))
 		}
-		if slices.Contains(flagsWithValue, name) {
-			name += "=" + f.Value.String()
+		switch {
+		case isDefault:
+		case slices.Contains(flagsWithValue, name):
+			flags = append(flags, "--"+name+"="+value)
+		default:
+			flags = append(flags, "--"+name)
 		}
-		flags = append(flags, "--"+name)
 	}
 	return flags
 }
