@@ -103,7 +103,7 @@ func Validate(ctx context.Context, req Request) (res *engine.Result, err error) 
 	}
 	end := endpoints[req.Subresource]
 	if end == nil {
-		return &engine.Result{Failure: notFound()}, nil
+		return noEndpoint(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource"), nil
 	}
 	write, err := newWrite(ctx, resource, end, req)
 	if err != nil {
@@ -112,20 +112,9 @@ func Validate(ctx context.Context, req Request) (res *engine.Result, err error) 
 	return write.run()
 }
 
-// notFound is the server's status for a URL that it does not have.
-func notFound() *metav1.Status {
-	return &metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
-		Message: "the server could not find the requested resource",
-	}
-}
-
-// methodNotAllowed is the server's status for a URL that it has, but not with the method.
-func methodNotAllowed() *metav1.Status {
-	return &metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
-		Message: "the server does not allow this method on the requested resource",
-	}
+// noEndpoint is the result for a URL that the server does not have, or not with the method.
+func noEndpoint(code int32, reason metav1.StatusReason, message string) *engine.Result {
+	return &engine.Result{Failure: &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }
 
 func kindOfObject(objects ...map[string]any) schema.GroupVersionKind {
@@ -242,7 +231,8 @@ func (w *write) run() (*engine.Result, error) {
 		return nil, &engine.InternalError{Reason: err.Error()}
 	}
 	if handler == nil {
-		return &engine.Result{Failure: methodNotAllowed()}, nil
+		const message = "the server does not allow this method on the requested resource"
+		return noEndpoint(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, message), nil
 	}
 	r := (&http.Request{
 		Method: method, URL: &url.URL{Path: "/", RawQuery: query.Encode()}, Body: io.NopCloser(bytes.NewReader(body)),

@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -264,28 +265,9 @@ func (s *Session) whyNot(p *location, rule *apiextensionsv1.ValidationRule, obj 
 // anyAt reports whether v has a value at a path that may contain [*].
 func anyAt(v any, pattern string) bool {
 	steps, err := engine.ParsePath(pattern)
-	return err == nil && anyBelow(v, steps)
-}
-
-func anyBelow(v any, steps []engine.Step) bool {
-	if len(steps) == 0 {
-		return v != nil
-	}
-	step, rest := steps[0], steps[1:]
-	switch at := v.(type) {
-	case map[string]any:
-		if !step.Any {
-			return anyBelow(at[step.Name], rest)
-		}
-		for _, child := range at {
-			if anyBelow(child, rest) {
-				return true
-			}
-		}
-	case []any:
-		return step.Any && slices.ContainsFunc(at, func(child any) bool { return anyBelow(child, rest) })
-	}
-	return false
+	var found [][]engine.Step
+	elements(v, steps, nil, &found)
+	return err == nil && len(found) > 0
 }
 
 func partsOf(r *apiextensionsv1.ValidationRule) []string {
@@ -375,12 +357,7 @@ func rulePaths(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.
 	if len(s.XValidations) > 0 {
 		out = append(out, slices.Clone(at))
 	}
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		prop := s.Properties[name]
 		out = append(out, rulePaths(&prop, append(slices.Clone(at), engine.Step{Name: name}))...)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,8 +136,7 @@ func newStage(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var docs []*input.Document
-	input.Text{File: "policies.yaml", Data: s.text}.Each(func(doc *input.Document) { docs = append(docs, doc) })
+	docs := slices.Collect(input.Text{File: "policies.yaml", Data: s.text}.Documents)
 	s.policies, err = policies.FromDocuments(docs, []string{"policies.yaml"}, policy.Config{})
 	if err != nil || len(s.policies.Problems) > 0 {
 		t.Fatal(err, s.policies.Problems)
@@ -190,7 +190,9 @@ func each(t *testing.T, object map[string]any, work func(*input.Document)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	input.Text{File: "object.yaml", Data: data}.Each(work)
+	for doc := range (input.Text{File: "object.yaml", Data: data}).Documents {
+		work(doc)
+	}
 }
 
 func (s *stage) test(sc *scene) *decision {

@@ -135,7 +135,9 @@ func (a *adjustment) document(doc *input.Document) *input.Document {
 		}
 		if err == nil && replaced != string(text) {
 			object, changed = nil, true
-			input.Text{Data: []byte(replaced)}.Each(func(d *input.Document) { object, err = d.Object, d.Err })
+			for d := range (input.Text{Data: []byte(replaced)}).Documents {
+				object, err = d.Object, d.Err
+			}
 		}
 		if err != nil {
 			out := *doc

@@ -87,7 +87,7 @@ func (r *runner) files(o *Options, paths []string) batch.Source {
 	from.Linked = func(path string) {
 		r.Complain(fmt.Errorf("%s: links to folders are not followed: name it as an argument to check it", path))
 	}
-	return o.withRendered(o.adjusted(func(wait func(), yield func(input.Chunk) bool) { from.Scan(r.Stdin, paths, wait, yield) }))
+	return o.withRendered(o.adjusted(batch.Selected(from, r.Stdin, paths)))
 }
 
 // reportAll validates all objects and reports them and the CRDs. In text and in a partial report, CRDs come first,

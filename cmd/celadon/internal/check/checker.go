@@ -37,7 +37,7 @@ func (o *Options) decides(width int) verdict.Config {
 }
 
 func (r *runner) source(o *Options, paths []string) batch.Source {
-	return o.adjusted(func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(r.Stdin, paths, wait, yield) })
+	return o.adjusted(batch.Selected(o.selection(), r.Stdin, paths))
 }
 
 func (r *runner) readCRDs(

@@ -61,6 +61,7 @@ type Options struct {
 	Baseline, BaselineOut string
 	Plugins               []string // of admission
 	policy                policyOptions
+	flags                 *pflag.FlagSet
 	shard                 finding.Shard
 	Cluster               cluster.Flags
 	validation            string          // Validate as a fieldValidation of the API server
@@ -70,7 +71,7 @@ type Options struct {
 
 // Flags adds the flags of celadon check to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.SortFlags = false
+	o.flags, f.SortFlags = f, false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable; default: OBJECTS)")
 	f.StringArrayVar(&o.Olds, "old", nil, "read old objects from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "in folders, skip files that match `GLOB`: a name, or a path if it contains / (repeatable)")

@@ -107,49 +107,38 @@ func (o *Options) head(kubeVersion string) *finding.PartHead {
 	}
 }
 
-// significantFlags returns the flags that affect verdicts or the report.
+// The flags that affect verdicts or the report: those whose values must be equal in all shards, and those whose values are
+// paths, which may differ, or that have no value.
+var (
+	flagsWithValue = []string{
+		"validate", "subresource", "field-selector", "base", "namespace", "selector", "convert", "ignore-field", "apply",
+		"field-manager", "admission-plugins", "as", "as-group", "as-user-extra", "operation", "exclude",
+	}
+	flagsWithout = []string{
+		"all-namespaces", "convert-ca", "old", "kustomize", "helm", "substitute", "force-conflicts", "crd-old", "strict-kinds",
+		"no-vet", "persisted", "summary", "baseline", "policy",
+	}
+)
+
+// significantFlags returns the flags that affect verdicts or the report, and do not have their default.
 func (o *Options) significantFlags() []string {
 	flags := []string{}
-	for _, f := range []struct {
-		text string
-		set  bool
-	}{
-		{"--validate=" + o.validation, o.validation != "Strict"},
-		{"--subresource=" + o.Subresource, o.Subresource != ""},
-		{"--field-selector=" + o.FieldSelector, o.FieldSelector != ""},
-		{"--base=" + o.Base, o.Base != ""},
-		{"--namespace=" + o.Cluster.Namespace, o.Cluster.Namespace != ""},
-		{"--all-namespaces", o.Cluster.All},
-		{"--selector=" + o.Cluster.Selector, o.Cluster.Selector != ""},
-		{"--convert=" + o.Convert.URL, o.Convert.URL != ""},
-		{"--convert-ca", o.Convert.CA != ""},
-		{"--old", len(o.Olds) > 0},
-		{"--kustomize", len(o.Kustomize) > 0},
-		{"--helm", len(o.Charts) > 0},
-		{"--ignore-field=" + strings.Join(o.IgnoreFields, ","), len(o.IgnoreFields) > 0},
-		{"--substitute", len(o.Substitute) > 0},
-		{"--apply=" + o.Apply, o.Apply != ""},
-		{"--field-manager=" + o.FieldManager, o.FieldManager != ""},
-		{"--force-conflicts", o.ForceConflicts},
-		{"--crd-old", len(o.CRDOlds) > 0},
-		{finding.StrictKinds, o.StrictKinds},
-		{finding.NoVet, o.NoVet},
-		{finding.WithPersisted, o.Persisted},
-		{finding.WithTables, o.Summary},
-		{"--baseline", o.Baseline != ""},
-		{"--admission-plugins=" + strings.Join(o.Plugins, ","), !slices.Equal(o.Plugins, builtin.Plugins(true))},
-		{"--policy", len(o.policy.paths) > 0},
-		{"--as=" + o.policy.as, o.policy.as != ""},
-		{"--as-group=" + strings.Join(o.policy.asGroups, ","), len(o.policy.asGroups) > 0},
-		{"--as-user-extra=" + strings.Join(o.policy.asExtra, ","), len(o.policy.asExtra) > 0},
-		{"--operation=" + o.policy.operation, o.policy.operation != ""},
-	} {
-		if f.set {
-			flags = append(flags, f.text)
+	for _, name := range slices.Concat(flagsWithValue, flagsWithout) {
+		f := o.flags.Lookup(name)
+		value, isDefault := f.Value.String(), f.Value.String() == f.DefValue
+		switch name {
+		case "validate": // whose values have synonyms
+			value, isDefault = o.validation, o.validation == "Strict"
+		case "admission-plugins": // which are none if the value is empty
+			isDefault = slices.Equal(o.Plugins, builtin.Plugins(true))
 		}
-	}
-	for _, glob := range o.Exclude {
-		flags = append(flags, "--exclude="+glob)
+		switch {
+		case isDefault:
+		case slices.Contains(flagsWithValue, name):
+			flags = append(flags, "--"+name+"="+value)
+		default:
+			flags = append(flags, "--"+name)
+		}
 	}
 	return flags
 }

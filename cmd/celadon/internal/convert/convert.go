@@ -86,7 +86,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		s.Complain(err)
 	}
 	r := &run{ctx: ctx, Streams: s, to: o.To, known: known, out: untrusted.NewWriter(s.Stdout)}
-	if err := batch.All(ctx, s.Stdin, paths, func(doc *input.Document) *input.Document { return doc }, r.one); err != nil {
+	if err := batch.Each(ctx, batch.Files(s.Stdin, paths), r.one); err != nil {
 		return err
 	}
 	if broken {

@@ -110,8 +110,7 @@ func (o *Options) open(ctx context.Context, source string) (*opened, error) {
 }
 
 func fromPath(path, version string) *opened {
-	selected := input.Selection{Regular: true}
-	return &opened{version: version, documents: func(wait func(), yield func(input.Chunk) bool) { selected.Scan(nil, []string{path}, wait, yield) }}
+	return &opened{version: version, documents: batch.Selected(input.Selection{Regular: true}, nil, []string{path})}
 }
 
 func fromTexts(texts []input.Text, err error) (*opened, error) {

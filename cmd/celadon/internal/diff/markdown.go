@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,26 +28,17 @@ type markdownPrinter struct {
 type limits struct {
 	verbose      bool
 	lines, bytes int
-	breakLines   int // one per break
-	breakBytes   int // of these lines
-	objectLines  int // of the breaks: objects come before the changes of CRDs
-	unknownLines int // one per change with an unknown effect
-	unknownBytes int // of these lines
+	listed       int // items with a line each; together at most three fifths of bytes
+	objects      int // of these items: objects come before the changes of CRDs
 	text         int // characters of a text from a CRD
 	example      int // bytes of an example
 }
 
 var (
 	// action.yml cuts at slightly more.
-	shortComment = limits{
-		lines: 40, bytes: 20_000, breakLines: 24, breakBytes: 12_000, objectLines: 8, unknownLines: 3,
-		unknownBytes: 3000, text: 120, example: 2000,
-	}
+	shortComment = limits{lines: 40, bytes: 20_000, listed: 27, objects: 8, text: 120, example: 2000}
 	// GitHub's limit is slightly larger.
-	verboseComment = limits{
-		verbose: true, lines: 2000, bytes: 60_000, breakLines: 200, breakBytes: 25_000, objectLines: 50,
-		unknownLines: 200, unknownBytes: 15_000, text: shown, example: 16_000,
-	}
+	verboseComment = limits{verbose: true, lines: 2000, bytes: 60_000, listed: 400, objects: 50, text: shown, example: 16_000}
 )
 
 func (p *markdownPrinter) crd(*CRD) error               { return nil }
@@ -54,31 +46,28 @@ func (p *markdownPrinter) object(*finding.Object) error { return nil }
 func (p *markdownPrinter) removed(*Removed) error       { return nil }
 
 type commentItem struct {
-	// kind and kinds name the item in the counts of omitted items.
-	kind, kinds string
-	// line returns the item. example returns the lines of its example, or nil if they are too many. It is nil
-	// itself if the item has no example.
-	line    func() string
+	kind string // for the counts of omitted items
+	line string
+	// example returns the lines of its example, or nil if they are too many. It is nil itself if the item has no example.
 	example func() []string
 }
 
 func (p *markdownPrinter) end(r *Report) error {
-	breaks, unknown := p.items(r)
-	breaks, restOfBreaks := limitItems(breaks, p.breakLines, p.breakBytes, "more")
-	rest := "more with an unknown effect"
-	if p.verbose {
-		unknown, rest = append(unknown, p.quiet(r)...), "more that break nothing or have an unknown effect"
+	lines, foot, items := []string{"## CRD changes: " + r.conclusion(), "", r.summary(), ""}, p.foot(r), p.items(r)
+	n, used := 0, 0
+	for n < min(len(items), p.listed) && used+len(items[n].line) < p.bytes*3/5 {
+		used += len(items[n].line) + 1
+		n++
 	}
-	unknown, restOfUnknown := limitItems(unknown, p.unknownLines, p.unknownBytes, rest)
-	head := []string{"## CRD changes: " + r.conclusion(), "", r.summary(), ""}
-	foot := p.foot(r)
+	if n < len(items) {
+		foot = append([]string{fmt.Sprintf("- and %d more: %s", len(items)-n, countKinds(items[n:]))}, foot...)
+	}
 	more := []string{"", "Run `celadon diff` to see an example object for each change."}
-	items := slices.Concat(breaks, restOfBreaks, unknown, restOfUnknown)
-	room := p.lines - len(head) - len(items) - len(foot) - len(more)
-	bytes := p.bytes - p.breakBytes - p.unknownBytes - size(head) - size(foot) - size(more)
-	lines, omitted := head, len(restOfBreaks)+len(restOfUnknown) > 0
-	for _, item := range items {
-		if lines = append(lines, item.line()); item.example == nil {
+	room := p.lines - len(lines) - n - len(foot) - len(more)
+	bytes := p.bytes - used - size(lines) - size(foot) - size(more)
+	omitted := n < len(items)
+	for _, item := range items[:n] {
+		if lines = append(lines, item.line); item.example == nil {
 			continue
 		}
 		example := item.example()
@@ -133,24 +122,21 @@ func (p *markdownPrinter) foot(r *Report) (lines []string) {
 	return lines
 }
 
-// items returns the breaks, most important first, and the changes with an unknown effect.
-func (p *markdownPrinter) items(r *Report) (breaks, unknown []commentItem) {
-	var allowed, objects []commentItem
+// items returns the items of the list, most important first.
+func (p *markdownPrinter) items(r *Report) []commentItem {
+	var rejected, objects, breaks, allowed, unknown []commentItem
 	for _, crd := range r.CRDs {
-		if rejection := p.rejection(crd); rejection.line != nil {
-			breaks = append(breaks, rejection)
+		if rejection := p.rejection(crd); rejection.line != "" {
+			rejected = append(rejected, rejection)
 		}
 	}
 	for _, removed := range r.Removed {
-		line := func() string { return "- " + string(p.code(removed.title())+" "+p.code(removed.Message)) }
-		objects = append(objects, commentItem{line: line, kind: "object", kinds: "objects"})
+		objects = append(objects, commentItem{kind: "object", line: string("- " + p.code(removed.title()) + " " + p.code(removed.Message))})
 	}
 	for _, o := range r.Objects {
-		line := func() string { return "- " + string(p.code(print.Upgraded(o))) }
-		objects = append(objects, commentItem{line: line, kind: "object", kinds: "objects"})
+		objects = append(objects, commentItem{kind: "object", line: string("- " + p.code(print.Upgraded(o)))})
 	}
-	first := min(len(objects), p.objectLines)
-	breaks = append(breaks, objects[:first]...)
+	first := min(len(objects), p.objects)
 	for _, crd := range r.CRDs {
 		for _, c := range crd.Changes {
 			switch item := p.item(crd, c); {
@@ -163,7 +149,11 @@ func (p *markdownPrinter) items(r *Report) (breaks, unknown []commentItem) {
 			}
 		}
 	}
-	return slices.Concat(breaks, objects[first:], allowed), unknown
+	items := slices.Concat(rejected, objects[:first], breaks, objects[first:], allowed, unknown)
+	if p.verbose {
+		items = append(items, p.quiet(r)...)
+	}
+	return items
 }
 
 // quiet returns the changes that break nothing and, in a verbose comment, the estimates that change.
@@ -178,8 +168,7 @@ func (p *markdownPrinter) quiet(r *Report) (items []commentItem) {
 			continue
 		}
 		for _, e := range crd.KubeVersions.Estimates {
-			line := func() string { return string("- " + p.code(crd.Name) + " " + p.code(string(e.text()))) }
-			items = append(items, commentItem{line: line, kind: "estimate", kinds: "estimates"})
+			items = append(items, commentItem{kind: "estimate", line: string("- " + p.code(crd.Name) + " " + p.code(string(e.text())))})
 		}
 	}
 	return items
@@ -207,7 +196,11 @@ func (p *markdownPrinter) rejection(crd *CRD) (item commentItem) {
 	if text == "" {
 		return item
 	}
-	if item = (commentItem{kind: "rejected CRD", kinds: "rejected CRDs"}); p.verbose && len(causes) > 1 {
+	item = commentItem{kind: "rejected CRD", line: string("- " + p.code(crd.Name) + ": " + text)}
+	if len(causes) > 0 {
+		item.line += " " + string(p.code(causes[0]))
+	}
+	if p.verbose && len(causes) > 1 {
 		item.example = func() (lines []string) {
 			for _, cause := range causes[1:] {
 				lines = append(lines, "  - "+string(p.code(cause)))
@@ -215,19 +208,12 @@ func (p *markdownPrinter) rejection(crd *CRD) (item commentItem) {
 			return lines
 		}
 	}
-	item.line = func() string {
-		line := "- " + p.code(crd.Name) + ": " + text
-		if len(causes) > 0 {
-			line += " " + p.code(causes[0])
-		}
-		return string(line)
-	}
 	return item
 }
 
 // item returns a change as a list item, with the example that shows its effect.
 func (p *markdownPrinter) item(crd *CRD, c *Change) commentItem {
-	item := commentItem{line: func() string { return p.line(crd, c) }, kind: c.Subject, kinds: c.subjects()}
+	item := commentItem{kind: c.Subject, line: p.line(crd, c)}
 	if w := cmp.Or(c.Rejected, c.Kept); w != nil && c.Allowed == "" {
 		item.example = func() []string { return p.witness(c, w) }
 	}
@@ -277,15 +263,6 @@ func (c *Change) verb() string {
 	return "has no effect"
 }
 
-// subjects returns the plural of the change's subject.
-func (c *Change) subjects() string {
-	switch c.Subject {
-	case "pruning", "nullable", "required", "scope", "conversion", "storage", "names", "columns", "selectable fields":
-		return c.Subject
-	}
-	return c.Subject + "s"
-}
-
 // brief returns a text from a CRD as a short code span, or "" if the text is empty.
 func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
 	if c.Subject == "rule" {
@@ -320,47 +297,22 @@ func (p *markdownPrinter) witness(c *Change, w *Witness) []string {
 	return append(lines, "  "+marks, "  </details>", "")
 }
 
-// limitItems returns the first items, at most limit lines of together bytes, and, if others remain, an item
-// with their counts by kind.
-func limitItems(items []commentItem, limit, bytes int, words string) (first, rest []commentItem) {
-	n := 0
-	for ; n < min(len(items), limit); n++ {
-		line := items[n].line()
-		if bytes -= len(line) + 1; bytes < 0 {
-			break
-		}
-		items[n].line = func() string { return line }
-	}
-	if n == len(items) {
-		return items, nil
-	}
-	return items[:n], []commentItem{{line: func() string {
-		return fmt.Sprintf("- and %d %s: %s", len(items)-n, words, countKinds(items[n:]))
-	}}}
-}
-
 // countKinds returns the number of items of each kind, largest first.
 func countKinds(items []commentItem) string {
-	type count struct {
-		n    int
-		item commentItem
-	}
-	var counts []*count
+	counts := map[string]int{}
 	for _, item := range items {
-		i := slices.IndexFunc(counts, func(c *count) bool { return c.item.kind == item.kind })
-		if i < 0 {
-			i, counts = len(counts), append(counts, &count{item: item})
-		}
-		counts[i].n++
+		counts[item.kind]++
 	}
-	slices.SortStableFunc(counts, func(a, b *count) int { return cmp.Compare(b.n, a.n) })
-	var parts []string
-	for _, c := range counts {
-		name := c.item.kinds
-		if c.n == 1 {
-			name = c.item.kind
+	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for i, kind := range kinds {
+		switch kind {
+		case "pruning", "nullable", "required", "scope", "conversion", "storage", "names", "columns", "selectable fields":
+			kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind) // which have no plural
+		default:
+			kinds[i] = phrase.Count(counts[kind], kind)
 		}
-		parts = append(parts, fmt.Sprintf("%d %s", c.n, name))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(kinds, ", ")
 }

@@ -57,12 +57,12 @@ func TestCommentLimits(t *testing.T) {
 			if lines := strings.Count(text, "\n"); lines > shortComment.lines || len(text) > shortComment.bytes {
 				t.Errorf("%d changes, %d fields: %d lines, %d bytes", n, size, lines, len(text))
 			}
-			for i := range min(n, shortComment.breakLines-min(n/10, shortComment.objectLines)) {
+			for i := range min(n, shortComment.listed-min(n/10, shortComment.objects)) {
 				if !strings.Contains(text, fmt.Sprintf("spec.a%d:", i)) {
 					t.Errorf("%d changes: spec.a%d is missing:\n%s", n, i, text)
 				}
 			}
-			rest := 2*n + n/10 - shortComment.breakLines
+			rest := 3*n + n/10 - shortComment.listed
 			if want := fmt.Sprintf("- and %d more: ", rest); (rest > 0) != strings.Contains(text, want) {
 				t.Errorf("%d changes: want %q:\n%s", n, want, text)
 			}
@@ -183,7 +183,7 @@ func TestCommentHistory(t *testing.T) {
 			}
 			lines := strings.Count(text, "\n")
 			t.Logf("%-24s %7s to %-7s %2d lines, %2d examples, %2d of %2d breaks", project.Name(), versions[i-1], versions[i], lines, strings.Count(text, "<details>"), shown, breaks)
-			if lines > shortComment.lines || shown < min(breaks, shortComment.breakLines) {
+			if lines > shortComment.lines || shown < min(breaks, shortComment.listed) {
 				t.Errorf("%s to %s: %d lines with %d of %d breaks:\n%s", old, now, lines, shown, breaks, text)
 			}
 		}

@@ -66,7 +66,7 @@ func (s *sides) readRemoved(ctx context.Context, streams command.Streams, o *Opt
 		}
 		return one{served || len(removed) > 0, removed}
 	}
-	return batch.Parallel(streams.Stdin, paths, read, func(o one) error {
+	return batch.From(batch.Files(streams.Stdin, paths), read, func(o one) error {
 		if o.builtin {
 			s.builtins++
 		}

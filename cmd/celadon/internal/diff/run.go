@@ -197,7 +197,7 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 // sides define.
 func (d *differ) source(ctx context.Context) batch.Source {
 	if d.client == nil {
-		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(d.Stdin, d.options.Objects, wait, yield) }
+		return batch.Files(d.Stdin, d.options.Objects)
 	}
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, p := range d.sides.pairs {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -144,29 +143,18 @@ type pageResult struct {
 func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []pageResult, err error) {
 	bar := progress.On(s.Stderr, "writing", "pages")
 	defer bar.Done()
-	pipe := parallel.Pipe[*apiextensionsv1.CustomResourceDefinition, pageResult]{
-		Workers: runtime.GOMAXPROCS(0),
-		Produce: func(send func(*apiextensionsv1.CustomResourceDefinition) bool) {
-			for _, crd := range crds {
-				if !send(crd) {
-					return
-				}
-			}
-		},
-		Work: func(crd *apiextensionsv1.CustomResourceDefinition) pageResult {
-			page, err := o.page(ctx, crd)
-			return pageResult{crd, page, err}
-		},
-		Take: func(m pageResult) error {
-			bar.Add(1)
-			if long := new(publish.TooLongError); m.err != nil && !errors.As(m.err, &long) {
-				return bug(ctx, m.crd, m.err)
-			}
-			all = append(all, m)
-			return nil
-		},
+	work := func(crd *apiextensionsv1.CustomResourceDefinition) pageResult {
+		page, err := o.page(ctx, crd)
+		return pageResult{crd, page, err}
 	}
-	err = pipe.Run(ctx)
+	err = parallel.Each(ctx, crds, work, func(m pageResult) error {
+		bar.Add(1)
+		if long := new(publish.TooLongError); m.err != nil && !errors.As(m.err, &long) {
+			return bug(ctx, m.crd, m.err)
+		}
+		all = append(all, m)
+		return nil
+	})
 	return all, err
 }
 

@@ -3,7 +3,6 @@ package find
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -37,25 +36,14 @@ func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definit
 	if p != nil {
 		p.crds = len(crds)
 	}
-	pipe := parallel.Pipe[*definition, answered]{
-		Workers: runtime.GOMAXPROCS(0),
-		Produce: func(send func(*definition) bool) {
-			for _, crd := range crds {
-				if !send(crd) {
-					return
-				}
-			}
-		},
-		Work: func(crd *definition) answered {
-			a := answered{crd: crd}
-			if ctx.Err() == nil {
-				a.part, a.err = answerCRD(ctx, o, p, crd, step)
-			}
-			return a
-		},
-		Take: take,
+	work := func(crd *definition) answered {
+		a := answered{crd: crd}
+		if ctx.Err() == nil {
+			a.part, a.err = answerCRD(ctx, o, p, crd, step)
+		}
+		return a
 	}
-	return pipe.Run(context.WithoutCancel(ctx))
+	return parallel.Each(context.WithoutCancel(ctx), crds, work, take)
 }
 
 // answerCRD searches all versions of a CRD. p is nil for questions about its rules.

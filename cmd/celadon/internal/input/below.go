@@ -27,5 +27,20 @@ func (b below) Open(name string) (fs.File, error) {
 	return f, nil
 }
 
+// ReadBelow reads a regular file of at most limit bytes in folder, as Below opens it.
+func ReadBelow(folder, name string, limit int64) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, WithoutPath(err)
+	}
+	defer root.Close()
+	f, err := found(root, name)
+	if err != nil {
+		return nil, WithoutPath(err)
+	}
+	defer f.Close()
+	return ReadAll(f, limit)
+}
+
 // Stat implements fs.StatFS, so that a file need not be opened to be examined.
 func (b below) Stat(name string) (fs.FileInfo, error) { return b.folder.Stat(name) }

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -119,26 +118,9 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
-// sized reads all of r, which is expected to have size bytes.
-func sized(r io.Reader, size int64) ([]byte, error) {
-	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err := b.ReadFrom(r)
-	return b.Bytes(), err
-}
-
-// sizeOf returns the size of r if it is a regular file, or 0.
-func sizeOf(r io.Reader) int64 {
-	if f, ok := r.(fs.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return info.Size()
-		}
-	}
-	return 0
-}
-
 // ReadAll reads all of r. It returns an error if r has more than limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
-	data, err := sized(io.LimitReader(r, limit+1), min(sizeOf(r), limit))
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		return nil, fmt.Errorf("more than %d KiB", limit>>10)
 	}

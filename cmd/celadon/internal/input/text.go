@@ -6,12 +6,7 @@ type Text struct {
 	Data []byte
 }
 
-// Each calls work with each document, in order.
-func (t Text) Each(work func(*Document)) {
-	SplitText(t.File, t.Data, func(c Chunk) bool {
-		return c.Each(func(doc *Document) bool {
-			work(doc)
-			return true
-		})
-	})
+// Documents yields each document, in order.
+func (t Text) Documents(yield func(*Document) bool) {
+	SplitText(t.File, t.Data, func(c Chunk) bool { return c.Each(yield) })
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
@@ -66,7 +65,7 @@ func (s *server) versionsOf(now settings, was versions) versions {
 		return versions{now.KubeVersion, now.KubeVersion}
 	}
 	for _, root := range s.folders() {
-		data, err := onTop(root)
+		data, err := input.ReadBelow(root, config.Name, config.Most)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -84,21 +83,6 @@ func (s *server) versionsOf(now settings, was versions) versions {
 		return v
 	}
 	return versions{}
-}
-
-// onTop reads the .celadon.yaml in a folder. It does not follow links out of the folder.
-func onTop(root string) ([]byte, error) {
-	folder, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close()
-	f, err := input.Below(folder).Open(config.Name)
-	if err != nil {
-		return nil, input.WithoutPath(err)
-	}
-	defer f.Close()
-	return input.ReadAll(f, config.Most)
 }
 
 // fileVersion returns the Kubernetes version that the file in root sets for a command. As in CI,

@@ -129,18 +129,17 @@ func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) (protocol.Lo
 // otherFiles caches files with CRDs that are not open.
 type otherFiles struct {
 	mu    sync.Mutex
-	files []otherFile // least recently used first
+	files map[string]otherFile
 }
 
 type otherFile struct {
-	path string
 	time time.Time
 	size int64
 	*analysis
 }
 
 // maxOther limits the cached files.
-const maxOther = 8
+const maxOther = 20
 
 // read returns the file as it is on disk, or nil if it cannot be read.
 func (o *otherFiles) read(path string, s *server) *analysis {
@@ -150,14 +149,8 @@ func (o *otherFiles) read(path string, s *server) *analysis {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	i := slices.IndexFunc(o.files, func(f otherFile) bool { return f.path == path })
-	if i >= 0 {
-		f := o.files[i]
-		o.files = slices.Delete(o.files, i, i+1)
-		if f.time.Equal(info.ModTime()) && f.size == info.Size() {
-			o.files = append(o.files, f)
-			return f.analysis
-		}
+	if f, ok := o.files[path]; ok && f.time.Equal(info.ModTime()) && f.size == info.Size() {
+		return f.analysis
 	}
 	data, err := s.onDisk(path)
 	if err != nil {
@@ -171,9 +164,10 @@ func (o *otherFiles) read(path string, s *server) *analysis {
 			p.crd.compile = s.compiler(p.crd)
 		}
 	}
-	if o.files = append(o.files, otherFile{path, info.ModTime(), info.Size(), a}); len(o.files) > maxOther {
-		o.files = o.files[1:]
+	if o.files == nil || len(o.files) >= maxOther {
+		o.files = map[string]otherFile{}
 	}
+	o.files[path] = otherFile{info.ModTime(), info.Size(), a}
 	return a
 }
 

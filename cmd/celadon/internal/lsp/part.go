@@ -56,30 +56,29 @@ type part struct {
 // split splits a file as vet and check do.
 func split(name string, t *text) (parts []*part) {
 	var c cursor
-	input.SplitText(name, t.bytes, func(chunk input.Chunk) bool {
-		return chunk.Each(func(doc *input.Document) bool {
-			p := &part{doc: doc, start: -1, text: t}
-			source, line, inList := doc.Source()
-			switch {
-			case source == nil:
-				p.line = startOfDocument(t.bytes, t.startOfLine(doc.Line))
-				c.advance(t.bytes, p.line)
-			case inList && doc.Item > 0 && len(parts) > 0:
-				p.start, p.line = parts[len(parts)-1].start, t.startOfLine(doc.Line)
-			default:
-				p.line = t.startOfLine(line)
-				begin := max(c.offset, p.line)
-				if at := bytes.Index(t.bytes[min(begin, len(t.bytes)):], source); at >= 0 {
-					p.start = begin + at
-					c.advance(t.bytes, p.start)
-				}
+	for doc := range (input.Text{File: name, Data: t.bytes}).Documents {
+		p := &part{doc: doc, start: -1, text: t}
+		source, line, inList := doc.Source()
+		switch {
+		case source == nil:
+			p.line = startOfDocument(t.bytes, t.startOfLine(doc.Line))
+			c.advance(t.bytes, p.line)
+		case inList && doc.Item > 0 && len(parts) > 0:
+			p.start, p.line = parts[len(parts)-1].start, t.startOfLine(doc.Line)
+		default:
+			p.line = t.startOfLine(line)
+			begin := max(c.offset, p.line)
+			if at := bytes.Index(t.bytes[min(begin, len(t.bytes)):], source); at >= 0 {
+				p.start = begin + at
+				c.advance(t.bytes, p.start)
 			}
-			p.index = c.index
-			p.documentType = p.is()
-			parts = append(parts, p)
-			return len(parts) < editor.MaxParts
-		})
-	})
+		}
+		p.index = c.index
+		p.documentType = p.is()
+		if parts = append(parts, p); len(parts) == editor.MaxParts {
+			break
+		}
+	}
 	return parts
 }
 

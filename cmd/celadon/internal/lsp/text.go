@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sort"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
@@ -72,7 +73,7 @@ func (t *text) offset(p protocol.Position) int {
 	at, end := starts[p.Line], t.lineEnd(int(p.Line))
 	for units := int64(p.Character); units > 0 && at < end; {
 		r, n := utf8.DecodeRune(t.bytes[at:end])
-		if units -= width(r); units < 0 {
+		if units -= int64(utf16.RuneLen(r)); units < 0 {
 			break // the position is within a character, so use its beginning
 		}
 		at += n
@@ -95,7 +96,7 @@ func (t *text) position(offset int) protocol.Position {
 		if at+n > offset {
 			break // the offset is within a character, so use its beginning
 		}
-		units += width(r)
+		units += int64(utf16.RuneLen(r))
 		at += n
 	}
 	t.last.line, t.last.at, t.last.units = line, at, units
@@ -104,14 +105,6 @@ func (t *text) position(offset int) protocol.Position {
 
 func (t *text) rangeOf(from, to int) protocol.Range {
 	return protocol.Range{Start: t.position(from), End: t.position(max(from, to))}
-}
-
-// width returns the number of UTF-16 code units of a character.
-func width(r rune) int64 {
-	if r > 0xFFFF {
-		return 2
-	}
-	return 1
 }
 
 var errRange = errors.New("the range ends before it starts")

@@ -107,18 +107,13 @@ func (s *server) startSearch(folders []string) {
 // If the analysis takes longer than maxWait, the request is served with the CRDs that are known by
 // then.
 func at[R any](do func(*view, context.Context, int) R) request {
-	return atWhen((*server).usable, do)
-}
-
-// atWhen is like at for requests that wait until ready returns true.
-func atWhen[R any](ready func(*server, *document) bool, do func(*view, context.Context, int) R) request {
 	return answer(func(s *server, p protocol.At) func(context.Context) (any, error) {
 		v := s.view(p.TextDocument.URI)
 		return func(ctx context.Context) (any, error) {
 			if v == nil {
 				return nil, nil
 			}
-			if err := v.wait(ctx, func(d *document) bool { return ready(s, d) }); err != nil && err != errLate {
+			if err := v.wait(ctx, s.usable); err != nil && err != errLate {
 				return nil, err
 			}
 			return do(v, ctx, v.text.offset(p.Position)), ctx.Err()

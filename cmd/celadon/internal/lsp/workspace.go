@@ -132,17 +132,7 @@ func (s *server) onDisk(path string) ([]byte, error) {
 	if root == "" {
 		return nil, fs.ErrNotExist
 	}
-	folder, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close()
-	f, err := input.Below(folder).Open(filepath.ToSlash(rel))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return input.ReadAll(f, maxFile)
+	return input.ReadBelow(root, rel, maxFile)
 }
 
 // folderOf returns the workspace folder that contains a file, and the file's path relative to it. It

@@ -117,7 +117,7 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 		}
 		return one{Read: resource.One(doc), object: doc.Object}
 	}
-	err := batch.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
+	err := batch.From(batch.Files(s.Stdin, o.CRDs), read, func(r one) error {
 		if r.Err != nil {
 			return fmt.Errorf("%s: %w", r.Location, r.Err)
 		}
@@ -142,7 +142,7 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 		data[file] = indented(string(text))
 		byGroup[r.CRD.Spec.Group] = append(byGroup[r.CRD.Spec.Group], names.Plural)
 		return nil
-	})
+	}).Run(ctx)
 	if err == nil && len(data) == 0 {
 		err = fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(o.CRDs, ", "))
 	}

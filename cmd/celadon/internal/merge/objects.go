@@ -2,9 +2,7 @@ package merge
 
 import (
 	"container/heap"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -16,46 +14,45 @@ func broken(file string, err error) error {
 	return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s: %w", file, err)}
 }
 
-// crds calls take with the CRDs of each source. All shards of a source have the same CRDs.
+// crds calls take with the CRDs of each source.
 func (p *plan) crds(take func(*finding.CRD) error) error {
 	for _, s := range p.sources {
-		first := s.parts()[0]
-		err := each(first.file, func(l *finding.PartLine) error {
-			if l.CRD == nil {
-				return io.EOF
-			}
-			l.CRD.Source = s.name
-			return take(l.CRD)
-		})
-		if err != nil {
+		if err := s.crds(take); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each calls take with the lines of a report after the first line, until take returns io.EOF.
-func each(file string, take func(*finding.PartLine) error) error {
-	r, err := reopen(file)
+// crds calls take with the CRDs of the source. All shards have the same.
+func (s *source) crds(take func(*finding.CRD) error) error {
+	r, err := reopen(s.parts()[0].file)
 	if err != nil {
 		return err
 	}
 	defer r.close()
 	for {
-		text, err := r.next()
-		if err != nil {
-			return broken(file, err)
+		l, err := r.again()
+		if err != nil || l.CRD == nil {
+			return err
 		}
-		l, err := r.decode(text)
-		if err != nil {
-			return broken(file, err)
-		}
-		if err := take(l); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+		l.CRD.Source = s.name
+		if err := take(l.CRD); err != nil {
 			return err
 		}
 	}
+}
+
+// again reads the next line of a report that has been inspected.
+func (r *reader) again() (l *finding.PartLine, err error) {
+	text, err := r.next()
+	if err == nil {
+		l, err = r.decode(text)
+	}
+	if err != nil {
+		return nil, broken(r.file.Name(), err)
+	}
+	return l, nil
 }
 
 // reopen opens a report again and reads its first line.
@@ -75,7 +72,6 @@ func reopen(file string) (*reader, error) {
 // openReport is an open report with its next object or its last line.
 type openReport struct {
 	*reader
-	name string
 	next *finding.PartLine
 }
 
@@ -127,7 +123,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 		if err != nil {
 			return err
 		}
-		a := &openReport{reader: r, name: one.file}
+		a := &openReport{reader: r}
 		open = append(open, a)
 		if err := a.forward(); err != nil {
 			return err
@@ -138,7 +134,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 	for last := int64(-1); len(open) > 0; heap.Fix(&open, 0) {
 		a := open[0]
 		if a.at() == last && a.at() != atEnd && !live {
-			return broken(a.name, fmt.Errorf("line %d: document %d is in another shard too", a.line, last))
+			return broken(a.file.Name(), fmt.Errorf("line %d: document %d is in another shard too", a.line, last))
 		}
 		l := a.next
 		if last = a.at(); l.End != nil {
@@ -163,21 +159,11 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 }
 
 // forward reads the next object or the last line.
-func (a *openReport) forward() error {
-	for {
-		text, err := a.reader.next()
-		if err != nil {
-			return broken(a.name, err)
-		}
-		l, err := a.decode(text)
-		if err != nil {
-			return broken(a.name, err)
-		}
-		if l.CRD == nil {
-			a.next = l
-			return nil
-		}
+func (a *openReport) forward() (err error) {
+	for a.next, err = a.again(); err == nil && a.next.CRD != nil; {
+		a.next, err = a.again()
 	}
+	return err
 }
 
 // reportedBefore reports whether another shard has already reported the same unreadable resource of a

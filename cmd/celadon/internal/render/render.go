@@ -230,11 +230,11 @@ func (s *sources) find(file string, doc *input.Document) *input.Document {
 	docs, known := s.files[file]
 	if !known && worktree.Inside(s.tree, file) { // and not a link out of it
 		if data, err := input.ReadFile(file, maxSource); err == nil {
-			input.Text{File: file, Data: data}.Each(func(d *input.Document) {
+			for d := range (input.Text{File: file, Data: data}).Documents {
 				if d.Err == nil {
 					docs = append(docs, d)
 				}
-			})
+			}
 		}
 	}
 	s.files[file] = docs

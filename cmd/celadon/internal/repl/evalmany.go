@@ -137,7 +137,7 @@ func (m *manyEvaluation) source(ctx context.Context) (batch.Source, error) {
 		if err := command.CheckPaths(m.given, m.Objects...); err != nil {
 			return nil, err
 		}
-		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(m.Stdin, m.Objects, wait, yield) }, nil
+		return batch.Files(m.Stdin, m.Objects), nil
 	}
 	if len(m.crds) > 1 {
 		return nil, fmt.Errorf("%s: %d CRDs: want one, whose objects are read", m.CRD, len(m.crds))

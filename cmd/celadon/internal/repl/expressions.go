@@ -77,13 +77,13 @@ func (e *evaluation) objects(ctx context.Context, paths ...string) (docs []*inpu
 	if err := command.CheckPaths(e.given, paths...); err != nil {
 		return nil, err
 	}
-	err = batch.From(e.files(paths...), func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+	err = batch.Each(ctx, e.files(paths...), func(doc *input.Document) error {
 		docs = append(docs, doc)
 		if doc.Err != nil {
 			return fmt.Errorf("%s: %w", doc.Location(), doc.Err)
 		}
 		return nil
-	}).Run(ctx)
+	})
 	return docs, err
 }
 

@@ -70,8 +70,7 @@ const maxLoaded = 64 << 20
 
 // files returns the source of the documents at and below paths. A session does not read pipes and devices.
 func (h *host) files(paths ...string) batch.Source {
-	s := input.Selection{Regular: h.opened}
-	return resource.Sourced(func(wait func(), yield func(input.Chunk) bool) { s.Scan(h.Stdin, paths, wait, yield) }, nil)
+	return resource.Sourced(batch.Selected(input.Selection{Regular: h.opened}, h.Stdin, paths), nil)
 }
 
 type editableRead struct {

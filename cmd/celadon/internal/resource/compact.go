@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine/catalog"
@@ -83,84 +83,31 @@ func compactJSON(crd map[string]any) ([]byte, error) {
 	return data, err
 }
 
-// WithoutDescriptions returns a CRD without the descriptions in its schemas. It does not
-// modify crd; the result shares parts with it.
+// WithoutDescriptions returns a copy of a CRD without the descriptions in its schemas.
 func WithoutDescriptions(crd map[string]any) map[string]any {
-	return withValue(crd, "spec", func(v any) any {
-		spec, ok := v.(map[string]any)
-		if !ok {
-			return v
-		}
-		spec = withValue(spec, "validation", withoutInSchema)
-		return withValue(spec, "versions", func(v any) any {
-			return eachItem(v, func(version any) any {
-				if object, ok := version.(map[string]any); ok {
-					return withValue(object, "schema", withoutInSchema)
-				}
-				return version
-			})
-		})
-	})
-}
-
-// withoutInSchema handles the object that holds a schema in openAPIV3Schema.
-func withoutInSchema(v any) any {
-	if holder, ok := v.(map[string]any); ok {
-		return withValue(holder, "openAPIV3Schema", withoutDescription)
+	crd = runtime.DeepCopyJSON(crd)
+	spec := objectAt(crd, "spec")
+	withoutDescription(objectAt(spec, "validation")["openAPIV3Schema"])
+	versions, _ := spec["versions"].([]any)
+	for _, version := range versions {
+		withoutDescription(objectAt(version, "schema")["openAPIV3Schema"])
 	}
-	return v
+	return crd
 }
 
 // withoutDescription handles a schema and the schemas below it. It leaves defaults and enums
 // alone, where a description is data.
-func withoutDescription(v any) any {
-	schema, ok := v.(map[string]any)
-	if !ok {
-		return v
+func withoutDescription(v any) {
+	schema, _ := v.(map[string]any)
+	if _, ok := schema["description"].(string); ok {
+		delete(schema, "description")
 	}
-	out := make(map[string]any, len(schema))
-	for key, value := range schema {
-		switch key {
-		case "description":
-			if _, ok := value.(string); ok {
-				continue
-			}
-		case "properties":
-			if properties, ok := value.(map[string]any); ok {
-				without := make(map[string]any, len(properties))
-				for name, property := range properties {
-					without[name] = withoutDescription(property)
-				}
-				value = without
-			}
-		case "items", "additionalProperties":
-			value = withoutDescription(value)
+	for _, below := range []any{schema["items"], schema["additionalProperties"]} {
+		if below != nil {
+			withoutDescription(below)
 		}
-		out[key] = value
 	}
-	return out
-}
-
-// withValue returns a copy of object in which the value of key is replaced by f(value).
-func withValue(object map[string]any, key string, f func(any) any) map[string]any {
-	value, ok := object[key]
-	if !ok {
-		return object
+	for _, property := range objectAt(schema, "properties") {
+		withoutDescription(property)
 	}
-	out := maps.Clone(object)
-	out[key] = f(value)
-	return out
-}
-
-// eachItem returns a copy of v in which each item is replaced by f(item), if v is a list.
-func eachItem(v any, f func(any) any) any {
-	list, ok := v.([]any)
-	if !ok {
-		return v
-	}
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = f(list[i])
-	}
-	return out
 }

@@ -54,7 +54,7 @@ func MayDefine(text []byte) bool {
 
 // Files returns a source of the CRDs that the documents at and below paths define.
 func Files(stdin io.Reader, paths []string) batch.Source {
-	return Sourced(func(wait func(), yield func(input.Chunk) bool) { input.Scan(stdin, paths, wait, yield) }, nil)
+	return Sourced(batch.Files(stdin, paths), nil)
 }
 
 // Sourced returns a source that yields the CRDs that the documents of source define. If skip is not nil, it yields

@@ -3,6 +3,7 @@ package resource
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,9 +13,8 @@ import (
 )
 
 // documents returns the documents of a text.
-func documents(text string) (docs []*input.Document) {
-	input.Text{File: "a.yaml", Data: []byte(text)}.Each(func(doc *input.Document) { docs = append(docs, doc) })
-	return docs
+func documents(text string) []*input.Document {
+	return slices.Collect(input.Text{File: "a.yaml", Data: []byte(text)}.Documents)
 }
 
 const composite = `

@@ -2,8 +2,6 @@ package resource
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,40 +124,21 @@ func (k *Kustomizations) read(root, dir string) *kustomization {
 	if err != nil {
 		return nil
 	}
-	folder, err := os.OpenRoot(root)
-	if err != nil {
-		return nil
-	}
-	defer folder.Close()
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		if data, err := readBelow(folder, filepath.Join(below, name)); err == nil {
+		if data, err := input.ReadBelow(root, filepath.Join(below, name), maxKustomization); err == nil {
 			return k.parse(filepath.Join(dir, name), data)
 		}
 	}
 	return nil
 }
 
-func readBelow(folder *os.Root, name string) ([]byte, error) {
-	f, err := input.Below(folder).Open(filepath.ToSlash(name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return nil, fs.ErrInvalid
-	}
-	return input.ReadAll(f, maxKustomization)
-}
-
 // parse returns the files that a kustomization.yaml lists. It records resources that are not below the roots.
 func (k *Kustomizations) parse(file string, data []byte) *kustomization {
 	var object map[string]any
-	input.SplitText(file, data, func(c input.Chunk) bool {
-		return c.Each(func(doc *input.Document) bool {
-			object = doc.Object
-			return false // kustomize reads only one document
-		})
-	})
+	for doc := range (input.Text{File: file, Data: data}).Documents {
+		object = doc.Object
+		break // kustomize reads only one document
+	}
 	of := &kustomization{patches: map[string]bool{}, resources: map[string]bool{}}
 	left := min(maxEntries, maxAllEntries-k.entries)
 	dir := filepath.Dir(file)

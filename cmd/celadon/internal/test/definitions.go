@@ -194,7 +194,7 @@ func (d *definitions) file(path string) ([]*definition, error) {
 	read := d.files.get(path, func() (r readFile) {
 		var data []byte
 		if data, r.err = input.ReadFile(path, input.MaxFile); r.err == nil {
-			input.SplitText(path, data, func(c input.Chunk) bool { return c.Each(collect(&r.crds)) })
+			r.crds = definitionsIn(path, data)
 		}
 		return r
 	})
@@ -207,14 +207,14 @@ type readFile struct {
 	err  error
 }
 
-// collect returns a function that appends each document that is a CRD to all.
-func collect(all *[]*definition) func(*input.Document) bool {
-	return func(doc *input.Document) bool {
+// definitionsIn returns the CRDs in the text of a file.
+func definitionsIn(file string, text []byte) (all []*definition) {
+	for doc := range (input.Text{File: file, Data: text}).Documents {
 		if def := newDefinition(doc); def != nil {
-			*all = append(*all, def)
+			all = append(all, def)
 		}
-		return true
 	}
+	return all
 }
 
 func (d *definitions) mayRead(path string) bool {
@@ -271,8 +271,9 @@ func (d *definitions) folder(path, top string) []*definition {
 			if !e.Type().IsRegular() || !input.Readable(file) {
 				continue
 			}
-			each := func(c input.Chunk) bool { return c.Each(collect(&all)) }
-			input.Selection{Regular: true}.Scan(nil, []string{file}, func() {}, each)
+			if crds, err := d.file(file); err == nil {
+				all = append(all, crds...)
+			}
 		}
 		return all
 	})
@@ -297,8 +298,7 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 	defs := newDefinitions(nil, nil)
 	defs.roots = d.Roots
 	for path, text := range d.Open {
-		var all []*definition
-		input.SplitText(path, text, func(c input.Chunk) bool { return c.Each(collect(&all)) })
+		all := definitionsIn(path, text)
 		defs.files.get(path, func() readFile { return readFile{crds: all} })
 		defs.walked = append(defs.walked, all...)
 	}

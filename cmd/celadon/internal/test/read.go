@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +36,7 @@ func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 	var suites []*readResult
 	suspected := &suspects{}
 	decode := func(doc *input.Document) *readResult { return classify(doc, named[doc.File], suspected) }
-	err := batch.All(ctx, r.Stdin, paths, decode, func(f *readResult) error {
+	err := batch.From(batch.Files(r.Stdin, paths), decode, func(f *readResult) error {
 		switch {
 		case f.crd != nil:
 			r.crds.walked = append(r.crds.walked, f.crd)
@@ -46,7 +47,7 @@ func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 			r.problems = append(r.problems, f.err)
 		}
 		return nil
-	})
+	}).Run(ctx)
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !held[path] && len(r.problems) == 0 {
 			r.problems = append(r.problems, fmt.Errorf("%s: no suite found: want kind: %s, or OpenShift's crdName and tests", path, ruletest.Kind))
@@ -95,33 +96,29 @@ func (s *suspects) has(file string) bool {
 	})
 }
 
-// readGiven reads the CRDs of --crd. It returns an error if paths contain no CRD.
-func (r *run) readGiven(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	type one struct {
-		def *definition
-		err error
-	}
-	err := batch.All(ctx, r.Stdin, paths, func(doc *input.Document) one {
+// readCRDs reads the CRDs at and below paths. problems are the errors of documents in files that the user named. If there is
+// neither, readCRDs returns an error.
+func readCRDs(ctx context.Context, stdin io.Reader, paths []string) (crds []*definition, problems []error, err error) {
+	read := func(doc *input.Document) *definition {
 		if doc.Err != nil && slices.Contains(paths, doc.File) {
-			return one{nil, fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
+			return &definition{err: fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
 		}
-		return one{newDefinition(doc), nil}
-	}, func(o one) error {
-		if o.err != nil {
-			r.problems = append(r.problems, o.err)
-		}
-		if o.def != nil {
-			r.crds.given = append(r.crds.given, o.def)
+		return newDefinition(doc)
+	}
+	err = batch.From(batch.Files(stdin, paths), read, func(d *definition) error {
+		switch {
+		case d == nil:
+		case d.err != nil:
+			problems = append(problems, d.err)
+		default:
+			crds = append(crds, d)
 		}
 		return nil
-	})
-	if err == nil && len(r.crds.given) == 0 && len(r.problems) == 0 {
+	}).Run(ctx)
+	if err == nil && len(crds)+len(problems) == 0 && len(paths) > 0 {
 		err = fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
 	}
-	return err
+	return crds, problems, err
 }
 
 // roots returns the folders in which suites may name files: the git work trees of paths, because the author of a suite

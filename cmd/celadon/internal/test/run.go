@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +42,8 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 func test(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	defer gctuning.CollectSeldom(400, enoughMemory)()
 	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: newMeasures(&o.Measures)}
-	if err := r.readGiven(ctx, o.CRDs); err != nil {
+	var err error
+	if r.crds.given, r.problems, err = readCRDs(ctx, s.Stdin, o.CRDs); err != nil {
 		return err
 	}
 	suites, err := r.read(ctx, paths)
@@ -109,43 +109,32 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 	}
 	r.measures.attach(&cfg)
 	runner := ruletest.New(cfg)
-	pipe := parallel.Pipe[*readResult, done]{
-		Workers: runtime.GOMAXPROCS(0),
-		Produce: func(send func(*readResult) bool) {
-			for _, f := range suites {
-				if r.o.gates != nil && !withGates(f.suite.FeatureGates, r.o.gates) || r.o.run != nil && runner.Selected(f.suite) == 0 {
-					continue
-				}
-				if !send(f) {
-					return
-				}
-			}
-		},
-		Work: func(f *readResult) done {
-			crds, err := r.crds.find(f.suite)
-			d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}
-			if r.o.Update {
-				d.update(ctx, runner, crds, err)
-			}
-			return d
-		},
-		Take: func(d done) error {
-			r.edited(&d)
-			if err := take(d.report); err != nil {
-				return err
-			}
-			for _, c := range d.report.Cases {
-				if c.Bug != nil && r.bug == nil {
-					r.bug = c.Bug
-				}
-				if r.o.FailFast && (c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error) {
-					return errEnough
-				}
-			}
-			return nil
-		},
+	selected := slices.DeleteFunc(slices.Clone(suites), func(f *readResult) bool {
+		return r.o.gates != nil && !withGates(f.suite.FeatureGates, r.o.gates) || r.o.run != nil && runner.Selected(f.suite) == 0
+	})
+	work := func(f *readResult) done {
+		crds, err := r.crds.find(f.suite)
+		d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}
+		if r.o.Update {
+			d.update(ctx, runner, crds, err)
+		}
+		return d
 	}
-	return pipe.Run(ctx)
+	return parallel.Each(ctx, selected, work, func(d done) error {
+		r.edited(&d)
+		if err := take(d.report); err != nil {
+			return err
+		}
+		for _, c := range d.report.Cases {
+			if c.Bug != nil && r.bug == nil {
+				r.bug = c.Bug
+			}
+			if r.o.FailFast && (c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error) {
+				return errEnough
+			}
+		}
+		return nil
+	})
 }
 
 // verdict returns the error that determines the exit code. Unreadable files and suites that did not run

@@ -142,30 +142,11 @@ type initial struct {
 }
 
 func (i *initial) read(ctx context.Context) error {
-	add := func(doc *input.Document) *definition {
-		resource.Complete(doc)
-		if doc.Err != nil && slices.Contains(i.o.CRDs, doc.File) {
-			return &definition{file: doc.Location(), err: doc.Err}
-		}
-		return newDefinition(doc)
-	}
-	err := batch.All(ctx, i.Stdin, i.o.CRDs, add, func(d *definition) error {
-		switch {
-		case d == nil:
-		case d.err != nil:
-			i.problems = append(i.problems, fmt.Errorf("%s: %w", d.file, d.err))
-		default:
-			i.crds = append(i.crds, d)
-		}
-		return nil
-	})
-	if err != nil {
+	var err error
+	if i.crds, i.problems, err = readCRDs(ctx, i.Stdin, i.o.CRDs); err != nil {
 		return err
 	}
-	if len(i.crds) == 0 && len(i.problems) == 0 && len(i.o.CRDs) > 0 {
-		return fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(i.o.CRDs, ", "))
-	}
-	return batch.All(ctx, i.Stdin, i.o.Samples, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+	return batch.Each(ctx, batch.Files(i.Stdin, i.o.Samples), func(doc *input.Document) error {
 		if doc.Err != nil {
 			if !errors.Is(doc.Err, input.ErrNoObject) || slices.Contains(i.o.Samples, doc.File) {
 				i.problems = append(i.problems, fmt.Errorf("--from: %s: %w", doc.Location(), doc.Err))

@@ -48,7 +48,7 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 		run.excerpt = text.excerpt()
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
+	err = batch.From(batch.Files(streams.Stdin, paths), v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped

@@ -238,9 +238,9 @@ func Text(ctx context.Context, text input.Text, o *Options) (crds []*Reviewed, r
 	var out bytes.Buffer
 	var sum summary
 	p, err := o.printer(o.Output, nil, &out)
-	text.Each(func(doc *input.Document) {
+	for doc := range text.Documents {
 		if err != nil || ctx.Err() != nil {
-			return
+			break
 		}
 		var r *Reviewed
 		if r, err = d.Vet(ctx, doc); r != nil && err == nil {
@@ -248,7 +248,7 @@ func Text(ctx context.Context, text input.Text, o *Options) (crds []*Reviewed, r
 			sum.count(r.one)
 			err = p.crd(r.one)
 		}
-	})
+	}
 	if err = cmp.Or(err, ctx.Err()); err == nil {
 		err = p.end(&sum)
 	}

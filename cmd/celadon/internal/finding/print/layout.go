@@ -32,15 +32,15 @@ func (l Layout) Text(text string) string {
 	open := "" // the color at the end of the line
 	for line := range strings.Lines(text) {
 		body, end := strings.CutSuffix(line, "\n")
-		isFolded := s.next(body)
+		s.next(body)
 		if l.Color {
 			body = open + s.color(body)
 			if open = termwidth.OpenColor(body); open != "" {
 				body += endColor
 			}
 		}
-		if isFolded && l.Width > 0 {
-			body = termwidth.FoldLine(body, l.Width, s.indent(line))
+		if l.Width > 0 && (s.form == nil || !s.form.isWhole) {
+			body = termwidth.FoldLine(body, l.Width, s.hang)
 		}
 		b.WriteString(body)
 		if end {
@@ -50,88 +50,82 @@ func (l Layout) Text(text string) string {
 	return b.String()
 }
 
-type lineForm uint8
+// A form is a kind of line. The groups of its pattern, which divide the line, have these colors; "" is no color.
+type form struct {
+	pattern *lazy.Regexp
+	colors  []untrusted.Color
+	isWhole bool // the line is not folded
+}
 
-const (
-	otherLine lineForm = iota
-	locationLine
-	excerptLine
-	caretLine
-	ruleLine // first or further line of a rule
-	valueLine
-	changeLine // the old or new form of a rule
-	objectLine // of an object in YAML
+// headlineColor stands for the color of the last headline.
+const headlineColor untrusted.Color = "headline"
+
+var (
+	objectForm   = &form{pattern: lazy.New(`^ +apiVersion: `), isWhole: true}
+	caretForm    = &form{lazy.New(`^( +\|)( +)(\^+)$`), []untrusted.Color{untrusted.Blue, "", headlineColor}, true}
+	excerptForm  = &form{lazy.New(`^( *\d+ \|)(.*)$`), []untrusted.Color{untrusted.Blue, ""}, true}
+	locationForm = &form{
+		lazy.New(`^( *)(-->)( )([^:]+(?::\d+){0,2})(.*)$`), []untrusted.Color{"", untrusted.Blue, "", untrusted.Cyan, ""}, false,
+	}
+	ruleForm    = &form{lazy.New(`^( {8})((?:rule|expression): )(.*)$`), []untrusted.Color{"", untrusted.Blue, untrusted.Bold}, false}
+	removedForm = &form{lazy.New(`^( {4})(- .*)$`), []untrusted.Color{"", untrusted.Red}, false}
+	addedForm   = &form{lazy.New(`^( {4})(\+ .*)$`), []untrusted.Color{"", untrusted.Green}, false}
+	valueForm   = &form{lazy.New(`^( {10}\S.*)$`), []untrusted.Color{"", untrusted.Magenta}, false}
+
+	forms   = []*form{objectForm, caretForm, excerptForm, locationForm, ruleForm, removedForm, addedForm, valueForm}
+	keyForm = lazy.New(`^[A-Za-z]+:(?: |$)`)
 )
 
 // A lineState holds the form of the current line and the data that the next line depends on.
 type lineState struct {
-	form   lineForm
+	form   *form // nil if the line has none
+	groups []string
+	hang   int             // indent of the line after a fold
 	level  untrusted.Color // of the last headline
 	rule   int             // indent of further lines of a rule
 	object int             // indent of the object
-	match  []string
 }
 
-var (
-	locationForm = lazy.New(`^( *)(-->) ([^:]+(?::\d+){0,2})(.*)$`)
-	excerptForm  = lazy.New(`^( *\d+ \|)(.*)$`)
-	caretForm    = lazy.New(`^( +\|)( +)(\^+)$`)
-	ruleForm     = lazy.New(`^( {8})((?:rule|expression): )(.*)$`)
-	changeForm   = lazy.New(`^( {4})([-+] .*)$`)
-	valueForm    = lazy.New(`^( {10})(\S.*)$`)
-	objectForm   = lazy.New(`^( +)apiVersion: `)
-	keyForm      = lazy.New(`^[A-Za-z]+:(?: |$)`)
-)
-
-// next sets the form of the next line, and reports whether it may be folded.
-func (s *lineState) next(line string) bool {
-	before := s.form
-	indent := len(line) - len(strings.TrimLeft(line, " "))
-	match := func(form *lazy.Regexp) bool {
-		s.match = form.FindStringSubmatch(line)
-		return s.match != nil
-	}
+// next sets the form of the next line.
+func (s *lineState) next(line string) {
+	before, indent := s.form, len(line)-len(strings.TrimLeft(line, " "))
+	s.hang = indent + 2
 	switch {
-	case before == objectLine && (indent > s.object || indent == s.object && keyForm.MatchString(line[indent:])):
-		s.form = objectLine
-	case match(objectForm):
-		s.form, s.object = objectLine, len(s.match[1])
-	case match(caretForm):
-		s.form = caretLine
-	case match(excerptForm):
-		s.form = excerptLine
-	case match(locationForm):
-		s.form = locationLine
-	case match(ruleForm):
-		s.form, s.rule = ruleLine, len(s.match[1])+len(s.match[2])
-	case before == ruleLine && s.rule > 0 && indent >= s.rule:
-		s.form, s.match = ruleLine, []string{line, line[:s.rule], "", line[s.rule:]}
-	case match(changeForm):
-		s.form = changeLine
-	case (before == ruleLine || before == valueLine) && match(valueForm):
-		s.form = valueLine
-	default:
-		s.form = otherLine
+	case before == objectForm && (indent > s.object || indent == s.object && keyForm.MatchString(line[indent:])):
+		return // the form goes on
+	case before == ruleForm && indent >= s.rule:
+		s.groups, s.hang = []string{line[:s.rule], "", line[s.rule:]}, s.rule+2
+		return
 	}
-	s.headline(line)
-	return s.form != objectLine && s.form != excerptLine && s.form != caretLine
-}
-
-// indent returns the indent of the further lines of the current line.
-func (s *lineState) indent(line string) int {
+	s.form, s.groups = nil, nil
+	for _, f := range forms {
+		m := f.pattern.FindStringSubmatch(line)
+		if m != nil && (f != valueForm || before == ruleForm || before == valueForm) {
+			s.form, s.groups = f, m[1:]
+			break
+		}
+	}
 	switch s.form {
-	case ruleLine:
-		return s.rule + 2
-	case locationLine:
-		return len(s.match[1]) + len("--> ")
+	case nil:
+		s.headline(line)
+	case objectForm:
+		s.object = indent
+	case locationForm:
+		s.hang = indent + len("--> ")
+	case ruleForm:
+		s.rule = indent + len(s.groups[1])
+		s.hang = s.rule + 2
+	case valueForm:
+		if at := valueAt(line); at > 0 {
+			s.groups = []string{line[:at], line[at:]}
+		}
 	}
-	return len(line) - len(strings.TrimLeft(line, " ")) + 2
 }
 
 // headline remembers the color of a line that a command has colored.
 func (s *lineState) headline(line string) {
 	switch at := strings.Index(line, "\x1b["); {
-	case at < 0 || s.form != otherLine:
+	case at < 0:
 	case strings.HasPrefix(line[at:], string(untrusted.Red)):
 		s.level = untrusted.Red
 	case strings.HasPrefix(line[at:], string(untrusted.Yellow)):
@@ -140,27 +134,21 @@ func (s *lineState) headline(line string) {
 }
 
 func (s *lineState) color(line string) string {
-	m := s.match
-	switch s.form {
-	case locationLine:
-		return m[1] + paint(untrusted.Blue, m[2]) + " " + paint(untrusted.Cyan, m[3]) + m[4]
-	case excerptLine:
-		return paint(untrusted.Blue, m[1]) + m[2]
-	case caretLine:
-		return paint(untrusted.Blue, m[1]) + m[2] + paint(s.level, m[3])
-	case ruleLine:
-		return m[1] + paint(untrusted.Blue, m[2]) + paint(untrusted.Bold, m[3])
-	case changeLine:
-		if m[2][0] == '-' {
-			return m[1] + paint(untrusted.Red, m[2])
-		}
-		return m[1] + paint(untrusted.Green, m[2])
-	case valueLine:
-		if at := valueAt(m[2]); at > 0 {
-			return m[1] + m[2][:at] + paint(untrusted.Magenta, m[2][at:])
+	if len(s.groups) == 0 {
+		return line
+	}
+	var b strings.Builder
+	for i, text := range s.groups {
+		switch c := s.form.colors[i]; c {
+		case "":
+			b.WriteString(text)
+		case headlineColor:
+			b.WriteString(paint(s.level, text))
+		default:
+			b.WriteString(paint(c, text))
 		}
 	}
-	return line
+	return b.String()
 }
 
 func paint(c untrusted.Color, text string) string {

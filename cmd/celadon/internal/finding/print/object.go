@@ -55,7 +55,11 @@ type object struct {
 }
 
 func (o object) findings(yield func(finding.Finding) bool) {
-	_ = o.errors(yield) && o.warned(yield) && o.ratcheted(yield)
+	more := true
+	add := func(f finding.Finding) { more = more && yield(f) }
+	o.errors(add)
+	o.warned(add)
+	o.ratcheted(add)
 }
 
 // finding returns a finding about the whole object.
@@ -71,21 +75,18 @@ func (o object) finding(id, description, level, title, message string, details .
 	}
 }
 
-func (o object) warned(yield func(finding.Finding) bool) bool {
+func (o object) warned(add func(finding.Finding)) {
 	for _, warning := range o.Warnings {
 		f := o.finding("warning", "A warning of the API server", "warning", title(o.Object), warning)
 		if o.Ratcheted(warning) {
 			f.Details = []string{finding.AlreadySo}
 		}
-		if !yield(f) {
-			return false
-		}
+		add(f)
 	}
-	return true
 }
 
-// ratcheted yields the errors that the server ignores in an update. They are notes.
-func (o object) ratcheted(yield func(finding.Finding) bool) bool {
+// ratcheted adds the errors that the server ignores in an update. They are notes.
+func (o object) ratcheted(add func(finding.Finding)) {
 	for i := range o.RatchetedErrors {
 		c := &o.RatchetedErrors[i]
 		const about = "An error of a value that an update does not change, which the API server ignores"
@@ -94,28 +95,24 @@ func (o object) ratcheted(yield func(finding.Finding) bool) bool {
 		if c.Line > 0 {
 			f.At = c.Location()
 		}
-		if !yield(f) {
-			return false
-		}
+		add(f)
 	}
-	return true
 }
 
-func (o object) errors(yield func(finding.Finding) bool) bool {
-	more := true
+func (o object) errors(add func(finding.Finding)) {
 	switch name := title(o.Object); {
 	case o.Verdict == finding.Unreadable:
 		const about = "A document that cannot be read as a Kubernetes object"
-		more = yield(o.finding("unreadable", about, "error", "unreadable", o.Problem))
+		add(o.finding("unreadable", about, "error", "unreadable", o.Problem))
 	case o.Verdict == finding.Undecided:
 		const about = "An object whose validation exceeds the work limit"
 		f := o.finding("undecided", about, "error", name+" is undecided", name+": "+o.Problem)
 		if o.Limit != nil {
 			f.Expression, f.Details = o.Limit.Rule.Rule, []string{decide}
 		}
-		more = yield(f)
+		add(f)
 	case o.strictKinds && o.WithoutCRD():
-		more = yield(o.finding("skipped", "An object whose CRD was not given", "error", name+" skipped", o.Problem))
+		add(o.finding("skipped", "An object whose CRD was not given", "error", name+" skipped", o.Problem))
 	case o.Denied(): // by policies, whose decisions are findings
 	case o.Verdict == finding.Invalid && len(o.Causes) == 0:
 		const about = "A request that the API server cannot process"
@@ -128,22 +125,23 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 				f.Details = append(f.Details, at.Field+": "+at.Hint)
 			}
 		}
-		more = yield(f) && o.allFollowing(yield)
+		add(f)
+		o.allFollowing(add)
 	case o.Verdict == finding.Invalid:
-		more = o.causes(yield) && o.allFollowing(yield)
+		o.causes(add)
+		o.allFollowing(add)
 	}
-	more = more && o.decisions(yield)
-	if more && o.Upgrade != nil && o.Upgrade.Finding() {
+	o.decisions(add)
+	if o.Upgrade != nil && o.Upgrade.Finding() {
 		const about = "An object that an upgrade of its CRD affects"
 		f := o.finding("upgrade", about, "error", title(o.Object)+" and the upgrade", "")
 		f.SetLines(Upgraded(o.Object))
-		more = yield(f)
+		add(f)
 	}
-	return more
 }
 
-// causes yields the findings of the causes. The remark that some rules did not run belongs to the first.
-func (o object) causes(yield func(finding.Finding) bool) bool {
+// causes adds the findings of the causes. The remark that some rules did not run belongs to the first.
+func (o object) causes(add func(finding.Finding)) {
 	incomplete := len(o.Causes) > 1 && slices.ContainsFunc(o.Causes, func(c finding.Cause) bool { return c.Incomplete() })
 	remark := incomplete
 	for i := range o.Causes {
@@ -156,29 +154,18 @@ func (o object) causes(yield func(finding.Finding) bool) bool {
 			f.Details = append(f.Details, rulesNotRun)
 			remark = false
 		}
-		if !yield(f) {
-			return false
-		}
+		add(f)
 	}
-	return true
 }
 
-// allFollowing yields the findings of the causes that would follow.
-func (o object) allFollowing(yield func(finding.Finding) bool) bool {
+// allFollowing adds the findings of the causes that would follow. They are notes, because the server does not
+// report them yet.
+func (o object) allFollowing(add func(finding.Finding)) {
 	for i := range o.Following {
-		if !yield(o.following(&o.Following[i])) {
-			return false
-		}
+		f := o.cause(&o.Following[i])
+		f.Level, f.Message, f.Title = "note", Follows+f.Message, f.Title+FollowsTitle
+		add(f)
 	}
-	return true
-}
-
-// following returns the finding of a cause that would follow. It is a note, because the server does not
-// report it yet.
-func (o object) following(c *finding.Cause) finding.Finding {
-	f := o.cause(c)
-	f.Level, f.Message, f.Title = "note", Follows+f.Message, f.Title+FollowsTitle
-	return f
 }
 
 // Follows begins the text of a finding that the server would report once other errors are fixed, and FollowsTitle ends its

@@ -183,12 +183,11 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	return o.finding(id, description, level, name, message, details...)
 }
 
-// decisions yields the findings of policies, except warnings, which the server sends as well.
-func (o object) decisions(yield func(finding.Finding) bool) bool {
+// decisions adds the findings of policies, except warnings, which the server sends as well.
+func (o object) decisions(add func(finding.Finding)) {
 	for i := range o.Policies {
-		if d := &o.Policies[i]; d.Action != "Warn" && !yield(o.decision(d)) {
-			return false
+		if d := &o.Policies[i]; d.Action != "Warn" {
+			add(o.decision(d))
 		}
 	}
-	return true
 }

@@ -52,21 +52,24 @@ func (b *batches) flush() {
 // ErrStopped is returned by a take function that needs no more results.
 var ErrStopped = errors.New("stopped")
 
-// Parallel reads the documents at and below paths, calls work for each on all cores, and passes the
-// results to take in the order of the input.
-func Parallel[T any](stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *parallel.Pipe[[]input.Chunk, []T] {
-	return Selected(input.Selection{}, stdin, paths, work, take)
-}
-
-// Selected is like Parallel, but reads only the files of folders that s selects.
-func Selected[T any](s input.Selection, stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *parallel.Pipe[[]input.Chunk, []T] {
-	return From(func(wait func(), yield func(input.Chunk) bool) { s.Scan(stdin, paths, wait, yield) }, work, take)
-}
-
 // A Source yields chunks until yield returns false. It calls wait before each read that may block.
 type Source func(wait func(), yield func(input.Chunk) bool)
 
-// From is like Parallel, but reads from source.
+// Files returns a source of the documents at and below paths.
+func Files(stdin io.Reader, paths []string) Source { return Selected(input.Selection{}, stdin, paths) }
+
+// Selected is like Files, but reads only the files of folders that s selects.
+func Selected(s input.Selection, stdin io.Reader, paths []string) Source {
+	return func(wait func(), yield func(input.Chunk) bool) { s.Scan(stdin, paths, wait, yield) }
+}
+
+// Each passes the documents of source to take, in order.
+func Each(ctx context.Context, source Source, take func(*input.Document) error) error {
+	return From(source, func(doc *input.Document) *input.Document { return doc }, take).Run(ctx)
+}
+
+// From reads the documents of source, calls work for each on all cores, and passes the results to take in the order of the
+// input.
 func From[T any](source Source, work func(*input.Document) T, take func(T) error) *parallel.Pipe[[]input.Chunk, []T] {
 	workers := runtime.GOMAXPROCS(0)
 	return &parallel.Pipe[[]input.Chunk, []T]{
@@ -109,9 +112,4 @@ func weight(batch []input.Chunk) int64 {
 		return math.MaxInt64
 	}
 	return int64(n)
-}
-
-// All runs Parallel for documents that are read once and kept.
-func All[T any](ctx context.Context, stdin io.Reader, paths []string, decode func(*input.Document) T, take func(T) error) error {
-	return Parallel(stdin, paths, decode, take).Run(ctx)
 }

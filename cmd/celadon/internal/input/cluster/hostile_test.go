@@ -42,7 +42,7 @@ var hostile = []struct {
 	{"the same page again", "the same page repeatedly", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"a"}}`, thing(1))
 	}},
-	{"empty pages", "empty pages without end", func(w http.ResponseWriter, r *http.Request) {
+	{"empty pages", "the list does not end: 100 requests returned 0 objects", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"items":[],"metadata":{"continue":"%sa"}}`, r.URL.Query().Get("continue"))
 	}},
 	{"an endless page", "the server sent more than the 500 requested objects", func(w http.ResponseWriter, _ *http.Request) {

@@ -19,8 +19,6 @@ const (
 	// stops a server that sends endless pages with a few objects each.
 	freeRequests      = burst
 	objectsPerRequest = pageSize / 10
-	// maxEmpty limits how many consecutive pages may be empty.
-	maxEmpty = 5
 )
 
 // bounds limit the size of a whole list. They exceed the capacity of any etcd, so that only a list
@@ -46,7 +44,6 @@ type listing struct {
 	token    string
 	given    int
 	bytes    int64
-	empty    int
 	warned   bool
 }
 
@@ -76,16 +73,11 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if l.empty++; p.items > 0 {
-		l.empty = 0
-	}
 	switch {
 	case p.Continue == "":
 		return false, nil
 	case p.Continue == l.token:
 		return false, errors.New("the server returns the same page repeatedly")
-	case l.empty >= maxEmpty:
-		return false, errors.New("the server returns empty pages without end")
 	}
 	l.token = p.Continue
 	return true, nil

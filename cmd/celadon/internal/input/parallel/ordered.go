@@ -5,10 +5,23 @@ package parallel
 import (
 	"context"
 	"errors"
-	"sync"
+	"runtime"
 
 	"golang.org/x/sync/semaphore"
 )
+
+// Each calls work with each item of a list on all cores, and passes the results to take in the order of the items, as Run
+// does.
+func Each[In, Out any](ctx context.Context, list []In, work func(In) Out, take func(Out) error) error {
+	p := &Pipe[In, Out]{Workers: runtime.GOMAXPROCS(0), Work: work, Take: take, Produce: func(send func(In) bool) {
+		for _, item := range list {
+			if !send(item) {
+				return
+			}
+		}
+	}}
+	return p.Run(ctx)
+}
 
 // A Pipe describes a run. It holds only a few items at a time, however many there are.
 type Pipe[In, Out any] struct {
@@ -44,11 +57,10 @@ type job[In, Out any] struct {
 func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	jobs := make(chan *job[In, Out])
 	order := make(chan *job[In, Out], itemsPerWorker*p.Workers)
+	working := make(chan struct{}, p.Workers)
 	budget := semaphore.NewWeighted(p.Budget)
 	go func() {
-		defer close(jobs)
 		defer close(order)
 		defer func() {
 			if v := recover(); v != nil {
@@ -60,17 +72,16 @@ func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 			if p.Weight != nil {
 				j.weight = min(p.Weight(in), p.Budget)
 			}
-			return budget.Acquire(ctx, j.weight) == nil && send(ctx, order, j) && send(ctx, jobs, j)
+			if budget.Acquire(ctx, j.weight) != nil || !send(ctx, order, j) || !send(ctx, working, struct{}{}) {
+				return false
+			}
+			go func() {
+				p.do(j)
+				<-working
+			}()
+			return true
 		})
 	}()
-	var workers sync.WaitGroup
-	for range p.Workers {
-		workers.Go(func() {
-			for j := range jobs {
-				p.do(j)
-			}
-		})
-	}
 	err := p.take(ctx, order, budget)
 	var panicked *panicError
 	if errors.As(context.Cause(ctx), &panicked) {

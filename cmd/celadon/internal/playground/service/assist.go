@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"unicode/utf16"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/x/assist"
@@ -148,7 +149,7 @@ func offsetOf(text string, n int) int {
 		if n <= 0 {
 			return i
 		}
-		n -= unitsOf(c)
+		n -= utf16.RuneLen(c)
 	}
 	if n > 0 {
 		return -1
@@ -156,16 +157,5 @@ func offsetOf(text string, n int) int {
 	return len(text)
 }
 
-func units(text string) (n int) {
-	for _, c := range text {
-		n += unitsOf(c)
-	}
-	return n
-}
-
-func unitsOf(c rune) int {
-	if c > 0xffff {
-		return 2
-	}
-	return 1
-}
+// units returns the number of UTF-16 code units of a text.
+func units(text string) int { return len(utf16.Encode([]rune(text))) }

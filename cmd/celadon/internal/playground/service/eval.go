@@ -30,14 +30,14 @@ func (r *Service) eval(ctx context.Context, req *Request) (any, error) {
 			continue
 		}
 		*pane.path = pane.text.File
-		pane.text.Each(func(doc *input.Document) {
+		for doc := range pane.text.Documents {
 			data, bad := doc.JSON()
 			if bad != nil {
 				err = errors.Join(err, fmt.Errorf("%s: %w", doc.Location(), bad))
 			}
 			text, line, _ := doc.Source()
 			*pane.docs = append(*pane.docs, repl.Document{File: doc.File, Text: text, Line: line, JSON: data})
-		})
+		}
 	}
 	if err == nil {
 		err = s.Start(in)

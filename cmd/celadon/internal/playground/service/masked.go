@@ -18,7 +18,7 @@ func maskedTexts(d *verdict.TextChecker, texts ...input.Text) (masked [][]byte, 
 	var mask secret.Mask
 	docs := make([][]*input.Document, len(texts))
 	for i, text := range texts {
-		text.Each(func(doc *input.Document) {
+		for doc := range text.Documents {
 			def, _ := d.Definition(doc.Identity().GroupKind())
 			switch {
 			case doc.Err != nil:
@@ -30,7 +30,7 @@ func maskedTexts(d *verdict.TextChecker, texts ...input.Text) (masked [][]byte, 
 				mask.Add(def, doc.Object)
 			}
 			docs[i] = append(docs[i], doc)
-		})
+		}
 	}
 	if err != nil {
 		return nil, 0, err

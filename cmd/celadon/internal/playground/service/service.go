@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
@@ -74,11 +73,11 @@ const (
 	PolicyFile = "policies.yaml"
 )
 
-// A Service handles requests and caches the CRDs that it compiled last. It is safe for concurrent
+// A Service handles requests and keeps the CRDs that it compiled last. It is safe for concurrent
 // use.
 type Service struct {
-	mu    sync.Mutex
-	texts []*compiledText // most recently used first
+	mu   sync.Mutex
+	last *compiledText
 	// good is the last text with a readable CRD, because a CRD is often unreadable while it is being
 	// edited.
 	good      *compiledText
@@ -93,13 +92,6 @@ type compiledText struct {
 
 	contexts editor.Contexts
 }
-
-// kept is the number of CRD inputs that stay compiled. If they have more than much bytes together,
-// only the last stays, because memory is limited in a browser.
-const (
-	kept = 2
-	much = 1 << 20
-)
 
 // New returns a Service with an empty cache.
 func New() *Service { return &Service{} }
@@ -175,38 +167,20 @@ func encoded(v any) []byte {
 
 func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, error) {
 	r.mu.Lock()
-	i := slices.IndexFunc(r.texts, func(d *compiledText) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
-	if i >= 0 {
-		d := r.texts[i]
-		r.texts = slices.Insert(slices.Delete(r.texts, i, i+1), 0, d)
-		r.mu.Unlock()
-		return d, nil
-	}
-	r.evictFor(len(req.CRD))
+	last := r.last
 	r.mu.Unlock()
+	if last != nil && last.text == req.CRD && last.kubeVersion == req.KubeVersion {
+		return last, nil
+	}
 	made, err := verdict.NewTextChecker(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made}
-	r.evictFor(len(req.CRD)) // another text may have been added meanwhile
-	r.texts = slices.Insert(r.texts, 0, d)
+	r.last = &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made}
 	if len(made.All) > 0 {
-		r.good = d
+		r.good = r.last
 	}
-	return d, nil
-}
-
-// evictFor removes compiled inputs from the cache before an input of size bytes is added.
-func (r *Service) evictFor(size int) {
-	stay := 0
-	for _, d := range r.texts[:min(len(r.texts), kept-1)] {
-		if size += len(d.text); size > much {
-			break
-		}
-		stay++
-	}
-	r.texts = slices.Delete(r.texts, stay, len(r.texts))
+	return r.last, nil
 }

@@ -62,7 +62,7 @@ func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 			one.CRDs = append(one.CRDs, crd)
 		}
 		all.KubeVersion = v.String()
-		checked, err := New().checked(ctx, &all) // the cache of r has room for few versions
+		checked, err := New().checked(ctx, &all) // so that r keeps its CRDs
 		if err != nil {
 			return nil, err
 		}

@@ -83,11 +83,9 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 // noCRD returns the problem of a text without CRDs.
 func noCRD(text string) crdProblem {
 	var other *input.Document // the first
-	input.Text{File: CRDFile, Data: []byte(text)}.Each(func(doc *input.Document) {
-		if other == nil {
-			other = doc
-		}
-	})
+	for other = range (input.Text{File: CRDFile, Data: []byte(text)}).Documents {
+		break
+	}
 	if other == nil {
 		return crdProblem{Message: "no CustomResourceDefinition: the input is empty", Line: 1}
 	}

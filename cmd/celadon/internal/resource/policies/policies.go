@@ -63,10 +63,10 @@ func (p Problem) Unwrap() error { return p.Err }
 // folders, documents that are not objects are ignored.
 func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg policy.Config) (*Policies, error) {
 	var docs []*input.Document
-	err := batch.Selected(from, stdin, paths, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+	err := batch.Each(ctx, batch.Selected(from, stdin, paths), func(doc *input.Document) error {
 		docs = append(docs, doc)
 		return nil
-	}).Run(ctx)
+	})
 	if err != nil {
 		return nil, err
 	}

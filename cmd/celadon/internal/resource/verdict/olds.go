@@ -156,23 +156,32 @@ func (o *Olds) Take(r Old, crds *CRDs, owns func(key string) bool) {
 	if r.Err != nil || r.id.Kind != "" {
 		o.given++
 	}
-	if err := o.add(r, crds, owns); err != nil {
+	if err := o.add(r, crds, owns, false); err != nil {
 		o.errs = append(o.errs, fmt.Errorf("--old: %s: %w", r.Location, err))
 	}
 }
 
-func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
+// TakeBase adds an object of --base. It returns errors instead of keeping them, because an
+// unreadable file in the base revision is not a problem of the current files.
+func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
+	return o.add(r, crds, owns, true)
+}
+
+// add adds an object. Only in the base revision, several files may have it.
+func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool, isBase bool) error {
 	if owns != nil && !owns(crds.Key(r.id)) {
 		return nil
 	}
 	if r.Err != nil || !o.keeps(r, crds) {
 		return r.Err
 	}
-	key := crds.key(r.id)
-	if o.byKey[key] != nil {
+	key, old := crds.key(r.id), newOldObject(r)
+	if isBase {
+		old.file, old.next = r.file, o.byKey[key]
+	} else if o.byKey[key] != nil {
 		return fmt.Errorf("%s: duplicate: keep one of them", key)
 	}
-	o.byKey[key] = newOldObject(r)
+	o.byKey[key] = old
 	return nil
 }
 
@@ -186,25 +195,6 @@ func (o *Olds) keeps(r Old, crds *CRDs) bool {
 	}
 	_, ok := o.Server.Resource(schema.FromAPIVersionAndKind(r.id.APIVersion, r.id.Kind))
 	return ok
-}
-
-// TakeBase adds an object of --base. It returns errors instead of keeping them, because an
-// unreadable file in the base revision is not a problem of the current files.
-func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
-	if !owns(crds.Key(r.id)) {
-		return nil
-	}
-	if r.Err != nil {
-		return r.Err
-	}
-	if !o.keeps(r, crds) {
-		return nil
-	}
-	key := crds.key(r.id)
-	old := newOldObject(r)
-	old.file, old.next = r.file, o.byKey[key]
-	o.byKey[key] = old
-	return nil
 }
 
 // An Old is an old object as it was read.

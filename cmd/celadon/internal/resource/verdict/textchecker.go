@@ -90,7 +90,9 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		return nil, err
 	}
 	olds := NewOlds()
-	w.Olds.Each(func(doc *input.Document) { olds.Take(ReadOld(doc), c.CRDs, nil) })
+	for doc := range w.Olds.Documents {
+		olds.Take(ReadOld(doc), c.CRDs, nil)
+	}
 	admission, policyProblems, err := c.admission(w.Policies)
 	if err != nil {
 		return nil, err
@@ -108,15 +110,11 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	summary, tables := &finding.Summary{}, finding.NewTables()
 	reported := false // report a template once, not for each of its documents
 	checked := &Checked{}
-	w.Objects.Each(func(doc *input.Document) {
-		if err != nil {
-			return
-		}
+	for doc := range w.Objects.Documents {
 		var one Answer
 		d.Observe = func(run engine.RuleRun) { one.Runs = append(one.Runs, run) }
 		if one.Object = d.Decide(ctx, doc); one.Object == nil {
-			err = ctx.Err()
-			return
+			return nil, ctx.Err()
 		}
 		if def := c.find(one.GroupKind()); def != nil {
 			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.CRD.ForEngine(), doc.Object).Texts
@@ -127,24 +125,24 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		checked.Objects = append(checked.Objects, one)
 		if one.Template {
 			if reported {
-				return
+				continue
 			}
 			reported = true
 		}
 		d.Settle(one.Object)
 		tables.Add(one.Object)
 		summary.Count(one.Object)
-		err = p.Object(one.Object)
-	})
-	checked.Problems = append(d.Problems(), policyProblems...)
-	if err == nil {
-		summary.Vanished = olds.Vanished()
-		if given := olds.Given(); given > 0 {
-			summary.Old = &finding.OldSummary{Given: given, Matched: olds.Paired()}
+		if err := p.Object(one.Object); err != nil {
+			return nil, err
 		}
-		tables.Fill(summary)
-		err = p.End(summary)
 	}
+	checked.Problems = append(d.Problems(), policyProblems...)
+	summary.Vanished = olds.Vanished()
+	if given := olds.Given(); given > 0 {
+		summary.Old = &finding.OldSummary{Given: given, Matched: olds.Paired()}
+	}
+	tables.Fill(summary)
+	err = p.End(summary)
 	checked.Report = out.Bytes()
 	return checked, err
 }
@@ -167,10 +165,8 @@ func (c *TextChecker) admission(text input.Text) (_ *Admission, problems []error
 	if len(bytes.TrimSpace(text.Data)) == 0 {
 		return nil, nil, nil
 	}
-	var docs []*input.Document
-	text.Each(func(doc *input.Document) { docs = append(docs, doc) })
 	cfg := policy.Config{KubeVersion: c.kubeVersion, Namespaced: c.Namespaced()}
-	p, err := policies.FromDocuments(docs, []string{text.File}, cfg)
+	p, err := policies.FromDocuments(slices.Collect(text.Documents), []string{text.File}, cfg)
 	if errors.Is(err, policies.ErrNoPolicy) {
 		return nil, []error{err}, nil
 	}

@@ -216,16 +216,16 @@ func (f *Fixer) write(crds, now []crd, done counts, before, after []byte) error 
 
 // vetted returns the CRDs in a file's text with their reports.
 func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error) {
-	input.SplitText(f.file, text, func(c input.Chunk) bool {
-		return c.Each(func(doc *input.Document) bool {
-			var v *Vetted
-			if v, err = f.cfg.Vet(ctx, doc); v != nil {
-				crds = append(crds, crd{doc, v})
-			}
-			return err == nil
-		})
-	})
-	return crds, err
+	for doc := range (input.Text{File: f.file, Data: text}).Documents {
+		v, err := f.cfg.Vet(ctx, doc)
+		if v != nil {
+			crds = append(crds, crd{doc, v})
+		}
+		if err != nil {
+			return crds, err
+		}
+	}
+	return crds, nil
 }
 
 // rejected reports the CRDs that the server would reject.
