@@ -360,6 +360,9 @@ func List(s command.Streams, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if len(l.Sources) == 0 {
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no sources in %s: use celadon crds add SOURCE", filepath.Join(o.Dir, LockName))}
+	}
 	differ := 0
 	for _, one := range l.Sources {
 		state := ""

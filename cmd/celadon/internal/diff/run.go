@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -176,7 +177,11 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 			if o.Verdict == finding.Undecided {
 				to = &d.undecided
 			}
-			*to = append(*to, fmt.Errorf("%s:%d: %s", o.File, o.Line, o.Problem))
+			at := o.File
+			if o.Line > 0 {
+				at = fmt.Sprintf("%s:%d", o.File, o.Line)
+			}
+			*to = append(*to, fmt.Errorf("%s: %s", at, o.Problem))
 			return nil
 		case o.Upgrade == nil:
 			return nil
@@ -190,6 +195,9 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 		return take(o)
 	}).Run(ctx)
 	d.sides.problems = append(d.sides.problems, decider.Problems()...)
+	if err == nil && sum.Checked == 0 && len(d.options.Objects) > 0 && len(d.sides.problems)+len(d.undecided) == 0 {
+		d.Complain(fmt.Errorf("--objects: no object of the compared kinds in %s", strings.Join(d.options.Objects, ", ")))
+	}
 	return err
 }
 

@@ -126,6 +126,9 @@ func apart(out string, paths []string) error {
 func find(paths []string) (files, links []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: no such file or directory", path)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -95,7 +95,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 	case sum.Failed > 0:
 		return &command.ExitError{Code: command.Usage}
 	case sum.CRDs == 0:
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %v", paths)}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
 	case sum.Rejected > 0 || sum.NotFixed > 0 || o.DryRun && sum.Fixed > 0:
 		return &command.ExitError{Code: command.Findings}
 	case sum.Fixed == 0:
