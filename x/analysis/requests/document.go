@@ -25,6 +25,7 @@ type document struct {
 	bound       bool             // by a binding
 	selectors   []map[string]any // object selectors, also of bindings
 	namespaces  []string         // names in namespace selectors, also of bindings
+	words       []string         // in namespace selectors and names of resources, also of bindings
 	// params are objects that bindings refer to by name.
 	params []map[string]any
 }
@@ -74,6 +75,10 @@ func (d *document) bind(documents []map[string]any) {
 	add := func(constraints map[string]any) {
 		d.selectors = append(d.selectors, object(constraints, "objectSelector"))
 		selector := object(constraints, "namespaceSelector")
+		d.words = stringsIn(selector, d.words)
+		for _, rule := range append(list(constraints, "resourceRules"), list(constraints, "excludeResourceRules")...) {
+			d.words = stringsIn(rule["resourceNames"], d.words)
+		}
 		d.namespaces = append(d.namespaces, text(object(selector, "matchLabels"), corev1.LabelMetadataName))
 		for _, one := range list(selector, "matchExpressions") {
 			if values, _ := one["values"].([]any); len(values) > 0 && text(one, "key") == corev1.LabelMetadataName && text(one, "operator") == string(metav1.LabelSelectorOpIn) {

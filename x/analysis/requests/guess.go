@@ -31,7 +31,7 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 			named[name] = true
 		}
 	}
-	words := vocabularyOf(q.document)
+	words := q.vocabulary()
 	values, left := near(&words), min(maxGuesses, q.cfg.Steps/6)
 	for _, obj := range q.objects[:min(guessedObjects, len(q.objects))] {
 		for changed := range guesses(q.schema(), obj, false, named, values) {

@@ -34,12 +34,43 @@ type vocabulary struct {
 	numbers                  []int64
 }
 
-func vocabularyOf(d *document) vocabulary {
-	texts := map[string]bool{}
+// vocabulary returns the names and values that occur in the policy, and in the policies that it is compared with: the one
+// of the same name, or all.
+func (q *question) vocabulary() vocabulary {
+	documents := []*document{q.document}
+	if q.other != nil {
+		others := q.other.policies
+		if i := slices.IndexFunc(others, func(d *document) bool { return d.name == q.document.name }); i >= 0 {
+			others = others[i : i+1]
+		}
+		documents = append(documents, others...)
+	}
+	texts, keys, numbers := map[string]bool{}, map[string]bool{}, map[int64]bool{}
 	for _, filler := range fillers {
 		texts[filler] = true
 	}
-	keys, numbers := map[string]bool{}, map[int64]bool{}
+	for _, d := range documents {
+		d.addWords(texts, keys, numbers)
+	}
+	v := vocabulary{texts: slices.Sorted(maps.Keys(texts)), numbers: slices.Sorted(maps.Keys(numbers))}
+	for _, s := range v.texts {
+		if len(validation.IsQualifiedName(s)) == 0 {
+			keys[s] = true
+		}
+		if len(validation.IsValidLabelValue(s)) == 0 {
+			v.labelValues = append(v.labelValues, s)
+		}
+	}
+	delete(keys, "")
+	v.keys = slices.Sorted(maps.Keys(keys))
+	return v
+}
+
+// addWords adds the strings, keys, and numbers that occur in the policy.
+func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool) {
+	for _, word := range d.words {
+		texts[word] = true
+	}
 	for _, params := range d.params {
 		for _, text := range stringsIn(params, nil) {
 			texts[text] = true
@@ -77,18 +108,6 @@ func vocabularyOf(d *document) vocabulary {
 			}
 		}
 	}
-	v := vocabulary{texts: slices.Sorted(maps.Keys(texts)), numbers: slices.Sorted(maps.Keys(numbers))}
-	for _, s := range v.texts {
-		if len(validation.IsQualifiedName(s)) == 0 {
-			keys[s] = true
-		}
-		if len(validation.IsValidLabelValue(s)) == 0 {
-			v.labelValues = append(v.labelValues, s)
-		}
-	}
-	delete(keys, "")
-	v.keys = slices.Sorted(maps.Keys(keys))
-	return v
 }
 
 // stringsIn appends the strings in a value, except in metadata, to list.
@@ -118,7 +137,7 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 	if len(q.objects) == 0 {
 		return nil
 	}
-	words := vocabularyOf(q.document)
+	words := q.vocabulary()
 	for range q.cfg.Steps / 3 { // there are at most three operations
 		if err := ctx.Err(); err != nil {
 			return err
@@ -185,10 +204,32 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	case 1:
 		req.User.Groups = append(slices.Clone(req.User.Groups), name)
 	case 2:
-		if namespace := strings.ToLower(name); len(validation.IsDNS1123Label(namespace)) == 0 && req.Namespace != "" && !slices.Contains(fillers, name) {
-			req.Namespace = namespace
+		if !slices.Contains(fillers, name) {
+			move(req, name)
 		}
 	}
+}
+
+// move moves a request to another namespace, if it has one and the name is valid. It reports whether it did.
+func move(req *policy.Request, namespace string) bool {
+	namespace = strings.ToLower(namespace)
+	of := req.Object
+	if of == nil {
+		of = req.OldObject
+	}
+	if len(validation.IsDNS1123Label(namespace)) > 0 || req.Namespace == "" || text(object(of, "metadata"), "namespace") != req.Namespace {
+		return false
+	}
+	req.Namespace, req.Object, req.OldObject = namespace, inNamespace(req.Object, namespace), inNamespace(req.OldObject, namespace)
+	return true
+}
+
+// inNamespace returns an object, which may be nil, with another namespace.
+func inNamespace(obj map[string]any, namespace string) map[string]any {
+	if obj == nil {
+		return nil
+	}
+	return with(obj, "metadata", with(object(obj, "metadata"), "namespace", namespace))
 }
 
 func pick[T any](f *Finder, list []T) T { return list[f.random.IntN(len(list))] }

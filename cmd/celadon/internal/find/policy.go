@@ -180,13 +180,21 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 		{both.old, old, f, func(p *PolicyPart, found *PolicyFinding) { p.Looser = found }},
 	} {
 		for _, validation := range side.f.Validations() {
-			answer, err := side.f.FindAgainst(v.ctx, validation, side.other)
+			found := &PolicyFinding{Status: analysis.Never}
+			proved, err := side.f.DeniedByBoth(validation, side.other)
 			if err != nil {
 				return err
 			}
+			if !proved {
+				answer, err := side.f.FindAgainst(v.ctx, validation, side.other)
+				if err != nil {
+					return err
+				}
+				found = policyFinding(answer)
+			}
 			at := side.in.Validation(validation.Policy, validation.Index, "")
 			one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
-			side.set(one, policyFinding(answer))
+			side.set(one, found)
 			part.Policies = append(part.Policies, one)
 			v.step()
 		}
@@ -262,7 +270,7 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 	if found(p.Error) {
 		s.Policies.Errors++
 	}
-	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.undecided() || p.Looser.undecided() {
+	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.unknown() || p.Looser.unknown() {
 		s.Policies.Unknown++
 	}
 }
