@@ -60,6 +60,20 @@ func (d *document) expressions() []string {
 	return slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables)))
 }
 
+// DefinesParams reports whether a CRD defines the params of policies, and no policy names its resource.
+func DefinesParams(documents []map[string]any, crd *apiextensionsv1.CustomResourceDefinition) (is bool) {
+	for _, d := range documentsOf(documents) {
+		kind := object(d.fields, "paramKind")
+		is = is || schema.FromAPIVersionAndKind(text(kind, "apiVersion"), text(kind, "kind")).GroupKind() == schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+		for _, rule := range list(object(d.fields, "matchConstraints"), "resourceRules") {
+			if named, _ := rule["resources"].([]any); slices.Contains(named, any(crd.Spec.Names.Plural)) {
+				return false
+			}
+		}
+	}
+	return is
+}
+
 // bindings returns the bindings of the policy.
 func (d *document) bindings(documents []map[string]any) (all []map[string]any) {
 	for _, doc := range documents {

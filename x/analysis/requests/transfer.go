@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // How it works: a policy with conditions denies some objects for some users, in some namespaces, and with some names, labels,
@@ -28,7 +29,7 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 			continue
 		}
 		user, member, moved := *req, *req, *req
-		user.User.Name = word
+		user.User = policyrequest.User(word, nil)
 		member.User.Groups = append(slices.Clone(req.User.Groups), word)
 		all := []*policy.Request{&user, &member}
 		if move(&moved, word) {

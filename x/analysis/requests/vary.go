@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 var (
@@ -200,7 +201,7 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	}
 	switch q.random.IntN(4) {
 	case 0:
-		req.User.Name = name
+		req.User = policyrequest.User(name, nil)
 	case 1:
 		req.User.Groups = append(slices.Clone(req.User.Groups), name)
 	case 2:

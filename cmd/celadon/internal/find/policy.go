@@ -336,7 +336,7 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 		case f == nil:
 			continue
 		case f.Status == analysis.Never:
-			a.words = "no request " + a.words + ": proved for all objects that the CRD accepts"
+			a.words = "no request " + a.words + ": proved for all objects that the server accepts"
 		case f.Status != search.Found:
 			a.words = fmt.Sprintf("no request found that %s (%s tried)", a.words, phrase.Count(f.Searched, "request"))
 			if f.Reason != "" {
@@ -351,7 +351,11 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 			if f.Subresource != "" {
 				of = " of " + f.Subresource
 			}
-			a.words = fmt.Sprintf("this %s%s by %s%s %s:", f.Operation, of, f.User, in, a.words)
+			user := f.User
+			if !slices.Equal(f.Groups, policyrequest.User(f.User, nil).Groups) && !slices.Equal(f.Groups, policyrequest.User("", nil).Groups) {
+				user += " (groups " + strings.Join(f.Groups, ", ") + ")"
+			}
+			a.words = fmt.Sprintf("this %s%s by %s%s %s:", f.Operation, of, user, in, a.words)
 		}
 		all = append(all, a)
 	}
