@@ -118,6 +118,9 @@ func TestFind(t *testing.T) {
 	}{
 		{`[CREATE]`, "object.spec.size <= 5", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size != 424242", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.metadata.finalizers)", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.metadata.ownerReferences) || object.metadata.ownerReferences.all(o, o.kind != 'DaemonSet')", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.metadata.?annotations.orValue({}).all(k, !k.startsWith('fluxcd.io/'))", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size != int(params.data.max)", params, requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "!has(object.spec.mode) || object.spec.mode != params.data.word", params, requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size != 7", "", requests.Denied, ""}, // the CRD rejects it

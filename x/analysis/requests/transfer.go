@@ -46,7 +46,7 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 		of = req.OldObject
 	}
 	left := maxSituations
-	for meta := range words.metadata(object(of, "metadata")) {
+	for meta := range words.situations(object(of, "metadata")) {
 		if left--; left < 0 || q.work.Empty() {
 			break
 		}
@@ -65,8 +65,8 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 	return false, nil
 }
 
-// metadata yields copies of an object's metadata with each name, and with each label and annotation.
-func (v *vocabulary) metadata(meta map[string]any) iter.Seq[map[string]any] {
+// situations yields copies of an object's metadata with each name, and with each label and annotation.
+func (v *vocabulary) situations(meta map[string]any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		for _, name := range v.texts {
 			if !slices.Contains(fillers, name) && len(validation.IsDNS1123Subdomain(name)) == 0 && !yield(with(meta, "name", name)) {

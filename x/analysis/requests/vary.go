@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"regexp"
@@ -33,6 +34,7 @@ var fillers = []string{"", "x", "true", "false"}
 type vocabulary struct {
 	keys, labelValues, texts []string
 	numbers                  []int64
+	metadata                 []string // fields of metadata that objects get because the policy names them
 }
 
 // vocabulary returns the names and values that occur in the policy, and in the policies that it is compared with: the one
@@ -50,10 +52,17 @@ func (q *question) vocabulary() vocabulary {
 	for _, filler := range fillers {
 		texts[filler] = true
 	}
+	named := ""
 	for _, d := range documents {
 		d.addWords(texts, keys, numbers)
+		named += strings.Join(d.expressions(), " ")
 	}
 	v := vocabulary{texts: slices.Sorted(maps.Keys(texts)), numbers: slices.Sorted(maps.Keys(numbers))}
+	for _, field := range []string{"finalizers", "ownerReferences"} {
+		if strings.Contains(named, field) {
+			v.metadata = append(v.metadata, field)
+		}
+	}
 	for _, s := range v.texts {
 		if len(validation.IsQualifiedName(s)) == 0 {
 			keys[s] = true
@@ -79,8 +88,11 @@ func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool)
 	}
 	for _, expression := range d.expressions() {
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
-			if text := m[1] + m[2]; len(text) <= maxLiteral {
+			if text := m[1] + m[2]; len(text) < maxLiteral {
 				texts[text] = true
+				if strings.HasSuffix(text, "/") { // a prefix of keys
+					texts[text+"x"] = true
+				}
 			}
 		}
 		for _, text := range number.FindAllString(literal.ReplaceAllString(expression, ""), -1) {
@@ -181,6 +193,15 @@ func (q *question) variant(words *vocabulary) map[string]any {
 		}
 		if delete(meta, field); len(set) > 0 {
 			meta[field] = set
+		}
+	}
+	for _, field := range words.metadata {
+		switch text := pick(q.Finder, words.texts); {
+		case q.random.IntN(2) == 0:
+		case field == "finalizers":
+			meta[field] = []any{pick(q.Finder, []string{text, "example.com/x"})}
+		default:
+			meta[field] = []any{map[string]any{"apiVersion": "v1", "kind": cmp.Or(text, "ConfigMap"), "name": requiredText, "uid": "1"}}
 		}
 	}
 	if name := pick(q.Finder, words.texts); q.random.IntN(4) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 {
