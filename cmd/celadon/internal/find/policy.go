@@ -257,18 +257,11 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 		s.Policies = &PolicySummary{}
 	}
 	s.Policies.Validations++
-	found := func(f *PolicyFinding) bool { return f != nil && f.Status == search.Found }
-	if found(p.Stricter) {
-		s.Policies.Stricter++
-	}
-	if found(p.Looser) {
-		s.Policies.Looser++
-	}
-	if found(p.Denied) {
-		s.Policies.Denied++
-	}
-	if found(p.Error) {
-		s.Policies.Errors++
+	n := s.Policies
+	for count, f := range map[*int]*PolicyFinding{&n.Stricter: p.Stricter, &n.Looser: p.Looser, &n.Denied: p.Denied, &n.Errors: p.Error} {
+		if f != nil && f.Status == search.Found {
+			*count++
+		}
 	}
 	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.unknown() || p.Looser.unknown() {
 		s.Policies.Unknown++
