@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	plugins "github.com/celadon-cel/celadon/builtin"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/find"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
@@ -312,4 +314,76 @@ func (d *decision) evaluated(s *stage, req policy.Request, res *policy.Result) {
 	}
 	d.add(list)
 	d.Warnings = append(d.Warnings, res.Warnings...)
+}
+
+// TestFindAndCheck takes requests that find shows for a CRD with a status through check --old.
+func TestFindAndCheck(t *testing.T) {
+	t.Parallel()
+	const crd = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets, singular: widget, listKind: WidgetList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {size: {type: integer}}}
+          status: {type: object, properties: {phase: {type: string}}}
+`
+	for _, tt := range []struct{ resources, expression string }{
+		{"widgets", "object.status.?phase.orValue('') != 'Busy' || object.spec == oldObject.spec"},
+		{"widgets", "!has(object.status) || !has(oldObject.spec) || oldObject.spec.?size.orValue(0) < 3"},
+		{"widgets", "oldObject.metadata.namespace != object.metadata.namespace || has(object.spec)"},
+		{"widgets/status", "object.status.?phase.orValue('') != 'Done' || oldObject.status.?phase.orValue('') == 'Busy'"},
+		{"widgets/status", "has(oldObject.status) || !has(oldObject.spec) || !has(object.status)"},
+	} {
+		dir := tree(t, map[string]string{"crd.yaml": crd, "p.yaml": fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: [UPDATE], resources: [%s]}]}
+  validations: [{expression: %q, message: as found}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: p}
+spec: {policyName: p, validationActions: [Deny]}
+`, tt.resources, tt.expression)})
+		out, _ := run(t, "find", "--crd", dir+"/crd.yaml", "--policy", dir+"/p.yaml", "-o", "json")
+		var report find.Report
+		if err := json.Unmarshal([]byte(out), &report); err != nil {
+			t.Fatal(err, out)
+		}
+		found := report.CRDs[0].Versions[0].Policies[0].Denied
+		if found.Old == nil {
+			t.Errorf("%s: nothing found", tt.expression)
+			continue
+		}
+		files := map[string]string{}
+		for name, obj := range map[string]map[string]any{"old.yaml": found.Old, "new.yaml": found.Object} {
+			data, err := yaml.Marshal(obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[name] = string(data)
+		}
+		objects := tree(t, files)
+		args := []string{"check", "--crd", dir + "/crd.yaml", "--policy", dir + "/p.yaml", "--old", objects + "/old.yaml", objects + "/new.yaml"}
+		if found.Subresource != "" {
+			args = append(args, "--subresource", found.Subresource)
+		}
+		if got, code := run(t, args...); code != command.Findings || !strings.Contains(got, "as found") {
+			t.Errorf("%s: got %d: %s\n%s", tt.expression, code, got, out)
+		}
+	}
 }

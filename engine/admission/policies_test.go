@@ -98,8 +98,8 @@ func TestPolicies(t *testing.T) {
 		"delete":               {req: deletion(), verdict: admission.Rejected, code: 403, text: "too large"},
 		"without a CRD":        {req: gadget(), resource: "gadgets", verdict: admission.Rejected, code: 403, text: "too large"},
 		"no policy":            {req: gadget(), resource: "others", verdict: admission.NotChecked, text: "not checked"},
-		"Namespace not known":  {req: create(`"spec":{"size":1}`), needs: "namespaceObject.metadata.name == 'x'", verdict: admission.Undecided, code: 504, text: "needs the Namespace ns"},
-		"Namespace, but audit": {req: create(`"spec":{"size":1}`), mode: admission.Audit, needs: "namespaceObject.metadata.name == 'x'", verdict: admission.Undecided},
+		"Namespace not known":  {req: create(`"spec":{"size":7}`), needs: "namespaceObject.metadata.labels.x == 'x'", verdict: admission.Undecided, code: 504, text: "needs the Namespace ns"},
+		"Namespace, but audit": {req: create(`"spec":{"size":7}`), mode: admission.Audit, needs: "namespaceObject.metadata.labels.x == 'x'", verdict: admission.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/google/cel-go/common/types/ref"
 
@@ -20,6 +21,15 @@ type Access struct {
 	// Path is the path of a request without resource. The other fields are then empty.
 	Path                                          string
 	Group, Resource, Subresource, Namespace, Name string
+}
+
+// reason describes an access whose decision is not known.
+func (a *Access) reason() string {
+	what := a.Path
+	if what == "" {
+		what = schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
+	}
+	return fmt.Sprintf("an expression asks whether %q may %s %s: add the RBAC objects", a.User.Name, a.Verb, what)
 }
 
 // An Authorization is the decision about an Access.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
@@ -38,8 +39,9 @@ type compiler struct {
 	planner  *eval.Planner
 	report   expressionReport
 	keep     bool // keep the checked expressions
-	// uses marks the roots that an expression uses.
-	uses [rootCount]bool
+	// uses marks the roots that an expression uses, and readsNamespace is as in program.
+	uses           [rootCount]bool
+	readsNamespace bool
 }
 
 func newCompiler(s settings, roots []celenv.Root, report expressionReport) (*compiler, error) {
@@ -83,7 +85,31 @@ func (c *compiler) compile(path, source string, roots []celenv.Root, want ...*ce
 	for i, r := range roots {
 		c.uses[i] = c.uses[i] || expr.Mentions(checked, r.Name)
 	}
+	c.readsNamespace = c.readsNamespace || readsNamespace(checked)
 	return x, got
+}
+
+// readsNamespace reports whether an expression reads more of namespaceObject than metadata.name.
+func readsNamespace(checked *cel.Ast) bool {
+	is := func(e ast.Expr, path ...string) bool {
+		for _, name := range path {
+			if e.Kind() != ast.SelectKind || e.AsSelect().FieldName() != name {
+				return false
+			}
+			e = e.AsSelect().Operand()
+		}
+		return e.Kind() == ast.IdentKind && e.AsIdent() == "namespaceObject"
+	}
+	others := 0
+	ast.PreOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch {
+		case is(e):
+			others++
+		case is(e, "name", "metadata"):
+			others--
+		}
+	}))
+	return others > 0
 }
 
 func (c *compiler) fail(x *expression, path, failure string) *expression {
@@ -118,6 +144,8 @@ func mistyped(got *cel.Type, want []*cel.Type) string {
 type program struct {
 	roots []celenv.Root
 	uses  [rootCount]bool
+	// readsNamespace is set if an expression reads more of namespaceObject than metadata.name.
+	readsNamespace bool
 
 	conditions  []*expression
 	variables   []*expression
@@ -189,7 +217,7 @@ func compilePolicy(s settings, doc *policyDocument, report expressionReport, kee
 		x, _ := c.compile(fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), a.ValueExpression, roots, cel.StringType, cel.NullType)
 		p.annotations = append(p.annotations, x)
 	}
-	p.uses = c.uses
+	p.uses, p.readsNamespace = c.uses, c.readsNamespace
 	return p, c, nil
 }
 
@@ -201,7 +229,7 @@ func newWebhookProgram(s settings, path string, conditions []matchCondition, rep
 	}
 	p := &program{roots: roots}
 	c.conditions(p, path, conditions)
-	p.uses = c.uses
+	p.uses, p.readsNamespace = c.uses, c.readsNamespace
 	return p, nil
 }
 

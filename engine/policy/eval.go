@@ -61,6 +61,7 @@ func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out
 	at := situation{set: s, req: &req}
 	params, unknown := s.firstParams(p, &req)
 	program := *scope.program
+	program.readsNamespace = program.readsNamespace || readsNamespace(x.checked)
 	for root := range program.uses {
 		program.uses[root] = true
 	}

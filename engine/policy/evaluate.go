@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -213,7 +214,9 @@ func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *convert
 	}
 	if undecided != "" {
 		e.undecide(p, b, undecided)
-		return nil
+		if !slices.ContainsFunc(v.decisions, func(d decision) bool { return d.deny }) {
+			return nil
+		}
 	}
 	for i := range v.annotations {
 		e.texts += len(v.annotations[i].value)
@@ -227,17 +230,7 @@ func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *convert
 }
 
 // whyUndecided returns the reason why the result of the run is not known, or "".
-func (r *run) whyUndecided() string {
-	if r.undecided != "" || r.authority.unknown == nil {
-		return r.undecided
-	}
-	a := r.authority.unknown
-	what := a.Path
-	if what == "" {
-		what = schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
-	}
-	return fmt.Sprintf("an expression asks whether %q may %s %s: add the RBAC objects", a.User.Name, a.Verb, what)
-}
+func (r *run) whyUndecided() string { return cmp.Or(r.undecided, r.firstDoubt) }
 
 // configurationFails denies the request because a binding, or the policy if b is nil, cannot be used,
 // unless failurePolicy is Ignore.

@@ -170,7 +170,7 @@ func newMutatingProgram(s settings, doc *mutatingDocument, report expressionRepo
 	if err != nil {
 		return nil, err
 	}
-	c.uses = base.uses
+	c.uses, c.readsNamespace = base.uses, base.readsNamespace
 	for i, m := range doc.Spec.Mutations {
 		path := fmt.Sprintf("spec.mutations[%d].", i)
 		var x *expression
@@ -181,6 +181,6 @@ func newMutatingProgram(s settings, doc *mutatingDocument, report expressionRepo
 		}
 		p.mutations = append(p.mutations, x)
 	}
-	p.uses = c.uses
+	p.uses, p.readsNamespace = c.uses, c.readsNamespace
 	return p, nil
 }

@@ -84,7 +84,7 @@ func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *Mutatio
 	}
 	r.bindUsed(namespaceRoot, nil)
 	r.bindRequestValue(s, s.req.Resource, to)
-	name, failure, excluded, cost := r.conditions(m.set.settings.matchBudget)
+	name, failure, excluded, cost := r.conditions(&m.set.settings)
 	e.MatchCost = cost
 	m.result.MatchCost = addCost(m.result.MatchCost, uint64(cost))
 	switch {

@@ -271,7 +271,7 @@ func TestMutateUndecided(t *testing.T) {
 	twice := strings.Repeat(".map(x, [x, x])", 40)
 	for _, tt := range []struct{ name, mutation, want string }{
 		{"no schema", apply("Object{}"), "ApplyConfiguration needs the schema of example.com/v1, Kind=Widget: set Request.Schema"},
-		{"namespace", apply("Object{spec: Object.spec{name: namespaceObject.metadata.name}}"), "needs the Namespace ns"},
+		{"namespace", apply("Object{spec: Object.spec{name: namespaceObject.metadata.labels.a}}"), "needs the Namespace ns"},
 		{"a large patch", jsonPatch("[JSONPatch{op: 'add', path: '/spec/a', value: [1]" + twice + "}]"), ""},
 		{"null in a list", jsonPatch("[JSONPatch{op: 'add', path: '/spec/l', value: [null]}, JSONPatch{op: 'test', path: '/spec/l', value: [null]}]"), "an API server crashes on the patch"},
 		{"no value", jsonPatch("[JSONPatch{op: 'replace', path: ''}]"), "an API server crashes on the patch"},

@@ -179,7 +179,7 @@ func isBuiltinGroup(group string) bool {
 // serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
 // given, but neither its CRD nor an object of it.
 func (s *Set) serves(kind *paramKind) bool {
-	if !s.settings.complete || len(s.params[*kind]) > 0 {
+	if !s.settings.complete || len(s.paramsOfKind(*kind)) > 0 {
 		return true
 	}
 	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)

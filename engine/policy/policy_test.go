@@ -167,7 +167,7 @@ func TestUndecided(t *testing.T) {
 		name, policy, binding string
 		want                  string // part of the reason
 	}{
-		{"namespace", simplePolicy("namespaceObject.metadata.name == 'ns'", ""), testBinding, "needs the Namespace ns"},
+		{"namespace", simplePolicy("namespaceObject.metadata.labels.a == 'b'", ""), testBinding, "needs the Namespace ns"},
 		{"selector", strings.Replace(simplePolicy("true", ""), "matchConstraints: {", "matchConstraints: {namespaceSelector: {matchLabels: {a: b}}, ", 1), testBinding, "namespaceSelector needs"},
 		{"two selectors", strings.Replace(simplePolicy("true", ""), "matchConstraints: {", "matchConstraints: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ns, a: b}}, ", 1), testBinding, "namespaceSelector needs the Namespace ns,"},
 		{"authorizer", simplePolicy("authorizer.requestResource.check('get').allowed()", ""), testBinding, `whether "ann" may get widgets.example.com`},
@@ -178,6 +178,90 @@ func TestUndecided(t *testing.T) {
 		res := evaluate(t, set, widgetRequest(t, OperationCreate, object))
 		if len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].String(), tt.want) || !res.Allowed || len(res.Evaluations) != 0 {
 			t.Errorf("%s: got %+v", tt.name, res)
+		}
+	}
+}
+
+// TestUnknownParts checks that a result is known if what is not known cannot change it: that it is then the same with any
+// Namespace and any access.
+func TestUnknownParts(t *testing.T) {
+	t.Parallel()
+	const (
+		label = "namespaceObject.metadata.labels.a == 'b'"
+		check = "authorizer.group('').resource('pods').check('use').allowed()"
+	)
+	condition := func(expressions ...string) string {
+		var list []string
+		for i, x := range expressions {
+			list = append(list, fmt.Sprintf("{name: c%d, expression: %q}", i, x))
+		}
+		return "  matchConditions: [" + strings.Join(list, ", ") + "]\n"
+	}
+	validations := func(list ...string) string {
+		return strings.Replace(simplePolicy("?", ""), `[{expression: "?"}]`, "["+strings.Join(list, ", ")+"]", 1)
+	}
+	const no, yes = `{expression: "false", message: nope}`, `{expression: "true"}`
+	quoted := func(expression, message string) string {
+		if message != "" {
+			message = fmt.Sprintf(", messageExpression: %q", message)
+		}
+		return fmt.Sprintf("{expression: %q%s}", expression, message)
+	}
+	for _, tt := range []struct {
+		policy string
+		want   string // allowed, denied, or unknown
+	}{
+		{simplePolicy("false", condition(check, "request.name != 'w'")), "allowed"},
+		{simplePolicy("false", condition("request.name != 'w'", check)), "allowed"},
+		{simplePolicy("false", condition("!"+check, "request.name == 'w'")), "unknown"},
+		{simplePolicy("false", condition(check+" || true")), "unknown"}, // the checks are not errors
+		{simplePolicy("false", condition("true || "+check)), "denied"},
+		{simplePolicy("false", condition(check+" && "+check, check, check, "false")), "unknown"}, // may exceed the budget
+		{simplePolicy(label+" || true", ""), "allowed"},
+		{simplePolicy("true || "+label, ""), "allowed"},
+		{simplePolicy(label+" && false", ""), "denied"},
+		{simplePolicy("has(namespaceObject.metadata.labels)", ""), "unknown"},
+		{simplePolicy("namespaceObject.?metadata.?labels.a.orValue('') != 'b'", ""), "unknown"},
+		{simplePolicy("optional.ofNonZeroValue(namespaceObject).hasValue()", ""), "unknown"},
+		{simplePolicy("namespaceObject != null", ""), "unknown"},
+		{simplePolicy("[namespaceObject].all(n, n.metadata.?labels.a.orValue('') != 'b')", ""), "unknown"},
+		{simplePolicy("[1, 2].exists(i, i == 2 || "+label+")", ""), "allowed"},
+		{simplePolicy("variables.v || true", "  variables: [{name: v, expression: \""+label+"\"}]\n"), "allowed"},
+		{simplePolicy("variables.v", "  variables: [{name: v, expression: \""+label+"\"}]\n"), "unknown"},
+		{simplePolicy("namespaceObject.metadata.name == 'ns'", ""), "allowed"},
+		{simplePolicy("has(namespaceObject.metadata.name) && namespaceObject.metadata.name == 'x'", ""), "denied"},
+		{simplePolicy("namespaceObject.metadata.name == 'ns' && has(namespaceObject.metadata.labels)", ""), "unknown"},
+		{validations(no, quoted(label, "")), "denied"},
+		{validations(quoted(label, ""), no), "denied"},
+		{validations(no, quoted(check, "")), "denied"},
+		{validations(yes, quoted(check, "")), "unknown"},
+		{validations(quoted("false", "namespaceObject.metadata.name")), "denied"},
+		{validations(quoted("false", "'x' + "+strings.TrimSuffix(label, " == 'b'"))), "unknown"},
+		{validations(quoted("true", "'x' + "+strings.TrimSuffix(label, " == 'b'"))), "allowed"},
+		{validations(yes) + "  auditAnnotations: [{key: k, valueExpression: \"string(" + label + ")\"}]\n", "unknown"},
+		{validations(no) + "  auditAnnotations: [{key: k, valueExpression: \"string(" + label + ")\"}]\n", "denied"},
+	} {
+		req := widgetRequest(t, OperationCreate, `{metadata: {name: w}}`)
+		req.Name = "w"
+		res := evaluate(t, mustCompile(t, Config{}, tt.policy, testBinding), req)
+		got := "allowed"
+		switch {
+		case !res.Allowed:
+			got = "denied"
+		case len(res.Undecided) > 0:
+			got = "unknown"
+		}
+		if got != tt.want {
+			t.Errorf("got %s, want %s: %v\n%s", got, tt.want, res.Undecided, tt.policy)
+		}
+		for _, labels := range []string{"{}", "{a: b}", "{a: c}"} {
+			for _, allowed := range []bool{false, true} {
+				cfg := Config{Authorize: func(Access) Authorization { return Authorization{Known: true, Allowed: allowed} }}
+				known := evaluate(t, mustCompile(t, cfg, tt.policy, testBinding, "{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: "+labels+"}}"), req)
+				if known.Allowed != (got == "allowed") && got != "unknown" || len(known.Undecided) > 0 {
+					t.Errorf("got %s, but with labels %s and access %v allowed: %v\n%s", got, labels, allowed, known.Allowed, tt.policy)
+				}
+			}
 		}
 	}
 }

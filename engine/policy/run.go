@@ -55,6 +55,10 @@ type run struct {
 	variableCost int64
 	// undecided is the reason why the result is unknown, or "".
 	undecided string
+	// doubt is the reason why the result of the last expression is not known, or "", firstDoubt that of the first expression,
+	// and doubts counts them. noNamespace is why namespaceObject is not known: then its value is an error.
+	doubt, firstDoubt, noNamespace string
+	doubts                         int64
 	// bug is an internal error.
 	bug error
 }
@@ -63,6 +67,8 @@ type result struct {
 	value ref.Val // nil if failure is set, or if the expression is absent
 	// failure is the server's error.
 	failure string
+	// isDoubtful is set if the result is not known.
+	isDoubtful bool
 	// cost includes the variables that were evaluated for the expression.
 	cost int64
 }
@@ -77,8 +83,16 @@ func newRun(p *program) *run {
 
 // start prepares the run for a request. workLeft limits its work.
 func (r *run) start(ctx context.Context, workLeft uint64) {
-	r.ctx, r.workLeft, r.depth, r.undecided, r.bug = ctx, workLeft, 0, "", nil
-	r.authority.unknown = nil
+	r.ctx, r.workLeft, r.depth, r.undecided, r.noNamespace, r.bug = ctx, workLeft, 0, "", "", nil
+	r.forget()
+}
+
+// forget forgets the doubts about expressions, which do not matter.
+func (r *run) forget() { r.authority.unknown, r.firstDoubt, r.doubts = nil, "", 0 }
+
+// isWithin reports whether expressions that are not known cannot exceed the rest of a budget, however they end.
+func (r *run) isWithin(remaining, perCall int64) bool {
+	return r.doubts*perCall*int64(1+len(r.program.variables)) <= remaining
 }
 
 // A spendFunc adds work. It returns errWork if no work is left.
@@ -99,7 +113,21 @@ func (r *run) spend(units uint64) error {
 func (r *run) evaluate(x *expression) eval.Outcome {
 	limit := min(r.workLeft/2, eval.MaxWork)
 	r.workLeft -= limit
+	if len(r.program.variables) == 0 { // otherwise, a variable may have the result of an earlier check
+		r.authority.unknown = nil
+	}
 	out := r.evaluateWith(x, r.activation, limit)
+	r.doubt = ""
+	switch a := r.authority.unknown; {
+	case a != nil:
+		r.doubt = a.reason()
+	case out.Err != nil:
+		r.doubt = r.noNamespace
+	}
+	if r.doubt != "" {
+		r.firstDoubt = cmp.Or(r.firstDoubt, r.doubt)
+		r.doubts++
+	}
 	r.workLeft += limit - min(r.activation.Work()+expressionWork, limit)
 	return out
 }
@@ -143,6 +171,7 @@ func (r *run) group(expressions []*expression, budget int64) (results []result, 
 		}
 		r.variableCost = 0
 		out := r.evaluate(x)
+		results[i].isDoubtful = r.doubt != ""
 		if r.variableCost > remaining || addCost(r.variableCost, out.Cost) > remaining {
 			return nil, -1, outOfBudget
 		}
@@ -262,7 +291,8 @@ func (r *run) bindAuthorizer(req *Request, bound bool) {
 
 // conditions evaluates matchConditions. It returns the name of the first that is false, or, if none is false, the
 // errors and the name of the first that fails.
-func (r *run) conditions(budget int64) (name, failure string, isFalse bool, cost int64) {
+func (r *run) conditions(s *settings) (name, failure string, isFalse bool, cost int64) {
+	budget := s.matchBudget
 	results, remaining, failure := r.group(r.program.conditions, budget)
 	if failure != "" {
 		return "", failure, false, budget
@@ -274,7 +304,10 @@ func (r *run) conditions(budget int64) (name, failure string, isFalse bool, cost
 			failures = append(failures, results[i].failure)
 			name = cmp.Or(name, r.program.conditions[i].name)
 		}
-		if results[i].value == celtypes.False {
+		if results[i].value == celtypes.False && !results[i].isDoubtful {
+			if r.isWithin(remaining, s.perCall) {
+				r.forget() // any false condition excludes the request
+			}
 			return r.program.conditions[i].name, "", true, cost
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -218,8 +219,13 @@ func (r *run) bindNamespace(s *situation, of func() map[string]any) {
 	if !r.program.uses[namespaceRoot] {
 		return
 	}
-	if s.needsNamespace() && s.lookup() == nil && r.undecided == "" {
-		r.undecided = fmt.Sprintf("an expression needs the Namespace %s, which is not among the documents: add it", s.req.Namespace)
+	switch value := of(); {
+	case !s.needsNamespace() || s.lookup() != nil:
+		r.bindStruct(s, namespaceRoot, value)
+	case !r.program.readsNamespace:
+		r.bindStruct(s, namespaceRoot, map[string]any{"metadata": map[string]any{"name": s.req.Namespace}})
+	default:
+		r.noNamespace = fmt.Sprintf("an expression needs the Namespace %s, which is not among the documents: add it", s.req.Namespace)
+		r.activation.Set(namespaceRoot, celtypes.NewErr("%s", r.noNamespace))
 	}
-	r.bindStruct(s, namespaceRoot, of())
 }

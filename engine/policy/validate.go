@@ -46,11 +46,13 @@ func (r *run) validate(s *situation, p *compiledPolicy, to *converted, params ma
 	if len(r.program.conditions) > 0 {
 		r.bindUsed(namespaceRoot, nil)
 		r.bindRequestValue(s, s.req.Resource, to)
-		name, failure, excluded, cost := r.conditions(s.set.settings.matchBudget)
+		name, failure, excluded, cost := r.conditions(&s.set.settings)
 		v.matchCost = cost
 		switch {
 		case excluded:
 			v.excluded, v.isExcluded = name, true
+			return v
+		case r.firstDoubt != "":
 			return v
 		case failure != "" && p.ignore:
 			v.isExcluded = true
@@ -65,13 +67,18 @@ func (r *run) validate(s *situation, p *compiledPolicy, to *converted, params ma
 	r.bindNamespace(s, s.filteredNamespace)
 	r.bindRequestValue(s, to.resource, to)
 	budget := s.set.settings.budget
-	remaining, failure := r.validations(p, &v, budget)
+	remaining, failure := r.validations(p, &v, &s.set.settings)
 	v.cost = budget - remaining
 	if failure == "" && len(r.program.annotations) > 0 {
 		r.bindNamespace(s, s.fullNamespace)
 		failure = r.auditAnnotations(p, &v, budget)
 	}
-	if failure != "" {
+	switch {
+	case r.whyUndecided() != "": // the decisions that are known hold, unless the budget may be exceeded
+		if v.annotations = nil; r.undecided != "" || failure != "" || !r.isWithin(remaining, s.set.settings.perCall) {
+			v.decisions = nil
+		}
+	case failure != "":
 		v.decisions, v.annotations = []decision{p.failed(failure)}, nil
 	}
 	return v
@@ -84,8 +91,8 @@ func (p *compiledPolicy) failed(message string) decision {
 
 // validations evaluates the validations and their message expressions. If there are no decisions,
 // failure is the reason.
-func (r *run) validations(p *compiledPolicy, v *verdict, budget int64) (remaining int64, failure string) {
-	results, remaining, failure := r.group(r.program.validations, budget)
+func (r *run) validations(p *compiledPolicy, v *verdict, s *settings) (remaining int64, failure string) {
+	results, remaining, failure := r.group(r.program.validations, s.budget)
 	if failure != "" {
 		return 0, failure
 	}
@@ -101,12 +108,15 @@ func (r *run) validations(p *compiledPolicy, v *verdict, budget int64) (remainin
 		r.messages(p, v, nil)
 		return remaining, ""
 	}
+	doubt := r.firstDoubt
 	messages, left, failure := r.group(r.program.messages, remaining)
 	if failure != "" {
 		r.messagesFailed(p, v, "failed messageExpression: "+failure)
 		return 0, ""
 	}
-	r.messages(p, v, messages)
+	if known := r.messages(p, v, messages); known && r.isWithin(left, s.perCall) {
+		r.firstDoubt = doubt
+	}
 	return left, ""
 }
 
@@ -116,6 +126,7 @@ func (r *run) decide(p *compiledPolicy, v *verdict, results []result) {
 	for i, res := range results {
 		d := &v.decisions[i]
 		switch {
+		case res.isDoubtful:
 		case res.failure != "":
 			*d = decision{deny: !p.ignore, failed: true, message: res.failure, cost: res.cost}
 		case res.value != celtypes.True:
@@ -137,11 +148,17 @@ func (r *run) messagesFailed(p *compiledPolicy, v *verdict, failure string) {
 	}
 }
 
-// messages adds the messages of validations that are not true.
-func (r *run) messages(p *compiledPolicy, v *verdict, results []result) {
+// messages adds the messages of validations that are not true, and drops decisions whose message is not known. It reports
+// whether all are known.
+func (r *run) messages(p *compiledPolicy, v *verdict, results []result) (known bool) {
+	known = true
 	for i := range v.decisions {
 		d := &v.decisions[i]
 		if !d.deny || d.failed {
+			continue
+		}
+		if results != nil && results[i].isDoubtful {
+			*d, known = decision{}, false
 			continue
 		}
 		if results != nil && results[i].value != nil {
@@ -155,6 +172,7 @@ func (r *run) messages(p *compiledPolicy, v *verdict, results []result) {
 			d.message = p.validations[i].message
 		}
 	}
+	return known
 }
 
 // auditAnnotations evaluates the audit annotations, with a budget of their own.

@@ -167,7 +167,7 @@ func (w *compiledWebhook) match(ctx context.Context, s *situation, workLeft *uin
 	r.bindRequest(s, objects, nil)
 	r.bindUsed(namespaceRoot, nil)
 	r.bindRequestValue(s, s.req.Resource, objects)
-	name, failure, excluded, cost := r.conditions(s.set.settings.matchBudget)
+	name, failure, excluded, cost := r.conditions(&s.set.settings)
 	if r.bug != nil {
 		return m, false, internal(w.name, r.bug)
 	}

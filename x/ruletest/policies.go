@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -15,6 +17,8 @@ type Policies struct {
 	Documents []map[string]any
 	// Set is compiled from Documents for the newest Kubernetes version.
 	Set *policy.Set
+	// Namespaced is as in policy.Config.
+	Namespaced map[schema.GroupKind]bool
 	// Validation is as in policyrequest.Describer.
 	Validation func(policy string, index int, condition string) policyrequest.Validation
 
@@ -43,7 +47,7 @@ func (p *Policies) compiled(kubeVersion string, cfg *Config) (*policy.Set, Polic
 	p.mu.Unlock()
 	c.once.Do(func() {
 		if c.set = p.Set; kubeVersion != "" {
-			c.set, c.err = policy.Compile(p.Documents, policy.Config{KubeVersion: kubeVersion})
+			c.set, c.err = policy.Compile(p.Documents, policy.Config{KubeVersion: kubeVersion, Namespaced: p.Namespaced})
 		}
 		switch {
 		case c.err != nil:

@@ -99,7 +99,7 @@ func (g *policyGenerator) find() error {
 	if examples := requests.Examples(g.Missing); len(examples) > 0 {
 		cfg.Documents = slices.Concat(cfg.Documents, examples)
 		var err error
-		if cfg.Set, err = policy.Compile(cfg.Documents, policy.Config{}); cfg.Set == nil {
+		if cfg.Set, err = policy.Compile(cfg.Documents, policy.Config{Namespaced: g.Policies.Namespaced}); cfg.Set == nil {
 			return err // other errors are about the given documents
 		}
 	}

@@ -20,19 +20,21 @@ func (f *Finder) FindAgainst(ctx context.Context, v Validation, other *Finder) (
 
 // differs reports whether the validation denies a request that the other policies accept.
 func (q *question) differs(ctx context.Context, req *policy.Request) (bool, error) {
+	q.deniedByBoth = false
 	res, err := q.evaluate(ctx, q.Finder, req)
 	if err != nil {
 		return false, err
 	}
-	if q.note(res.Undecided, q.document.name); res.Allowed {
+	if q.note(req, res.Undecided, q.document.name); res.Allowed {
 		return false, nil
 	}
 	if _, actions, _ := q.decision(res); !slices.Contains(actions, policy.ActionDeny) {
 		return false, nil
 	}
 	if res, err = q.evaluate(ctx, q.other, req); err == nil && res.Allowed {
-		q.note(res.Undecided, "")
+		q.note(req, res.Undecided, "")
 	}
+	q.deniedByBoth = err == nil && !res.Allowed
 	return err == nil && res.Allowed && len(res.Undecided) == 0, err
 }
 

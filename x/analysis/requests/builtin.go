@@ -238,6 +238,12 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 		case map[string]any:
 			next, ok := v[step.Name]
 			isEmpty := !ok || next == "" || next == int64(0)
+			text, isText := next.(string)
+			if i == len(steps)-1 && len(supported) > 0 && (isText || isEmpty) {
+				v[step.Name] = supported[b.turn%len(supported)]
+				b.turn++
+				return true
+			}
 			if i == len(steps)-1 && (cause.Type == field.ErrorTypeRequired || cause.Type == field.ErrorTypeInvalid) {
 				typeName := b.typeOf(steps)
 				if value := required[typeName]; isEmpty && value != nil {
@@ -253,11 +259,10 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 				return drop()
 			}
 			drop = func() bool { delete(v, step.Name); return true }
-			if text, isText := next.(string); isText && i == len(steps)-1 {
+			if isText && i == len(steps)-1 {
 				switch {
-				case len(supported) > 0:
-					v[step.Name] = supported[b.turn%len(supported)]
-					b.turn++
+				case cause.Type == field.ErrorTypeInvalid && slices.Contains(requiredTexts[:len(requiredTexts)-1], text):
+					v[step.Name] = requiredTexts[slices.Index(requiredTexts, text)+1]
 					return true
 				case cause.Type == field.ErrorTypeDuplicate:
 					v[step.Name] = text + "-2"
@@ -277,8 +282,11 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 	return drop()
 }
 
-// requiredText is the value of a required text that an object lacks.
+// requiredText is the value of a required text that an object lacks, and requiredTexts are tried if it is invalid: they have the
+// format of an address, a range of addresses, and a qualified name.
 const requiredText = "example"
+
+var requiredTexts = []string{requiredText, "192.0.2.1", "192.0.2.0/24", "example.com/x"}
 
 // required holds the values that an object gets if it lacks a required one, or if an empty one is invalid, by type.
 var required = map[string]any{"string": requiredText, "integer": int64(1)}

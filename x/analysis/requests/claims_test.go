@@ -3,6 +3,7 @@ package requests_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -105,6 +106,10 @@ spec:
 		}
 		if s.policies[i], err = claimPolicy(rng, operations, expressions); err != nil {
 			t.Fatal(err)
+		}
+		if i == 1 && rng.IntN(2) == 0 {
+			spec, first := s.policies[1][0]["spec"].(map[string]any), s.policies[0][0]["spec"].(map[string]any)
+			spec["variables"], spec["matchConditions"] = first["variables"], first["matchConditions"]
 		}
 		if s.sets[i], err = policy.Compile(s.policies[i], policy.Config{New: true}); err != nil {
 			return nil
@@ -235,7 +240,7 @@ func TestClaims(t *testing.T) {
 	case level.Long():
 		pairs, tries = 500, 10_000
 	}
-	proved, found, harmless := 0, 0, 0
+	proved, found, harmless, both := 0, 0, 0, 0
 	for i := 0; i < pairs; i++ {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		s := newClaimScene(t, rng)
@@ -245,6 +250,11 @@ func TestClaims(t *testing.T) {
 		c := &policyClaims{scene: s, finders: [2]*requests.Finder{s.finder(t, 0), s.finder(t, 1)}}
 		proved += c.find(t)
 		found += c.against(t)
+		for _, proved := range slices.Concat(slices.Collect(maps.Values(c.both[0])), slices.Collect(maps.Values(c.both[1]))) {
+			if proved {
+				both++
+			}
+		}
 		harmless += c.vet(t)
 		for range tries {
 			if req := s.request(t, rng); req != nil {
@@ -256,8 +266,8 @@ func TestClaims(t *testing.T) {
 			t.Fatalf("pair %d:\n%s", i, s)
 		}
 	}
-	t.Logf("%d proofs, %d requests found, %d harmless warnings", proved, found, harmless)
-	if proved == 0 || found == 0 || harmless == 0 {
+	t.Logf("%d proofs, %d requests found, %d harmless warnings, %d shared validations", proved, found, harmless, both)
+	if proved == 0 || found == 0 || harmless == 0 || both == 0 {
 		t.Errorf("got no claim of a kind")
 	}
 }
@@ -276,6 +286,7 @@ type policyClaims struct {
 	finders  [2]*requests.Finder
 	never    map[int]bool                // validations of the second policy that never fail
 	without  *policy.Set                 // the second policy without unused variables, or nil
+	both     [2]map[int]bool             // validations of each policy whose denials the other policy is proved to share
 	harmless map[string][]string         // the fields that warnings without effect name, by path
 	cost     uint64                      // the largest cost, or 0
 	fails    map[policy.Operation]string // for which null-object reports a failure, with the message
@@ -301,7 +312,13 @@ func (c *policyClaims) find(t *testing.T) int {
 // against checks the requests of find --old-policy.
 func (c *policyClaims) against(t *testing.T) (found int) {
 	for i := range 2 {
+		c.both[i] = map[int]bool{}
 		for _, v := range c.finders[i].Validations() {
+			both, err := c.finders[i].DeniedByBoth(v, c.finders[1-i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.both[i][v.Index] = both
 			answer, err := c.finders[i].FindAgainst(t.Context(), v, c.finders[1-i])
 			if err != nil {
 				t.Fatal(err)
@@ -310,6 +327,9 @@ func (c *policyClaims) against(t *testing.T) (found int) {
 				continue
 			}
 			found++
+			if both {
+				t.Errorf("policy %d, validation %d: the request %+v is proved to be denied by both", i, v.Index, answer.Request)
+			}
 			if c.evaluate(t, c.scene.sets[i], answer.Request).Allowed || !c.evaluate(t, c.scene.sets[1-i], answer.Request).Allowed {
 				t.Errorf("policy %d, validation %d: the request %+v is not denied by this policy only", i, v.Index, answer.Request)
 			}
@@ -406,6 +426,15 @@ func (c *policyClaims) check(t *testing.T, req *policy.Request) {
 	if c.without != nil {
 		if other := c.evaluate(t, c.without, req); other.Allowed != res.Allowed || fmt.Sprint(other.Failure) != fmt.Sprint(res.Failure) {
 			t.Errorf("without unused variables: got %v, want %v", other.Failure, res.Failure)
+		}
+	}
+	for i, res := range []*policy.Result{c.evaluate(t, c.scene.sets[0], req), res} {
+		for _, e := range res.Evaluations {
+			for _, d := range e.Decisions {
+				if !d.Failed && c.both[i][d.Validation] && c.evaluate(t, c.scene.sets[1-i], req).Allowed {
+					t.Errorf("policy %d, validation %d: %v %v is not denied by both", i, d.Validation, req.Object, req.OldObject)
+				}
+			}
 		}
 	}
 	for _, e := range res.Evaluations {

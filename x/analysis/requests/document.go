@@ -25,6 +25,7 @@ type document struct {
 	bound       bool             // by a binding
 	selectors   []map[string]any // object selectors, also of bindings
 	namespaces  []string         // names in namespace selectors, also of bindings
+	words       []string         // in namespace selectors and names of resources, also of bindings
 	// params are objects that bindings refer to by name.
 	params []map[string]any
 }
@@ -59,6 +60,20 @@ func (d *document) expressions() []string {
 	return slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables)))
 }
 
+// DefinesParams reports whether a CRD defines the params of policies, and no policy names its resource.
+func DefinesParams(documents []map[string]any, crd *apiextensionsv1.CustomResourceDefinition) (is bool) {
+	for _, d := range documentsOf(documents) {
+		kind := object(d.fields, "paramKind")
+		is = is || schema.FromAPIVersionAndKind(text(kind, "apiVersion"), text(kind, "kind")).GroupKind() == schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+		for _, rule := range list(object(d.fields, "matchConstraints"), "resourceRules") {
+			if named, _ := rule["resources"].([]any); slices.Contains(named, any(crd.Spec.Names.Plural)) {
+				return false
+			}
+		}
+	}
+	return is
+}
+
 // bindings returns the bindings of the policy.
 func (d *document) bindings(documents []map[string]any) (all []map[string]any) {
 	for _, doc := range documents {
@@ -74,6 +89,10 @@ func (d *document) bind(documents []map[string]any) {
 	add := func(constraints map[string]any) {
 		d.selectors = append(d.selectors, object(constraints, "objectSelector"))
 		selector := object(constraints, "namespaceSelector")
+		d.words = stringsIn(selector, d.words)
+		for _, rule := range append(list(constraints, "resourceRules"), list(constraints, "excludeResourceRules")...) {
+			d.words = stringsIn(rule["resourceNames"], d.words)
+		}
 		d.namespaces = append(d.namespaces, text(object(selector, "matchLabels"), corev1.LabelMetadataName))
 		for _, one := range list(selector, "matchExpressions") {
 			if values, _ := one["values"].([]any); len(values) > 0 && text(one, "key") == corev1.LabelMetadataName && text(one, "operator") == string(metav1.LabelSelectorOpIn) {

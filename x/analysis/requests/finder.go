@@ -240,12 +240,16 @@ type question struct {
 	namespace, subresource string
 	// undecided is the reason why a request that was tried could have the wanted outcome in a cluster, or "".
 	undecided string
+	// deniedByBoth is set if the other policies deny the last request as well.
+	deniedByBoth bool
 }
 
-// note records that a policy's results for a request are not known. name is "" for any policy.
-func (q *question) note(all []policy.Undecided, name string) {
+// note records that a policy's results for a request are not known. name is "" for any policy. No Namespace but that of the
+// question exists.
+func (q *question) note(req *policy.Request, all []policy.Undecided, name string) {
+	exists := req.Namespace == "" || req.Namespace == cmp.Or(q.namespace, metav1.NamespaceDefault)
 	for _, u := range all {
-		if name == "" || u.Policy == name {
+		if exists && (name == "" || u.Policy == name) {
 			q.undecided = cmp.Or(q.undecided, u.String())
 		}
 	}
@@ -260,19 +264,30 @@ func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	if q.want == Accepted { // a create is the simplest example
 		slices.SortStableFunc(forms, func(a, b form) int { return strings.Compare(string(a.operation), string(b.operation)) })
 	}
-	for _, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.guessed, q.varied} {
+	left, steps := maxTransfers, q.cfg.Steps
+	for i, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.guessed, q.varied} {
 		for _, one := range forms {
 			if q.work.Empty() {
 				return nil, nil
 			}
 			var found *policy.Request
 			q.subresource = one.subresource
-			err := candidates(ctx, one.operation, func(req *policy.Request) (bool, error) {
+			try := func(req *policy.Request) (bool, error) {
 				ok, err := q.holds(ctx, req)
 				if ok {
 					found = req
 				}
-				return ok || q.tried >= q.cfg.Steps || q.work.Empty(), err
+				return ok || q.work.Empty(), err
+			}
+			err := candidates(ctx, one.operation, func(req *policy.Request) (bool, error) {
+				stop, err := try(req)
+				if isTranslated := i == 1; !stop && err == nil && left > 0 && (isTranslated || q.deniedByBoth) {
+					left--
+					tried := q.tried
+					stop, err = q.transfers(ctx, req, try)
+					steps += q.tried - tried
+				}
+				return stop || q.tried >= steps, err
 			})
 			if err != nil {
 				return nil, err
@@ -303,9 +318,7 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	if req.Namespace == "" || req.Namespace == cmp.Or(q.namespace, metav1.NamespaceDefault) { // no other exists
-		q.note(res.Undecided, q.document.name)
-	}
+	q.note(req, res.Undecided, q.document.name)
 	binding, _, _ := q.decision(res)
 	return binding != "", nil
 }

@@ -118,6 +118,9 @@ func TestFind(t *testing.T) {
 	}{
 		{`[CREATE]`, "object.spec.size <= 5", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size != 424242", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.metadata.finalizers)", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.metadata.ownerReferences) || object.metadata.ownerReferences.all(o, o.kind != 'DaemonSet')", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.metadata.?annotations.orValue({}).all(k, !k.startsWith('fluxcd.io/'))", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size != int(params.data.max)", params, requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "!has(object.spec.mode) || object.spec.mode != params.data.word", params, requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size != 7", "", requests.Denied, ""}, // the CRD rejects it
@@ -188,6 +191,59 @@ func TestFindNamespace(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: got namespace %q, want %q: %s", tt.selector, got, tt.want, a.Reason)
+		}
+	}
+}
+
+// TestFindAgainst compares policies that differ in conditions, selectors, or the validation, in both directions.
+func TestFindAgainst(t *testing.T) {
+	t.Parallel()
+	condition := func(expression string) string {
+		return fmt.Sprintf("  matchConditions: [{name: c, expression: %q}]", expression)
+	}
+	selector := func(field, key, operator, values string) [2]string {
+		const resources = "resources: [things]}]"
+		return [2]string{resources, fmt.Sprintf("%s, %s: {matchExpressions: [{key: %s, operator: %s%s}]}", resources, field, key, operator, values)}
+	}
+	const size = "object.spec.size <= 5"
+	plain := policyText("[CREATE, UPDATE]", size, "")
+	selected := func(change [2]string) string { return strings.Replace(plain, change[0], change[1], 1) }
+	const proved = "proved"
+	for _, tt := range []struct {
+		name, other string
+		// what is denied by plain only, and by the other policy only: a part of the request, "" if nothing is found, or proved
+		plain, only string
+	}{
+		{"namespace", policyText("[CREATE, UPDATE]", size, condition("request.namespace != 'kube-system'")), "kube-system", proved},
+		{"user", policyText("[CREATE, UPDATE]", size, condition("request.userInfo.username != 'bob'")), "bob", proved},
+		{"only a user", policyText("[CREATE, UPDATE]", size, condition("request.userInfo.username == 'bob'")), "admin", proved},
+		{"group", policyText("[CREATE, UPDATE]", size, condition("!('testers' in request.userInfo.groups)")), "testers", proved},
+		{"name", policyText("[CREATE, UPDATE]", size, condition("!object.metadata.name.startsWith('exempt')")), "exempt", proved},
+		{"annotation", policyText("[CREATE, UPDATE]", size, condition("object.metadata.?annotations['example.com/skip'].orValue('') != 'yes'")), "example.com/skip:yes", proved},
+		{"namespace selector", selected(selector("namespaceSelector", "kubernetes.io/metadata.name", "NotIn", ", values: [kube-system]")), "kube-system", ""},
+		{"object selector", selected(selector("objectSelector", "skip", "DoesNotExist", "")), "skip:", ""},
+		{"required label", selected(selector("objectSelector", "tier", "In", ", values: [web]")), "", ""},
+		{"the same with a warning", plain + "---\n" + strings.NewReplacer("name: p}", "name: q}", "policyName: p", "policyName: q", "[Deny]", "[Warn]").Replace(strings.SplitN(plain, "---\n", 3)[0]), proved, proved},
+		{"larger bound", policyText("[CREATE, UPDATE]", "object.spec.size <= 6", ""), "size:6", proved},
+		{"same meaning", policyText("[CREATE, UPDATE]", "!(object.spec.size > 5)", ""), proved, proved},
+	} {
+		finders := [2]*requests.Finder{finder(t, plain, 0), finder(t, tt.other, 0)}
+		for i, want := range []string{tt.plain, tt.only} {
+			v := finders[i].Validations()[0]
+			is, err := finders[i].DeniedByBoth(v, finders[1-i])
+			if err != nil || is != (want == proved) {
+				t.Errorf("%s: side %d: denied by both: got %v, %v", tt.name, i, is, err)
+			}
+			if is {
+				continue
+			}
+			a, err := finders[i].FindAgainst(t.Context(), v, finders[1-i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == "" != (a.Request == nil) && tt.name != "required label" || a.Request != nil && !strings.Contains(fmt.Sprint(a.Request), want) {
+				t.Errorf("%s: side %d: got %v", tt.name, i, a.Request)
+			}
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 			named[name] = true
 		}
 	}
-	words := vocabularyOf(q.document)
+	words := q.vocabulary()
 	values, left := near(&words), min(maxGuesses, q.cfg.Steps/6)
 	for _, obj := range q.objects[:min(guessedObjects, len(q.objects))] {
 		for changed := range guesses(q.schema(), obj, false, named, values) {
@@ -90,6 +90,9 @@ func near(words *vocabulary) (values []any) {
 	for _, n := range words.numbers {
 		values = append(values, n, n+1, n-1)
 	}
+	for _, text := range requiredTexts {
+		values = append(values, text)
+	}
 	return values
 }
 
@@ -120,6 +123,9 @@ func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[
 			}
 		case s.Type == "object" && valuesOf(s) != nil:
 			fields, _ := v.(map[string]any)
+			if len(fields) == 0 && isNamed {
+				fields = map[string]any{requiredText: nil}
+			}
 			for _, name := range slices.Sorted(maps.Keys(fields)) {
 				for changed := range guesses(valuesOf(s), fields[name], true, named, values) {
 					if !yield(with(fields, name, changed)) {

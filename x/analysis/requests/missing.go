@@ -75,7 +75,11 @@ func (m *Missing) String() string {
 	if m.Binding == "" {
 		return fmt.Sprintf("policy %s needs the %s", m.Policy, m.Object)
 	}
-	return fmt.Sprintf("binding %s of policy %s needs a %s", m.Binding, m.Policy, m.Object)
+	article := "a"
+	if strings.ContainsAny(m.Object[:1], "aeio") {
+		article = "an"
+	}
+	return fmt.Sprintf("binding %s of policy %s needs %s %s", m.Binding, m.Policy, article, m.Object)
 }
 
 // missing collects missing objects.

@@ -2,6 +2,8 @@ package requests
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,12 +25,64 @@ import (
 // the CRD accepts. Without a proof, nothing follows. An error is internal.
 func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
 	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
-	if i < 0 || v.Index < 0 || f.builtin != nil || len(f.policies[i].conditions) > 0 || len(f.crd.Spec.Versions) != 1 {
+	if i < 0 || v.Index < 0 || len(f.policies[i].conditions) > 0 {
 		return false, nil
 	}
-	d := f.policies[i]
+	return f.never(f.policies[i], v.Expression, prove.Failed, nil)
+}
+
+// DeniedByBoth reports whether it is proved that the policies of another Finder deny all requests that a validation denies: they
+// have the same policy with the same or fewer conditions, and its validations reject all that this one rejects. Without a proof,
+// nothing follows. An error is internal.
+func (f *Finder) DeniedByBoth(v Validation, other *Finder) (proved bool, err error) {
+	d, err := f.document(v)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(other.policies, func(d *document) bool { return d.name == v.Policy })
+	if i < 0 || !reflect.DeepEqual(dependencies(f.cfg.Documents, d), dependencies(other.cfg.Documents, d)) {
+		return false, nil
+	}
+	same := other.policies[i]
+	for _, condition := range same.conditions {
+		if !slices.Contains(d.conditions, condition) {
+			return false, nil
+		}
+	}
+	if slices.Contains(same.validations, v.Expression) {
+		return true, nil
+	}
+	return f.never(d, v.Expression, prove.Rejected, same)
+}
+
+// dependencies returns the parts of documents on which the effect of a policy depends, without its conditions and validations.
+func dependencies(documents []map[string]any, d *document) (all []any) {
+	for _, doc := range documents {
+		spec := object(doc, "spec")
+		switch doc["kind"] {
+		case "ValidatingAdmissionPolicy":
+			if text(object(doc, "metadata"), "name") == d.name {
+				all = append(all, with(with(spec, "validations", nil), "matchConditions", nil))
+			}
+		case "ValidatingAdmissionPolicyBinding":
+			if text(spec, "policyName") == d.name {
+				all = append(all, spec)
+			}
+		default:
+			all = append(all, doc)
+		}
+	}
+	return all
+}
+
+// never reports whether it is proved that an expression has no such outcome for objects that the validations of another policy,
+// which may be nil, accept.
+func (f *Finder) never(d *document, expression string, outcome prove.Outcome, other *document) (proved bool, err error) {
+	if f.builtin != nil || len(f.crd.Spec.Versions) != 1 {
+		return false, nil
+	}
 	for _, one := range f.forms(d) {
-		proved, err := f.neverFails(d, d.validations[v.Index], one.operation)
+		proved, err := f.neverFor(d, expression, outcome, other, one.operation)
 		if !proved || err != nil {
 			return false, err
 		}
@@ -39,13 +93,20 @@ func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
 // nullTests replaces tests of a root that is null, which package prove does not know.
 var nullTests = strings.NewReplacer(null+" == null", "true", null+" != null", "false")
 
-func (f *Finder) neverFails(d *document, expression string, operation policy.Operation) (bool, error) {
+func (f *Finder) neverFor(d *document, expression string, outcome prove.Outcome, other *document, operation policy.Operation) (bool, error) {
 	t, err := newTranslator(d, operation, f.request(operation, nil, nil))
 	if err != nil {
 		return false, err
 	}
 	t.values = map[string]any{"request": map[string]any{"operation": string(operation)}}
 	rule, ok := t.translate(expression, 0)
+	if other != nil { // with the same variables
+		for _, validation := range other.validations {
+			if accepts, ok := t.translate(validation, 0); ok {
+				rule = fmt.Sprintf("(%s) || !(%s)", rule, accepts)
+			}
+		}
+	}
 	rule = nullTests.Replace(rule)
 	if !ok || strings.Contains(rule, "__") { // an escaped name, which policies do not have
 		return false, nil
@@ -63,7 +124,7 @@ func (f *Finder) neverFails(d *document, expression string, operation policy.Ope
 		return false, nil // the version cannot be analyzed
 	}
 	at := len(root.XValidations) - 1
-	proof, err := p.Never(engine.RuleRef{Version: f.version, Index: at, Rule: rule}, prove.Failed)
+	proof, err := p.Never(engine.RuleRef{Version: f.version, Index: at, Rule: rule}, outcome)
 	if errors.Is(err, prove.ErrNotAnalyzed) {
 		return false, nil
 	}

@@ -105,10 +105,14 @@ func (q *question) place(ctx context.Context, one form) error {
 
 // placed returns an object in the namespace of requests.
 func (q *question) placed(obj map[string]any) map[string]any {
-	if obj == nil || q.namespace == "" {
+	namespace := q.namespace
+	if namespace == "" && q.builtin == nil && q.engine.Info().Namespaced {
+		namespace = metav1.NamespaceDefault
+	}
+	if namespace == "" {
 		return obj
 	}
-	return with(obj, "metadata", with(object(obj, "metadata"), "namespace", q.namespace))
+	return inNamespace(obj, namespace)
 }
 
 // review returns the way of a request through admission.

@@ -54,6 +54,9 @@ func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*pol
 		}
 	}
 	for old := range reduced(req.OldObject, true) {
+		if object(old, "metadata")["namespace"] != object(req.OldObject, "metadata")["namespace"] {
+			continue
+		}
 		old, err := q.decider.Convert(ctx, old, q.version)
 		if err != nil || size(old) >= size(req.OldObject) {
 			continue // the field has a default
@@ -64,7 +67,9 @@ func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*pol
 		}
 		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed {
 			next := *req
-			next.OldObject = old
+			if next.OldObject = old; req.Object != nil {
+				next.Object = res.Object // without the parts of the old object that the write does not change, such as status
+			}
 			all = append(all, &next)
 		}
 	}

@@ -44,11 +44,22 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 	if !ok || t.usesOld && operation != policy.OperationUpdate {
 		return nil
 	}
-	if q.other != nil {
-		if rule, err = q.butAccepted(rule, operation); err != nil || len(rule) > maxTranslation {
-			return err
-		}
+	stop := false
+	once := func(req *policy.Request) (bool, error) {
+		stop, err = yield(req)
+		return stop, err
 	}
+	if err := q.ruled(ctx, operation, rule, once); stop || err != nil || q.other == nil {
+		return err
+	}
+	if rule, err = q.butAccepted(rule, operation); err != nil || len(rule) > maxTranslation {
+		return err
+	}
+	return q.ruled(ctx, operation, rule, yield)
+}
+
+// ruled yields requests with an object that the search finds for a rule at the root of the CRD.
+func (q *question) ruled(ctx context.Context, operation policy.Operation, rule string, yield func(*policy.Request) (stop bool, err error)) error {
 	crd := withRule(q.crd, q.version, rule)
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.Info().KubeVersion})
 	if e == nil || err != nil {
@@ -69,10 +80,13 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 		return err
 	}
 	q.tried += answer.Searched
-	if answer.Witness == nil || answer.Witness.Operation == search.Status {
+	if answer.Witness == nil {
 		return nil
 	}
-	w := answer.Witness
+	w := *answer.Witness
+	if w.Operation == search.Status && q.subresource == "" { // an update keeps the status
+		w.Old = with(w.Old, string(search.Status), w.Object[string(search.Status)])
+	}
 	for range maxTurns { // a server's code may replace a value by others
 		req, err := q.with(ctx, operation, w.Object, w.Old)
 		if err != nil || req == nil || operation == policy.OperationUpdate && w.Old == nil {

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 var (
@@ -32,14 +34,53 @@ var fillers = []string{"", "x", "true", "false"}
 type vocabulary struct {
 	keys, labelValues, texts []string
 	numbers                  []int64
+	metadata                 []string // fields of metadata that objects get because the policy names them
 }
 
-func vocabularyOf(d *document) vocabulary {
-	texts := map[string]bool{}
+// vocabulary returns the names and values that occur in the policy, and in the policies that it is compared with: the one
+// of the same name, or all.
+func (q *question) vocabulary() vocabulary {
+	documents := []*document{q.document}
+	if q.other != nil {
+		others := q.other.policies
+		if i := slices.IndexFunc(others, func(d *document) bool { return d.name == q.document.name }); i >= 0 {
+			others = others[i : i+1]
+		}
+		documents = append(documents, others...)
+	}
+	texts, keys, numbers := map[string]bool{}, map[string]bool{}, map[int64]bool{}
 	for _, filler := range fillers {
 		texts[filler] = true
 	}
-	keys, numbers := map[string]bool{}, map[int64]bool{}
+	named := ""
+	for _, d := range documents {
+		d.addWords(texts, keys, numbers)
+		named += strings.Join(d.expressions(), " ")
+	}
+	v := vocabulary{texts: slices.Sorted(maps.Keys(texts)), numbers: slices.Sorted(maps.Keys(numbers))}
+	for _, field := range []string{"finalizers", "ownerReferences"} {
+		if strings.Contains(named, field) {
+			v.metadata = append(v.metadata, field)
+		}
+	}
+	for _, s := range v.texts {
+		if len(validation.IsQualifiedName(s)) == 0 {
+			keys[s] = true
+		}
+		if len(validation.IsValidLabelValue(s)) == 0 {
+			v.labelValues = append(v.labelValues, s)
+		}
+	}
+	delete(keys, "")
+	v.keys = slices.Sorted(maps.Keys(keys))
+	return v
+}
+
+// addWords adds the strings, keys, and numbers that occur in the policy.
+func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool) {
+	for _, word := range d.words {
+		texts[word] = true
+	}
 	for _, params := range d.params {
 		for _, text := range stringsIn(params, nil) {
 			texts[text] = true
@@ -47,8 +88,11 @@ func vocabularyOf(d *document) vocabulary {
 	}
 	for _, expression := range d.expressions() {
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
-			if text := m[1] + m[2]; len(text) <= maxLiteral {
+			if text := m[1] + m[2]; len(text) < maxLiteral {
 				texts[text] = true
+				if strings.HasSuffix(text, "/") { // a prefix of keys
+					texts[text+"x"] = true
+				}
 			}
 		}
 		for _, text := range number.FindAllString(literal.ReplaceAllString(expression, ""), -1) {
@@ -77,18 +121,6 @@ func vocabularyOf(d *document) vocabulary {
 			}
 		}
 	}
-	v := vocabulary{texts: slices.Sorted(maps.Keys(texts)), numbers: slices.Sorted(maps.Keys(numbers))}
-	for _, s := range v.texts {
-		if len(validation.IsQualifiedName(s)) == 0 {
-			keys[s] = true
-		}
-		if len(validation.IsValidLabelValue(s)) == 0 {
-			v.labelValues = append(v.labelValues, s)
-		}
-	}
-	delete(keys, "")
-	v.keys = slices.Sorted(maps.Keys(keys))
-	return v
 }
 
 // stringsIn appends the strings in a value, except in metadata, to list.
@@ -118,7 +150,7 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 	if len(q.objects) == 0 {
 		return nil
 	}
-	words := vocabularyOf(q.document)
+	words := q.vocabulary()
 	for range q.cfg.Steps / 3 { // there are at most three operations
 		if err := ctx.Err(); err != nil {
 			return err
@@ -163,6 +195,15 @@ func (q *question) variant(words *vocabulary) map[string]any {
 			meta[field] = set
 		}
 	}
+	for _, field := range words.metadata {
+		switch text := pick(q.Finder, words.texts); {
+		case q.random.IntN(2) == 0:
+		case field == "finalizers":
+			meta[field] = []any{pick(q.Finder, []string{text, "example.com/x"})}
+		default:
+			meta[field] = []any{map[string]any{"apiVersion": "v1", "kind": cmp.Or(text, "ConfigMap"), "name": requiredText, "uid": "1"}}
+		}
+	}
 	if name := pick(q.Finder, words.texts); q.random.IntN(4) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 {
 		meta["name"] = name
 	}
@@ -181,14 +222,36 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	}
 	switch q.random.IntN(4) {
 	case 0:
-		req.User.Name = name
+		req.User = policyrequest.User(name, nil)
 	case 1:
 		req.User.Groups = append(slices.Clone(req.User.Groups), name)
 	case 2:
-		if namespace := strings.ToLower(name); len(validation.IsDNS1123Label(namespace)) == 0 && req.Namespace != "" && !slices.Contains(fillers, name) {
-			req.Namespace = namespace
+		if !slices.Contains(fillers, name) {
+			move(req, name)
 		}
 	}
+}
+
+// move moves a request to another namespace, if it has one and the name is valid. It reports whether it did.
+func move(req *policy.Request, namespace string) bool {
+	namespace = strings.ToLower(namespace)
+	of := req.Object
+	if of == nil {
+		of = req.OldObject
+	}
+	if len(validation.IsDNS1123Label(namespace)) > 0 || req.Namespace == "" || text(object(of, "metadata"), "namespace") != req.Namespace {
+		return false
+	}
+	req.Namespace, req.Object, req.OldObject = namespace, inNamespace(req.Object, namespace), inNamespace(req.OldObject, namespace)
+	return true
+}
+
+// inNamespace returns an object, which may be nil, with another namespace.
+func inNamespace(obj map[string]any, namespace string) map[string]any {
+	if obj == nil {
+		return nil
+	}
+	return with(obj, "metadata", with(object(obj, "metadata"), "namespace", namespace))
 }
 
 func pick[T any](f *Finder, list []T) T { return list[f.random.IntN(len(list))] }

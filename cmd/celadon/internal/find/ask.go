@@ -237,5 +237,5 @@ func (m *MutationPart) expression() string { return m.Expression }
 
 // answers returns the results for the mutation, in order.
 func (m *MutationPart) answers() []policyAnswer {
-	return worded(policyAnswer{"is changed", m.Changed}, policyAnswer{"is changed by the policy and then rejected by the CRD", m.Invalid}, policyAnswer{"makes the policy fail", m.Error})
+	return worded(policyAnswer{"is changed", m.Changed}, policyAnswer{"is changed by the policy and then rejected by the server", m.Invalid}, policyAnswer{"makes the policy fail", m.Error})
 }

@@ -7,19 +7,30 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// withBuiltins returns crds, and descriptions of the built-in kinds whose resources policies name. If there
-// are no crds, a typical kind stands for all resources. both and server may be nil.
-func (both *bothPolicies) withBuiltins(server policyrequest.Server, crds []*definition) ([]*definition, error) {
-	if both == nil || server == nil {
-		return crds, nil
+// asked returns crds without those that only define the params of policies, and descriptions of the built-in kinds whose resources
+// policies name. If there are no other crds, a typical kind stands for all resources. both and server may be nil.
+func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) (crds []*definition, err error) {
+	if both == nil {
+		return all, nil
 	}
 	documents := both.Documents()
 	if both.old != nil {
 		documents = slices.Concat(documents, both.old.Documents())
 	}
+	for _, d := range all {
+		if !requests.DefinesParams(documents, d.crd) {
+			crds = append(crds, d)
+		}
+	}
+	if server == nil {
+		return crds, nil
+	}
 	kinds, err := requests.Builtins(documents, server, len(crds) == 0)
 	for _, k := range kinds {
 		crds = append(crds, &definition{file: "Kubernetes " + k.Release, crd: k.CRD, builtins: k.Versions})
+	}
+	if len(crds) == 0 {
+		return all, err
 	}
 	return crds, err
 }

@@ -180,13 +180,21 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 		{both.old, old, f, func(p *PolicyPart, found *PolicyFinding) { p.Looser = found }},
 	} {
 		for _, validation := range side.f.Validations() {
-			answer, err := side.f.FindAgainst(v.ctx, validation, side.other)
+			found := &PolicyFinding{Status: analysis.Never}
+			proved, err := side.f.DeniedByBoth(validation, side.other)
 			if err != nil {
 				return err
 			}
+			if !proved {
+				answer, err := side.f.FindAgainst(v.ctx, validation, side.other)
+				if err != nil {
+					return err
+				}
+				found = policyFinding(answer)
+			}
 			at := side.in.Validation(validation.Policy, validation.Index, "")
 			one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
-			side.set(one, policyFinding(answer))
+			side.set(one, found)
 			part.Policies = append(part.Policies, one)
 			v.step()
 		}
@@ -249,20 +257,13 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 		s.Policies = &PolicySummary{}
 	}
 	s.Policies.Validations++
-	found := func(f *PolicyFinding) bool { return f != nil && f.Status == search.Found }
-	if found(p.Stricter) {
-		s.Policies.Stricter++
+	n := s.Policies
+	for count, f := range map[*int]*PolicyFinding{&n.Stricter: p.Stricter, &n.Looser: p.Looser, &n.Denied: p.Denied, &n.Errors: p.Error} {
+		if f != nil && f.Status == search.Found {
+			*count++
+		}
 	}
-	if found(p.Looser) {
-		s.Policies.Looser++
-	}
-	if found(p.Denied) {
-		s.Policies.Denied++
-	}
-	if found(p.Error) {
-		s.Policies.Errors++
-	}
-	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.undecided() || p.Looser.undecided() {
+	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.unknown() || p.Looser.unknown() {
 		s.Policies.Unknown++
 	}
 }
@@ -328,7 +329,7 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 		case f == nil:
 			continue
 		case f.Status == analysis.Never:
-			a.words = "no request " + a.words + ": proved for all objects that the CRD accepts"
+			a.words = "no request " + a.words + ": proved for all objects that the server accepts"
 		case f.Status != search.Found:
 			a.words = fmt.Sprintf("no request found that %s (%s tried)", a.words, phrase.Count(f.Searched, "request"))
 			if f.Reason != "" {
@@ -343,7 +344,11 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 			if f.Subresource != "" {
 				of = " of " + f.Subresource
 			}
-			a.words = fmt.Sprintf("this %s%s by %s%s %s:", f.Operation, of, f.User, in, a.words)
+			user := f.User
+			if !slices.Equal(f.Groups, policyrequest.User(f.User, nil).Groups) && !slices.Equal(f.Groups, policyrequest.User("", nil).Groups) {
+				user += " (groups " + strings.Join(f.Groups, ", ") + ")"
+			}
+			a.words = fmt.Sprintf("this %s%s by %s%s %s:", f.Operation, of, user, in, a.words)
 		}
 		all = append(all, a)
 	}

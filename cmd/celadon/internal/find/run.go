@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -46,10 +47,11 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		return err
 	}
 	broken = broken || invalid
-	if crds, err = p.withBuiltins(o.Server, crds); err != nil {
+	all := crds
+	if crds, err = p.asked(o.Server, all); err != nil {
 		return err
 	}
-	if err := p.assume(ctx, s, o, crds); err != nil {
+	if err := p.assume(ctx, s, o, slices.Concat(all, crds)); err != nil {
 		return err
 	}
 	bar := newTicker(s)

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
@@ -41,8 +44,20 @@ func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) 
 		}
 	}
 	list := d.policyFiles.get(strings.Join(paths, "\x00"), func() *policyList { return &policyList{} })
-	list.once.Do(func() { list.read(paths, d.mayRead) })
+	list.once.Do(func() { list.read(paths, d.mayRead, namespaced(slices.Concat(d.given, d.walked))) })
 	return list.policies, list.errs
+}
+
+// namespaced returns whether the kind of each valid CRD is namespaced.
+func namespaced(crds []*definition) map[schema.GroupKind]bool {
+	all := map[schema.GroupKind]bool{}
+	for _, d := range crds {
+		if crd, err := d.decode(); err == nil {
+			spec := &crd.Definition.Spec
+			all[schema.GroupKind{Group: spec.Group, Kind: spec.Names.Kind}] = spec.Scope == apiextensionsv1.NamespaceScoped
+		}
+	}
+	return all
 }
 
 // policyNotes returns the notes on policies without effect that the suites name, each once and sorted.
@@ -62,14 +77,14 @@ func (d *definitions) policyNotes() []error {
 	return sorted
 }
 
-// read reads the policies at paths, of the files for which mayRead returns true.
-func (l *policyList) read(paths []string, mayRead func(string) bool) {
+// read reads the policies at paths, of the files for which mayRead returns true. kinds holds whether custom kinds are namespaced.
+func (l *policyList) read(paths []string, mayRead func(string) bool, kinds map[schema.GroupKind]bool) {
 	docs, err := policyDocuments(paths, mayRead)
 	if err != nil {
 		l.errs = []error{fmt.Errorf("policies: %w", err)}
 		return
 	}
-	read, err := policies.FromDocuments(docs, paths, policy.Config{})
+	read, err := policies.FromDocuments(docs, paths, policy.Config{Namespaced: kinds})
 	if err != nil {
 		l.errs = []error{fmt.Errorf("policies: %w", err)}
 		return
@@ -86,7 +101,7 @@ func (l *policyList) read(paths []string, mayRead func(string) bool) {
 		return
 	}
 	l.notes = slices.Concat(read.Misspelled(builtins.Nearest), read.Unbound)
-	l.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}
+	l.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
 }
 
 // policyDocuments returns the documents at and below paths.

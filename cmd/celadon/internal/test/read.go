@@ -22,17 +22,19 @@ type readResult struct {
 	text  []byte // source of the suite, which starts at a line
 	line  int
 	crd   *definition
+	// policies is the file of a policy or binding, which suites may name.
+	policies string
 	err   error // only if the file was named or looks like a suite
 }
 
-// read reads suites, and the CRDs next to them. A named file must contain a suite. Other files in
-// folders are skipped.
+// read reads suites, and the CRDs next to them. A named file must contain a suite, or policies that suites may then name.
+// Other files in folders are skipped.
 func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 	named := map[string]bool{}
 	for _, path := range paths {
 		named[path] = true
 	}
-	held := map[string]bool{} // files that hold a suite
+	held := map[string]bool{} // files that hold a suite or policies
 	var suites []*readResult
 	suspected := &suspects{}
 	decode := func(doc *input.Document) *readResult { return classify(doc, named[doc.File], suspected) }
@@ -43,13 +45,15 @@ func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 		case f.suite != nil:
 			held[f.suite.File] = true
 			suites = append(suites, f)
+		case f.policies != "":
+			held[f.policies] = true
 		case f.err != nil:
 			r.problems = append(r.problems, f.err)
 		}
 		return nil
 	}).Run(ctx)
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() && !held[path] && len(r.problems) == 0 {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && (!held[path] || len(suites) == 0) && len(r.problems) == 0 {
 			r.problems = append(r.problems, fmt.Errorf("%s: no suite found: want kind: %s, or OpenShift's crdName and tests", path, ruletest.Kind))
 		}
 	}
@@ -74,6 +78,9 @@ func classify(doc *input.Document, named bool, s *suspects) *readResult {
 			f.suite = ruletest.Parse(doc.File, line, text)
 		}
 		return f
+	}
+	if apiVersion, _ := doc.Object["apiVersion"].(string); strings.HasPrefix(apiVersion, "admissionregistration.k8s.io/") {
+		return &readResult{policies: doc.File}
 	}
 	return &readResult{crd: newDefinition(doc)}
 }

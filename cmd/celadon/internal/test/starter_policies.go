@@ -22,7 +22,8 @@ import (
 
 // readPolicies reads the policies of --policy. It leaves them nil if none of them can be tested.
 func (i *initial) readPolicies(ctx context.Context) error {
-	read, err := policies.Read(ctx, i.Stdin, i.o.Policies, input.Selection{}, policy.Config{})
+	kinds := namespaced(i.crds)
+	read, err := policies.Read(ctx, i.Stdin, i.o.Policies, input.Selection{}, policy.Config{Namespaced: kinds})
 	if err != nil {
 		return fmt.Errorf("--policy: %w", err)
 	}
@@ -30,7 +31,7 @@ func (i *initial) readPolicies(ctx context.Context) error {
 		i.problems = append(i.problems, problem)
 	}
 	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
-		i.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}
+		i.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
 	}
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(i.crds))
 	for _, d := range i.crds {

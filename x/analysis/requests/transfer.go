@@ -1,0 +1,85 @@
+package requests
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+)
+
+// How it works: a policy with conditions denies some objects for some users, in some namespaces, and with some names, labels,
+// and annotations only, and two policies often differ in such a condition. No search for an object finds these requests, so an
+// object that is denied, or that a validation rejects, is tried in all the situations that the policies name.
+
+const (
+	maxTransfers  = 3   // objects that are tried in all situations, for a question
+	maxSituations = 300 // for an object
+)
+
+// transfers yields variants of a request: by each user, group, and in each namespace that the policies name, and with each name,
+// label, and annotation.
+func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) (stop bool, err error)) (stop bool, err error) {
+	words := q.vocabulary()
+	for _, word := range words.texts {
+		if slices.Contains(fillers, word) {
+			continue
+		}
+		user, member, moved := *req, *req, *req
+		user.User = policyrequest.User(word, nil)
+		member.User.Groups = append(slices.Clone(req.User.Groups), word)
+		all := []*policy.Request{&user, &member}
+		if move(&moved, word) {
+			all = append(all, &moved)
+		}
+		for _, next := range all {
+			if stop, err := yield(next); stop || err != nil {
+				return true, err
+			}
+		}
+	}
+	of := req.Object
+	if of == nil {
+		of = req.OldObject
+	}
+	left := maxSituations
+	for meta := range words.situations(object(of, "metadata")) {
+		if left--; left < 0 || q.work.Empty() {
+			break
+		}
+		next, err := q.with(ctx, req.Operation, with(of, "metadata", meta), with(req.OldObject, "metadata", meta))
+		if err != nil {
+			return true, err
+		}
+		if next == nil {
+			continue
+		}
+		next.User = req.User
+		if stop, err := yield(next); stop || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// situations yields copies of an object's metadata with each name, and with each label and annotation.
+func (v *vocabulary) situations(meta map[string]any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for _, name := range v.texts {
+			if !slices.Contains(fillers, name) && len(validation.IsDNS1123Subdomain(name)) == 0 && !yield(with(meta, "name", name)) {
+				return
+			}
+		}
+		for _, value := range v.texts {
+			for _, key := range v.keys {
+				if slices.Contains(v.labelValues, value) && !yield(with(meta, "labels", with(object(meta, "labels"), key, value))) ||
+					!yield(with(meta, "annotations", with(object(meta, "annotations"), key, value))) {
+					return
+				}
+			}
+		}
+	}
+}
