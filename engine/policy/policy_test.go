@@ -182,7 +182,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestUnknownParts checks that a result is known if what is not known cannot change it: that it is then the same with any
+// TestUnknownParts checks that a result is known if no unknown part can change it: that it is then the same with any
 // Namespace and any access.
 func TestUnknownParts(t *testing.T) {
 	t.Parallel()

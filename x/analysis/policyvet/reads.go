@@ -8,7 +8,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-
 )
 
 // How it works: an origin is a path from a root at which the value of an expression may be found, such

@@ -330,7 +330,7 @@ func namesKind(rule map[string]any, k *builtin.Kind) bool {
 // typical holds a kind of the groups whose resources policies often match with *.
 var typical = map[string]string{"": "ConfigMap", "apps": "Deployment", "batch": "Job", "rbac.authorization.k8s.io": "Role"}
 
-// isTypical reports whether a kind stands for all resources of a rule. If the rule matches all groups, it is a ConfigMap.
+// isTypical reports whether a kind is the example for all resources of a rule. If the rule matches all groups, it is a ConfigMap.
 func isTypical(rule map[string]any, k *builtin.Kind) bool {
 	resources, _ := rule["resources"].([]any)
 	groups, _ := rule["apiGroups"].([]any)
@@ -338,7 +338,7 @@ func isTypical(rule map[string]any, k *builtin.Kind) bool {
 }
 
 // Builtins returns the built-in kinds whose resources the policies with a binding among documents name, and that server
-// decides. If wildcards is set, a typical kind stands for *.
+// decides. If wildcards is set, a typical kind is used for *.
 func Builtins(documents []map[string]any, server policyrequest.Server, wildcards bool) ([]BuiltinKind, error) {
 	catalog, err := builtin.Newest()
 	if err != nil {

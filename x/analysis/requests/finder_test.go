@@ -211,7 +211,7 @@ func TestFindAgainst(t *testing.T) {
 	const proved = "proved"
 	for _, tt := range []struct {
 		name, other string
-		// what is denied by plain only, and by the other policy only: a part of the request, "" if nothing is found, or proved
+		// A part of the request that plain alone denies, and of one that only the other policy denies; "" if nothing is found, or proved.
 		plain, only string
 	}{
 		{"namespace", policyText("[CREATE, UPDATE]", size, condition("request.namespace != 'kube-system'")), "kube-system", proved},

@@ -129,7 +129,7 @@ func (o *Options) significantFlags() []string {
 		switch name {
 		case "validate": // whose values have synonyms
 			value, isDefault = o.validation, o.validation == "Strict"
-		case "admission-plugins": // which are none if the value is empty
+		case "admission-plugins": // empty for no plugins
 			isDefault = slices.Equal(o.Plugins, builtin.Plugins(true))
 		}
 		switch {

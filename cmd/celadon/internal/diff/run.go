@@ -107,7 +107,7 @@ type differ struct {
 	sides   *sides
 	report  *Report
 	unread  bool // some CRDs could not be read
-	// undecided holds what was read but takes too much work.
+	// undecided holds the problems of documents that can be read but take too much work.
 	undecided []error
 	work      int64 // of all comparisons
 }

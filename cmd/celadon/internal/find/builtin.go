@@ -8,7 +8,7 @@ import (
 )
 
 // asked returns crds without those that only define the params of policies, and descriptions of the built-in kinds whose resources
-// policies name. If there are no other crds, a typical kind stands for all resources. both and server may be nil.
+// policies name. If there are no other crds, a typical kind is used for *. both and server may be nil.
 func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) (crds []*definition, err error) {
 	if both == nil {
 		return all, nil

@@ -24,7 +24,7 @@ type readResult struct {
 	crd   *definition
 	// policies is the file of a policy or binding, which suites may name.
 	policies string
-	err   error // only if the file was named or looks like a suite
+	err      error // only if the file was named or looks like a suite
 }
 
 // read reads suites, and the CRDs next to them. A named file must contain a suite, or policies that suites may then name.

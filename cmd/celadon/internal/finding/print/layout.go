@@ -50,14 +50,14 @@ func (l Layout) Text(text string) string {
 	return b.String()
 }
 
-// A form is a kind of line. The groups of its pattern, which divide the line, have these colors; "" is no color.
+// A form is a kind of line. The groups of its pattern, which divide the line, have these colors; "" is for text without color.
 type form struct {
 	pattern *lazy.Regexp
 	colors  []untrusted.Color
 	isWhole bool // the line is not folded
 }
 
-// headlineColor stands for the color of the last headline.
+// headlineColor is replaced by the color of the last headline.
 const headlineColor untrusted.Color = "headline"
 
 var (
