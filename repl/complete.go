@@ -8,6 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // Complete returns completions for the part of line before pos. pos is counted in code points.
@@ -240,7 +241,7 @@ func (s *Session) pathTo(arg string) target {
 	}
 	f := target{decl: d, schema: assist.SchemaAt(s.state.crd.schema(s.state.version), steps)}
 	obj := s.state.visible(s.state.object)
-	if v, ok := valueAt(obj, concrete(obj, steps)); ok {
+	if v, ok := valuediff.At(obj, concrete(obj, steps)...); ok {
 		f.values = []any{v}
 	}
 	return f

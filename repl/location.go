@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // A location is the path at which expressions are evaluated: a schema node, and its value in the
@@ -65,7 +66,7 @@ func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
 		if !out[i].Any || obj == nil {
 			continue
 		}
-		switch v, _ := valueAt(obj, out[:i]); v := v.(type) {
+		switch v, _ := valuediff.At(obj, out[:i]...); v := v.(type) {
 		case []any:
 			if len(v) > 0 {
 				out[i] = engine.Step{Item: true}
@@ -77,28 +78,6 @@ func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
 		}
 	}
 	return out
-}
-
-// valueAt returns the value at a path in v, and reports whether it exists.
-func valueAt(v any, steps []engine.Step) (any, bool) {
-	for _, step := range steps {
-		switch at := v.(type) {
-		case map[string]any:
-			child, ok := at[step.Name]
-			if !ok || step.Item || step.Any {
-				return nil, false
-			}
-			v = child
-		case []any:
-			if !step.Item || step.Index >= len(at) {
-				return nil, false
-			}
-			v = at[step.Index]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
 }
 
 // declBelow returns the declaration one step below d, or nil if nothing is declared there.

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 func setCommand(_ context.Context, s *Session, arg string) (string, error) {
@@ -204,7 +205,7 @@ func container(step engine.Step) any {
 
 func take(obj map[string]any, steps []engine.Step) error {
 	parent, last := steps[:len(steps)-1], steps[len(steps)-1]
-	at, ok := valueAt(obj, parent)
+	at, ok := valuediff.At(obj, parent...)
 	switch here := at.(type) {
 	case map[string]any:
 		if _, ok := here[last.Name]; ok && !last.Item {

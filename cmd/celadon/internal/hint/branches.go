@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/schema"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // maxBranches limits the alternatives that are tried.
@@ -19,7 +20,8 @@ const maxBranches = 20
 // branches returns which alternatives of oneOf or anyOf match, or which one nearly does.
 func (m *mistake) branches() string {
 	steps, err := engine.ParsePath(m.path)
-	props, value := assist.SchemaAt(m.Schema, steps), ValueAt(m.Excerpts.Doc.Object, steps)
+	props := assist.SchemaAt(m.Schema, steps)
+	value, _ := valuediff.At(m.Excerpts.Doc.Object, steps...)
 	if err != nil || props == nil || value == nil {
 		return ""
 	}
@@ -66,22 +68,4 @@ func distance(errs field.ErrorList) (n int) {
 		}
 	}
 	return n
-}
-
-// ValueAt returns the value at the end of steps, or nil.
-func ValueAt(v any, steps []engine.Step) any {
-	for _, step := range steps {
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[step.Name]
-		case []any:
-			if !step.Item || step.Index >= len(at) {
-				return nil
-			}
-			v = at[step.Index]
-		default:
-			return nil
-		}
-	}
-	return v
 }

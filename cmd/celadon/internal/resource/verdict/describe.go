@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // describe writes the outcome to the report, and what else the user wants to know about it.
@@ -187,7 +188,7 @@ func (d *decision) suggestions() (paths []string) {
 		}
 		at.Hint = "did you mean " + near + "?"
 		steps[len(steps)-1] = engine.Step{Name: near}
-		if hint.ValueAt(d.doc.Object, steps) == nil {
+		if v, _ := valuediff.At(d.doc.Object, steps...); v == nil {
 			paths = append(paths, engine.FormatPath(steps))
 		}
 	}
