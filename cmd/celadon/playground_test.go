@@ -129,11 +129,14 @@ func sameAsCommand(t *testing.T, r *service.Service, req service.Request) map[st
 	}
 	crd, object, old := filepath.Join(dir, service.CRDFile), filepath.Join(dir, service.ObjectFile), filepath.Join(dir, service.OldFile)
 	for do, args := range map[string][]string{
-		"check": {"check", "--crd", crd, "--no-vet", "--verbose", "--summary", "-o", "json", "--kube-version", req.KubeVersion, "--subresource", req.Subresource, object},
+		"check": {"check", "--crd", crd, "--no-vet", "--verbose", "--summary", "-o", "json", object},
 		"vet":   {"vet", "-o", "json", crd},
 	} {
-		if do == "vet" && req.KubeVersion != "" {
+		if req.KubeVersion != "" {
 			args = append(args, "--kube-version", req.KubeVersion)
+		}
+		if do == "check" && req.Subresource != "" {
+			args = append(args, "--subresource", req.Subresource)
 		}
 		if do == "check" && req.Old != "" {
 			args = append(args, "--old", old)
