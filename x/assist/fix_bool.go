@@ -128,7 +128,7 @@ func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
 	whole := path[len(path)-2]
 	s, ok := m.span(whole)
 	args := whole.AsCall().Args()
-	if !ok || len(path) > 2 && m.continues(path[len(path)-3], whole) {
+	if !ok {
 		return nil
 	}
 	if args[1].Kind() == ast.LiteralKind && args[1].AsLiteral().Type() == celtypes.NullType {
@@ -138,27 +138,6 @@ func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
 		}
 	}
 	return [][]Edit{{{m.offset + 1, m.offset + 1, "("}, {s.End, s.End, ")"}}}
-}
-
-// continues reports whether all, which joins conditions, has another comparison like one, so that a negation in front of
-// one can be meant for both.
-func (m *fixer) continues(all, one ast.Expr) bool {
-	if !isCall(all, operators.LogicalOr) && !isCall(all, operators.LogicalAnd) {
-		return false
-	}
-	for _, other := range all.AsCall().Args() {
-		if other == one || !isCall(other, one.AsCall().FunctionName()) || isCall(other.AsCall().Args()[0], operators.LogicalNot) {
-			continue
-		}
-		for i, arg := range other.AsCall().Args() {
-			a, _ := m.span(arg)
-			b, _ := m.span(one.AsCall().Args()[i])
-			if left := strings.TrimPrefix(m.textOf(b), "!"); m.textOf(a) == left {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // isComparison reports whether e is a comparison or a test of membership.

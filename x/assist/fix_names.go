@@ -160,7 +160,6 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 	}
 	if IsLoop(renamedOr(name)) && call {
 		all = append(all, m.variableEdit(i)...)
-		all = append(all, m.macroEdits(i)...)
 	}
 	if call && m.at(i-1) != "." { // matches('a') for self.matches('a')
 		all = append(all, []Edit{{s.Start, s.Start, types.Self + "."}})
@@ -342,31 +341,6 @@ func (m *fixer) variableEdit(i int) [][]Edit {
 		}
 	}
 	return [][]Edit{{{at, at, "e, "}}}
-}
-
-// macroEdits makes a macro that is called like a function, at token i, a method of its first argument or of self, and
-// joins conditions that are separated by commas.
-func (m *fixer) macroEdits(i int) (all [][]Edit) {
-	end := m.closing(i + 1)
-	var commas []int
-	for at := i + 1; ; {
-		if at = m.next(at, ","); at < 0 || at > end {
-			break
-		}
-		commas = append(commas, at)
-	}
-	switch {
-	case m.at(i-1) != "." && len(commas) == 2:
-		list := m.part(i+2, commas[0]-1)
-		all = append(all, []Edit{{m.tokens[i].Start, m.tokens[commas[0]+1].Start, list + "." + renamedOr(m.at(i)) + "("}})
-	case m.at(i-1) == "." && len(commas) > 1:
-		var edits []Edit
-		for _, at := range commas[1:] {
-			edits = append(edits, Edit{m.tokens[at].Start, m.tokens[at].End, " &&"})
-		}
-		all = append(all, edits)
-	}
-	return all
 }
 
 // pathEdits corrects a path whose name does not exist: a level too many or too few, or old for oldSelf.

@@ -29,8 +29,6 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 		return [][]Edit{wrap(a.Span, "", "()")}, true
 	case compared && !equal && a.kind == kindString && b.kind == kindInt && isLiteralValue(b.e) && durationNames.MatchString(left):
 		return [][]Edit{append(wrap(a.Span, "duration(", ")"), replace(b.Span, "duration('"+right+"s')")...)}, true
-	case name == operators.In && b.kind == kindList && a.kind == kindString && m.byName(b.e):
-		return [][]Edit{replace(whole, m.ofEach(right, ".exists", "$.name == "+left))}, true
 	case compared && isTest(a.e): // has(x) > 0 is has(x) && x > 0
 		return [][]Edit{wrap(a.Span, "", " && "+m.tested(a.Span))}, false
 	case equal && a.kind == kindType && isText(b.e): // type(x) == 'int'
@@ -47,8 +45,6 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 		return [][]Edit{replace(whole, right+".containsCIDR("+left+")")}, true
 	case name == operators.In && b.kind == kindCIDR:
 		return [][]Edit{replace(whole, right+".containsIP("+left+")")}, true
-	case name == operators.In && constructors[a.kind] != "" && b.e.Kind() == ast.ListKind:
-		return [][]Edit{m.eachMade(b.e, a.kind)}, true
 	case name == operators.In && b.kind == kindString && isText(b.e):
 		return nil, true // part of the text, or the only item of a list
 	case name == operators.Add && a.kind == kindBool && (b.kind == kindBool || b.kind == kindInt):
@@ -121,16 +117,6 @@ func (m *fixer) holds(e ast.Expr, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// eachMade makes values of kind k of the strings in a list.
-func (m *fixer) eachMade(list ast.Expr, k kind) (edits []Edit) {
-	for _, e := range list.AsList().Elements() {
-		if s, ok := m.span(e); ok && isText(e) {
-			edits = append(edits, wrap(s, constructors[k]+"(", ")")...)
-		}
-	}
-	return edits
-}
-
 // outOfSize moves a comparison out of the brackets of a call: size(x == 0) is size(x) == 0.
 func (m *fixer) outOfSize(call ast.Expr) [][]Edit {
 	if !isCall(call, "size") || len(call.AsCall().Args()) != 1 || !isComparison(call.AsCall().Args()[0]) {
@@ -143,12 +129,6 @@ func (m *fixer) outOfSize(call ast.Expr) [][]Edit {
 		return nil
 	}
 	return [][]Edit{{{a.End, a.End, ")"}, {b.End, b.End + 1, ""}}}
-}
-
-// byName reports whether the name of an item is its only key in a list.
-func (m *fixer) byName(list ast.Expr) bool {
-	of := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == list.ID() }).expr(list)
-	return of.schema != nil && slices.Equal(of.schema.XListMapKeys, []string{"name"})
 }
 
 func isLiteralValue(e ast.Expr) bool { return e.Kind() == ast.LiteralKind }
