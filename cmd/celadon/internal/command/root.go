@@ -109,7 +109,7 @@ func suggestion(prefix, word string, known []string) string {
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		if want := wanted[invalid.GetFlag().Value.Type()]; want != "" {
+		if want := Wanted(invalid.GetFlag()); want != "" {
 			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
 		return err
@@ -143,6 +143,9 @@ var wanted = map[string]string{
 	"bool": "true or false", "int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0", "uint": "a whole number from 0",
 	"float64": "a number", "duration": "a duration, as 10s or 5m",
 }
+
+// Wanted returns what the values of a flag are, or "" if its own errors say so.
+func Wanted(f *pflag.Flag) string { return wanted[f.Value.Type()] }
 
 // Values completes the value of a flag with values. Without values, it only turns off the completion of
 // file names.

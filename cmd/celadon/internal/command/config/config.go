@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
@@ -137,6 +138,9 @@ func setDefault(flag *pflag.Flag, values []string) error {
 	}
 	for _, value := range values {
 		if err := flag.Value.Set(value); err != nil {
+			if want := command.Wanted(flag); want != "" {
+				err = errors.New("want " + want)
+			}
 			return fmt.Errorf("%q: %w", value, err)
 		}
 	}
