@@ -144,7 +144,7 @@ var wanted = map[string]string{
 	"float64": "a number", "duration": "a duration, as 10s or 5m",
 }
 
-// Wanted returns what the values of a flag are, or "" if its own errors say so.
+// Wanted describes the values of a flag, or returns "" if its own errors do.
 func Wanted(f *pflag.Flag) string { return wanted[f.Value.Type()] }
 
 // Values completes the value of a flag with values. Without values, it only turns off the completion of
