@@ -248,6 +248,27 @@ func TestFindAgainst(t *testing.T) {
 	}
 }
 
+// TestDeniedByBothIgnoring checks that a failure in the other policy, which lets a request pass, prevents a proof.
+func TestDeniedByBothIgnoring(t *testing.T) {
+	t.Parallel()
+	const size = "object.spec.size <= 5"
+	ignoring := func(expression string) string { return policyText("[CREATE, UPDATE]", expression, "  failurePolicy: Ignore") }
+	plain := finder(t, ignoring(size), 0)
+	for _, tt := range []struct {
+		other string
+		want  bool
+	}{
+		{ignoring(size), true},
+		{ignoring("!(object.spec.size > 5)"), false},
+		{strings.Replace(ignoring(size), "validations: [", "validations: [{expression: object.spec.size < 9}, ", 1), false},
+	} {
+		got, err := plain.DeniedByBoth(plain.Validations()[0], finder(t, tt.other, 0))
+		if err != nil || got != tt.want {
+			t.Errorf("%s: got %v, %v", tt.other, got, err)
+		}
+	}
+}
+
 // TestFindNothing checks policies that do not match the resource, and questions that do not exist.
 func TestFindNothing(t *testing.T) {
 	t.Parallel()

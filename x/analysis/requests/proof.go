@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -49,8 +50,16 @@ func (f *Finder) DeniedByBoth(v Validation, other *Finder) (proved bool, err err
 			return false, nil
 		}
 	}
-	if slices.Contains(same.validations, v.Expression) {
+	// With failurePolicy Ignore, an expression that fails, or too much work of another one, lets a request pass.
+	ignores := text(d.fields, "failurePolicy") == string(admissionregistrationv1.Ignore)
+	isNew := func(validation string) bool { return !slices.Contains(d.validations, validation) }
+	switch {
+	case ignores && slices.ContainsFunc(same.validations, isNew):
+		return false, nil
+	case slices.Contains(same.validations, v.Expression):
 		return true, nil
+	case ignores:
+		return false, nil
 	}
 	return f.never(d, v.Expression, prove.Rejected, same)
 }

@@ -63,7 +63,6 @@ const maxNamespaces = 8
 // place sets the namespace of requests: the first that the policy matches, of default, the Namespaces among the
 // documents, and those that selectors name.
 func (q *question) place(ctx context.Context, one form) error {
-	operation := one.operation
 	q.subresource = one.subresource
 	names := []string{metav1.NamespaceDefault}
 	for _, doc := range q.cfg.Documents {
@@ -72,7 +71,7 @@ func (q *question) place(ctx context.Context, one form) error {
 		}
 	}
 	names = append(names, q.document.namespaces...)
-	if probe := q.request(operation, nil, nil); len(names) == 1 || probe.Namespace == "" || len(q.objects) == 0 {
+	if probe := q.request(one.operation, nil, nil); len(names) == 1 || probe.Namespace == "" || len(q.objects) == 0 {
 		return nil
 	}
 	for i, name := range names[:min(len(names), maxNamespaces)] {
@@ -82,7 +81,7 @@ func (q *question) place(ctx context.Context, one form) error {
 		if q.namespace = name; i == 0 {
 			q.namespace = ""
 		}
-		req, err := q.with(ctx, operation, q.objects[0], q.objects[0])
+		req, err := q.with(ctx, one.operation, q.objects[0], q.objects[0])
 		if err != nil {
 			return err
 		}
