@@ -165,7 +165,7 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 	}
 	switch {
 	case isPackage && len(args) > 0: // strings.HasPrefix(text, 'a'), re.match('a', text)
-		if name != "strings" && !strings.ContainsAny(args[len(args)-1][:1], `'"`) { // unless the pattern is last
+		if last := args[len(args)-1]; name != "strings" && !strings.HasPrefix(last, "'") && !strings.HasPrefix(last, `"`) { // a pattern
 			slices.Reverse(args)
 		}
 		method := m.at(i + 2)

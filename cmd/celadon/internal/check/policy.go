@@ -24,11 +24,9 @@ type policyOptions struct {
 	asGroups  []string
 	asExtra   []string
 	operation string
-	given     *pflag.FlagSet
 }
 
 func (o *policyOptions) flags(f *pflag.FlagSet) {
-	o.given = f
 	f.StringArrayVar(&o.paths, "policy", nil, "evaluate the admission policies in `PATH`, with the bindings, params, Namespaces, and RBAC objects there: a file, a folder, or - (repeatable; see docs/policies.md)")
 	f.StringVar(&o.as, "as", "", "with --policy: `USER` who sends the requests (default: kubernetes-admin, as in a new cluster)")
 	f.StringArrayVar(&o.asGroups, "as-group", nil, "with --as: `GROUP` of the user (repeatable)")
@@ -42,8 +40,6 @@ func (o *Options) checkPolicy() error {
 	switch {
 	case len(p.paths) == 0 && (p.as != "" || len(p.asGroups)+len(p.asExtra) > 0 || p.operation != ""):
 		return errors.New("--as, --as-group, --as-user-extra, and --operation describe requests to policies: use them with --policy PATH")
-	case p.as == "" && p.given != nil && p.given.Changed("as"):
-		return errors.New("--as: the name of the user is empty: want USER, such as jane or system:serviceaccount:NAMESPACE:NAME")
 	case p.as == "" && len(p.asGroups)+len(p.asExtra) > 0:
 		return errors.New("--as-group and --as-user-extra have no effect without a user: use --as USER, too")
 	case slices.ContainsFunc(p.asExtra, func(text string) bool { return !strings.Contains(text, "=") }):

@@ -62,14 +62,14 @@ func Complete(root *cobra.Command, topics Topics) {
 }
 
 // emptyFlag returns an error if a flag was given without a value, as by a script whose variable is not set. Like kubectl, it
-// accepts that of the cluster's flags.
+// accepts that of the cluster's flags. The path of the root is empty.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
 		}
-		if err == nil && slices.Contains(values, "") && f.Name != "kubeconfig" && f.Name != "context" {
+		if err == nil && slices.Contains(values, "") && !slices.Contains([]string{"kubeconfig", "context", "at"}, f.Name) {
 			err = SeeHelp(cmd, fmt.Errorf("--%s: the value is empty", f.Name))
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -102,13 +101,8 @@ func (i *initial) writePolicies(ctx context.Context, s *ruletest.PolicyStarter, 
 
 // checkPolicies returns an error if the flags about policies are invalid.
 func (o *InitOptions) checkPolicies() error {
-	for _, path := range o.Policies {
-		if path == "-" {
-			return errors.New("--policy -: a suite refers to files: want a file or a folder")
-		}
-		if strings.TrimSpace(path) == "" {
-			return errors.New("--policy: the path is empty: want a file or a folder")
-		}
+	if slices.Contains(o.Policies, "-") {
+		return errors.New("--policy -: a suite refers to files: want a file or a folder")
 	}
 	return nil
 }

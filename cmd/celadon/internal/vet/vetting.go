@@ -138,10 +138,12 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 // tagged returns notes about expressions that YAML accepts without their first character, because it reads ! and a space as
 // a tag. The rule then means the opposite.
 func tagged(doc *input.Document) (notes []error) {
-	source, number, _ := doc.Source()
+	source, number, inList := doc.Source()
+	if inList && doc.Item > 0 { // the source is that of the whole List
+		return nil
+	}
 	for line := range bytes.Lines(source) {
-		text := strings.TrimRight(string(line), "\r\n")
-		if expression, quoted, reason := decode.Misread(text); strings.HasPrefix(expression, "! ") {
+		if expression, quoted, reason := decode.Misread(strings.TrimRight(string(line), "\r\n")); strings.HasPrefix(expression, "! ") {
 			notes = append(notes, fmt.Errorf("%s:%d: YAML reads the expression as %s, and leaves it out: quote it: %s", doc.File, number, reason, quoted))
 		}
 		number++
