@@ -252,7 +252,9 @@ func TestFindAgainst(t *testing.T) {
 func TestDeniedByBothIgnoring(t *testing.T) {
 	t.Parallel()
 	const size = "object.spec.size <= 5"
-	ignoring := func(expression string) string { return policyText("[CREATE, UPDATE]", expression, "  failurePolicy: Ignore") }
+	ignoring := func(expression string) string {
+		return policyText("[CREATE, UPDATE]", expression, "  failurePolicy: Ignore")
+	}
 	plain := finder(t, ignoring(size), 0)
 	for _, tt := range []struct {
 		other string
