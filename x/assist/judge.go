@@ -2,7 +2,6 @@ package assist
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -213,8 +213,8 @@ func (j *judge) isNumeric(e ast.Expr) bool {
 	case of.schema == nil || of.decl == nil || of.decl.Kind != types.String || len(of.steps) == 0:
 		return true
 	case of.schema.Pattern != "":
-		form, err := regexp.Compile(of.schema.Pattern)
-		if err != nil {
+		form := regexcost.Matcher(of.schema.Pattern)
+		if form == nil {
 			return true
 		}
 		numbers, others := []string{"1", "10", "100"}, []string{"10%", "10s", "1Gi", "a"}

@@ -20,6 +20,8 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
+
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
 // ErrTooLarge is returned for a pattern or string that would need too many states.
@@ -52,6 +54,9 @@ func Compile(pattern string) (*Language, error) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, err
+	}
+	if states, err := regexcost.States(pattern); err != nil || states > 2*maxInstructions {
+		return nil, ErrTooLarge // compiling it would take hundreds of megabytes
 	}
 	prog, err := syntax.Compile(parsed.Simplify())
 	if err != nil {

@@ -42,6 +42,15 @@ func New(src string) (*Pattern, error) {
 	return p, nil
 }
 
+// Matcher returns a compiled pattern, or nil if it is invalid or too large.
+func Matcher(src string) *regexp.Regexp {
+	p, err := New(src)
+	if err != nil {
+		return nil
+	}
+	return p.Regexp
+}
+
 // Drop releases the compiled pattern, as if it were too large.
 func (p *Pattern) Drop() { p.Regexp = nil }
 

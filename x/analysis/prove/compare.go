@@ -3,8 +3,6 @@ package prove
 import (
 	"fmt"
 	"math"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -15,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/internal/regexp/automaton"
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
@@ -335,10 +334,8 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 		return x.unmodeled(e)
 	}
 	name, text := call.FunctionName(), string(by)
-	if name == "matches" {
-		if _, err := syntax.Parse(text, syntax.Perl); err != nil {
-			return x.unmodeled(e)
-		}
+	if name == "matches" && regexcost.Matcher(text) == nil {
+		return x.unmodeled(e)
 	}
 	return x.pairs(name, args[0], args[1], func(a, _ alt) sat.Lit {
 		g := &x.formula.gates
@@ -363,8 +360,7 @@ func matchesText(name, s, text string) bool {
 	case "contains":
 		return strings.Contains(s, text)
 	}
-	matches, err := regexp.MatchString(text, s)
-	return err == nil && matches
+	return regexcost.Matcher(text).MatchString(s)
 }
 
 func language(name, text string) (*automaton.Language, error) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/internal/regexp/automaton"
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
@@ -79,7 +80,7 @@ const (
 func (t *texts) regexp(p string) *regexp.Regexp {
 	re, ok := t.regexps[p]
 	if !ok {
-		re, _ = regexp.Compile(p)
+		re = regexcost.Matcher(p)
 		if l := t.language(p); l != nil {
 			t.work.Spend(perInstruction * l.Size())
 		} else {

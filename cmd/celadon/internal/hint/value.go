@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint/table"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -125,8 +125,8 @@ func date(text string) string {
 
 // rewritten returns how to write a text so that it matches a pattern, if a small change is enough.
 func rewritten(text, pattern string) string {
-	form, err := regexp.Compile(pattern)
-	if err != nil || len(text) > table.MaxText {
+	form := regexcost.Matcher(pattern)
+	if form == nil || len(text) > table.MaxText {
 		return ""
 	}
 	lower, upper, trimmed := strings.ToLower(text), strings.ToUpper(text), strings.TrimSpace(text)
