@@ -119,6 +119,7 @@ func lints() []lint {
 		{"missing-old-self", needsOldValue},
 		{impossiblePattern, impossibleMatch},
 		{"swallowed-comment", swallowedComment},
+		{"failing-literal", failingLiteral},
 	}
 }
 

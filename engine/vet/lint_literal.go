@@ -1,0 +1,91 @@
+package vet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/x/eval"
+)
+
+// parsers are the functions whose failure for a literal the server's compiler does not find.
+var parsers = []string{"quantity", "semver", "ip", "cidr", "url"}
+
+// failingLiteral finds a call that fails in each evaluation, because its operands are literals.
+func failingLiteral(in *inspection) (found *problem) {
+	ast.PreOrderVisit(in.expr.ast.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if found != nil {
+			return
+		}
+		op, args := operation(e)
+		switch {
+		case op == operators.Divide || op == operators.Modulo:
+			if zero := args[1]; zero.Kind() == ast.LiteralKind && (zero.AsLiteral() == celtypes.IntZero || zero.AsLiteral() == celtypes.Uint(0)) {
+				found = &problem{message: fmt.Sprintf("%s always fails: the divisor is 0", in.source().Of(e))}
+			}
+		case slices.Contains(parsers, op):
+			found = in.literalProblem(e, args)
+		}
+	}))
+	return found
+}
+
+func (in *inspection) literalProblem(e ast.Expr, args []ast.Expr) *problem {
+	for _, arg := range args {
+		if arg.Kind() != ast.LiteralKind {
+			return nil
+		}
+	}
+	text, ok := args[0].AsLiteral().(celtypes.String)
+	call := in.source().Of(e)
+	if !ok || in.failure(call) == nil {
+		return nil
+	}
+	p := &problem{message: fmt.Sprintf("%s always fails: %v", call, in.failure(call))}
+	for _, better := range corrections(e.AsCall().FunctionName(), string(text)) {
+		to := strings.Replace(call, in.source().Of(args[0]), fmt.Sprintf("%q", better), 1)
+		if to == call || in.failure(to) != nil {
+			continue
+		}
+		if edit, ok := in.replaced(e, to); ok {
+			p.fix = in.fixed(edit)
+		}
+		p.message += "; write " + to
+		break
+	}
+	return p
+}
+
+// failure returns the error of an expression that reads nothing, or nil. An expression that does not compile has none.
+func (in *inspection) failure(src string) error {
+	env, checked, err := in.expr.base.Compile(in.expr.key.Decl, in.expr.key.Optional, "dyn("+src+") != null")
+	if err != nil {
+		return nil
+	}
+	prog, err := eval.New(env, checked, in.expr.key.Decl, maxConstantRuleCost)
+	if err != nil {
+		return nil
+	}
+	nothing := eval.Bind(in.expr.key.Decl, nil)
+	nothing.LimitWork(eval.MaxWork / 64)
+	return prog.Eval(context.Background(), nothing).Err
+}
+
+// corrections returns other spellings of a value, which may be valid.
+func corrections(function, text string) []string {
+	joined := strings.ReplaceAll(text, " ", "")
+	switch function {
+	case "quantity":
+		bare := strings.TrimSuffix(joined, "B")
+		return []string{joined, bare, strings.Replace(bare, "K", "k", 1)}
+	case "semver":
+		bare := strings.TrimPrefix(joined, "v")
+		return []string{joined, bare, bare + ".0", bare + ".0.0"}
+	}
+	return []string{joined}
+}
