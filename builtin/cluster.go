@@ -25,7 +25,7 @@ import (
 type Cluster struct {
 	plugins []plugin
 	stores  stores          // of the objects that plugins read
-	given   map[string]bool // the keys of those that are not only assumed
+	given   map[string]bool // the keys of the objects in stores that are given, not assumed
 }
 
 // A plugin is an admission plugin of the API server.

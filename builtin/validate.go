@@ -112,7 +112,7 @@ func Validate(ctx context.Context, req Request) (res *engine.Result, err error) 
 	return write.run()
 }
 
-// noEndpoint is the result for a URL that the server does not have, or not with the method.
+// noEndpoint returns the result for a URL that the server does not serve, or that does not support the method.
 func noEndpoint(code int32, reason metav1.StatusReason, message string) *engine.Result {
 	return &engine.Result{Failure: &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }

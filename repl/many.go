@@ -58,8 +58,8 @@ type tally struct {
 	first []int
 }
 
-// tallies runs all rules for the objects of the collection. objects is the number of objects for which they ran, which
-// are of the version in use.
+// tallies runs all rules for the objects of the collection that are of the version in use. objects is the number of
+// these objects.
 func (s *Session) tallies(ctx context.Context) (all map[engine.RuleRef]*tally, objects int, err error) {
 	c := s.many()
 	if c == nil {

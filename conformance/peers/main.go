@@ -105,7 +105,8 @@ func writeSection(page, section, text string) error {
 	return os.WriteFile(page, []byte(changed), 0o644)
 }
 
-// withSection returns the page with another text in a section, the block of text after a comment with its name.
+// withSection returns page with the text of a section replaced. A section is the block of text after a comment with its
+// name.
 func withSection(page, section, text string) (string, error) {
 	const end = "```\n"
 	start := fmt.Sprintf("<!-- results: %s -->\n```text\n", section)

@@ -66,7 +66,7 @@ func (s *Set) answer(d *Decision) {
 		return string(res.Causes[i].Reason) + " " + res.Causes[i].Field
 	})
 	if s.config.Mode != Audit {
-		out.Warnings = slices.Clip(res.Warnings) // they belong to the result
+		out.Warnings = slices.Clip(res.Warnings) // so that append copies the warnings of res
 	}
 	if res.Allowed {
 		return

@@ -144,7 +144,7 @@ const (
 	maxStates   = 2000
 )
 
-// allowedTexts is a pattern of the schema.
+// allowedTexts holds a pattern of the schema and the kinds of values that it suggests.
 type allowedTexts struct {
 	pattern *regexp.Regexp // nil if the pattern is invalid or large
 	kinds   kinds

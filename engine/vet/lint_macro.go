@@ -25,7 +25,7 @@ func mentions(e ast.Expr, variables ...string) (found bool) {
 	return found
 }
 
-// operation returns the operator and operands of a call with one or two operands, or "".
+// operation returns the function and the arguments of a call without a receiver, such as an operator, or "".
 func operation(e ast.Expr) (op string, args []ast.Expr) {
 	if e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return "", nil

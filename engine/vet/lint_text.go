@@ -281,7 +281,7 @@ func (c *textComparison) message(fixes bool) string {
 	return text
 }
 
-// maxShown limits the length of an expression in a message.
+// maxShown limits the characters of an expression or a default in a message.
 const maxShown = 300
 
 // short returns an expression for a message.

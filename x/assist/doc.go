@@ -14,7 +14,7 @@
 // playground share it.
 package assist
 
-// How it works. Incomplete expressions are parsed as well (types.ParseTolerant). For completion, a
+// How it works. Incomplete expressions are parsed as well (celenv.ParseTolerant). For completion, a
 // placeholder identifier is inserted at the cursor and searched for in the tree. The comprehensions
 // on the path to it are the macros whose variables are in scope at the cursor (view.go). A resolver
 // follows an expression through declarations, schema, and values without checking it (resolve.go).

@@ -17,7 +17,7 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 	compared, equal := slices.Contains(comparing, name), name == operators.Equals || name == operators.NotEquals
 	switch {
 	case m.isIndex(a.e) || m.isIndex(b.e):
-		return nil, true // the item is meant
+		return nil, true // the author means the item at the index
 	case equal && (a.kind == kindBool) != (b.kind == kindBool) && len(m.chainedEquality(a, b)) > 0:
 		return m.chainedEquality(a, b), true
 	case equal && isCall(a.e, operators.LogicalNot) && b.kind != kindBool: // !x == y is !(x == y)
@@ -39,7 +39,7 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 		}
 	case equal && a.kind == kindBool && (right == "1" || right == "0"):
 		return [][]Edit{replace(b.Span, map[string]string{"1": "true", "0": "false"}[right])}, true
-	case name == operators.In && a.kind == kindList && b.kind == kindList: // each must be one of them
+	case name == operators.In && a.kind == kindList && b.kind == kindList: // each item of a must be in b
 		return [][]Edit{replace(whole, m.ofEach(left, ".all", "$ in "+right))}, true
 	case name == operators.In && b.kind == kindCIDR && (a.kind == kindCIDR || m.holds(a.e, ofCIDRs...)):
 		return [][]Edit{replace(whole, right+".containsCIDR("+left+")")}, true

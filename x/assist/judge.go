@@ -23,7 +23,7 @@ import (
 // correction adds are examined.
 type judge struct {
 	context *Context
-	was     string // the expression with the mistake, flat
+	was     string // the expression with the mistake, on one line
 	source  *lex.Source
 	is      *ast.AST
 }

@@ -131,7 +131,7 @@ func BoundName(d *types.Decl) string {
 	return ""
 }
 
-// Enum returns the strings in a schema's enum.
+// EnumStrings returns the strings in a schema's enum.
 func EnumStrings(node *apiextensionsv1.JSONSchemaProps) []string {
 	if node == nil {
 		return nil

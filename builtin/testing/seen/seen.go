@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// In returns what policies see in a cluster with the objects among documents. As in the recorded API server, all default
-// admission plugins but ServiceAccount are on.
+// In returns a function for the objects that validating policies see in a cluster with the objects among documents. As in
+// the recorded API server, all default admission plugins except ServiceAccount are on.
 func In(ctx context.Context, documents []exchange.Object) (exchange.Seen, error) {
 	plugins := slices.DeleteFunc(builtin.Plugins(true), func(name string) bool { return name == "ServiceAccount" })
 	cluster, err := builtin.NewCluster(ctx, plugins, documents)

@@ -1,5 +1,5 @@
-// Command kubeconform implements the protocol of the conformance suite with kubeconform's library. The schemas are made
-// as its script openapi2jsonschema.py makes them.
+// Command kubeconform implements the protocol of the conformance suite with kubeconform's library. It converts schemas
+// like kubeconform's script openapi2jsonschema.py.
 package main
 
 import (

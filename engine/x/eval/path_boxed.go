@@ -151,7 +151,7 @@ func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Opt
 	return v, true
 }
 
-// goValue returns the value of an optional without its schema: decoded JSON.
+// goValue returns the value of an optional as decoded JSON, without its declaration.
 func goValue(opt *celtypes.Optional) ref.Val {
 	return celtypes.DefaultTypeAdapter.NativeToValue(opt.GetValue().Value())
 }

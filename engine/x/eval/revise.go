@@ -164,8 +164,8 @@ func containsNetwork(args []ref.Val) (ref.Val, bool) {
 	return celtypes.Bool(same && outer.Prefix.Bits() <= inner.Bits()), true
 }
 
-// quantityChange returns add or sub of quantities. If the first operand is too large for an int64,
-// change also changes that operand.
+// quantityChange returns add or sub of quantities. If the first operand is stored with decimals, it changes as well: its
+// copies share them (see hasDecimals).
 func quantityChange(change func(q *resource.Quantity, by resource.Quantity)) revision {
 	return func(args []ref.Val) (ref.Val, bool) {
 		if len(args) != 2 {

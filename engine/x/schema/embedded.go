@@ -146,7 +146,7 @@ func (p *errorPath) root() bool {
 	return p == nil || p.step == property && p.name == "" && p.up.root()
 }
 
-// unknown appends the notation of unknown fields to b.
+// unknown appends p to b in the notation of errors about unknown fields.
 func (p *errorPath) unknown(b []byte) []byte {
 	if p == nil {
 		return b

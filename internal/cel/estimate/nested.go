@@ -102,7 +102,8 @@ func (w *walk) dynamicChild(at destination, d Declaration, step string) *size {
 	return &s
 }
 
-// child returns the size of the entries of a list or map, whose values have size s if it is not nil.
+// child returns the size of the items, keys, or values of a list or map, or nil if it is unknown. s is the size as far as
+// the expression determines it, or nil. The declaration supplies the rest.
 func (w *walk) child(at destination, step string, t *celtypes.Type, s *size) *size {
 	lacks := s == nil
 	if s != nil && s.elem == nil {

@@ -267,7 +267,7 @@ func rangeOf(t token) ast.OffsetRange {
 	return ast.OffsetRange{Start: t.at, Stop: t.at + t.End - t.Start}
 }
 
-// rangeAt returns the position of id. ok is false if id has no position.
+// rangeAt returns the position of id, or false if id has no position.
 func (s *state) rangeAt(id int64) (ast.OffsetRange, bool) {
 	if id < 1 || id > int64(len(s.ranges)) || s.ranges[id-1] == noRange {
 		return ast.OffsetRange{}, false

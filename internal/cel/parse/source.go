@@ -113,7 +113,7 @@ func (s *Source) Snippet(line int) (string, bool) {
 	return rest, true
 }
 
-// line returns the offset of the start of a line. ok is false if the line does not exist.
+// line returns the offset of the start of a line, or false if the line does not exist.
 func (s *Source) line(line int) (int32, bool) {
 	switch {
 	case line == 1:

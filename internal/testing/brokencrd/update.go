@@ -188,8 +188,8 @@ func (m *maker) tooExpensive() bool {
 	})
 }
 
-// expensive adds a list whose rule exceeds the limit per rule and, in some cases, the limit per
-// CRD, which is ten times as high. It reports whether it did.
+// expensive adds a list with a rule that usually exceeds the limit per rule and, in some cases, the limit
+// per CRD, which is ten times as high. It reports whether it added the list.
 func (m *maker) expensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties[pick(m, "expensive", "costly")] = schemaProps{

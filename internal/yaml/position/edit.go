@@ -31,7 +31,7 @@ func Remove(path Path) Change { return Change{(*plan).remove, path, nil} }
 // Rename returns a change that replaces the key at path by name, which the mapping must not contain.
 func Rename(path Path, name string) Change { return Change{(*plan).rename, path, name} }
 
-// A Map is a mapping to write, in this order.
+// A Map is a mapping to write. Its entries are written in order.
 type Map []Entry
 
 // An Entry is a key and value of a Map.

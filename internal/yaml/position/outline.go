@@ -53,7 +53,7 @@ func (o *outline) blanks() { o.at = skipBlank(o.text, o.at) }
 // lineStart returns the offset of the line that contains the next byte.
 func (o *outline) lineStart() int { o.follow(); return o.line }
 
-// column returns the column of the next byte, in characters like the parser's.
+// column returns the column of the next byte. Like the parser, it counts characters.
 func (o *outline) column() int { o.follow(); return o.columns }
 
 // follow counts columns up to the next byte. It continues from the last count, because a line can

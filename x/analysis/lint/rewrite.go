@@ -36,8 +36,8 @@ type Rewrite struct {
 	// Keeps is set if the CRD accepts no more objects than before: the replacement is equivalent, or
 	// rejects the objects on which the rule fails. Otherwise it may accept more.
 	Keeps bool
-	// Proof shows that the replacement never fails or is equivalent. If it is nil, a search of that
-	// many objects found no failure or difference. Nothing is proved or searched for Wanted.
+	// Proof shows that the replacement never fails or is equivalent. If it is nil, a search found no failure or
+	// difference in as many objects as Searched. A Wanted replacement is neither proved nor searched.
 	Proof    *prove.Proof
 	Searched int
 

@@ -23,8 +23,7 @@ func (w *formula) bound(p *place) {
 }
 
 // satisfies returns a literal that holds if the value of p, if any, satisfies v. Validations that
-// are not modeled become free literals. Required fields of the schema itself are handled with the
-// fields.
+// are not modeled become free literals.
 func (p *place) satisfies(v *schema.ValueValidation) sat.Lit {
 	g := &p.formula.gates
 	holds := []sat.Lit{p.enum(v.Enum)}

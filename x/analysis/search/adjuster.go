@@ -127,7 +127,7 @@ func (b *adjuster) is(e ast.Expr, sc *scope, want bool) bool {
 	return b.eval(e, sc) == celtypes.Bool(want)
 }
 
-// native returns the value of a part in JSON form. ok is false if evaluation fails.
+// native returns the value of a part in JSON form, or false if the evaluation fails.
 func (b *adjuster) native(e ast.Expr, sc *scope) (any, bool) {
 	v := b.eval(e, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {
@@ -143,7 +143,7 @@ func (b *adjuster) spent() bool {
 	return b.fuel < 0 || b.m.work.Empty()
 }
 
-// locate returns the handle that a part of the rule reads, whether or not it has a value. ok is
+// locate returns the handle that a part of the rule reads, whether or not it has a value. It returns
 // false if the part is computed.
 func (b *adjuster) locate(e ast.Expr, sc *scope) (handle, bool) {
 	if b.spent() {

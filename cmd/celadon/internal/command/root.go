@@ -61,8 +61,8 @@ func Complete(root *cobra.Command, topics Topics) {
 	}
 }
 
-// emptyFlag returns an error if a flag was given without a value, as by a script whose variable is not set. Like kubectl, it
-// accepts that of the cluster's flags. The path of the root is empty.
+// emptyFlag returns an error if a flag has an empty value, for example because a variable of a script is not set. As in
+// kubectl, the flags for the cluster can be empty. So can --at, because the path of the root is empty.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

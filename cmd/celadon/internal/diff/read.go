@@ -193,7 +193,7 @@ func (s *sides) complete(o *Options, paths []string) error {
 	return nil
 }
 
-// of reports whether the CRD is only in one of the two files.
+// of reports whether only one side has the CRD, and the path of that side is a file, not a folder.
 func (p *pair) of(paths []string) bool {
 	return p.before == nil && p.after.doc.File == paths[1] || p.after == nil && p.before.doc.File == paths[0]
 }

@@ -88,7 +88,8 @@ func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
 	return nil
 }
 
-// writeSchemas writes the schemas of the CRDs: to standard output in one, or a file for each, and one that refers to them.
+// writeSchemas writes the schemas of the CRDs: to standard output as one schema, or to o.Out as one file per schema and a
+// file that refers to all of them.
 func (o *DocsOptions) writeSchemas(s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) error {
 	files, err := schemaFiles(crds)
 	if err != nil {

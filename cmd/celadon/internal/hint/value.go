@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
@@ -260,11 +261,26 @@ func Strict(strict []engine.StrictError, excerpts *excerpt.Excerpts) []finding.L
 // Key returns what to write instead of an unknown key of a CRD, or of the metadata of an object, at a path. It returns "" if
 // that is unknown.
 func Key(path string) string {
+	if words := Invisible(path); words != "" {
+		return words
+	}
 	near := vet.NearestKey(path)
 	if near != "" {
 		near = "did you mean " + near + "?"
 	}
-	return cmp.Or(table.Key("key", path[strings.LastIndexByte(path, '.')+1:]), near)
+	return cmp.Or(table.Key("key", lastStep(path)), near)
+}
+
+func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// Invisible returns a hint on a character in a key that looks like a space, or like nothing, or "".
+func Invisible(key string) string {
+	for _, c := range key {
+		if c > unicode.MaxASCII && (unicode.IsSpace(c) || unicode.Is(unicode.Cf, c)) {
+			return fmt.Sprintf("the key contains the character %U, which editors show as a space or not at all: remove it, and indent with spaces", c)
+		}
+	}
+	return ""
 }
 
 // Mistyped returns the locations, with hints, of the values that keep a server from decoding an object.
@@ -296,6 +312,10 @@ func locate(excerpts *excerpt.Excerpts, mistyped []vet.Mistyped) (locations []fi
 			location.Hint = `a schema has one type: write it without [ ], and in place of "null" nullable: true`
 		case strings.HasSuffix(bad.Path, ".required") && (n.Value == "true" || n.Value == "false"):
 			location.Hint = "required is the list of the fields that an object must have: write the name there, one level above"
+		case n.Kind == position.Scalar && strings.HasPrefix(lastStep(bad.Path), "x-kubernetes-validations["):
+			location.Hint = "a rule is a map: write rule: before the expression"
+		case n.Kind == position.Scalar && strings.HasPrefix(lastStep(bad.Path), "validations["):
+			location.Hint = "a validation is a map: write expression: before the expression"
 		case bad.Want == "date-time" && shown:
 			location.Hint = date(n.Value)
 		default:

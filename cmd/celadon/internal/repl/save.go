@@ -16,7 +16,7 @@ import (
 const maxSaved = 256 << 20
 
 // saveDocument implements Host.Save for the shell. It never overwrites the files of loaded objects, and
-// overwrites other existing files only if r.Over is set.
+// overwrites other existing files only if r.Overwrite is set.
 func saveDocument(r repl.SaveRequest) (file string, err error) {
 	own := r.Document.File
 	if own == "-" && r.File == "" {

@@ -156,7 +156,6 @@ func (one *vetted) rewrite(v *fix.Vetted, rewritten map[ruleID]bool, id ruleID, 
 	}
 }
 
-// A ruleID identifies a rule of a CRD.
 type ruleID struct {
 	version, path string
 	index         int

@@ -34,7 +34,7 @@ func (p *textPrinter) bar(cost, limit uint64) untrusted.Safe {
 	return " " + filled + untrusted.Safe(strings.Repeat("░", width-full))
 }
 
-// oneLine returns a rule in one line of at most n columns.
+// oneLine returns a rule on one line of at most n columns.
 func oneLine(rule string, n int) untrusted.Safe {
 	return untrusted.Safe(termwidth.Cut(string(untrusted.Line(lex.Flat(rule))), n))
 }

@@ -1,6 +1,9 @@
 package vet
 
 import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
@@ -89,6 +92,7 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 	}
 	for i := range errors {
 		e := &errors[i]
+		one.locateMistyped(e, width)
 		if hint := hint.Cut(one.doc.Value(e.Path), e.offset); e.Expression != "" && hint != "" {
 			e.Hint, e.Fixed = hint, ""
 		}
@@ -109,4 +113,19 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 		}
 	}
 	return errors, warnings, lints
+}
+
+// locateMistyped adds the path of the value that keeps the document from being decoded, and a hint.
+func (one *vettedPolicy) locateMistyped(p *policyProblem, width int) {
+	kinds := runtime.NewScheme()
+	if p.Path != "" || admissionregistrationv1.AddToScheme(kinds) != nil {
+		return
+	}
+	of := kinds.AllKnownTypes()[admissionregistrationv1.SchemeGroupVersion.WithKind(one.doc.Identity().Kind)]
+	if of == nil {
+		return
+	}
+	if bad := hint.MistypedAs(one.excerpts(width), of); len(bad) > 0 {
+		p.Path, p.Hint = bad[0].Field, bad[0].Hint
+	}
 }

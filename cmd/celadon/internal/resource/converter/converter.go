@@ -34,7 +34,7 @@ func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: `FILE` with the certificate authorities to trust, in PEM (default: the system's)")
 }
 
-// Open returns a converter, or nil if no webhook is selected. Patience is how many times a webhook
+// Open returns a converter, or nil if no webhook is selected. maxTimeouts is how many times a webhook
 // that has never responded may time out before calls to it stop; 0 means no limit and is for
 // servers.
 func (f *Flags) Open(maxTimeouts int64) (engine.Converter, error) {

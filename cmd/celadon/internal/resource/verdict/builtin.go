@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -227,12 +228,11 @@ func builtinHint(props *apiextensionsv1.JSONSchemaProps, field string) string {
 			return ""
 		}
 	}
-	var names []string
-	for name := range props.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(props.Properties))
 	name := steps[len(steps)-1].Name
+	if words := hint.Invisible(name); words != "" {
+		return words
+	}
 	if near := spell.Nearest(name, names); near != "" && near != name {
 		return "did you mean " + near + "?"
 	}

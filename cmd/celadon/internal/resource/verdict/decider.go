@@ -39,7 +39,7 @@ type Config struct {
 	KubeVersion string
 	// Validation is the fieldValidation of the request: Strict, Warn, or Ignore.
 	Validation string
-	// Subresource is status, scale, or "".
+	// Subresource is the updated subresource, one of policyrequest.Updated, or "".
 	Subresource string
 	// Apply is how objects with an old version are written. Without a Kind, it depends on the objects.
 	Apply apply.Write

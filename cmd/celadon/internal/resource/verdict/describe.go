@@ -178,6 +178,9 @@ func (d *decision) suggestions() (paths []string) {
 		if err != nil || len(steps) == 0 {
 			continue
 		}
+		if at.Hint = hint.Invisible(at.Field); at.Hint != "" {
+			continue
+		}
 		near := d.def.suggest(d.report.Version(), steps)
 		if near == "" {
 			at.Hint = d.def.misplaced(d.report.Version(), steps)

@@ -10,7 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// routeSubresource finds the subresource whose requests contain an object, if there are policies.
+// routeSubresource sets d.subresource if requests to a subresource contain objects of this kind. It does nothing without
+// policies.
 func (d *decision) routeSubresource() {
 	if d.Admission == nil {
 		return
