@@ -13,7 +13,7 @@ var embedding = []string{
 }
 
 // goTests is the section of docs/embedding.md whose code package celadontest checks.
-const goTests = "\n## Go tests\n"
+const goTests = "\n## Go tests of operators\n"
 
 // TestPageCode checks that the Go code on pages for embedders comes from files that are tested.
 func TestPageCode(t *testing.T) {

@@ -78,11 +78,7 @@ func (f floor) of(b *bound) int64 {
 // be reduced enough. They are ignored in set.
 func (ad *advisor) advise() (set values, stuck []*rule) {
 	for _, r := range ad.overLimit() {
-		minimums := values{}
-		for _, b := range ad.of(r).all() {
-			minimums[b] = b.minimum
-		}
-		if ad.exceedsRuleLimit(ad.price(r, minimums)) {
+		if ad.exceedsRuleLimit(ad.least(r)) {
 			stuck = append(stuck, r)
 		}
 	}
@@ -98,6 +94,15 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 		stuck = append(stuck, ad.overLimit()...)
 	}
 	return set, stuck
+}
+
+// least returns the price of a rule with the smallest values of all bounds.
+func (ad *advisor) least(r *rule) price {
+	minimums := values{}
+	for _, b := range ad.of(r).all() {
+		minimums[b] = b.minimum
+	}
+	return ad.price(r, minimums)
 }
 
 func (ad *advisor) improve() (set values, ok bool) {

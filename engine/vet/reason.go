@@ -50,8 +50,11 @@ func (ad *advisor) reason(r *rule) *Reason {
 	out := &Reason{Missing: ad.missing(r)}
 	p := ad.price(r, nil)
 	x, message := r.expr, false
-	if r.message != nil && !r.message.rejected && p.total <= ad.perRule && p.message > ad.perRule {
-		x, message = r.message, true
+	if r.message != nil && !r.message.rejected && p.message > ad.perRule {
+		least := ad.least(r)
+		if p.total <= ad.perRule || least.message > ad.perRule && least.total <= ad.perRule {
+			x, message = r.message, true
+		}
 	}
 	out.Message = message
 	var in *reestimator

@@ -11,7 +11,7 @@ export const searches = [
 	["admission webhook", "admission#admission-webhook-validate-against-newer-crds"],
 	["unknown field", "errors#unknown-field"],
 	["no such overload", "errors#no-overload"],
-	["install", "install#installing"],
+	["install", "install#how-to-install"],
 	["vscode", "editors#vs-code"],
 	["go markers", "go-markers#rules-in-go-markers"],
 	["breaking change", "diff#accepting-breaking-changes|diff#celadon-diff-find-breaking-changes-of-a-crd"],
@@ -20,6 +20,6 @@ export const searches = [
 	["baseline", "ci#baselines"],
 	["exit code", "check#exit-codes"],
 	["ratcheting", "concepts#ratcheting"],
-	["maxItems cost", "cost#how-to-reduce-a-cost"],
+	["maxItems cost", "cost#if-a-rule-is-too-expensive-maxitems-and-other-ways-to-reduce-its-cost"],
 	["helm chart crds", "install#crds-from-elsewhere"],
 ];
