@@ -239,8 +239,8 @@ func (r *recipe) section(t *testing.T, section string) string {
 		t.Errorf("%s: want YAML, and then a line that begins with Estimated cost", r.title)
 	}
 	folder := "examples/recipes/" + r.name
-	return before + fmt.Sprintf("\nEstimated cost %s, from Kubernetes %s: [CRD](../%s/crd.yaml), [%d cases](../%s/suite.yaml), `celadon test %s`\n",
-		phrase.Number(r.cost), r.from, folder, r.cases, folder, folder) + after
+	return before + fmt.Sprintf("\nEstimated cost %s, from Kubernetes %s: [CRD](../%s/crd.yaml), [%d cases](../%s/suite.yaml)\n",
+		phrase.Number(r.cost), r.from, folder, r.cases, folder) + after
 }
 
 // yamlBlocks returns the YAML blocks of a section.

@@ -99,7 +99,9 @@ func (o *Options) vetConfig() (vet.Config, error) {
 
 // LintNames returns the values of --no-lint.
 func LintNames() []string {
-	return slices.Concat(vet.LintNames(), lint.Names(), markers.LintNames(), policyvet.LintNames())
+	names := slices.Concat(vet.LintNames(), lint.Names(), markers.LintNames(), policyvet.LintNames())
+	slices.Sort(names)
+	return slices.Compact(names) // some are for rules and for policies
 }
 
 // printer writes a report while CRDs are vetted.
