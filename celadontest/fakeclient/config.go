@@ -1,6 +1,7 @@
 package fakeclient
 
 import (
+	"cmp"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -69,5 +70,8 @@ func (cfg Config) server(t testing.TB, crds *celadontest.CRDs) *server {
 			t.Fatalf("fakeclient: %v", err)
 		}
 	}
-	return &server{t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme)}
+	cfg.Warnings = cmp.Or[rest.WarningHandler](cfg.Warnings, rest.NoWarnings{})
+	s := &server{t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme)}
+	s.addKinds()
+	return s
 }

@@ -20,76 +20,72 @@ func (s *server) seed(obj runtime.Object) error {
 	if meta.IsListType(obj) {
 		return meta.EachListItem(obj, s.seed)
 	}
-	gvk, err := s.gvkOf(obj)
-	if err != nil {
+	gvk, k, err := s.known(obj)
+	switch {
+	case err != nil:
 		return err
-	}
-	k := s.kind(gvk.GroupKind())
-	if k == nil {
+	case k == nil:
 		return fmt.Errorf("no CRD of %s", gvk.GroupKind())
 	}
-	given, err := sent(obj, gvk)
+	c := &call{server: s, kind: k, typed: true, verb: "seed", version: gvk.Version}
+	given, err := c.body(obj)
 	if err != nil {
 		return err
 	}
 	u := &unstructured.Unstructured{Object: given}
-	c, err := s.path(k, endpoint{version: gvk.Version}, u.GetNamespace(), u.GetName(), "seed")
-	if err != nil {
+	c.namespace, c.name = u.GetNamespace(), u.GetName()
+	if err := c.route(); err != nil {
 		return err
 	}
-	stored, err := s.seeded(c.options(s, "", "", nil), given)
+	if err := c.options("", nil, "", "", nil); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.stored() != nil {
+		return apierrors.NewAlreadyExists(k.resource, c.name)
+	}
+	stored, err := c.seeded(given)
 	if err != nil && !s.config.InvalidSeeds {
 		s.t.Errorf("fakeclient: a seed is rejected (set Config.InvalidSeeds if this is intended): %v", err)
 	}
-	s.fill(&unstructured.Unstructured{Object: stored})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k.store.get(c.namespace, c.name) != nil {
-		return apierrors.NewAlreadyExists(k.resource, c.name)
-	}
-	k.store.put(stored, s.version)
+	c.fill(&unstructured.Unstructured{Object: stored})
+	c.record(stored, false)
 	return nil
 }
 
 // seeded returns the persisted form of a seed. If a server would reject the create or the
 // subsequent status update, seeded also returns its error, and the seed as the server reads a
-// stored object.
-func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
+// stored object: pruned and with defaults, or unchanged if it cannot be read.
+func (c *call) seeded(given map[string]any) (map[string]any, error) {
 	req := engine.Request{Object: given, FieldValidation: c.fieldValidation}
-	res, err := s.decide(c, req)
+	res, err := c.accepted(req)
+	if _, ok := given["status"]; err == nil && ok && c.hasStatus {
+		c.subresource, req.OldObject = "status", withSystemFields(res.Stored, given)
+		res, err = c.accepted(req)
+	}
+	if err == nil {
+		return withSystemFields(res.Stored, given), nil
+	}
+	stored, unread := c.read(given)
+	if unread != nil {
+		stored = given
+	}
+	return stored, err
+}
+
+func (c *call) accepted(req engine.Request) (*engine.Result, error) {
+	res, err := c.decide(req)
 	if err == nil {
 		err = rejection(res)
 	}
-	if err != nil {
-		return s.stored(c, given), err
-	}
-	stored := withSystemFields(res.Stored, given)
-	if _, ok := given["status"]; !ok || !c.kind.hasStatus(c.at.version) {
-		return stored, nil
-	}
-	status := *c
-	status.at.subresource, req.OldObject = "status", stored
-	if res, err = s.decide(&status, req); err == nil {
-		err = rejection(res)
-	}
-	if err != nil {
-		return s.stored(c, given), err
-	}
-	return withSystemFields(res.Stored, given), nil
-}
-
-// stored returns an object as a server reads it from storage: pruned and with defaults. If the
-// object cannot be read, stored returns it unchanged.
-func (s *server) stored(c *call, given map[string]any) map[string]any {
-	stored, err := s.read(c.kind, c.at.version, given)
-	if err != nil {
-		return given
-	}
-	return stored
+	return res, err
 }
 
 // systemFields are the metadata fields that a create resets.
-var systemFields = []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "managedFields"}
+var systemFields = []string{
+	"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "managedFields",
+}
 
 func withSystemFields(obj, seed map[string]any) map[string]any {
 	obj = runtime.DeepCopyJSON(obj)
@@ -104,13 +100,13 @@ func withSystemFields(obj, seed map[string]any) map[string]any {
 }
 
 // fill sets the fields that all objects on a server have.
-func (s *server) fill(u *unstructured.Unstructured) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *call) fill(u *unstructured.Unstructured) {
+	s := c.server
 	if version, err := strconv.ParseUint(u.GetResourceVersion(), 10, 64); err == nil && version > 0 {
 		s.version = max(s.version, version) // clients may already use the seed's version
 	} else {
-		u.SetResourceVersion(s.next())
+		s.version++
+		u.SetResourceVersion(strconv.FormatUint(s.version, 10))
 	}
 	if u.GetUID() == "" {
 		u.SetUID(uuid.NewUUID())
@@ -119,7 +115,7 @@ func (s *server) fill(u *unstructured.Unstructured) {
 		u.SetGeneration(1)
 	}
 	if created := u.GetCreationTimestamp(); created.IsZero() {
-		u.SetCreationTimestamp(metav1.Now().Rfc3339Copy())
+		u.SetCreationTimestamp(metav1.Now())
 	}
 	if u.GetDeletionTimestamp() != nil && u.GetDeletionGracePeriodSeconds() == nil {
 		u.SetDeletionGracePeriodSeconds(new(int64(0)))
