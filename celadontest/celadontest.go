@@ -1,6 +1,7 @@
 package celadontest
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -146,34 +147,25 @@ func (c *CRDs) Cover(t testing.TB, percent float64) {
 // gaps lists the rules that never ran or never rejected.
 func gaps(report *coverage.Report) string {
 	var b strings.Builder
-	shown, left := 0, 0
+	left := -maxGaps
 	for i := range report.Items {
 		item := &report.Items[i]
 		if item.Rejected > 0 {
 			continue
 		}
-		if shown == maxGaps {
-			left++
+		if left++; left > 0 {
 			continue
 		}
-		shown++
 		remark := "never rejected"
 		if item.Ran == 0 {
 			remark = "never ran"
 		}
-		untrusted.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, pathText(item.Path), remark, item.Rule)
+		untrusted.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, cmp.Or(item.Path, "the root"), remark, item.Rule)
 	}
 	if left > 0 {
 		untrusted.Fprintf(&b, "\n  and %d more", left)
 	}
 	return b.String()
-}
-
-func pathText(path string) string {
-	if path == "" {
-		return "the root"
-	}
-	return path
 }
 
 // observer returns the function that records the runs of a CRD's rules, or nil without Cover.

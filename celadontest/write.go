@@ -1,6 +1,7 @@
 package celadontest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -123,10 +124,8 @@ func (w Write) decide(obj any) (v verdict) {
 	if v.object, v.err = w.crds.object(obj); v.err != nil {
 		return v
 	}
-	req := engine.Request{Object: v.object, Subresource: w.subresource, FieldValidation: w.crds.config.FieldValidation}
-	if req.FieldValidation == "" {
-		req.FieldValidation = metav1.FieldValidationStrict
-	}
+	validation := cmp.Or(w.crds.config.FieldValidation, metav1.FieldValidationStrict)
+	req := engine.Request{Object: v.object, Subresource: w.subresource, FieldValidation: validation}
 	if w.update {
 		if req.OldObject, v.err = w.crds.object(w.old); v.err != nil {
 			v.err = fmt.Errorf("old object: %w", v.err)

@@ -64,13 +64,13 @@ func (c *call) route() (err error) {
 	c.hasStatus = c.served != nil && c.served.Subresources != nil && c.served.Subresources.Status != nil
 	isStatus := c.subresource == "status" && c.hasStatus
 	switch {
+	case c.name == "" && !several && c.verb != "create" && c.verb != "deletecollection":
+		return errors.New("resource name may not be empty")
 	case c.served == nil, k.namespaced != (c.namespace != "") && !(k.namespaced && several):
 		const message = "the server could not find the requested resource"
 		return apierrors.NewGenericServerResponse(404, c.verb, k.resource, c.name, message, 0, true)
 	case isStatus && (c.verb == "create" || c.verb == "delete"):
 		return apierrors.NewMethodNotSupported(k.resource, c.verb)
-	case c.name == "" && !several && c.verb != "create" && c.verb != "deletecollection":
-		return errors.New("resource name may not be empty")
 	}
 	if c.engine, err = c.server.crds.Engine(k.group); c.engine == nil { // reads do not need valid rules
 		return internal(err)
@@ -188,7 +188,7 @@ func (c *call) options(kind string, errs field.ErrorList, manager, fieldValidati
 // body returns an object as a client sends it, after the checks that a server makes on its version. Other
 // errors in its kind and apiVersion are found later.
 func (c *call) body(obj runtime.Object) (map[string]any, error) {
-	if _, partial := obj.(*metav1.PartialObjectMetadata); partial {
+	if _, partial := obj.(*metav1.PartialObjectMetadata); partial && c.verb != "seed" {
 		return nil, fmt.Errorf("cannot %s using only metadata", c.verb)
 	}
 	data, err := json.Marshal(obj)
@@ -205,8 +205,8 @@ func (c *call) body(obj runtime.Object) (map[string]any, error) {
 	}
 	is := (&unstructured.Unstructured{Object: body}).GroupVersionKind()
 	if is.Kind != "" && is.GroupVersion() != want.GroupVersion() {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)",
-			is.GroupVersion(), want.GroupVersion()))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf(
+			"the API version in the data (%s) does not match the expected API version (%s)", is.GroupVersion(), want.GroupVersion()))
 	}
 	return body, nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
@@ -68,8 +69,11 @@ func (s *server) interceptors() interceptor.Funcs {
 // ours performs a request to the URL of obj and stores the response in into. For a kind without a CRD, it
 // calls others.
 func (s *server) ours(obj client.Object, into any, verb, subresource string, do request, others func() error) error {
-	gvk, k, err := s.known(obj)
+	gvk, err := apiutil.GVKForObject(obj, s.types)
+	k := s.kinds[gvk.GroupKind()]
 	switch {
+	case runtime.IsNotRegisteredError(err):
+		return fmt.Errorf("fakeclient: %w: set the scheme in Config, and do not call WithScheme", err)
 	case err != nil:
 		return err
 	case k == nil || subresource != "" && subresource != "status":

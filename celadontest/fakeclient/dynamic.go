@@ -10,24 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// called returns the call of an action, or nil for a kind without a CRD, which is left to later reactors.
-func (s *server) called(a clienttesting.Action) *call {
-	k := s.kindOf(a.GetResource())
-	if k == nil {
-		return nil
-	}
-	return &call{
-		server: s, kind: k, verb: a.GetVerb(), version: a.GetResource().Version, subresource: a.GetSubresource(),
-		namespace: a.GetNamespace(),
-	}
-}
-
-// react is the reactor for client-go's dynamic fake client.
+// react is the reactor for client-go's dynamic fake client. It leaves kinds without a CRD to later reactors.
 func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.Object, err error) {
-	c := s.called(action)
+	c := s.call(false, action.GetVerb(), action.GetResource(), action.GetNamespace(), "")
 	if c == nil {
 		return false, nil, nil
 	}
+	c.subresource = action.GetSubresource()
 	var do request
 	switch a := action.(type) {
 	case clienttesting.GetActionImpl:
@@ -61,7 +50,7 @@ func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.O
 }
 
 func (s *server) reactWatch(action clienttesting.Action) (handled bool, ret watch.Interface, err error) {
-	c := s.called(action)
+	c := s.call(false, action.GetVerb(), action.GetResource(), action.GetNamespace(), "")
 	if c == nil {
 		return false, nil, nil
 	}

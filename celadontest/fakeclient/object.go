@@ -2,25 +2,13 @@ package fakeclient
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
-
-// known returns the type of obj, from the object itself or from the scheme, and its kind, which is nil without
-// a CRD.
-func (s *server) known(obj runtime.Object) (schema.GroupVersionKind, *kind, error) {
-	gvk, err := apiutil.GVKForObject(obj, s.types)
-	if runtime.IsNotRegisteredError(err) {
-		err = fmt.Errorf("fakeclient: %w: set the scheme in Config, and do not call WithScheme", err)
-	}
-	return gvk, s.kinds[gvk.GroupKind()], err
-}
 
 // typesOf returns a scheme with the Go types of s. It is a copy because the fake client can add
 // types to s at any time.

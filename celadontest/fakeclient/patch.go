@@ -32,8 +32,10 @@ func (c *call) patch(kind types.PatchType, data []byte, force bool) (map[string]
 		return c.apply(data, force)
 	}
 	known := []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
-	return nil, statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
-		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(known, ", "))
+	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(known, ", "),
+	}}
 }
 
 // change applies a JSON patch or a merge patch; see jsonPatcher in
@@ -59,9 +61,9 @@ func (c *call) change(kind types.PatchType, data []byte) (map[string]any, error)
 	if req.FieldValidation == metav1.FieldValidationStrict {
 		req.FieldValidation = metav1.FieldValidationWarn // reported below, after the errors in the patch
 	}
-	res, err := c.decide(req)
-	if err != nil {
-		return nil, err
+	res, rejected := c.decide(req)
+	if res == nil {
+		return nil, rejected
 	}
 	all := strict
 	for _, e := range res.Strict {
@@ -76,15 +78,15 @@ func (c *call) change(kind types.PatchType, data []byte) (map[string]any, error)
 	for _, e := range strict {
 		c.warn(e.Error())
 	}
-	return c.written(req, res)
+	return c.written(req, res, rejected)
 }
 
 func invalidPatch(patched []byte, why error) error {
 	return &apierrors.StatusError{ErrStatus: apply.InvalidPatch(patched, why.Error())}
 }
 
-// operations are the operations of a JSON patch.
-type operations []struct {
+// An operation is an operation of a JSON patch.
+type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	From  string `json:"from"`
@@ -96,7 +98,7 @@ type operations []struct {
 func (c *call) patched(kind types.PatchType, body, data []byte) (patched []byte, strict []error, err error) {
 	var form any = &map[string]any{}
 	if kind == types.JSONPatchType {
-		form = &operations{}
+		form = &[]operation{}
 	}
 	if c.fieldValidation != metav1.FieldValidationIgnore {
 		if strict, err = kjson.UnmarshalStrict(data, form); err != nil {

@@ -1,7 +1,6 @@
 package fakeclient
 
 import (
-	"fmt"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,48 +9,37 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/celadon-cel/celadon/engine"
 )
 
 // seed stores an object that exists before the test. It fails the test if a server would reject the
-// object, and returns an error if the object cannot be stored at all.
-func (s *server) seed(obj runtime.Object) error {
+// object, and returns an error if the object cannot be stored at all. For a kind without a CRD, it calls others.
+func (s *server) seed(obj runtime.Object, others func() error) error {
 	if meta.IsListType(obj) {
-		return meta.EachListItem(obj, s.seed)
+		return meta.EachListItem(obj, func(item runtime.Object) error { return s.seed(item, others) })
 	}
-	gvk, k, err := s.known(obj)
-	switch {
-	case err != nil:
-		return err
-	case k == nil:
-		return fmt.Errorf("no CRD of %s", gvk.GroupKind())
+	known, ok := obj.(client.Object)
+	if !ok {
+		return others()
 	}
-	c := &call{server: s, kind: k, typed: true, verb: "seed", version: gvk.Version}
-	given, err := c.body(obj)
-	if err != nil {
-		return err
-	}
-	u := &unstructured.Unstructured{Object: given}
-	c.namespace, c.name = u.GetNamespace(), u.GetName()
-	if err := c.route(); err != nil {
-		return err
-	}
-	if err := c.options("", nil, "", "", nil); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	return s.ours(known, nil, "seed", "", sending("", obj, metav1.CreateOptions{}, (*call).seed), others)
+}
+
+// seed handles a seed like a request.
+func (c *call) seed(given map[string]any) (map[string]any, error) {
 	if c.stored() != nil {
-		return apierrors.NewAlreadyExists(k.resource, c.name)
+		return nil, apierrors.NewAlreadyExists(c.kind.resource, c.name)
 	}
 	stored, err := c.seeded(given)
-	if err != nil && !s.config.InvalidSeeds {
-		s.t.Errorf("fakeclient: a seed is rejected (set Config.InvalidSeeds if this is intended): %v", err)
+	if err != nil && !c.server.config.InvalidSeeds {
+		c.server.t.Errorf("fakeclient: a seed is rejected (set Config.InvalidSeeds if this is intended): %v", err)
 	}
-	c.fill(&unstructured.Unstructured{Object: stored})
+	c.complete(&unstructured.Unstructured{Object: stored}, given)
 	c.record(stored, false)
-	return nil
+	c.warnings = nil
+	return nil, nil
 }
 
 // seeded returns the persisted form of a seed. If a server would reject the create or the
@@ -59,13 +47,13 @@ func (s *server) seed(obj runtime.Object) error {
 // stored object: pruned and with defaults, or unchanged if it cannot be read.
 func (c *call) seeded(given map[string]any) (map[string]any, error) {
 	req := engine.Request{Object: given, FieldValidation: c.fieldValidation}
-	res, err := c.accepted(req)
+	res, err := c.decide(req)
 	if _, ok := given["status"]; err == nil && ok && c.hasStatus {
-		c.subresource, req.OldObject = "status", withSystemFields(res.Stored, given)
-		res, err = c.accepted(req)
+		c.subresource, req.OldObject = "status", res.Stored
+		res, err = c.decide(req)
 	}
 	if err == nil {
-		return withSystemFields(res.Stored, given), nil
+		return runtime.DeepCopyJSON(res.Stored), nil
 	}
 	stored, unread := c.read(given)
 	if unread != nil {
@@ -74,33 +62,20 @@ func (c *call) seeded(given map[string]any) (map[string]any, error) {
 	return stored, err
 }
 
-func (c *call) accepted(req engine.Request) (*engine.Result, error) {
-	res, err := c.decide(req)
-	if err == nil {
-		err = rejection(res)
-	}
-	return res, err
-}
-
 // systemFields are the metadata fields that a create resets.
 var systemFields = []string{
-	"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "managedFields",
+	"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion",
+	"managedFields",
 }
 
-func withSystemFields(obj, seed map[string]any) map[string]any {
-	obj = runtime.DeepCopyJSON(obj)
-	to := obj["metadata"].(map[string]any)
+// complete sets the fields that only a server sets: to those of the seed, or to new ones.
+func (c *call) complete(u *unstructured.Unstructured, seed map[string]any) {
 	from, _ := seed["metadata"].(map[string]any)
 	for _, name := range systemFields {
-		if v, ok := from[name]; ok && v != nil {
-			to[name] = v
+		if v := from[name]; v != nil {
+			u.Object["metadata"].(map[string]any)[name] = v
 		}
 	}
-	return obj
-}
-
-// fill sets the fields that all objects on a server have.
-func (c *call) fill(u *unstructured.Unstructured) {
 	s := c.server
 	if version, err := strconv.ParseUint(u.GetResourceVersion(), 10, 64); err == nil && version > 0 {
 		s.version = max(s.version, version) // clients may already use the seed's version

@@ -1,9 +1,7 @@
 package fakeclient
 
 import (
-	"errors"
-	"net/http"
-	"path"
+	"cmp"
 	"strconv"
 	"sync"
 	"testing"
@@ -11,10 +9,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 
 	"github.com/celadon-cel/celadon/celadontest"
 	"github.com/celadon-cel/celadon/x/apply"
@@ -54,9 +53,19 @@ type change struct {
 	deleted     bool
 }
 
-func (s *server) addKinds() {
-	s.kinds, s.resources = map[schema.GroupKind]*kind{}, map[schema.GroupResource]*kind{}
-	for _, crd := range s.crds.Definitions() {
+func newServer(t testing.TB, crds *celadontest.CRDs, cfg Config) *server {
+	if cfg.Scheme == nil { // a copy, because the fake client adds kinds to it
+		cfg.Scheme = runtime.NewScheme()
+		if err := scheme.AddToScheme(cfg.Scheme); err != nil {
+			t.Fatalf("fakeclient: %v", err)
+		}
+	}
+	cfg.Warnings = cmp.Or[rest.WarningHandler](cfg.Warnings, rest.NoWarnings{})
+	s := &server{
+		t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme),
+		kinds: map[schema.GroupKind]*kind{}, resources: map[schema.GroupResource]*kind{},
+	}
+	for _, crd := range crds.Definitions() {
 		k := &kind{
 			crd:        crd,
 			group:      schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
@@ -72,11 +81,16 @@ func (s *server) addKinds() {
 	for _, k := range s.kinds {
 		s.resources[k.resource] = k
 	}
+	return s
 }
 
-// kindOf returns the kind of a resource, or nil without a CRD.
-func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
-	return s.resources[gvr.GroupResource()]
+// call returns a call for a resource, or nil without a CRD.
+func (s *server) call(typed bool, verb string, gvr schema.GroupVersionResource, namespace, name string) *call {
+	k := s.resources[gvr.GroupResource()]
+	if k == nil {
+		return nil
+	}
+	return &call{server: s, kind: k, typed: typed, verb: verb, version: gvr.Version, namespace: namespace, name: name}
 }
 
 // serve performs a request under the lock, and then sends its warnings without the lock, because the
@@ -107,6 +121,7 @@ func (c *call) persist(obj map[string]any) {
 	c.record(obj, deleted)
 }
 
+// record stores or removes an object, and tells the watches.
 func (c *call) record(obj map[string]any, deleted bool) {
 	k, before := c.kind, c.stored()
 	if k.objects[c.key()] = obj; deleted {
@@ -117,22 +132,15 @@ func (c *call) record(obj map[string]any, deleted bool) {
 	k.news = make(chan struct{})
 }
 
-func (c *call) key() string { return path.Join(c.namespace, c.name) }
+func (c *call) key() string { return c.namespace + "/" + c.name }
 
 // stored returns the object of a call in storage form, or nil if it does not exist.
 func (c *call) stored() map[string]any { return c.kind.objects[c.key()] }
 
-// internal returns the error that a server sends for an error without a status.
+// internal returns err as a server sends it, with status 500 if it has no status.
 func internal(err error) error {
-	var status apierrors.APIStatus
-	if err == nil || errors.As(err, &status) {
-		return err
+	if err == nil {
+		return nil
 	}
-	return statusError(http.StatusInternalServerError, metav1.StatusReasonUnknown, err.Error())
-}
-
-func statusError(code int32, reason metav1.StatusReason, message string) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
-	}}
+	return &apierrors.StatusError{ErrStatus: *apply.Status(err)}
 }

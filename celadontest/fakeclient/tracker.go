@@ -27,14 +27,11 @@ type tracker struct {
 var errBypassed = errors.New("fakeclient: a write is not validated: do not call WithInterceptorFuncs, which replaces the validation; wrap the client with interceptor.NewClient")
 
 func (t *tracker) Add(obj runtime.Object) error {
-	if _, k, _ := t.server.known(obj); k == nil {
-		return t.others.Add(obj)
-	}
-	return t.server.seed(obj)
+	return t.server.seed(obj, func() error { return t.others.Add(obj) })
 }
 
 func (t *tracker) Get(gvr schema.GroupVersionResource, ns, name string, opts ...metav1.GetOptions) (runtime.Object, error) {
-	c := t.read("get", gvr, ns, name)
+	c := t.server.call(true, "get", gvr, ns, name)
 	if c == nil {
 		return t.others.Get(gvr, ns, name, opts...)
 	}
@@ -43,7 +40,7 @@ func (t *tracker) Get(gvr schema.GroupVersionResource, ns, name string, opts ...
 }
 
 func (t *tracker) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionKind, ns string, opts ...metav1.ListOptions) (runtime.Object, error) {
-	c := t.read("list", gvr, ns, "")
+	c := t.server.call(true, "list", gvr, ns, "")
 	if c == nil {
 		return t.others.List(gvr, gvk, ns, opts...)
 	}
@@ -51,20 +48,11 @@ func (t *tracker) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionK
 }
 
 func (t *tracker) Watch(gvr schema.GroupVersionResource, ns string, opts ...metav1.ListOptions) (watch.Interface, error) {
-	c := t.read("watch", gvr, ns, "")
+	c := t.server.call(true, "watch", gvr, ns, "")
 	if c == nil {
 		return t.others.Watch(gvr, ns, opts...)
 	}
 	return serve(c, func(c *call) (watch.Interface, error) { return c.watch(opts...) })
-}
-
-// read returns the call of a read, or nil for a kind without a CRD.
-func (t *tracker) read(verb string, gvr schema.GroupVersionResource, ns, name string) *call {
-	k := t.server.kindOf(gvr)
-	if k == nil {
-		return nil
-	}
-	return &call{server: t.server, kind: k, typed: true, verb: verb, version: gvr.Version, namespace: ns, name: name}
 }
 
 func (t *tracker) Create(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.CreateOptions) error {
@@ -89,7 +77,7 @@ func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts 
 
 // other calls write for a kind without a CRD.
 func (t *tracker) other(gvr schema.GroupVersionResource, write func() error) error {
-	if t.server.kindOf(gvr) != nil {
+	if t.server.resources[gvr.GroupResource()] != nil {
 		return errBypassed
 	}
 	return write()

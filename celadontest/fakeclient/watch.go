@@ -1,6 +1,7 @@
 package fakeclient
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -22,11 +23,8 @@ type view func(stored map[string]any) (u *unstructured.Unstructured, matches boo
 
 func (c *call) view(o metav1.ListOptions) (view, error) {
 	by, err := labels.Parse(o.LabelSelector)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	byField, err := fields.ParseSelector(o.FieldSelector)
-	if err != nil {
+	byField, fieldErr := fields.ParseSelector(o.FieldSelector)
+	if err := cmp.Or(err, fieldErr); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	var selectable *crdfields.Selectable
@@ -103,7 +101,11 @@ func (c *call) watch(options ...metav1.ListOptions) (watch.Interface, error) {
 	w := watch.NewProxyWatcher(result)
 	go func() {
 		defer close(result)
-		for ok := true; ok; {
+		for {
+			c.server.mu.Lock()
+			events, from = append(events, c.kind.changes[from:]...), len(c.kind.changes)
+			news := c.kind.news
+			c.server.mu.Unlock()
 			for _, change := range events {
 				e, wanted := c.event(see, change)
 				if !wanted {
@@ -115,28 +117,15 @@ func (c *call) watch(options ...metav1.ListOptions) (watch.Interface, error) {
 					return
 				}
 			}
-			events, ok = c.wait(from, w.StopChan())
-			from += len(events)
+			events = nil
+			select {
+			case <-news:
+			case <-w.StopChan():
+				return
+			}
 		}
 	}()
 	return w, nil
-}
-
-// wait returns the changes from an index on, or false if done is closed before there are any.
-func (c *call) wait(from int, done <-chan struct{}) ([]change, bool) {
-	for {
-		c.server.mu.Lock()
-		changes, news := c.kind.changes[from:], c.kind.news
-		c.server.mu.Unlock()
-		if len(changes) > 0 {
-			return changes, true
-		}
-		select {
-		case <-news:
-		case <-done:
-			return nil, false
-		}
-	}
 }
 
 // event returns the event of a change, or false if there is none. An object is added when it begins to match

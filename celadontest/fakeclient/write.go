@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"path"
 	"reflect"
 
@@ -59,22 +58,26 @@ func (c *call) replace(obj map[string]any) (map[string]any, error) {
 
 // write validates and persists an object.
 func (c *call) write(req engine.Request) (map[string]any, error) {
-	res, err := c.decide(req)
-	if err != nil {
-		return nil, err
+	res, rejected := c.decide(req)
+	if res == nil {
+		return nil, rejected
 	}
-	return c.written(req, res)
+	return c.written(req, res, rejected)
 }
 
 // decide validates a write. The object in the result is as persisted, except for the fields that
-// only a server sets. If the write is undecided, decide fails the test and returns a server error.
+// only a server sets. If the write is rejected, decide also returns the error of the server. If it is
+// undecided, decide fails the test, and returns a server error without a result.
 func (c *call) decide(req engine.Request) (*engine.Result, error) {
 	res, err := c.server.crds.DecideKind(context.Background(), c.kind.group, c.request(req))
 	if err == nil && res.Undecided != nil {
 		err = res.Undecided
 	}
-	if err == nil {
+	switch {
+	case err == nil && res.Allowed:
 		return res, nil
+	case err == nil:
+		return res, &apierrors.StatusError{ErrStatus: *res.Failure.DeepCopy()}
 	}
 	c.server.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
 	if errors.As(err, new(*engine.WorkLimitError)) {
@@ -95,10 +98,10 @@ func (c *call) request(req engine.Request) engine.Request {
 // written persists the result of a write if a server would. A server checks, in this order, whether it can decode
 // the object, the preconditions of an update, the object, and the preconditions of a create. It sends the
 // warnings of the steps that were reached.
-func (c *call) written(req engine.Request, res *engine.Result) (map[string]any, error) {
-	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
+func (c *call) written(req engine.Request, res *engine.Result, rejected error) (map[string]any, error) {
+	if apierrors.IsBadRequest(rejected) {
 		c.warn(res.Warnings...)
-		return nil, rejection(res)
+		return nil, rejected
 	}
 	received, err := c.engine.Receive(context.Background(), c.request(req))
 	if err != nil {
@@ -106,17 +109,15 @@ func (c *call) written(req engine.Request, res *engine.Result) (map[string]any, 
 	}
 	if owners, _, _ := unstructured.NestedSlice(req.Object, "metadata", "ownerReferences"); req.Patched && len(owners) > 0 {
 		// A server removes duplicate owner references of a patched object only later.
-		if err := unstructured.SetNestedSlice(received.Object, owners, "metadata", "ownerReferences"); err != nil {
-			return nil, internal(err)
-		}
+		received.Object["metadata"].(map[string]any)["ownerReferences"] = owners
 	}
 	if err := c.preconditions(req); err != nil {
 		c.warn(received.Warnings...)
 		return nil, err
 	}
 	c.warn(res.Warnings...)
-	if err := rejection(res); err != nil {
-		return nil, err
+	if rejected != nil {
+		return nil, rejected
 	}
 	if c.verb == "create" {
 		if err := c.creatable(versionOf(req.Object)); err != nil {
@@ -130,14 +131,6 @@ func (c *call) written(req engine.Request, res *engine.Result) (map[string]any, 
 		}
 	}
 	return c.finish(req, res, managed)
-}
-
-// rejection returns the error of a result, or nil if the write is allowed.
-func rejection(res *engine.Result) error {
-	if res.Allowed {
-		return nil
-	}
-	return &apierrors.StatusError{ErrStatus: *res.Failure.DeepCopy()}
 }
 
 // preconditions checks that an update is of the same object, and based on its current resourceVersion.
@@ -154,10 +147,12 @@ func (c *call) preconditions(req engine.Request) error {
 			root = "/"
 		}
 		key := path.Join(root, c.kind.resource.Group, c.kind.resource.Resource, c.key())
-		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, "+
-			"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", key, uid, live.GetUID()))
+		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf(
+			"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: "+
+				"Precondition failed: UID in precondition: %s, UID in object meta: %s", key, uid, live.GetUID()))
 	case version == "" || version == "0":
-		return apierrors.NewInvalid(schema.GroupKind{Group: c.kind.resource.Group, Kind: c.kind.resource.Resource}, c.name, field.ErrorList{
+		resource := schema.GroupKind{Group: c.kind.resource.Group, Kind: c.kind.resource.Resource}
+		return apierrors.NewInvalid(resource, c.name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
 		})
 	case version != live.GetResourceVersion():
@@ -167,7 +162,7 @@ func (c *call) preconditions(req engine.Request) error {
 	return nil
 }
 
-// creatable checks that an object that was sent with a resourceVersion can be created.
+// creatable checks that an object that was sent with a resourceVersion, or without one, can be created.
 func (c *call) creatable(sent string) error {
 	if sent != "" && sent != "0" && !c.dryRun {
 		return internal(errors.New("resourceVersion should not be set on objects to be created"))
