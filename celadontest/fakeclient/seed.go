@@ -55,11 +55,10 @@ func (c *call) seeded(given map[string]any) (map[string]any, error) {
 	if err == nil {
 		return runtime.DeepCopyJSON(res.Stored), nil
 	}
-	stored, unread := c.read(given)
-	if unread != nil {
-		stored = given
+	if stored, unread := c.read(given); unread == nil {
+		return stored, err
 	}
-	return stored, err
+	return given, err
 }
 
 // systemFields are the metadata fields that a create resets.

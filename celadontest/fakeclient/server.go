@@ -121,7 +121,7 @@ func (c *call) persist(obj map[string]any) {
 	c.record(obj, deleted)
 }
 
-// record stores or removes an object, and tells the watches.
+// record stores or removes an object, and wakes the watches.
 func (c *call) record(obj map[string]any, deleted bool) {
 	k, before := c.kind, c.stored()
 	if k.objects[c.key()] = obj; deleted {

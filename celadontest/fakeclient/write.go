@@ -119,10 +119,8 @@ func (c *call) written(req engine.Request, res *engine.Result, rejected error) (
 	if rejected != nil {
 		return nil, rejected
 	}
-	if c.verb == "create" {
-		if err := c.creatable(versionOf(req.Object)); err != nil {
-			return nil, err
-		}
+	if err := c.creatable(versionOf(req.Object)); err != nil {
+		return nil, err
 	}
 	managed := apply.Managed(req.Object)
 	if !req.Merged {
@@ -162,13 +160,13 @@ func (c *call) preconditions(req engine.Request) error {
 	return nil
 }
 
-// creatable checks that an object that was sent with a resourceVersion, or without one, can be created.
+// creatable checks that a POST request creates a new object. sent is the resourceVersion in the request.
 func (c *call) creatable(sent string) error {
-	if sent != "" && sent != "0" && !c.dryRun {
-		return internal(errors.New("resourceVersion should not be set on objects to be created"))
-	}
 	stored := c.stored()
-	if stored == nil {
+	switch {
+	case c.verb == "create" && sent != "" && sent != "0" && !c.dryRun:
+		return internal(errors.New("resourceVersion should not be set on objects to be created"))
+	case c.verb != "create" || stored == nil:
 		return nil
 	}
 	err := apierrors.NewAlreadyExists(c.kind.resource, c.name)
