@@ -1,6 +1,7 @@
 package celadontest
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
@@ -34,7 +36,7 @@ type Config struct {
 // parallel tests.
 type CRDs struct {
 	config  Config
-	set     *set
+	catalog *catalog.Catalog
 	watched atomic.Pointer[watched]
 }
 
@@ -53,16 +55,16 @@ func (cfg Config) New(t testing.TB, sources ...any) *CRDs {
 	if err != nil {
 		t.Fatalf("celadontest: %v", err)
 	}
-	set, err := shared.set(cfg.KubeVersion, all)
+	catalog, err := shared.catalog(cfg.KubeVersion, all)
 	if err != nil {
 		t.Fatalf("celadontest: %v", err)
 	}
-	return &CRDs{config: cfg, set: set}
+	return &CRDs{config: cfg, catalog: catalog}
 }
 
 // Definition returns the CRD of a kind, or nil if no CRD defines it. The CRD must not be modified.
 func (c *CRDs) Definition(kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
-	if e := c.set.catalog.Find(kind); e != nil {
+	if e := c.catalog.Find(kind); e != nil {
 		return e.CRD
 	}
 	return nil
@@ -71,8 +73,8 @@ func (c *CRDs) Definition(kind schema.GroupKind) *apiextensionsv1.CustomResource
 // Definitions returns all CRDs, sorted by name. They must not be modified.
 func (c *CRDs) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	var all []*apiextensionsv1.CustomResourceDefinition
-	for _, name := range c.set.catalog.Names() {
-		all = append(all, c.set.catalog.Named(name).CRD)
+	for _, name := range c.catalog.Names() {
+		all = append(all, c.catalog.Named(name).CRD)
 	}
 	return all
 }
@@ -119,8 +121,8 @@ const maxGaps = 50
 func (c *CRDs) Cover(t testing.TB, percent float64) {
 	t.Helper()
 	w := &watched{coverage.New(), map[string]*coverage.Watch{}}
-	for _, name := range c.set.catalog.Names() {
-		e := c.set.catalog.Named(name)
+	for _, name := range c.catalog.Names() {
+		e := c.catalog.Named(name)
 		compiled, err := e.Engine()
 		if err == nil {
 			w.byCRD[name], err = w.recorder.Watch(e.CRD, compiled)
@@ -145,34 +147,25 @@ func (c *CRDs) Cover(t testing.TB, percent float64) {
 // gaps lists the rules that never ran or never rejected.
 func gaps(report *coverage.Report) string {
 	var b strings.Builder
-	shown, left := 0, 0
+	left := -maxGaps
 	for i := range report.Items {
 		item := &report.Items[i]
 		if item.Rejected > 0 {
 			continue
 		}
-		if shown == maxGaps {
-			left++
+		if left++; left > 0 {
 			continue
 		}
-		shown++
 		remark := "never rejected"
 		if item.Ran == 0 {
 			remark = "never ran"
 		}
-		untrusted.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, pathText(item.Path), remark, item.Rule)
+		untrusted.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, cmp.Or(item.Path, "the root"), remark, item.Rule)
 	}
 	if left > 0 {
 		untrusted.Fprintf(&b, "\n  and %d more", left)
 	}
 	return b.String()
-}
-
-func pathText(path string) string {
-	if path == "" {
-		return "the root"
-	}
-	return path
 }
 
 // observer returns the function that records the runs of a CRD's rules, or nil without Cover.

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -108,8 +107,8 @@ func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
 	var named, all []schema.GroupVersionKind
 	crds := 0
-	for _, crd := range c.set.catalog.Names() {
-		e := c.set.catalog.Named(crd)
+	for _, crd := range c.catalog.Names() {
+		e := c.catalog.Named(crd)
 		if e.Kind.Kind != name {
 			continue
 		}
@@ -141,15 +140,10 @@ func servedBy(e *catalog.Entry) (served []string) {
 	return served
 }
 
-// engineOf returns the engine of the CRD that defines the object, and the name of the CRD.
-func (c *CRDs) engineOf(obj map[string]any) (name string, compiled *engine.Engine, err error) {
-	return c.compiled((&unstructured.Unstructured{Object: obj}).GroupVersionKind().GroupKind())
-}
-
 func (c *CRDs) compiled(kind schema.GroupKind) (name string, compiled *engine.Engine, err error) {
-	e := c.set.catalog.Find(kind)
+	e := c.catalog.Find(kind)
 	if e == nil {
-		return "", nil, fmt.Errorf("no CRD for %s (got CRDs for %s)", kind, strings.Join(c.set.catalog.Names(), ", "))
+		return "", nil, fmt.Errorf("no CRD for %s (got CRDs for %s)", kind, strings.Join(c.catalog.Names(), ", "))
 	}
 	compiled, err = e.Engine()
 	if err != nil {

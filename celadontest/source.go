@@ -1,7 +1,6 @@
 package celadontest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,16 +12,16 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// A source holds the content of an argument of New.
+// A source holds the content of an argument of New. As JSON, it is the key of the CRDs in it.
 type source struct {
-	name  string
-	files []file
-	crd   *apiextensionsv1.CustomResourceDefinition // instead of files
+	Name  string
+	Files []file
+	CRD   *apiextensionsv1.CustomResourceDefinition // instead of Files
 }
 
 type file struct {
-	name string
-	data []byte
+	Name string
+	Data []byte
 }
 
 func read(args []any) ([]source, error) {
@@ -32,23 +31,23 @@ func read(args []any) ([]source, error) {
 	sources := make([]source, len(args))
 	for i, arg := range args {
 		s := &sources[i]
-		s.name = fmt.Sprintf("source %d", i+1)
+		s.Name = fmt.Sprintf("source %d", i+1)
 		var err error
 		switch arg := arg.(type) {
 		case string:
-			s.name = arg
+			s.Name = arg
 			err = s.open(arg)
 		case fs.FS:
 			err = s.walk(arg)
 		case *apiextensionsv1.CustomResourceDefinition:
-			if s.crd = arg; arg == nil {
+			if s.CRD = arg; arg == nil {
 				err = errors.New("a nil CustomResourceDefinition")
 			}
 		default:
 			err = fmt.Errorf("a %T: want the name of a file or folder, an fs.FS, or a *CustomResourceDefinition", arg)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
 	return sources, nil
@@ -64,48 +63,35 @@ func (s *source) open(name string) error {
 		return s.walk(os.DirFS(name))
 	}
 	data, err := os.ReadFile(name)
-	s.files = []file{{data: data}}
+	s.Files = []file{{Data: data}}
 	return err
 }
 
 func (s *source) walk(fsys fs.FS) error {
 	return catalog.WalkFS(fsys, func(name string, data []byte) error {
-		s.files = append(s.files, file{name, data})
+		s.Files = append(s.Files, file{name, data})
 		return nil
 	})
 }
 
-// contents returns the data that determines the source's CRDs.
-func (s *source) contents() ([][]byte, error) {
-	if s.crd != nil {
-		data, err := json.Marshal(s.crd)
-		return [][]byte{data}, err
-	}
-	var all [][]byte
-	for _, f := range s.files {
-		all = append(all, []byte(f.name), f.data)
-	}
-	return all, nil
-}
-
 func (s *source) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	if s.crd != nil {
-		return []*apiextensionsv1.CustomResourceDefinition{s.crd.DeepCopy()}, nil
+	if s.CRD != nil {
+		return []*apiextensionsv1.CustomResourceDefinition{s.CRD.DeepCopy()}, nil
 	}
 	var all []*apiextensionsv1.CustomResourceDefinition
-	for i := range s.files {
+	for i := range s.Files {
 		readFile := catalog.Read
-		if s.files[i].name != "" { // found in a folder
+		if s.Files[i].Name != "" { // found in a folder
 			readFile = catalog.ReadWhole
 		}
-		crds, err := readFile(s.files[i].data)
+		crds, err := readFile(s.Files[i].Data)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(s.name, s.files[i].name), err)
+			return nil, fmt.Errorf("%s: %w", filepath.Join(s.Name, s.Files[i].Name), err)
 		}
 		all = append(all, crds...)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no CustomResourceDefinition in it (looked in .yaml, .yml, and .json)", s.name)
+		return nil, fmt.Errorf("%s: no CustomResourceDefinition in it (looked in .yaml, .yml, and .json)", s.Name)
 	}
 	return all, nil
 }

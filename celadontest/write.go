@@ -1,6 +1,7 @@
 package celadontest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -123,20 +124,19 @@ func (w Write) decide(obj any) (v verdict) {
 	if v.object, v.err = w.crds.object(obj); v.err != nil {
 		return v
 	}
-	req := engine.Request{Object: v.object, Subresource: w.subresource, FieldValidation: w.crds.config.FieldValidation}
-	if req.FieldValidation == "" {
-		req.FieldValidation = metav1.FieldValidationStrict
-	}
+	validation := cmp.Or(w.crds.config.FieldValidation, metav1.FieldValidationStrict)
+	req := engine.Request{Object: v.object, Subresource: w.subresource, FieldValidation: validation}
 	if w.update {
 		if req.OldObject, v.err = w.crds.object(w.old); v.err != nil {
 			v.err = fmt.Errorf("old object: %w", v.err)
 			return v
 		}
 	}
-	if _, v.engine, v.err = w.crds.engineOf(v.object); v.err != nil {
+	kind := (&unstructured.Unstructured{Object: v.object}).GroupVersionKind().GroupKind()
+	if v.engine, v.err = w.crds.Engine(kind); v.err != nil {
 		return v
 	}
-	if v.result, v.err = w.crds.Decide(context.Background(), req); v.err == nil && v.result.Undecided != nil {
+	if v.result, v.err = w.crds.DecideKind(context.Background(), kind, req); v.err == nil && v.result.Undecided != nil {
 		v.err = v.result.Undecided // there may be other causes
 	}
 	if v.err != nil {
@@ -250,7 +250,7 @@ func (v verdict) why() string {
 	var b strings.Builder
 	causes := causesOf(v.result)
 	shown := causes[:min(len(causes), maxShown)]
-	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared, shown, new(trace.Run).Allowance())
+	explained, _ := trace.NewExplainer(v.engine).Explain(context.Background(), v.result.Prepared, shown, new(trace.Run).Allowance())
 	for i := range shown {
 		untrusted.Fprintf(&b, "\n  %s", line(&shown[i]))
 		if rule := shown[i].Rule; rule != nil {

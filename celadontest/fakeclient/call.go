@@ -1,141 +1,226 @@
 package fakeclient
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
+	"slices"
+	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // A call is a client's request to the server, with the warnings for its response.
 type call struct {
+	server          *server
 	kind            *kind
-	at              endpoint
+	typed           bool // from a client that knows the scope of the kind
+	verb            string
+	version         string
+	subresource     string
 	namespace, name string
+
+	// These are set by route.
+	engine    *engine.Engine
+	served    *apiextensionsv1.CustomResourceDefinitionVersion
+	hasStatus bool
+
 	manager         string
 	fieldValidation string
 	dryRun          bool
-	sent            string   // the resourceVersion that a new object was sent with
-	warnings        []string // not yet sent
-	deprecation     string   // the deprecation warning already sent, or ""
+	warnings        []string
 }
 
-// newCall returns a call after the checks that clients and servers make on the URL. It sends the
-// warning of a deprecated version, which a server sends whatever the result of the call is.
-func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
-	c, err := s.path(k, at, namespace, name, verb)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.deprecated(c); err != nil {
-		return nil, err
-	}
-	if !k.serves(at) {
-		return nil, c.notFound()
-	}
-	return c, nil
-}
+// A request handles a call and returns the object of the response.
+type request func(c *call) (map[string]any, error)
 
-// path returns a call for an existing or new object.
-func (s *server) path(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
+// route makes the checks that a server makes on the URL. A server warns of a deprecated version whatever the
+// result of the call is.
+func (c *call) route() (err error) {
+	if c.typed {
+		if err := c.scope(); err != nil {
+			return err
+		}
+	}
+	k, several := c.kind, c.verb == "list" || c.verb == "watch"
+	for i := range k.crd.Spec.Versions {
+		if v := &k.crd.Spec.Versions[i]; v.Name == c.version && v.Served {
+			c.served = v
+		}
+	}
+	c.hasStatus = c.served != nil && c.served.Subresources != nil && c.served.Subresources.Status != nil
+	isStatus := c.subresource == "status" && c.hasStatus
 	switch {
-	case !k.serves(endpoint{version: at.version}):
-		return nil, noPath(k, name, verb)
-	case !k.namespaced:
-		namespace = ""
-	case namespace == "" && verb == "create":
-		return nil, errors.New("an empty namespace may not be set during creation")
-	case namespace == "":
-		return nil, errors.New("an empty namespace may not be set when a resource name is provided")
+	case c.name == "" && !several && c.verb != "create" && c.verb != "deletecollection":
+		return errors.New("resource name may not be empty")
+	case c.served == nil, k.namespaced != (c.namespace != "") && !(k.namespaced && several):
+		const message = "the server could not find the requested resource"
+		return apierrors.NewGenericServerResponse(404, c.verb, k.resource, c.name, message, 0, true)
+	case isStatus && (c.verb == "create" || c.verb == "delete"):
+		return apierrors.NewMethodNotSupported(k.resource, c.verb)
 	}
-	if name == "" && verb != "create" {
-		return nil, errors.New("resource name may not be empty")
-	}
-	return &call{kind: k, at: at, namespace: namespace, name: name}, nil
-}
-
-// newCollection returns a call for all objects of a kind. Lists and watches can include all
-// namespaces.
-func (s *server) newCollection(k *kind, version, namespace, verb string) (*call, error) {
-	if !k.serves(endpoint{version: version}) || k.namespaced && namespace == "" && verb == "deletecollection" {
-		return nil, noPath(k, "", verb)
-	}
-	if !k.namespaced {
-		namespace = ""
-	}
-	c := &call{kind: k, at: endpoint{version: version}, namespace: namespace}
-	return c, s.deprecated(c)
-}
-
-// deprecated sends a warning if the version of the call is deprecated.
-func (s *server) deprecated(c *call) error {
-	e, err := s.engine(c.kind)
-	if err != nil {
+	if c.engine, err = c.server.crds.Engine(k.group); c.engine == nil { // reads do not need valid rules
 		return internal(err)
 	}
-	c.deprecation = e.Info().Deprecations[c.at.version]
-	s.send(c.deprecation)
+	c.warn(c.engine.Info().Deprecations[c.version])
+	if c.subresource != "" && !isStatus {
+		return c.notFound()
+	}
 	return nil
 }
 
-// noPath returns the error for a URL that is not served.
-func noPath(k *kind, name, verb string) error {
-	return apierrors.NewGenericServerResponse(404, verb, k.resource, name, "the server could not find the requested resource", 0, true)
+// scope makes the checks on the namespace that a client makes if it knows the scope of the kind.
+func (c *call) scope() error {
+	switch {
+	case !c.kind.namespaced:
+		c.namespace = ""
+	case c.namespace != "" || c.name == "" && c.verb != "create":
+	case c.verb == "create":
+		return errors.New("an empty namespace may not be set during creation")
+	default:
+		return errors.New("an empty namespace may not be set when a resource name is provided")
+	}
+	return nil
 }
 
-// options sets the options that all writes have.
-func (c *call) options(s *server, manager, fieldValidation string, dryRun []string) *call {
-	c.manager, c.fieldValidation, c.dryRun = manager, fieldValidation, len(dryRun) > 0
-	if c.manager == "" {
-		c.manager = userAgent(rest.DefaultKubernetesUserAgent())
+// warn records warnings that a server sends in headers. Each text is sent once.
+func (c *call) warn(texts ...string) {
+	for _, text := range texts {
+		if text != "" && !slices.Contains(c.warnings, text) {
+			c.warnings = append(c.warnings, text)
+		}
 	}
-	if c.fieldValidation == "" {
-		c.fieldValidation = s.config.FieldValidation
-	}
-	if c.fieldValidation == "" {
-		c.fieldValidation = metav1.FieldValidationStrict
-	}
-	return c
 }
 
 func (c *call) notFound() error { return apierrors.NewNotFound(c.kind.resource, c.name) }
 
-// key returns the key of the object in etcd, as it occurs in error messages. For dry runs it has no
-// prefix.
-func (c *call) key() string {
-	root := "/registry"
-	if c.dryRun {
-		root = "/"
+// sending returns a request with an object. The options of a create and of an update have the same fields.
+func sending(
+	kind string, obj runtime.Object, o metav1.CreateOptions, do func(*call, map[string]any) (map[string]any, error),
+) request {
+	return func(c *call) (map[string]any, error) {
+		err := c.options(kind, validation.ValidateCreateOptions(&o), o.FieldManager, o.FieldValidation, o.DryRun)
+		if err != nil {
+			return nil, err
+		}
+		body, err := c.body(obj)
+		if err != nil {
+			return nil, err
+		}
+		return do(c, body)
 	}
-	return path.Join(root, c.kind.resource.Group, c.kind.resource.Resource, c.namespace, c.name)
 }
 
-// preconditions checks that an update is of the same object, and based on its current
-// resourceVersion.
-func (c *call) preconditions(live, obj map[string]any) error {
-	was, now := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: obj}
-	switch version := now.GetResourceVersion(); {
-	case now.GetUID() != "" && now.GetUID() != was.GetUID():
-		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf(
-			"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", c.key(), now.GetUID(), was.GetUID()))
-	case version == "" || version == "0":
-		return c.noVersion()
-	case version != was.GetResourceVersion():
-		return apierrors.NewConflict(c.kind.resource, c.name, errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+func creating(obj runtime.Object, o metav1.CreateOptions) request {
+	return sending("CreateOptions", obj, o, (*call).create)
+}
+
+func replacing(obj runtime.Object, o metav1.UpdateOptions) request {
+	return sending("UpdateOptions", obj, metav1.CreateOptions(o), (*call).replace)
+}
+
+// patching returns a request with the patch of obj.
+func patching(obj client.Object, patch client.Patch, o metav1.PatchOptions) request {
+	return func(c *call) (map[string]any, error) {
+		data, err := patch.Data(obj)
+		if err != nil {
+			return nil, err
+		}
+		errs := validation.ValidatePatchOptions(&o, patch.Type())
+		if err := c.options("PatchOptions", errs, o.FieldManager, o.FieldValidation, o.DryRun); err != nil {
+			return nil, err
+		}
+		return c.patch(patch.Type(), data, o.Force != nil && *o.Force)
 	}
+}
+
+func deleting(o metav1.DeleteOptions) request {
+	return func(c *call) (map[string]any, error) {
+		if err := c.options("DeleteOptions", validation.ValidateDeleteOptions(&o), "", "", o.DryRun); err != nil {
+			return nil, err
+		}
+		return nil, c.delete(&o)
+	}
+}
+
+// deletingAll deletes each object of a list separately, like the server.
+func deletingAll(list metav1.ListOptions, o metav1.DeleteOptions) request {
+	return func(c *call) (map[string]any, error) {
+		found, err := c.list(list)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found.Items {
+			c.namespace, c.name = found.Items[i].GetNamespace(), found.Items[i].GetName()
+			if _, err := deleting(o)(c); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+}
+
+// options sets the options of a write, unless there are errors in them. The default manager is the name that a
+// server derives from a client's user agent.
+func (c *call) options(kind string, errs field.ErrorList, manager, fieldValidation string, dryRun []string) error {
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
+	}
+	agent, _, _ := strings.Cut(rest.DefaultKubernetesUserAgent(), "/")
+	c.manager, c.dryRun = cmp.Or(manager, agent), len(dryRun) > 0
+	c.fieldValidation = cmp.Or(fieldValidation, c.server.config.FieldValidation, metav1.FieldValidationStrict)
 	return nil
 }
 
-// noVersion returns the error for an update without a resourceVersion.
-func (c *call) noVersion() error {
-	kind := schema.GroupKind{Group: c.kind.resource.Group, Kind: c.kind.resource.Resource}
-	return apierrors.NewInvalid(kind, c.name, field.ErrorList{
-		field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
-	})
+// body returns an object as a client sends it, after the checks that a server makes on its version. Other
+// errors in its kind and apiVersion are found later.
+func (c *call) body(obj runtime.Object) (map[string]any, error) {
+	if _, partial := obj.(*metav1.PartialObjectMetadata); partial && c.verb != "seed" {
+		return nil, fmt.Errorf("cannot %s using only metadata", c.verb)
+	}
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	body, err := engine.Decode(data)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	want := c.kind.group.WithVersion(c.version)
+	if _, untyped := obj.(runtime.Unstructured); !untyped {
+		body["apiVersion"], body["kind"] = want.ToAPIVersionAndKind()
+	}
+	is := (&unstructured.Unstructured{Object: body}).GroupVersionKind()
+	if is.Kind != "" && is.GroupVersion() != want.GroupVersion() {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf(
+			"the API version in the data (%s) does not match the expected API version (%s)", is.GroupVersion(), want.GroupVersion()))
+	}
+	return body, nil
+}
+
+// get returns the stored object of a call in the version of the call.
+func (c *call) get() (map[string]any, error) {
+	if c.stored() == nil {
+		return nil, c.notFound()
+	}
+	return c.read(c.stored())
+}
+
+// read returns a stored object in the version of the call.
+func (c *call) read(obj map[string]any) (map[string]any, error) {
+	out, err := c.engine.Convert(context.Background(), runtime.DeepCopyJSON(obj), c.version)
+	return out, internal(err)
 }

@@ -1,10 +1,10 @@
 package fakeclient
 
 import (
+	"fmt"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -39,7 +39,7 @@ func NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.ClientBuilder 
 // WithInterceptorFuncs, wrap the client with interceptor.NewClient.
 func (cfg Config) NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.ClientBuilder {
 	t.Helper()
-	s := cfg.server(t, crds)
+	s := newServer(t, crds, cfg)
 	return fake.NewClientBuilder().
 		WithScheme(s.config.Scheme).
 		WithObjectTracker(&tracker{server: s, others: otherKinds(s.config.Scheme)}).
@@ -52,22 +52,15 @@ func (cfg Config) NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.C
 // constructor.
 func (cfg Config) React(t testing.TB, crds *celadontest.CRDs, fake *clienttesting.Fake, seeds ...runtime.Object) {
 	t.Helper()
-	s := cfg.server(t, crds)
+	s := newServer(t, crds, cfg)
 	for _, seed := range seeds {
-		if err := s.seed(seed); err != nil {
+		noCRD := func() error {
+			return fmt.Errorf("no CRD of %s (%T)", seed.GetObjectKind().GroupVersionKind().GroupKind(), seed)
+		}
+		if err := s.seed(seed, noCRD); err != nil {
 			t.Errorf("fakeclient: %v", err)
 		}
 	}
 	fake.PrependReactor("*", "*", s.react)
 	fake.PrependWatchReactor("*", s.reactWatch)
-}
-
-func (cfg Config) server(t testing.TB, crds *celadontest.CRDs) *server {
-	if cfg.Scheme == nil { // a copy, because the fake client adds kinds to it
-		cfg.Scheme = runtime.NewScheme()
-		if err := scheme.AddToScheme(cfg.Scheme); err != nil {
-			t.Fatalf("fakeclient: %v", err)
-		}
-	}
-	return &server{t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme)}
 }

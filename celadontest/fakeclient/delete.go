@@ -8,29 +8,22 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // delete handles a DELETE request. An object with finalizers is kept and gets a deletion timestamp.
 // That is an update in the version of the URL, and like any update it is stored only if it changes
 // the stored object.
-func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(options)); err != nil {
+func (c *call) delete(options *metav1.DeleteOptions) error {
+	obj, err := c.get()
+	if err != nil {
 		return err
-	}
-	obj, err := s.live(c)
-	switch {
-	case err != nil:
-		return internal(err)
-	case obj == nil:
-		return c.notFound()
 	}
 	u := &unstructured.Unstructured{Object: obj}
-	if err := c.sameAs(u, options.Preconditions); err != nil {
-		return err
+	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != u.GetUID() {
+		return c.changed("UID", string(*p.UID), string(u.GetUID()), "deleted and then recreated")
+	} else if p != nil && p.ResourceVersion != nil && *p.ResourceVersion != u.GetResourceVersion() {
+		return c.changed("ResourceVersion", *p.ResourceVersion, u.GetResourceVersion(), "modified")
 	}
 	finalizers := collected(u.GetFinalizers(), options)
 	u.SetFinalizers(finalizers)
@@ -38,7 +31,7 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	case len(finalizers) == 0 && c.dryRun:
 		return nil
 	case len(finalizers) == 0:
-		s.remove(c)
+		c.persist(nil)
 		return nil
 	}
 	if u.GetDeletionTimestamp() == nil {
@@ -46,62 +39,39 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 		u.SetDeletionTimestamp(new(metav1.Now()))
 		u.SetDeletionGracePeriodSeconds(new(int64(0)))
 	}
-	e, err := s.engine(c.kind)
-	if err != nil {
-		return internal(err)
+	stored, err := c.engine.Convert(context.Background(), obj, "")
+	if err == nil && !c.dryRun && !same(stored, c.stored()) {
+		c.persist(stored)
 	}
-	stored, err := e.Convert(context.Background(), obj, "")
-	switch {
-	case err != nil:
-		return internal(err)
-	case c.dryRun || same(stored, c.kind.store.get(c.namespace, c.name)):
-		return nil
-	}
-	(&unstructured.Unstructured{Object: stored}).SetResourceVersion(s.next())
-	c.kind.store.put(stored, s.version)
-	return nil
+	return internal(err)
 }
 
-func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) error {
-	conflict := func(field, wanted, is, may string) error {
-		return apierrors.NewConflict(schema.GroupResource{Group: c.kind.group.Group, Resource: c.kind.group.Kind}, c.name,
-			fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, wanted, field, is, may))
-	}
-	switch {
-	case p == nil:
-	case p.UID != nil && *p.UID != u.GetUID():
-		return conflict("UID", string(*p.UID), string(u.GetUID()), "deleted and then recreated")
-	case p.ResourceVersion != nil && *p.ResourceVersion != u.GetResourceVersion():
-		return conflict("ResourceVersion", *p.ResourceVersion, u.GetResourceVersion(), "modified")
-	}
-	return nil
+// changed returns the error for an object that does not match a precondition.
+func (c *call) changed(field, wanted, is, may string) error {
+	resource := schema.GroupResource{Group: c.kind.group.Group, Resource: c.kind.group.Kind}
+	return apierrors.NewConflict(resource, c.name, fmt.Errorf(
+		"the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, wanted, field, is, may))
 }
 
 // collected returns the object's finalizers with the garbage collection finalizer that the deletion
 // options require. Without such options, it returns finalizers unchanged.
-func collected(finalizers []string, options *metav1.DeleteOptions) (all []string) {
-	wanted := ""
+func collected(finalizers []string, options *metav1.DeleteOptions) []string {
+	all := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
+		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
+	})
 	switch policy := options.PropagationPolicy; {
 	//lint:ignore SA1019 clients still send it
 	case options.OrphanDependents != nil:
 		//lint:ignore SA1019 the same
 		if *options.OrphanDependents {
-			wanted = metav1.FinalizerOrphanDependents
+			all = append(all, metav1.FinalizerOrphanDependents)
 		}
 	case policy == nil:
 		return finalizers
 	case *policy == metav1.DeletePropagationOrphan:
-		wanted = metav1.FinalizerOrphanDependents
+		all = append(all, metav1.FinalizerOrphanDependents)
 	case *policy == metav1.DeletePropagationForeground:
-		wanted = metav1.FinalizerDeleteDependents
-	}
-	for _, f := range finalizers {
-		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
-			all = append(all, f)
-		}
-	}
-	if wanted != "" {
-		all = append(all, wanted)
+		all = append(all, metav1.FinalizerDeleteDependents)
 	}
 	if slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(finalizers))) {
 		return finalizers

@@ -1,7 +1,6 @@
 package fakeclient
 
 import (
-	"fmt"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,107 +9,78 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/celadon-cel/celadon/engine"
 )
 
 // seed stores an object that exists before the test. It fails the test if a server would reject the
-// object, and returns an error if the object cannot be stored at all.
-func (s *server) seed(obj runtime.Object) error {
+// object, and returns an error if the object cannot be stored at all. For a kind without a CRD, it calls others.
+func (s *server) seed(obj runtime.Object, others func() error) error {
 	if meta.IsListType(obj) {
-		return meta.EachListItem(obj, s.seed)
+		return meta.EachListItem(obj, func(item runtime.Object) error { return s.seed(item, others) })
 	}
-	gvk, err := s.gvkOf(obj)
-	if err != nil {
-		return err
+	known, ok := obj.(client.Object)
+	if !ok {
+		return others()
 	}
-	k := s.kind(gvk.GroupKind())
-	if k == nil {
-		return fmt.Errorf("no CRD of %s", gvk.GroupKind())
+	return s.ours(known, nil, "seed", "", sending("", obj, metav1.CreateOptions{}, (*call).seed), others)
+}
+
+// seed handles a seed like a request.
+func (c *call) seed(given map[string]any) (map[string]any, error) {
+	if c.stored() != nil {
+		return nil, apierrors.NewAlreadyExists(c.kind.resource, c.name)
 	}
-	given, err := sent(obj, gvk)
-	if err != nil {
-		return err
+	stored, err := c.seeded(given)
+	if err != nil && !c.server.config.InvalidSeeds {
+		c.server.t.Errorf("fakeclient: a seed is rejected (set Config.InvalidSeeds if this is intended): %v", err)
 	}
-	u := &unstructured.Unstructured{Object: given}
-	c, err := s.path(k, endpoint{version: gvk.Version}, u.GetNamespace(), u.GetName(), "seed")
-	if err != nil {
-		return err
-	}
-	stored, err := s.seeded(c.options(s, "", "", nil), given)
-	if err != nil && !s.config.InvalidSeeds {
-		s.t.Errorf("fakeclient: a seed is rejected (set Config.InvalidSeeds if this is intended): %v", err)
-	}
-	s.fill(&unstructured.Unstructured{Object: stored})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k.store.get(c.namespace, c.name) != nil {
-		return apierrors.NewAlreadyExists(k.resource, c.name)
-	}
-	k.store.put(stored, s.version)
-	return nil
+	c.complete(&unstructured.Unstructured{Object: stored}, given)
+	c.record(stored, false)
+	c.warnings = nil
+	return nil, nil
 }
 
 // seeded returns the persisted form of a seed. If a server would reject the create or the
 // subsequent status update, seeded also returns its error, and the seed as the server reads a
-// stored object.
-func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
+// stored object: pruned and with defaults, or unchanged if it cannot be read.
+func (c *call) seeded(given map[string]any) (map[string]any, error) {
 	req := engine.Request{Object: given, FieldValidation: c.fieldValidation}
-	res, err := s.decide(c, req)
+	res, err := c.decide(req)
+	if _, ok := given["status"]; err == nil && ok && c.hasStatus {
+		c.subresource, req.OldObject = "status", res.Stored
+		res, err = c.decide(req)
+	}
 	if err == nil {
-		err = rejection(res)
+		return runtime.DeepCopyJSON(res.Stored), nil
 	}
-	if err != nil {
-		return s.stored(c, given), err
+	if stored, unread := c.read(given); unread == nil {
+		return stored, err
 	}
-	stored := withSystemFields(res.Stored, given)
-	if _, ok := given["status"]; !ok || !c.kind.hasStatus(c.at.version) {
-		return stored, nil
-	}
-	status := *c
-	status.at.subresource, req.OldObject = "status", stored
-	if res, err = s.decide(&status, req); err == nil {
-		err = rejection(res)
-	}
-	if err != nil {
-		return s.stored(c, given), err
-	}
-	return withSystemFields(res.Stored, given), nil
-}
-
-// stored returns an object as a server reads it from storage: pruned and with defaults. If the
-// object cannot be read, stored returns it unchanged.
-func (s *server) stored(c *call, given map[string]any) map[string]any {
-	stored, err := s.read(c.kind, c.at.version, given)
-	if err != nil {
-		return given
-	}
-	return stored
+	return given, err
 }
 
 // systemFields are the metadata fields that a create resets.
-var systemFields = []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "managedFields"}
-
-func withSystemFields(obj, seed map[string]any) map[string]any {
-	obj = runtime.DeepCopyJSON(obj)
-	to := obj["metadata"].(map[string]any)
-	from, _ := seed["metadata"].(map[string]any)
-	for _, name := range systemFields {
-		if v, ok := from[name]; ok && v != nil {
-			to[name] = v
-		}
-	}
-	return obj
+var systemFields = []string{
+	"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion",
+	"managedFields",
 }
 
-// fill sets the fields that all objects on a server have.
-func (s *server) fill(u *unstructured.Unstructured) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// complete sets the fields that only a server sets: to those of the seed, or to new ones.
+func (c *call) complete(u *unstructured.Unstructured, seed map[string]any) {
+	from, _ := seed["metadata"].(map[string]any)
+	for _, name := range systemFields {
+		if v := from[name]; v != nil {
+			u.Object["metadata"].(map[string]any)[name] = v
+		}
+	}
+	s := c.server
 	if version, err := strconv.ParseUint(u.GetResourceVersion(), 10, 64); err == nil && version > 0 {
 		s.version = max(s.version, version) // clients may already use the seed's version
 	} else {
-		u.SetResourceVersion(s.next())
+		s.version++
+		u.SetResourceVersion(strconv.FormatUint(s.version, 10))
 	}
 	if u.GetUID() == "" {
 		u.SetUID(uuid.NewUUID())
@@ -119,7 +89,7 @@ func (s *server) fill(u *unstructured.Unstructured) {
 		u.SetGeneration(1)
 	}
 	if created := u.GetCreationTimestamp(); created.IsZero() {
-		u.SetCreationTimestamp(metav1.Now().Rfc3339Copy())
+		u.SetCreationTimestamp(metav1.Now())
 	}
 	if u.GetDeletionTimestamp() != nil && u.GetDeletionGracePeriodSeconds() == nil {
 		u.SetDeletionGracePeriodSeconds(new(int64(0)))

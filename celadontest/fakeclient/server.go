@@ -1,181 +1,146 @@
 package fakeclient
 
 import (
-	"context"
-	"errors"
-	"slices"
+	"cmp"
 	"strconv"
 	"sync"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 
 	"github.com/celadon-cel/celadon/celadontest"
-	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// A server writes objects like an API server, one at a time.
+// A server serves the kinds that have a CRD like an API server, one request at a time.
 type server struct {
-	t      testing.TB
-	crds   *celadontest.CRDs
-	config Config
-	types  *runtime.Scheme
-	kinds  sync.Map // of *kind by schema.GroupKind
+	t         testing.TB
+	crds      *celadontest.CRDs
+	config    Config
+	types     *runtime.Scheme
+	kinds     map[schema.GroupKind]*kind
+	resources map[schema.GroupResource]*kind // by their names and by the names that clients guess
 
-	mu      sync.Mutex // held by writes
-	version uint64     // the last resourceVersion assigned
+	mu      sync.Mutex
+	version uint64 // the last resourceVersion assigned
 }
 
-// kind returns the kind of a CRD, or nil without a CRD.
-func (s *server) kind(gk schema.GroupKind) *kind {
-	if k, ok := s.kinds.Load(gk); ok {
-		return k.(*kind)
+// A kind holds a CRD, its objects, and all their changes. The objects are in storage form and must not be
+// modified. The mutex of the server guards them.
+type kind struct {
+	crd        *apiextensionsv1.CustomResourceDefinition
+	group      schema.GroupKind
+	resource   schema.GroupResource
+	namespaced bool
+	managers   *apply.Managers
+
+	objects map[string]map[string]any // by namespace and name, joined by a slash
+	changes []change                  // in order
+	news    chan struct{}             // closed with the next change
+}
+
+// A change is a write of an object.
+type change struct {
+	version     uint64         // the last resourceVersion assigned at the time
+	obj, before map[string]any // before is nil if the object did not exist
+	deleted     bool
+}
+
+func newServer(t testing.TB, crds *celadontest.CRDs, cfg Config) *server {
+	if cfg.Scheme == nil { // a copy, because the fake client adds kinds to it
+		cfg.Scheme = runtime.NewScheme()
+		if err := scheme.AddToScheme(cfg.Scheme); err != nil {
+			t.Fatalf("fakeclient: %v", err)
+		}
 	}
-	crd := s.crds.Definition(gk)
-	if crd == nil {
+	cfg.Warnings = cmp.Or[rest.WarningHandler](cfg.Warnings, rest.NoWarnings{})
+	s := &server{
+		t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme),
+		kinds: map[schema.GroupKind]*kind{}, resources: map[schema.GroupResource]*kind{},
+	}
+	for _, crd := range crds.Definitions() {
+		k := &kind{
+			crd:        crd,
+			group:      schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
+			resource:   schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural},
+			namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+			managers:   apply.NewManagers(crd),
+			objects:    map[string]map[string]any{},
+			news:       make(chan struct{}),
+		}
+		guessed, _ := meta.UnsafeGuessKindToResource(k.group.WithVersion(""))
+		s.kinds[k.group], s.resources[guessed.GroupResource()] = k, k
+	}
+	for _, k := range s.kinds {
+		s.resources[k.resource] = k
+	}
+	return s
+}
+
+// call returns a call for a resource, or nil without a CRD.
+func (s *server) call(typed bool, verb string, gvr schema.GroupVersionResource, namespace, name string) *call {
+	k := s.resources[gvr.GroupResource()]
+	if k == nil {
 		return nil
 	}
-	k, _ := s.kinds.LoadOrStore(gk, newKind(crd))
-	return k.(*kind)
+	return &call{server: s, kind: k, typed: typed, verb: verb, version: gvr.Version, namespace: namespace, name: name}
 }
 
-// kindOf returns the kind of a resource, by its name or by the name that clients guess.
-func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
-	for _, crd := range s.crds.Definitions() {
-		if crd.Spec.Group != gvr.Group {
-			continue
-		}
-		k := s.kind(schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind})
-		guessed, _ := meta.UnsafeGuessKindToResource(k.group.WithVersion(gvr.Version))
-		if gvr.Resource == k.resource.Resource || gvr == guessed {
-			return k
-		}
-	}
-	return nil
-}
-
-// decide validates a write. The object in the result is as persisted, except for the fields that
-// only a server sets. If the write is undecided, decide fails the test and returns a server error.
-func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
-	res, err := s.crds.DecideKind(context.Background(), c.kind.group, c.request(req))
-	if err == nil && res.Undecided != nil {
-		err = res.Undecided
-	}
-	var limit *engine.WorkLimitError
-	switch {
-	case errors.As(err, &limit):
-		s.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
-		return nil, apierrors.NewTimeoutError(err.Error(), 0)
-	case err != nil:
-		s.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
-		return nil, apierrors.NewInternalError(err)
-	}
-	return res, nil
-}
-
-// prepare performs a write up to its validation.
-func (s *server) prepare(c *call, req engine.Request) (*engine.Prepared, error) {
-	e, err := s.engine(c.kind)
-	if err != nil {
-		return nil, err
-	}
-	return e.Prepare(c.request(req))
-}
-
-// rejection returns the error of a result, or nil if the write is allowed.
-func rejection(res *engine.Result) error {
-	if res.Allowed {
-		return nil
-	}
-	return &apierrors.StatusError{ErrStatus: *res.Failure.DeepCopy()}
-}
-
-// request adds the data from the URL.
-func (c *call) request(req engine.Request) engine.Request {
-	req.Namespace, req.Name, req.Subresource = c.namespace, c.name, c.at.subresource
-	return req
-}
-
-// warn records warnings that a server sends in headers. Each text is sent once.
-func (c *call) warn(texts []string) {
-	for _, text := range texts {
-		if text != c.deprecation && !slices.Contains(c.warnings, text) {
-			c.warnings = append(c.warnings, text)
-		}
-	}
-}
-
-func (s *server) send(warnings ...string) {
-	for _, text := range warnings {
-		if s.config.Warnings != nil && text != "" {
-			s.config.Warnings.HandleWarningHeader(299, "-", text)
-		}
-	}
-}
-
-// alone performs a write under the lock, and then sends its warnings without the lock, because the
+// serve performs a request under the lock, and then sends its warnings without the lock, because the
 // warning handler may write too.
-func (s *server) alone(c *call, do func() (map[string]any, error)) (map[string]any, error) {
-	s.mu.Lock()
-	answer, err := func() (map[string]any, error) {
-		defer s.mu.Unlock()
-		return do()
-	}()
-	s.send(c.warnings...)
-	return answer, err
-}
-
-// next returns the resourceVersion of the next write. s.mu must be held.
-func (s *server) next() string {
-	s.version++
-	return strconv.FormatUint(s.version, 10)
-}
-
-// remove removes the object of a call from the store. s.mu must be held.
-func (s *server) remove(c *call) {
-	s.version++
-	c.kind.store.delete(c.namespace, c.name, s.version)
-}
-
-// engine returns the compiled CRD of a kind. It ignores invalid rules, because reads do not run
-// them.
-func (s *server) engine(k *kind) (*engine.Engine, error) {
-	e, err := s.crds.Engine(k.group)
-	if e != nil {
-		return e, nil
+func serve[T any](c *call, do func(*call) (T, error)) (result T, err error) {
+	if err = c.route(); err == nil {
+		result, err = func() (T, error) {
+			c.server.mu.Lock()
+			defer c.server.mu.Unlock()
+			return do(c)
+		}()
 	}
-	return nil, err
-}
-
-// read converts a stored object to a version. The result can share memory with obj.
-func (s *server) read(k *kind, version string, obj map[string]any) (map[string]any, error) {
-	e, err := s.engine(k)
-	if err != nil {
-		return nil, err
+	for _, text := range c.warnings {
+		c.server.config.Warnings.HandleWarningHeader(299, "-", text)
 	}
-	return e.Convert(context.Background(), obj, version)
+	return result, err
 }
 
-// live returns the stored object of a call in the version of the call, or nil if it does not exist.
-func (s *server) live(c *call) (map[string]any, error) {
-	obj := c.kind.store.get(c.namespace, c.name)
-	if obj == nil {
-		return nil, nil
+// persist stores an object under a new resourceVersion, or removes the stored object if obj is nil. obj must
+// not be modified afterward.
+func (c *call) persist(obj map[string]any) {
+	c.server.version++
+	deleted := obj == nil
+	if deleted {
+		obj = runtime.DeepCopyJSON(c.stored())
 	}
-	return s.read(c.kind, c.at.version, obj)
+	(&unstructured.Unstructured{Object: obj}).SetResourceVersion(strconv.FormatUint(c.server.version, 10))
+	c.record(obj, deleted)
 }
 
-// internal returns the error that a server sends for an error without a status.
+// record stores or removes an object, and wakes the watches.
+func (c *call) record(obj map[string]any, deleted bool) {
+	k, before := c.kind, c.stored()
+	if k.objects[c.key()] = obj; deleted {
+		delete(k.objects, c.key())
+	}
+	k.changes = append(k.changes, change{c.server.version, obj, before, deleted})
+	close(k.news)
+	k.news = make(chan struct{})
+}
+
+func (c *call) key() string { return c.namespace + "/" + c.name }
+
+// stored returns the object of a call in storage form, or nil if it does not exist.
+func (c *call) stored() map[string]any { return c.kind.objects[c.key()] }
+
+// internal returns err as a server sends it, with status 500 if it has no status.
 func internal(err error) error {
-	var status apierrors.APIStatus
-	if err == nil || errors.As(err, &status) {
-		return err
+	if err == nil {
+		return nil
 	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: 500, Reason: metav1.StatusReasonUnknown, Message: err.Error(),
-	}}
+	return &apierrors.StatusError{ErrStatus: *apply.Status(err)}
 }

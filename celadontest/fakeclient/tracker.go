@@ -2,14 +2,12 @@ package fakeclient
 
 import (
 	"errors"
-	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/watch"
 	applyconfigurations "k8s.io/client-go/applyconfigurations"
@@ -29,35 +27,32 @@ type tracker struct {
 var errBypassed = errors.New("fakeclient: a write is not validated: do not call WithInterceptorFuncs, which replaces the validation; wrap the client with interceptor.NewClient")
 
 func (t *tracker) Add(obj runtime.Object) error {
-	gvk, err := t.server.gvkOf(obj)
-	if err != nil || t.server.kind(gvk.GroupKind()) == nil {
-		return t.others.Add(obj)
-	}
-	return t.server.seed(obj)
+	return t.server.seed(obj, func() error { return t.others.Add(obj) })
 }
 
 func (t *tracker) Get(gvr schema.GroupVersionResource, ns, name string, opts ...metav1.GetOptions) (runtime.Object, error) {
-	k := t.server.kindOf(gvr)
-	if k == nil {
+	c := t.server.call(true, "get", gvr, ns, name)
+	if c == nil {
 		return t.others.Get(gvr, ns, name, opts...)
 	}
-	return t.server.get(k, endpoint{version: gvr.Version}, ns, name)
+	obj, err := serve(c, (*call).get)
+	return &unstructured.Unstructured{Object: obj}, err
 }
 
 func (t *tracker) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionKind, ns string, opts ...metav1.ListOptions) (runtime.Object, error) {
-	k := t.server.kindOf(gvr)
-	if k == nil {
+	c := t.server.call(true, "list", gvr, ns, "")
+	if c == nil {
 		return t.others.List(gvr, gvk, ns, opts...)
 	}
-	return t.server.list(k, gvr.Version, ns, "")
+	return serve(c, func(c *call) (runtime.Object, error) { return c.list(metav1.ListOptions{}) })
 }
 
 func (t *tracker) Watch(gvr schema.GroupVersionResource, ns string, opts ...metav1.ListOptions) (watch.Interface, error) {
-	k := t.server.kindOf(gvr)
-	if k == nil {
+	c := t.server.call(true, "watch", gvr, ns, "")
+	if c == nil {
 		return t.others.Watch(gvr, ns, opts...)
 	}
-	return t.server.watch(k, gvr.Version, ns, opts...)
+	return serve(c, func(c *call) (watch.Interface, error) { return c.watch(opts...) })
 }
 
 func (t *tracker) Create(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.CreateOptions) error {
@@ -82,74 +77,10 @@ func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts 
 
 // other calls write for a kind without a CRD.
 func (t *tracker) other(gvr schema.GroupVersionResource, write func() error) error {
-	if t.server.kindOf(gvr) != nil {
+	if t.server.resources[gvr.GroupResource()] != nil {
 		return errBypassed
 	}
 	return write()
-}
-
-func (s *server) get(k *kind, at endpoint, namespace, name string) (runtime.Object, error) {
-	c, err := s.newCall(k, at, namespace, name, "get")
-	if err != nil {
-		return nil, err
-	}
-	obj, err := s.live(c)
-	switch {
-	case err != nil:
-		return nil, internal(err)
-	case obj == nil:
-		return nil, c.notFound()
-	}
-	return &unstructured.Unstructured{Object: obj}, nil
-}
-
-// list lists the objects that a field selector matches. The callers select by label.
-func (s *server) list(k *kind, version, namespace, selector string) (runtime.Object, error) {
-	c, err := s.newCollection(k, version, namespace, "list")
-	if err != nil {
-		return nil, err
-	}
-	by, byField, err := selectors(metav1.ListOptions{FieldSelector: selector})
-	if err != nil {
-		return nil, err
-	}
-	selected, err := k.selected(version, by, byField)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	items := k.store.list(c.namespace)
-	last := s.version
-	s.mu.Unlock()
-	list := &unstructured.UnstructuredList{Items: items[:0]}
-	list.SetGroupVersionKind(k.group.WithVersion(version).GroupVersion().WithKind(k.group.Kind + "List"))
-	for i := range items {
-		item := unstructured.Unstructured{}
-		if item.Object, err = s.read(k, version, items[i].Object); err != nil {
-			return nil, internal(err)
-		}
-		matches, err := selected(&item)
-		if err != nil {
-			return nil, internal(err)
-		}
-		if matches {
-			list.Items = append(list.Items, item)
-		}
-	}
-	list.SetResourceVersion(strconv.FormatUint(last, 10))
-	return list, nil
-}
-
-// typed returns an object in its Go type from the scheme, as watchers expect it.
-func (s *server) typed(u *unstructured.Unstructured) runtime.Object {
-	obj, err := s.types.New(u.GroupVersionKind())
-	if err != nil {
-		return u
-	}
-	if _, untyped := obj.(runtime.Unstructured); untyped || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj) != nil {
-		return u
-	}
-	return obj
 }
 
 // otherKinds returns the tracker that the fake client would create for itself.
@@ -169,13 +100,8 @@ type converters struct {
 }
 
 func (c converters) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	v, knownErr := c.known.ObjectToTyped(obj, opts...)
-	if knownErr == nil {
+	if v, err := c.known.ObjectToTyped(obj, opts...); err == nil {
 		return v, nil
 	}
-	v, err := c.TypeConverter.ObjectToTyped(obj, opts...)
-	if err != nil {
-		return nil, utilerrors.NewAggregate([]error{knownErr, err})
-	}
-	return v, nil
+	return c.TypeConverter.ObjectToTyped(obj, opts...)
 }

@@ -1,15 +1,24 @@
 package fakeclient
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"maps"
-	"net/http"
+	"path"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/apply"
 )
 
 const (
@@ -20,14 +29,8 @@ const (
 )
 
 // create handles a POST request. It may modify obj.
-func (s *server) create(c *call, obj map[string]any) (map[string]any, error) {
-	return s.alone(c, func() (map[string]any, error) { return s.named(c, obj) })
-}
-
-// named creates an object under its own name or a generated name.
-func (s *server) named(c *call, obj map[string]any) (map[string]any, error) {
+func (c *call) create(obj map[string]any) (map[string]any, error) {
 	u := &unstructured.Unstructured{Object: obj}
-	c.sent = u.GetResourceVersion()
 	base := u.GetGenerateName()
 	if u.GetName() != "" {
 		base = ""
@@ -36,153 +39,210 @@ func (s *server) named(c *call, obj map[string]any) (map[string]any, error) {
 		if base != "" {
 			u.SetName(base[:min(len(base), maxBase)] + rand.String(suffixLength))
 		}
-		created, err := s.tryCreate(c, u)
+		c.name = u.GetName()
+		created, err := c.write(engine.Request{Object: obj, FieldValidation: c.fieldValidation})
 		if base == "" || try == tries || !apierrors.IsAlreadyExists(err) {
 			return created, err
 		}
 	}
 }
 
-func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]any, error) {
-	c.name = u.GetName()
-	req := engine.Request{Object: u.Object, FieldValidation: c.fieldValidation}
-	res, err := s.decide(c, req)
-	if err != nil {
-		return nil, err
-	}
-	c.warn(res.Warnings)
-	if err := rejection(res); err != nil {
-		return nil, err
-	}
-	if c.sent != "" && c.sent != "0" && !c.dryRun {
-		return nil, internal(errors.New("resourceVersion should not be set on objects to be created"))
-	}
-	if there := c.kind.store.get(c.namespace, c.name); there != nil {
-		err := apierrors.NewAlreadyExists(c.kind.resource, c.name)
-		if (&unstructured.Unstructured{Object: there}).GetDeletionTimestamp() != nil {
-			err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
-		}
-		return nil, err
-	}
-	return s.updated(c, req, res)
-}
-
 // replace handles a PUT request.
-func (s *server) replace(c *call, obj map[string]any) (map[string]any, error) {
-	return s.alone(c, func() (map[string]any, error) { return s.put(c, obj) })
-}
-
-func (s *server) put(c *call, obj map[string]any) (map[string]any, error) {
-	live, err := s.live(c)
-	if err != nil {
-		return nil, internal(err)
-	}
-	if live == nil {
-		return nil, s.replaceNothing(c, obj)
-	}
-	req := engine.Request{Object: obj, OldObject: live, FieldValidation: c.fieldValidation}
-	res, err := s.decide(c, req)
-	if err != nil {
+func (c *call) replace(obj map[string]any) (map[string]any, error) {
+	live, err := c.get()
+	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
-	if err := s.accepted(c, req, res); err != nil {
-		return nil, err
-	}
-	return s.updated(c, req, res, "managedFields")
+	return c.write(engine.Request{Object: obj, OldObject: live, FieldValidation: c.fieldValidation})
 }
 
-// accepted returns the error of a write, in the order in which a server checks: decoding,
-// preconditions, validation. It records the warnings of the steps that were reached.
-func (s *server) accepted(c *call, req engine.Request, res *engine.Result) error {
-	if unreadable(res) || req.OldObject == nil {
-		c.warn(res.Warnings)
-		return rejection(res)
+// write validates and persists an object.
+func (c *call) write(req engine.Request) (map[string]any, error) {
+	res, rejected := c.decide(req)
+	if res == nil {
+		return nil, rejected
 	}
-	if err := c.preconditions(req.OldObject, req.Object); err != nil {
-		s.warnEarly(c, req)
-		return err
-	}
-	c.warn(res.Warnings)
-	return rejection(res)
+	return c.written(req, res, rejected)
 }
 
-// unreadable reports whether a server rejects the request before it reads the stored object.
-func unreadable(res *engine.Result) bool {
-	return res.Failure != nil && res.Failure.Code == http.StatusBadRequest
-}
-
-// warnEarly records the warnings of a write that fails before validation.
-func (s *server) warnEarly(c *call, req engine.Request) {
-	if p, err := s.prepare(c, req); err == nil {
-		c.warn(p.Warnings)
+// decide validates a write. The object in the result is as persisted, except for the fields that
+// only a server sets. If the write is rejected, decide also returns the error of the server. If it is
+// undecided, decide fails the test, and returns a server error without a result.
+func (c *call) decide(req engine.Request) (*engine.Result, error) {
+	res, err := c.server.crds.DecideKind(context.Background(), c.kind.group, c.request(req))
+	if err == nil && res.Undecided != nil {
+		err = res.Undecided
 	}
-}
-
-// replaceNothing returns the error for an object that does not exist. Decoding errors come first.
-func (s *server) replaceNothing(c *call, obj map[string]any) error {
-	create := *c
-	create.at.subresource = ""
-	req := engine.Request{Object: obj, FieldValidation: c.fieldValidation}
-	res, err := s.decide(&create, req)
 	switch {
-	case err != nil:
-		return err
-	case unreadable(res):
-		c.warn(res.Warnings)
-		return rejection(res)
+	case err == nil && res.Allowed:
+		return res, nil
+	case err == nil:
+		return res, &apierrors.StatusError{ErrStatus: *res.Failure.DeepCopy()}
 	}
-	s.warnEarly(&create, req)
-	c.warn(create.warnings)
-	return c.notFound()
+	c.server.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
+	if errors.As(err, new(*engine.WorkLimitError)) {
+		return nil, apierrors.NewTimeoutError(err.Error(), 0)
+	}
+	return nil, apierrors.NewInternalError(err)
 }
 
-// updated persists the result of a write other than apply. The field manager sees the metadata
-// lists named in sent as the client sent them.
-func (s *server) updated(c *call, req engine.Request, res *engine.Result, sent ...string) (map[string]any, error) {
-	managed, err := s.decodedBy(c, req)
+// request adds the data from the URL.
+func (c *call) request(req engine.Request) engine.Request {
+	req.Namespace, req.Name = c.namespace, c.name
+	if req.OldObject != nil {
+		req.Subresource = c.subresource
+	}
+	return req
+}
+
+// written persists the result of a write if a server would. A server checks, in this order, whether it can decode
+// the object, the preconditions of an update, the object, and the preconditions of a create. It sends the
+// warnings of the steps that were reached.
+func (c *call) written(req engine.Request, res *engine.Result, rejected error) (map[string]any, error) {
+	if apierrors.IsBadRequest(rejected) {
+		c.warn(res.Warnings...)
+		return nil, rejected
+	}
+	received, err := c.engine.Receive(context.Background(), c.request(req))
 	if err != nil {
 		return nil, internal(err)
 	}
-	fields, err := c.update(req.OldObject, withFields(managed, req.Object, sent...))
-	if err != nil {
-		return nil, internal(err)
+	if owners, _, _ := unstructured.NestedSlice(req.Object, "metadata", "ownerReferences"); req.Patched && len(owners) > 0 {
+		// A server removes duplicate owner references of a patched object only later.
+		received.Object["metadata"].(map[string]any)["ownerReferences"] = owners
 	}
-	return s.finish(c, req, res, fields)
-}
-
-// decodedBy returns the object of a request as the field manager sees it: in the version of the
-// request, before fields that belong to another endpoint are reset.
-func (s *server) decodedBy(c *call, req engine.Request) (map[string]any, error) {
-	whole, status := *c, *c
-	whole.at.subresource, status.at.subresource = "", "status"
-	p, err := s.prepare(&whole, req)
-	if err != nil {
+	if err := c.preconditions(req); err != nil {
+		c.warn(received.Warnings...)
 		return nil, err
 	}
-	decoded := maps.Clone(p.Self)
-	if req.OldObject == nil || !c.kind.hasStatus(c.at.version) {
-		return decoded, nil
+	c.warn(res.Warnings...)
+	if rejected != nil {
+		return nil, rejected
 	}
-	if p, err = s.prepare(&status, req); err != nil {
+	if err := c.creatable(versionOf(req.Object)); err != nil {
 		return nil, err
 	}
-	if delete(decoded, "status"); p.Self["status"] != nil {
-		decoded["status"] = p.Self["status"]
-	}
-	return decoded, nil
-}
-
-// withFields returns obj with the named metadata lists replaced by those in sent. Empty lists are
-// removed.
-func withFields(obj, sent map[string]any, names ...string) map[string]any {
-	u := (&unstructured.Unstructured{Object: obj}).DeepCopy()
-	metadata := u.Object["metadata"].(map[string]any)
-	from, _ := sent["metadata"].(map[string]any)
-	for _, name := range names {
-		delete(metadata, name)
-		if list, _ := from[name].([]any); len(list) > 0 {
-			metadata[name] = list
+	managed := apply.Managed(req.Object)
+	if !req.Merged {
+		if managed, err = c.managed(req.OldObject, received.Object); err != nil {
+			return nil, internal(err)
 		}
 	}
-	return u.Object
+	return c.finish(req, res, managed)
+}
+
+// preconditions checks that an update is of the same object, and based on its current resourceVersion.
+func (c *call) preconditions(req engine.Request) error {
+	live, sent := &unstructured.Unstructured{Object: req.OldObject}, &unstructured.Unstructured{Object: req.Object}
+	switch version, uid := sent.GetResourceVersion(), sent.GetUID(); {
+	case req.OldObject == nil && c.verb == "update":
+		return c.notFound()
+	case req.OldObject == nil:
+		return nil
+	case uid != "" && uid != live.GetUID():
+		root := "/registry"
+		if c.dryRun {
+			root = "/"
+		}
+		key := path.Join(root, c.kind.resource.Group, c.kind.resource.Resource, c.key())
+		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf(
+			"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: "+
+				"Precondition failed: UID in precondition: %s, UID in object meta: %s", key, uid, live.GetUID()))
+	case version == "" || version == "0":
+		resource := schema.GroupKind{Group: c.kind.resource.Group, Kind: c.kind.resource.Resource}
+		return apierrors.NewInvalid(resource, c.name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
+		})
+	case version != live.GetResourceVersion():
+		return apierrors.NewConflict(c.kind.resource, c.name,
+			errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	return nil
+}
+
+// creatable checks that a POST request creates a new object. sent is the resourceVersion in the request.
+func (c *call) creatable(sent string) error {
+	stored := c.stored()
+	switch {
+	case c.verb == "create" && sent != "" && sent != "0" && !c.dryRun:
+		return internal(errors.New("resourceVersion should not be set on objects to be created"))
+	case c.verb != "create" || stored == nil:
+		return nil
+	}
+	err := apierrors.NewAlreadyExists(c.kind.resource, c.name)
+	if (&unstructured.Unstructured{Object: stored}).GetDeletionTimestamp() != nil {
+		err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
+	}
+	return err
+}
+
+// managed returns the managedFields after a write other than apply.
+func (c *call) managed(live, obj map[string]any) ([]any, error) {
+	m, err := c.kind.managers.Manager(c.version, c.subresource)
+	if err != nil {
+		return nil, err
+	}
+	from := &unstructured.Unstructured{}
+	from.SetGroupVersionKind(c.kind.group.WithVersion(c.version))
+	if live != nil {
+		from.Object = runtime.DeepCopyJSON(live)
+	}
+	to := m.UpdateNoErrors(from, &unstructured.Unstructured{Object: runtime.DeepCopyJSON(obj)}, c.manager)
+	return apply.Managed(to.(*unstructured.Unstructured).Object), nil
+}
+
+// finish sets the fields that only a server sets, and persists the result of a request if it
+// differs from the stored object. It returns the object as a read would.
+func (c *call) finish(req engine.Request, res *engine.Result, managed []any) (map[string]any, error) {
+	live := req.OldObject
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(res.Stored)}
+	if live == nil {
+		u.SetUID(uuid.NewUUID())
+		u.SetCreationTimestamp(metav1.Now())
+	} else {
+		u.SetResourceVersion(versionOf(live))
+	}
+	metadata := u.Object["metadata"].(map[string]any)
+	delete(metadata, "managedFields")
+	if len(managed) > 0 {
+		metadata["managedFields"] = managed
+	}
+	switch {
+	case live != nil && same(u.Object, c.stored()):
+		return live, nil
+	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
+		if !c.dryRun {
+			c.persist(nil)
+		}
+		// The object is gone, so a server returns the object that was to be written.
+		p, err := c.engine.Prepare(c.request(req))
+		if err != nil {
+			return nil, internal(err)
+		}
+		written := maps.Clone(p.Self)
+		written["metadata"] = metadata
+		return written, nil
+	case !c.dryRun:
+		c.persist(u.Object)
+	case live == nil:
+		u.SetResourceVersion(versionOf(req.Object))
+	}
+	return c.read(u.Object)
+}
+
+func versionOf(obj map[string]any) string {
+	return (&unstructured.Unstructured{Object: obj}).GetResourceVersion()
+}
+
+// same reports whether two objects are equal, ignoring the times in managedFields.
+func same(a, b map[string]any) bool { return reflect.DeepEqual(withoutTimes(a), withoutTimes(b)) }
+
+func withoutTimes(obj map[string]any) map[string]any {
+	obj = runtime.DeepCopyJSON(obj)
+	for _, entry := range apply.Managed(obj) {
+		if entry, ok := entry.(map[string]any); ok {
+			delete(entry, "time")
+		}
+	}
+	return obj
 }
