@@ -36,7 +36,7 @@ func largest(crd *apiextensionsv1.CustomResourceDefinition, size func(*apiextens
 func schemaWork(s *apiextensionsv1.JSONSchemaProps) int {
 	units := perNode + perValue*len(s.Enum) + textWork(s.Pattern)
 	for i := range s.XValidations {
-		units += textWork(s.XValidations[i].Rule)
+		units += textWork(s.XValidations[i].Rule) + textWork(s.XValidations[i].MessageExpression)
 	}
 	for _, below := range Children(s) {
 		units += schemaWork(below)

@@ -67,6 +67,7 @@ var descriptions = map[string]string{
 	markers.UnusedMarker:      "A marker that generators ignore",
 	markers.CutShort:          "A marker that generators read only in part",
 	markers.TypographicQuotes: "Quotes that gofmt turns into others",
+	markers.IgnoredMarker:     "A comment that looks like a marker, which generators ignore",
 }
 
 // fieldOf returns the name of the declaration that a marker belongs to.
