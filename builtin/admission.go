@@ -22,8 +22,8 @@ type Admission interface {
 	Validate(ctx context.Context, r Review) error
 }
 
-// PluginsAgain returns a changed object as the admission plugins, which the server invokes again, change it, or nil if they
-// do not.
+// PluginsAgain runs the admission plugins again on a changed object, as the server does. It returns the object as
+// they change it, or nil if they do not.
 type PluginsAgain = func(changed map[string]any) (map[string]any, error)
 
 // A Review is a request as admission sees it. Its objects are in the version of the request and have defaults.
@@ -61,7 +61,7 @@ func (a *admitter) Admit(ctx context.Context, attrs admission.Attributes, o admi
 	return nil
 }
 
-// setName gives an object with metadata.generateName a name, which does not depend on chance. The server appends five
+// setName gives an object with metadata.generateName a name that ends in a fixed suffix. The server appends five
 // random characters after mutation.
 func setName(object runtime.Object) {
 	const suffix, longest = "00000", 63 - len("00000")
@@ -125,7 +125,7 @@ func (a *admitter) mutate(ctx context.Context, attrs admission.Attributes, o adm
 	return replaceObject(attrs, o, object)
 }
 
-// replaceObject makes object, in the version of the request, the object of the request.
+// replaceObject replaces the object of the request by object, which is in the version of the request.
 func replaceObject(attrs admission.Attributes, o admission.ObjectInterfaces, object map[string]any) error {
 	versioned, err := o.GetObjectCreater().New(attrs.GetKind())
 	if err != nil {
@@ -149,7 +149,7 @@ func (a *admitter) Validate(ctx context.Context, attrs admission.Attributes, o a
 	return a.write.Admission.Validate(ctx, review)
 }
 
-// setVersion gives an object the resource version of the one that it replaces, as if the client had read that first.
+// setVersion gives an object the resource version of the old object, as if the client had read that version.
 func (a *admitter) setVersion(object runtime.Object) {
 	if to, err := meta.Accessor(object); err == nil { // options have no metadata
 		to.SetResourceVersion(a.write.storedVersion())

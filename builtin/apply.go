@@ -23,14 +23,14 @@ import (
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// applies reports whether the write is a patch. A server of an older minor would reject later fields by other words, so
-// they are reported as for a replacement.
+// applies reports whether the write is an apply. Fields of newer minors are reported as for a replacement, because
+// an older server rejects them in a patch with different messages.
 func (w *write) applies() bool {
 	return w.Object != nil && len(w.newer) == 0 && (w.Apply.Kind == apply.Client || w.Apply.Kind == apply.Server)
 }
 
-// patch returns the body of the request of an apply, or nil if the tool sends none, and the type of a patch. It adds the parameters
-// of server-side apply to query.
+// patch returns the body of the request that an apply sends, or nil if it sends none, and the type of the patch, or
+// "" if it creates the object. It adds the parameters of server-side apply to query.
 func (w *write) patch(query url.Values) (body []byte, kind types.PatchType, err error) {
 	object := runtime.DeepCopyJSON(w.Object)
 	meta, ok := object["metadata"].(map[string]any)
@@ -118,8 +118,8 @@ func newApplyManager(
 	return managedfields.NewDefaultFieldManager(converter, unsafe, scheme, scheme, kind, hub, subresource, reset)
 }
 
-// migrate replaces the object of a result by that of the request that kubectl sends again; see apply.Migrated. Policies have
-// accepted the object before.
+// migrate replaces the object of a result by the result of the second request that kubectl sends; see
+// apply.Migrated. Policies have already accepted the object.
 func (w *write) migrate(res *engine.Result, r *response) {
 	object, err := engine.Decode(r.body.Bytes())
 	if err != nil {

@@ -28,7 +28,6 @@ type Cluster struct {
 	given   map[string]bool // the keys of the objects in stores that are given, not assumed
 }
 
-// A plugin is an admission plugin of the API server.
 type plugin struct {
 	admission.Interface
 	name string
@@ -142,7 +141,7 @@ func (c *Cluster) addOne(kind string, object runtime.Object) error {
 	return c.stores.byKind[kind].Add(object)
 }
 
-// assume adds an object with only a name, if the cluster has none of that name.
+// assume adds an object that was not given, unless the cluster has an object of that name.
 func (c *Cluster) assume(kind string, object metav1.Object) error {
 	if _, exists, err := c.stores.byKind[kind].Get(object); exists || err != nil {
 		return err

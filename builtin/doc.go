@@ -9,8 +9,8 @@
 // The result is the same as in the linked release of Kubernetes. It leaves out what only a cluster knows:
 //
 //   - whether an object with the name exists, and whether its namespace and the objects that it refers to do;
-//   - the addresses and ports of Services: those that an object requests are taken to be free, and those that it does
-//     not request are missing in the persisted object;
+//   - the addresses and ports of Services: if an object requests them, they are assumed to be free; otherwise,
+//     they are missing in the persisted object;
 //   - what authorization, quotas, and admission webhooks decide.
 //
 // The package is a module of its own, because it links most of kube-apiserver.

@@ -24,7 +24,7 @@ import (
 type endpoint struct {
 	storage rest.Storage
 	scope   handlers.RequestScope
-	// warnings are those that each response has.
+	// warnings are added to each response.
 	warnings []string
 	// fieldManager returns the field manager of server-side apply.
 	fieldManager func() (*managedfields.FieldManager, error)

@@ -106,7 +106,6 @@ func evaluateIn(v any, path string, value func(expression string) (any, error)) 
 	return all
 }
 
-// decodeInto decodes an object into a value of the API.
 func decodeInto(object map[string]any, out any) error {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -221,7 +220,8 @@ func mapper(fields map[string]any) traits.Mapper {
 	return m
 }
 
-// withEscaped returns a copy of a value in which names that CEL cannot select have an entry with their escaped form, too.
+// withEscaped returns a copy of a value in which names that CEL cannot select also have an entry with their escaped
+// form.
 func withEscaped(v any) any {
 	switch v := v.(type) {
 	case []any:

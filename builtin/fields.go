@@ -41,7 +41,7 @@ var newerFields = sync.OnceValue(func() map[string]map[string]int {
 })
 
 // below returns the type of a field, item, or map value of a value of type of, or nil. minor is the first whose servers have
-// the field, or 0 if all supported ones have it.
+// the field, or 0 if all supported minors have it.
 func below(of reflect.Type, step engine.Step) (next reflect.Type, minor int) {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()

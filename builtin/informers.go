@@ -47,7 +47,8 @@ func newInformer[T, L any](s stores, kind string, lister func(cache.Indexer) L) 
 
 func (i informer[T, L]) Lister() L { return i.lister }
 
-// Informer returns a value whose methods do not work: plugins only ask it whether it is ready, which NewCluster replaces.
+// Informer returns a value whose methods do not work. Plugins only check whether it is ready, and NewCluster
+// replaces that check.
 func (informer[T, L]) Informer() cache.SharedIndexInformer {
 	return struct{ cache.SharedIndexInformer }{}
 }
@@ -164,7 +165,8 @@ func (v networkingV1) IngressClasses() networkingv1informers.TypedIngressClassIn
 	)
 }
 
-// noClient is a client that no plugin calls, because a Cluster has, or assumes, all objects that they read.
+// noClient is a client that sends no requests. Plugins do not need it, because a Cluster has, or assumes, all
+// objects that they read.
 type noClient struct{ kubernetes.Interface }
 
 func (noClient) NodeV1() nodev1client.NodeV1Interface { return noNode{} }

@@ -13,7 +13,7 @@ import (
 // of k8s.io/api announce it: its release 0.38 withdraws all these announcements.
 var kept = minors.Since(38)
 
-// An Absence says why servers of a Kubernetes version have no resource for a kind.
+// An Absence describes why servers of a Kubernetes version have no resource for a kind.
 type Absence struct {
 	// Introduced and Removed are the minor versions since which the kind is served and no longer served, or 0.
 	Introduced, Removed int
@@ -59,7 +59,7 @@ func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 	return a
 }
 
-// replaced is a kind that another one replaces.
+// replaced is implemented by kinds that have a replacement.
 type replaced interface {
 	APILifecycleReplacement() schema.GroupVersionKind
 }

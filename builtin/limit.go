@@ -15,16 +15,16 @@ const (
 // digits matches the beginning of a long quantity.
 var digits = regexp.MustCompile(`^[+-]?[0-9.]+$`)
 
-// hugeNumber matches quantities with an exponent of five digits.
+// hugeNumber matches quantities with an exponent of at least five digits.
 var hugeNumber = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{5,}$`)
 
-// A LimitError reports an object that is not decided, because the API server's code could run for minutes.
+// A LimitError reports an object that is not validated, because the API server's code could run for minutes.
 type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }
 
-// checkLimits returns a *LimitError for an object that has a list or a quantity that is too long. Metadata and the
-// fields named data have no quantities.
+// checkLimits returns a *LimitError for an object that has a list or a quantity that is too long. It skips fields
+// named metadata, data, and annotations, which have no quantities.
 func checkLimits(v any) error {
 	switch v := v.(type) {
 	case map[string]any:

@@ -34,7 +34,7 @@ func (noFields) TypedToObject(*typed.TypedValue) (runtime.Object, error) {
 	return &metav1.PartialObjectMetadata{}, nil
 }
 
-// unconverted takes objects for objects of each version, because noFields ignores converted objects.
+// unconverted returns objects without converting them, because noFields ignores their contents.
 type unconverted struct{ *runtime.Scheme }
 
 func (unconverted) Convert(_, _, _ any) error { return errors.ErrUnsupported }

@@ -125,8 +125,8 @@ func (a *admitter) skips(p plugin, attrs admission.Attributes) bool {
 	return p.name == limitranger.PluginName && !c.limited(attrs.GetNamespace())
 }
 
-// withoutAccount adds the ServiceAccount of a Pod to the cluster if it is not known. It reports whether the Pod has none
-// although it should, because it is an old object that was not read from a cluster.
+// withoutAccount adds the ServiceAccount of a Pod to the cluster if it is not known. It reports whether the Pod
+// lacks a ServiceAccount because it is an old object that was not read from a cluster.
 func (a *admitter) withoutAccount(pod *core.Pod, attrs admission.Attributes) bool {
 	name := pod.Spec.ServiceAccountName
 	if name == "" {
@@ -141,7 +141,8 @@ func (a *admitter) withoutAccount(pod *core.Pod, attrs admission.Attributes) boo
 	return a.write.Cluster.assume("ServiceAccount", account) != nil
 }
 
-// lacks reports whether the cluster lacks an object, and notes that. key is its name, after its namespace if it has one.
+// lacks reports whether an object was not given, and passes it to Assume if so. key is its name, after its
+// namespace if it has one. It returns false if key is empty.
 func (a *admitter) lacks(kind, key string) bool {
 	object := kind + " " + key
 	if key == "" || a.write.Cluster.given[object] {
@@ -153,7 +154,6 @@ func (a *admitter) lacks(kind, key string) bool {
 	return true
 }
 
-// mutateByPlugins lets the plugins change the object.
 func (a *admitter) mutateByPlugins(
 	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
 ) error {
@@ -175,7 +175,6 @@ func (a *admitter) mutateByPlugins(
 	})
 }
 
-// validateByPlugins lets the plugins reject the request.
 func (a *admitter) validateByPlugins(
 	ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces,
 ) error {

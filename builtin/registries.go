@@ -215,7 +215,7 @@ func volumeAttachments(options restOptions) (map[string]rest.Storage, error) {
 	return map[string]rest.Storage{"": s.VolumeAttachment, "status": s.Status}, nil
 }
 
-// noParams resolves the kinds of params. It is only asked if the user is not an administrator.
+// noParams resolves the kinds of params. It is called only if the user is not an administrator.
 var noParams resolver.ResourceResolverFunc = func(kind schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 	return schema.GroupVersionResource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
 }
@@ -231,7 +231,8 @@ func (noBudgets) List(context.Context, metav1.ListOptions) (*policyv1.PodDisrupt
 	return &policyv1.PodDisruptionBudgetList{}, nil
 }
 
-// namespaceGetter gets the Namespaces of the request's Cluster. Claims with admin access ask for the label of theirs.
+// namespaceGetter gets the Namespaces of the request's Cluster. It is called for claims with admin access, whose
+// Namespace must have a label.
 type namespaceGetter struct {
 	corev1client.NamespaceInterface
 }

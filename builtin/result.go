@@ -168,7 +168,7 @@ func causes(status *metav1.Status) (causes []engine.Cause) {
 	return causes
 }
 
-// persisted returns the persisted object without what only a cluster knows.
+// persisted returns the persisted object without fields that only a cluster can set.
 func (w *write) persisted(object map[string]any) map[string]any {
 	meta, old := maps.Clone(metadata(object)), metadata(w.OldObject)
 	delete(meta, "managedFields")

@@ -12,7 +12,7 @@ import (
 )
 
 // Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells. The
-// age is that at the current time. A kind can have fewer cells than columns, as in the API server.
+// age is computed from the current time. A kind can have fewer cells than columns, as in the API server.
 func Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error) {
 	kind := kindOfObject(object)
 	resource := Lookup(kind)

@@ -50,19 +50,19 @@ type Request struct {
 	Subresource string
 	// FieldValidation is "Strict", "Warn", or "Ignore". The default is "Warn", as in the server.
 	FieldValidation string
-	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have. Later fields are unknown. The
-	// rest is decided as by the newest minor.
+	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have. Later fields are
+	// unknown. Everything else follows the newest minor.
 	KubeMinor int
 	// NoObject leaves Object of the result nil, which saves a sixth of the time.
 	NoObject bool
-	// Apply is how OldObject is written; its zero value replaces it. For subresources, it must be zero.
+	// Apply is how Object is written; the zero value replaces OldObject. For subresources, it must be zero.
 	Apply apply.Write
 	// User makes the request. The default is an administrator.
 	User user.Info
 	// Cluster, if not nil, has the API server's admission plugins, which take part in the request before Admission.
 	Cluster *Cluster
-	// Assume, if not nil, is called with each object, such as "PriorityClass high", that a plugin needs but Cluster does
-	// not have. The plugin then does not decide.
+	// Assume, if not nil, is called with each object, such as "PriorityClass high", that a plugin needs but Cluster
+	// does not have. The plugin is then skipped.
 	Assume func(object string)
 	// Admission, if not nil, takes part in the request.
 	Admission Admission
@@ -197,7 +197,6 @@ func metadata(object map[string]any) map[string]any {
 	return meta
 }
 
-// run performs the request and returns the result.
 func (w *write) run() (*engine.Result, error) {
 	body := w.Raw
 	if w.KubeMinor > 0 && w.KubeMinor < kube.Newest && w.Object != nil {

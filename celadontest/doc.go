@@ -13,7 +13,7 @@
 // field without omitempty is therefore always sent, if only with its zero value, and its default is
 // never applied.
 //
-// If a write cannot be decided because its rules exceed the work limit, the test fails, also in
+// If a write has no verdict because its rules exceed the work limit, the test fails, also in
 // Rejects.
 package celadontest
 

@@ -58,7 +58,6 @@ type Case struct {
 	Claim *Answer
 }
 
-// known reports whether anything is known about the server's response.
 func (c *Case) known() bool { return c.Claim != nil || c.Recorded != nil || c.Expect != "" }
 
 // Update reports whether the case replaces an object.

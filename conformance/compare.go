@@ -22,8 +22,8 @@ type Difference struct {
 // aspects selects what to compare in addition to verdict and causes.
 type aspects struct {
 	code, warnings, object bool
-	// here is set if the expected result is the current server's response to the same request, so that metadata
-	// is compared too.
+	// here is set if the expected result is the current server's response to the same request, so that metadata is
+	// also compared.
 	here bool
 }
 

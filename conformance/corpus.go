@@ -33,7 +33,6 @@ type document struct {
 	ExpectObject    json.RawMessage `json:"expectObject"`
 }
 
-// reader reads a corpus folder.
 type reader struct {
 	dir     string
 	crds    map[string]*CRD
@@ -72,7 +71,6 @@ func ReadCorpus(dir string) (*Corpus, error) {
 	return r.corpus, nil
 }
 
-// readCases reads a file of cases.
 func (r *reader) readCases(file string) {
 	project := filepath.Base(filepath.Dir(file))
 	id := project + "/" + filepath.Base(file)

@@ -8,7 +8,7 @@
 //	go test -run TestCases -update                    update the expected answers in testdata
 //
 // Each mode lists its failures, grouped by reason, and ends with a line
-// "mode: N passed, N failed". The modes are:
+// "mode: N passed, N failed". The most important modes are:
 //
 //   - cases (TestCases): runs testdata/*.txtar on the server. See testdata/README.md.
 //   - answers (TestAnswers): compares the engine with the recorded responses of a corpus, without a

@@ -124,7 +124,7 @@ func decodeYAML(data []byte) (map[string]any, error) {
 	return engine.Decode(json)
 }
 
-// namespace returns the namespace of the case's object.
+// namespace returns the namespace of the case's object, or "default" if it has none.
 func (o *Own) namespace() string {
 	if namespace, ok := metadataOf(o.Object)["namespace"].(string); ok {
 		return namespace

@@ -100,7 +100,7 @@ type claim struct {
 func (c *claim) witness() *changes.Witness { return c.change.Rejected }
 
 // named returns a copy of obj in the claim's namespace, and that namespace. A non-empty suffix
-// changes the name too. Objects of cluster-scoped kinds have no namespace and get a name that is
+// also changes the name. Objects of cluster-scoped kinds have no namespace and get a name that is
 // unique to the claim.
 func (c *claim) named(obj map[string]any, suffix string) (out map[string]any, namespace string) {
 	if c.resource.namespaced() {
@@ -202,7 +202,7 @@ func (c *claim) putStatus(ctx context.Context, namespace string, status any, wan
 	return c.put(ctx, now, namespace, "status", want)
 }
 
-// put updates an existing object.
+// put updates an existing object and returns an error if the server's verdict is not want.
 func (c *claim) put(ctx context.Context, obj map[string]any, namespace, subresource string, want changes.Verdict) error {
 	got, err := c.write(ctx, http.MethodPut, obj, namespace, nameOf(obj), subresource)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// vetCase is a write of a CRD that is decided by the server and by engine/vet: a create, or an
+// vetCase is a write of a CRD that the server and engine/vet validate: a create, or an
 // update of old.
 type vetCase struct {
 	id, name string
@@ -25,7 +25,6 @@ type vetCase struct {
 	old      *apiextensionsv1.CustomResourceDefinition
 }
 
-// update reports whether the case replaces a CRD.
 func (c *vetCase) update() bool { return c.old != nil }
 
 // sweepCRDs writes CRDs to the server as dry runs and compares the responses with the results of

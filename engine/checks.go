@@ -41,7 +41,7 @@ func (w *write) checkCreate() {
 }
 
 // checkUpdate runs the checks of an update in the API server's order. Unchanged values are
-// ratcheted. Of a status update, it checks the schema of status only.
+// ratcheted. For a status update, only the status is validated against the schema.
 func (w *write) checkUpdate() {
 	values, plain := w.version.values, w.plainMetadata() && w.unchangedMetadata()
 	whole := w.req.Subresource != "status"
@@ -263,7 +263,7 @@ func (w *write) commonMeta() field.ErrorList {
 	return append(errs, check.Update(versioned{w.obj}, w.old, metadataPath)...)
 }
 
-// versioned is an object whose metadata validation finds a resourceVersion. Validation requires it on update, but
+// versioned is an object that always has a resourceVersion. Metadata validation requires it on update, but
 // objects from files lack it, and apply does not send it.
 type versioned struct{ metav1.Object }
 

@@ -24,7 +24,7 @@ type coercion struct {
 	repair bool
 	// track collects the paths of unknown fields.
 	track bool
-	// fill applies defaults; noStatus skips defaults in status.
+	// fill applies defaults; noStatus does not add a missing status.
 	fill, noStatus bool
 	// done is set if everything but the metadata already has the form of the schema.
 	done bool
@@ -127,7 +127,7 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 	return coerced, append(unknown, paths...), nil
 }
 
-// withoutFields returns the fields that an object keeps in a version without a schema.
+// withoutFields returns the fields that an object keeps if its version is not in the CRD.
 func withoutFields(obj map[string]any) (left map[string]any, unknown []string) {
 	left = map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(obj)) {
@@ -156,7 +156,7 @@ func stringField(obj map[string]any, name string) (string, error) {
 
 // received decodes, prunes, and defaults the request's object, and returns the findings of strict
 // decoding. If the server cannot decode the object, failed is set, and obj holds as much as could
-// be decoded. Unless whole is set, a status that the write does not use is not defaulted.
+// be decoded. Unless whole is set, a missing status that the write does not use gets no default.
 func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	obj, strict, failed, err = e.decode(req)
 	if failed != nil || err != nil || req.Merged {

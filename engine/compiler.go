@@ -120,7 +120,7 @@ type Config struct {
 	// so apiVersion, kind, and metadata are not added to it.
 	Subtree bool
 	// NoRatcheting validates updates as strictly as creates, like a server whose feature gate
-	// CRDValidationRatcheting is off. Before 1.30 this is the default.
+	// CRDValidationRatcheting is off. Before 1.30, updates are always validated like this.
 	NoRatcheting bool
 	// Lazy compiles the rules of a version when they first run, to save the memory and time for
 	// versions that no object uses. Invalid rules are then reported by Validate only, as causes. It
@@ -162,7 +162,6 @@ func BareNode(cfg Config) (*Node, error) {
 	return &Node{Config: c.cfg, Decl: c.decls.FromSchema(nothing, types.Subtree), Bare: true}, nil
 }
 
-// newCompiler returns the compiler of n's expressions.
 func (n *Node) newCompiler() (*expr.Compiler, error) {
 	env := celenv.ForRules(n.Decl.Version(), n.Config.Expressions == New)
 	return expr.NewCompiler(env, n.Decl, n.Bare, n.Config.Limits.PerCall, n.badRule)

@@ -23,14 +23,15 @@ package engine
 // object is converted to the storage version and back (coerce.go), which may need a converter
 // (convert.go).
 //
-// The names on the way of a write that are not upstream's:
+// The names in the write path that are not upstream's:
 //
 //   - Engine is a compiled CRD, and crdVersion one of its versions. versionSchema is its compiled
 //     schema, and schema.Schema checks values.
-//   - Request becomes a write, the state of a request on its way. coercion drops fields and sets metadata as the server's
-//     decoder does; StrictError is a finding of strict decoding, and decodeFailure an object that cannot be decoded.
-//   - metadata.Validator checks metadata, server makes the other checks of a server, and openPaths holds the
-//     values that an update may leave invalid.
+//   - Request becomes a write, which holds the state of the request. coercion drops fields and sets metadata as the
+//     server's decoder does; StrictError is a finding of strict decoding, and decodeFailure is the response to an
+//     object that cannot be decoded.
+//   - metadata.Validator checks metadata, server holds the behavior that differs between minors, and openPaths
+//     holds the paths whose values may change when the causes of a rejection are fixed.
 //   - Rules is a tree of ruleNodes, each with its compiledRules. run is one walk of that tree over an object, and
 //     ruleTarget the value that rules are evaluated for. eval.Program is a compiled expression.
 //   - tally counts the work, and WorkLimitError reports that it is too much. InternalError is a panic that was recovered.

@@ -20,7 +20,7 @@ import (
 // use.
 type Engine struct {
 	info Info
-	// webhook is set if the CRD uses a conversion webhook. Only config.Converter can then convert
+	// webhook is set if the CRD uses a conversion webhook. Only info.Config.Converter can then convert
 	// objects.
 	webhook        bool
 	reviewVersions []string
@@ -212,7 +212,8 @@ type Info struct {
 	GroupKind runtimeschema.GroupKind
 	// Namespaced is set if objects of the CRD are namespaced.
 	Namespaced bool
-	// Versions are the names of the CRD's versions, the preferred first. Served are those that are served.
+	// Versions holds the names of the CRD's versions, the newest first in the order of Kubernetes. Served holds the
+	// served versions in the same order, so the preferred version is first.
 	Versions, Served []string
 	// Deprecations are the warnings that the server adds to every request to a version, including
 	// reads, by the names of deprecated versions.

@@ -91,8 +91,9 @@ type WorkLimitError struct {
 	// Rule is the rule. For a schema, only Version and Path are set.
 	Rule RuleRef
 	// Part is "rule" or "messageExpression"; "schema" if the patterns, formats, or branches of the
-	// schema exceed the limit; or "default" if a rule exceeds it for a default value in a CRD that
-	// is vetted.
+	// schema, or the conversion of a CRD from v1beta1 exceed the limit, or if the rules of a CRD that is vetted are
+	// too complex to check; "default" if a rule exceeds it for a default value in a CRD that is vetted; or
+	// "managedFields" if package apply would have to merge too many of them.
 	Part string
 	// Reason describes the work and the limit.
 	Reason string

@@ -46,7 +46,7 @@ func (r *run) stop(f finding) {
 	r.budget = -1
 }
 
-// giveUp handles a failure that is not a verdict on the object, and reports whether err is one. If
+// giveUp handles a failure that is not a verdict on the object, and reports whether err is such a failure. If
 // the rule exceeds the work limit, the server's result cannot be determined, but the other rules
 // still run. An internal error ends the run.
 func (r *run) giveUp(rule *compiledRule, part string, err error) bool {

@@ -133,7 +133,8 @@ func ownerOf(ref metav1.OwnerReference) owner {
 
 func flagOf(b *bool) flag { return flag{set: b != nil, value: b != nil && *b} }
 
-// warnOfFinalizers warns of new finalizers whose names may conflict with finalizers of other writers.
+// warnOfFinalizers warns of new finalizers whose names are invalid or may conflict with finalizers of other
+// writers.
 func (s *server) warnOfFinalizers(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !s.has[finalizerWarnings] || !hasMetadata(u, "finalizers") {
 		return

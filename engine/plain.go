@@ -76,7 +76,7 @@ func plainEntry(v any) bool {
 	return true
 }
 
-// plainSet reports whether v has the form of fieldsV1, which are mappings down to empty ones.
+// plainSet reports whether v has the form of fieldsV1: maps of maps, where the innermost maps are empty.
 func plainSet(v any) bool {
 	fields, ok := v.(map[string]any)
 	for key, v := range fields {

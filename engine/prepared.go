@@ -19,7 +19,7 @@ type Prepared struct {
 	Version string
 	// Self is the object. Old is the old object in the request's version, or nil on create.
 	Self, Old map[string]any
-	// Warnings are those that the server sends before it checks the object. Only Engine.Prepare sets them.
+	// Warnings holds the warnings that the server sends before it checks the object. Only Engine.Prepare sets it.
 	Warnings []string
 
 	version *crdVersion
@@ -84,8 +84,8 @@ func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err err
 	return r, nil
 }
 
-// prepared returns the current write. Rules see metadata that the object has only while they run, so the
-// result holds a copy with them.
+// prepared returns the current write. Some metadata is only in the object while rules run, so the result holds a
+// copy of the object that includes it.
 func (w *write) prepared() *Prepared {
 	p := &Prepared{Version: w.version.name, version: w.version, limits: w.engine.info.Limits, Self: w.obj.Object, unratcheted: !w.ratcheted()}
 	if w.old != nil {

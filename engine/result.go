@@ -14,7 +14,7 @@ type Request struct {
 	// metadata.managedFields is missing, it is assumed to have been hidden; if it is an empty list,
 	// the object has no managedFields.
 	OldObject map[string]any
-	// Raw replaces Object. As JSON, it also shows duplicate keys.
+	// Raw is the object as JSON, as an alternative to Object. Duplicate keys are only detected in Raw.
 	Raw []byte
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, which Object cannot
 	// represent, or nil. The server only sees them in a body that is YAML.

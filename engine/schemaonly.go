@@ -55,7 +55,8 @@ type SchemaResult struct {
 	// Value is the value without unknown fields and with defaults. It can share memory with the
 	// given value.
 	Value any
-	// Unknown holds the sorted paths of the fields that were removed.
+	// Unknown holds the sorted paths of the fields that were removed, followed by the sorted paths of fields that
+	// were removed from the metadata of embedded resources.
 	Unknown []string
 	// Errors holds the reasons why the value is rejected, and is empty if it is accepted.
 	Errors field.ErrorList

@@ -84,7 +84,7 @@ func (r *Request) check() error {
 	return fmt.Errorf("request: field validation %q: want Strict, Warn or Ignore", r.FieldValidation)
 }
 
-// A write is a request and its state on the way through the server.
+// A write holds a request and its state while it is validated.
 type write struct {
 	engine   *Engine
 	req      Request

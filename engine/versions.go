@@ -41,7 +41,8 @@ const (
 	// managedDuplicates: the field manager accepts lists of type set and map with duplicates. Before, it
 	// fails.
 	managedDuplicates
-	// managedPartialKeys: so do elements of a list of type map without some of the keys.
+	// managedPartialKeys: the field manager accepts elements of a list of type map that lack some of the
+	// keys. Before, it fails.
 	managedPartialKeys
 	// managedCleared: if the field manager fails, the server clears managedFields. Otherwise it keeps
 	// the old ones.

@@ -43,7 +43,8 @@ type run struct {
 	activation eval.Activation
 	// steps lead from the root to the current node. They are formatted as a path only for errors.
 	steps []step
-	// frames lead to the same node with its old values. It is empty on create.
+	// frames holds the nodes from the root to the current node with their old values. It is empty on create and
+	// without ratcheting.
 	frames frames
 }
 

@@ -50,7 +50,7 @@ func (e *Engine) ValidateYAML(ctx context.Context, object, old []byte) (*Result,
 	return e.Validate(ctx, req)
 }
 
-// document converts a text with a single YAML document to JSON. Empty documents after it are ignored.
+// document converts a single YAML document to JSON. Empty documents after it are ignored.
 func document(data []byte) (json []byte, err error) {
 	if json, err = yaml.YAMLToJSON(data); err != nil { // it reads the first document
 		return nil, err

@@ -82,7 +82,7 @@ func (w *writer) transform(macro string, b binding, depth int, form string) stri
 	return w.literal(cel.MapType(key, value), depth) + "." + macro + "(" + k + ", " + v + ", " + rest + ")"
 }
 
-// arg writes an argument. For a dynamic parameter it usually has a type that the overload supports.
+// arg writes an argument. For a dynamic parameter, and sometimes for others, it is a dyn with a simple type.
 func (w *writer) arg(t *cel.Type, depth int) string {
 	if t.Kind() == celtypes.DynKind {
 		return "dyn(" + w.expr(pick(w.choice, simpleTypes), max(0, depth-1)) + ")"

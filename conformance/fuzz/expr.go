@@ -222,7 +222,7 @@ func (w *writer) scoped(t *cel.Type, write func() string) (name, body string) {
 	return name, body
 }
 
-// any returns a call of a random overload. It chooses from all overloads, so that each is tested.
+// any returns a condition with a call of a random overload. It chooses from all overloads, so that each is tested.
 func (w *writer) any(depth int) string {
 	o := pick(w.choice, w.lib.overloads)
 	b := binding{}
@@ -237,7 +237,6 @@ func (w *writer) any(depth int) string {
 	return expr + " == " + w.expr(result, 1)
 }
 
-// expr returns an expression of a type.
 func (w *writer) expr(t *cel.Type, depth int) string {
 	if depth > 0 && t.Kind() == celtypes.ListKind && w.one(4) {
 		return w.listMacro(t, depth-1)

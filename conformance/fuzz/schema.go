@@ -4,7 +4,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// props is a schema node.
 type props = apiextensionsv1.JSONSchemaProps
 
 // names contains names that need no escaping, names that need it, and names that cannot be escaped.

@@ -9,8 +9,8 @@
 //   - celadon in the pods of an Indexed Job of the real job controller. A replacement for the
 //     kubelet runs each pod's command as a process.
 //
-// Package builtin below it writes the schemas of engine/x/builtin and compares their defaults with those
-// of Kubernetes.
+// Package builtin below it writes the schemas of engine/x/builtin and compares their defaults with the
+// defaults that Kubernetes sets.
 //
 // Package conformance, which runs in the daily checks, compares verdicts with the code inside the
 // API server. This package tests the processes that users run.

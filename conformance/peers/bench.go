@@ -60,7 +60,6 @@ func goTool(dir string, args ...string) error {
 	return nil
 }
 
-// A benchRun is a run of benchmarks.
 type benchRun struct {
 	program, dir, pattern, skip string
 	time, count                 string

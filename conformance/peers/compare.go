@@ -114,7 +114,7 @@ type change struct {
 	before, after []float64
 }
 
-// ratio returns the median after the change divided by that before.
+// ratio returns the median after the change divided by the median before the change.
 func (c *change) ratio() float64 { return median(c.after) / median(c.before) }
 
 func (c *change) lost() bool { return c.ratio() > 1+permittedLoss }
@@ -155,7 +155,7 @@ func compareAll(out io.Writer, before, after *tree, turns int, measurers []measu
 	return nil
 }
 
-// measureBoth measures both trees alternately. The one that comes first alternates too.
+// measureBoth measures both trees in each turn, and starts with the other tree in every second turn.
 func measureBoth(before, after *tree, turns int, measure measurer) ([]*change, error) {
 	var all []*change
 	of := func(f figure) *change {

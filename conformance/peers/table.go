@@ -21,7 +21,8 @@ type results struct {
 // ours is the side of Celadon.
 const ours = "celadon"
 
-// shownUnits lists the units of figures in tables. A benchmark's figure is its first one in such a unit.
+// shownUnits lists the units of figures in tables. If a benchmark has figures in several of these units, the table
+// shows the figure whose unit is listed first.
 var shownUnits = []string{"MB", "MiB", "KiB-kept", "ns/op"}
 
 func (r *results) add(out []byte) {

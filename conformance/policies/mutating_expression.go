@@ -20,7 +20,7 @@ func (g *generator) applyConfiguration() string {
 	return g.root()
 }
 
-// valid returns one of the items. If most expressions of the policy are valid, it is one of the first n.
+// valid returns one of the items. If most expressions of the policy are valid, it is usually one of the first n.
 func (g *generator) valid(n int, items ...string) string {
 	if g.calm && !g.some(8) {
 		items = items[:n]

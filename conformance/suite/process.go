@@ -34,7 +34,6 @@ type process struct {
 	stderr  tail
 }
 
-// start starts the command of an implementation.
 func start(ctx context.Context, command []string) (*process, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &process{command: exec.CommandContext(ctx, command[0], command[1:]...), cancel: cancel, lines: make(chan []byte)}

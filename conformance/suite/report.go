@@ -94,7 +94,7 @@ func (r *Report) Wrong(level, detail string) (ids []string) {
 	return ids
 }
 
-// Passed reports whether there are neither unknown differences nor stale entries of the known ones.
+// Passed reports whether there are neither unknown differences nor stale known differences.
 func (r *Report) Passed() bool { return len(r.failures)+len(r.stale) == 0 }
 
 // Print prints the first failures and a table of the groups.

@@ -24,7 +24,8 @@ const (
 	// Untouched means that the request does not write a custom resource: DELETE, CONNECT, and the
 	// scale subresource. It is allowed.
 	Untouched Verdict = "untouched"
-	// NotChecked means that no CRD of the set applies to the object.
+	// NotChecked means that no CRD of the set applies to the object, or that only the CRD's conversion
+	// webhook could determine the verdict.
 	NotChecked Verdict = "notChecked"
 	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), that a converter
 	// does not respond, or that the decision of a policy depends on an object that only a cluster has.

@@ -118,7 +118,7 @@ func (p *patch) emit(op string, value any) {
 	p.ops = append(p.ops, operation{op, path.String(), value})
 }
 
-// spend subtracts the size of a value from room, and stops when room is negative.
+// spend subtracts the size of a value from bytesLeft, and stops when bytesLeft is negative.
 func (p *patch) spend(value any) {
 	switch value := value.(type) {
 	case map[string]any:

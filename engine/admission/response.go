@@ -203,7 +203,7 @@ func shorten(text string) string {
 
 // Mutate handles a request as a mutating webhook: it returns a JSON patch (RFC 6902) that adds the
 // CRD's defaults that the object lacks. It never rejects an object; Validate does that after all
-// mutations. If the patch would take several megabytes, the response contains a warning instead.
+// mutations. If the patch would take more than a megabyte, the response contains a warning instead.
 // Only fields that the request may write get defaults: not status if the CRD has the status
 // subresource, and only status through that subresource. In the modes Warn and Audit, the response
 // has no patch; the audit annotations describe it.

@@ -106,7 +106,6 @@ func (s *Set) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []st
 	return s.catalog.Apply(put, remove)
 }
 
-// A crd is an active CRD with its engine.
 type crd struct {
 	*catalog.Entry
 	engine *engine.Engine

@@ -77,7 +77,8 @@ func (c *Catalog) Remove(name string) bool {
 }
 
 // Apply removes CRDs by name and adds or replaces others in an atomic change. CRDs that cannot be
-// added are reported in *Errors, in the order of put, and do not affect the others. If several CRDs
+// added are reported in *Errors, in the order of put, followed by CRDs whose kind belongs to another
+// CRD, sorted by name. They do not affect the others. If several CRDs
 // have the same name, they are all rejected, because it is not clear which of them is meant. A CRD
 // whose spec has not changed is not compiled again. The CRDs may be modified afterwards, unless the
 // catalog is lazy.

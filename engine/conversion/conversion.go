@@ -45,7 +45,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-// Unwrap returns an *engine.NotCheckedError if there was no response, and nil otherwise.
+// Unwrap returns an *engine.NotCheckedError if Failure is NoAnswer, TooSlow, or Panicked, and nil otherwise.
 func (e *Error) Unwrap() error {
 	if e.Failure <= Panicked {
 		return &engine.NotCheckedError{Reason: e.Text}

@@ -118,7 +118,7 @@ type review struct {
 	answer runtime.Object
 }
 
-// newReview makes a request in the first version in the CRD that the API server supports.
+// newReview makes a request in the first of the CRD's review versions that the API server supports.
 func newReview(codec runtime.Codec, qs []engine.Conversion) (*review, error) {
 	q := qs[0]
 	var objects []runtime.RawExtension
@@ -158,7 +158,6 @@ func newReview(codec runtime.Codec, qs []engine.Conversion) (*review, error) {
 	return nil, errors.New("no supported conversion review versions")
 }
 
-// converted returns the objects in the response.
 func (r *review) converted(qs []engine.Conversion) ([]map[string]any, error) {
 	q := qs[0]
 	objects, result, err := r.response()

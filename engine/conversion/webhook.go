@@ -19,8 +19,8 @@ import (
 type Webhook struct {
 	// URL begins with https:// and has no user, query, or fragment.
 	URL string
-	// CA is a PEM bundle of the certificates that must have issued the webhook's. If empty, the
-	// system's certificates are used.
+	// CA is a PEM bundle of certificate authorities, one of which must have issued the webhook's certificate. If
+	// empty, the system's certificate authorities are used.
 	CA []byte
 	// Timeout limits a conversion. If 0, it is DefaultTimeout.
 	Timeout time.Duration
@@ -53,7 +53,7 @@ type client struct {
 	Webhook
 	codec runtime.Codec
 	http  *http.Client
-	// slow counts timeouts before the first response; waiting counts conversions in progress.
+	// slow counts timeouts; waiting counts conversions in progress.
 	slow, waiting atomic.Int64
 	answered      atomic.Bool
 	late          *Error

@@ -29,7 +29,8 @@ type admission struct {
 	limits   cost.Limits
 	units    []*unit
 	dropped  []Need
-	// undecided is set if a rule on a default needs too much work.
+	// undecided is set if a rule on a default needs too much work, or if a rule was not compiled and there are
+	// other errors.
 	undecided *engine.WorkLimitError
 	// complex is the reason why a rule was not compiled. Without other errors, the CRD is undecided because of it.
 	complex  *celenv.ComplexError

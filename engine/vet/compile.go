@@ -22,7 +22,7 @@ import (
 
 // compiled is an expression compiled with a declaration.
 type compiled struct {
-	// detail is the server's error for a rejected expression; "" if accepted.
+	// detail is the server's error for a rejected expression, or the reason why the server panics; "" if accepted.
 	detail   string
 	rejected bool
 	// panics is set if the server's checker or planner panics.

@@ -47,8 +47,8 @@ type Config struct {
 	WithoutLints []string
 	// Explain adds a Reason to every rule, not only to rules over a limit.
 	Explain bool
-	// VerdictOnly omits everything that the server does not return: Lints, MinKubeVersion, Versions, and
-	// the Needs of accepted CRDs.
+	// VerdictOnly omits Lints, MinKubeVersion, Versions, and the Needs of accepted CRDs, which the server does
+	// not return.
 	VerdictOnly bool
 }
 

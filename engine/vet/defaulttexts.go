@@ -39,7 +39,6 @@ func (a *admission) embeddedTypes() map[string]bool {
 	return e
 }
 
-// An embeddedFinder holds the paths that it has found.
 type embeddedFinder map[string]bool
 
 // schema adds the paths in the defaults of s, which has the given path in the CRD.

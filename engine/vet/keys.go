@@ -110,7 +110,7 @@ func (w *keyWalk) add(path []engine.Step, among map[string]any, t reflect.Type, 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // schemaType returns the type of the values of t without pointers. decodesItself is set for the types
-// that hold a schema or another value; t is then the schema.
+// that hold a schema or another value; the result is then the type of the schema.
 func schemaType(t reflect.Type) (_ reflect.Type, decodesItself bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -210,8 +210,7 @@ func CorrectKeys(raw []byte, keys []UnknownKey) []byte {
 
 func (k UnknownKey) isMisspelled() bool { return k.Known != "" }
 
-// addKeys adds the unknown keys, lints about those that servers drop, and the causes that would follow
-// once the keys are corrected.
+// addKeys adds the unknown keys and the causes that would follow once the keys are corrected.
 func (r *Report) addKeys(ctx context.Context, raw []byte, cfg Config) error {
 	if cfg.Stored || r.Undecided != nil {
 		return nil

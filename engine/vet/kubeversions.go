@@ -209,7 +209,7 @@ func schemaDiffers(s *apiextensions.JSONSchemaProps, junctor bool) bool {
 	return false
 }
 
-// boundsDiffer reports whether a bound of a number is not a value of the number's type.
+// boundsDiffer reports whether a bound of a number may not be a value of the number's type.
 func boundsDiffer(s *apiextensions.JSONSchemaProps) bool {
 	if s.Type != "integer" && s.Type != "number" {
 		return false

@@ -22,12 +22,12 @@ type Lint struct {
 	Path    string
 	Index   int
 	Rule    string
-	// Field is the path of the rule, or of the part of the problem, in the CRD.
+	// Field is the path of the rule, or of the part that has the problem, in the CRD.
 	Field string
 	// Message describes the problem and the fix.
 	Message string
-	// Fix is a replacement for the rule, or "". It compiles in all versions of Config. The CRD may
-	// then accept other objects, unless Equivalent is set.
+	// Fix is a replacement for the rule, or "". It compiles in Config.KubeVersion and, if Config.AdviseAll
+	// is set, in all of KubeVersions. The CRD may then accept other objects, unless Equivalent is set.
 	Fix string
 	// Equivalent is set if Fix is meant to have the same result as the rule for each object.
 	Equivalent bool
@@ -35,7 +35,7 @@ type Lint struct {
 	Examples []LintExample
 	// Read is the field of the rule that an optional-read is about, such as "self.mode", or "".
 	Read string
-	// KnownKey is the key instead of the unknown key at Field, or "".
+	// KnownKey is the known key that is similar to the unknown key at Field, or "".
 	KnownKey string
 	// List is the list type that makes the rule unnecessary, or nil.
 	List *ListType
@@ -85,7 +85,6 @@ type lintState struct {
 	comparisons int
 }
 
-// source returns the source of the rule's parts.
 func (in *inspection) source() *lex.Source {
 	if in.src == nil {
 		in.src = lex.NewSource(in.spec.Rule, in.expr.ast)
@@ -103,7 +102,7 @@ func message(look func(*rule) string) func(*inspection) *problem {
 	}
 }
 
-// lints returns all lints. docs/lints.md has a section for each.
+// lints returns the lints that check rules. docs/lints.md has a section for each.
 func lints() []lint {
 	return []lint{
 		{"optional-immutable", message(optionalImmutable)},
@@ -168,7 +167,7 @@ func (in *inspection) lint(name string, p *problem) Lint {
 	return l
 }
 
-// lowest returns the oldest version that the CRD is vetted for.
+// lowest returns the oldest version in which fixes must compile.
 func (a *admission) lowest() types.Version {
 	lowest := a.version
 	if a.cfg.AdviseAll {

@@ -171,7 +171,6 @@ func (c *constancy) call(call ast.CallExpr) truth {
 	return maybe
 }
 
-// span is the range of a number.
 type span struct{ min, max float64 }
 
 func (c *constancy) compare(op string, a, b ast.Expr) truth {
@@ -265,7 +264,6 @@ func (p *exprPath) is(k types.Kind) bool {
 	return p != nil && p.decl.Kind == k && !p.decl.Nullable && p.node != nil && p.node.ValueValidation != nil
 }
 
-// size returns the range of a value's size.
 func (p *exprPath) size() span {
 	s := span{0, math.Inf(1)}
 	set := func(minimum, maximum *int64) {

@@ -61,7 +61,8 @@ func (in *inspection) literalProblem(e ast.Expr, args []ast.Expr) *problem {
 	return p
 }
 
-// failure returns the error of an expression that reads nothing, or nil. An expression that does not compile has none.
+// failure returns the error of an expression that reads nothing, or nil. It also returns nil if the expression
+// does not compile.
 func (in *inspection) failure(src string) error {
 	env, checked, err := in.expr.base.Compile(in.expr.key.Decl, in.expr.key.Optional, "dyn("+src+") != null")
 	if err != nil {

@@ -142,7 +142,7 @@ func isEmptyTest(op string, args []ast.Expr, i int, isSize bool) bool {
 	return n == 1
 }
 
-// mirrored maps operators to those with exchanged operands.
+// mirrored maps operators to the operators that have the same result if the operands are exchanged.
 var mirrored = map[string]string{
 	operators.Equals: operators.Equals, operators.NotEquals: operators.NotEquals,
 	operators.Less: operators.Greater, operators.Greater: operators.Less,
@@ -180,8 +180,8 @@ func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
 const maxSpelled = 16
 
 // misspelled returns the literal of a comparison if the enum of the field lacks it, and the value of
-// the enum that is spelled similarly, or "". Without one, an alternative is harmless: some CRDs have
-// variants with different enums.
+// the enum that is spelled similarly, or "". If there is none, a comparison that can be removed is not
+// reported, because some CRDs have variants with different enums.
 func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
 	_, args := operation(e)
 	for i, arg := range args {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -322,7 +323,7 @@ func joined(w *pathWalk, call ast.CallExpr) int64 {
 	if items == math.MaxInt64 || each == math.MaxInt64 {
 		return math.MaxInt64
 	}
-	return items * each
+	return int64(min(cost.Mul(uint64(items), uint64(each)), math.MaxInt64))
 }
 
 func sum(a, b int64) int64 {

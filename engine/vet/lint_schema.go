@@ -126,12 +126,12 @@ func yamlText(found string, v bool) string {
 }
 
 const (
-	// maxPatternSteps limits the search for a text that a pattern matches, and maxLengths its length.
+	// maxPatternSteps limits the search for a string that a pattern matches, and maxLengths its length.
 	maxPatternSteps = 20_000
 	maxLengths      = 1 << 12
 )
 
-// noMatch reports whether it is proved that no text with an allowed length matches a pattern.
+// noMatch reports whether it is proved that no string with an allowed length matches a pattern.
 func (s *lintState) noMatch(pattern string, minLength, maxLength *int64) bool {
 	search := automaton.Search{Steps: maxPatternSteps}
 	if minLength != nil {
@@ -152,8 +152,8 @@ func (s *lintState) noMatch(pattern string, minLength, maxLength *int64) bool {
 	return none
 }
 
-// patternProblem describes a pattern that matches no text with an allowed length, or returns "". fix is a pattern without
-// quotes that does, or "".
+// patternProblem describes a pattern that matches no string with an allowed length, or returns "". fix is the
+// pattern without the quotes around it if that matches such a string, or "".
 func (s *lintState) patternProblem(pattern string, minLength, maxLength *int64) (message, fix string) {
 	if pattern == "" || !s.noMatch(pattern, minLength, maxLength) {
 		return "", ""
@@ -170,7 +170,7 @@ func (s *lintState) patternProblem(pattern string, minLength, maxLength *int64) 
 	return message + ": ^ matches only at the beginning of a text, and $ only at the end", ""
 }
 
-// impossibleMatch finds calls of matches() with a pattern that matches no text.
+// impossibleMatch finds calls of matches() with a pattern that matches no string.
 func impossibleMatch(in *inspection) (found *problem) {
 	in.walk.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, _ *exprPath) {
 		if found != nil || e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" {

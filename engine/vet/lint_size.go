@@ -81,8 +81,8 @@ func couldMarshalTo(raw []byte) int {
 	return n + 3*bytes.Count(raw, []byte("\u2028")) + 3*bytes.Count(raw, []byte("\u2029"))
 }
 
-// withoutServerFields makes a CRD that was read from a server like the one that was applied. It returns the annotations, which
-// are in the annotation of kubectl as well.
+// withoutServerFields removes the fields that a server sets from a CRD that was read from it. It returns the
+// annotations, which are also part of kubectl's annotation.
 func withoutServerFields(crd map[string]any) (annotations map[string]any) {
 	meta, _ := crd["metadata"].(map[string]any)
 	if meta == nil {
@@ -91,7 +91,7 @@ func withoutServerFields(crd map[string]any) (annotations map[string]any) {
 	if meta["uid"] != nil {
 		delete(crd, "status")
 	}
-	for _, name := range []string{"uid", "resourceVersion", "generation", "managedFields", "selfLink"} {
+	for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
 		delete(meta, name)
 	}
 	annotations, _ = meta["annotations"].(map[string]any)

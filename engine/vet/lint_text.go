@@ -17,8 +17,7 @@ import (
 
 // How it works: a comparison of strings is reported if the schema, the other operand, or the name of
 // the field shows the kind of the values (lint_kind.go), and if the schema allows two strings
-// for which the comparison has another result than a comparison of the values. These two strings
-// are the example.
+// for which the result differs from a comparison of the values. These two strings are the example.
 
 const (
 	// maxComparisons limits the comparisons that are checked in a rule, maxAllComparisons in a CRD.
@@ -36,9 +35,9 @@ type textOperand struct {
 // A textComparison compares two operands, or an operand with the literals of a list.
 type textComparison struct {
 	e      ast.Expr
-	op     string // as in CEL
+	op     string // as in package operators
 	a, b   textOperand
-	list   []string // of in; b is not set
+	list   []string // of in; b then has only a source
 	kind   notation.Kind
 	x, y   string // the example values
 	result bool   // of the comparison as text
@@ -199,8 +198,8 @@ func literals(e ast.Expr) (list []string, ok bool) {
 	return list, len(list) > 0
 }
 
-// example sets two allowed values for which the comparison has another result than a comparison of
-// the values that they represent. It returns false if no such values exist.
+// example sets two allowed strings for which the result differs from a comparison of the values that
+// they represent. It returns false if no such strings are found.
 func (in *inspection) example(c *textComparison) bool {
 	xs := in.candidates(&c.a, c)
 	ys := c.list

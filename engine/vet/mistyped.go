@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Mistyped is a value that has another type than its field, so that a server cannot decode the object.
+// Mistyped is a value that does not have the type of its field, so a server cannot decode the object.
 type Mistyped struct {
 	// Path is the path of the value, in the form of engine.FormatPath.
 	Path string
@@ -23,8 +23,9 @@ type Mistyped struct {
 	Want string
 }
 
-// FindMistyped returns the values in a CRD of apiextensions.k8s.io/v1, or in the metadata of a custom resource, that have
-// another type than their fields, in the order of their paths and at most 100. The object is as engine.Decode returns it.
+// FindMistyped returns the values in a CRD of apiextensions.k8s.io/v1, or in the metadata of a custom resource,
+// that do not have the type of their field, at most 100, in the order of their paths. object has the form that
+// engine.Decode returns.
 func FindMistyped(object map[string]any) []Mistyped {
 	t := reflect.TypeFor[metav1.PartialObjectMetadata]()
 	if object["apiVersion"] == apiextensionsv1.SchemeGroupVersion.String() && object["kind"] == crdKind {
@@ -100,7 +101,7 @@ func parses(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]())
 }
 
-// jsonType returns the type that a Go type decodes from, or "" for any.
+// jsonType returns the type that a Go type decodes from, or "" if it accepts any type or parses a string.
 func jsonType(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():

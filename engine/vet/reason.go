@@ -67,7 +67,7 @@ func (ad *advisor) reason(r *rule) *Reason {
 }
 
 // worst returns the version in which a rule or its message x has the largest estimate, and that
-// estimate. The version is nil if it is the one that is vetted.
+// estimate. The result in is nil for the vetted version.
 func (ad *advisor) worst(r *rule, x *compiled) (in *reestimator, most uint64) {
 	times := r.times
 	if x == r.message {

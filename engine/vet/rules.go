@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// rule is a compiled rule of a schema.
 type rule struct {
 	unit   *unit
 	at     *branch
@@ -28,7 +27,7 @@ type rule struct {
 
 	cardinality cost.Cardinality
 	times       uint64
-	expr        *compiled // nil if the rule is empty
+	expr        *compiled // nil if the rule is empty or was not compiled
 	message     *compiled // nil if missing or the rule does not compile
 	total       uint64
 }
@@ -56,7 +55,7 @@ type visit struct {
 	schema   field.ErrorList
 	cel      field.ErrorList
 	sound    bool
-	suppress bool // the schema is unchanged: no cost limit for a single rule
+	suppress bool // no cost limit for a single rule; see exempt
 }
 
 // unit returns the errors of the rules of a schema. own are the errors of the server's function

@@ -34,8 +34,8 @@ type Report struct {
 	// Status is the server's response to a rejected CRD: 422 with causes, or 400 or 500 without. It
 	// is nil if the CRD is accepted or only Undecided keeps it from being accepted.
 	Status *metav1.Status
-	// Undecided is set if a rule, a rule that runs on a default, or a pattern needs too much work. The
-	// server might accept the CRD if Causes is empty; otherwise, it may have further causes.
+	// Undecided is set if a rule, a rule that runs on a default, a pattern, or the conversion from v1beta1 needs
+	// too much work. The server might accept the CRD if Causes is empty; otherwise, it may have further causes.
 	Undecided *engine.WorkLimitError
 	// Causes are sorted, so the same input produces identical output. A cause of a rule has its RuleRef.
 	// Use Place to locate a cause's field in the CRD.
@@ -102,7 +102,7 @@ type Rule struct {
 	MessageExpressionCost uint64 `json:"messageExpressionCost"`
 	// Limit applies to EstimatedTotal and to MessageExpressionCost.
 	Limit uint64 `json:"limit"`
-	// Broken is set if the rule does not compile.
+	// Broken is set if the rule or its messageExpression does not compile.
 	Broken bool `json:"broken,omitempty"`
 	// OverLimit is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
 	// schema.

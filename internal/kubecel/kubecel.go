@@ -1,9 +1,9 @@
-// Package kubecel is the only package that imports k8s.io/apiserver/pkg/cel. It declares the names from there that
-// Celadon uses, and nothing of its own.
+// Package kubecel is the only package of the main module that imports k8s.io/apiserver/pkg/cel. It declares the
+// names from there that Celadon uses, and nothing of its own.
 //
-// Values of cel-go cross between that package and Celadon. Since k8s.io/apiserver 0.38, it has them from the module
-// cel.dev/cel-go instead of github.com/google/cel-go, and their types do not mix. A tree for these
-// releases has other import paths; see docs/versions.md and tools/next.sh.
+// Values of cel-go are passed between that package and Celadon. Since k8s.io/apiserver 0.38, that package uses the
+// module cel.dev/cel-go instead of github.com/google/cel-go, and the types of the two modules do not mix. A tree
+// for these releases has other import paths; see docs/versions.md and tools/next.sh.
 package kubecel
 
 import (

@@ -1,4 +1,4 @@
-// Package minors describes ranges of Kubernetes minor versions. Tables of what differs between
+// Package minors describes ranges of Kubernetes minor versions. Tables of differences between
 // versions use it, so that a new version adds rows:
 //
 //	var enumBound = minors.Since(29)

@@ -23,10 +23,10 @@ import (
 const root = "github.com/celadon-cel/celadon"
 
 // published lists the folders of the modules that others can require. Each gets a tag. "" is the
-// main module. The others require only it and those in required.
+// main module. The others require only the main module and the modules in required.
 var published = []string{"", "builtin", "celadontest/fakeclient", "celadonvet", "cmd/celadon"}
 
-// required lists the folders of the modules that other modules require, in an order in which each only requires those
+// required lists the folders of the modules that other modules require, ordered so that each requires only modules
 // before it.
 var required = []string{"", "builtin"}
 
@@ -34,8 +34,8 @@ var required = []string{"", "builtin"}
 // replace the main module by its folder. The go command ignores replacements in required modules,
 // and does not install a command from a module that has any, so the release commit requires the
 // main module at the released version instead. The main module does not contain the other modules,
-// so their go.sum files can include its hash in the same commit. So do the modules that require builtin: it is
-// changed before its hash is computed.
+// so their go.sum files can include its hash in the same commit. The same
+// applies to the modules that require builtin, which is changed before its hash is computed.
 func tag(repo, version string) error {
 	if semver.Canonical(version) != version || semver.Major(version) != "v0" && semver.Major(version) != "v1" {
 		return fmt.Errorf("%q: want a version such as v0.1.0", version) // v2 and later need another module path

@@ -89,7 +89,7 @@ func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	return proof
 }
 
-// Search is Ask without looking for a proof first.
+// Search is like Ask, but only looks for a write, not for a proof.
 func (a *Analyzer) Search(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	return a.answer(a.search.Find(ctx, rule, want))
 }
@@ -154,7 +154,7 @@ func (a *Analyzer) proveNoneAccepted(answer *Answer, path string) {
 	}
 }
 
-// Equal returns a proof that rule and its replacement instead reject the same objects, or nil.
+// Equal returns a proof that replacing rule by instead does not change which objects are rejected, or nil.
 func (a *Analyzer) Equal(rule engine.RuleRef, instead apiextensionsv1.ValidationRule) *prove.Proof {
 	p := a.proofs()
 	if p == nil {

@@ -154,13 +154,14 @@ func Failure(src, text string) Advice {
 	return Advice{}
 }
 
-// invalidValues maps parts of messages about text that cannot be converted to a test of the text.
+// invalidValues maps a part of each conversion error to an expression that tests the string before it is converted.
 var invalidValues = map[string]string{
 	"quantities must match": "isQuantity(text)", "Major.Minor.Patch": "isSemver(text)", "Invalid character(s) found in": "isSemver(text)",
 	"URL parse error": "isURL(text)", "IP Address": "isIP(text)", "network address parse error": "isCIDR(text)", "time: invalid duration": "text.matches(r'^([0-9.]+(h|m|s|ms))+$')",
 }
 
-// numberAsText matches the error of a function of text for an x-kubernetes-int-or-string that is a number.
+// numberAsText matches the error of a function that takes a string, for an x-kubernetes-int-or-string that is a
+// number.
 var numberAsText = lazy.New(`^no such overload: (quantity|semver|duration|ip|cidr|url)\((?:int|double)\)`)
 
 var negativeIndex = lazy.New(`^index out of bounds: -\d`)

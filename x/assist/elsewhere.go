@@ -7,15 +7,16 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// maxDepthOfFields limits how deep a field with another parent is looked for, and maxFieldsSeen how many
-// declarations are looked at.
+// maxDepthOfFields limits the depth to which fieldElsewhere searches, and maxFieldsSeen the number of fields
+// that it visits.
 const (
 	maxDepthOfFields = 5
 	maxFieldsSeen    = 5000
 )
 
-// fieldElsewhere returns the expression for the only field with this name below self, or "". of is the
-// expression in which the name was not found; it must be self, or a path of fields of self.
+// fieldElsewhere returns the expression for the field with this name below self, or "" if there is none, or several
+// at the level closest to self. It returns self or oldSelf if that is the field already. of is the expression in
+// which the name was not found. It must be self or oldSelf, or a path of fields.
 func (p *Context) fieldElsewhere(of, name string) string {
 	if of != types.Self && !strings.HasPrefix(of, types.Self+".") && of != types.OldSelf && !strings.HasPrefix(of, types.OldSelf+".") {
 		return ""

@@ -192,7 +192,8 @@ func (f *fault) nearest(name string, offset int) []string {
 
 var dashedName = lazy.New(`^[A-Za-z_]\w*(?:-[A-Za-z_]\w*)+`)
 
-// dashed returns the name with dashes at the start of a text, or "". Names that are called or selected from are operands.
+// dashed returns the name with dashes at the start of text, or "". It also returns "" if the name is called,
+// indexed, or selected from, because a dash is then a minus.
 func dashed(text string) string {
 	name := dashedName.FindString(text)
 	if rest := text[len(name):]; rest != "" && strings.ContainsRune(".([", rune(rest[0])) {
@@ -201,8 +202,8 @@ func dashed(text string) string {
 	return name
 }
 
-// wantsVariable returns whether a candidate for the name at offset can be meant: a name that is neither selected nor
-// called is not a function.
+// wantsVariable returns a function that reports whether a candidate for the name at offset can be meant: a name
+// that is neither selected nor called is not a function.
 func (f *fault) wantsVariable(name string, offset int) func(candidate string) bool {
 	i := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Start == offset && t.Text == name })
 	if i < 0 || f.at(i-1) == "." || f.at(i-1) == ".?" || f.at(i+1) == "(" {

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// asNumber returns edits that make 1 or 0 of a condition.
+// asNumber returns edits that convert a condition to 1 or 0.
 func asNumber(s Span) []Edit { return wrap(s, "(", " ? 1 : 0)") }
 
 // alternative compares a literal that is used as a condition with the operand of the comparison before it:
@@ -123,7 +123,8 @@ func (m *fixer) notEdits(of operandPart) [][]Edit {
 	return m.conditions(of.Span, of.e, of.kind)
 }
 
-// negatedComparison returns edits that negate the comparison of a negated operand, the last but one node of path, as a whole.
+// negatedComparison returns edits that negate a comparison instead of its first operand. The comparison is the last
+// but one node of path.
 func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
 	whole := path[len(path)-2]
 	s, ok := m.span(whole)
@@ -145,7 +146,7 @@ func isComparison(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && slices.Contains(comparing, e.AsCall().FunctionName())
 }
 
-// comparing holds the operators that compare.
+// comparing holds the comparison operators and in.
 var comparing = []string{
 	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In,
 }
@@ -214,7 +215,7 @@ var constructors = map[kind]string{
 // byMethod reports whether values of kind k are ordered by methods instead of operators.
 func (k kind) byMethod() bool { return k == kindQuantity || k == kindSemver }
 
-// isMade reports whether only functions make values of kind k, so that no value of an object is one.
+// isMade reports whether only functions return values of kind k, so that no value in an object has this kind.
 func (k kind) isMade() bool { return constructors[k] != "" && k != kindTime && k != kindDuration }
 
 // kindOf returns the kind of a type in cel-go's notation, such as list(string), optional_type(int),

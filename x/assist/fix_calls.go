@@ -52,7 +52,7 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 		return [][]Edit{replace(whole, m.ofEach("["+m.textOf(arguments)+"]", ".exists", text+"."+name+"($)"))}
 	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
 		return [][]Edit{replace(whole, m.ofEach(m.textOf(on[1].Span), ".exists", text+"."+name+"($)"))}
-	case of.kind == kindCIDR && name == "contains":
+	case of.kind == kindCIDR && name == "contains" && len(on) == 2:
 		if m.holds(on[1].e, ofCIDRs...) {
 			return [][]Edit{{{of.End, on[1].Start, ".containsCIDR("}}}
 		}
@@ -92,8 +92,7 @@ func (m *fixer) applied(name string, of operandPart, whole Span) []Edit {
 	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"($)"))
 }
 
-// nullAfter returns the end of a comparison with null after token i, or 0, and the negation of the condition that the
-// operand is not null.
+// nullAfter returns the end of a comparison with null after token i, or 0. not is "!" for == and "" for !=.
 func (m *fixer) nullAfter(i int) (not string, end int) {
 	if op := m.at(i + 1); op != "==" && op != "!=" || renamedOr(m.at(i+2)) != "null" {
 		return "", 0
@@ -103,8 +102,8 @@ func (m *fixer) nullAfter(i int) (not string, end int) {
 	return not, m.tokens[i+2].End
 }
 
-// callEdits makes a function that is called like a global one a method of its first argument, or of a
-// list of its arguments.
+// callEdits returns edits for a global function with wrong arguments: they make it a method of its first argument
+// or of a list of its arguments, or convert the first argument.
 func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
 	first, last := on[0], on[len(on)-1]
 	whole := Span{m.tokens[max(m.token-1, 0)].Start, last.End + 1}
@@ -218,7 +217,7 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 	return nil
 }
 
-// counted maps functions of conditions to the number of those that must hold.
+// counted maps functions of conditions to a comparison with the number of conditions that must hold.
 var counted = map[string]string{
 	"oneOf": "== 1", "exactlyOne": "== 1", "exactlyOneOf": "== 1", "onlyOne": "== 1", "one": "== 1",
 	"atMostOne": "<= 1", "atMostOneOf": "<= 1", "atLeastOne": ">= 1", "atLeastOneOf": ">= 1", "anyOf": ">= 1", "noneOf": "== 0",
@@ -269,9 +268,9 @@ func (m *fixer) presenceEdits() [][]Edit {
 	return nil
 }
 
-// sizesOf returns the tokens of the comparison of the size of list with that of its copy without duplicates, which the
-// tokens from first to last are, and ! if the sizes are to differ. It returns first and last if the copy's size is not
-// read, and -1 if it is not compared with the list's.
+// sizesOf returns the range of tokens that compare the size of list with the size of a copy without duplicates. The
+// copy is at the tokens from first to last. not is "!" if the sizes must differ. sizesOf returns first and last if
+// the size of the copy is not read, and -1 if it is not compared with the size of list.
 func (m *fixer) sizesOf(first, last int, list string) (from, to int, not string) {
 	switch {
 	case m.part(last+1, last+4) == ".size()":

@@ -9,7 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// conditionEdits returns edits for conditionals, implications, and ranges of other languages.
+// conditionEdits returns edits for conditionals, implications, ranges, and tests for null, types, and membership in
+// the syntax of other languages.
 func (m *fixer) conditionEdits() (all [][]Edit) {
 	for i, t := range m.tokens {
 		switch t.Text {

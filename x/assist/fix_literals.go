@@ -35,7 +35,6 @@ var literals = []literal{
 // durationNames matches the names of fields that hold durations.
 var durationNames = lazy.New(`(?i)time|duration|interval|period|ttl|grace|delay|age$|wait|window|deadline`)
 
-// unquoted is a value without quotes.
 type unquoted struct {
 	Span
 	text  string
@@ -43,7 +42,6 @@ type unquoted struct {
 	hint  string
 }
 
-// unquotedValues returns the values without quotes in the expression.
 func (f *fault) unquotedValues() (all []unquoted) {
 	masked := f.masked()
 	for _, l := range literals {
@@ -61,7 +59,7 @@ func (f *fault) unquotedValues() (all []unquoted) {
 			compared := strings.ContainsAny(f.clause(s), "<>=")
 			for i, form := range forms {
 				if (i > 0 && compared || strings.HasSuffix(u.text, "%") && strings.ContainsAny(f.clause(s), "<>")) && form == `"$"` {
-					continue // text has another order than quantities, and 1024Mi is 1Gi
+					continue // strings and quantities are ordered differently, and 1024Mi equals 1Gi
 				}
 				u.forms = append(u.forms, strings.ReplaceAll(form, "$", normalized(form, u.text)))
 			}
@@ -253,7 +251,7 @@ func (f *fault) plainName(i int) bool {
 	return f.isName(i) && !slices.Contains([]string{".", ".?"}, f.at(i-1)) && !slices.Contains([]string{".", ".?", "("}, f.at(i+1))
 }
 
-// known returns the names of variables.
+// known returns the names of variables, functions, and literals, and in. It returns nil if names is nil.
 func (f *fault) known() []string {
 	if f.names == nil {
 		return nil

@@ -56,7 +56,7 @@ func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 	return all
 }
 
-// isTypo reports whether the name of the error can mean only another name, which may be a path.
+// isTypo reports whether the unknown name is a typo of name, or of the last field of name if that is a path.
 func (m *fixer) isTypo(name string) bool {
 	i := m.nameToken()
 	if i < 0 {
@@ -375,7 +375,7 @@ func (m *fixer) pathEdits() (all [][]Edit) {
 	return all
 }
 
-// pathEverywhere replaces the name at token i and its variable, here and where else they are, by a variable.
+// pathEverywhere replaces the selection that ends at token i, such as self.old, by a variable wherever it occurs.
 func (m *fixer) pathEverywhere(i int, variable string) (all []Edit) {
 	for j := 2; j < len(m.tokens); j++ {
 		if m.at(j) == m.at(i) && m.at(j-1) == "." && m.at(j-2) == m.at(i-2) && m.at(j-3) != "." {

@@ -95,8 +95,8 @@ func (f *fault) ownedBy(i int, variable string) Edit {
 	return Edit{t.Start, t.Start, variable + "."}
 }
 
-// ownerEdits puts the variables in front of names that are their fields. Each edit has another variable for the names
-// that several variables have.
+// ownerEdits puts the variables in front of names that are their fields. If several variables have a field with the
+// name, each alternative uses one of them.
 func (m *fixer) ownerEdits() (all [][]Edit) {
 	var sole []Edit
 	several := map[string][]Edit{}

@@ -369,7 +369,7 @@ func (f *fault) operandEnd(i int) int {
 	return i
 }
 
-// wrapperEdits removes what templates write around expressions.
+// wrapperEdits removes the delimiters of templates around the expression.
 func (m *fixer) wrapperEdits() (all [][]Edit) {
 	text := string(m.src)
 	for _, around := range [][2]string{{"{{", "}}"}, {"${", "}"}, {"$(", ")"}} {

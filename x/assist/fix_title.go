@@ -63,8 +63,8 @@ func widened(src []rune, e Edit) Edit {
 }
 
 // missingParts returns how many characters to the left and to the right have to be added to a range so that
-// it contains whole tokens. If it does, it returns how many have to be added for the tokens that are
-// next to it if the range contains a bracket without its pair.
+// it contains whole tokens. If it already does, but contains a bracket without its pair, missingParts returns
+// how many have to be added to include the adjacent token.
 func missingParts(src []rune, from, to int) (left, right int) {
 	tokens := lex.Tokens(src)
 	depth, lowest := 0, 0

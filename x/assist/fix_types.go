@@ -323,7 +323,7 @@ func isDate(text string) bool {
 	return err == nil
 }
 
-// fraction makes a division of integers one of doubles.
+// fraction converts a division of integers to a division of doubles.
 func (m *fixer) fraction(division ast.Expr) (edits []Edit) {
 	for _, e := range division.AsCall().Args() {
 		s, ok := m.span(e)

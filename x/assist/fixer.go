@@ -45,8 +45,9 @@ const (
 	// maxFixedLength limits the length in code points of expressions for which fixes are tried. It is ten
 	// times the length of the longest real rules.
 	maxFixedLength = 10_000
-	// maxRealLength is the length of the longest real rules, and maxLongTries limits how many expressions are compiled for
-	// the fixes of longer ones, because the errors of a hostile expression are as large as its square.
+	// maxRealLength is the length of the longest real rules, and maxLongTries limits how many expressions are
+	// compiled for the fixes of longer rules, because the errors of a hostile expression can grow with the square
+	// of its length.
 	maxRealLength = 1000
 	maxLongTries  = 8
 )
@@ -261,8 +262,8 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 	return all
 }
 
-// hasBare reports whether names without a variable can be the reason for the error: it is about a name, or about the
-// types of something that has the name of a type.
+// hasBare reports whether the expression has a name or call without a variable, which may be the reason for the
+// error.
 func (m *fixer) hasBare() bool {
 	for i := range m.tokens {
 		if m.isBare(i) || m.isBareCall(i) {

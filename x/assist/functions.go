@@ -23,7 +23,7 @@ import (
 type Functions struct {
 	mu     sync.Mutex
 	envs   map[int]*cel.Env
-	prices []priced // of the version that pricesOf was last asked for
+	prices []priced // of the version in the last call of pricesOf
 	key    pricesKey
 }
 

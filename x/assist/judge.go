@@ -18,9 +18,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// judge decides whether a corrected expression that compiles is offered. An edit that makes the checker content can
-// still make a useless rule, such as one that is always true. The author's own parts are taken as meant: only parts that a
-// correction adds are examined.
+// judge decides whether a corrected expression that compiles is offered. An edit that the checker accepts can still
+// make a useless rule, such as a rule that is always true. Parts that the author wrote are assumed to be intended,
+// so mostly parts that a correction adds are examined.
 type judge struct {
 	context *Context
 	was     string // the expression with the mistake, on one line
@@ -78,12 +78,12 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		field, isText := args[1].AsLiteral().(celtypes.String)
 		return !isText || !j.isRequired(args[0], string(field))
 	case "hasValue":
-		target := e.AsCall().Target() // of what optional.of() makes, it is constant
+		target := e.AsCall().Target() // it is constant for a result of optional.of()
 		return target.Kind() != ast.CallKind || !strings.HasPrefix(target.AsCall().FunctionName(), "optional.")
 	case operators.Equals, operators.NotEquals:
 		a, b := j.kindOf(args[0]), j.kindOf(args[1])
 		if slices.ContainsFunc(lex.Tokens([]rune(j.was)), isExclusive) && a != kindBool && b != kindBool {
-			return false // that both or none are present is meant
+			return false // the author means whether the operands are present
 		}
 		return j.source.Of(args[0]) != j.source.Of(args[1]) && !(a == kindAny && b.isMade()) && !(b == kindAny && a.isMade()) &&
 			(a == kindType) == (b == kindType) && !j.isNeverNull(args[0], b) && !j.isNeverNull(args[1], a)
@@ -104,8 +104,8 @@ func (j *judge) soundNode(e ast.Expr) bool {
 	return true
 }
 
-// testsRequired reports whether the whole expression tests for a field that is always present. In the shell, that is a
-// question.
+// testsRequired reports whether the whole expression tests for a field that is always present. In the shell, such a
+// test is allowed.
 func (j *judge) testsRequired() bool {
 	e := j.is.Expr()
 	if j.context.Part == AnyExpression {
@@ -157,7 +157,8 @@ func intOf(e ast.Expr) (n celtypes.Int, ok bool) {
 	return n, ok
 }
 
-// isNeverNull reports whether e, which is compared with a value of kind other, is compared with null, but never null.
+// isNeverNull reports whether e is compared with null but never null. other is the kind of the value that e is
+// compared with.
 func (j *judge) isNeverNull(e ast.Expr, other kind) bool {
 	if other != kindNull {
 		return false
@@ -167,7 +168,7 @@ func (j *judge) isNeverNull(e ast.Expr, other kind) bool {
 	return of.schema != nil && !of.schema.Nullable
 }
 
-// isMember reports whether a macro tests whether each element is an element.
+// isMember reports whether a macro tests whether the elements of a list or map are in the same list or map.
 func (j *judge) isMember(l loops.Loop) bool {
 	return pathTo(l.Body, func(e ast.Expr) bool {
 		if !isCall(e, operators.In) {
@@ -206,7 +207,7 @@ func isExclusive(t lex.Token) bool {
 	return t.Kind != lex.String && (t.Text == "^" || strings.EqualFold(t.Text, "xor"))
 }
 
-// isNumeric reports whether a text can be a number, as far as its schema or name tells.
+// isNumeric reports whether a string can be a number, judged by its schema and its name.
 func (j *judge) isNumeric(e ast.Expr) bool {
 	of := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == e.ID() }).expr(e)
 	switch {
@@ -226,7 +227,7 @@ func (j *judge) isNumeric(e ast.Expr) bool {
 	return of.schema.Format == "" && !durationNames.MatchString(of.steps[len(of.steps)-1].Name)
 }
 
-// varies reports whether e depends on a variable. In the shell, an expression without variables is meant.
+// varies reports whether e depends on a variable. In the shell, the whole expression may have no variables.
 func (j *judge) varies(e ast.Expr) bool {
 	return hasVariable(e) || j.context.Part == AnyExpression && !hasVariable(j.is.Expr())
 }
@@ -235,7 +236,8 @@ func hasVariable(e ast.Expr) bool {
 	return pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind }) != nil
 }
 
-// isUnordered reports whether e is a condition, or text made from another value, which has another order.
+// isUnordered reports whether e is a bool, or a string that a correction makes from another value, which changes
+// the order.
 func (j *judge) isUnordered(e ast.Expr) bool {
 	return j.kindOf(e) == kindBool || isCall(e, "string") && !strings.Contains(j.was, j.source.Of(e))
 }

@@ -129,7 +129,7 @@ func negatesOnly(of, operator string) string {
 // countsItems is the hint for the first of two variables of a macro.
 const countsItems = "%s counts the items: of two variables of a macro, the second is the item"
 
-// chained reports whether the operand before the error is compared too.
+// chained reports whether the operand before the error is also compared.
 func (f *fault) chained() bool { return comparisons[f.at(f.operandFirst(f.token-1)-1)] }
 
 func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.Number }
@@ -264,7 +264,7 @@ func choice(types []string, left string) string {
 	return "both values must have the same type: convert one, for example with string(…), or both with dyn(…)"
 }
 
-// comparisons are the operators that compare.
+// comparisons holds the comparison operators and in.
 var comparisons = map[string]bool{"==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "in": true}
 
 // asCondition returns a hint on how to turn a value of kind k into a condition.

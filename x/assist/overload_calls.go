@@ -29,7 +29,7 @@ func function(name string, types []string) string {
 	return ""
 }
 
-// ofLists holds methods that only lists have.
+// ofLists holds methods of lists. Strings also have some of them.
 var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf", "distinct", "sort", "flatten", "reverse", "slice"}
 
 // ofTexts holds methods that only strings have.

@@ -108,10 +108,10 @@ func (p *PolicyContext) roots(word string) []Candidate {
 	return all
 }
 
-// ruleRoots maps the roots that an equal rule has.
+// ruleRoots maps roots of policies to the variables of the equivalent rule.
 var ruleRoots = map[string]string{"object": types.Self, "oldObject": types.OldSelf}
 
-// below returns the candidates of an equal rule, without its roots.
+// below returns the candidates of the equivalent rule, without self and oldSelf.
 func (p *PolicyContext) below(src []rune) Completion {
 	if p.Object == nil {
 		return Completion{Start: len(src)}

@@ -66,8 +66,8 @@ var elsewhere = map[string]string{
 }
 
 // Problem returns the problem of an expression that does not compile, with its fixes. offset is the position of the
-// error. It returns nil if the expression compiles, if the first error is another, or
-// if it cannot be told.
+// error. It returns nil if the expression compiles, if the first error is at another position, or if the expression
+// uses self or oldSelf, which may be variables of macros.
 func (p *PolicyContext) Problem(src string, offset int) *Problem {
 	text := []rune(src)
 	if i, tokens := bareName(text, offset); i >= 0 {

@@ -45,7 +45,7 @@ type Advice struct {
 	Names []string
 	// Code identifies the kind of mistake in the index of errors, or is "".
 	Code string
-	// Words is a hint in one line, if the remedy is more than a replacement name. It may quote the
+	// Words is a hint on one line, if the remedy is more than a replacement name. It may quote the
 	// expression.
 	Words string
 	// Fixes holds alternatives that each remove the problem, the best first.
@@ -213,8 +213,8 @@ func (p *Problem) Hint() string {
 // Suggests reports whether a message of the checker suggests names, as in Kubernetes 1.38.
 func Suggests(message string) bool { return strings.Contains(message, " (did you mean '") }
 
-// Fixed returns src with the first fix. It returns "" if there is none that makes a whole expression, and for a missing
-// guard, because the expression does not say whether objects without the field are meant to be accepted.
+// Fixed returns src with the first fix. It returns "" if there is no fix, if the fix is partial, or for a missing
+// guard, because it is unknown whether objects without the field should be accepted.
 func (p *Problem) Fixed(src string) string {
 	if len(p.Fixes) == 0 || p.Fixes[0].Partial || p.Kind == Unguarded {
 		return ""

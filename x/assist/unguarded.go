@@ -85,7 +85,8 @@ func (p *Context) guarded(x *expr.Expr, of readKey, way guard.Way) []Edit {
 	return nil
 }
 
-// inserted adds an insertion to insertions in a text, in their order. at is a position in the text with them.
+// inserted adds an insertion to edits, which are insertions in order of position. at is a position in the text
+// after these edits.
 func inserted(edits []Edit, at int, text string) []Edit {
 	grown := 0
 	for i, e := range edits {

@@ -1,4 +1,4 @@
-// Package seen tells which objects of built-in kinds the policies of recorded scenes saw.
+// Package seen returns the objects of built-in kinds that the policies of recorded scenes saw.
 package seen
 
 import (

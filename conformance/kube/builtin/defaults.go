@@ -83,8 +83,8 @@ func newRecorder(s *runtime.Scheme, f *file, k *kind) *recorder {
 	return &recorder{scheme: s, file: f, kind: k, defaults: map[string]any{}, conditional: map[string]bool{}}
 }
 
-// record first defaults objects that contain nothing but one empty object at some path, and takes what
-// appears in it for defaults. It then drops those that random objects show to be conditional.
+// record first defaults objects that contain nothing but one empty object at some path, and records the fields that
+// appear in it as defaults. It then drops the defaults that random objects show to be conditional.
 func (r *recorder) record() error {
 	if err := r.probe(&definition{Ref: r.kind.Schema}, "", func(v any) any { return v }, nil); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (f *file) resolve(d *definition) *definition {
 	return d
 }
 
-// probe records the candidates of the object that wrap puts at path, and of those below.
+// probe records the candidates of the object that wrap puts at path, and of the objects below it.
 func (r *recorder) probe(d *definition, path string, wrap func(any) any, open []string) error {
 	if d.Ref != "" {
 		if slices.Contains(open, d.Ref) {
@@ -199,7 +199,7 @@ func at(v any, path string) map[string]any {
 	return fields
 }
 
-// kubernetes returns object as a server decodes and defaults it, without what only encoding adds.
+// kubernetes returns object as a server decodes and defaults it, without fields that only encoding adds.
 func (r *recorder) kubernetes(object map[string]any) (map[string]any, error) {
 	typed, err := r.scheme.New(schema.GroupVersionKind{Group: r.kind.Group, Version: r.kind.Version, Kind: r.kind.Kind})
 	if err != nil {
@@ -293,8 +293,7 @@ func (r *recorder) fill(d *definition, path string, v any) {
 	}
 }
 
-// differences returns the paths at which got and want differ, and whether it is only want that has a
-// value.
+// differences returns the paths at which got and want differ, and for each path whether only want has a value.
 func differences(root *definition, f *file, got, want map[string]any) map[string]bool {
 	found := map[string]bool{}
 	compare(root, f, "", got, want, found)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A file is what engine/x/builtin decodes.
+// A file is the JSON document that engine/x/builtin decodes.
 type file struct {
 	Release string                 `json:"release"`
 	Kinds   []*kind                `json:"kinds"`
@@ -173,9 +173,8 @@ func (s *openSchema) kind() (gvk, bool) {
 	}
 }
 
-// convert returns the schema in the form of the file. Its defaults are those that the defaulting
-// functions apply: a default that is the zero value of its type only states that a field is not a
-// pointer.
+// convert returns the schema in the form of the file. It drops a default that is the zero value of its type,
+// because it only states that a field is not a pointer.
 func convert(s *openSchema) (*definition, error) {
 	if len(s.AllOf) == 1 && s.AllOf[0].Ref != "" {
 		return &definition{Ref: strings.TrimPrefix(s.AllOf[0].Ref, refPrefix), Default: nonZero(s.Default)}, nil

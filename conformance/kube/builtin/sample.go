@@ -32,7 +32,6 @@ func (s *sampler) object() map[string]any {
 	return object
 }
 
-// value returns a value of d.
 func (s *sampler) value(d *definition, path string, depth int) any {
 	if d.Ref == quantity {
 		return "1"
@@ -65,7 +64,7 @@ func (s *sampler) value(d *definition, path string, depth int) any {
 	return map[string]any{}
 }
 
-// fields returns an object with few fields, but with the required ones mostly.
+// fields returns an object with most of the required fields and few of the others.
 func (s *sampler) fields(d *definition, path string, depth int) map[string]any {
 	object := map[string]any{}
 	share := 2 + s.rand.IntN(6)

@@ -66,7 +66,6 @@ func generate() (string, error) {
 	return strings.Join(slices.Compact(lines), "\n") + "\n", nil
 }
 
-// read returns the fields of a minor.
 func read(minor int) (fields, error) {
 	out, err := exec.Command("go", "mod", "download", "-json", fmt.Sprintf("k8s.io/api@v0.%d.0", minor)).Output()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // A Difference is an aspect in which two verdicts differ.
 type Difference struct {
 	Aspect string
-	// Missing are lines that only the libraries' verdict has, Extra those that only Celadon's has.
+	// Missing holds lines that are only in the libraries' verdict, Extra lines that are only in Celadon's.
 	Missing, Extra []string
 }
 
@@ -100,9 +100,9 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// Within reports whether Celadon's verdict on a write is consistent with the libraries' verdicts,
-// which vary with the order of Go maps: it equals one of them, or each cause and warning occurs in
-// some of them, it has those that occur in all, and the cost is in their range.
+// Within reports whether Celadon's verdict on a write is consistent with the libraries' verdicts, which vary with
+// the order of Go maps: it equals one of them, or it has all causes and warnings that occur in each of them, no
+// others than occur in some of them, and a cost in their range.
 func Within(libraries []Verdict, celadon Verdict) bool {
 	varies := false
 	for _, v := range libraries {

@@ -43,8 +43,8 @@ func ownCases() (cases []*Case, err error) {
 	return cases, nil
 }
 
-// splitRules returns the rules in a text. A line that ends in a quoted string without end belongs to
-// the same rule as the next line.
+// splitRules returns the rules in a text, one per line. A line that ends in b""" or is b' ends the string that
+// begins on the line before, so it belongs to the same rule.
 func splitRules(text string) (rules []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

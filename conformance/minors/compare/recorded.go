@@ -42,7 +42,6 @@ func (all Verdicts) set(v types.Version, verdict Verdict) {
 	}
 }
 
-// of returns the verdict of a version.
 func (all Verdicts) of(v types.Version) Verdict {
 	for minor := v.Minor; minor >= types.Oldest; minor-- {
 		if verdict, ok := all[types.Version{Minor: minor}.String()]; ok {

@@ -15,8 +15,8 @@ type Run struct {
 	Oracle *Oracle
 	Server *Server
 
-	// CRDs, Rules, and Writes are the numbers of compared verdicts; Undecided of those that exceed
-	// Celadon's work limits; Random of those whose verdict depends on the order of a Go map.
+	// CRDs, Rules, and Writes count the compared verdicts, Undecided the CRDs and writes that exceed Celadon's work
+	// limits, and Random the verdicts that depend on the order of a Go map.
 	CRDs, Rules, Writes, Undecided, Random int
 	// Compiled counts the rules that compile, Accepted the accepted writes.
 	Compiled, Accepted int
@@ -78,7 +78,7 @@ func (r *Run) crd(ctx context.Context, c *Case) error {
 
 // Write compares the verdicts on a write.
 func (r *Run) Write(ctx context.Context, name string, w *Write) error {
-	// The libraries may allocate all memory for what exceeds Celadon's work limits.
+	// The libraries may allocate all memory for a write that exceeds Celadon's work limits.
 	got, err := r.Server.Write(ctx, w)
 	if errors.Is(err, ErrUndecided) {
 		r.Undecided++
@@ -113,7 +113,7 @@ func (r *Run) Write(ctx context.Context, name string, w *Write) error {
 	return nil
 }
 
-// count counts the first difference of a verdict that has no known reason.
+// count counts the first difference that has a known reason. If none has, it counts the class of each difference.
 func (r *Run) count(name string, differences []Difference) {
 	for i := range differences {
 		d := &differences[i]

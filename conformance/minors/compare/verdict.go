@@ -12,8 +12,9 @@ import (
 // lines that describe it, sorted.
 type Verdict map[string][]string
 
-// The aspects of verdicts. A CRD's verdict has crdError, warning, and rule, or panics. A write's has
-// the others, or unreadable.
+// The aspects of verdicts. A CRD's verdict has crdError, warning, and rule. A write's verdict has code, cause,
+// warning, unknown, runCost, and persisted. If the libraries panic or cannot decode the input, a verdict has only
+// panics or unreadable.
 const (
 	panics     = "panic"
 	crdError   = "error"
@@ -56,7 +57,6 @@ func withoutChance(line string) string {
 	return address.ReplaceAllString(selfType.ReplaceAllString(line, "selfType"), "(0xc000000000)")
 }
 
-// errorLine returns the line of an error.
 func errorLine(typ, path, message string) string { return fmt.Sprintf("%s %s: %s", path, typ, message) }
 
 // ruleLine describes the estimates of a rule, or that it or its message does not compile.

@@ -24,7 +24,7 @@
 //	 "versions": [{"name": "v1", "total": 14, "rules": [{
 //	   "path": "openAPIV3Schema.properties[spec]", "index": 0, "rule": "…",
 //	   "estimate": 7,          the estimated cost of one evaluation
-//	   "messageEstimate": 3,   that of messageExpression
+//	   "messageEstimate": 3,   the estimated cost of messageExpression
 //	   "cardinality": 1,       the number of evaluations that fit into a request
 //	   "bound": 1,             the number that maxItems and maxProperties permit; absent without bound
 //	   "cost": 7,              what counts for the limits: estimate times bound, or times cardinality
@@ -87,7 +87,7 @@ package main
 
 // How it works. run (main.go) reads requests and handles them: CRDs in crd.go, with their rules in
 // rules.go, writes in write.go, and expressions in expressions.go. Most calls have the same form in all
-// minors. The others are in the files with build tags: environment*.go, rules_*.go, and strategy*.go.
+// minors. The others are in the files with build tags: environment*.go, gate*.go, rules_*.go, and strategy*.go.
 //
 // Writes call the functions of the generic registry with the strategy of custom resources, so they
 // depend on nothing that is copied from upstream, with three exceptions, which upstream does not

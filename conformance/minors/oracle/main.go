@@ -35,7 +35,6 @@ type request struct {
 	Resource    bool            `json:"resource"`
 }
 
-// A service handles requests.
 type service struct {
 	// last is the resource of the last write, and lastKey its CRD and version.
 	last    *servedResource

@@ -37,7 +37,6 @@ type recorder struct{ warnings []string }
 // AddWarning implements warning.Recorder.
 func (r *recorder) AddWarning(_, text string) { r.warnings = append(r.warnings, text) }
 
-// write handles a request to write a custom resource.
 func (s *service) write(req *request) (*writeAnswer, error) {
 	r, err := s.resource(req.CRD, req.Version)
 	if err != nil {
@@ -75,7 +74,6 @@ func (s *service) write(req *request) (*writeAnswer, error) {
 	return a, err
 }
 
-// strategy returns the strategy that validates the write.
 func (r *servedResource) strategy(req *request) (Strategy, error) {
 	switch {
 	case req.Subresource == "":

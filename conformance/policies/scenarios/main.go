@@ -81,7 +81,7 @@ func mutatingScene(seed uint64) *exchange.Scene {
 	return s
 }
 
-// onlyMutants changes the rules of policies and bindings below v.
+// onlyMutants changes the rules of policies and bindings below v, so that they match only mutants.
 func onlyMutants(v any) {
 	switch v := v.(type) {
 	case exchange.Object:

@@ -154,7 +154,7 @@ func fields(o runtime.Object) (map[string]any, error) {
 	return engine.Decode(data)
 }
 
-// convert sets a typed object.
+// convert decodes object into out, whose previous fields it clears.
 func convert(object map[string]any, out runtime.Object) error {
 	data, err := json.Marshal(object)
 	if err != nil {

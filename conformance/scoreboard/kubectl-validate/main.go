@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	// The library is that of Kubernetes 1.30.
+	// The library has the code of Kubernetes 1.30.
 	protocol.Serve(protocol.Answer{Name: "kubectl-validate", Levels: []string{"verdict", "causes"}, Minors: []string{"1.30"}}, decide)
 }
 

@@ -18,8 +18,8 @@ const (
 	apiVersionBeta = "apiextensions.k8s.io/v1beta1"
 )
 
-// Decode decodes a CRD of v1 or v1beta1. Like the server, it drops unknown fields, and those with another
-// case, such as MaxLength. It converts a v1beta1 CRD as a server converts a stored
+// Decode decodes a CRD of v1 or v1beta1. Like the server, it drops unknown fields, and fields whose names
+// differ in case, such as MaxLength. It converts a v1beta1 CRD as a server converts a stored
 // CRD, including the defaults of v1beta1. If copying the fields that all versions share into each
 // version would exceed a limit, Decode returns an error that wraps the result of tooLarge.
 func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.CustomResourceDefinition, error) {

@@ -1,5 +1,5 @@
 // Package respond implements parts of responses that do not depend on the resource, as the API
-// server's handlers produce them: warnings, and rejections of bodies that cannot be decoded.
+// server produces them: warnings, the messages of field errors, and rejections of bodies that cannot be decoded.
 package respond
 
 import (

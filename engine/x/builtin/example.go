@@ -30,8 +30,8 @@ var examples = sync.OnceValue(func() map[schema.GroupVersionKind]map[string]any 
 	return all
 })
 
-// Example returns a small object of a kind, which the caller owns. Servers accept it for all but a few kinds that people
-// hardly write, such as LeaseCandidate.
+// Example returns a small object of a kind, which the caller owns. Servers accept it, except for a few rarely used
+// kinds, such as LeaseCandidate.
 func (c *Catalog) Example(gvk schema.GroupVersionKind) map[string]any {
 	u := (&unstructured.Unstructured{Object: maps.Clone(examples()[gvk])}).DeepCopy()
 	if u.Object == nil {

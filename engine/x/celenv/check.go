@@ -162,7 +162,6 @@ func validatorOf(call ast.CallExpr) string {
 	return name
 }
 
-// constantFormatValidator is the name of constantFormat.
 const constantFormatValidator = "celadon.validator.constant_format"
 
 // literalsValidator checks that list and map literals are homogeneous.

@@ -60,7 +60,7 @@ type counter struct {
 	generic      map[string]bool
 	calls, depth int
 	loops, inner int // maximum and current nesting of macros
-	doublings    int // map literals with a key that is not a literal
+	doublings    int // keys in map literals that are not literals
 }
 
 // expr counts e, which is nested in depth list, map, or struct literals.

@@ -93,8 +93,8 @@ func truncated(issues *cel.Issues) string {
 // maxSnippet is the length of the longest line that cel-go shows, in bytes (cel-go, common/error.go).
 const maxSnippet = 16384
 
-// writeError writes the text of an error as cel-go does, whose time grows with the square of the
-// column.
+// writeError writes the text of an error in the same form as cel-go, which takes time that grows with the
+// square of the column.
 func writeError(b *strings.Builder, source common.Source, err *common.Error) {
 	line, column := err.Location.Line(), err.Location.Column()
 	fmt.Fprintf(b, "ERROR: %s:%d:%d: %s", source.Description(), line, column+1, err.Message)

@@ -122,7 +122,7 @@ func (constantFormat) Validate(_ *cel.Env, _ cel.ValidatorConfig, checked *ast.A
 	}))
 }
 
-// A dialect is a library that marks environments with a different grammar.
+// A dialect is a library that marks environments that parse or check expressions differently.
 type dialect string
 
 const (
@@ -139,7 +139,7 @@ const (
 	untypedCalls dialect = "celadon.untyped"
 	// suggestions marks environments whose errors about unknown names suggest known ones.
 	suggestions dialect = "celadon.suggestions"
-	// typeParameters marks environments in which type([]) is not the type of another kind.
+	// typeParameters marks environments in which type([]) cannot be compared with types of other kinds.
 	typeParameters dialect = "celadon.typeparameters"
 )
 

@@ -25,8 +25,8 @@ var (
 	_ traits.Zeroer = (*ObjectValue)(nil)
 )
 
-// Field selects a field like the server: from the object as a JSON value. An absent field is null. The error is set if
-// the object has no such value.
+// Field selects a field like the server: from the object as a JSON value. An absent field is null. It returns an
+// error if the object cannot be converted to JSON.
 func (v *ObjectValue) Field(name string) (field ref.Val, present bool, err error) {
 	fields, err := v.native()
 	if err != nil {

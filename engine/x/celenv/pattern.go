@@ -133,8 +133,8 @@ func LargePattern(checked *cel.Ast) (large bool) {
 
 // How it works: cel-go 0.22.0 leaves the second variable of a macro over a dyn value without a type. Most
 // uses of such a variable are errors of the checker; the others fail when the checked expression is
-// converted. To get the errors, the expression is checked again with a variable instead of these, whose
-// type accepts nothing, either.
+// converted. To get the errors, these variables are replaced by a variable whose type also accepts nothing, and
+// the expression is checked again.
 
 // untypedSecondVariables marks environments in which the second variable of a macro over a dyn value has no
 // type.

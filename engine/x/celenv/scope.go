@@ -178,8 +178,8 @@ type invalidTotal struct {
 // It is enough for 700 short rules.
 const maxInvalid = 250_000
 
-// The units of an invalid expression: for cel-go's checker, for a byte of the source, and for as many
-// bytes of errors.
+// The work for an invalid expression: the units for cel-go's checker, the units for a byte of the source, and the
+// bytes of errors for a unit.
 const (
 	unitsPerExpression = 300
 	unitsPerByte       = 5

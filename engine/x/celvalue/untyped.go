@@ -216,7 +216,6 @@ func (l *untypedList) ConvertToType(t ref.Type) ref.Val {
 	return l.base().ConvertToType(t)
 }
 
-// untypedIterator iterates over the items of an array.
 type untypedIterator struct {
 	iteratorValue
 	items []any

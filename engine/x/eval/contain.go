@@ -35,7 +35,7 @@ func inConstants(inv *invocation) *code {
 	return boolCode(func(f *frame) truth { return f.in(set, val(f)) })
 }
 
-// in reports whether v is in the set. An error is not.
+// in reports whether v is in the set. If v is an error, in stores it and returns bad.
 func (f *frame) in(set map[ref.Val]bool, v ref.Val) truth {
 	if celtypes.IsUnknownOrError(v) {
 		f.fail(v)

@@ -168,7 +168,6 @@ var (
 // maxKept is the largest capacity of a stack that is kept for the next evaluation.
 const maxKept = 1 << 12
 
-// start prepares the frame for an evaluation.
 func (f *frame) start(ctx context.Context, p *Program) {
 	f.cost, f.limit, f.steps, f.interrupted, f.errorsEnd = 0, p.limit, 0, false, p.errorsEnd
 	if f.began = f.worked; f.close {

@@ -8,8 +8,8 @@ import (
 )
 
 // How it works: [a, b] and {k: v} with constant elements are constants and cost nothing, as in
-// cel-go. Otherwise they are made in each evaluation. Messages can only have CEL's own wrapper
-// types, because rules can name no others.
+// cel-go. Otherwise they are made in each evaluation. In rules, messages can only have CEL's own wrapper
+// types; mutations of admission policies also have Object and JSONPatch.
 
 // listLiteral plans [a, b]. A list of constants is a constant.
 func (p *planner) listLiteral(e ast.Expr) (*code, error) {
@@ -127,8 +127,7 @@ func newMap(f *frame, items []literalItem) ref.Val {
 	return celtypes.NewRefValMap(celtypes.DefaultTypeAdapter, entries)
 }
 
-// messageLiteral plans T{f: v}. Rules can only use CEL's own message types, which represent
-// numbers, strings, lists, and maps.
+// messageLiteral plans T{f: v}.
 func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 	msg := e.AsStruct()
 	name, ok := p.messageType(msg.TypeName())

@@ -35,7 +35,6 @@ type loop struct {
 	badRange *celtypes.Err
 }
 
-// A cursor is the current position of a loop.
 type cursor struct {
 	items   []any
 	keys    []string

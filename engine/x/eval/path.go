@@ -48,7 +48,7 @@ type pathStep struct {
 	// from describes the value before the step, and to the value after it.
 	from, to *types.Decl
 	goType   goType
-	missing  *celtypes.Err // for constant keys and indexes
+	missing  *celtypes.Err // for fields, constant keys, and constant indexes
 }
 
 type pathOp uint8

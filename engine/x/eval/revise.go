@@ -17,10 +17,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// How it works: some functions of older versions return another result than the linked ones. A
+// How it works: some functions have different results in some versions than the linked functions. A
 // revision replaces the linked function when a call is planned.
 
-// A revision returns the result that a function has in an older version. It returns false if the
+// A revision returns the result that a function has in some versions. It returns false if the
 // linked function has the same result.
 type revision func(args []ref.Val) (ref.Val, bool)
 
@@ -84,7 +84,7 @@ func (b *binding) revise() {
 	b.replace(revised.revision)
 }
 
-// guard refuses lists and maps whose first value is an error, where list or map types are declared.
+// guard makes b reject a list or map whose first value is an error if the argument is declared as a list or map.
 func (b *binding) guard(declared []*celtypes.Type) {
 	b.replace(func(args []ref.Val) (ref.Val, bool) {
 		for i, t := range declared {

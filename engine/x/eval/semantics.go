@@ -9,8 +9,8 @@ import (
 )
 
 // How it works: evaluation differs between Kubernetes versions. An expression has the version of
-// its roots' declarations. What differs is decided when the expression is planned, so programs of
-// the newest version do not check versions.
+// its roots' declarations. Most differences are decided when the expression is planned. Features such as
+// errorsEnd are checked at run time.
 
 // A semantics is the evaluation of one Kubernetes minor version. It is immutable.
 type semantics struct {
@@ -18,7 +18,7 @@ type semantics struct {
 	has   [features]bool
 	// prices holds the costs of calls of the Kubernetes libraries' functions, by name.
 	prices map[string]price
-	// revised holds the functions with another result than the linked ones, by name.
+	// revised holds the functions whose results differ from the linked functions, by name.
 	revised map[string]revisedFunction
 	// sizeOf returns the size of a value for the costs of standard functions.
 	sizeOf func(ref.Val) uint64

@@ -75,7 +75,6 @@ func (s *split) list(f *frame) ([]any, bool) {
 	return f.lists[base:len(f.lists):len(f.lists)], true
 }
 
-// size returns the number of parts.
 func (s *split) size(f *frame) (int64, bool) {
 	text, ok := s.read(f)
 	f.chargeCall(1, ok)

@@ -217,7 +217,7 @@ func both[T any](f *frame, x, y func(*frame) (T, bool)) (a, b T, ok bool) {
 	return a, b, okA && okB
 }
 
-// pair is like both, but tells which operands fail.
+// pair is like both, but reports for each operand whether it succeeded.
 func pair[T any](f *frame, x, y func(*frame) (T, bool)) (a T, okA bool, b T, okB bool) {
 	a, okA = x(f)
 	if !okA && f.errorsEnd {

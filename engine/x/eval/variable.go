@@ -95,7 +95,6 @@ func (p *planner) within(vars []*variable, e ast.Expr) (*code, error) {
 	return c, err
 }
 
-// boxed returns a function that returns the variable's value as a ref.Val.
 func (v *variable) boxed() valFunc {
 	slot := v.slot
 	switch v.form {

@@ -162,7 +162,6 @@ func (p *planner) watchBody(x ast.ComprehensionExpr, vars []*variable) *body {
 	return b
 }
 
-// endBody ends the body that watchBody began.
 func (p *planner) endBody(b *body) {
 	if b != nil {
 		b.nodes.to, b.bodies.to = p.recording.nodes, len(p.recording.bodies)

@@ -129,7 +129,6 @@ func (f *frame) fewerRunes(s, t string) uint64 {
 // compared adds the work of comparing two strings, reading at most the given number of bytes.
 func (f *frame) compared(bytes int) { f.work(bytes / perByte8) }
 
-// workLeft returns the remaining work as an int.
 func (f *frame) workLeft() int { return max(int(f.began+f.workLimit())-int(f.worked), 0) }
 
 // demand adds the work of a call that is about to be made.

@@ -95,7 +95,7 @@ func opaqueBytes(v ref.Val) int {
 	return 0
 }
 
-// decimal returns the number of a quantity's digits and the number of them after its decimal point.
+// decimal returns how many digits a quantity has, and how many of them are after the decimal point.
 func decimal(v ref.Val) (digits, scale float64, ok bool) {
 	q, ok := v.(kubecel.Quantity)
 	if !ok || q.Quantity == nil {

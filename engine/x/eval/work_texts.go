@@ -65,7 +65,7 @@ func textDemands(add func(demand, string)) {
 		timestamp_to_month_with_tz timestamp_to_seconds_tz timestamp_to_year_with_tz`)
 }
 
-// compareTexts also adds the work of counting characters for the cost.
+// compareTexts adds the work of comparing two strings and of counting their characters for the cost.
 func compareTexts(f *frame, args []ref.Val) {
 	f.work(min(textSize(args, 0), 5*textSize(args, 1)) + textSize(args, 1))
 }

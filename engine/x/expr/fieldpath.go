@@ -33,7 +33,7 @@ func FieldPath(path string, s *schema.Structural) (normal string, err error) {
 	return p.path.String(), nil
 }
 
-// A pathParser has parsed the path to the schema at.
+// A pathParser holds the path that was parsed so far and the schema at its end.
 type pathParser struct {
 	tokens *bufio.Scanner
 	path   *field.Path

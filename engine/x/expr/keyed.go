@@ -160,7 +160,8 @@ func (p Part) String() string {
 	return "rule"
 }
 
-// words holds the API server's message prefixes for a part.
+// words holds the type that a part requires, the API server's message for another type, and the prefixes of its
+// other messages.
 type words struct {
 	want                                       *cel.Type
 	compilation, wrongType, plan, fee, untyped string

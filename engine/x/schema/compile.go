@@ -196,7 +196,6 @@ func (n *node) adopt(child *node) {
 	}
 }
 
-// logic holds the schemas of allOf, anyOf, oneOf, and not.
 type logic struct {
 	anyOf, oneOf, allOf []*node
 	not                 *node

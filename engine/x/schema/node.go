@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A node is a schema in the tree.
 type node struct {
 	// free is set if every value is valid, including all values below it.
 	free bool

@@ -37,7 +37,7 @@ func (n *node) correlates() bool { return n.isArray && n.listType == mapList && 
 // A Ratcheted is a schema node of type N as ratcheting reads it. Each method returns false if the node has no such
 // part.
 type Ratcheted[N any] interface {
-	// MapList returns the keys of a list of type map. It has none if the node is not an array.
+	// MapList returns the keys of a list of type map. keys is nil if the node is not an array.
 	MapList() (keys []string, ok bool)
 	Element() (N, bool)
 	Field(name string) (N, bool)

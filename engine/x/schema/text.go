@@ -122,7 +122,6 @@ func (m *meter) spend(units int) {
 	}
 }
 
-// stop ends the check.
 func (m *meter) stop(why string) { panic(overwork(why)) }
 
 // overwork is the panic value of a check that needs too much work. It describes the work.

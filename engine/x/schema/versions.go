@@ -82,7 +82,7 @@ func (s *server) tooLongError(path *field.Path, limit int64) *field.Error {
 	return err
 }
 
-// tooManyError returns the error for a list or an object with n of at most limit entries.
+// tooManyError returns the error for a list or an object whose n entries are more than limit.
 func (s *server) tooManyError(path *field.Path, n, limit int64) *field.Error {
 	err := field.TooMany(path, int(n), int(limit))
 	err.Detail = fmt.Sprintf("must have at most %d items", limit)
@@ -92,7 +92,7 @@ func (s *server) tooManyError(path *field.Path, n, limit int64) *field.Error {
 	return err
 }
 
-// tooFewError returns the error for a list or an object with n of at least limit entries. Old releases
+// tooFewError returns the error for a list or an object whose n entries are fewer than limit. Old releases
 // of package field do not declare its type.
 func tooFewError(path *field.Path, n, limit int64) *field.Error {
 	detail := fmt.Sprintf("must have at least %d items", limit)

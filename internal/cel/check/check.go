@@ -62,7 +62,7 @@ type local struct {
 	ref  *ast.ReferenceInfo
 }
 
-// A node is the result for a node of the tree.
+// A node holds the type and the reference of a node of the tree, if known.
 type node struct {
 	typ *celtypes.Type
 	ref *ast.ReferenceInfo

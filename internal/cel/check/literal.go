@@ -9,7 +9,7 @@ import (
 )
 
 // Takes reports whether literal is a string that is a valid argument of function, which is matches,
-// duration, or timestamp. If it returns false, only cel-go can decide.
+// duration, or timestamp. If it returns false, cel-go must check the literal.
 func Takes(function string, literal ast.Expr) bool {
 	if literal.Kind() != ast.LiteralKind {
 		return false

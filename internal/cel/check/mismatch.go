@@ -11,7 +11,7 @@ import (
 )
 
 // Mismatches returns cel-go's errors about the calls in a parsed expression that no overload accepts. It finds no other
-// errors, and modifies parsed. provider is that of Check.
+// errors, and modifies parsed. provider is the same as for Check.
 func (c *Checker) Mismatches(parsed *ast.AST, provider celtypes.Provider) []*common.Error {
 	s := c.states.Get().(*state)
 	defer s.end()
@@ -20,7 +20,8 @@ func (c *Checker) Mismatches(parsed *ast.AST, provider celtypes.Provider) []*com
 	return s.mismatches
 }
 
-// mismatch returns the type of a call of e that no overload accepts, or nil if the expression is then rejected.
+// mismatch records that no overload accepts the call e and returns the error type, or returns nil if mismatches are
+// not collected.
 func (s *state) mismatch(e ast.Expr, args []*celtypes.Type) *celtypes.Type {
 	if s.explained == nil {
 		return nil

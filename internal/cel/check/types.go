@@ -95,7 +95,6 @@ func unwrapped(t *celtypes.Type) (inner *celtypes.Type, optional bool) {
 	return t, false
 }
 
-// sameTerm reports whether two terms are identical.
 func sameTerm(a, b term) bool {
 	if a == b {
 		return true

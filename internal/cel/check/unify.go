@@ -57,7 +57,7 @@ func (s *state) renumbered(t term) *celtypes.Type {
 // resolved returns t with all bound variables replaced by their types.
 func (s *state) resolved(t term) *celtypes.Type { return s.substituted(t, false) }
 
-// substituted is like known. If dyn is set, it also replaces unbound variables by dyn.
+// substituted is like resolved. If dyn is set, it also replaces unbound variables by dyn.
 func (s *state) substituted(t term, dyn bool) *celtypes.Type {
 	if t.base == 0 && len(s.bound) == 0 {
 		return t.Type

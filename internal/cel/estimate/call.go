@@ -60,11 +60,11 @@ func (w *walk) call(e ast.Expr) priced {
 	return x
 }
 
-// measuresLate reports whether the sizes of operands are those when all operands have been estimated.
+// measuresLate reports whether operands are measured only after all of them have been estimated.
 func (w *walk) measuresLate() bool { return !w.has[entrySizes] || w.has[nestedSizes] }
 
-// operand returns the estimate of an operand. Unless it is measured late, its size is the one before the
-// operands to the right have been estimated.
+// operand returns the estimate of an operand. Unless operands are measured late, it measures the operand before the
+// operands to the right are estimated.
 func (w *walk) operand(e ast.Expr) operand {
 	x := operand{w.expr(e), e}
 	if !w.measuresLate() {
@@ -171,8 +171,8 @@ func perRune(s checker.SizeEstimate) checker.CostEstimate {
 	return s.MultiplyByCostFactor(common.StringTraversalCostFactor)
 }
 
-// perRune is like the function, for standard functions: with nestedSizes, the cost is exact, and without
-// limit if the size is.
+// perRune is like the function perRune, for standard functions. With nestedSizes, the cost is exact, and it is
+// unbounded if the size is unbounded.
 func (o *operands) perRune(s checker.SizeEstimate) checker.CostEstimate {
 	if o.walk.has[nestedSizes] {
 		return dividedBy(s, 10)
@@ -268,7 +268,7 @@ func matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
 	return perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(pattern.MultiplyByCostFactor(common.RegexStringLengthCostFactor))
 }
 
-// matching is like the function, for standard functions.
+// matching is like the function matching, for standard functions.
 func (o *operands) matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
 	if o.walk.has[nestedSizes] {
 		return o.perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(dividedBy(pattern, 4))

@@ -31,7 +31,7 @@ func (m *Model) Measure(checked *ast.AST, roots func(variable string) Declaratio
 	return x.cost, x.declaration()
 }
 
-// walk returns the estimate of an expression, and the walk that made it, which starts as start.
+// walk estimates an expression, starting in the state start. It returns the final state and the estimate.
 func (m *Model) walk(start walk) (*walk, priced) {
 	start.Model = m
 	w := start
@@ -68,7 +68,6 @@ type local struct {
 	step string
 }
 
-// A size is the size of a value, if known.
 type size struct {
 	checker.SizeEstimate
 	known bool

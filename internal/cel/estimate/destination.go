@@ -12,7 +12,7 @@ type Declaration interface {
 	MaxSize() int64
 }
 
-// A destination is the destination of a path from a variable.
+// A destination is the path of a value, which begins at a variable, and the declaration of that value.
 type destination struct {
 	// steps is the number of names in the path, or 0 without a path.
 	steps int

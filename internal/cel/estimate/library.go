@@ -36,7 +36,7 @@ var libraries = []struct {
 	{functions: []string{"join"}, price: joined},
 	{functions: []string{"find", "findAll"}, price: found},
 
-	// URLs: k8s.io/apiserver 0.32 knows their sizes. Before 0.31, accessors are standard functions.
+	// URLs have sizes since k8s.io/apiserver 0.32. Before 0.31, accessors are standard functions.
 	{functions: []string{"url", "jsonpatch.escapeKey"}, price: parsed(1, false)},
 	{in: minors.Since(32), functions: []string{"url", "jsonpatch.escapeKey"}, price: parsed(1, true)},
 	{functions: []string{"getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery"}, price: constant(1)},

@@ -31,7 +31,7 @@ const (
 	// them have been estimated. Only a value at a path has a path below. A type has size 1. Every
 	// selection costs 1, and has() depends on the branches of a conditional.
 	nestedSizes
-	// loopSizes: each macro has the size of its range. Since entrySizes, only those that return
+	// loopSizes: each macro has the size of its range. Since entrySizes, only macros that return
 	// lists and maps have it.
 	loopSizes
 	// globalMatches: matches(text, pattern) costs as much as text.matches(pattern).

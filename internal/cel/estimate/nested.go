@@ -64,7 +64,6 @@ func (w *walk) nested(x *priced, e ast.Expr) size {
 
 func atMost(d Declaration) size { return ranged(checker.SizeEstimate{Max: uint64(d.MaxSize())}) }
 
-// sizeAt returns the size of a value of type t at a path.
 func (w *walk) sizeAt(at destination, t *celtypes.Type) (s size) {
 	d := w.declared(at)
 	if d != nil {
@@ -155,7 +154,7 @@ func withEntries(s size, key, elem *size) size {
 	return s
 }
 
-// entryOf returns the size of the entries of a list or map of size s.
+// entryOf returns entry, or the range of all sizes if entry is nil and a list or map of size s can have entries.
 func entryOf(s size, entry *size) *size {
 	if entry == nil && s.Max > 0 {
 		u := unknown()
@@ -172,7 +171,7 @@ func parameter(t *celtypes.Type, i int) *celtypes.Type {
 	return celtypes.DynType
 }
 
-// part is an item of a list, or a key or value of a map.
+// part returns the size of an item of a list, or of a key or value of a map.
 func (w *walk) part(x *operand) *size {
 	w.measure(&x.priced, x.expr)
 	if !x.size.known {

@@ -12,10 +12,10 @@ const (
 // SwallowedMessage describes a comment that Swallowed found.
 const SwallowedMessage = "the comment contains the rest of the expression, which is not evaluated: > joins lines in YAML, so write | in its place"
 
-// Swallowed restores the line breaks after comments in an expression whose lines were joined, as a folded scalar of YAML
-// does, so that a comment contains what follows it: "a // small && b". The rest must begin with an operator after
-// words, and compiles must accept it as code. Swallowed returns "" if no comment contains code. at is the position of
-// the first comment that does, in code points.
+// Swallowed restores the line breaks after comments in an expression whose lines were joined, as a folded scalar of
+// YAML does, so that a comment contains the code after it: "a // small && b". The rest must begin with an operator
+// after words, and compiles must accept it as code. Swallowed returns "" if no comment contains code. at is the
+// position of the first comment that does, in code points.
 func Swallowed(src string, compiles func(src string) bool) (fixed string, at int) {
 	from := 0
 	for range maxSwallowed {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// Children returns the children of a node in the order of the text. For a macro, these are the parts of its expansion
+// Children returns the children of a node in source order. For a macro, these are the parts of its expansion
 // other than its condition.
 func Children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
@@ -48,7 +48,7 @@ func Terms(e ast.Expr, operator string) []ast.Expr {
 	return append(Terms(args[0], operator), Terms(args[1], operator)...)
 }
 
-// Inside reports whether a macro is e or is in it.
+// Inside reports whether e is or contains a macro.
 func Inside(e ast.Expr) bool {
 	return e.Kind() == ast.ComprehensionKind || slices.ContainsFunc(Children(e), Inside)
 }

@@ -75,7 +75,6 @@ func eachNode(s *schemaProps, f func(*schemaProps)) {
 	}
 }
 
-// A maker creates a mutant.
 type maker struct {
 	*rand.Rand
 	crd *apiextensionsv1.CustomResourceDefinition

@@ -26,8 +26,9 @@ func Folders(t testing.TB) []string {
 	return folders
 }
 
-// Named is like Folders for tests that can also run without a corpus. With CELADON_LEVEL=quick there is none. It looks for relative folders
-// in the working directory of go test and in its parents, because make may have been called there.
+// Named is like Folders for tests that can also run without a corpus. It returns nil if CELADON_LEVEL is quick. It
+// looks for relative folders in the working directory of go test and in its parents, because make may have been
+// called there.
 func Named(t testing.TB) (folders []string) {
 	t.Helper()
 	if level.Quick() {

@@ -16,7 +16,7 @@ func Difference(r *Request, want Answer, got *Prediction) string {
 	want = normal(r, want)
 	text := ""
 	for _, one := range append([]Answer{got.Answer}, got.Denials...) {
-		if want.Object == nil { // the server has no object if one of the name exists
+		if want.Object == nil { // the response has no object if the name is taken
 			one.Object = nil
 		}
 		diff := cmp.Diff(want, normal(r, one), cmpopts.EquateEmpty())

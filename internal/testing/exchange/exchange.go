@@ -1,6 +1,6 @@
-// Package exchange holds requests to an API server with its responses, and predicts the responses
-// with engine, engine/x/builtin, and engine/policy. conformance/kube records responses of a real
-// kube-apiserver; the tests of this package replay them without a server.
+// Package exchange holds requests to an API server with its responses, and predicts the responses with engine and
+// engine/policy; package builtin/testing/seen provides the objects of built-in kinds. conformance/kube records
+// responses of a real kube-apiserver. Tests replay them without a server.
 package exchange
 
 import (
@@ -54,7 +54,7 @@ type Request struct {
 	Old    Object `json:"old,omitempty"`
 	// Patched is set if Object is the result of a patch.
 	Patched bool `json:"patched,omitempty"`
-	// Collection is set for a deletion of all objects of the name, rather than of the named object.
+	// Collection is set if the request deletes the collection, limited to Name by a field selector.
 	Collection bool `json:"collection,omitempty"`
 }
 

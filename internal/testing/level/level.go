@@ -1,4 +1,5 @@
-// Package level tells tests how thorough to be. CELADON_LEVEL is quick, full, or long; without it, tests are full.
+// Package level reports how thorough tests should be. CELADON_LEVEL is quick, full, or long; without it, tests are
+// full.
 package level
 
 import "os"
@@ -6,6 +7,6 @@ import "os"
 // Quick reports whether tests should leave out the corpora.
 func Quick() bool { return os.Getenv("CELADON_LEVEL") == "quick" }
 
-// Long reports whether tests should take whole corpora instead of samples, and run what takes too long for each
-// change.
+// Long reports whether tests should use whole corpora instead of samples, and run checks that take too long for
+// each change.
 func Long() bool { return os.Getenv("CELADON_LEVEL") == "long" }

@@ -68,7 +68,6 @@ func parse(text string) (ast.Expr, *ast.SourceInfo, error) {
 	return tree.Expr(), tree.SourceInfo(), nil
 }
 
-// collect returns all nodes of a tree.
 func collect(root ast.Expr) (nodes []ast.Expr) {
 	ast.PreOrderVisit(root, ast.NewExprVisitor(func(e ast.Expr) { nodes = append(nodes, e) }))
 	return nodes

@@ -8,7 +8,7 @@ import (
 
 const (
 	// maxRune is the last character of SMT-LIB. The characters after lastRune represent
-	// those that SMT-LIB does not have.
+	// the characters that SMT-LIB lacks.
 	maxRune  = 0x2FFFF
 	lastRune = 0x2FF00
 )

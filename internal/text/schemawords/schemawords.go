@@ -62,7 +62,7 @@ var ranges = []struct{ least, most, noun string }{
 	{"minimum", "maximum", ""},
 }
 
-// Describe describes the allowed values in one line.
+// Describe describes the allowed values on one line.
 func (s Node) Describe(required bool) string {
 	var parts []string
 	if kind := s.Kind(); kind != "object" || required {

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxSuggestions limits the number of suggestions.
 const maxSuggestions = 3
 
 // longest limits the length of words and names, in bytes, because both may be untrusted.
@@ -84,7 +83,7 @@ func maxDistance(word string) int { return max(1, len([]rune(word))/3) }
 // wordDistance returns the distance between word and name, or a number above limit. If one is a prefix of
 // the other, the distance is at most 1; isPrefix is set if name is a prefix, and the distance would be larger otherwise.
 func wordDistance(word, name string, limit int) (d int, isPrefix bool) {
-	d = max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // at least
+	d = max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // a lower bound
 	if d <= limit {
 		d = distance(word, name)
 	}

@@ -9,11 +9,13 @@ import (
 // parts matches the words and numbers of a name in camel case.
 var parts = lazy.New(`[A-Z]+[a-z]*|[a-z]+|[0-9]+`)
 
-// minTypo is the number of letters of a word in which a mistake of one letter leaves no other word that may be meant.
+// minTypo is the minimum length of a word that IsTypo treats as misspelled. In shorter words, a change of one
+// letter often results in another valid word.
 const minTypo = 4
 
-// IsTypo reports whether word can hardly mean anything but name: they differ in case and separators only, or in one letter
-// after the first of one of their words. Words such as min and max, and numbers, have meanings of their own.
+// IsTypo reports whether word is almost certainly a misspelling of name: they differ only in case and separators,
+// or in one letter of one of their words, but not in its first letter. Words such as min and max, and numbers, have
+// meanings of their own.
 func IsTypo(word, name string) bool {
 	if IsSame(word, name) {
 		return true
@@ -56,7 +58,7 @@ func IsContrary(a, b string) bool {
 // IsSame reports whether two names differ at most in their style, such as camel case.
 func IsSame(a, b string) bool { return plain(a) == plain(b) }
 
-// plain returns a name without what styles of names differ in.
+// plain returns a name in lower case, without underscores and hyphens.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }

@@ -20,7 +20,7 @@ func YAML(v any) ([]byte, error) {
 		return []byte(Text(string(data))), err
 	}
 	var root yaml3.Node
-	if err := root.Encode(v); err != nil { // data may be invalid, or Marshal may have failed
+	if err := root.Encode(v); err != nil { // data may be invalid, or emit.YAML may have failed
 		return nil, err
 	}
 	Quote(&root)

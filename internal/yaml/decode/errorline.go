@@ -69,7 +69,7 @@ func reparsed(text []byte) int {
 	line, problem := numbered(yaml2.Unmarshal(below, &nothing))
 	atEnd := problem == "found unexpected end of stream" || problem == "found unexpected document indicator" ||
 		ofParser[problem] && line > lastLine(text)
-	if atEnd { // where the quote or the bracket begins says more
+	if atEnd { // the start of the quote or the bracket is more useful
 		var root yaml3.Node
 		line, _ = numbered(yaml3.Unmarshal(below, &root))
 	}

@@ -124,7 +124,7 @@ func (r *reader) isItem() bool { return r.text[r.at] == '-' && r.spaceAt(r.at+1)
 // maxDepth is the maximum number of lists and mappings around a value.
 const maxDepth = 100
 
-// enter counts a list or a mapping. It reports false if there are too many.
+// enter counts a list or a mapping, or any value in brackets. It reports false if there are too many.
 func (r *reader) enter() bool {
 	r.depth++
 	return r.depth <= maxDepth

@@ -13,7 +13,7 @@ import (
 // An UnquotedError is an error of the YAML decoder, with the expression that is probably its cause.
 type UnquotedError struct {
 	Err error
-	// Reason is what YAML makes of the expression, such as "a tag".
+	// Reason describes how YAML reads the expression, such as "a tag".
 	Reason string
 	// Quoted is the line with the expression in quotes, without indentation.
 	Quoted string
@@ -72,8 +72,9 @@ func withoutQuotes(value string) string {
 	return value
 }
 
-// Misread returns an expression that YAML accepts but reads otherwise than it is written in line, the key
-// and value of a rule: as a tag, or only up to a comment. Reason is "" if there is none.
+// Misread returns the expression in line, the key and value of a rule, and the line with the expression in quotes.
+// reason describes how YAML misreads the expression without an error: as a tag, or only up to a comment. It is ""
+// if YAML reads the line as written.
 func Misread(line string) (expression, quoted, reason string) {
 	m := expressionLine.FindStringSubmatch(line)
 	if m == nil || m[3] == "" || strings.ContainsRune(`"'|>`, rune(m[3][0])) {
@@ -88,7 +89,7 @@ func Misread(line string) (expression, quoted, reason string) {
 	return m[3], m[2] + Quoted(m[3]), reason
 }
 
-// misread returns what YAML makes of an expression without quotes, or "" if it reads it as written.
+// misread describes how YAML reads the value of an expression, or returns "" if YAML reads it as written.
 func misread(value string) string {
 	switch {
 	case value == "" || blockHeader.MatchString(value):
@@ -111,7 +112,7 @@ func misread(value string) string {
 	return ""
 }
 
-// misreadStart describes what YAML makes of a value with the first character.
+// misreadStart describes how YAML reads a value by its first character.
 var misreadStart = map[byte]string{
 	'!': "a tag because of the !", '*': "an alias because of the *", '&': "an anchor because of the &", '[': "a list because of the [", '{': "a mapping because of the {",
 	'%': "a directive", '@': "a reserved character", '`': "a reserved character", '|': "a block", '>': "a block",
@@ -122,7 +123,7 @@ var (
 	quotedValue = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)(?:[ \t]+#.*)?$`)
 )
 
-// Quoted returns a YAML scalar in quotes for text of one line.
+// Quoted returns text, which must be a single line, as a YAML scalar in quotes.
 func Quoted(text string) string {
 	if !strings.ContainsAny(text, `"\`) {
 		return `"` + text + `"`

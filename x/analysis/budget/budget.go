@@ -40,8 +40,8 @@ type estimates struct {
 	whole map[string]uint64         // by version, all rules together
 }
 
-// estimate estimates the costs of a CRD's rules. The result is empty if vet rejects the CRD. It
-// returns an error if ctx is done, or on an internal error.
+// estimate estimates the costs of a CRD's rules. The result is empty if vet rejects the CRD or has no
+// verdict on it. It returns an error if ctx is done, or on an internal error.
 func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) (*estimates, error) {
 	e := &estimates{map[engine.RuleRef]uint64{}, map[string]uint64{}}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true, KubeVersion: kubeVersion})

@@ -154,7 +154,7 @@ func (a *goalSearch) findInOtherCRD() error {
 }
 
 // compiled returns an Analyzer for a hybrid. It returns an error if the goal's rule does not
-// compile.
+// compile, or if the work budget is used up.
 func (a *goalSearch) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	a.work.Spend(a.base.size)
 	if a.work.Empty() {
@@ -192,7 +192,8 @@ func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinit
 	return a.uncompiled(of, crd, version, analysis.Config{})
 }
 
-// uncompiled returns an Analyzer for a CRD that is served like a side.
+// uncompiled returns an Analyzer for a CRD in the Kubernetes version of a side. It charges the meter of the
+// question.
 func (a *goalSearch) uncompiled(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
 	q := analysis.Uncompiled(crd, of.kubeVersion, version, cfg)
 	q.Charge(a.work)
@@ -204,9 +205,9 @@ func (a *goalSearch) uncompiled(of *side, crd *apiextensionsv1.CustomResourceDef
 // it.
 const schemaSteps = 3
 
-// prove returns a proof that the goal's rule rejects nothing that base admits, or nil. If
-// both sides read the same values, what holds in the hybrid holds on the other side. If the
-// rule is false, no object has its path on either side.
+// prove returns a proof that the goal's rule rejects nothing that base admits, or nil. A proof in the
+// hybrid also holds on the other side if both sides read the same values. If the rule is false, such a
+// proof shows that no object that base admits has the path.
 func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	read := a.goal.at.steps
 	if a.within.steps != nil {

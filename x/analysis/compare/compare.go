@@ -89,8 +89,9 @@ type CRDChange struct {
 	Subject string
 	// Old and New hold the text of the element in the old and in the new CRD, or "" where it is absent.
 	Old, New string
-	// OldField and NewField are the paths in the CRDs, in the form of causes; "" if a side does not
-	// have the element.
+	// OldField and NewField are the paths in the CRDs, in the form of causes. If a side does not have the
+	// element, its path is the path that the element would have, or the path of a field that would contain
+	// it. OldField is "" for differences between Kubernetes versions.
 	OldField, NewField string
 	Effect             Effect
 	// Clusters describes the clusters that a breaking change breaks, as in "clusters that have …"; "" is all clusters.
@@ -104,8 +105,8 @@ type CRDChange struct {
 	Searched int
 	// Limited is set if the effect is unknown because the work budget is used up.
 	Limited bool
-	// Rejected is served by the old CRD but not by the new CRD; Admitted is the opposite. Kept is
-	// served by both, but a default of the new CRD adds values to it.
+	// Rejected is served by the old CRD but not by the new CRD, or only with fewer values; Admitted is the
+	// opposite. Kept is served by both, but persisted differently, for example with a new default.
 	Rejected, Admitted, Kept *Witness
 }
 
@@ -180,13 +181,13 @@ type comparison struct {
 	before, after *side // version is nil
 	changes       []*change
 	spent         int64 // work
-	bytes         int   // of paths and messages, see full
+	bytes         int   // of visited paths and of changes, see full
 }
 
 // A change holds a CRDChange and the data from which its effect is determined.
 type change struct {
 	CRDChange
-	before, after *side // nil if the effect is known without a search
+	before, after *side // nil for changes that fact adds
 	// breaks is the requirement that only the new side has. loosens is the requirement that only the
 	// old side has. Each is nil if that side has no such requirement.
 	breaks, loosens *goal
@@ -195,12 +196,13 @@ type change struct {
 	altered, adds bool
 	merged        bool // server-side apply merges the value in another way
 	at            schemaPath
-	// upgrade is set if only the Kubernetes version changes. found then holds the differences.
+	// upgrade is set for the change of the Kubernetes version. found then holds the differences.
 	upgrade bool
 	found   []CRDChange
 }
 
-// newRun returns the meter of a part of the comparison that asks questions about a schema.
+// newRun returns a meter for a number of questions about a schema with the given number of nodes. Earlier
+// work reduces its budget.
 func (c *comparison) newRun(questions, nodes int) *work.Meter {
 	return work.NewRun(questions, nodes).After(c.cfg.Earlier + c.spent)
 }

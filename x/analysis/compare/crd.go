@@ -69,7 +69,7 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 	return string(of.Strategy)
 }
 
-// versions pairs the versions of both CRDs by name. A new version is compared to the old storage
+// versions pairs the versions of both CRDs by name. A new served version is compared to the old storage
 // version, if objects are converted by strategy None. It returns an error if there are too many changes.
 func (c *comparison) versions() error {
 	for i := range c.before.crd.Spec.Versions {
@@ -295,7 +295,7 @@ func (c *comparison) stored() {
 	}
 }
 
-// notStored adds a change for each field of a version that its storage version does not have.
+// notStored adds a change for each field of the old storage version that the new storage version does not have.
 func (w *walker) notStored(at schemaPath, o, n *props) {
 	if preserves(n) {
 		return

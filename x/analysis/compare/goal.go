@@ -36,11 +36,10 @@ type goal struct {
 	// ofSelf is set if the rule is about a scalar or the length of a list, regardless of defaults and fields: if a default
 	// sets the value, it meets the requirement.
 	ofSelf bool
-	// defaulted is set if a default may set the path, or null.
+	// defaulted is set if the new side may persist a default or a null at the path.
 	defaulted bool
 }
 
-// absent represents the absence of a value.
 type absent struct{}
 
 // samples returns values to try if CEL cannot express a requirement: values of each type, and
@@ -240,7 +239,7 @@ func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 const maxConditionDepth = 6
 
 // celCondition returns the constraints of a partial schema on x as a CEL expression. whole is the schema
-// that has the types. ok is false if CEL cannot express a constraint.
+// that has the types. It returns false if CEL cannot express a constraint.
 func celCondition(s, whole *props, x string, depth int) (string, bool) {
 	if depth > maxConditionDepth {
 		return "", false

@@ -13,17 +13,17 @@ import (
 
 // Isolation.
 //
-// The search for a witness of a change does not consider the other changes, so an object can break several changes at once.
-// Such a witness does not show which requirement its reader has to fix. Therefore, after all effects are known,
+// The search for a witness of a change does not consider the other changes, so a witness can demonstrate several
+// changes at once. It then does not show which of them rejects the object. Therefore, after all effects are known,
 // each witness is checked against the requirements of all other changes. These are added as rules to
-// the old CRD, as in hybrid.go, and that CRD validates the witness. If the witness breaks others, another search
-// treats the other requirements as rules that the object must satisfy. Changes that are still broken are
+// the old CRD, as in hybrid.go, and that CRD validates the witness. If the witness violates any of them, another
+// search treats them as rules that the object must satisfy. Changes that the result still demonstrates are
 // listed in Witness.AlsoBreaks.
 
 // A ChangeRef identifies another change of the same report.
 type ChangeRef struct{ Version, Path, Subject, Old, New string }
 
-// isolate makes each witness of a break break as few other changes as possible.
+// isolate replaces the witnesses of breaking changes so that each demonstrates as few other changes as possible.
 func (c *comparison) isolate() error {
 	var groups [][]*change // by version
 	for _, ch := range c.changes {
@@ -126,7 +126,7 @@ func sameRule(a, b engine.RuleRef) bool {
 	return a.Rule != "" && a.Path == b.Path && a.Index == b.Index
 }
 
-// isolate replaces the witness of ch by an object that breaks fewer other changes, if the witness breaks others.
+// isolate replaces the witness of ch by an object that demonstrates fewer other changes, if it finds one.
 func (r *requirements) isolate(ch *change) error {
 	a := r.newGoalSearch(ch.breaks, ch.before, ch.after, r.work)
 	best := ch.Rejected
@@ -155,7 +155,7 @@ func (w *Witness) request() engine.Request {
 	return req
 }
 
-// alsoBroken returns the changes other than ch that w breaks.
+// alsoBroken returns the changes other than ch that w demonstrates.
 func (r *requirements) alsoBroken(a *goalSearch, ch *change, w *Witness) (also []*change, err error) {
 	r.work.Spend(countValues(w.Object) + countValues(w.Old))
 	strict, err := r.engine.Validate(r.ctx, w.request())

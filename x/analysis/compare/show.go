@@ -28,7 +28,7 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// A Witness is an object that one CRD serves and the other does not, or serves with fewer values,
+// A Witness is an object that one CRD serves and the other does not, or that they persist differently,
 // as confirmed by both engines.
 type Witness struct {
 	// Operation is the write that demonstrates the change. Object is written, and Old is the object
@@ -38,7 +38,7 @@ type Witness struct {
 	// Create is the verdict on creating the object, ChangedUpdate on updating to it from another,
 	// similar object, and UnchangedUpdate on an update of the stored object that changes nothing.
 	Create, ChangedUpdate, UnchangedUpdate Verdict
-	// Causes are the causes of the first of these writes that is rejected.
+	// Causes are the causes for which the write is rejected.
 	Causes []engine.Cause
 	// Kept lists the values that are persisted differently.
 	Kept []Change
@@ -165,8 +165,8 @@ func (g *goal) explains(causes []engine.Cause, steps []engine.Step, above bool) 
 	})
 }
 
-// combined matches the API server's messages for oneOf and the like, which contain the path only in
-// the message.
+// combined matches the API server's messages for oneOf and the like. Their causes have the path only in the
+// message.
 var combined = regexp.MustCompile(`"([^"]+)" must (?:not )?validate `)
 
 func fieldOf(c engine.Cause) string {
@@ -207,7 +207,7 @@ func (a *goalSearch) otherwise(was, is map[string]any) (all []Change) {
 	return slices.DeleteFunc(all, func(c Change) bool { return len(c.Path) == 1 && c.Path[0].Name == "apiVersion" })
 }
 
-// losesValue reports whether a persisted value is lost or changed.
+// losesValue reports whether the write is rejected, or a persisted value is lost or changed.
 func (w *Witness) losesValue() bool {
 	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
@@ -330,11 +330,11 @@ func lastLetter(text string) string {
 	return string(r[len(r)-1:])
 }
 
-// maxLeaves limits the values that are changed one after the other.
+// maxLeaves limits the values that variant changes one after the other, and the items of a list that leaves visits.
 const maxLeaves = 200
 
 // leaves visits all values, children before parents, until visit returns false, and reports whether
-// it visited all.
+// visit never did. It skips the items of lists after the first maxLeaves.
 func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -172,8 +172,13 @@ func (w *walker) added(at schemaPath, parent, n *props) {
 	ch.OldField = upper(ch.OldField)
 }
 
+// upper returns the parent of a field of a schema. The last name can contain dots: properties[a.b].
 func upper(field string) string {
-	if i := strings.LastIndex(field, "."); i >= 0 {
+	end := len(field)
+	if strings.HasSuffix(field, "]") {
+		end = max(strings.LastIndexByte(field, '['), 0)
+	}
+	if i := strings.LastIndexByte(field[:end], '.'); i >= 0 {
 		return field[:i]
 	}
 	return field

@@ -84,7 +84,6 @@ func (s *spot) operands(add func(e ast.Expr, lazy bool, sign int)) {
 	}
 }
 
-// isCall reports whether e calls the given function or operator.
 func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }

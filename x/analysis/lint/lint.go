@@ -60,8 +60,9 @@ func Names() []string { return []string{FailsToEvaluate, NeverRejects, AcceptsNo
 // A Lint is a problem in a CRD that the API server accepts, with a witness or a proof.
 type Lint struct {
 	vet.Lint
-	// Witness is a write on which the rule fails, that it rejects (unique-list), or for which it has
-	// another result than the replacement (text-order). It is nil if there is a proof.
+	// Witness is a write on which the rule fails, that it rejects (unique-list), or for which its result
+	// differs from the result of the replacement (text-order). It is nil if there is a proof, and for
+	// most lints of vet.
 	Witness *search.Witness
 	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
@@ -187,7 +188,7 @@ func (f *finder) find() (err error) {
 	return nil
 }
 
-// A form is a CRD with another rule than the original, or the original.
+// A form is the original CRD or a modified copy, for example with a replaced rule.
 type form struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 	engine   *engine.Engine

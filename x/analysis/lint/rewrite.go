@@ -59,13 +59,12 @@ func (l *Lint) Keeping() *Rewrite {
 func compileWork(text string) int { return len(text) * (20 + len(text)/100) }
 
 const (
-	// maxWitnesses limits the objects on which a rule may fail, each for another reason.
+	// maxWitnesses limits the rounds of adding guards and searching for another object on which the rule fails.
 	maxWitnesses = 6
-	// maxGuards limits the guards that are added for an object.
+	// maxGuards limits the guards that are added in a round, or for a reason.
 	maxGuards = 12
 )
 
-// A rewriter looks for rewrites of a rule.
 type rewriter struct {
 	*finder
 	site *site

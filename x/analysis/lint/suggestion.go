@@ -70,8 +70,8 @@ type suggestion struct {
 	steps []engine.Step
 }
 
-// compiles reports whether the API server accepts the CRD with the replacement, as far as it accepts
-// the CRD itself.
+// compiles reports whether the API server accepts the CRD with the replacement, or rejects the CRD
+// anyway. It returns false if the work budget is used up.
 func (s *suggestion) compiles() (bool, error) {
 	crd := s.replaced(s.crd)
 	if s.cfg.work.Spend(crdcopy.CompileWork(crd)); s.cfg.work.Empty() {
@@ -124,8 +124,8 @@ func (f *form) rejection(s *suggestion, other *form) (*search.Answer, error) {
 	return f.analyzer.Form(f.engine).Rejection(s.ctx, other.analyzer.Form(other.engine))
 }
 
-// exemplify adds the replacement and a write for which it has another result than the rule, if one
-// was found.
+// exemplify adds the replacement and, if it finds one, a write for which the results of the rule and the
+// replacement differ.
 func (s *suggestion) exemplify() error {
 	s.lint.Rewrites = append(s.lint.Rewrites, Rewrite{Rule: s.lint.Fix, Effect: Wanted})
 	narrow := s.narrowed()

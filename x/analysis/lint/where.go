@@ -58,7 +58,6 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 	return &site{compiler, steps, rule.OptionalOldSelf}, err
 }
 
-// compile compiles a source at the rule's path.
 func (s *site) compile(text string) (*expr.Expr, error) { return s.compiler.Compile(text, s.optional) }
 
 // failure returns the first failure in a write, or nil if the rule has a value everywhere.

@@ -103,7 +103,7 @@ func (p *place) nested(v *schema.NestedValueValidation) sat.Lit {
 	return g.all(holds...)
 }
 
-// plainGeneric reports whether v sets no type, as the schemas below int-or-string do.
+// plainGeneric reports whether v sets no type, nullable, or default. The schemas below int-or-string set a type.
 func plainGeneric(v *schema.NestedValueValidation) bool {
 	g := v.ForbiddenGenerics
 	return g.Type == "" && !g.Nullable && g.Default.Object == nil

@@ -42,7 +42,7 @@ func (w *formula) newContent(kind types.Kind) *content {
 }
 
 // perInstruction is the work of compiling an instruction of a pattern. maxInstructions limits the
-// patterns of a question, because they use memory. minInstructions is the minimum for any
+// patterns of a question, because they use memory. minInstructions is added to the size of each
 // pattern.
 const (
 	perInstruction  = 4

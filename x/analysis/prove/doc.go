@@ -2,9 +2,9 @@
 // evaluate, or that a CRD accepts.
 //
 //	p, err := prove.New(&crd.Spec.Versions[0], prove.Config{})
-//	proof := p.Never(rule, prove.Rejected)
+//	proof, err := p.Never(rule, prove.Rejected)
 //	if proof != nil {
-//		fmt.Println("no such object: proved", proof) // "(schema; rules 0 and 2 of spec.x)"
+//		fmt.Println("no such object: proved:", proof) // "schema; rules 0 and 2 of spec.x"
 //	}
 //
 // A proof holds for all objects as clients write them (integers without a decimal point) that are

@@ -26,7 +26,7 @@ type place struct {
 	decl    *types.Decl
 	below   map[string]*place
 
-	twin *twin // set if a second version reads it
+	twin *twin // the counterpart in the first version, if this is a value of a second version
 	// index is the index or key of an item or entry.
 	index *alt
 	// element is set if this is an index or key. It is the item or entry at that index.

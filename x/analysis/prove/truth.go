@@ -16,8 +16,8 @@ type reading struct {
 	formula *formula
 	ast     *ast.AST
 	vars    map[string]variable
-	// nulls is set if some items or entries can be null although their type is another. hidden is
-	// set if rules cannot see some.
+	// nulls is set if some items or entries can be null, or the rule uses null as a value. hidden is
+	// set if some items or entries are hidden from rules.
 	nulls, hidden bool
 }
 

@@ -328,7 +328,7 @@ var total = []string{
 	operators.In,
 }
 
-// wholly holds those functions of total that also need non-null items.
+// wholly holds the functions of total that also need items that are visible and not null.
 var wholly = []string{"join", "isSorted", operators.In}
 
 // neverFails reports whether e has a value if its arguments have.

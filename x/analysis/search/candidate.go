@@ -129,8 +129,8 @@ func (w *candidate) shared(p objectPath) bool {
 	return false
 }
 
-// checksSchema reports whether the write checks the schema at a path. Only a write of the status
-// resource checks the status.
+// checksSchema reports whether the write checks the schema at a path. If the status is a subresource,
+// only a write of the subresource checks it.
 func (w *candidate) checksSchema(path []engine.Step) bool {
 	return path[0].Name != "status" || !w.split || w.op == Status
 }

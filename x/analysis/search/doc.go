@@ -1,6 +1,6 @@
 // Package search finds objects that demonstrate the effect of a CRD's rules: an object that only
 // one rule rejects, an object on which a rule runs and passes, an object on which it fails to
-// evaluate, or an object that is accepted.
+// evaluate or exceeds a cost limit, or an object that is accepted.
 //
 //	s, err := search.New(crd, e, "v1", search.Config{})
 //	for _, rule := range s.Rules() {

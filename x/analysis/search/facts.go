@@ -225,7 +225,7 @@ func (f *facts) fits(v float64) bool {
 	return f.multipleOf == 0 || math.Mod(v, f.multipleOf) == 0
 }
 
-// An extent holds the number of properties of a schema and of those below it, without their
+// An extent holds the names of the properties of a schema and of the schemas below it, without their
 // declarations. A nil extent describes an unknown schema.
 type extent struct {
 	properties  map[string]*extent
@@ -234,7 +234,8 @@ type extent struct {
 	defaults map[string]int
 }
 
-// largeDefault is the number of values in a default whose work counts. In real CRDs, defaults are smaller.
+// largeDefault is the number of values from which the work for a default counts. In real CRDs, defaults are
+// smaller.
 const largeDefault = 500
 
 func extentOf(s *schema.Structural) *extent {

@@ -74,8 +74,8 @@ func (h *solver) addAll(w *candidate, last *verdict, missing []objectPath) (*can
 	return w, last, nil
 }
 
-// repaired returns the verdict on a candidate that is accepted, if repairs is set after repairs. It
-// returns nil if the candidate is rejected or loses more values than it gained.
+// repaired returns the verdict on a candidate that is accepted, possibly after repairs if repairs is set. It
+// returns nil if the candidate is rejected, or has fewer values than before.
 func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	before := count(w.obj)

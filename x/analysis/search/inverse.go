@@ -271,5 +271,4 @@ func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	return false
 }
 
-// isBytes reports whether the schema declares the value as bytes.
 func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }

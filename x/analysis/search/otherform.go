@@ -25,8 +25,8 @@ type differences struct {
 }
 
 // Rejection searches for a write that the version rejects, for any reason, and that Config.OtherForm
-// admits. The witness is Alone if it has a single cause. Rejection returns an error if Config.OtherForm
-// is not set.
+// admits. Alone is set in the witness, even if it has several causes. Rejection returns an error if
+// Config.OtherForm is not set.
 func (s *Search) Rejection(ctx context.Context) (*Answer, error) {
 	admits := s.cfg.OtherForm
 	if admits == nil {

@@ -72,7 +72,7 @@ type instance struct {
 }
 
 // instances returns the paths at which the rule runs in a candidate. If old is set, these are the
-// paths in the old object when that is created.
+// paths at which it runs when the old object is created.
 func (r *rule) instances(w *candidate, root node, old bool) (all []instance) {
 	for _, p := range w.matchingPaths(objectPath{old: old, node: root}, r.steps, nil) {
 		if v, _ := w.get(p); v == nil {

@@ -177,7 +177,7 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 
 // A Question is a search for a write with which a rule has a wanted outcome.
 type Question struct {
-	solver *solver // nil if answer is the answer
+	solver *solver // nil if no search is needed; answer is then set
 	answer *Answer
 }
 

@@ -16,7 +16,7 @@ import (
 // objects are generated and repaired.
 type solver struct {
 	*Search
-	other    *Search // the form that must also decide, or nil
+	other    *Search // the form that must also validate the writes, or nil
 	ctx      context.Context
 	oracle   *oracle
 	maker    *maker

@@ -109,7 +109,7 @@ const (
 	RareQuestion = 6
 
 	maxQuestions = 2000 // that make a budget larger
-	maxNodes     = 1500 // that do
+	maxNodes     = 1500 // nodes that make a budget larger
 
 	// MaxRun limits the work of a run, and of all runs of a command that share it. A unit takes about 80 ns,
 	// so this is less than two minutes of processor time.
@@ -154,7 +154,7 @@ func NewRun(questions, nodes int) *Meter {
 	}
 }
 
-// After limits m to what earlier runs, which did an amount of work, left of MaxRun. It returns m.
+// After limits m to the rest of MaxRun after an amount of earlier work, but at least to minRun. It returns m.
 func (m *Meter) After(earlier int64) *Meter {
 	m.left = min(m.left, max(MaxRun-earlier, minRun))
 	return m

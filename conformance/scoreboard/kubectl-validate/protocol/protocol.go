@@ -19,7 +19,7 @@ type Request struct {
 	CRD, Object, OldObject                          json.RawMessage
 }
 
-// An Answer is the response to a request. Name, Levels, and Minors answer the first one.
+// An Answer is the response to a request. Name, Levels, and Minors are set in the first response.
 type Answer struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name,omitempty"`
