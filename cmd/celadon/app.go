@@ -21,7 +21,6 @@ func (a *app) streams() command.Streams {
 	return command.Streams{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Name: a.name}
 }
 
-// run runs a command line and returns its exit code.
 func (a *app) run(ctx context.Context, args []string) (code int) {
 	s := a.streams().Guarded()
 	a = &app{stdin: s.Stdin, stdout: s.Stdout, stderr: s.Stderr, name: a.name}

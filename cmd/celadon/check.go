@@ -22,7 +22,7 @@ Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, an unde
 object, or nothing checked (2 takes precedence over 1), 3 internal error, 130
 interrupted.`
 
-// checkDetails follow in "celadon help check all".
+// checkDetails is the part of the help that only "celadon help check all" prints.
 const checkDetails = `With --old, an object is an update if its old version (the same group, kind,
 namespace, and name) is found there, so transition rules run; any other object is a
 create. --base takes the old versions from a git revision, for example the base of a

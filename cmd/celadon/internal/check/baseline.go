@@ -60,8 +60,8 @@ type baselineFile struct {
 
 const baselineKind = "Baseline"
 
-// maxKnown limits the findings of a baseline, because a short one takes ten times its size in memory. A file of the largest
-// size has fewer.
+// maxKnown limits the findings of a baseline, because a short finding takes ten times its size in memory. A file of
+// the maximum size with findings of the usual length has fewer.
 const maxKnown = 250_000
 
 // Reasons of findings for which the server has no reason.

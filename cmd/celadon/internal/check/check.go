@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A runner runs celadon check.
 type runner struct{ command.Streams }
 
 // Run implements celadon check: it checks the objects at paths and writes a report. Its error
@@ -144,7 +143,8 @@ func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	return r.exit(t)
 }
 
-// exit prints what does not belong to the report and returns the error with the exit code of a complete run.
+// exit prints the messages that are not part of the report and returns the error with the exit code of a complete
+// run.
 func (r *runner) exit(t *tally) error {
 	for _, problem := range t.problems {
 		if !t.reported(problem) {
@@ -180,14 +180,14 @@ func (r *runner) exit(t *tally) error {
 	return nil
 }
 
-// reported reports whether a problem is a rule that does not compile, which the findings about CRDs have too.
+// reported reports whether a problem is a rule that does not compile and is also among the findings about CRDs.
 func (t *tally) reported(problem error) bool {
 	var broken *verdict.BrokenRule
 	s := &t.summary
 	return errors.As(problem, &broken) && s.CRDs != nil && s.CRDs.Rejected > 0 && (s.Baseline == nil || s.Baseline.Known == 0)
 }
 
-// whyUnclear returns the flag that helps if no object could be checked, or "".
+// whyUnclear returns a hint if no object could be checked and files are unreadable, or "".
 func (t *tally) whyUnclear() string {
 	s := &t.summary
 	switch {

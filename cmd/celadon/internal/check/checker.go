@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// A checker validates the objects of a run.
 type checker struct {
 	*verdict.Decider
 	source batch.Source
@@ -106,7 +105,7 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	return c, err
 }
 
-// surroundings returns the objects among the given ones that admission plugins read.
+// surroundings returns the given objects that admission plugins read.
 func (r *runner) surroundings(
 	ctx context.Context, o *Options, paths []string, crds *verdict.CRDs, admission *verdict.Admission,
 ) ([]map[string]any, error) {

@@ -73,7 +73,7 @@ func (r *runner) destination(o *Options, kubeVersion string) (d *destination, er
 	return d, nil
 }
 
-// printers write the same report. Only the first, on standard output, has documents that are not objects.
+// printers write the same report. Only the first, to --out or standard output, has documents that are not objects.
 type printers []print.Printer
 
 func (p printers) CRD(c *finding.CRD) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// Results holds the results of other runs, in the order of their input. The functions return the
-// errors of take and end unchanged; their own errors are *command.ExitError.
+// Results holds the results of other runs, in the order of their input. The functions return the errors of take
+// unchanged; their own errors are *command.ExitError.
 type Results struct {
 	// Head holds the settings that all runs share.
 	Head *finding.PartHead

@@ -15,8 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// readOld reads the old objects of --old and --base. It filters old objects as the objects are filtered: today's
-// kustomizations determine which files of the revision are patches.
+// readOld reads the old objects of --old and --base. The objects of --base are filtered as the objects to check are:
+// the kustomizations of the work tree determine which files of the revision are patches.
 func (r *runner) readOld(
 	ctx context.Context, o *Options, crds *verdict.CRDs, decides *verdict.Config,
 ) (*verdict.Olds, error) {

@@ -237,7 +237,7 @@ func (o *Options) crdPaths(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
 }
 
-// upgrades reports whether objects are decided by an old and a new CRD.
+// upgrades reports whether objects are validated against an old and a new CRD.
 func (o *Options) upgrades() bool { return len(o.CRDOlds) > 0 || o.Cluster.On && len(o.CRDs) > 0 }
 
 // upgrade returns the flags that request an upgrade check.

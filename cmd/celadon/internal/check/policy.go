@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// policyOptions holds the flags about policies.
 type policyOptions struct {
 	paths     []string
 	as        string
@@ -58,8 +57,8 @@ func (o *Options) checkPolicy() error {
 	return nil
 }
 
-// admission reads the policies and prints which have no binding. It returns nil if no policies are
-// requested. The problems are invalid policies and bindings. The CRDs define the scope of params.
+// admission reads the policies and prints notes about them, for example which have no binding. It returns nil if no
+// policies are requested. The problems are invalid policies and bindings. The CRDs define the scope of params.
 func (r *runner) admission(
 	ctx context.Context, o *Options, crds *verdict.CRDs,
 ) (_ *verdict.Admission, problems []error, err error) {

@@ -20,9 +20,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// How it works. Each shard reads all input and decides its own objects. Objects are assigned to
-// shards by name, so an object and its old version always land in the same shard, in every run.
-// Documents without a readable name belong to the first shard.
+// How it works. Each shard reads all input and validates its own objects. Objects are assigned to shards by name, so
+// an object and its old version always land in the same shard, in every run. Documents without a readable name belong
+// to the first shard.
 
 // shardOf returns the shard of an object. The algorithm is a published contract: the first eight
 // bytes of the SHA-256 of the key, as a big-endian number, modulo of.
@@ -51,7 +51,7 @@ func parseShard(text string) (finding.Shard, error) {
 // partial reports whether the run covers a shard or a source.
 func (o *Options) partial() bool { return o.Shard != "" || o.Source != "" }
 
-// checkParts returns an error if the flags of a partial run are invalid.
+// checkParts sets o.shard, and returns an error if the flags of a partial run or of the report are invalid.
 func (o *Options) checkParts() (err error) {
 	if o.shard, err = parseShard(o.Shard); err != nil {
 		return err

@@ -109,7 +109,7 @@ func (t *tally) omits() bool {
 // take adds a result of this run.
 func (t *tally) take(r *finding.Object) error {
 	if r == nil {
-		return batch.ErrStopped // the context is canceled, so the object was not decided
+		return batch.ErrStopped // the context is canceled, so the object was not validated
 	}
 	t.checker.Settle(r)
 	if r.Source = t.options.Source; t.to.head != nil {
@@ -171,7 +171,7 @@ func (t *tally) printSummary(interrupted bool) error {
 	return t.to.printer.End(s)
 }
 
-// last adds the counts and problems that are known only after all objects are decided.
+// last adds the counts and problems that are known only after all objects are validated.
 func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {

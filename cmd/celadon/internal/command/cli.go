@@ -19,7 +19,7 @@ import (
 const (
 	OK          = 0
 	Findings    = 1
-	Usage       = 2 // usage error, unreadable input, or nothing checked
+	Usage       = 2 // usage error, unreadable input, an undecided object, or nothing checked
 	Bug         = 3
 	Interrupted = 130
 )

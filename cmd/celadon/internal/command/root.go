@@ -129,7 +129,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, suggestion("--", unknown.GetSpecifiedName(), known))
 }
 
-// habits maps flags of kubectl and of similar tools to what replaces them.
+// habits maps flags of kubectl and similar tools to hints.
 var habits = map[string]string{
 	"R": "folders are searched recursively", "recursive": "folders are searched recursively",
 	"dry-run": "celadon writes nothing to a cluster", "server-side": "celadon check emulates kubectl apply",
@@ -153,7 +153,7 @@ func Values(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// KubeVersions completes --kube-version with the supported versions.
+// KubeVersions completes flags with the supported Kubernetes versions.
 func KubeVersions(cmd *cobra.Command, flags ...string) {
 	var versions []string
 	for minor := types.Last; minor >= types.Oldest; minor-- {

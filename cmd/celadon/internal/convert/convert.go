@@ -101,7 +101,6 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	return nil
 }
 
-// definition is a CRD and its location.
 type definition struct {
 	file string
 	line int
@@ -119,7 +118,6 @@ func read(ctx context.Context, s command.Streams, paths []string) (crds []*defin
 	})
 }
 
-// run holds the state of a run of celadon convert.
 type run struct {
 	command.Streams
 	ctx   context.Context
@@ -197,8 +195,8 @@ func unanswered(err error) error {
 	return err
 }
 
-// withOwnMetadata returns out with the metadata of the given object, plus the labels and annotations
-// that the conversion set. Other metadata in out was set by the server.
+// withOwnMetadata returns out with the metadata of the given object, except for labels and annotations, which a
+// conversion can change. Other metadata in out was set by the server.
 func withOwnMetadata(out, given map[string]any) map[string]any {
 	meta := map[string]any{}
 	maps.Copy(meta, input.Metadata(given))

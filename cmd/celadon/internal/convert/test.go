@@ -122,7 +122,8 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	return nil
 }
 
-// parallel is how many objects are converted at the same time. A program converts those that wait in one run.
+// parallel is the number of objects that are converted at the same time. A program converts all waiting objects in
+// one run.
 const parallel = 64
 
 // testCRD tests a CRD. If it fails, the report contains the findings before the error. The converter is

@@ -48,7 +48,7 @@ type Options struct {
 	Update     bool
 	Kubeconfig string
 
-	control func(network, address string, _ syscall.RawConn) error // of connections; nil: by Private
+	control func(network, address string, _ syscall.RawConn) error // checks connections; if nil, Private decides
 }
 
 // Flags adds the flags to f, including network flags if fetches is set.
@@ -68,7 +68,7 @@ type lock struct {
 
 type source struct {
 	Source string `json:"source"`
-	// Version is a commit, or the version of a module or chart, if it is known.
+	// Version is the commit, the version of a Go module, or the digest of an artifact; "" if unknown.
 	Version string `json:"version,omitempty"`
 	// Digest is the digest of the CRDs' files, in the order of their names.
 	Digest string   `json:"digest"`
@@ -111,7 +111,8 @@ func (o *Options) read() (*lock, error) {
 
 func (o *Options) path(crd string) (string, error) { return filename.Join(o.Dir, crd+".yaml") }
 
-// write writes the CRDs of the sources in fetched, removes those that no source has any more, and writes the lock file.
+// write writes the CRDs of the sources in fetched, removes CRDs that no source contains anymore, and writes the lock
+// file.
 func (o *Options) write(before, now *lock, fetched map[string][]byte) error {
 	owner := map[string]string{}
 	for _, s := range now.Sources {
@@ -217,7 +218,7 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 	return s, files, nil
 }
 
-// plain returns a CRD as YAML, without what only a server sets.
+// plain returns a CRD as YAML, without the fields that only a server sets.
 func plain(crd map[string]any) ([]byte, error) {
 	delete(crd, "status")
 	if meta, ok := crd["metadata"].(map[string]any); ok {
@@ -241,7 +242,6 @@ func digestOf(names []string, content func(string) []byte) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// fetched is the content of some sources.
 type fetched struct {
 	sources []*source
 	files   map[string][]byte // of all CRDs, by name
@@ -354,7 +354,8 @@ func (l *lock) compare(s command.Streams, now *lock) (changed int) {
 	return changed
 }
 
-// List prints the sources of the lock file. It opens no connection. A folder whose files differ from it is a finding.
+// List prints the sources of the lock file. It opens no connection. It is a finding if the files in the folder differ
+// from the lock file.
 func List(s command.Streams, o *Options) error {
 	l, err := o.read()
 	if err != nil {

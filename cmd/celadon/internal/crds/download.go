@@ -106,7 +106,6 @@ func checkURL(u *url.URL, private bool) error {
 
 func userAgent() string { return "celadon/" + command.Version() }
 
-// download returns the content of a URL.
 func (o *Options) download(ctx context.Context, address string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/render"
 )
 
-// How it works. A source is text:
+// How it works. A source is a string:
 //
 //	a file, or an archive such as a packaged chart    https://host/crds.yaml
 //	an artifact or a chart of a registry              oci://host/repository:tag
@@ -34,8 +34,8 @@ import (
 //	the CRDs of a cluster                             cluster:CONTEXT
 //	a file, a folder, or an archive                   PATH
 //
-// Programs (git, go, and kustomize) run only for sources that need them. Nothing that they or a server send is written to
-// the disk before it was decoded as a CRD.
+// Programs (git, go, and kustomize) run only for sources that need them. Nothing that they or a server send is
+// written to the folder of the CRDs before it was decoded as a CRD.
 
 // isPath reports whether a source is a path, possibly of a kustomization.
 func isPath(source string) bool {
@@ -75,7 +75,7 @@ func (o *Options) selectable(source string) error {
 type opened struct {
 	documents batch.Source
 	version   string       // of the content, or ""
-	failed    func() error // after the documents were read, or nil
+	failed    func() error // returns the error that ended reading the documents; may be nil
 }
 
 func (o *Options) open(ctx context.Context, source string) (*opened, error) {
@@ -137,7 +137,7 @@ func textsOf(name string, data []byte) ([]input.Text, error) {
 	return input.Archive(name, bytes.NewReader(data))
 }
 
-// subfolder splits NAME//FOLDER. The folder stays inside.
+// subfolder splits NAME//FOLDER. It returns an error if FOLDER leads out of the source.
 func subfolder(text string) (name, folder string, err error) {
 	name, folder, _ = strings.Cut(text, "//")
 	if folder == "" {
@@ -151,7 +151,7 @@ func subfolder(text string) (name, folder string, err error) {
 
 var revision = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
 
-// git reads a revision of a repository into a temporary folder, without its files, and then the files through an archive.
+// git fetches a revision of a repository into a temporary bare repository, and reads the files from an archive of it.
 func (o *Options) git(ctx context.Context, source string) (*opened, error) {
 	address, rest, _ := strings.Cut(strings.TrimPrefix(source, "git+"), "?ref=")
 	rev, folder, err := subfolder(rest)

@@ -26,13 +26,12 @@ const combined = "all.json"
 
 type object = map[string]any
 
-// A schemaFile is a file of JSON Schema.
 type schemaFile struct {
 	name   string
 	schema object
 }
 
-// schemaFiles returns a schema for each served version, and a schema that selects among them by apiVersion and kind.
+// schemaFiles returns a schema for each served version of the CRDs.
 func schemaFiles(crds []*apiextensionsv1.CustomResourceDefinition) (files []schemaFile, err error) {
 	for _, crd := range crds {
 		for _, v := range crd.Spec.Versions {
@@ -94,7 +93,7 @@ func rootSchema(crd *apiextensionsv1.CustomResourceDefinition, version string, p
 	return root
 }
 
-// metadata returns the schema of metadata. The CRD's own has at most a name.
+// metadata returns the schema of metadata, including the properties of the CRD's own schema.
 func metadata(own any) object {
 	text, texts := object{"type": "string"}, object{"type": "object", "additionalProperties": object{"type": "string"}}
 	fields := object{"name": text, "generateName": text, "namespace": text, "labels": texts, "annotations": texts}
@@ -113,7 +112,8 @@ var (
 	branches = []string{"allOf", "anyOf", "oneOf"}
 )
 
-// converted returns a schema as JSON Schema. Structural schemas are closed; those in not, allOf, and so on are not.
+// converted returns a schema as JSON Schema. Objects of structural schemas accept no other fields. Objects of schemas
+// in not, allOf, and so on do.
 func converted(from object, structural bool, depth int) object {
 	to := object{}
 	if depth > maxSchemaDepth {

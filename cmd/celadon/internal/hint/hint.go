@@ -25,7 +25,7 @@ import (
 
 // Explain adds the codes, hints, and fixed expressions to the first causes of the rejection of a CRD, and moves them
 // to the position of the mistake. data is the CRD as JSON, and needs are the parts of rules that need a later
-// version. A fixed expression suits kubeVersions[0], which decides, and the others.
+// version. A fixed expression compiles in all kubeVersions. The first of them is the version of the verdict.
 func Explain(
 	doc *input.Document, data []byte, kubeVersions []string, causes []finding.Cause, needs []vet.Need, excerpts *excerpt.Excerpts,
 ) {
@@ -85,8 +85,8 @@ func Explain(
 	}
 }
 
-// maxExplained limits the length of the rules of a CRD for which fixes are looked for, in bytes. The names among which
-// they are looked for count too. Real CRDs have a few that do not compile.
+// maxExplained limits the search for fixes in a CRD: the bytes of its broken rules, plus an eighth of the number of
+// fields at each of them. Real CRDs have a few rules that do not compile.
 const maxExplained = 40_000
 
 // crdRules explains mistakes in the rules of a CRD.
@@ -120,8 +120,7 @@ func (c *crdRules) names(ref *engine.RuleRef) int {
 	return len(node.Decl.Fields)
 }
 
-// misread adds a hint to the cause of a rule that YAML reads otherwise than it is written. It reports
-// whether it did.
+// misread adds a hint to the cause of a rule that YAML does not read as it is written. It reports whether it did.
 func (c *crdRules) misread(cause *finding.Cause, doc *input.Document) bool {
 	if cause.Line == 0 || cause.File != doc.File {
 		return false
@@ -138,8 +137,8 @@ func (c *crdRules) misread(cause *finding.Cause, doc *input.Document) bool {
 	return true
 }
 
-// cut adds a hint to the cause of an expression with a placeholder, or whose rest a folded comment has swallowed. It reports
-// whether it did.
+// cut adds a hint to the cause of an expression that has a placeholder, or whose end is part of a comment because
+// YAML folds the lines. It reports whether it did.
 func cut(cause *finding.Cause, n *position.Node, problem *assist.Problem) bool {
 	if problem == nil {
 		return false
@@ -148,8 +147,8 @@ func cut(cause *finding.Cause, n *position.Node, problem *assist.Problem) bool {
 	return cause.Hint != ""
 }
 
-// Cut returns a hint for an expression with a mistake at a code point, if it has a placeholder, or if a folded comment has
-// swallowed its rest. Otherwise it returns "".
+// Cut returns a hint for an expression with a mistake at a code point, if it has a placeholder, or if its end is part
+// of a comment because YAML folds the lines. Otherwise it returns "".
 func Cut(n *position.Node, at int) string {
 	if n == nil || n.Kind != position.Scalar {
 		return ""

@@ -58,7 +58,7 @@ type mistake struct {
 	groups []string
 }
 
-// explain sets the hint of the cause to that of the first entry in the table that matches and has one.
+// explain sets the hint of the cause. It uses the first entry in the table that matches and has a hint.
 func (m *mistake) explain() {
 	use := func(words string, groups []string) bool {
 		m.groups = groups

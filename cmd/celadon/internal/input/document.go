@@ -36,7 +36,7 @@ type Document struct {
 	// value wins, because kubectl sends JSON.
 	Duplicate error
 	Err       error
-	// Unrelated is set if the file does not mention apiVersion, so that it hardly has Kubernetes objects.
+	// Unrelated is set if the file does not mention apiVersion, so that it is unlikely to have Kubernetes objects.
 	Unrelated bool
 
 	json []byte // the source of Object if that is JSON; otherwise nil

@@ -121,8 +121,8 @@ func (d *Document) Value(field string) *position.Node {
 	return n
 }
 
-// Inside returns the position of a code point in the text that is the value of a field. It returns false if
-// the field is not a text, or if the position is unknown.
+// Inside returns the position of a code point in the string that is the value of a field. It returns false if the
+// value is not a string, or if the position is unknown.
 func (d *Document) Inside(field string, point int) (Position, bool) {
 	node := d.Value(field)
 	if node == nil {

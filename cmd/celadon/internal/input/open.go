@@ -26,7 +26,6 @@ func found(folder *os.Root, name string) (*os.File, error) {
 	return still(folder.OpenFile(name, os.O_RDONLY|nonblock, 0))
 }
 
-// openRegular opens path if it is a regular file.
 func openRegular(path string) (*os.File, error) {
 	if _, err := StatRegular(path); err != nil {
 		return nil, err

@@ -41,7 +41,8 @@ func yamlError(err error, text []byte, first int) *SyntaxError {
 	return e
 }
 
-// duplicatesError converts the YAML decoder's error about duplicate keys, whose lines are right.
+// duplicatesError converts the YAML decoder's error about duplicate keys in a text whose first line is line first of
+// the file. The decoder's line numbers are right.
 func duplicatesError(err error, first int) error {
 	return errors.New(numberedLine.ReplaceAllStringFunc(err.Error(), func(s string) string {
 		n, _ := strconv.Atoi(strings.TrimPrefix(s, "line "))

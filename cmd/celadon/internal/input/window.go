@@ -18,8 +18,8 @@ type window struct {
 	wait  func() // called before a read that may block
 
 	line int // line of start, from 1
-	// The line has before consumed characters, followed by the uncounted bytes before start. Nearly no column is
-	// needed.
+	// The line has before consumed characters, followed by the uncounted bytes before start. Few columns are needed,
+	// so characters are counted on demand.
 	before, uncounted int
 }
 

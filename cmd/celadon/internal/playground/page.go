@@ -40,7 +40,6 @@ func built() fs.FS {
 	return files
 }
 
-// A page serves HTTP requests.
 type page struct {
 	hosts   []string
 	token   string
@@ -53,7 +52,7 @@ type page struct {
 const (
 	// turns limits the requests that are processed at once. Others wait.
 	turns = 2
-	// maxWork limits the time of the longest request.
+	// maxWork limits the time of a search, which is the longest request.
 	maxWork = time.Minute
 	// quick limits the time of requests other than searches.
 	quick = 15 * time.Second
@@ -156,7 +155,6 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply) // the client has gone, so the error is dropped
 }
 
-// timeLimit returns the time that a request may take.
 func (p *page) timeLimit(body []byte) time.Duration {
 	var q struct{ Do string }
 	if json.Unmarshal(body, &q) == nil && q.Do == "find" {

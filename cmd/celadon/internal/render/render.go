@@ -50,7 +50,7 @@ func Run(ctx context.Context, p Program, cmd *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// limited holds the beginning of an output. If it has a command, a longer output ends that.
+// limited holds the beginning of an output. If cmd is set, writing more fails, which ends the command.
 type limited struct {
 	bytes.Buffer
 	limit int64
@@ -71,8 +71,8 @@ func (l *limited) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// offline lets kustomize read no remote bases and no other repositories: a checked tree must not open connections, or read
-// outside of itself.
+// offline keeps kustomize and helm from reading remote bases and other repositories: a checked tree must not open
+// connections, or read outside of itself.
 var offline = []string{"GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="}
 
 // An Output is the output of a renderer. The paths of origins start at root.

@@ -27,7 +27,6 @@ const (
 	maxTimeout     = 30 * time.Second
 )
 
-// An admissionHandler handles AdmissionReviews.
 type admissionHandler struct {
 	*server
 	path   string

@@ -16,7 +16,7 @@ import (
 // Limits on the resources that all clients together can occupy. docs/admission.md adds them up, and
 // a test compares the sum with the example's memory limit.
 const (
-	// connectionsEach is the number of open connections per request that may be decided at once.
+	// connectionsEach is the number of open connections per request that may be processed at once.
 	connectionsEach = 4
 	// smallBody is the number of bytes of a body or response that the limit on connections covers.
 	smallBody = 64 << 10
@@ -29,13 +29,12 @@ const (
 	// maxValues limits the JSON values in a body, because each may take much more memory than its
 	// bytes.
 	maxValues = 1 << 18
-	// valueMemory and byteMemory are the bytes of memory that a JSON value and a byte of a body need
-	// while the request is decided.
+	// valueMemory and byteMemory are the bytes of memory that a JSON value and a byte of a body need while the
+	// request is processed.
 	valueMemory = 1 << 10
 	byteMemory  = 4
-	// largeMemory limits the memory for deciding large bodies. It is the most that a single body
-	// can need. smallMemory limits the memory for small bodies, so that they never wait for large
-	// bodies.
+	// largeMemory limits the memory for processing large bodies. It is the most that a single body can need.
+	// smallMemory limits the memory for small bodies, so that they never wait for large bodies.
 	largeMemory = maxValues*valueMemory + maxBody*byteMemory
 	smallMemory = 96 << 20
 )
@@ -69,8 +68,8 @@ func (r *room) take(ctx context.Context, n int) (release func(), err error) {
 	return func() { r.bytes.Release(weight) }, nil
 }
 
-// turns limits how many requests are decided at once, and their total memory. Waiting requests are served in the order
-// of their arrival.
+// turns limits how many requests are processed at once, and their total memory. Waiting requests are served in the
+// order of their arrival.
 type turns struct {
 	number, memory *semaphore.Weighted
 	allMemory      int64 // also the most that a request takes
@@ -138,7 +137,7 @@ var (
 	errTooMany  = &httpError{http.StatusServiceUnavailable, "too many requests at once", false}
 )
 
-// A turn is held by a request while it is decided.
+// A turn is held by a request while it is processed.
 type turn struct {
 	*server
 	of     *turns

@@ -35,7 +35,6 @@ const (
 	maxValues = 1000
 )
 
-// file is a configuration file to apply.
 type file struct {
 	path string // from the working directory; relative paths in the file start at its folder
 	name string // for messages
@@ -53,8 +52,8 @@ type Flags struct {
 	Section string
 	// Arguments is the key for the command's arguments, which are paths; "" if no file can set them.
 	Arguments string
-	// Join is set if the arguments are not only paths. It returns an argument in a file of a folder as the command reads
-	// it. The command checks that the argument does not lead out of the tree.
+	// Join is set if the arguments are not only paths. It converts an argument from a file in folder to the form that
+	// the command reads. The command checks that the argument does not lead out of the tree.
 	Join func(folder, argument string) string
 
 	file string // the file that the user named

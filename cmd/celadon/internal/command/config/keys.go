@@ -26,7 +26,7 @@ const (
 	// Stricter keys may be set by a file in the tree, but only to values that cannot weaken a check: see stricter.
 	Stricter
 	// ByHand keys may only be set by a file that the user named with --config. They run programs, open connections,
-	// write files, weaken a check, hide findings, or supply old objects, next to which an error may be tolerated.
+	// write files, weaken a check, hide findings, or supply old objects, whose errors may be tolerated in an update.
 	ByHand
 	// Never keys may not be set by any file.
 	Never

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxStatus limits the size of a response that is not a list, such as an error.
+	// maxStatus limits the size of an error response, and of the response with the version.
 	maxStatus = 64 << 10
 	// silence limits the time without any data from the server. slowness limits the total time spent
 	// waiting for a response.

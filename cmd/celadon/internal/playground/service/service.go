@@ -49,8 +49,8 @@ type Request struct {
 	// Expr is an expression to evaluate at a path of the object, which Version and Path identify.
 	Expr string `json:"expr"`
 
-	// Of is the name of a CRD. Version, Path, and Index identify a rule in it. With Set, they
-	// identify a bound; if Set is "", fix applies to all bounds.
+	// Of is the name of a CRD or, for eval, of an object. Version, Path, and Index identify a rule in the CRD. With
+	// Set, they identify a bound; if Set is "", fix applies to all bounds.
 	Of      string `json:"of"`
 	Version string `json:"version"`
 	Path    string `json:"path"`

@@ -48,7 +48,7 @@ type rulePosition struct {
 	Column  int    `json:"column"`
 }
 
-// crdProblem is a reason why a CRD cannot be decoded or validated.
+// crdProblem is a problem of a CRD, or a note about it, at a position.
 type crdProblem struct {
 	Message string `json:"message"`
 	Line    int    `json:"line"`

@@ -31,8 +31,9 @@ type Server struct {
 	with    func(ctx context.Context, objects []map[string]any) (*builtin.Cluster, error)
 }
 
-// New returns a Server with the named admission plugins, and objects that these read. It calls objects when it decides
-// the first write. It discards the logs of the API server's code: everything that a user needs is in results.
+// New returns a Server with the named admission plugins, and objects that these read. It calls objects when it
+// validates the first write. It discards the logs of the API server's code: everything that a user needs is in
+// results.
 func New(plugins []string, objects func() ([]map[string]any, error)) Server {
 	discardLogs()
 	given := sync.OnceValues(objects)

@@ -35,7 +35,7 @@ type Policies struct {
 	Set *policy.Set
 	// Problems lists documents that cannot be read, then invalid policies and bindings.
 	Problems []Problem
-	// Unbound lists the policies without a binding, also an invalid one.
+	// Unbound lists the policies that have no binding, not even an invalid one.
 	Unbound []Problem
 
 	documents []*input.Document
@@ -204,8 +204,8 @@ func (p *Policies) Validation(policy string, index int, condition string) policy
 	return v
 }
 
-// Mutation returns the file and line of a mutation of a policy. If the index is -1, they are those of the matchCondition
-// with a name, or without a name, of the policy.
+// Mutation returns the file and line of a mutation of a policy. If the index is -1, it returns the file and line of
+// the matchCondition with a name, or without a name, of the policy.
 func (p *Policies) Mutation(policy string, index int, condition string) (file string, line int) {
 	doc := p.named["MutatingAdmissionPolicy/"+policy]
 	if doc == nil {
@@ -233,8 +233,8 @@ func (p *Policies) Webhook(kind, configuration, name, condition string) (file st
 	return "", 0
 }
 
-// expressionIn returns the expression of an item of a list in fields, or if the index is -1, of the matchCondition with a name,
-// and its path. path is that of fields. Both are "" if there is none.
+// expressionIn returns the expression of an item of a list in fields, or if the index is -1, of the matchCondition
+// with a name, and its path. path is the path of fields. Both results are "" if there is no such item.
 func expressionIn(fields map[string]any, path, list string, index int, condition string) (field, expression string) {
 	if index < 0 {
 		list = "matchConditions"

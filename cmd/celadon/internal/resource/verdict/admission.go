@@ -45,7 +45,8 @@ func (a *Admission) operation() string {
 	return a.Operation
 }
 
-// old returns the old version of the object, or nil for a create.
+// old returns the old version of the object, or nil for a create. With --operation update, an object without an old
+// version is its own old version.
 func (d *decision) old() map[string]any {
 	operation := d.Admission.operation()
 	if operation == Create {

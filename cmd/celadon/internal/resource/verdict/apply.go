@@ -43,7 +43,7 @@ func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 	return w
 }
 
-// kindOfCreate returns how a tool creates the object, or the zero Write for a create without more.
+// kindOfCreate returns how a tool creates the object, or the zero Write for a plain create.
 func (d *decision) kindOfCreate() apply.Write {
 	w := d.Apply
 	if w.Kind != apply.Client && w.Kind != apply.Server {

@@ -194,7 +194,7 @@ func (d *decision) builtinRow(ctx context.Context, object map[string]any) (*find
 	return &finding.Row{Table: table.(*finding.Table), Namespace: d.report.Namespace, Name: d.report.Name, Cells: cells}, nil
 }
 
-// builtinSchema returns the schema of the object's kind.
+// builtinSchema returns the newest schema of the object's kind, or an empty schema if there is none.
 func (d *decision) builtinSchema() *apiextensionsv1.JSONSchemaProps {
 	if catalog, err := builtin.Newest(); err == nil {
 		if props, err := catalog.Schema(d.builtin.GroupVersionKind); err == nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 )
 
-// classify has the last word on documents that are no objects, and on objects of other shards.
+// classify returns the verdict on documents that are not objects, and on objects of other shards.
 func (d *decision) classify() outcome {
 	if d.Keyed {
 		d.report.Key = d.CRDs.Key(d.doc.Identity())

@@ -44,7 +44,7 @@ type conflict struct {
 	engine  engine.Config
 }
 
-// maxCopies limits the CRDs of a name that decide its objects.
+// maxCopies limits the CRDs of a name that validate its objects. With more CRDs, the objects are undecided.
 const maxCopies = 16
 
 // reportConflicts records the kinds with CRDs that differ from an earlier CRD of their name.
@@ -138,7 +138,7 @@ func shortValue(v any, absent bool) string {
 	return preview.JSON(v, maxDifference)
 }
 
-// decoded returns what writes depend on in the spec of a CRD as decoded JSON, or nil.
+// decoded returns the parts of a CRD's spec that writes depend on as decoded JSON, or nil.
 func decoded(r crdRead) any {
 	data, err := json.Marshal(r.CRD.ForWrites().Spec)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 type CRDReviewer struct {
 	KubeVersion string
 	Validation  string // fieldValidation: how to treat unknown and duplicate fields
-	Before      *CRDs  // the CRDs of --crd-old; nil without it
+	Before      *CRDs  // the CRDs before an upgrade; nil without an upgrade
 	Width       int    // of excerpts
 	// old is the complete CRD before the update, whether or not it was read from a server.
 	old *apiextensionsv1.CustomResourceDefinition

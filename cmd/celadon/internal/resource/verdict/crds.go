@@ -78,11 +78,11 @@ type Definition struct {
 	broken map[engine.RuleRef]bool
 }
 
-// Use describes how the CRDs of a run are used, other than for deciding objects.
+// Use describes how the CRDs of a run are used, other than for validating objects.
 type Use struct {
 	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
-	// First is set if the first of several CRDs of a name decides. The others are problems.
+	// First is set if the first of several CRDs of a name is used. The others are problems.
 	First bool
 	// Optional is set if there need not be any.
 	Optional bool

@@ -1,6 +1,6 @@
 // Package verdict decides whether an API server would accept objects, by CRDs and admission policies.
 //
-//	crds, err := verdict.Read(ctx, source, paths, verdict.Use{}, engineConfig)
+//	crds, err := verdict.Read(ctx, source, filter, verdict.Use{}, engineConfig)
 //	decider := verdict.New(verdict.Config{Validation: "Strict", Locate: true}, crds)
 //	report := decider.Decide(ctx, doc)
 //
@@ -8,7 +8,7 @@
 //
 //	classify  is the document an object to be validated here?             classify.go
 //	route     which CRD, or which built-in kind, validates the object?    route.go
-//	decide    would the server accept the write?                          write.go, admission.go, upgrade.go
+//	decide    would the server accept the write?                          write.go, which calls the other files
 //	describe  where are the errors, why, and what would be persisted?     describe.go
 //
 // The stages return an outcome. Only describe writes it to the report.
@@ -34,7 +34,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// Config determines how objects are decided, and the contents of the report about them.
+// Config determines how objects are validated, and the contents of the report about them.
 type Config struct {
 	KubeVersion string
 	// Validation is the fieldValidation of the request: Strict, Warn, or Ignore.
@@ -43,12 +43,13 @@ type Config struct {
 	Subresource string
 	// Apply is how objects with an old version are written. Without a Kind, it depends on the objects.
 	Apply apply.Write
-	// Before holds the CRDs of --crd-old, and Olds the old objects, if any.
+	// Before holds the CRDs before an upgrade, and Olds the old objects, if any.
 	Before *CRDs
 	Olds   *Olds
-	// Admission, if not nil, holds the policies for accepted objects.
+	// Admission, if not nil, holds the policies for the objects, and the user of the requests.
 	Admission *Admission
-	// Server decides built-in kinds. If it is nil, they are only decided by structure, and only if there are policies.
+	// Server validates objects of built-in kinds. If it is nil, only their structure is validated, and only if there
+	// are policies.
 	Server policyrequest.Server
 
 	// Filter determines which documents are not objects. Without it, all documents count as found below a folder.

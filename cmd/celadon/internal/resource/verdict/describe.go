@@ -19,7 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// describe writes the outcome to the report, and what else the user wants to know about it.
+// describe writes the outcome to the report, with positions, hints, and the persisted object as far as they are
+// requested.
 func (d *decision) describe(ctx context.Context, out *outcome) {
 	d.choose(out)
 	r := d.report
@@ -198,7 +199,7 @@ func (d *decision) suggestions() (paths []string) {
 	return paths
 }
 
-// misplaced returns that the parent of an unknown field has no fields, or "".
+// misplaced returns a hint that the parent of an unknown field has no fields, or "".
 func (def *Definition) misplaced(version string, steps []engine.Step) string {
 	parent := engine.FormatPath(steps[:len(steps)-1])
 	node, err := def.engine.At(version, parent)

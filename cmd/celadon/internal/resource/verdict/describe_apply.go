@@ -103,7 +103,7 @@ func (d *decision) given(fields []string, written map[string]any) []string {
 	return fields
 }
 
-// same reports whether an item of a document is the written one, or what that was before defaults and other managers.
+// same reports whether written is an item of a document, perhaps with more fields from defaults and other managers.
 func same(item, written any) bool {
 	fields, ok := item.(map[string]any)
 	if !ok {

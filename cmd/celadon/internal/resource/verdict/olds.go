@@ -26,7 +26,7 @@ import (
 type Olds struct {
 	// WithoutCRD is set if objects without a CRD are kept as well.
 	WithoutCRD bool
-	// Server, if not nil, decides built-in kinds, so their objects are kept as well.
+	// Server, if not nil, validates objects of built-in kinds, so they are kept as well.
 	Server policyrequest.Server
 
 	// Has reports whether a file has an object of the key now. It is needed for --base.

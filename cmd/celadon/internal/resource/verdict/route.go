@@ -17,7 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// route finds the CRD or the built-in kind that validates the object. It has the last word if there is none.
+// route finds the CRD or the built-in kind that validates the object. It returns a verdict if there is none, or if
+// the object is unreadable or encrypted.
 func (d *decision) route() outcome {
 	id := d.doc.Identity()
 	def, typed := d.CRDs.addressee(d.doc.Object, id)
@@ -64,7 +65,6 @@ func encrypted(obj map[string]any) bool {
 	return strings.HasPrefix(mac, "ENC[")
 }
 
-// crdGroup is the group of CRDs.
 const crdGroup = "apiextensions.k8s.io"
 
 func isCRD(id input.Identity) bool {
@@ -99,7 +99,8 @@ func (d *decision) routeBuiltin() outcome {
 	return outcome{}
 }
 
-// Serves reports whether an object is of a built-in group that the Server decides, even if the kind is misspelled or gone.
+// Serves reports whether an object is of a built-in group that the Server validates, even if the kind is misspelled
+// or gone.
 func (d *Decider) Serves(id input.Identity) bool {
 	if d.Server == nil || id.APIVersion == "" || id.Kind == "" || isCRD(id) {
 		return false

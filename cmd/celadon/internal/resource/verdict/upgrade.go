@@ -64,8 +64,8 @@ func (d *decision) upgrade(ctx context.Context) outcome {
 // has no verdict. undecided is the first outcome that exceeds a limit, even if a later request is not checked.
 type answers struct{ end, undecided outcome }
 
-// of returns the outcome of a request, with an empty result if it is undecided. If it cannot be decided at all, of sets
-// a.end and returns nil.
+// of returns the outcome of a request, with an empty result if it is undecided. If the outcome has another verdict
+// and no result, of sets a.end and returns nil.
 func (a *answers) of(ctx context.Context, def *Definition, req engine.Request) *outcome {
 	out := validate(ctx, def.engine, req)
 	switch limited := a.undecided.limit != nil; {
