@@ -40,7 +40,7 @@ import (
 // isPath reports whether a source is a path, possibly of a kustomization.
 func isPath(source string) bool {
 	kind, _, _ := strings.Cut(source, ":")
-	return !slices.Contains([]string{"http", "https", "oci", "git+https", "git+http", "go", "cluster"}, kind)
+	return !slices.Contains([]string{"http", "https", "oci", "git+https", "git+http", "git+ssh", "ssh", "go", "cluster"}, kind)
 }
 
 // Join returns a source that a file in folder names, relative to the working directory.
