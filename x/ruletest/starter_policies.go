@@ -111,6 +111,12 @@ func (g *policyGenerator) find() error {
 		if err != nil {
 			return err
 		}
+		if cfg.Subresource = b.Subresource; cfg.Subresource != nil {
+			cfg.Builtin = nil
+			if err := g.search(b.CRD, e, b.CRD.Spec.Versions[0].Name, cfg); err != nil {
+				return err
+			}
+		}
 		for _, version := range slices.Sorted(maps.Keys(b.Versions)) {
 			cfg.Builtin = b.Versions[version]
 			if err := g.search(b.CRD, e, version, cfg); err != nil {
@@ -164,8 +170,8 @@ func caseOf(req *policy.Request) *policyCase {
 		c.operation = opUpdate
 	case policy.OperationDelete:
 		c.operation, c.object, c.old = opDelete, c.old, nil
-	default:
-		c.operation = opCreate
+	default: // the kind of the object implies a connection, and the subresource
+		c.operation, c.subresource = opCreate, ""
 	}
 	return c
 }
@@ -335,7 +341,15 @@ func (c *policyCase) write(b *bytes.Buffer, base map[string]any, missing []reque
 		w.put(b, "old", "oldPatch", c.old)
 	}
 	if usual := policyrequest.User("", nil); c.user.Name != "" && !reflect.DeepEqual(c.user, usual) {
-		writeField(b, "  ", "user", map[string]any{"name": c.user.Name, "groups": list(c.user.Groups)})
+		user := map[string]any{"name": c.user.Name, "groups": list(c.user.Groups)}
+		if len(c.user.Extra) > 0 {
+			extra := map[string]any{}
+			for key, values := range c.user.Extra {
+				extra[key] = list(values)
+			}
+			user["extra"] = extra
+		}
+		writeField(b, "  ", "user", user)
 	}
 	c.writeMissing(b, missing)
 	c.writeExpected(b)

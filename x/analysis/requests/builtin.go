@@ -317,6 +317,8 @@ type BuiltinKind struct {
 	Release string
 	// Versions holds the versions of the kind that policies name.
 	Versions map[string]*policyrequest.Builtin
+	// Subresource is set if the CRD describes the objects of a subresource instead.
+	Subresource *policyrequest.Subresource
 }
 
 // namesKind reports whether a rule names the resource of a kind, or a subresource that takes its objects.
@@ -337,7 +339,7 @@ func isTypical(rule map[string]any, k *builtin.Kind) bool {
 	return slices.Contains(resources, any("*")) && k.Kind == typical[k.Group] && (k.Group == "" || slices.Contains(groups, any(k.Group)))
 }
 
-// Builtins returns the built-in kinds whose resources the policies with a binding among documents name, and that server
+// Builtins returns the built-in kinds whose resources or subresources the policies with a binding among documents name, and that server
 // decides. If wildcards is set, a typical kind is used for *.
 func Builtins(documents []map[string]any, server policyrequest.Server, wildcards bool) ([]BuiltinKind, error) {
 	catalog, err := builtin.Newest()
@@ -353,6 +355,11 @@ func Builtins(documents []map[string]any, server policyrequest.Server, wildcards
 	all := &policyrequest.Builtins{Server: server}
 	var kinds []BuiltinKind
 	for _, k := range catalog.Kinds() {
+		more, err := subresourceKinds(catalog, all, &k, rules)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, more...)
 		named := k.Resource != "" && slices.ContainsFunc(rules, func(rule map[string]any) bool {
 			return (namesKind(rule, &k) || wildcards && isTypical(rule, &k)) && has(rule, "apiGroups", k.Group) && has(rule, "apiVersions", k.Version)
 		})
@@ -367,7 +374,7 @@ func Builtins(documents []map[string]any, server policyrequest.Server, wildcards
 			continue
 		}
 		i := slices.IndexFunc(kinds, func(b BuiltinKind) bool {
-			return b.CRD.Spec.Group == k.Group && b.CRD.Spec.Names.Kind == k.Kind
+			return b.Subresource == nil && b.CRD.Spec.Group == k.Group && b.CRD.Spec.Names.Kind == k.Kind
 		})
 		if i < 0 {
 			crd, err := catalog.CRD(k.GroupKind())

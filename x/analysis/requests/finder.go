@@ -35,6 +35,8 @@ type Config struct {
 	Work *work.Meter
 	// Builtin is the kind if the CRD describes a built-in kind, and decides its objects. It is nil for a CRD.
 	Builtin *policyrequest.Builtin
+	// Subresource is the subresource of requests if the CRD describes its objects, or nil.
+	Subresource *policyrequest.Subresource
 	// Now is the time of requests.
 	Now time.Time
 }
@@ -127,6 +129,9 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 			return nil, err
 		}
 		f.decider = f.builtin
+	}
+	if cfg.Subresource != nil {
+		f.decider = subresourceDecider{e, cfg.Subresource}
 	}
 	active := map[[2]string]bool{}
 	for _, info := range cfg.Set.Policies() {

@@ -48,8 +48,11 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 
 // mutates returns the binding for which the mutation has the wanted outcome, or "", with the reason.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
-	r, to := q.review(req), q.subject(ctx)
-	changed, _, err := r.Mutate(ctx, &to, req.Object, req.OldObject)
+	r, to, object := q.review(req), q.subject(ctx), req.Object
+	if q.cfg.Subresource != nil {
+		object = q.cfg.Subresource.Object(object)
+	}
+	changed, _, err := r.Mutate(ctx, &to, object, req.OldObject)
 	if q.work.Spend(int(r.Work)); err != nil {
 		return "", "", err
 	}
@@ -85,7 +88,7 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 
 // rejects returns why the CRD rejects the object of a request after its mutation, or "". The object is nil if it was not changed.
 func (q *question) rejects(ctx context.Context, changed map[string]any, req *policy.Request) (why string, err error) {
-	if changed == nil {
+	if changed == nil || q.cfg.Subresource != nil {
 		return "", nil
 	}
 	res, err := q.decider.Validate(ctx, engine.Request{Object: changed, OldObject: req.OldObject, Subresource: req.Subresource, Merged: true})

@@ -87,7 +87,7 @@ func dependencies(documents []map[string]any, d *document) (all []any) {
 // never reports whether it is proved that an expression has no such outcome for objects that the validations of another policy,
 // which may be nil, accept.
 func (f *Finder) never(d *document, expression string, outcome prove.Outcome, other *document) (proved bool, err error) {
-	if f.builtin != nil || len(f.crd.Spec.Versions) != 1 {
+	if f.builtin != nil || f.cfg.Subresource != nil || len(f.crd.Spec.Versions) != 1 {
 		return false, nil
 	}
 	for _, one := range f.forms(d) {

@@ -3,6 +3,7 @@ package requests
 import (
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -15,12 +16,25 @@ const maxReductions = 400
 // shrink returns a request with the same outcome and fewer fields.
 func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Request, error) {
 	left := maxReductions
-	if user := *req; q.cfg.User.Name != req.User.Name || len(q.cfg.User.Groups) != len(req.User.Groups) {
-		user.User = q.cfg.User
-		if ok, err := q.holds(ctx, &user); err != nil {
+	users := []policy.User{q.cfg.User}
+	for _, key := range slices.Sorted(maps.Keys(req.User.Extra)) {
+		users = append(users, q.cfg.User, req.User)
+		for i := range 2 {
+			one := &users[len(users)-1-i]
+			one.Extra = map[string][]string{key: req.User.Extra[key]}
+		}
+	}
+	for _, user := range users {
+		if reflect.DeepEqual(user, req.User) {
+			break
+		}
+		next := *req
+		next.User = user
+		if ok, err := q.holds(ctx, &next); err != nil {
 			return nil, err
 		} else if ok {
-			req = &user
+			req = &next
+			break
 		}
 	}
 	for changed := true; changed && left > 0 && !q.work.Empty(); {

@@ -20,7 +20,7 @@ const (
 	maxSituations = 300 // for an object
 )
 
-// transfers yields variants of a request: by each user, group, and in each namespace that the policies name, and with each name,
+// transfers yields variants of a request: by each user, group, and extra field of the user, in each namespace that the policies name, and with each name,
 // label, and annotation.
 func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) (stop bool, err error)) (stop bool, err error) {
 	words := q.vocabulary()
@@ -34,6 +34,11 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 		all := []*policy.Request{&user, &member}
 		if move(&moved, word) {
 			all = append(all, &moved)
+		}
+		for _, key := range words.extra {
+			next := *req
+			next.User = withExtra(req.User, key, word)
+			all = append(all, &next)
 		}
 		for _, next := range all {
 			if stop, err := yield(next); stop || err != nil {

@@ -18,7 +18,7 @@ import (
 var (
 	literal  = regexp.MustCompile(`'([^'\\]*)'|"([^"\\]*)"`)
 	number   = regexp.MustCompile(`\b\d{1,15}\b`)
-	labelKey = regexp.MustCompile(`(?:labels|annotations)\??\.(\w+)`)
+	labelKey = regexp.MustCompile(`(?:labels|annotations|extra)\??\.\??(\w+)`)
 )
 
 // maxLiteral limits the length of the literals of a vocabulary, and maxParams the strings of a params object.
@@ -35,6 +35,7 @@ type vocabulary struct {
 	keys, labelValues, texts []string
 	numbers                  []int64
 	metadata                 []string // fields of metadata that objects get because the policy names them
+	extra                    []string // keys of userInfo.extra, if the policy names it
 }
 
 // vocabulary returns the names and values that occur in the policy, and in the policies that it is compared with: the one
@@ -72,7 +73,9 @@ func (q *question) vocabulary() vocabulary {
 		}
 	}
 	delete(keys, "")
-	v.keys = slices.Sorted(maps.Keys(keys))
+	if v.keys = slices.Sorted(maps.Keys(keys)); slices.Contains(identifier.FindAllString(named, -1), "extra") && strings.Contains(named, "userInfo") {
+		v.extra = v.keys
+	}
 	return v
 }
 
@@ -90,8 +93,11 @@ func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool)
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
 			if text := m[1] + m[2]; len(text) < maxLiteral {
 				texts[text] = true
-				if strings.HasSuffix(text, "/") { // a prefix of keys
+				if text != "" && strings.ContainsAny(text[len(text)-1:], "/-.:") { // a prefix of keys or names
 					texts[text+"x"] = true
+				}
+				if text != "" && strings.ContainsAny(text[:1], "-.:") { // a suffix
+					texts["x"+text] = true
 				}
 			}
 		}
@@ -216,13 +222,20 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	if q.random.IntN(2) == 0 {
 		req.User = ordinary
 	}
+	if len(words.extra) > 0 {
+		for range q.random.IntN(3) {
+			req.User = withExtra(req.User, pick(q.Finder, words.extra), pick(q.Finder, words.texts))
+		}
+	}
 	name := pick(q.Finder, words.texts)
 	if name == "" {
 		return
 	}
 	switch q.random.IntN(4) {
 	case 0:
+		extra := req.User.Extra
 		req.User = policyrequest.User(name, nil)
+		req.User.Extra = extra
 	case 1:
 		req.User.Groups = append(slices.Clone(req.User.Groups), name)
 	case 2:
@@ -230,6 +243,16 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 			move(req, name)
 		}
 	}
+}
+
+// withExtra returns a user with another value of an extra field.
+func withExtra(user policy.User, key, value string) policy.User {
+	extra := maps.Clone(user.Extra)
+	if extra == nil {
+		extra = map[string][]string{}
+	}
+	extra[key], user.Extra = []string{value}, extra
+	return user
 }
 
 // move moves a request to another namespace, if it has one and the name is valid. It reports whether it did.

@@ -63,7 +63,7 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 		if o.Version != "" && version != o.Version || crd.builtins != nil && crd.builtins[version] == nil {
 			continue
 		}
-		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, builtin: crd.builtins[version], engine: e, name: version, known: &part.known, step: step, costs: costs}
+		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, builtin: crd.builtins[version], subresource: crd.subresource, engine: e, name: version, known: &part.known, step: step, costs: costs}
 		run := v.run
 		if p != nil {
 			v.work = meter
@@ -96,6 +96,8 @@ type versionSearch struct {
 	work   *work.Meter // of questions about policies
 	// builtin is the kind if the CRD describes a built-in kind.
 	builtin *policyrequest.Builtin
+	// subresource is set if the CRD describes the objects of a subresource.
+	subresource *policyrequest.Subresource
 }
 
 // run returns the results for the version, or nil if there are no questions about it.
