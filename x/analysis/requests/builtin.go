@@ -77,11 +77,34 @@ func ownSubresources(k *builtin.Kind) (names []string) {
 }
 
 func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*engine.Result, error) {
+	if b.kind.Kind.Kind == "Job" && req.OldObject == nil {
+		req.Object = newJob(req.Object)
+	}
 	meta := object(req.Object, "metadata")
 	return b.kind.Write(ctx, policyrequest.Write{
 		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource,
 		Namespace: b.kind.Namespace(text(meta, "namespace"), text(meta, "name")),
 	})
+}
+
+// newJob returns a Job, which may be stored, without the selector and labels that a server generates and rejects in new Jobs.
+func newJob(job map[string]any) map[string]any {
+	spec := object(job, "spec")
+	if spec == nil || spec["manualSelector"] == true {
+		return job
+	}
+	unlabeled := func(of map[string]any) map[string]any {
+		labels := maps.Clone(object(object(of, "metadata"), "labels"))
+		for _, name := range []string{"controller-uid", "job-name"} {
+			delete(labels, name)
+			delete(labels, "batch.kubernetes.io/"+name)
+		}
+		return with(of, "metadata", with(object(of, "metadata"), "labels", labels))
+	}
+	if template := object(spec, "template"); template != nil {
+		spec = with(spec, "template", unlabeled(template))
+	}
+	return with(unlabeled(job), "spec", with(spec, "selector", nil))
 }
 
 // Convert returns an object as the server stores it. It returns an error if the server rejects it.
@@ -161,14 +184,37 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, 
 	return nil, nil
 }
 
-// simplify removes defaults and other values of the server from the objects of a request.
-func (b *builtinDecider) simplify(ctx context.Context, req *policy.Request) {
-	req.Object = b.given(ctx, engine.Request{Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource})
-	req.OldObject = b.given(ctx, engine.Request{Object: req.OldObject})
+// simplify removes from the objects of a request what the server adds, such as defaults, and what does not matter for the
+// outcome. It returns the request with the objects that the server then stores.
+func (q *question) simplify(ctx context.Context, req *policy.Request) (stored *policy.Request) {
+	if q.builtin == nil {
+		return req
+	}
+	full := *req
+	keeps := func(object, old map[string]any) bool {
+		next := full
+		next.Object, next.OldObject = object, old
+		ok, err := q.holds(ctx, &next)
+		if ok = ok && err == nil && !q.work.Empty(); ok {
+			full = next
+		}
+		return ok
+	}
+	write := engine.Request{Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource}
+	req.Object = q.builtin.given(ctx, write, func(object map[string]any) bool { return keeps(object, full.OldObject) })
+	req.OldObject = q.builtin.given(ctx, engine.Request{Object: req.OldObject}, func(old map[string]any) bool {
+		if req.Object == nil {
+			return keeps(nil, old)
+		}
+		res, err := q.builtin.Validate(ctx, engine.Request{Object: req.Object, OldObject: old, Subresource: req.Subresource})
+		return err == nil && res.Allowed && keeps(res.Object, old)
+	})
+	return &full
 }
 
-// given returns the stored object of a write without the values that the server adds, such as defaults.
-func (b *builtinDecider) given(ctx context.Context, w engine.Request) map[string]any {
+// given returns the stored object of a write without the values that the server adds, such as defaults, and without those
+// for which keeps returns true for the object that is stored without them.
+func (b *builtinDecider) given(ctx context.Context, w engine.Request, keeps func(stored map[string]any) bool) map[string]any {
 	if w.Object == nil {
 		return nil
 	}
@@ -181,8 +227,8 @@ func (b *builtinDecider) given(ctx context.Context, w engine.Request) map[string
 			}
 			w.Object = smaller
 			res, err := b.Validate(ctx, w)
-			if err == nil && res.Allowed && reflect.DeepEqual(res.Object, stored) {
-				object, changed = smaller, true
+			if err == nil && res.Allowed && (reflect.DeepEqual(res.Object, stored) || keeps(res.Object)) {
+				object, stored, changed = smaller, res.Object, true
 				break
 			}
 		}

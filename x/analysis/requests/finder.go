@@ -210,13 +210,11 @@ func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	if err != nil || a.Request == nil {
 		return a, err
 	}
-	res, err := q.evaluate(ctx, f, a.Request)
+	res, err := q.evaluate(ctx, f, q.simplify(ctx, a.Request))
 	if err != nil {
 		return nil, err
 	}
-	if a.Binding, a.Actions, a.Message = q.decision(res); q.builtin != nil {
-		q.builtin.simplify(ctx, a.Request)
-	}
+	a.Binding, a.Actions, a.Message = q.decision(res)
 	return a, nil
 }
 

@@ -37,6 +37,13 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Req
 			break
 		}
 	}
+	if next := q.renamed(ctx, req); next != nil {
+		if ok, err := q.holds(ctx, next); err != nil {
+			return nil, err
+		} else if ok {
+			req = next
+		}
+	}
 	for changed := true; changed && left > 0 && !q.work.Empty(); {
 		changed = false
 		for _, next := range q.smaller(ctx, req) {
@@ -54,6 +61,21 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Req
 		}
 	}
 	return req, nil
+}
+
+// renamed returns the request for a new object with the usual name, or nil if it has that or the object is not new.
+func (q *question) renamed(ctx context.Context, req *policy.Request) *policy.Request {
+	if req.Object == nil || req.OldObject != nil || req.Name == requiredText {
+		return nil
+	}
+	asked := engine.Request{Object: with(req.Object, "metadata", with(object(req.Object, "metadata"), "name", requiredText)), Subresource: req.Subresource}
+	res, err := q.decider.Validate(ctx, asked)
+	if err != nil || !res.Allowed {
+		return nil
+	}
+	next := q.request(req.Operation, res.Object, nil)
+	next.User, next.Subresource = req.User, req.Subresource
+	return next
 }
 
 // smaller returns the accepted requests in which one field of the object or of the old object is
