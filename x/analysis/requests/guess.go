@@ -2,10 +2,12 @@ package requests
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -81,6 +83,15 @@ func near(words *vocabulary) (values []any) {
 		}
 		if duration, err := time.ParseDuration(value); err == nil {
 			all[(duration*2).String()], all[(duration/2).String()] = true, true
+		}
+	}
+	if all["."] { // parts of a version
+		for _, value := range words.texts {
+			for _, n := range words.numbers {
+				if prefix := strings.TrimSuffix(value, "v"); prefix != value || strings.HasSuffix(value, ":") {
+					all[fmt.Sprintf("%s%d.0.0", value, n)] = true
+				}
+			}
 		}
 	}
 	delete(all, "")
