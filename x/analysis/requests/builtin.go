@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -182,58 +181,6 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, 
 		}
 	}
 	return nil, nil
-}
-
-// simplify removes from the objects of a request what the server adds, such as defaults, and what does not matter for the
-// outcome. It returns the request with the objects that the server then stores.
-func (q *question) simplify(ctx context.Context, req *policy.Request) (stored *policy.Request) {
-	if q.builtin == nil {
-		return req
-	}
-	full := *req
-	keeps := func(object, old map[string]any) bool {
-		next := full
-		next.Object, next.OldObject = object, old
-		ok, err := q.holds(ctx, &next)
-		if ok = ok && err == nil && !q.work.Empty(); ok {
-			full = next
-		}
-		return ok
-	}
-	write := engine.Request{Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource}
-	req.Object = q.builtin.given(ctx, write, func(object map[string]any) bool { return keeps(object, full.OldObject) })
-	req.OldObject = q.builtin.given(ctx, engine.Request{Object: req.OldObject}, func(old map[string]any) bool {
-		if req.Object == nil {
-			return keeps(nil, old)
-		}
-		res, err := q.builtin.Validate(ctx, engine.Request{Object: req.Object, OldObject: old, Subresource: req.Subresource})
-		return err == nil && res.Allowed && keeps(res.Object, old)
-	})
-	return &full
-}
-
-// given returns the stored object of a write without the values that the server adds, such as defaults, and without those
-// for which keeps returns true for the object that is stored without them.
-func (b *builtinDecider) given(ctx context.Context, w engine.Request, keeps func(stored map[string]any) bool) map[string]any {
-	if w.Object == nil {
-		return nil
-	}
-	object, stored := w.Object, w.Object
-	for left, changed := maxReductions, true; changed && left > 0; {
-		changed = false
-		for smaller := range reduced(object, true) {
-			if left--; left < 0 {
-				break
-			}
-			w.Object = smaller
-			res, err := b.Validate(ctx, w)
-			if err == nil && res.Allowed && (reflect.DeepEqual(res.Object, stored) || keeps(res.Object)) {
-				object, stored, changed = smaller, res.Object, true
-				break
-			}
-		}
-	}
-	return object
 }
 
 // overlaid returns value with the fields of base that it lacks, also in the items of lists.

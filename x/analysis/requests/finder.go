@@ -210,7 +210,7 @@ func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	if err != nil || a.Request == nil {
 		return a, err
 	}
-	res, err := q.evaluate(ctx, f, q.simplify(ctx, a.Request))
+	res, err := q.evaluate(ctx, f, q.stored)
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +243,8 @@ type question struct {
 	namespace, subresource string
 	// undecided is the reason why a request that was tried could have the wanted outcome in a cluster, or "".
 	undecided string
+	// stored is the request that was found, with the objects that the server stores.
+	stored *policy.Request
 	// deniedByBoth is set if the other policies deny the last request as well.
 	deniedByBoth bool
 }
@@ -296,7 +298,8 @@ func (q *question) find(ctx context.Context) (*policy.Request, error) {
 				return nil, err
 			}
 			if found != nil {
-				return q.shrink(ctx, found)
+				found, q.stored, err = q.shrink(ctx, found)
+				return found, err
 			}
 		}
 	}

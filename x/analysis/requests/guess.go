@@ -40,14 +40,7 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 			if left--; left < 0 || q.work.Empty() {
 				return nil
 			}
-			req, err := q.with(ctx, operation, changed.(map[string]any), obj)
-			if err != nil {
-				return err
-			}
-			if req == nil {
-				continue
-			}
-			if stop, err := yield(req); stop || err != nil {
+			if stop, err := q.try(ctx, operation, changed.(map[string]any), obj, yield); stop || err != nil {
 				return err
 			}
 		}

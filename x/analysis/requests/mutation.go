@@ -39,7 +39,7 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 	q := &question{Finder: f, document: f.policies[i], index: m.Index, want: want}
 	a, err := f.ask(ctx, q)
 	if err == nil && a.Request != nil {
-		a.Binding, a.Message, err = q.mutates(ctx, q.simplify(ctx, a.Request))
+		a.Binding, a.Message, err = q.mutates(ctx, q.stored)
 	}
 	return a, err
 }

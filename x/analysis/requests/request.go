@@ -201,16 +201,24 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 
 // plain yields requests with a small and a large object.
 func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+	all := func(req *policy.Request) (bool, error) { return q.byAll(req, yield) }
 	for _, obj := range q.objects[:min(2, len(q.objects))] {
-		req, err := q.with(ctx, operation, obj, obj)
-		if err != nil || req == nil {
-			return err
-		}
-		if stop, err := q.byAll(req, yield); stop || err != nil {
+		if stop, err := q.try(ctx, operation, obj, obj, all); stop || err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// try yields the request of with, if there is one.
+func (q *question) try(
+	ctx context.Context, operation policy.Operation, object, old map[string]any, yield func(*policy.Request) (stop bool, err error),
+) (stop bool, err error) {
+	req, err := q.with(ctx, operation, object, old)
+	if err != nil || req == nil {
+		return err != nil, err
+	}
+	return yield(req)
 }
 
 // ordinary is a user without privileges.

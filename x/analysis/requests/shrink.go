@@ -2,6 +2,7 @@ package requests
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -13,54 +14,48 @@ import (
 // maxReductions limits the attempts to reduce a request.
 const maxReductions = 400
 
-// shrink returns a request with the same outcome and fewer fields.
-func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Request, error) {
-	left := maxReductions
-	users := []policy.User{q.cfg.User}
-	for _, key := range slices.Sorted(maps.Keys(req.User.Extra)) {
-		users = append(users, q.cfg.User, req.User)
-		for i := range 2 {
-			one := &users[len(users)-1-i]
-			one.Extra = map[string][]string{key: req.User.Extra[key]}
+// shrink returns a request with the same outcome and fewer fields, and that request with the objects that the server then
+// stores. For a CRD, both have defaults.
+func (q *question) shrink(ctx context.Context, req *policy.Request) (given, stored *policy.Request, err error) {
+	ordinary, extra, renamed := *req, *req, q.renamed(ctx, req)
+	ordinary.User, extra.User = q.cfg.User, q.cfg.User
+	extra.User.Extra = req.User.Extra
+	for _, next := range []*policy.Request{&extra, &ordinary, renamed} {
+		if next == nil || reflect.DeepEqual(next.User, req.User) && next != renamed {
+			continue
 		}
-	}
-	for _, user := range users {
-		if reflect.DeepEqual(user, req.User) {
-			break
+		if next == renamed {
+			next.User = req.User
 		}
-		next := *req
-		next.User = user
-		if ok, err := q.holds(ctx, &next); err != nil {
-			return nil, err
-		} else if ok {
-			req = &next
-			break
-		}
-	}
-	if next := q.renamed(ctx, req); next != nil {
-		if ok, err := q.holds(ctx, next); err != nil {
-			return nil, err
-		} else if ok {
+		switch ok, err := q.holds(ctx, next); {
+		case err != nil:
+			return nil, nil, err
+		case ok:
 			req = next
 		}
 	}
+	given, stored = req, req
+	left := maxReductions
 	for changed := true; changed && left > 0 && !q.work.Empty(); {
 		changed = false
-		for _, next := range q.smaller(ctx, req) {
-			if left--; left <= 0 || q.work.Empty() {
+		for nextGiven, nextStored := range q.smaller(ctx, given, stored) {
+			if left <= 0 || q.work.Empty() {
 				break
 			}
-			ok, err := q.holds(ctx, next)
-			if err != nil {
-				return nil, err
+			ok := q.builtin != nil && reflect.DeepEqual(nextStored, stored)
+			if !ok {
+				left--
+				if ok, err = q.holds(ctx, nextStored); err != nil {
+					return nil, nil, err
+				}
 			}
 			if ok {
-				req, changed = next, true
+				given, stored, changed = nextGiven, nextStored, true
 				break
 			}
 		}
 	}
-	return req, nil
+	return given, stored, nil
 }
 
 // renamed returns the request for a new object with the usual name, or nil if it has that or the object is not new.
@@ -74,42 +69,51 @@ func (q *question) renamed(ctx context.Context, req *policy.Request) *policy.Req
 		return nil
 	}
 	next := q.request(req.Operation, res.Object, nil)
-	next.User, next.Subresource = req.User, req.Subresource
+	next.Subresource = req.Subresource
 	return next
 }
 
-// smaller returns the accepted requests in which one field of the object or of the old object is
-// missing.
-func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*policy.Request) {
-	for obj := range reduced(req.Object, true) {
-		asked := engine.Request{Object: obj, OldObject: req.OldObject, Subresource: req.Subresource}
-		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed && size(res.Object) < size(req.Object) {
-			next := *req
-			next.Object = res.Object
-			all = append(all, &next)
-		}
-	}
-	for old := range reduced(req.OldObject, true) {
-		if object(old, "metadata")["namespace"] != object(req.OldObject, "metadata")["namespace"] {
-			continue
-		}
-		old, err := q.decider.Convert(ctx, old, q.version)
-		if err != nil || size(old) >= size(req.OldObject) {
-			continue // the field has a default
-		}
-		asked := engine.Request{Object: old}
-		if req.Object != nil {
-			asked = engine.Request{Object: req.Object, OldObject: old, Subresource: req.Subresource}
-		}
-		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed {
-			next := *req
-			if next.OldObject = old; req.Object != nil {
-				next.Object = res.Object // without the parts of the old object that the write does not change, such as status
+// smaller yields the accepted requests in which one field of the object or of the old object is missing, and the requests
+// with the objects that are stored. Fields of custom resources that get a default stay.
+func (q *question) smaller(ctx context.Context, given, stored *policy.Request) iter.Seq2[*policy.Request, *policy.Request] {
+	isSmaller := func(one, than map[string]any) bool { return q.builtin != nil || size(one) < size(than) }
+	return func(yield func(given, stored *policy.Request) bool) {
+		one := func(object, old, storedOld map[string]any) bool {
+			next, after := *given, *stored
+			next.Object, next.OldObject, after.OldObject = object, old, storedOld
+			if object != nil {
+				asked := engine.Request{Object: object, OldObject: storedOld, Subresource: given.Subresource}
+				res, err := q.decider.Validate(ctx, asked)
+				if err != nil || !res.Allowed || size(object) < size(given.Object) && !isSmaller(res.Object, stored.Object) {
+					return true
+				}
+				after.Object = res.Object
 			}
-			all = append(all, &next)
+			if q.builtin == nil {
+				next = after
+			}
+			return yield(&next, &after)
+		}
+		for obj := range reduced(given.Object, true) {
+			if !one(obj, given.OldObject, stored.OldObject) {
+				return
+			}
+		}
+		for old := range reduced(given.OldObject, true) {
+			if q.builtin == nil && object(old, "metadata")["namespace"] != object(given.OldObject, "metadata")["namespace"] {
+				continue
+			}
+			if q.builtin == nil && given.Object == nil {
+				if res, err := q.decider.Validate(ctx, engine.Request{Object: old}); err != nil || !res.Allowed {
+					continue
+				}
+			}
+			after, err := q.decider.Convert(ctx, old, q.version)
+			if err == nil && isSmaller(after, stored.OldObject) && !one(given.Object, old, after) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // reduced yields copies of an object that each lack one field or item, at any depth.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -60,43 +61,27 @@ func subresourceKinds(catalog *builtin.Catalog, all *policyrequest.Builtins, k *
 	return kinds, nil
 }
 
-// connectionFields holds the fields of the objects of connections, which have no published schema, by subresource.
-var connectionFields = map[string][]string{
-	"exec":        {"stdin", "stdout", "stderr", "tty", "container", "command"},
-	"attach":      {"stdin", "stdout", "stderr", "tty", "container"},
-	"portforward": {"ports"},
-	"proxy":       {"path"},
+// connectionSchemas holds the schemas of the objects of connections, which are not published, by subresource.
+var connectionSchemas = map[string]string{
+	"exec":        "{type: object, properties: {" + streams + ", command: {type: array, items: {type: string}}}}",
+	"attach":      "{type: object, properties: {" + streams + "}}",
+	"portforward": "{type: object, properties: {ports: {type: array, items: {type: integer}}}}",
+	"proxy":       "{type: object, properties: {path: {type: string}}}",
 }
 
-func connectionSchema(fields []string) *apiextensionsv1.JSONSchemaProps {
-	props := map[string]apiextensionsv1.JSONSchemaProps{}
-	listOf := func(name string) *apiextensionsv1.JSONSchemaPropsOrArray {
-		return &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: name}}
-	}
-	for _, name := range fields {
-		switch name {
-		case "container", "path":
-			props[name] = apiextensionsv1.JSONSchemaProps{Type: "string"}
-		case "command":
-			props[name] = apiextensionsv1.JSONSchemaProps{Type: "array", Items: listOf("string")}
-		case "ports":
-			props[name] = apiextensionsv1.JSONSchemaProps{Type: "array", Items: listOf("integer")}
-		default:
-			props[name] = apiextensionsv1.JSONSchemaProps{Type: "boolean"}
-		}
-	}
-	return &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: props}
-}
+const streams = "stdin: {type: boolean}, stdout: {type: boolean}, stderr: {type: boolean}, tty: {type: boolean}, container: {type: string}"
 
 // subresourceCRD describes the objects of a subresource.
 func subresourceCRD(catalog *builtin.Catalog, sub *policyrequest.Subresource) (*apiextensionsv1.CustomResourceDefinition, error) {
 	kind := sub.Subject().Kind
-	props := connectionSchema(connectionFields[sub.Name])
-	if sub.Operation() != policy.OperationConnect {
-		var err error
-		if props, err = catalog.Schema(kind); err != nil {
-			return nil, err
-		}
+	props, err := &apiextensionsv1.JSONSchemaProps{}, error(nil)
+	if sub.Operation() == policy.OperationConnect {
+		err = yaml.Unmarshal([]byte(connectionSchemas[sub.Name]), props)
+	} else {
+		props, err = catalog.Schema(kind)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if kind.Kind == "TokenRequest" { // a server requires the first, and sets audiences if there are none
 		spec := props.Properties["spec"]

@@ -55,15 +55,11 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 		if left--; left < 0 || q.work.Empty() {
 			break
 		}
-		next, err := q.with(ctx, req.Operation, with(of, "metadata", meta), with(req.OldObject, "metadata", meta))
-		if err != nil {
-			return true, err
+		as := func(next *policy.Request) (bool, error) {
+			next.User = req.User
+			return yield(next)
 		}
-		if next == nil {
-			continue
-		}
-		next.User = req.User
-		if stop, err := yield(next); stop || err != nil {
+		if stop, err := q.try(ctx, req.Operation, with(of, "metadata", meta), with(req.OldObject, "metadata", meta), as); stop || err != nil {
 			return true, err
 		}
 	}

@@ -164,15 +164,11 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 		if q.work.Empty() {
 			return nil
 		}
-		req, err := q.with(ctx, operation, q.variant(&words), q.variant(&words))
-		if err != nil {
-			return err
+		vary := func(req *policy.Request) (bool, error) {
+			q.vary(req, &words)
+			return yield(req)
 		}
-		if req == nil {
-			continue
-		}
-		q.vary(req, &words)
-		if stop, err := yield(req); stop || err != nil {
+		if stop, err := q.try(ctx, operation, q.variant(&words), q.variant(&words), vary); stop || err != nil {
 			return err
 		}
 	}
@@ -222,14 +218,13 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	if q.random.IntN(2) == 0 {
 		req.User = ordinary
 	}
-	if len(words.extra) > 0 {
-		for range q.random.IntN(3) {
-			req.User = withExtra(req.User, pick(q.Finder, words.extra), pick(q.Finder, words.texts))
-		}
-	}
 	name := pick(q.Finder, words.texts)
 	if name == "" {
 		return
+	}
+	if len(words.extra) > 0 && q.random.IntN(2) == 0 {
+		req.User = withExtra(req.User, pick(q.Finder, words.extra), name)
+		name = cmp.Or(pick(q.Finder, words.texts), name)
 	}
 	switch q.random.IntN(4) {
 	case 0:
