@@ -18,39 +18,25 @@ var lifetimes = map[string]map[string]lifetime{
 	"MutatingWebhookConfiguration":   {"v1beta1": {9, 16, 22}, "v1": {16, 0, 0}},
 }
 
-// unserved returns why servers of Kubernetes 1.minor do not serve a document that Vet analyzes, or "".
-func unserved(document map[string]any, minor int) string {
+// unserved returns why servers of Kubernetes 1.minor do not serve a document that Vet analyzes, or warn about it, or "". isError
+// is set for the former.
+func unserved(document map[string]any, minor int) (problem string, isError bool) {
 	apiVersion, kind := fmt.Sprint(document["apiVersion"]), fmt.Sprint(document["kind"])
 	_, version, _ := strings.Cut(apiVersion, "/")
-	switch of, ok := lifetimes[strings.TrimSuffix(kind, "Binding")][version]; {
-	case !ok:
-		return ""
-	case minor < of.introduced:
-		if kind == mutatingKind || kind == mutatingBindingKind { // engine/policy reports it
-			return ""
-		}
-		return fmt.Sprintf("%s %s is served since Kubernetes 1.%d", apiVersion, kind, of.introduced)
-	case of.removed > 0 && minor >= of.removed:
-		return fmt.Sprintf("%s %s is not served since Kubernetes 1.%d: use %s/v1", apiVersion, kind, of.removed, apiGroup)
-	}
-	return ""
-}
-
-// deprecated returns which version to use in place of that of a document, if servers of Kubernetes 1.minor warn about it, or "".
-func deprecated(document map[string]any, minor int) string {
-	apiVersion, kind := fmt.Sprint(document["apiVersion"]), fmt.Sprint(document["kind"])
-	_, version, _ := strings.Cut(apiVersion, "/")
-	versions := lifetimes[strings.TrimSuffix(kind, "Binding")]
-	of := versions[version]
-	if of.deprecated == 0 || minor < of.deprecated || minor >= of.removed {
-		return ""
-	}
-	use := "v1"
+	versions, use := lifetimes[strings.TrimSuffix(kind, "Binding")], "v1"
 	if versions[use].introduced > minor {
 		use = "v1beta1"
 	}
-	const format = "%s %s is deprecated since Kubernetes 1.%d, and not served since 1.%d: use %s/%s"
-	return fmt.Sprintf(format, apiVersion, kind, of.deprecated, of.removed, apiGroup, use)
+	switch of := versions[version]; {
+	case minor < of.introduced && kind != mutatingKind && kind != mutatingBindingKind: // engine/policy reports these
+		return fmt.Sprintf("%s %s is served since Kubernetes 1.%d", apiVersion, kind, of.introduced), true
+	case of.removed > 0 && minor >= of.removed:
+		return fmt.Sprintf("%s %s is not served since Kubernetes 1.%d: use %s/%s", apiVersion, kind, of.removed, apiGroup, use), true
+	case of.deprecated > 0 && minor >= of.deprecated:
+		const format = "%s %s is deprecated since Kubernetes 1.%d, and not served since 1.%d: use %s/%s"
+		return fmt.Sprintf(format, apiVersion, kind, of.deprecated, of.removed, apiGroup, use), false
+	}
+	return "", false
 }
 
 // removedVersions reports rules that match nothing because they name only versions that are not served.

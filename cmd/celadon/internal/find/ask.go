@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cost"
@@ -17,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
-	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // answered is the result for a CRD. part is nil if err is set or if the run was interrupted
@@ -63,7 +60,7 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 		if o.Version != "" && version != o.Version || crd.builtins != nil && crd.builtins[version] == nil {
 			continue
 		}
-		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, builtin: crd.builtins[version], subresource: crd.subresource, engine: e, name: version, known: &part.known, step: step, costs: costs}
+		v := &versionSearch{ctx: ctx, o: o, definition: crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
 		run := v.run
 		if p != nil {
 			v.work = meter
@@ -85,19 +82,15 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 
 // versionSearch is the work on a version.
 type versionSearch struct {
+	*definition
 	ctx    context.Context
 	o      *Options
-	crd    *apiextensionsv1.CustomResourceDefinition
 	engine *engine.Engine
 	name   string
 	known  *selectable
 	step   func()
 	costs  func(context.Context, engine.RuleRef) (string, error)
 	work   *work.Meter // of questions about policies
-	// builtin is the kind if the CRD describes a built-in kind.
-	builtin *policyrequest.Builtin
-	// subresource is set if the CRD describes the objects of a subresource.
-	subresource *policyrequest.Subresource
 }
 
 // run returns the results for the version, or nil if there are no questions about it.

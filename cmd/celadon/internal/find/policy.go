@@ -160,7 +160,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 
 func (v *versionSearch) finder(set *policy.Set, documents []map[string]any) (*requests.Finder, error) {
 	return requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: set, Documents: documents, User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtin, Subresource: v.subresource, Now: time.Now(),
+		Set: set, Documents: documents, User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtins[v.name], Subresource: v.subresource, Now: time.Now(),
 	})
 }
 
