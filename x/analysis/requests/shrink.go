@@ -17,21 +17,18 @@ const maxReductions = 400
 // shrink returns a request with the same outcome and fewer fields, and that request with the objects that the server then
 // stores. For a CRD, both have defaults.
 func (q *question) shrink(ctx context.Context, req *policy.Request) (given, stored *policy.Request, err error) {
-	ordinary, extra, renamed := *req, *req, q.renamed(ctx, req)
-	ordinary.User, extra.User = q.cfg.User, q.cfg.User
-	extra.User.Extra = req.User.Extra
-	for _, next := range []*policy.Request{&extra, &ordinary, renamed} {
-		if next == nil || reflect.DeepEqual(next.User, req.User) && next != renamed {
+	user := q.cfg.User
+	user.Extra = req.User.Extra
+	for _, user := range []policy.User{user, q.cfg.User} {
+		next := *req
+		if next.User = user; reflect.DeepEqual(user, req.User) {
 			continue
 		}
-		if next == renamed {
-			next.User = req.User
-		}
-		switch ok, err := q.holds(ctx, next); {
+		switch ok, err := q.holds(ctx, &next); {
 		case err != nil:
 			return nil, nil, err
 		case ok:
-			req = next
+			req = &next
 		}
 	}
 	given, stored = req, req
@@ -58,41 +55,33 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (given, stor
 	return given, stored, nil
 }
 
-// renamed returns the request for a new object with the usual name, or nil if it has that or the object is not new.
-func (q *question) renamed(ctx context.Context, req *policy.Request) *policy.Request {
-	if req.Object == nil || req.OldObject != nil || req.Name == requiredText {
-		return nil
-	}
-	asked := engine.Request{Object: with(req.Object, "metadata", with(object(req.Object, "metadata"), "name", requiredText)), Subresource: req.Subresource}
-	res, err := q.decider.Validate(ctx, asked)
-	if err != nil || !res.Allowed {
-		return nil
-	}
-	next := q.request(req.Operation, res.Object, nil)
-	next.Subresource = req.Subresource
-	return next
-}
-
-// smaller yields the accepted requests in which one field of the object or of the old object is missing, and the requests
-// with the objects that are stored. Fields of custom resources that get a default stay.
+// smaller yields the accepted requests in which one field of the object or of the old object is missing, or in which a new
+// object has the usual name, and the requests with the objects that are stored. Fields of custom resources that get a default
+// stay.
 func (q *question) smaller(ctx context.Context, given, stored *policy.Request) iter.Seq2[*policy.Request, *policy.Request] {
 	isSmaller := func(one, than map[string]any) bool { return q.builtin != nil || size(one) < size(than) }
 	return func(yield func(given, stored *policy.Request) bool) {
-		one := func(object, old, storedOld map[string]any) bool {
+		one := func(obj, old, storedOld map[string]any) bool {
 			next, after := *given, *stored
-			next.Object, next.OldObject, after.OldObject = object, old, storedOld
-			if object != nil {
-				asked := engine.Request{Object: object, OldObject: storedOld, Subresource: given.Subresource}
+			next.Object, next.OldObject, after.OldObject = obj, old, storedOld
+			if obj != nil {
+				asked := engine.Request{Object: obj, OldObject: storedOld, Subresource: given.Subresource}
 				res, err := q.decider.Validate(ctx, asked)
-				if err != nil || !res.Allowed || size(object) < size(given.Object) && !isSmaller(res.Object, stored.Object) {
+				if err != nil || !res.Allowed || size(obj) < size(given.Object) && !isSmaller(res.Object, stored.Object) {
 					return true
 				}
-				after.Object = res.Object
+				after.Object, next.Name = res.Object, text(object(res.Object, "metadata"), "name")
+				after.Name = next.Name
 			}
 			if q.builtin == nil {
 				next = after
 			}
 			return yield(&next, &after)
+		}
+		if meta := object(given.Object, "metadata"); given.OldObject == nil && given.Name != requiredText && given.Name != given.Namespace {
+			if !one(with(given.Object, "metadata", with(meta, "name", requiredText)), nil, nil) {
+				return
+			}
 		}
 		for obj := range reduced(given.Object, true) {
 			if !one(obj, given.OldObject, stored.OldObject) {
