@@ -3,46 +3,10 @@ package requests
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 )
-
-// A Mutation is a mutation of a policy that matches the CRD's resource.
-type Mutation struct {
-	Policy string
-	// Index is that in spec.mutations.
-	Index      int
-	Expression string
-}
-
-// Mutations returns the mutations of the policies that match the CRD's resource and have a binding, in the order of the
-// documents.
-func (f *Finder) Mutations() (all []Mutation) {
-	for _, d := range f.policies {
-		for i, expression := range d.mutations {
-			all = append(all, Mutation{Policy: d.name, Index: i, Expression: expression})
-		}
-	}
-	return all
-}
-
-// FindMutation searches for a request for which a mutation has a wanted outcome: Changed, Fails, or Breaks, which is
-// about all mutations of the policy. It returns an error if ctx is done, or on an internal error.
-func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answer, error) {
-	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == m.Policy && m.Index < len(d.mutations) })
-	if i < 0 || m.Index < 0 {
-		return nil, fmt.Errorf("policy %s has no mutation %d that matches the resource", m.Policy, m.Index)
-	}
-	q := &question{Finder: f, document: f.policies[i], index: m.Index, want: want}
-	a, err := f.ask(ctx, q)
-	if err == nil && a.Request != nil {
-		a.Binding, a.Message, err = q.mutates(ctx, q.stored)
-	}
-	return a, err
-}
 
 // mutates returns the binding for which the mutation has the wanted outcome, or "", with the reason.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {

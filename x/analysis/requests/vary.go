@@ -111,20 +111,14 @@ func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool)
 		}
 	}
 	for _, selector := range d.selectors {
-		for key, value := range object(selector, "matchLabels") {
+		for key := range object(selector, "matchLabels") {
 			keys[key] = true
-			if s, ok := value.(string); ok {
-				texts[s] = true
-			}
 		}
 		for _, one := range list(selector, "matchExpressions") {
 			keys[text(one, "key")] = true
-			values, _ := one["values"].([]any)
-			for _, value := range values {
-				if s, ok := value.(string); ok {
-					texts[s] = true
-				}
-			}
+		}
+		for _, text := range stringsIn(selector, nil) {
+			texts[text] = true
 		}
 	}
 }

@@ -166,7 +166,7 @@ func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part
 		at := p.Locate("MutatingAdmissionPolicy", m.Policy, fmt.Sprintf("spec.mutations[%d]", m.Index))
 		one := &MutationPart{Policy: m.Policy, Mutation: m.Index, Expression: m.Expression, Location: at}
 		for _, want := range v.o.mutationWants(m.Index) {
-			answer, err := f.FindMutation(v.ctx, m, want)
+			answer, err := f.Find(v.ctx, m, want)
 			if err != nil {
 				return err
 			}

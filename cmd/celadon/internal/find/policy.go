@@ -130,8 +130,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 		return part, v.unlessDone(err)
 	}
 	for _, validation := range f.Validations() {
-		at := p.Validation(validation.Policy, validation.Index, "")
-		one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
+		one := newPolicyPart(p, validation)
 		for _, want := range v.o.policyWants() {
 			answer, err := f.Find(v.ctx, validation, want)
 			if err != nil {
@@ -156,6 +155,11 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 		return nil, nil
 	}
 	return part, nil
+}
+
+func newPolicyPart(p *policies.Policies, v requests.Validation) *PolicyPart {
+	at := p.Validation(v.Policy, v.Index, "")
+	return &PolicyPart{Policy: v.Policy, Validation: v.Index, Expression: v.Expression, File: at.File, Line: at.Line}
 }
 
 func (v *versionSearch) finder(set *policy.Set, documents []map[string]any) (*requests.Finder, error) {
@@ -196,8 +200,7 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 				}
 				found = policyFinding(answer)
 			}
-			at := side.in.Validation(validation.Policy, validation.Index, "")
-			one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
+			one := newPolicyPart(side.in, validation)
 			side.set(one, found)
 			part.Policies = append(part.Policies, one)
 			v.step()
