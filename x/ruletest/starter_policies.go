@@ -117,15 +117,11 @@ func (g *policyGenerator) find() error {
 		if err != nil {
 			return err
 		}
-		if cfg.Subresource = b.Subresource; cfg.Subresource != nil {
-			cfg.Builtin = nil
-			if err := g.search(b.CRD, e, b.CRD.Spec.Versions[0].Name, cfg); err != nil {
-				return err
+		for _, v := range b.CRD.Spec.Versions {
+			if cfg.Builtin, cfg.Subresource = b.Versions[v.Name], b.Subresource; cfg.Builtin == nil && cfg.Subresource == nil {
+				continue
 			}
-		}
-		for _, version := range slices.Sorted(maps.Keys(b.Versions)) {
-			cfg.Builtin = b.Versions[version]
-			if err := g.search(b.CRD, e, version, cfg); err != nil {
+			if err := g.search(b.CRD, e, v.Name, cfg); err != nil {
 				return err
 			}
 		}
