@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -131,7 +132,13 @@ func (p *PolicyContext) misplaced(src string, tokens []lex.Token, i int) *Proble
 	case slices.Contains(p.Object.Names("request."), name):
 		to = "request." + name
 	default:
-		return nil
+		if to = p.similar(tokens, i); to == "" {
+			return nil
+		}
+		if out.Words = elsewhere[to]; out.Words != "" {
+			out.Words = "did you mean " + to + "? " + out.Words
+			return out
+		}
 	}
 	var edits []Edit
 	for j, t := range tokens {
@@ -146,6 +153,26 @@ func (p *PolicyContext) misplaced(src string, tokens []lex.Token, i int) *Proble
 		out.Fixes = []Fix{{Title: titleOf([]rune(src), edits), Edits: edits, Certain: true}}
 	}
 	return out
+}
+
+// similar returns the only name that is like that of token i, if it is the object or a variable that other expressions have,
+// or "". A name from which nothing is selected may be an unquoted string, so only its case may differ.
+func (p *PolicyContext) similar(tokens []lex.Token, i int) string {
+	name, declared := tokens[i].Text, p.Object.Names("")
+	for j, t := range tokens {
+		if t.Kind == lex.Ident && t.Text != name && ruleRoots[t.Text] == "" && (j == 0 || !isSelection(tokens[j-1])) {
+			declared = append(declared, t.Text) // a variable of a macro
+		}
+	}
+	near := spell.Near(name, slices.Concat(declared, []string{"object", "oldObject"}, slices.Sorted(maps.Keys(elsewhere))))
+	if i := slices.IndexFunc(near, func(one string) bool { return spell.IsSame(one, name) }); i >= 0 {
+		near = near[i : i+1]
+	}
+	isOperand := i+1 < len(tokens) && (isSelection(tokens[i+1]) || tokens[i+1].Text == "[")
+	if len(near) != 1 || slices.Contains(declared, near[0]) || !isOperand && !spell.IsSame(near[0], name) {
+		return ""
+	}
+	return near[0]
 }
 
 var (

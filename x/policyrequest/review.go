@@ -317,6 +317,19 @@ func (s *Subresource) Subject() Subject {
 	return Subject{Resource: s.Of.GroupVersion().WithResource(s.Of.Resource), Kind: s.kind, mergeable: s.all.mergeable}
 }
 
+// WriteSubresource takes a request to a subresource, with a document as its object, through admission. to is s.Subject().
+func (r *Review) WriteSubresource(ctx context.Context, s *Subresource, to *Subject, document map[string]any) error {
+	object := s.Object(document)
+	changed, ok, err := r.Mutate(ctx, to, object, nil)
+	if changed != nil {
+		object = changed
+	}
+	if ok && err == nil {
+		_, err = r.Validate(ctx, to, object, nil)
+	}
+	return err
+}
+
 // Object returns a document as policies see it. The object of a connection, such as PodExecOptions, has no metadata.
 func (s *Subresource) Object(document map[string]any) map[string]any {
 	object := maps.Clone(document)

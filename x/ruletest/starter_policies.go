@@ -15,7 +15,6 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -59,7 +58,13 @@ type StartedPolicies struct {
 // Suite generates the suite. All its cases pass; a validation without an object is skipped with a
 // reason. Suite returns nil if no policy matches the CRD.
 func (s *PolicyStarter) Suite(ctx context.Context) (*StartedPolicies, error) {
-	g := &policyGenerator{PolicyStarter: s, ctx: ctx}
+	g := &policyGenerator{PolicyStarter: s, ctx: ctx, suiteWriter: suiteWriter{
+		name: "policies", crd: s.CRDPath, version: s.Version, definition: s.Definition, policies: s.PolicyPaths, missing: s.Missing,
+		config: Config{Server: s.Server, Policies: func(*Suite) (*Policies, []error) { return s.Policies, nil }},
+	}}
+	if s.Definition != nil {
+		g.name += " of " + s.Definition.Spec.Names.Plural + " " + s.Version
+	}
 	if err := g.find(); err != nil || len(g.validations) == 0 {
 		return nil, err
 	}
@@ -67,33 +72,34 @@ func (s *PolicyStarter) Suite(ctx context.Context) (*StartedPolicies, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.proven(g.cases(reports))
+	cases := g.cases(reports)
+	text, err := g.proven(ctx, cases)
+	if err != nil {
+		return nil, err
+	}
+	out := &StartedPolicies{Text: text, Validations: len(g.validations), Accepted: cases[0].skip == ""}
+	for _, c := range cases[1:] {
+		if c.skip == "" {
+			out.Denied++
+		}
+	}
+	return out, nil
 }
 
 // policyGenerator is the state of generating a suite for policies.
 type policyGenerator struct {
 	*PolicyStarter
+	suiteWriter
 	ctx         context.Context
 	validations []requests.Validation
 	answers     []*requests.Answer // by validation
-	candidates  []*policyCase
-	base        map[string]any
-}
-
-// policyCase is a case of the suite.
-type policyCase struct {
-	name, comment, skip string
-	object, old         map[string]any
-	operation           string
-	subresource         string
-	user                policy.User
-	decisions           []policyrequest.Decision
+	candidates  []*started
 }
 
 // find fills the candidates: samples, then requests that are found by search.
 func (g *policyGenerator) find() error {
 	for _, sample := range g.Samples {
-		g.candidates = append(g.candidates, &policyCase{object: sample, operation: opCreate})
+		g.candidates = append(g.candidates, &started{req: &engine.Request{Object: sample}, operation: opCreate})
 	}
 	cfg := requests.Config{Set: g.Policies.Set, Documents: g.Policies.Documents, User: policyrequest.User("", nil), Steps: g.Steps, Seed: 1}
 	if examples := requests.Examples(g.Missing); len(examples) > 0 {
@@ -111,9 +117,11 @@ func (g *policyGenerator) find() error {
 		if err != nil {
 			return err
 		}
-		for _, version := range slices.Sorted(maps.Keys(b.Versions)) {
-			cfg.Builtin = b.Versions[version]
-			if err := g.search(b.CRD, e, version, cfg); err != nil {
+		for _, v := range b.CRD.Spec.Versions {
+			if cfg.Builtin, cfg.Subresource = b.Versions[v.Name], b.Subresource; cfg.Builtin == nil && cfg.Subresource == nil {
+				continue
+			}
+			if err := g.search(b.CRD, e, v.Name, cfg); err != nil {
 				return err
 			}
 		}
@@ -157,15 +165,14 @@ func (g *policyGenerator) ask(f *requests.Finder, v requests.Validation, want re
 	return a, err
 }
 
-func caseOf(req *policy.Request) *policyCase {
-	c := &policyCase{object: written(req.Object, req), old: written(req.OldObject, req), subresource: req.Subresource, user: req.User}
+func caseOf(req *policy.Request) *started {
+	write := &engine.Request{Object: written(req.Object, req), OldObject: written(req.OldObject, req)}
+	c := &started{req: write, user: req.User, operation: opCreate}
 	switch req.Operation {
-	case policy.OperationUpdate:
-		c.operation = opUpdate
+	case policy.OperationUpdate: // of other requests, the kind of the object implies the subresource
+		c.operation, write.Subresource = opUpdate, req.Subresource
 	case policy.OperationDelete:
-		c.operation, c.object, c.old = opDelete, c.old, nil
-	default:
-		c.operation = opCreate
+		c.operation, write.Object, write.OldObject = opDelete, write.OldObject, nil
 	}
 	return c
 }
@@ -194,29 +201,13 @@ func (g *policyGenerator) probe() ([]*CaseReport, error) {
 	for i, c := range g.candidates {
 		c.name = fmt.Sprint(i)
 	}
-	return g.run(g.candidates)
-}
-
-func (g *policyGenerator) run(cases []*policyCase) ([]*CaseReport, error) {
-	s := Parse(g.CRDPath, 1, g.write(cases))
-	crds := []*CRD{{File: g.CRDPath, Definition: g.Definition}}
-	if g.Definition == nil {
-		crds = nil
-	}
-	runner := New(Config{Server: g.Server, Policies: func(*Suite) (*Policies, []error) { return g.Policies, nil }})
-	report := runner.Run(g.ctx, s, crds, nil)
-	switch {
-	case g.ctx.Err() != nil:
-		return nil, g.ctx.Err()
-	case len(report.Errors) > 0 || len(report.Cases) != len(cases):
-		return nil, fmt.Errorf("the suite cannot be read: %v", report.Errors)
-	}
-	return report.Cases, nil
+	_, reports, err := g.run(g.ctx, g.candidates)
+	return reports, err
 }
 
 // cases returns the cases for all validations, given the reports on the candidates.
-func (g *policyGenerator) cases(reports []*CaseReport) (all []*policyCase) {
-	pick := func(wanted func(*Got) bool) *policyCase {
+func (g *policyGenerator) cases(reports []*CaseReport) (all []*started) {
+	pick := func(wanted func(*Got) bool) *started {
 		for i, r := range reports {
 			if r.Got != nil && r.Outcome != Error && wanted(r.Got) {
 				c := *g.candidates[i]
@@ -228,9 +219,9 @@ func (g *policyGenerator) cases(reports []*CaseReport) (all []*policyCase) {
 	}
 	accepted := pick(func(got *Got) bool { return got.Verdict == "valid" && len(got.Policies) == 0 })
 	if accepted == nil {
-		accepted = &policyCase{skip: "no request was found that all policies accept: add an object, and remove this line"}
+		accepted = &started{skip: "no request was found that all policies accept: add an object, and remove this line"}
 	} else {
-		g.base = accepted.object
+		g.base = accepted.req.Object
 	}
 	accepted.name = "accepted"
 	all = append(all, accepted)
@@ -246,7 +237,7 @@ func (g *policyGenerator) cases(reports []*CaseReport) (all []*policyCase) {
 		}
 		if c == nil {
 			why := cmp.Or(g.answers[i].Reason, "add an object, and remove this line")
-			c = &policyCase{skip: fmt.Sprintf("no request was found that this validation denies (%d tried): %s", g.answers[i].Tried, why)}
+			c = &started{skip: fmt.Sprintf("no request was found that this validation denies (%d tried): %s", g.answers[i].Tried, why)}
 		}
 		c.name, c.comment = fmt.Sprintf("policy %s, validation %d: denied", v.Policy, v.Index), v.Expression
 		all = append(all, c)
@@ -254,95 +245,24 @@ func (g *policyGenerator) cases(reports []*CaseReport) (all []*policyCase) {
 	return all
 }
 
-// proven writes and runs the suite. It repeats without the cases that do not pass.
-func (g *policyGenerator) proven(cases []*policyCase) (*StartedPolicies, error) {
-	for {
-		reports, err := g.run(cases)
-		if err != nil {
-			return nil, err
-		}
-		passed := true
-		for i, r := range reports {
-			if c := cases[i]; c.skip == "" && r.Outcome != Passed {
-				passed = false
-				*c = policyCase{name: c.name, comment: c.comment, skip: "the object that was found does not pass after it is written to the suite: " + firstLine(r.Message)}
-			}
-		}
-		if !passed {
-			continue
-		}
-		out := &StartedPolicies{Text: g.write(cases), Validations: len(g.validations), Accepted: cases[0].skip == ""}
-		for _, c := range cases[1:] {
-			if c.skip == "" {
-				out.Denied++
-			}
-		}
-		return out, nil
-	}
-}
-
-// write returns the suite as YAML.
-func (g *policyGenerator) write(cases []*policyCase) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Written by celadon test init. Each case passed when it was written. Edit as you like.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)
-	if g.Definition != nil {
-		writeField(&b, "", "name", "policies of "+g.Definition.Spec.Names.Plural+" "+g.Version)
-		writeField(&b, "", "crd", g.CRDPath)
-		writeField(&b, "", "version", g.Version)
-	} else {
-		writeField(&b, "", "name", "policies")
-	}
-	paths := make([]any, len(g.PolicyPaths))
-	for i, path := range g.PolicyPaths {
-		paths[i] = path
-	}
-	writeField(&b, "", "policies", paths)
-	base := g.base
-	if base != nil {
-		writeField(&b, "", "base", base)
-	}
-	b.WriteString("tests:\n")
-	for _, c := range cases {
-		for line := range strings.Lines(strings.TrimSpace(c.comment)) {
-			fmt.Fprintf(&b, "# %s\n", untrusted.Line(strings.TrimRight(line, "\n")))
-		}
-		var one bytes.Buffer
-		c.write(&one, base, g.Missing)
-		b.WriteString("- ")
-		b.Write(one.Bytes()[2:])
-	}
-	return b.Bytes()
-}
-
-// write writes a case, whose objects are patches of base if that is shorter.
-func (c *policyCase) write(b *bytes.Buffer, base map[string]any, missing []requests.Missing) {
-	writeField(b, "  ", "name", c.name)
-	if c.skip != "" {
-		writeField(b, "  ", "skip", c.skip)
+// writeUser writes the user, unless it is the usual one.
+func (c *started) writeUser(b *bytes.Buffer) {
+	if usual := policyrequest.User("", nil); c.user.Name == "" || reflect.DeepEqual(c.user, usual) {
 		return
 	}
-	w := &suiteGenerator{base: base}
-	if c.operation == opDelete {
-		writeField(b, "  ", "operation", c.operation)
+	user := map[string]any{"name": c.user.Name, "groups": list(c.user.Groups)}
+	if len(c.user.Extra) > 0 {
+		extra := map[string]any{}
+		for key, values := range c.user.Extra {
+			extra[key] = list(values)
+		}
+		user["extra"] = extra
 	}
-	if c.subresource != "" {
-		writeField(b, "  ", "subresource", c.subresource)
-	}
-	if base == nil || !reflect.DeepEqual(c.object, base) || c.old != nil {
-		w.put(b, "object", "patch", c.object)
-	}
-	if c.old != nil {
-		w.put(b, "old", "oldPatch", c.old)
-	}
-	if usual := policyrequest.User("", nil); c.user.Name != "" && !reflect.DeepEqual(c.user, usual) {
-		writeField(b, "  ", "user", map[string]any{"name": c.user.Name, "groups": list(c.user.Groups)})
-	}
-	c.writeMissing(b, missing)
-	c.writeExpected(b)
+	writeField(b, "  ", "user", user)
 }
 
 // writeMissing writes the Namespace of the object and the params objects, if they are missing.
-func (c *policyCase) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
+func (c *started) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
 	var params []any
 	for _, one := range missing {
 		switch {
@@ -350,7 +270,7 @@ func (c *policyCase) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
 		case one.Binding != "":
 			params = append(params, one.Example)
 		default:
-			_, namespace := names(c.object)
+			_, namespace := names(c.req.Object)
 			meta := maps.Clone(metadata(one.Example))
 			meta["name"] = cmp.Or(namespace, metav1.NamespaceDefault)
 			writeField(b, "  ", "namespace", map[string]any{"metadata": meta})
@@ -361,8 +281,8 @@ func (c *policyCase) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
 	}
 }
 
-// writeExpected writes the decisions with their keys in the usual order.
-func (c *policyCase) writeExpected(b *bytes.Buffer) {
+// writeDecisions writes the decisions with their keys in the usual order.
+func (c *started) writeDecisions(b *bytes.Buffer) {
 	if len(c.decisions) == 0 {
 		b.WriteString("  expect:\n    policies: []\n")
 		return

@@ -29,9 +29,11 @@ func (v *vetter) explainErrors(r *Report, c *policy.TypeChecker, s *subject) {
 	}
 	for i := range r.Errors[:min(len(r.Errors), maxExplained)] {
 		if e := &r.Errors[i]; strings.HasPrefix(e.Path, s.prefix) && e.Hint == "" {
+			mistakes := resultMistakes
 			if strings.HasPrefix(e.Path, "spec.mutations[") {
-				v.explainKnown(s, of, mutationMistakes, e)
-			} else if !v.explainKnown(s, of, resultMistakes, e) {
+				mistakes = mutationMistakes
+			}
+			if !v.explainKnown(s, of, mistakes, e) {
 				v.explain(c, s, append(of, nil), e.Path, e.Expression, &e.Advice)
 			}
 		}

@@ -6,31 +6,37 @@ import (
 	"strings"
 )
 
-// A lifetime holds the first minor that serves a version, and the first that does not serve it any more, or 0. They
-// come from k8s.io/api/admissionregistration.
-type lifetime struct{ introduced, removed int }
+// A lifetime holds the first minor that serves a version, the first that warns about it, and the first that does not serve it
+// any more, or 0. They come from k8s.io/api/admissionregistration.
+type lifetime struct{ introduced, deprecated, removed int }
 
 // lifetimes maps kinds without the suffix Binding to their versions.
 var lifetimes = map[string]map[string]lifetime{
-	policyKind:                       {"v1alpha1": {26, 32}, "v1beta1": {28, 34}, "v1": {30, 0}},
-	mutatingKind:                     {"v1alpha1": {32, 38}, "v1beta1": {34, 40}, "v1": {36, 0}},
-	"ValidatingWebhookConfiguration": {"v1beta1": {9, 22}, "v1": {16, 0}},
-	"MutatingWebhookConfiguration":   {"v1beta1": {9, 22}, "v1": {16, 0}},
+	policyKind:                       {"v1alpha1": {26, 29, 32}, "v1beta1": {28, 31, 34}, "v1": {30, 0, 0}},
+	mutatingKind:                     {"v1alpha1": {32, 35, 38}, "v1beta1": {34, 37, 40}, "v1": {36, 0, 0}},
+	"ValidatingWebhookConfiguration": {"v1beta1": {9, 16, 22}, "v1": {16, 0, 0}},
+	"MutatingWebhookConfiguration":   {"v1beta1": {9, 16, 22}, "v1": {16, 0, 0}},
 }
 
-// unserved returns why servers of Kubernetes 1.minor do not serve a document that Vet analyzes, or "".
-func unserved(document map[string]any, minor int) string {
+// unserved returns why servers of Kubernetes 1.minor do not serve a document that Vet analyzes, or warn about it, or "". isError
+// is set for the former.
+func unserved(document map[string]any, minor int) (problem string, isError bool) {
 	apiVersion, kind := fmt.Sprint(document["apiVersion"]), fmt.Sprint(document["kind"])
 	_, version, _ := strings.Cut(apiVersion, "/")
-	switch of, ok := lifetimes[strings.TrimSuffix(kind, "Binding")][version]; {
-	case !ok || kind == mutatingKind || kind == mutatingBindingKind: // engine/policy reports these
-		return ""
-	case minor < of.introduced:
-		return fmt.Sprintf("%s %s is served since Kubernetes 1.%d", apiVersion, kind, of.introduced)
-	case of.removed > 0 && minor >= of.removed:
-		return fmt.Sprintf("%s %s is not served since Kubernetes 1.%d: use %s/v1", apiVersion, kind, of.removed, apiGroup)
+	versions, use := lifetimes[strings.TrimSuffix(kind, "Binding")], "v1"
+	if versions[use].introduced > minor {
+		use = "v1beta1"
 	}
-	return ""
+	switch of := versions[version]; {
+	case minor < of.introduced && kind != mutatingKind && kind != mutatingBindingKind: // engine/policy reports these
+		return fmt.Sprintf("%s %s is served since Kubernetes 1.%d", apiVersion, kind, of.introduced), true
+	case of.removed > 0 && minor >= of.removed:
+		return fmt.Sprintf("%s %s is not served since Kubernetes 1.%d: use %s/%s", apiVersion, kind, of.removed, apiGroup, use), true
+	case of.deprecated > 0 && minor >= of.deprecated:
+		const format = "%s %s is deprecated since Kubernetes 1.%d, and not served since 1.%d: use %s/%s"
+		return fmt.Sprintf(format, apiVersion, kind, of.deprecated, of.removed, apiGroup, use), false
+	}
+	return "", false
 }
 
 // removedVersions reports rules that match nothing because they name only versions that are not served.

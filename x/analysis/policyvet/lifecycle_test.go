@@ -34,14 +34,16 @@ func TestLifetimes(t *testing.T) {
 		}
 		lived, ok := object.(interface {
 			APILifecycleIntroduced() (int, int)
+			APILifecycleDeprecated() (int, int)
 			APILifecycleRemoved() (int, int)
 		})
 		if !ok {
 			continue
 		}
 		_, introduced := lived.APILifecycleIntroduced()
+		_, deprecated := lived.APILifecycleDeprecated()
 		_, removed := lived.APILifecycleRemoved()
-		if want := (lifetime{introduced, removed}); got != want {
+		if want := (lifetime{introduced, deprecated, removed}); got != want {
 			t.Errorf("%s: got %+v, want %+v", gvk, got, want)
 		}
 	}

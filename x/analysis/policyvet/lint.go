@@ -115,6 +115,9 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 			r.Lints = append(r.Lints, Lint{lint, at.path, at.expression, message, Advice{Offset: at.offset}})
 		}
 	}
+	if problem, isError := unserved(document, l.version.Minor); problem != "" && !isError {
+		add(removedVersion, place{path: "apiVersion"}, problem)
+	}
 	if f := l.families[policyKindOf(r.Kind)]; f != nil {
 		l.binding(f, document, add)
 		return

@@ -181,7 +181,7 @@ func (v *vetter) compile(version types.Version) ([][]Error, error) {
 		}
 	}
 	for i, doc := range v.documents {
-		if problem := unserved(doc, version.Minor); problem != "" {
+		if problem, isError := unserved(doc, version.Minor); isError {
 			errs[i] = append(errs[i], Error{Path: "apiVersion", Message: problem})
 		}
 	}

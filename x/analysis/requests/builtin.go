@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -77,11 +76,34 @@ func ownSubresources(k *builtin.Kind) (names []string) {
 }
 
 func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*engine.Result, error) {
+	if b.kind.Kind.Kind == "Job" && req.OldObject == nil {
+		req.Object = newJob(req.Object)
+	}
 	meta := object(req.Object, "metadata")
 	return b.kind.Write(ctx, policyrequest.Write{
 		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource,
 		Namespace: b.kind.Namespace(text(meta, "namespace"), text(meta, "name")),
 	})
+}
+
+// newJob returns a Job, which may be stored, without the selector and labels that a server generates and rejects in new Jobs.
+func newJob(job map[string]any) map[string]any {
+	spec := object(job, "spec")
+	if spec == nil || spec["manualSelector"] == true {
+		return job
+	}
+	unlabeled := func(of map[string]any) map[string]any {
+		labels := maps.Clone(object(object(of, "metadata"), "labels"))
+		for _, name := range []string{"controller-uid", "job-name"} {
+			delete(labels, name)
+			delete(labels, "batch.kubernetes.io/"+name)
+		}
+		return with(of, "metadata", with(object(of, "metadata"), "labels", labels))
+	}
+	if template := object(spec, "template"); template != nil {
+		spec = with(spec, "template", unlabeled(template))
+	}
+	return with(unlabeled(job), "spec", with(spec, "selector", nil))
 }
 
 // Convert returns an object as the server stores it. It returns an error if the server rejects it.
@@ -159,35 +181,6 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, 
 		}
 	}
 	return nil, nil
-}
-
-// simplify removes defaults and other values of the server from the objects of a request.
-func (b *builtinDecider) simplify(ctx context.Context, req *policy.Request) {
-	req.Object = b.given(ctx, engine.Request{Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource})
-	req.OldObject = b.given(ctx, engine.Request{Object: req.OldObject})
-}
-
-// given returns the stored object of a write without the values that the server adds, such as defaults.
-func (b *builtinDecider) given(ctx context.Context, w engine.Request) map[string]any {
-	if w.Object == nil {
-		return nil
-	}
-	object, stored := w.Object, w.Object
-	for left, changed := maxReductions, true; changed && left > 0; {
-		changed = false
-		for smaller := range reduced(object, true) {
-			if left--; left < 0 {
-				break
-			}
-			w.Object = smaller
-			res, err := b.Validate(ctx, w)
-			if err == nil && res.Allowed && reflect.DeepEqual(res.Object, stored) {
-				object, changed = smaller, true
-				break
-			}
-		}
-	}
-	return object
 }
 
 // overlaid returns value with the fields of base that it lacks, also in the items of lists.
@@ -317,6 +310,8 @@ type BuiltinKind struct {
 	Release string
 	// Versions holds the versions of the kind that policies name.
 	Versions map[string]*policyrequest.Builtin
+	// Subresource is set if the CRD describes the objects of a subresource instead.
+	Subresource *policyrequest.Subresource
 }
 
 // namesKind reports whether a rule names the resource of a kind, or a subresource that takes its objects.
@@ -337,7 +332,7 @@ func isTypical(rule map[string]any, k *builtin.Kind) bool {
 	return slices.Contains(resources, any("*")) && k.Kind == typical[k.Group] && (k.Group == "" || slices.Contains(groups, any(k.Group)))
 }
 
-// Builtins returns the built-in kinds whose resources the policies with a binding among documents name, and that server
+// Builtins returns the built-in kinds whose resources or subresources the policies with a binding among documents name, and that server
 // decides. If wildcards is set, a typical kind is used for *.
 func Builtins(documents []map[string]any, server policyrequest.Server, wildcards bool) ([]BuiltinKind, error) {
 	catalog, err := builtin.Newest()
@@ -353,6 +348,11 @@ func Builtins(documents []map[string]any, server policyrequest.Server, wildcards
 	all := &policyrequest.Builtins{Server: server}
 	var kinds []BuiltinKind
 	for _, k := range catalog.Kinds() {
+		more, err := subresourceKinds(catalog, all, &k, rules)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, more...)
 		named := k.Resource != "" && slices.ContainsFunc(rules, func(rule map[string]any) bool {
 			return (namesKind(rule, &k) || wildcards && isTypical(rule, &k)) && has(rule, "apiGroups", k.Group) && has(rule, "apiVersions", k.Version)
 		})
@@ -367,7 +367,7 @@ func Builtins(documents []map[string]any, server policyrequest.Server, wildcards
 			continue
 		}
 		i := slices.IndexFunc(kinds, func(b BuiltinKind) bool {
-			return b.CRD.Spec.Group == k.Group && b.CRD.Spec.Names.Kind == k.Kind
+			return b.Subresource == nil && b.CRD.Spec.Group == k.Group && b.CRD.Spec.Names.Kind == k.Kind
 		})
 		if i < 0 {
 			crd, err := catalog.CRD(k.GroupKind())

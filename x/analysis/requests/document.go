@@ -115,34 +115,16 @@ func (d *document) bind(documents []map[string]any) {
 	}
 }
 
-// A form is a kind of request for the objects of a resource.
+// A form is a kind of request for a resource.
 type form struct {
 	operation   policy.Operation
-	subresource string // takes the objects of the resource, as status does; or ""
+	subresource string
 }
 
-// forms returns the forms of requests for a resource that the policy's rules match, in any version that the CRD serves.
-// Subresources are updated.
-func (d *document) forms(
-	resource schema.GroupVersionResource, crd *apiextensionsv1.CustomResourceDefinition, subresources []string,
-) (found []form) {
-	versions := []string{resource.Version}
-	for _, v := range crd.Spec.Versions {
-		versions = append(versions, v.Name)
-	}
-	all := []form{{policy.OperationDelete, ""}, {policy.OperationCreate, ""}, {policy.OperationUpdate, ""}}
-	for _, name := range subresources {
-		all = append(all, form{policy.OperationUpdate, name})
-	}
-	for _, one := range all {
-		if slices.ContainsFunc(list(object(d.fields, "matchConstraints"), "resourceRules"), func(rule map[string]any) bool {
-			return has(rule, "operations", string(one.operation)) && has(rule, "apiGroups", resource.Group) &&
-				has(rule, "apiVersions", versions...) && one.among(rule, resource.Resource)
-		}) {
-			found = append(found, one)
-		}
-	}
-	return found
+// matches reports whether a rule matches requests for a resource, in its version or any of the given ones.
+func (one form) matches(rule map[string]any, resource schema.GroupVersionResource, versions []string) bool {
+	return has(rule, "operations", string(one.operation)) && has(rule, "apiGroups", resource.Group) &&
+		has(rule, "apiVersions", append(versions, resource.Version)...) && one.among(rule, resource.Resource)
 }
 
 // among reports whether a rule names the resource, or its subresource.

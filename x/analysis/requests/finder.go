@@ -35,6 +35,8 @@ type Config struct {
 	Work *work.Meter
 	// Builtin is the kind if the CRD describes a built-in kind, and decides its objects. It is nil for a CRD.
 	Builtin *policyrequest.Builtin
+	// Subresource is the subresource of requests if the CRD describes its objects, or nil.
+	Subresource *policyrequest.Subresource
 	// Now is the time of requests.
 	Now time.Time
 }
@@ -67,12 +69,13 @@ const (
 	Breaks Want = "invalid"
 )
 
-// A Validation is a validation of a policy that matches the CRD's resource.
+// A Validation is a validation, or a mutation, of a policy that matches the CRD's resource.
 type Validation struct {
 	Policy string
-	// Index is that in spec.validations.
+	// Index is that in spec.validations, or in spec.mutations.
 	Index      int
 	Expression string
+	IsMutation bool
 }
 
 // An Answer is the result of a question.
@@ -128,6 +131,9 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 		}
 		f.decider = f.builtin
 	}
+	if cfg.Subresource != nil {
+		f.decider = subresourceDecider{e, cfg.Subresource}
+	}
 	active := map[[2]string]bool{}
 	for _, info := range cfg.Set.Policies() {
 		active[[2]string{info.Kind, info.Name}] = len(info.Bindings) > 0
@@ -173,17 +179,30 @@ func (f *Finder) sample(ctx context.Context) error {
 
 // Validations returns the validations of the policies that match the CRD's resource and have a binding, in the order of
 // the documents.
-func (f *Finder) Validations() (all []Validation) {
+func (f *Finder) Validations() (all []Validation) { return f.expressions(false) }
+
+// Mutations is Validations for mutations.
+func (f *Finder) Mutations() (all []Validation) { return f.expressions(true) }
+
+func (f *Finder) expressions(areMutations bool) (all []Validation) {
 	for _, d := range f.policies {
-		for i, expression := range d.validations {
-			all = append(all, Validation{Policy: d.name, Index: i, Expression: expression})
+		for i, expression := range d.asked(areMutations) {
+			all = append(all, Validation{d.name, i, expression, areMutations})
 		}
 	}
 	return all
 }
 
-// Find searches for a request with a wanted outcome. It returns an error if ctx is done, or on an
-// internal error.
+// asked returns the validations or mutations.
+func (d *document) asked(areMutations bool) []string {
+	if areMutations {
+		return d.mutations
+	}
+	return d.validations
+}
+
+// Find searches for a request with a wanted outcome: Denied, Fails, or Accepted. For a mutation, it is Changed, Fails, or Breaks,
+// which is about all mutations of the policy. It returns an error if ctx is done, or on an internal error.
 func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, error) {
 	d, err := f.document(v)
 	if err != nil {
@@ -193,9 +212,9 @@ func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, er
 }
 
 func (f *Finder) document(v Validation) (*document, error) {
-	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
+	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.asked(v.IsMutation)) })
 	if i < 0 || v.Index < 0 {
-		return nil, fmt.Errorf("policy %s has no validation %d that matches the resource", v.Policy, v.Index)
+		return nil, fmt.Errorf("policy %s has no validation or mutation %d that matches the resource", v.Policy, v.Index)
 	}
 	return f.policies[i], nil
 }
@@ -205,13 +224,15 @@ func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	if err != nil || a.Request == nil {
 		return a, err
 	}
-	res, err := q.evaluate(ctx, f, a.Request)
+	if len(q.document.mutations) > 0 {
+		a.Binding, a.Message, err = q.mutates(ctx, q.stored)
+		return a, err
+	}
+	res, err := q.evaluate(ctx, f, q.stored)
 	if err != nil {
 		return nil, err
 	}
-	if a.Binding, a.Actions, a.Message = q.decision(res); q.builtin != nil {
-		q.builtin.simplify(ctx, a.Request)
-	}
+	a.Binding, a.Actions, a.Message = q.decision(res)
 	return a, nil
 }
 
@@ -240,6 +261,8 @@ type question struct {
 	namespace, subresource string
 	// undecided is the reason why a request that was tried could have the wanted outcome in a cluster, or "".
 	undecided string
+	// stored is the request that was found, with the objects that the server stores.
+	stored *policy.Request
 	// deniedByBoth is set if the other policies deny the last request as well.
 	deniedByBoth bool
 }
@@ -293,7 +316,8 @@ func (q *question) find(ctx context.Context) (*policy.Request, error) {
 				return nil, err
 			}
 			if found != nil {
-				return q.shrink(ctx, found)
+				found, q.stored, err = q.shrink(ctx, found)
+				return found, err
 			}
 		}
 	}

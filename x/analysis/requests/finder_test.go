@@ -349,7 +349,7 @@ func TestFindMutation(t *testing.T) {
 		if len(all) != 1 || len(f.Validations()) != 0 {
 			t.Fatalf("got %v", all)
 		}
-		a, err := f.FindMutation(t.Context(), all[0], tt.want)
+		a, err := f.Find(t.Context(), all[0], tt.want)
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -362,7 +362,7 @@ func TestFindMutation(t *testing.T) {
 		}
 	}
 	f := finder(t, mutationText(`[CREATE]`, apply("Object{}")), 0)
-	if _, err := f.FindMutation(t.Context(), requests.Mutation{Policy: "p", Index: 1}, requests.Changed); err == nil {
+	if _, err := f.Find(t.Context(), requests.Validation{Policy: "p", Index: 1, IsMutation: true}, requests.Changed); err == nil {
 		t.Error("no error for a mutation that does not exist")
 	}
 }

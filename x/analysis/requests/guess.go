@@ -2,10 +2,12 @@ package requests
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,14 +40,7 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 			if left--; left < 0 || q.work.Empty() {
 				return nil
 			}
-			req, err := q.with(ctx, operation, changed.(map[string]any), obj)
-			if err != nil {
-				return err
-			}
-			if req == nil {
-				continue
-			}
-			if stop, err := yield(req); stop || err != nil {
+			if stop, err := q.try(ctx, operation, changed.(map[string]any), obj, yield); stop || err != nil {
 				return err
 			}
 		}
@@ -81,6 +76,15 @@ func near(words *vocabulary) (values []any) {
 		}
 		if duration, err := time.ParseDuration(value); err == nil {
 			all[(duration*2).String()], all[(duration/2).String()] = true, true
+		}
+	}
+	if all["."] { // parts of a version
+		for _, value := range words.texts {
+			for _, n := range words.numbers {
+				if prefix := strings.TrimSuffix(value, "v"); prefix != value || strings.HasSuffix(value, ":") {
+					all[fmt.Sprintf("%s%d.0.0", value, n)] = true
+				}
+			}
 		}
 	}
 	delete(all, "")

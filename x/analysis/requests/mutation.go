@@ -3,53 +3,18 @@ package requests
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// A Mutation is a mutation of a policy that matches the CRD's resource.
-type Mutation struct {
-	Policy string
-	// Index is that in spec.mutations.
-	Index      int
-	Expression string
-}
-
-// Mutations returns the mutations of the policies that match the CRD's resource and have a binding, in the order of the
-// documents.
-func (f *Finder) Mutations() (all []Mutation) {
-	for _, d := range f.policies {
-		for i, expression := range d.mutations {
-			all = append(all, Mutation{Policy: d.name, Index: i, Expression: expression})
-		}
-	}
-	return all
-}
-
-// FindMutation searches for a request for which a mutation has a wanted outcome: Changed, Fails, or Breaks, which is
-// about all mutations of the policy. It returns an error if ctx is done, or on an internal error.
-func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answer, error) {
-	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == m.Policy && m.Index < len(d.mutations) })
-	if i < 0 || m.Index < 0 {
-		return nil, fmt.Errorf("policy %s has no mutation %d that matches the resource", m.Policy, m.Index)
-	}
-	q := &question{Finder: f, document: f.policies[i], index: m.Index, want: want}
-	a, err := f.ask(ctx, q)
-	if err == nil && a.Request != nil {
-		if a.Binding, a.Message, err = q.mutates(ctx, a.Request); f.builtin != nil {
-			f.builtin.simplify(ctx, a.Request)
-		}
-	}
-	return a, err
-}
-
 // mutates returns the binding for which the mutation has the wanted outcome, or "", with the reason.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
-	r, to := q.review(req), q.subject(ctx)
-	changed, _, err := r.Mutate(ctx, &to, req.Object, req.OldObject)
+	r, to, object := q.review(req), q.subject(ctx), req.Object
+	if q.cfg.Subresource != nil {
+		object = q.cfg.Subresource.Object(object)
+	}
+	changed, _, err := r.Mutate(ctx, &to, object, req.OldObject)
 	if q.work.Spend(int(r.Work)); err != nil {
 		return "", "", err
 	}
@@ -85,7 +50,7 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 
 // rejects returns why the CRD rejects the object of a request after its mutation, or "". The object is nil if it was not changed.
 func (q *question) rejects(ctx context.Context, changed map[string]any, req *policy.Request) (why string, err error) {
-	if changed == nil {
+	if changed == nil || q.cfg.Subresource != nil {
 		return "", nil
 	}
 	res, err := q.decider.Validate(ctx, engine.Request{Object: changed, OldObject: req.OldObject, Subresource: req.Subresource, Merged: true})

@@ -25,11 +25,11 @@ import (
 // NeverFails reports whether it is proved that a validation can be evaluated, within its budget, for all objects that
 // the CRD accepts. Without a proof, nothing follows. An error is internal.
 func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
-	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
-	if i < 0 || v.Index < 0 || len(f.policies[i].conditions) > 0 {
+	d, err := f.document(v)
+	if err != nil || len(d.conditions) > 0 {
 		return false, nil
 	}
-	return f.never(f.policies[i], v.Expression, prove.Failed, nil)
+	return f.never(d, v.Expression, prove.Failed, nil)
 }
 
 // DeniedByBoth reports whether it is proved that the policies of another Finder deny all requests that a validation denies: they
@@ -87,7 +87,7 @@ func dependencies(documents []map[string]any, d *document) (all []any) {
 // never reports whether it is proved that an expression has no such outcome for objects that the validations of another policy,
 // which may be nil, accept.
 func (f *Finder) never(d *document, expression string, outcome prove.Outcome, other *document) (proved bool, err error) {
-	if f.builtin != nil || len(f.crd.Spec.Versions) != 1 {
+	if f.builtin != nil || f.cfg.Subresource != nil || len(f.crd.Spec.Versions) != 1 {
 		return false, nil
 	}
 	for _, one := range f.forms(d) {

@@ -15,12 +15,19 @@ import (
 )
 
 func (f *Finder) resource() schema.GroupVersionResource {
+	if f.cfg.Subresource != nil {
+		return f.cfg.Subresource.Subject().Resource
+	}
 	return schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural}
 }
 
-// forms returns the forms of requests that a policy matches.
-func (f *Finder) forms(d *document) []form {
-	var subresources []string
+// forms returns the forms of requests that a policy matches, in any version that the CRD serves. Subresources that take the
+// objects of the resource are updated.
+func (f *Finder) forms(d *document) (found []form) {
+	var subresources, versions []string
+	for _, v := range f.crd.Spec.Versions {
+		versions = append(versions, v.Name)
+	}
 	if f.builtin != nil {
 		subresources = f.builtin.subresources
 	} else if slices.ContainsFunc(f.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
@@ -28,7 +35,21 @@ func (f *Finder) forms(d *document) []form {
 	}) {
 		subresources = []string{string(search.Status)}
 	}
-	return d.forms(f.resource(), f.crd, subresources)
+	all := []form{{policy.OperationDelete, ""}, {policy.OperationCreate, ""}, {policy.OperationUpdate, ""}}
+	for _, name := range subresources {
+		all = append(all, form{policy.OperationUpdate, name})
+	}
+	if sub := f.cfg.Subresource; sub != nil {
+		all, versions = []form{{sub.Operation(), sub.Name}}, nil
+	}
+	for _, one := range all {
+		if slices.ContainsFunc(list(object(d.fields, "matchConstraints"), "resourceRules"), func(rule map[string]any) bool {
+			return one.matches(rule, f.resource(), versions)
+		}) {
+			found = append(found, one)
+		}
+	}
+	return found
 }
 
 // request returns the request for an operation on an object. old is the old object of an update, or
@@ -123,8 +144,11 @@ func (f *Finder) review(req *policy.Request) *policyrequest.Review {
 }
 
 func (f *Finder) subject(ctx context.Context) policyrequest.Subject {
-	if f.builtin != nil {
+	switch {
+	case f.builtin != nil:
 		return f.builtin.kind.Subject()
+	case f.cfg.Subresource != nil:
+		return f.cfg.Subresource.Subject()
 	}
 	return f.custom.Subject(ctx, f.crd.Spec.Group+"/"+f.version)
 }
@@ -150,6 +174,9 @@ func (f *Finder) Judge(
 // then rejects it, the policies are not evaluated.
 func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyrequest.Review, error) {
 	r, to, object := f.review(req), f.subject(ctx), req.Object
+	if f.cfg.Subresource != nil {
+		return r, r.WriteSubresource(ctx, f.cfg.Subresource, &to, object)
+	}
 	mutates := f.cfg.Set.Mutates() || f.cfg.Set.Webhooks() > 0
 	if mutates && f.builtin != nil {
 		_, err := r.WriteBuiltin(ctx, f.builtin.kind, policyrequest.Write{
@@ -174,16 +201,24 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 
 // plain yields requests with a small and a large object.
 func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+	all := func(req *policy.Request) (bool, error) { return q.byAll(req, yield) }
 	for _, obj := range q.objects[:min(2, len(q.objects))] {
-		req, err := q.with(ctx, operation, obj, obj)
-		if err != nil || req == nil {
-			return err
-		}
-		if stop, err := q.byAll(req, yield); stop || err != nil {
+		if stop, err := q.try(ctx, operation, obj, obj, all); stop || err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// try yields the request of with, if there is one.
+func (q *question) try(
+	ctx context.Context, operation policy.Operation, object, old map[string]any, yield func(*policy.Request) (stop bool, err error),
+) (stop bool, err error) {
+	req, err := q.with(ctx, operation, object, old)
+	if err != nil || req == nil {
+		return err != nil, err
+	}
+	return yield(req)
 }
 
 // ordinary is a user without privileges.

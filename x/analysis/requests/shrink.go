@@ -2,7 +2,9 @@ package requests
 
 import (
 	"context"
+	"iter"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -12,68 +14,95 @@ import (
 // maxReductions limits the attempts to reduce a request.
 const maxReductions = 400
 
-// shrink returns a request with the same outcome and fewer fields.
-func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Request, error) {
-	left := maxReductions
-	if user := *req; q.cfg.User.Name != req.User.Name || len(q.cfg.User.Groups) != len(req.User.Groups) {
-		user.User = q.cfg.User
-		if ok, err := q.holds(ctx, &user); err != nil {
-			return nil, err
-		} else if ok {
-			req = &user
-		}
-	}
-	for changed := true; changed && left > 0 && !q.work.Empty(); {
-		changed = false
-		for _, next := range q.smaller(ctx, req) {
-			if left--; left <= 0 || q.work.Empty() {
-				break
-			}
-			ok, err := q.holds(ctx, next)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				req, changed = next, true
-				break
-			}
-		}
-	}
-	return req, nil
-}
-
-// smaller returns the accepted requests in which one field of the object or of the old object is
-// missing.
-func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*policy.Request) {
-	for obj := range reduced(req.Object, true) {
-		asked := engine.Request{Object: obj, OldObject: req.OldObject, Subresource: req.Subresource}
-		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed && size(res.Object) < size(req.Object) {
-			next := *req
-			next.Object = res.Object
-			all = append(all, &next)
-		}
-	}
-	for old := range reduced(req.OldObject, true) {
-		if object(old, "metadata")["namespace"] != object(req.OldObject, "metadata")["namespace"] {
+// shrink returns a request with the same outcome and fewer fields, and that request with the objects that the server then
+// stores. For a CRD, both have defaults.
+func (q *question) shrink(ctx context.Context, req *policy.Request) (given, stored *policy.Request, err error) {
+	user := q.cfg.User
+	user.Extra = req.User.Extra
+	for _, user := range []policy.User{user, q.cfg.User} {
+		next := *req
+		if next.User = user; reflect.DeepEqual(user, req.User) {
 			continue
 		}
-		old, err := q.decider.Convert(ctx, old, q.version)
-		if err != nil || size(old) >= size(req.OldObject) {
-			continue // the field has a default
-		}
-		asked := engine.Request{Object: old}
-		if req.Object != nil {
-			asked = engine.Request{Object: req.Object, OldObject: old, Subresource: req.Subresource}
-		}
-		if res, err := q.decider.Validate(ctx, asked); err == nil && res.Allowed {
-			next := *req
-			if next.OldObject = old; req.Object != nil {
-				next.Object = res.Object // without the parts of the old object that the write does not change, such as status
-			}
-			all = append(all, &next)
+		switch ok, err := q.holds(ctx, &next); {
+		case err != nil:
+			return nil, nil, err
+		case ok:
+			req = &next
 		}
 	}
-	return all
+	given, stored = req, req
+	left := maxReductions
+	for changed := true; changed && left > 0 && !q.work.Empty(); {
+		changed = false
+		for nextGiven, nextStored := range q.smaller(ctx, given, stored) {
+			if left <= 0 || q.work.Empty() {
+				break
+			}
+			ok := q.builtin != nil && reflect.DeepEqual(nextStored, stored)
+			if !ok {
+				left--
+				if ok, err = q.holds(ctx, nextStored); err != nil {
+					return nil, nil, err
+				}
+			}
+			if ok {
+				given, stored, changed = nextGiven, nextStored, true
+				break
+			}
+		}
+	}
+	return given, stored, nil
+}
+
+// smaller yields the accepted requests in which one field of the object or of the old object is missing, or in which a new
+// object has the usual name, and the requests with the objects that are stored. Fields of custom resources that get a default
+// stay.
+func (q *question) smaller(ctx context.Context, given, stored *policy.Request) iter.Seq2[*policy.Request, *policy.Request] {
+	isSmaller := func(one, than map[string]any) bool { return q.builtin != nil || size(one) < size(than) }
+	return func(yield func(given, stored *policy.Request) bool) {
+		one := func(obj, old, storedOld map[string]any) bool {
+			next, after := *given, *stored
+			next.Object, next.OldObject, after.OldObject = obj, old, storedOld
+			if obj != nil {
+				asked := engine.Request{Object: obj, OldObject: storedOld, Subresource: given.Subresource}
+				res, err := q.decider.Validate(ctx, asked)
+				if err != nil || !res.Allowed || size(obj) < size(given.Object) && !isSmaller(res.Object, stored.Object) {
+					return true
+				}
+				after.Object, next.Name = res.Object, text(object(res.Object, "metadata"), "name")
+				after.Name = next.Name
+			}
+			if q.builtin == nil {
+				next = after
+			}
+			return yield(&next, &after)
+		}
+		if meta := object(given.Object, "metadata"); given.OldObject == nil && given.Name != requiredText && given.Name != given.Namespace {
+			if !one(with(given.Object, "metadata", with(meta, "name", requiredText)), nil, nil) {
+				return
+			}
+		}
+		for obj := range reduced(given.Object, true) {
+			if !one(obj, given.OldObject, stored.OldObject) {
+				return
+			}
+		}
+		for old := range reduced(given.OldObject, true) {
+			if q.builtin == nil && object(old, "metadata")["namespace"] != object(given.OldObject, "metadata")["namespace"] {
+				continue
+			}
+			if q.builtin == nil && given.Object == nil {
+				if res, err := q.decider.Validate(ctx, engine.Request{Object: old}); err != nil || !res.Allowed {
+					continue
+				}
+			}
+			after, err := q.decider.Convert(ctx, old, q.version)
+			if err == nil && isSmaller(after, stored.OldObject) && !one(given.Object, old, after) {
+				return
+			}
+		}
+	}
 }
 
 // reduced yields copies of an object that each lack one field or item, at any depth.

@@ -20,7 +20,7 @@ const (
 	maxSituations = 300 // for an object
 )
 
-// transfers yields variants of a request: by each user, group, and in each namespace that the policies name, and with each name,
+// transfers yields variants of a request: by each user, group, and extra field of the user, in each namespace that the policies name, and with each name,
 // label, and annotation.
 func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) (stop bool, err error)) (stop bool, err error) {
 	words := q.vocabulary()
@@ -34,6 +34,11 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 		all := []*policy.Request{&user, &member}
 		if move(&moved, word) {
 			all = append(all, &moved)
+		}
+		for _, key := range words.extra {
+			next := *req
+			next.User = withExtra(req.User, key, word)
+			all = append(all, &next)
 		}
 		for _, next := range all {
 			if stop, err := yield(next); stop || err != nil {
@@ -50,15 +55,11 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 		if left--; left < 0 || q.work.Empty() {
 			break
 		}
-		next, err := q.with(ctx, req.Operation, with(of, "metadata", meta), with(req.OldObject, "metadata", meta))
-		if err != nil {
-			return true, err
+		as := func(next *policy.Request) (bool, error) {
+			next.User = req.User
+			return yield(next)
 		}
-		if next == nil {
-			continue
-		}
-		next.User = req.User
-		if stop, err := yield(next); stop || err != nil {
+		if stop, err := q.try(ctx, req.Operation, with(of, "metadata", meta), with(req.OldObject, "metadata", meta), as); stop || err != nil {
 			return true, err
 		}
 	}

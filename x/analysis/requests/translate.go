@@ -138,7 +138,7 @@ func newTranslator(d *document, operation policy.Operation, req *policy.Request)
 		},
 	}}
 	switch operation {
-	case policy.OperationCreate:
+	case policy.OperationCreate, policy.OperationConnect:
 		t.roots = map[string]string{"object": "self", "oldObject": null}
 	case policy.OperationDelete:
 		t.roots = map[string]string{"object": null, "oldObject": "self"}

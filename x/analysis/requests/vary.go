@@ -18,7 +18,7 @@ import (
 var (
 	literal  = regexp.MustCompile(`'([^'\\]*)'|"([^"\\]*)"`)
 	number   = regexp.MustCompile(`\b\d{1,15}\b`)
-	labelKey = regexp.MustCompile(`(?:labels|annotations)\??\.(\w+)`)
+	labelKey = regexp.MustCompile(`(?:labels|annotations|extra)\??\.\??(\w+)`)
 )
 
 // maxLiteral limits the length of the literals of a vocabulary, and maxParams the strings of a params object.
@@ -35,6 +35,7 @@ type vocabulary struct {
 	keys, labelValues, texts []string
 	numbers                  []int64
 	metadata                 []string // fields of metadata that objects get because the policy names them
+	extra                    []string // keys of userInfo.extra, if the policy names it
 }
 
 // vocabulary returns the names and values that occur in the policy, and in the policies that it is compared with: the one
@@ -72,7 +73,9 @@ func (q *question) vocabulary() vocabulary {
 		}
 	}
 	delete(keys, "")
-	v.keys = slices.Sorted(maps.Keys(keys))
+	if v.keys = slices.Sorted(maps.Keys(keys)); slices.Contains(identifier.FindAllString(named, -1), "extra") && strings.Contains(named, "userInfo") {
+		v.extra = v.keys
+	}
 	return v
 }
 
@@ -90,8 +93,11 @@ func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool)
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
 			if text := m[1] + m[2]; len(text) < maxLiteral {
 				texts[text] = true
-				if strings.HasSuffix(text, "/") { // a prefix of keys
+				if text != "" && strings.ContainsAny(text[len(text)-1:], "/-.:") { // a prefix of keys or names
 					texts[text+"x"] = true
+				}
+				if text != "" && strings.ContainsAny(text[:1], "-.:") { // a suffix
+					texts["x"+text] = true
 				}
 			}
 		}
@@ -105,20 +111,14 @@ func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool)
 		}
 	}
 	for _, selector := range d.selectors {
-		for key, value := range object(selector, "matchLabels") {
+		for key := range object(selector, "matchLabels") {
 			keys[key] = true
-			if s, ok := value.(string); ok {
-				texts[s] = true
-			}
 		}
 		for _, one := range list(selector, "matchExpressions") {
 			keys[text(one, "key")] = true
-			values, _ := one["values"].([]any)
-			for _, value := range values {
-				if s, ok := value.(string); ok {
-					texts[s] = true
-				}
-			}
+		}
+		for _, text := range stringsIn(selector, nil) {
+			texts[text] = true
 		}
 	}
 }
@@ -158,15 +158,11 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 		if q.work.Empty() {
 			return nil
 		}
-		req, err := q.with(ctx, operation, q.variant(&words), q.variant(&words))
-		if err != nil {
-			return err
+		vary := func(req *policy.Request) (bool, error) {
+			q.vary(req, &words)
+			return yield(req)
 		}
-		if req == nil {
-			continue
-		}
-		q.vary(req, &words)
-		if stop, err := yield(req); stop || err != nil {
+		if stop, err := q.try(ctx, operation, q.variant(&words), q.variant(&words), vary); stop || err != nil {
 			return err
 		}
 	}
@@ -220,9 +216,15 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	if name == "" {
 		return
 	}
+	if len(words.extra) > 0 && q.random.IntN(2) == 0 {
+		req.User = withExtra(req.User, pick(q.Finder, words.extra), name)
+		name = cmp.Or(pick(q.Finder, words.texts), name)
+	}
 	switch q.random.IntN(4) {
 	case 0:
+		extra := req.User.Extra
 		req.User = policyrequest.User(name, nil)
+		req.User.Extra = extra
 	case 1:
 		req.User.Groups = append(slices.Clone(req.User.Groups), name)
 	case 2:
@@ -230,6 +232,16 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 			move(req, name)
 		}
 	}
+}
+
+// withExtra returns a user with another value of an extra field.
+func withExtra(user policy.User, key, value string) policy.User {
+	extra := maps.Clone(user.Extra)
+	if extra == nil {
+		extra = map[string][]string{}
+	}
+	extra[key], user.Extra = []string{value}, extra
+	return user
 }
 
 // move moves a request to another namespace, if it has one and the name is valid. It reports whether it did.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cost"
@@ -17,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
-	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // answered is the result for a CRD. part is nil if err is set or if the run was interrupted
@@ -63,7 +60,7 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 		if o.Version != "" && version != o.Version || crd.builtins != nil && crd.builtins[version] == nil {
 			continue
 		}
-		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, builtin: crd.builtins[version], engine: e, name: version, known: &part.known, step: step, costs: costs}
+		v := &versionSearch{ctx: ctx, o: o, definition: crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
 		run := v.run
 		if p != nil {
 			v.work = meter
@@ -85,17 +82,15 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 
 // versionSearch is the work on a version.
 type versionSearch struct {
+	*definition
 	ctx    context.Context
 	o      *Options
-	crd    *apiextensionsv1.CustomResourceDefinition
 	engine *engine.Engine
 	name   string
 	known  *selectable
 	step   func()
 	costs  func(context.Context, engine.RuleRef) (string, error)
 	work   *work.Meter // of questions about policies
-	// builtin is the kind if the CRD describes a built-in kind.
-	builtin *policyrequest.Builtin
 }
 
 // run returns the results for the version, or nil if there are no questions about it.
@@ -171,7 +166,7 @@ func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part
 		at := p.Locate("MutatingAdmissionPolicy", m.Policy, fmt.Sprintf("spec.mutations[%d]", m.Index))
 		one := &MutationPart{Policy: m.Policy, Mutation: m.Index, Expression: m.Expression, Location: at}
 		for _, want := range v.o.mutationWants(m.Index) {
-			answer, err := f.FindMutation(v.ctx, m, want)
+			answer, err := f.Find(v.ctx, m, want)
 			if err != nil {
 				return err
 			}

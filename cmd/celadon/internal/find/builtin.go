@@ -27,7 +27,7 @@ func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) 
 	}
 	kinds, err := requests.Builtins(documents, server, len(crds) == 0)
 	for _, k := range kinds {
-		crds = append(crds, &definition{file: "Kubernetes " + k.Release, crd: k.CRD, builtins: k.Versions})
+		crds = append(crds, &definition{file: "Kubernetes " + k.Release, crd: k.CRD, builtins: k.Versions, subresource: k.Subresource})
 	}
 	if len(crds) == 0 {
 		return all, err

@@ -42,17 +42,19 @@ type PolicyFinding struct {
 	// Status is found, never, or unknown.
 	Status    search.StatusWord `json:"status"`
 	Operation string            `json:"operation,omitempty"`
-	// Subresource is the updated subresource, or "".
-	Subresource string          `json:"subresource,omitempty"`
-	User        string          `json:"user,omitempty"`
-	Groups      []string        `json:"groups,omitempty"`
-	Namespace   string          `json:"namespace,omitempty"`
-	Object      map[string]any  `json:"object,omitempty"`
-	Old         map[string]any  `json:"old,omitempty"`
-	Binding     string          `json:"binding,omitempty"`
-	Actions     []policy.Action `json:"actions,omitempty"`
-	Message     string          `json:"message,omitempty"`
-	Searched    int             `json:"searched"`
+	// Subresource is the subresource of the request, or "".
+	Subresource string   `json:"subresource,omitempty"`
+	User        string   `json:"user,omitempty"`
+	Groups      []string `json:"groups,omitempty"`
+	// Extra holds the extra fields of the user.
+	Extra     map[string][]string `json:"extra,omitempty"`
+	Namespace string              `json:"namespace,omitempty"`
+	Object    map[string]any      `json:"object,omitempty"`
+	Old       map[string]any      `json:"old,omitempty"`
+	Binding   string              `json:"binding,omitempty"`
+	Actions   []policy.Action     `json:"actions,omitempty"`
+	Message   string              `json:"message,omitempty"`
+	Searched  int                 `json:"searched"`
 	// Reason is why the search ended early.
 	Reason string `json:"reason,omitempty"`
 }
@@ -66,8 +68,10 @@ type PolicySummary struct {
 	Changed     int `json:"changed,omitempty"`
 	Invalid     int `json:"invalid,omitempty"`
 	Denied      int `json:"denied"`
-	Errors      int `json:"errors"`
-	Unknown     int `json:"unknown"`
+	// Reported counts the part of Denied for which requests are accepted with a warning or an audit annotation.
+	Reported int `json:"reported,omitempty"`
+	Errors   int `json:"errors"`
+	Unknown  int `json:"unknown"`
 	// Unmatched lists policies that match no resource of the CRDs. Unknown includes them.
 	Unmatched []string `json:"unmatched,omitempty"`
 }
@@ -126,8 +130,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 		return part, v.unlessDone(err)
 	}
 	for _, validation := range f.Validations() {
-		at := p.Validation(validation.Policy, validation.Index, "")
-		one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
+		one := newPolicyPart(p, validation)
 		for _, want := range v.o.policyWants() {
 			answer, err := f.Find(v.ctx, validation, want)
 			if err != nil {
@@ -154,9 +157,14 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	return part, nil
 }
 
+func newPolicyPart(p *policies.Policies, v requests.Validation) *PolicyPart {
+	at := p.Validation(v.Policy, v.Index, "")
+	return &PolicyPart{Policy: v.Policy, Validation: v.Index, Expression: v.Expression, File: at.File, Line: at.Line}
+}
+
 func (v *versionSearch) finder(set *policy.Set, documents []map[string]any) (*requests.Finder, error) {
 	return requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: set, Documents: documents, User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtin, Now: time.Now(),
+		Set: set, Documents: documents, User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work, Builtin: v.builtins[v.name], Subresource: v.subresource, Now: time.Now(),
 	})
 }
 
@@ -192,8 +200,7 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 				}
 				found = policyFinding(answer)
 			}
-			at := side.in.Validation(validation.Policy, validation.Index, "")
-			one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
+			one := newPolicyPart(side.in, validation)
 			side.set(one, found)
 			part.Policies = append(part.Policies, one)
 			v.step()
@@ -225,7 +232,7 @@ func policyFinding(a *requests.Answer) *PolicyFinding {
 	f := &PolicyFinding{Status: search.Unknown, Searched: a.Tried, Reason: a.Reason}
 	if r := a.Request; r != nil {
 		*f = PolicyFinding{
-			Status: search.Found, Operation: strings.ToLower(string(r.Operation)), Subresource: r.Subresource, User: r.User.Name, Groups: r.User.Groups, Namespace: r.Namespace,
+			Status: search.Found, Operation: strings.ToLower(string(r.Operation)), Subresource: r.Subresource, User: r.User.Name, Groups: r.User.Groups, Extra: r.User.Extra, Namespace: r.Namespace,
 			Object: withoutGeneration(r.Object), Old: withoutGeneration(r.OldObject), Binding: a.Binding, Actions: a.Actions, Message: a.Message, Searched: a.Tried,
 		}
 	}
@@ -262,6 +269,9 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 		if f != nil && f.Status == search.Found {
 			*count++
 		}
+	}
+	if p.Denied.reported() {
+		n.Reported++
 	}
 	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.unknown() || p.Looser.unknown() {
 		s.Policies.Unknown++
@@ -303,7 +313,7 @@ func (r *Report) addUnmatched(both *bothPolicies) {
 }
 
 // errNoPolicyMatches reports that a search has no questions.
-var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs, or built-in ones for which find makes objects (it makes none of connections and evictions): check spec.matchConstraints.resourceRules")
+var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs, or built-in ones for which find makes objects (it makes none to scale): check spec.matchConstraints.resourceRules")
 
 // name identifies a validation.
 func (p *PolicyPart) name() string {
@@ -316,9 +326,25 @@ type policyAnswer struct {
 	*PolicyFinding
 }
 
+// effect describes the effect of a validation's actions on a request. f may be nil.
+func (f *PolicyFinding) effect() string {
+	switch {
+	case !f.reported():
+		return "is denied"
+	case slices.Contains(f.Actions, policy.ActionWarn):
+		return "is accepted with a warning"
+	}
+	return "is accepted with an audit annotation"
+}
+
+// reported reports whether the request is accepted, because the binding only warns or audits. f may be nil.
+func (f *PolicyFinding) reported() bool {
+	return f != nil && f.Status == search.Found && !slices.Contains(f.Actions, policy.ActionDeny)
+}
+
 // answers returns the results for the validation, in order.
 func (p *PolicyPart) answers() (all []policyAnswer) {
-	return worded(policyAnswer{"is denied", p.Denied}, policyAnswer{"makes the policy fail", p.Error},
+	return worded(policyAnswer{p.Denied.effect(), p.Denied}, policyAnswer{"makes the policy fail", p.Error},
 		policyAnswer{"is denied now and was accepted", p.Stricter}, policyAnswer{"was denied and is accepted now", p.Looser})
 }
 
@@ -343,10 +369,16 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 			of := ""
 			if f.Subresource != "" {
 				of = " of " + f.Subresource
+				if f.Operation == "connect" {
+					of = " to " + f.Subresource
+				}
 			}
 			user := f.User
 			if !slices.Equal(f.Groups, policyrequest.User(f.User, nil).Groups) && !slices.Equal(f.Groups, policyrequest.User("", nil).Groups) {
 				user += " (groups " + strings.Join(f.Groups, ", ") + ")"
+			}
+			for _, key := range slices.Sorted(maps.Keys(f.Extra)) {
+				user += fmt.Sprintf(" (extra %s=%s)", key, strings.Join(f.Extra[key], ", "))
 			}
 			a.words = fmt.Sprintf("this %s%s by %s%s %s:", f.Operation, of, user, in, a.words)
 		}

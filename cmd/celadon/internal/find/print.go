@@ -154,6 +154,9 @@ func (p *textPrinter) end(r *Report) error {
 		var parts []string
 		if n.Validations > 0 || n.Mutations == 0 {
 			parts = append(parts, phrase.Count(n.Validations, "validation"), fmt.Sprintf("denying a request: %d", n.Denied))
+			if n.Reported > 0 {
+				parts[1] += fmt.Sprintf(" (%d only with a warning or audit annotation)", n.Reported)
+			}
 		}
 		if len(p.o.OldPolicies) > 0 {
 			parts = []string{phrase.Count(n.Validations, "validation"), fmt.Sprintf("stricter: %d", n.Stricter), fmt.Sprintf("looser: %d", n.Looser)}

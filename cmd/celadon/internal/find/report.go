@@ -313,7 +313,7 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Info().Versions)
 	}
 	v := &versionSearch{
-		ctx: ctx, crd: crd, engine: e, name: q.Version, known: &selectable{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),
+		ctx: ctx, definition: &definition{crd: crd}, engine: e, name: q.Version, known: &selectable{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),
 		o: &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
 	}
 	part, err := v.run()

@@ -26,6 +26,8 @@ type definition struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 	// builtins is set if the CRD describes built-in kinds, and holds them by version.
 	builtins map[string]*policyrequest.Builtin
+	// subresource is set if the CRD describes the objects of a subresource.
+	subresource *policyrequest.Subresource
 }
 
 // A search creates much garbage next to a small live heap. It may grow to a multiple of the live heap, up

@@ -43,9 +43,25 @@ func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) 
 			return nil, []error{fmt.Errorf("policies: %s: a suite may only name files in the folders on the command line and their git work trees: test a folder that contains both", name)}
 		}
 	}
-	list := d.policyFiles.get(strings.Join(paths, "\x00"), func() *policyList { return &policyList{} })
-	list.once.Do(func() { list.read(paths, d.mayRead, namespaced(slices.Concat(d.given, d.walked))) })
+	near := d.near(s)
+	key := slices.Clone(paths)
+	for _, def := range near {
+		key = append(key, def.file)
+	}
+	list := d.policyFiles.get(strings.Join(key, "\x00"), func() *policyList { return &policyList{} })
+	list.once.Do(func() { list.read(paths, d.mayRead, namespaced(slices.Concat(d.given, d.walked, near))) })
 	return list.policies, list.errs
+}
+
+// near returns the CRDs in the file or folder of the suite's CRD. They may define the params of its policies.
+func (d *definitions) near(s *ruletest.Suite) []*definition {
+	if path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath)); s.CRDPath != "" && !filepath.IsAbs(s.CRDPath) && d.mayRead(path) {
+		all, _ := d.file(path) // find reports the error
+		return all
+	}
+	return d.laidOut(s, func(def *definition) bool {
+		return def.name == s.CRDName || s.CRDName == "" && def.name == s.CRDPath || s.CRDPath == "" && def.definesKindOf(s)
+	})
 }
 
 // namespaced returns whether the kind of each valid CRD is namespaced.

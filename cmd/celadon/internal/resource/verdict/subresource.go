@@ -27,14 +27,8 @@ func (d *decision) routeSubresource() {
 func (d *decision) decideSubresource(ctx context.Context) outcome {
 	s := d.subresource
 	d.report.Operation, d.report.Subresource = strings.ToLower(string(s.Operation())), s.Name
-	review, to, object := d.review(), s.Subject(), s.Object(d.doc.Object)
-	changed, ok, err := review.Mutate(ctx, &to, object, nil)
-	if changed != nil {
-		object = changed
-	}
-	if ok && err == nil {
-		_, err = review.Validate(ctx, &to, object, nil)
-	}
+	review, to := d.review(), s.Subject()
+	err := review.WriteSubresource(ctx, s, &to, d.doc.Object)
 	if out := d.reviewed(ctx, review, &to, err); out.verdict != "" {
 		return out
 	}
