@@ -22,7 +22,6 @@ import (
 // registration is the API group of policies and webhook configurations.
 const registration = "admissionregistration.k8s.io"
 
-// crdGroup is the API group of CustomResourceDefinitions.
 const crdGroup = "apiextensions.k8s.io"
 
 // maxDocument limits the size of a policy, binding, or webhook configuration in bytes, like the API

@@ -52,7 +52,7 @@ type evaluation struct {
 	request  Request
 	ctx      context.Context
 	workLeft uint64
-	// kept counts the evaluations and decisions so far, and texts the bytes of their messages.
+	// kept counts the evaluations and decisions so far, and texts the bytes of their messages and audit annotations.
 	kept, texts int
 	ended       bool // by a limit
 }
@@ -87,7 +87,7 @@ func isVirtual(req *Request) bool {
 	return slices.Contains(virtual[req.Resource.Group], req.Resource.Resource)
 }
 
-// isPolicy reports whether a request is for a policy or a binding. No policy decides about them.
+// isPolicy reports whether a request is for a policy or a binding. Policies do not apply to them.
 func isPolicy(req *Request) bool {
 	kind := req.Kind.Kind
 	return req.Kind.Group == registration &&

@@ -15,10 +15,10 @@ import (
 
 // A Value is a part of an expression with its value.
 type Value struct {
-	// Expression is the text of the part, such as "object.spec.replicas".
+	// Expression is the source of the part, such as "object.spec.replicas".
 	Expression string
-	// Offset is the position of the part in the expression in code points. It is -1 for an element of a list, and for a part
-	// of a variable.
+	// Offset is the position of the part in the expression in code points. It is -1 for an element of a list or
+	// map, for a part of a variable, and for missing params.
 	Offset int
 	// Value is decoded JSON. It is nil if Problem is set.
 	Value any

@@ -63,7 +63,6 @@ func (x *explainer) values(r *run, of *expression) []Value {
 	return c.values
 }
 
-// A valueCollector collects the values of parts of an expression.
 type valueCollector struct {
 	*explainer
 	run      *run
@@ -102,7 +101,6 @@ func (c *valueCollector) value(e ast.Expr) ref.Val {
 	return out.Value
 }
 
-// expression visits an expression.
 func (c *valueCollector) expression(of *expression) {
 	root := of.checked.NativeRep().Expr()
 	c.of, c.source, c.programs = of, lex.NewSource(of.source, of.checked), map[int64]*eval.Program{}
@@ -273,7 +271,7 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 	return false
 }
 
-// operand returns the text of e before an index, in parentheses if it is a condition or a sum.
+// operand returns the source of e before an index, in parentheses if e applies an operator other than an index.
 func operand(e ast.Expr, text string) string {
 	if e.Kind() == ast.CallKind {
 		if _, isOperator := operators.FindReverse(e.AsCall().FunctionName()); isOperator && e.AsCall().FunctionName() != operators.Index {
@@ -283,8 +281,8 @@ func operand(e ast.Expr, text string) string {
 	return text
 }
 
-// transforms reports whether e calls a function that makes other strings. Callers hide secrets only in their own
-// form.
+// transforms reports whether e calls a function that makes other strings. Callers hide only secrets whose value is
+// unchanged.
 func transforms(e ast.Expr) (does bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind {
@@ -307,7 +305,7 @@ func (c *valueCollector) rootOf(name string) int {
 	return -1
 }
 
-// add adds the value of a part unless it is known. e is nil for an element.
+// add adds the value of a part unless it was added before. e is nil for an element.
 func (c *valueCollector) add(text string, e ast.Expr, of ref.Val) {
 	if of == nil || text == "" || c.seen[text] || len(c.values) == maxValues {
 		return

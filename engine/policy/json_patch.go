@@ -105,8 +105,9 @@ func patchWork(object []byte, patch jsonpatch.Patch) uint64 {
 	return uint64(size) * uint64(levels*levelWork+len(patch))
 }
 
-// checkCopies returns an error if the copy operations of a patch add more bytes than the server permits. In the library,
-// that limit is a variable, which belongs to the program. If the operations can reach it, they are tried in turn.
+// checkCopies returns an error if the copy operations of a patch add more bytes than the server permits. The
+// library has that limit in a global variable, which only the program may set. If the operations can reach it, they
+// are tried in turn.
 func checkCopies(object []byte, patch jsonpatch.Patch, spend spendFunc) error {
 	most := len(object)
 	for _, o := range patch {
@@ -290,7 +291,7 @@ func (c *copier) value(v any, levels int) (any, error) {
 	return nil, &undecidedError{fmt.Sprintf("the patch has a value of type %T, on which an API server crashes", v)}
 }
 
-// sameJSON reports whether JSON values are equal. Empty lists and maps equal absent ones, like in the server.
+// sameJSON reports whether JSON values are equal. As in the server, a nil list or map equals an empty one.
 func sameJSON(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

@@ -12,7 +12,7 @@ import (
 )
 
 // How it works: a pass finds the policies, bindings, and params that match the object at its beginning, and
-// then runs their mutations in order, each on the result of the one before. If a mutation succeeds, a second
+// then runs their mutations in order, each on the result of the previous one. If a mutation succeeds, a second
 // pass runs the policies with reinvocationPolicy IfNeeded again. Failures are collected, so that all
 // mutations run before the request is denied.
 
@@ -71,7 +71,6 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 	return m.result, nil
 }
 
-// A mutator mutates the object of a request.
 type mutator struct {
 	ctx      context.Context
 	set      *Set

@@ -45,7 +45,8 @@ type mutatingBindingDocument struct {
 // mutatingSince maps each API version of mutating policies to the first Kubernetes minor that has it.
 var mutatingSince = map[string]int{"v1alpha1": 32, "v1beta1": 34, "v1": 36}
 
-// supportsMutating reports a document whose API version does not exist in the Kubernetes version of the set.
+// supportsMutating reports whether the Kubernetes version of the set has the API version of a document. If not, it
+// adds an error.
 func (l *loader) supportsMutating(h header) bool {
 	since, minor := mutatingSince[h.version], l.set.settings.version.Minor
 	if minor >= since {

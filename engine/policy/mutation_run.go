@@ -59,7 +59,7 @@ func (m *mutator) limit(r *run) *undecidedError {
 	return nil
 }
 
-// settle ends the evaluation if the results of r are not known, and returns false then.
+// settle reports whether the results of r are known. If not, it ends the evaluation.
 func (m *mutator) settle(r *run, v *invocation) bool {
 	m.workLeft = r.workLeft
 	undecided := r.whyUndecided()
@@ -101,7 +101,7 @@ func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *Mutatio
 	return false
 }
 
-// mutations runs the mutations of a policy in order. It returns the object, or nil if there is none.
+// mutations runs the mutations of a policy in order. It returns the object, or nil if the evaluation ended.
 func (m *mutator) mutations(s *situation, r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
 	before := v.objects.object
 	r.bindNamespace(s, s.fullNamespace)
@@ -199,7 +199,7 @@ func (v *invocation) schema(req *Request) *MergeSchema {
 	return req.Schema
 }
 
-// patch returns the object with a patch applied. It shares no memory with the object before.
+// patch returns the object with a patch applied. It shares no memory with the previous object.
 func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.Val) (patched map[string]any, err error) {
 	if !eval.SizeAtMost(value, maxMutated) {
 		return nil, &undecidedError{fmt.Sprintf("the patch has over %d MiB", maxMutated>>20)}
@@ -253,11 +253,11 @@ type MutationResult struct {
 	Object map[string]any
 	// Changed is set if Object differs from the object of the request.
 	Changed bool
-	// Evaluations holds a policy, binding, and params object each, in the order in which they run:
-	// those that match the request, including those that matchConditions exclude. A policy that runs
-	// again has two.
+	// Evaluations holds an evaluation of each policy, binding, and params object that match the request, in the
+	// order in which they run, including evaluations that matchConditions exclude. A policy that runs again has
+	// two.
 	Evaluations []MutationEvaluation
-	// MatchCost is the cost of all matchConditions in CEL cost units. It includes those that the server
+	// MatchCost is the cost of all matchConditions in CEL cost units. It includes matchConditions that the server
 	// evaluates again for policies that do not run again.
 	MatchCost int64
 	// Undecided holds the evaluation whose result only a cluster knows. Later evaluations depend on

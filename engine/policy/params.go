@@ -87,7 +87,7 @@ func (l *loader) loadScope(doc map[string]any) {
 }
 
 // WithParams returns a Set with the same policies and bindings, in which objects are added to the
-// params objects. An object replaces the one with its kind, namespace, and name. If complete is set,
+// params objects. An object replaces an object of the same kind, namespace, and name. If complete is set,
 // these params objects are all that exist, as with Config.Complete. WithParams returns an error if an
 // object has no kind or name, or cannot be a params object.
 func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) {

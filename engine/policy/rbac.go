@@ -164,7 +164,7 @@ func (b *roleBinding) reason(s *subject) string {
 	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", kind, name, b.RoleRef.Kind, b.RoleRef.Name, s.Kind, to)
 }
 
-// subjectOf returns the first subject of the binding that the user is, or nil if there is none.
+// subjectOf returns the first subject of the binding that matches the user, or nil.
 func (b *roleBinding) subjectOf(u User) *subject {
 	for i := range b.Subjects {
 		if s := &b.Subjects[i]; s.is(u, b.namespace) {

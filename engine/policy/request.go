@@ -79,7 +79,7 @@ type Equivalent struct {
 	Default func(object map[string]any)
 }
 
-// check reports why req is malformed.
+// check returns an error if req is malformed.
 func (req *Request) check() error {
 	switch req.Operation {
 	case OperationCreate, OperationUpdate, OperationDelete, OperationConnect:
@@ -143,7 +143,7 @@ func (req *Request) value(resource schema.GroupVersionResource, kind schema.Grou
 	return value
 }
 
-// options returns the options, or those that a client without options sends.
+// options returns the options. Without Options, it returns the options that clients send by default, or nil for CONNECT.
 func (req *Request) options() any {
 	if req.Options != nil {
 		return req.Options

@@ -36,11 +36,12 @@ type Result struct {
 	Warnings []string
 	// AuditAnnotations are added to the audit event.
 	AuditAnnotations map[string]string
-	// Evaluations holds a policy, binding, and params object each, in the server's order: those that
-	// match the request, including those that matchConditions exclude.
+	// Evaluations holds an evaluation of each policy, binding, and params object that match the request, in the
+	// server's order, including evaluations that matchConditions exclude.
 	Evaluations []Evaluation
-	// Undecided lists the evaluations whose result only a cluster knows. They have no effect on
-	// the other fields. If a limit is reached, the last is about all evaluations that follow.
+	// Undecided lists the evaluations whose result only a cluster knows. An evaluation with a validation that
+	// certainly fails is also in Evaluations. The others have no effect on the other fields. If a limit is reached,
+	// the last is about all evaluations that follow.
 	Undecided []Undecided
 	// Work is the work of the evaluations, in units of about a nanosecond. It does not depend on the machine.
 	Work int64

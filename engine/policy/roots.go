@@ -53,8 +53,8 @@ func newRoots(hasParams bool, variables *kubecel.DeclType) []celenv.Root {
 	return roots
 }
 
-// The fields of object types, in the form of objectType. They are those that the API server
-// declares: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/.
+// The fields of object types, in the form of objectType, as the API server declares them:
+// https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/.
 const (
 	requestFields = `kind:kubernetes.GroupVersionKind{group,version,kind} resource:kubernetes.GroupVersionResource{group,version,resource} subResource?
 		requestKind:kubernetes.GroupVersionKind{group,version,kind} requestResource:kubernetes.GroupVersionResource{group,version,resource}

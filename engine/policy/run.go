@@ -30,7 +30,7 @@ const (
 	evaluationWork = 4_000  // a policy with a binding and a params object
 	expressionWork = 100    // an expression, in addition to evaluating it
 	candidateWork  = 100    // testing whether a binding selects a params object
-	copyWork       = 8      // a byte, or each of the nodeBytes of a value, in a mutated object
+	copyWork       = 8      // copying a byte of a mutated object; each value counts nodeBytes in addition
 	levelWork      = 16     // a byte in a level of an object that a JSON patch decodes and encodes
 	mergeWork      = 1_000  // merging a value
 	keyedWork      = 30_000 // merging an item of a list by key
@@ -55,8 +55,9 @@ type run struct {
 	variableCost int64
 	// undecided is the reason why the result is unknown, or "".
 	undecided string
-	// doubt is the reason why the result of the last expression is not known, or "", firstDoubt that of the first expression,
-	// and doubts counts them. noNamespace is why namespaceObject is not known: then its value is an error.
+	// doubt is the reason why the result of the last expression is not known, or "". firstDoubt is the first such
+	// reason, and doubts is the number of such expressions. noNamespace is the reason why namespaceObject is not
+	// known; its value is then an error.
 	doubt, firstDoubt, noNamespace string
 	doubts                         int64
 	// bug is an internal error.
@@ -87,7 +88,7 @@ func (r *run) start(ctx context.Context, workLeft uint64) {
 	r.forget()
 }
 
-// forget forgets the doubts about expressions, which do not matter.
+// forget discards the doubts about expressions so far.
 func (r *run) forget() { r.authority.unknown, r.firstDoubt, r.doubts = nil, "", 0 }
 
 // isWithin reports whether expressions that are not known cannot exceed the rest of a budget, however they end.

@@ -65,7 +65,7 @@ var _ traits.Mapper = (*variablesValue)(nil)
 
 var variablesTypeValue = celtypes.NewObjectType(variablesName, traits.IndexerType|traits.FieldTesterType|traits.IterableType)
 
-// reset forgets all values, for the next group.
+// reset discards all values before the next group.
 func (v *variablesValue) reset() {
 	clear(v.values)
 	clear(v.pending)

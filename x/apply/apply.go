@@ -42,7 +42,7 @@ type Write struct {
 	Force   bool
 	// Recreate is set if the tool deletes and creates an object whose update the server rejects as invalid.
 	Recreate bool
-	// Unknown is set if neither object tells which tool writes it.
+	// Unknown is set if neither object shows which tool writes it.
 	Unknown bool
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// How it works: the libraries of kubectl and of the server encode and decode an object about ten times for a patch. Applied
-// merges plain objects in one pass instead, and leaves the others to the libraries: those with nulls, with numbers that lose
-// digits as JSON, or with another identity. TestApplied compares both.
+// How it works: the libraries of kubectl and of the server encode and decode an object about ten times for a patch.
+// Applied merges plain objects in one pass instead, and leaves other objects to the libraries: objects with nulls,
+// with floats or very large integers, or whose identity changes. TestApplied compares both.
 
 // Applied returns the object of a custom resource after kubectl apply, as Patched does with the patch of Patch.
 // patched returns its JSON. Applied returns nil if there is nothing to send. The error is a *PatchError. The result
@@ -38,7 +38,8 @@ func Applied(live, object map[string]any) (applied map[string]any, patched func(
 	return applied, func() ([]byte, error) { return data, nil }, nil
 }
 
-// plainMerge returns the object after an apply. It may decline any object, but it never returns another result than the libraries.
+// plainMerge returns the object after an apply. It may decline any object, but its result is always the same as
+// with the libraries.
 func plainMerge(live, object map[string]any) (merged map[string]any, ok bool) {
 	var original map[string]any
 	if text := Annotation(live, LastApplied); text != "" && kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &original) != nil {
@@ -53,10 +54,10 @@ func plainMerge(live, object map[string]any) (merged map[string]any, ok bool) {
 	return merged, name(merged) == name(live) && merged["apiVersion"] == live["apiVersion"] && merged["kind"] == live["kind"]
 }
 
-// maxExact is the largest number whose neighbors a float64 distinguishes.
+// maxExact is the largest n for which a float64 represents all integers from -n to n.
 const maxExact = 1 << 53
 
-// plain reports whether a value has no nulls and no numbers that JSON writes in another way.
+// plain reports whether a value has no nulls, and no numbers except integers that a float64 represents exactly.
 func plain(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -29,7 +29,7 @@ var lastAppliedField = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "ann
 func (w Write) migrates() bool { return w.Manager != argo && w.Manager != flux }
 
 // Migrated returns the result of kubectl apply --server-side, with its managedFields, as kubectl changes it before it sends the
-// request again. ok is false if it does not.
+// request again. ok is false if kubectl does not change it.
 func Migrated(object map[string]any, w Write) (migrated map[string]any, ok bool) {
 	defer func() {
 		if recover() != nil { // of the library

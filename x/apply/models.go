@@ -77,7 +77,7 @@ func (m *models) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) 
 	return out, nil
 }
 
-// New implements runtime.ObjectCreater. An apply to nothing starts from the object.
+// New implements runtime.ObjectCreater. An apply that creates an object starts from the result.
 func (m *models) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)

@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// A PatchError says why kubectl apply cannot compute a patch. It then sends nothing.
+// A PatchError reports why kubectl apply cannot compute a patch. It then sends nothing.
 type PatchError struct{ Err error }
 
 func (e *PatchError) Error() string {
@@ -30,7 +30,7 @@ func (e *PatchError) Error() string {
 
 func (e *PatchError) Unwrap() error { return e.Err }
 
-// keyChanged is what kubectl prints if a merge would change what identifies the object.
+// keyChanged is the message that kubectl prints if a merge would change the identity of the object.
 const keyChanged = "At least one of apiVersion, kind and name was changed"
 
 // Patch returns the patch that kubectl apply sends for object, which must have its namespace. live is the stored object as

@@ -39,7 +39,7 @@ type Request struct {
 }
 
 // Validate returns the result of writing req.Object as a tool does: as an update of req.OldObject, or as a create if that is
-// nil. Errors are as those of engine.Engine.Validate.
+// nil. It returns the same errors as engine.Engine.Validate.
 func (w *Writer) Validate(ctx context.Context, req engine.Request, how Write) (*engine.Result, error) {
 	sent, err := w.Request(ctx, req, how)
 	if err != nil || sent.Result != nil {
@@ -115,7 +115,8 @@ func clientSide(sent Request, live, object map[string]any) Request {
 	return sent
 }
 
-// inNamespace returns an object as kubectl sends it: with its namespace, or the given one.
+// inNamespace returns an object as kubectl sends it: if it is namespaced, with its namespace, the given one, or
+// default.
 func (w *Writer) inNamespace(object map[string]any, namespace string) map[string]any {
 	meta, ok := object["metadata"].(map[string]any)
 	if own, _ := meta["namespace"].(string); !ok || own != "" || !w.engine.Info().Namespaced {
@@ -153,8 +154,8 @@ func Rejected(status *metav1.Status) *engine.Result {
 	return res
 }
 
-// Rejection returns the status that the server sends instead of res.Failure, or nil: it rejects a patch by other words than
-// an object that it cannot decode.
+// Rejection returns the status that the server sends instead of res.Failure, or nil: if the server cannot decode a
+// patched object, it sends another message than for an object that was not patched.
 func (r *Request) Rejection(res *engine.Result) *metav1.Status {
 	if r.patched == nil || res.Failure == nil || res.Failure.Code != http.StatusBadRequest || r.DuplicateKeys != nil {
 		return nil

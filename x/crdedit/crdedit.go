@@ -206,8 +206,8 @@ func (c *CRD) Schema(at SchemaNode) (*position.Document, *position.Node) {
 	return c.doc, node
 }
 
-// rules returns the path to the rules of a schema node. All path functions here return a slice with
-// full capacity, so appending to it copies.
+// rules returns the path to the rules of a schema node. Like schema, it returns a slice without spare
+// capacity, so appending to it copies.
 func (c *CRD) rules(at SchemaNode) (position.Path, error) {
 	path, err := c.schema(at)
 	if err != nil {

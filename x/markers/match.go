@@ -200,7 +200,6 @@ func (at *spot) alike(rule string) (all []*Marker) {
 	return all
 }
 
-// add adds the markers of a type or field.
 func (at *spot) add(s *markerSet) {
 	if s != nil {
 		at.sets = append(at.sets, s)

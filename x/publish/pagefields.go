@@ -13,7 +13,7 @@ import (
 // Field is a field of a version, or its root, which has an empty Path.
 type Field struct {
 	Path string
-	// Allowed holds the type, bounds, and default in one line. Also holds the schemas of allOf, anyOf,
+	// Allowed holds the type, bounds, and default on one line. Also holds the schemas of allOf, anyOf,
 	// oneOf, and not.
 	Allowed     string
 	Also        []Fact

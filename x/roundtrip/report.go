@@ -44,8 +44,8 @@ type Pair struct {
 	// Role describes the versions in the terms of Kubernetes: "hub-spoke-hub" if From is the
 	// storage version, "spoke-hub-spoke" if To is, else "spoke-spoke".
 	Role string `json:"role"`
-	// Objects is the number of objects that were converted, Changed the number of those that were
-	// also converted with a change in between.
+	// Objects is the number of objects that were converted, and Changed is how many of them were also
+	// converted with a change in between.
 	Objects int `json:"trips"`
 	Changed int `json:"changed"`
 }
@@ -58,7 +58,7 @@ type Finding struct {
 	// Path is the path in version From, or in To if Kind is Stale or Invalid. It is "" if the
 	// finding does not concern a path.
 	Path string `json:"path"`
-	// Text describes the finding in one line.
+	// Text describes the finding on one line.
 	Text string `json:"text"`
 	// Times is the number of objects that demonstrate the finding.
 	Times int `json:"times"`

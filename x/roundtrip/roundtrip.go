@@ -212,7 +212,7 @@ func (t *tester) role(from, to string) string {
 	return "spoke-spoke"
 }
 
-// A sample is a generated object with the random numbers for what happens to it.
+// A sample is a generated object with the source of random numbers for its metadata and its changes.
 type sample struct {
 	object map[string]any
 	rng    *rand.Rand

@@ -24,7 +24,7 @@ type admission struct {
 	// whose request does not name the object.
 	operation  string
 	collection bool
-	// params are params objects of the case. If isComplete is set, no others are missing.
+	// params are params objects of the case. If isComplete is set, there are no others.
 	params     []map[string]any
 	isComplete bool
 	namespace  map[string]any // nil if the case has no Namespace

@@ -21,7 +21,7 @@ import (
 // policies are evaluated after the write, so that mutation testing can repeat that. Their response is joined with the
 // result, so the expectations about causes and warnings hold for all of them.
 
-// admitted is a write with its way through admission.
+// admitted is a write with the Review that takes it through admission.
 type admitted struct {
 	*policyrequest.Review
 	to policyrequest.Subject
@@ -30,7 +30,7 @@ type admitted struct {
 	sub  *policyrequest.Subresource
 }
 
-// review returns the case's write, or nil, which is a problem.
+// review returns the case's write. If it cannot be made, review sets t.problem and returns nil.
 func (b *own) review(t *trial, req engine.Request) *admitted {
 	given := req.Object
 	if given == nil {
@@ -238,7 +238,8 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	return &joined
 }
 
-// policySet returns the policies with the params of the case, or nil, which is a problem.
+// policySet returns the policies with the params of the case. If they do not fit, it sets t.problem and returns
+// nil.
 func (b *own) policySet(t *trial) *policy.Set {
 	if !b.admission.isComplete {
 		return t.set
@@ -321,7 +322,6 @@ func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (obje
 	return object, true
 }
 
-// names returns the name and namespace of an object.
 func names(object map[string]any) (name, namespace string) {
 	meta, _ := object["metadata"].(map[string]any)
 	name, _ = meta["name"].(string)

@@ -84,7 +84,6 @@ func (b *own) sent(t *trial) (apply.Request, error) {
 	return t.on.writer.Request(t.ctx, req, b.apply)
 }
 
-// request returns the write of the case.
 func (b *own) request() engine.Request {
 	req := engine.Request{Object: b.object, Subresource: b.subresource, FieldValidation: b.fieldValidation}
 	if b.object == nil {
@@ -227,7 +226,6 @@ func (w *expectedCause) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// rejection describes the expected rejection.
 func (e *expectation) rejection() string {
 	if len(e.causes) == 0 {
 		return "rejected"
@@ -243,8 +241,8 @@ func (e *expectation) causesText() string {
 	return strings.Join(all, "; ")
 }
 
-// checkWarnings compares all warnings if any are expected. Otherwise an unknown field is a
-// mismatch, because the test does not test that field.
+// checkWarnings compares all warnings if any are expected. Otherwise, an unknown field is a mismatch,
+// because the test does not test that field, unless fieldValidation is set.
 func (b *own) checkWarnings(t *trial) {
 	if !b.expect.warned {
 		if b.fieldValidation == "" {
@@ -329,8 +327,8 @@ func nested(depth int) string {
 	return `(?:(?:map\[[a-z]+\]|\[\])(?:interface \{\}|any|string))?(?:\{` + inner + `\}|\[` + inner + `\])`
 }
 
-// equivalentNotations lists replacements for equivalent notations: maps as printed by Go, and names of number
-// types.
+// equivalentNotations lists replacements for equivalent notations: maps as printed by Go, spaces in lists of
+// strings, and names of number types.
 var equivalentNotations = []struct {
 	pattern *regexp.Regexp
 	to      string
@@ -348,7 +346,6 @@ func respelled(text string) string {
 	return text
 }
 
-// withoutValues returns text without printed values.
 func withoutValues(text string) string {
 	text = shown().ReplaceAllString(typePrefix.ReplaceAllString(text, ""), "$1: $2")
 	return strings.ReplaceAll(text, ": : ", ": ")

@@ -23,7 +23,7 @@ type own struct {
 	// The object and, for an update, the old object: whole, or as a merge patch of base.
 	object, old      map[string]any
 	patch, oldPatch  map[string]any
-	patched, updated bool // patch is set; the case is an update
+	patched, updated bool // patch is given; old or oldPatch is given
 	base             *based
 	subresource      string
 	fieldValidation  string
@@ -49,7 +49,7 @@ type based struct {
 type expectation struct {
 	position Position
 	valid    bool
-	// follows is set if the CRD accepts the object, and the decisions of policies determine the rest.
+	// follows is set if the CRD must accept the object, and the verdict follows from decisions.
 	follows bool
 	// causes are all causes, if valid is not set. An empty list expects any rejection.
 	causes []*expectedCause

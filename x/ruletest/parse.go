@@ -147,7 +147,8 @@ type Suite struct {
 	Kind             schema.GroupKind
 	// CRDPosition is the position where the suite names its CRD.
 	CRDPosition Position
-	// Version is the version under test, or "" if the CRD has only one.
+	// Version is the version under test. "" means the only version of the CRD or, in Celadon's own
+	// format, all versions.
 	Version string
 	// PolicyPaths are the files and folders of the admission policies, relative to the suite's folder.
 	PolicyPaths    []string
@@ -173,9 +174,9 @@ func (s *Suite) TestsBuiltins() bool {
 type Case struct {
 	Name string
 	Position
-	// Operation is "create", "update", or "delete".
+	// Operation is "create", "update", "delete", or "connect".
 	Operation string
-	// Subresource is "" or "status".
+	// Subresource is the updated subresource, such as "status" or "scale", or "".
 	Subresource string
 	// Skip is the reason why the case is skipped, or "".
 	Skip string
@@ -194,7 +195,7 @@ type Case struct {
 type body interface {
 	// run does the writes on a CRD version and adds mismatches to t.
 	run(t *trial)
-	// kubeVersions returns the versions to run the case with; nil is the newest.
+	// kubeVersions returns the versions to run the case with; nil means Config.KubeVersion.
 	kubeVersions() []string
 	// patches returns the JSON patches of the CRD under which the old object was stored; nil means
 	// no patches.

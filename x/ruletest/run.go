@@ -59,8 +59,8 @@ type Config struct {
 type PolicyCase struct {
 	// Set has the policies, without the params of the case.
 	Set *policy.Set
-	// Policies maps the names of the policies that were evaluated to whether their validations were,
-	// too. matchConditions can exclude them.
+	// Policies maps the names of the policies that were evaluated to whether their validations were
+	// evaluated. matchConditions can exclude them.
 	Policies map[string]bool
 	// Passes reports whether the case passes with another set. problem is the reason why it has no
 	// verdict, or "". The error is the context's or an internal error.

@@ -69,7 +69,6 @@ func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	return w.count(text, cases), nil
 }
 
-// suiteGenerator is the state of generating a suite.
 type suiteGenerator struct {
 	*Starter
 	ctx      context.Context

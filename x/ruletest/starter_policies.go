@@ -47,8 +47,8 @@ type PolicyStarter struct {
 	Steps int
 }
 
-// StartedPolicies is a generated suite. Validations is the number of validations, and Denied the number
-// of those with a case. Accepted is set if there is an accepted object.
+// StartedPolicies is a generated suite. Validations is the number of validations, and Denied is how many
+// of them have a case. Accepted is set if there is an accepted object.
 type StartedPolicies struct {
 	Text                []byte
 	Validations, Denied int
@@ -86,7 +86,6 @@ func (s *PolicyStarter) Suite(ctx context.Context) (*StartedPolicies, error) {
 	return out, nil
 }
 
-// policyGenerator is the state of generating a suite for policies.
 type policyGenerator struct {
 	*PolicyStarter
 	suiteWriter

@@ -14,8 +14,8 @@ import (
 // maxNearer limits the writes that are tried for a case.
 const maxNearer = 60
 
-// nearBase returns the write with the fewest differences from base that still has the wanted result.
-// It returns req if w has no base or req does not have the wanted result.
+// nearBase returns req without differences from base that are not needed for the wanted result. It
+// returns req if w has no base or req does not have the wanted result.
 func (w *suiteGenerator) nearBase(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
 	n := &writeReducer{suiteGenerator: w, at: *req, wanted: wanted, left: maxNearer}
 	n.at.Trace = true

@@ -28,7 +28,7 @@ type CRD struct {
 
 // target is a compiled CRD, or a compiled version of a CRD, or all built-in kinds.
 type target struct {
-	// builtins is nil for a CRD. Otherwise, crd, engine, explain, and writer are nil.
+	// builtins is nil for a CRD. Otherwise, crd, engine, custom, explain, and writer are nil.
 	builtins    *policyrequest.Builtins
 	crd         *apiextensionsv1.CustomResourceDefinition
 	kubeVersion string
@@ -65,7 +65,7 @@ func (t *targets) builtin(kubeVersion string, server policyrequest.Server) *targ
 	return t.builtins[kubeVersion]
 }
 
-// targetKey identifies a requested target. Only targets with the same key can be equal.
+// targetKey identifies a requested target. Several can have the same target; see targets.same.
 type targetKey struct {
 	crd                  *CRD
 	version, kubeVersion string
@@ -75,7 +75,6 @@ type targetKey struct {
 
 type key struct{ name, version, kubeVersion string }
 
-// cachedTarget is the cached result for a targetKey.
 type cachedTarget struct {
 	once   sync.Once
 	target *target

@@ -25,13 +25,12 @@ type trial struct {
 	observePolicies PolicyObserver
 	outcome
 	recorded []Write
-	// again is set if a write is decided again, so that conversions are not repeated. withSet decides
-	// the case again with other policies. It is nil if no policy was evaluated.
+	// again is set if a result of the case is checked again, so that conversions are not repeated. withSet
+	// checks the case with other policies. It is nil if no policy was evaluated.
 	again   bool
 	withSet func(context.Context, *policy.Set) (passes bool, problem string, err error)
 }
 
-// outcome is the result of a trial.
 type outcome struct {
 	// result is the result of the write that the case checks. where returns the position of a field
 	// of the written object.

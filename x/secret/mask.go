@@ -46,7 +46,7 @@ func (m Mask) Object(obj map[string]any) map[string]any {
 	if obj == nil {
 		return nil
 	}
-	own := &Secrets{} // including those without a text
+	own := &Secrets{} // including values that are not in Texts
 	for _, crd := range m.crds {
 		own.Paths = append(own.Paths, Of(crd, obj).Paths...)
 	}
@@ -122,8 +122,8 @@ func (t Texts) HidePieces(v any) any {
 	return hidden(v, func(text string) bool { return t.In(text) || t.partOf(text) }, t.In, t.is)
 }
 
-// Hide returns a copy of v in which strings that contain a secret are replaced. Keys and numbers of an object stay: one
-// that equals a secret is a coincidence, and the object would not be itself without it.
+// Hide returns a copy of v in which strings that contain a secret are replaced. It keeps the keys and numbers of an
+// object: they equal a secret only by coincidence, and the object would be meaningless without them.
 func (t Texts) Hide(v any) any { return hidden(v, t.In, no, no) }
 
 func no(string) bool { return false }

@@ -2,7 +2,7 @@
 // returns the values in the rule that determined the result.
 //
 //	res, err := e.Validate(ctx, req)
-//	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared(), res.Causes)
+//	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared, res.Causes)
 //
 // Explaining never changes a verdict. The work is bounded: see Explainer.Explain.
 package trace

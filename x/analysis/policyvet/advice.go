@@ -133,7 +133,7 @@ func (v *vetter) swallowed(r *Report, s *subject) {
 	}
 }
 
-// setAt replaces the string at a path that ends in a field. It reports whether it exists.
+// setAt replaces the string at a path that ends in a field. It reports whether there is a string at the path.
 func setAt(document map[string]any, path, value string) bool {
 	end := strings.LastIndexByte(path, '.')
 	of, _ := valueAt(document, path[:max(0, end)]).(map[string]any)

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
-// The kinds that Vet analyzes.
+// The kinds of policies and bindings, and their API group.
 const (
 	policyKind          = "ValidatingAdmissionPolicy"
 	bindingKind         = "ValidatingAdmissionPolicyBinding"
@@ -171,7 +171,8 @@ type subject struct {
 	variables                     map[string]*expression
 	messages                      []message
 	params                        *kindName
-	// reads holds the fields that expressions read, and paths the paths at which a selection may be.
+	// reads holds the fields that expressions read. paths maps each field selection to the paths that it may
+	// select.
 	reads []read
 	paths map[node][]string
 	// tests holds the selections that test a field.
@@ -184,7 +185,6 @@ type message struct{ path, text string }
 
 type kindName struct{ apiVersion, kind string }
 
-// A parser parses the expressions of subjects.
 type parser struct{ env *cel.Env }
 
 func (p parser) add(s *subject, r role, path, name, source string) {

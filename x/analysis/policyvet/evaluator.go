@@ -10,14 +10,13 @@ import (
 
 // How it works: an evaluator evaluates an expression for a request about which only a few facts are known,
 // such as that object is null, as in requests to delete objects, or that object.kind is Pod. Everything
-// else is unknown, so the result is the set of the results that are possible. Only reading null is an
-// error here: fields that are missing for other reasons are ignored. If the evaluator does not know a
+// else is unknown, so the result is the set of the results that are possible. Only reading null or the
+// absent field is an error here: other missing fields are ignored. If the evaluator does not know a
 // function, its result is any value, so it reports too few errors rather than too many.
 //
 // It also records the expressions that can affect a result, without branches that a known condition
 // excludes, and without operands of && and || next to an operand that determines the result.
 
-// An evaluator evaluates expressions of a subject.
 type evaluator struct {
 	subject *subject
 	null    string            // the root that is null, or ""
@@ -47,7 +46,6 @@ func newEvaluator(s *subject, null string, known map[string]string) *evaluator {
 	return &evaluator{subject: s, null: null, times: 1, known: known, vars: map[string]result{}, variables: map[string]result{}, visitedBy: map[string][]node{}}
 }
 
-// top evaluates an expression of the subject.
 func (n *evaluator) top(x *expression) result {
 	n.current = x
 	return n.eval(x.tree)
@@ -231,7 +229,6 @@ func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 	return result{set: isOther | of.set&isError, none: of.none || of.value() == isNull || n.isAbsent(e) || n.undeclared(e)}
 }
 
-// acceptsNull lists the functions that accept null.
 var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
 
 // function evaluates a call that fails if an operand fails, or if its first operand is null.
@@ -324,7 +321,8 @@ func (n *evaluator) undeclared(e ast.Expr) bool {
 	return n.fields(e, func(f *resolvedField) bool { return f.state == fieldUndeclared })
 }
 
-// fields reports whether each field of the kind that e may select is so.
+// fields reports whether so holds for each field of the kind that e may select. It returns false if the kind or the
+// fields are not known.
 func (n *evaluator) fields(e ast.Expr, so func(*resolvedField) bool) bool {
 	paths := n.subject.paths[node{n.current, e.ID()}]
 	return n.kind != nil && len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool {
@@ -333,7 +331,8 @@ func (n *evaluator) fields(e ast.Expr, so func(*resolvedField) bool) bool {
 	})
 }
 
-// isAbsent reports whether e selects the field that the object lacks. A path below oldObject is that of another request.
+// isAbsent reports whether e may select the field that the object lacks. If e may also select a field of oldObject,
+// it does so in other requests.
 func (n *evaluator) isAbsent(e ast.Expr) bool {
 	return n.absent != "" && slices.Contains(n.subject.paths[node{n.current, e.ID()}], n.absent)
 }

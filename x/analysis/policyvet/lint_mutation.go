@@ -22,7 +22,7 @@ import (
 // duplicatesFail are the versions that cannot merge a patch with an object that has several items with the same key.
 var duplicatesFail = minors.Until(35) // k8s.io/apiserver 0.35, plugin/policy/mutating/patch/smd.go
 
-// mutations reports ApplyConfigurations that cannot be merged.
+// mutations reports ApplyConfigurations that cannot be merged, and JSONPatches that fail if a parent is absent.
 func (l *linter) mutations(s *subject, add reporter) {
 	if s.kind != mutatingKind {
 		return
@@ -49,7 +49,7 @@ func (l *linter) mutations(s *subject, add reporter) {
 	}
 }
 
-// A mutationLint looks for the mistakes of an ApplyConfiguration.
+// A mutationLint looks for the mistakes of an ApplyConfiguration or a JSONPatch.
 type mutationLint struct {
 	*linter
 	x      *expression
@@ -276,8 +276,8 @@ func (l *linter) textOrders(s *subject, add reporter) {
 // quantitySince is the first minor with quantity().
 const quantitySince = 29
 
-// textOrderExample returns two quantities that a comparison orders otherwise than as quantities, or "" if it does not
-// compare a field with a quantity.
+// textOrderExample describes two quantities that a comparison orders wrongly, because it compares them as strings.
+// It returns "" if it finds no example, or if the comparison is not between a field and a quantity.
 func textOrderExample(e ast.Expr) string {
 	order, args := orders[e.AsCall().FunctionName()], e.AsCall().Args()
 	for i, arg := range args {

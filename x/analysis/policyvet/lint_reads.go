@@ -11,7 +11,8 @@ import (
 // A subresource is a subresource whose requests change fields of the main object.
 type subresource struct {
 	name string
-	// operations are the operations on the main resource of policies that need to match the subresource.
+	// operations lists the operations on the main resource. A policy that matches one of them needs to match the
+	// subresource.
 	operations []string
 	// reads reports whether a read depends on a field that requests for the subresource change.
 	reads func(read) bool
@@ -64,7 +65,7 @@ func (l *linter) missedSubresources(s *subject, add reporter) {
 	}
 }
 
-// misses reports whether s matches a kind but not its subresource, and no other policy does that.
+// misses reports whether s matches a kind but not its subresource, and no other policy checks the field there.
 func (l *linter) misses(s *subject, k *kind, sub *subresource) bool {
 	if !slices.Contains(k.subresources, sub.name) || !slices.ContainsFunc(sub.operations, func(op string) bool { return s.match.names(op, k) }) {
 		return false

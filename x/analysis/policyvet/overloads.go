@@ -131,7 +131,6 @@ func callable(function string, declared []string) bool {
 	})
 }
 
-// functions holds all functions by name.
 var functions = sync.OnceValue(func() map[string]*decls.FunctionDecl {
 	env, err := celenv.StoredRules(types.Version{Minor: types.Newest}).With(nil)
 	if err != nil {

@@ -30,12 +30,11 @@ const maxOrigins = 32
 type read struct {
 	path string
 	test bool
-	// of is the expression that reads the field, and at the part that does.
+	// of is the expression that reads the field, and at the part that does, or nil for 'f' in x.
 	of *expression
 	at ast.Expr
 }
 
-// A reader finds the reads of a subject.
 type reader struct {
 	subject   *subject
 	current   *expression

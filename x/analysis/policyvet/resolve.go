@@ -21,7 +21,7 @@ const (
 )
 
 // A resolvedField is the result of looking up a path. parent, property, and name are only set if the
-// field is declared. root is set for the fields of objects and of their metadata.
+// state is fieldDeclared or mapKey. root is set for the fields of objects and of their metadata.
 type resolvedField struct {
 	state            fieldState
 	parent, property *structuralschema.Structural

@@ -31,7 +31,7 @@ var (
 	no      = result{set: isFalse}
 )
 
-// value returns the set without errors, and with one null.
+// value returns the set without errors, and with isNull for both kinds of null.
 func (r result) value() results {
 	if r.set&isLiteralNull != 0 {
 		r.set |= isNull

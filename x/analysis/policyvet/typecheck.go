@@ -69,8 +69,8 @@ func (e *Estimate) Fits() bool {
 // largest number.
 const Unbounded = 1 << 56
 
-// maxIssues limits the type errors in all documents, because each requires the types of a whole schema.
-// maxChecks limits the expressions, counted once for each kind.
+// maxIssues limits the expressions with type errors in all documents, because each requires the types of a
+// whole schema. maxChecks limits the expressions. Both count an expression once for each kind.
 const (
 	maxIssues = 1000
 	maxChecks = 300_000

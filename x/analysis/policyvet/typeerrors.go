@@ -14,7 +14,6 @@ import (
 // if a function takes the values that are there without types (overloads.go). A test of a field, such as
 // has(object.spec.template), is harmless unless no kind has the field.
 
-// typeErrors collects the type errors of a subject.
 type typeErrors struct {
 	subject *subject
 	// kinds counts the kinds that were checked.

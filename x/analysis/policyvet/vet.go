@@ -16,12 +16,11 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// conditionsBudget is the API server's budget for matchConditions.
 const conditionsBudget = celconfig.RuntimeCELCostBudgetMatchConditions
 
 // Config determines which findings Vet reports.
 type Config struct {
-	// KubeVersion is the Kubernetes minor that decides, such as "1.33", or "" for the newest.
+	// KubeVersion is the Kubernetes minor to emulate, such as "1.33", or "" for the newest.
 	KubeVersion string
 	// KubeVersions lists minors whose verdicts are reported, in ascending order.
 	KubeVersions []string
@@ -35,7 +34,7 @@ type Config struct {
 
 // A Report is the analysis of a document.
 type Report struct {
-	// Document is the index of the document in the argument of Vet. Kind and Name are its own.
+	// Document is the index of the document in the argument of Vet. Kind and Name are the document's.
 	Document   int
 	Kind, Name string
 	// Accepted is set if the API server accepts the document, which then has no Errors.
@@ -63,7 +62,7 @@ type Error struct {
 	Advice
 }
 
-// Advice is where in an expression a finding is, and how to correct it.
+// Advice locates a finding in its expression and describes a correction.
 type Advice struct {
 	// Offset is the position of the part of the expression that the finding is about, in code points.
 	Offset int `json:"-"`
@@ -113,7 +112,6 @@ func Vet(ctx context.Context, documents []map[string]any, cfg Config) (reports [
 	return v.reports, v.findings(ctx)
 }
 
-// A vetter analyzes documents.
 type vetter struct {
 	cfg       Config
 	version   types.Version
@@ -121,7 +119,8 @@ type vetter struct {
 	documents []map[string]any
 	reports   []*Report // of documents
 	batches   [][]int   // indexes of documents that are compiled together
-	// checks and issues count the expressions that were type-checked, and their errors.
+	// checks counts the expressions that were type-checked, and issues the expressions with type errors, once per
+	// kind.
 	checks, issues int
 }
 

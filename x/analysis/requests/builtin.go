@@ -275,8 +275,8 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 	return drop()
 }
 
-// requiredText is the value of a required text that an object lacks, and requiredTexts are tried if it is invalid: they have the
-// format of an address, a range of addresses, and a qualified name.
+// requiredText is the value of a required string that an object lacks. If it is invalid, the others of requiredTexts are
+// tried: an IP address, a CIDR, and a qualified name.
 const requiredText = "example"
 
 var requiredTexts = []string{requiredText, "192.0.2.1", "192.0.2.0/24", "example.com/x"}

@@ -90,7 +90,7 @@ type missing struct {
 	found     []Missing
 }
 
-// namespaceOf returns the namespace of requests: one with the labels of selectors, one that they name, or default.
+// namespaceOf returns the namespace of requests: a given Namespace with the labels, a namespace that d names, or "default".
 func (m *missing) namespaceOf(d *document, labels map[string]any) string {
 	for _, doc := range m.documents {
 		if doc["kind"] == "Namespace" && len(labels) > 0 && hasLabels(doc, labels) {

@@ -67,7 +67,7 @@ func Open(cfg Config, dir string) (*Tree, error) {
 	return t, err
 }
 
-// display returns the name of a file for positions.
+// display returns the name of a file for positions and messages.
 func (t *Tree) display(name string) string {
 	if t.name == nil || path.IsAbs(name) {
 		return name
@@ -160,7 +160,6 @@ func (t *Tree) packages(dir string, depth int) ([]markers.File, error) {
 	return files, nil
 }
 
-// importPath returns the import path of a folder of the module.
 func (t *Tree) importPath(dir string) string {
 	if t.at != "." {
 		dir = strings.TrimPrefix(dir, t.at)

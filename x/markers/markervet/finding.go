@@ -97,7 +97,6 @@ func (all *findings) add(f Finding, paths ...ObjectPath) {
 	all.put(i, paths)
 }
 
-// pathKey identifies a path of a finding.
 type pathKey struct {
 	finding int
 	ObjectPath

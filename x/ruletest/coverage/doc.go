@@ -15,4 +15,4 @@ package coverage
 // again by a program with probes (rule.go). The probes record the value of each condition for each
 // evaluation of its decision; the predicate of a macro is evaluated once per element. At the end of
 // a decision, the values are analyzed (masking.go). Rules that occur in several versions or
-// variants of a CRD are merged (recorder.go).
+// variants of a CRD are merged (recorder.go, report.go).

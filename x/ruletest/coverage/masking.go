@@ -105,7 +105,6 @@ func newScale(d *decision, all []shown) *scale {
 	return &scale{decision: d, shown: all, now: make([]byte, n), last: make([]byte, n), value: make([]set, n), effects: make([]effect, n), seen: map[string]bool{}}
 }
 
-// begin starts an evaluation.
 func (s *scale) begin() {
 	clear(s.now)
 	s.open = true

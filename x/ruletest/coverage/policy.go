@@ -62,7 +62,7 @@ func (r *Recorder) expression(x policy.Expression) *rule {
 	return known
 }
 
-// expressionRule is the rule of an expression as its observer. Recorder.replays guards it.
+// expressionRule records the evaluations of an expression in its rule. Recorder.replays guards it.
 type expressionRule struct{ *rule }
 
 // Probes implements policy.ExpressionObserver.
@@ -90,12 +90,12 @@ func (x *expressionRule) Ran(value *bool, err error) {
 
 // PolicyCounts counts the expressions of policies.
 type PolicyCounts struct {
-	// Expressions is the number of validations and matchConditions. Ran is the number of those that
-	// were evaluated, and False the number of those that were false.
+	// Expressions is the number of validations and matchConditions. Ran is how many of them were
+	// evaluated, and False is how many of them were false.
 	Expressions int `json:"expressions"`
 	Ran         int `json:"ran"`
 	False       int `json:"false"`
-	// Variables is the number of variables, and Evaluated the number of those that were evaluated.
+	// Variables is the number of variables, and Evaluated is how many of them were evaluated.
 	Variables int `json:"variables"`
 	Evaluated int `json:"evaluated"`
 }

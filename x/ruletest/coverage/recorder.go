@@ -26,7 +26,7 @@ type Recorder struct {
 }
 
 // key identifies a rule. Variants of a CRD, for example with feature gates, share rules. Versions
-// with equal schemas are merged at the end; see versions.go.
+// with equal schemas are merged at the end (report.go).
 type key struct{ policy, crd, version, path, rule string }
 
 // New returns an empty recorder.
@@ -64,7 +64,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	return w, nil
 }
 
-// rule returns the rule with this key, which it creates if necessary.
+// rule returns the recorded coverage of a rule, which it creates if necessary.
 func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()

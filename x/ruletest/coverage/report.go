@@ -13,13 +13,13 @@ import (
 
 // Report is the coverage of the rules of all watched CRDs and policies. Its order depends only on them.
 type Report struct {
-	// Rules is the number of rules, Ran the number of those that ran, and Rejected the number of
-	// those that rejected an object.
+	// Rules is the number of rules, Ran is how many of them ran, and Rejected is how many of them
+	// rejected an object.
 	Rules    int `json:"rules"`
 	Ran      int `json:"ran"`
 	Rejected int `json:"refused"`
-	// Conditions is the number of conditions of all rules, and Both the number of those that were
-	// both true and false.
+	// Conditions is the number of conditions of all rules, and Both is how many of them were both true
+	// and false.
 	Conditions int `json:"conditions"`
 	Both       int `json:"both"`
 	// Decisive is the number of conditions that were shown to be decisive; see Condition.MCDC.
@@ -130,7 +130,6 @@ func comparePaths(a, b *Item) int {
 	return cmp.Compare(a.Path, b.Path)
 }
 
-// coverageCopy is a copy of the recorded coverage of a rule.
 type coverageCopy struct {
 	item  Item
 	shown []shown

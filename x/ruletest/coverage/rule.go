@@ -107,7 +107,6 @@ func (r *rule) known() bool {
 	return r.looked || r.unmeasured != ""
 }
 
-// engineRule is a rule in an engine.
 type engineRule struct {
 	*rule
 	ref      *engine.RuleRef

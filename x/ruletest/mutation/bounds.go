@@ -15,7 +15,7 @@ const (
 	opEnum     = "enum"
 )
 
-// loosening is a change of a schema node: it removes a bound, or a single value of an enum.
+// loosening is a change of a schema node: it removes a bound, a required field, an enum, or a value of an enum.
 type loosening struct {
 	operator string
 	was, is  string // such as "maxItems: 3"; "" if removed
@@ -25,7 +25,6 @@ type loosening struct {
 // maxValues limits how many values of an enum are removed, one per mutant.
 const maxValues = 20
 
-// loosenings returns the changes of a node.
 func loosenings(s *schemaProps) (all []loosening) {
 	bound := func(name string, value any, there bool, edit func(*schemaProps)) {
 		if there {

@@ -19,7 +19,6 @@ import (
 // equal parts, and so do versions with equal schemas.
 type key struct{ crd, version, path, was, is, operator string }
 
-// mutantGenerator generates the mutants of all suites.
 type mutantGenerator struct {
 	known    map[key]*Mutant
 	all      []*Mutant
@@ -147,7 +146,7 @@ func aboutChange(m *Mutant) bool {
 	return strings.Contains(m.Rule, types.OldSelf) && !strings.Contains(m.Changed, types.OldSelf)
 }
 
-// String describes the mutant in one line.
+// String describes the mutant on one line.
 func (m *Mutant) String() string {
 	path := m.Path
 	if path == "" {
@@ -162,7 +161,6 @@ func (m *Mutant) String() string {
 	return fmt.Sprintf("%s %s: %s: %s: `%s` instead of `%s`", m.CRD, m.Version, path, m.Operator, m.Changed, m.Rule)
 }
 
-// schemaProps is a schema as in a CRD.
 type schemaProps = apiextensionsv1.JSONSchemaProps
 
 // change is the change of a mutant: in a rule or in a schema node. It applies to all versions with

@@ -83,7 +83,6 @@ func (g *policyMutantGenerator) suite(s *PolicySuite) error {
 	return err
 }
 
-// expressionMutator adds the mutants of an expression.
 type expressionMutator struct {
 	*policyMutantGenerator
 	suite *PolicySuite

@@ -115,7 +115,6 @@ func (w *rewriter) span(e ast.Expr) (start, end int, ok bool) {
 	return w.tokens[first].Start, w.tokens[last].End, true
 }
 
-// replace replaces a node.
 func (w *rewriter) replace(operator string, e ast.Expr, text string) {
 	if start, end, ok := w.source.Range(e); ok {
 		w.add(operator, start, end, text)
@@ -291,7 +290,6 @@ func (w *rewriter) literalSpan(e ast.Expr) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// literal replaces a constant.
 func (w *rewriter) literal(e ast.Expr) {
 	start, end, ok := w.literalSpan(e)
 	if !ok {

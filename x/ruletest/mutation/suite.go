@@ -100,7 +100,7 @@ type Mutant struct {
 	KilledBy string `json:"killedBy,omitempty"`
 	// Reason explains the statuses Equivalent, TimedOut, and NotViable.
 	Reason string `json:"reason,omitempty"`
-	// Test is a write that the original and the mutant decide differently; nil if no such write was
+	// Test is a write that only one of the original and the mutant accepts; nil if no such write was
 	// found.
 	Test *Test `json:"test,omitempty"`
 
@@ -135,7 +135,7 @@ type Report struct {
 	Survivors []*Mutant `json:"survivors"`
 	// Failing lists cases that fail on the original CRD. They are ignored.
 	Failing []string `json:"failing,omitempty"`
-	// Cut counts rules and schemas for which mutants were omitted.
+	// Cut counts rules and expressions of policies for which mutants were omitted.
 	Cut int `json:"cut,omitempty"`
 }
 

@@ -30,8 +30,8 @@ type Part struct {
 	// At is the path of a macro's element in its list, such as "self.env[1]", or "" for any other
 	// part. Note is a remark about the part.
 	At, Note string
-	// Step is set for an intermediate value between those in the object and those that were
-	// compared.
+	// Step is set for an intermediate value, computed from the object on the way to the compared
+	// values.
 	Step bool
 	// Ran reports whether the part was evaluated.
 	Ran bool

@@ -25,8 +25,9 @@ type answered struct {
 	err  error
 }
 
-// answerAll processes CRDs on all cores and calls take with their results in order. The questions
-// about a CRD also run in parallel, because there may be only one CRD. If ctx is done, the results are those so far.
+// answerAll processes CRDs on all cores and calls take with their results in order. The questions about a CRD also
+// run in parallel, because there may be only one CRD. If ctx is done, the remaining results are incomplete or have no
+// part.
 func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definition, step func(), take func(answered) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -80,7 +81,6 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 	return part, nil
 }
 
-// versionSearch is the work on a version.
 type versionSearch struct {
 	*definition
 	ctx    context.Context

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 )
 
-// assume adds examples of the params objects and Namespaces that the policies need and lack, and prints them. A comparison
-// of policies has none, because its result must not depend on examples.
+// assume adds examples of the params objects and Namespaces that the policies need and lack, and prints them. A
+// comparison of policies uses no examples, because its result must not depend on them.
 func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Options, crds []*definition) error {
 	if both == nil {
 		return nil

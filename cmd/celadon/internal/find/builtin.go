@@ -7,8 +7,9 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// asked returns crds without those that only define the params of policies, and descriptions of the built-in kinds whose resources
-// policies name. If there are no other crds, a typical kind is used for *. both and server may be nil.
+// asked returns all without the CRDs that only define the params of policies, and with descriptions of the built-in
+// kinds whose resources the policies name. If no CRDs remain, a typical kind is used for *. both and server may be
+// nil.
 func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) (crds []*definition, err error) {
 	if both == nil {
 		return all, nil

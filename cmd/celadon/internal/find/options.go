@@ -26,7 +26,8 @@ var (
 
 // Options are the flags of celadon find.
 type Options struct {
-	// Server, if not nil, decides built-in kinds. Nearest, if not nil, corrects the names of their resources.
+	// Server, if not nil, validates objects of built-in kinds. Nearest, if not nil, corrects the names of their
+	// resources.
 	Server        policyrequest.Server
 	Nearest       func(group, resource string) string
 	CRDs          []string

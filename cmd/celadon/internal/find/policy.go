@@ -59,7 +59,7 @@ type PolicyFinding struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// PolicySummary counts validations by result.
+// PolicySummary counts validations and mutations by result.
 type PolicySummary struct {
 	Validations int `json:"validations"`
 	Stricter    int `json:"stricter,omitempty"`
@@ -80,7 +80,7 @@ type PolicySummary struct {
 type bothPolicies struct {
 	*policies.Policies
 	old  *policies.Policies
-	crds int // that share the work of the run
+	crds int // the number of CRDs that share the work budget of the run
 	// set and documents are the policies with examples of the objects that they lack, which are assumed.
 	set       *policy.Set
 	documents []map[string]any
@@ -114,8 +114,7 @@ func readSide(ctx context.Context, s command.Streams, o *Options, flag string, p
 	return p, len(p.Problems) > 0, nil
 }
 
-// runPolicies returns the results for the validations that match the version, or nil if there are
-// none.
+// runPolicies returns the results for the validations and mutations that match the version, or nil if there are none.
 func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	p := both.Policies
 	f, err := v.finder(both.set, both.documents)
@@ -281,7 +280,7 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 // unknown reports whether there is neither a request nor a proof. f may be nil.
 func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.Unknown }
 
-// undecided reports whether the search could not decide some requests, or ended early. f may be nil.
+// undecided reports whether the verdict on some requests is unknown, or the search ended early. f may be nil.
 func (f *PolicyFinding) undecided() bool { return f.unknown() && f.Reason != "" }
 
 // addUnmatched adds the policies that match no resource of the CRDs, such as policies for built-in kinds, to the unknown

@@ -41,7 +41,6 @@ func (p *jsonPrinter) crd(*CRDPart) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
-// textPrinter writes human-readable text.
 type textPrinter struct {
 	out    *untrusted.Writer
 	o      *Options

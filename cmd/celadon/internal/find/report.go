@@ -24,7 +24,8 @@ type Report struct {
 	Seed       uint64     `json:"seed"`
 	Summary    Summary    `json:"summary"`
 	CRDs       []*CRDPart `json:"crds"`
-	// Assumed holds examples of objects that policies need and that were not given. The requests are decided with them.
+	// Assumed holds examples of objects that policies need and that were not given. The policies are evaluated with
+	// them.
 	Assumed []map[string]any `json:"assumed,omitempty"`
 }
 
@@ -47,7 +48,7 @@ type Summary struct {
 	Undecided int `json:"undecided,omitempty"`
 	// Interrupted is set if not all questions were processed.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Policies counts the validations of policies by result.
+	// Policies counts the validations and mutations of policies by result.
 	Policies *PolicySummary `json:"policies,omitempty"`
 }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// A definition is a CRD with its source.
 type definition struct {
 	file string
 	crd  *apiextensionsv1.CustomResourceDefinition

@@ -23,7 +23,8 @@ const (
 	Invalid    = "invalid"
 	Skipped    = "skipped"
 	Unreadable = "unreadable"
-	// Undecided means that the object exceeds the work limit.
+	// Undecided means that the verdict is not known: the object exceeds the work limit, for example, or the result depends
+	// on something that is not given.
 	Undecided = "undecided"
 	// Ignored marks documents that are not objects. Only text reports mention them.
 	Ignored = "ignored"
@@ -58,8 +59,8 @@ type Object struct {
 	Policies         []PolicyDecision  `json:"policies,omitempty"`
 	Mutations        []PolicyMutation  `json:"mutations,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// StructureOnly is set for an object of a built-in kind, because only its structure and the
-	// policies are checked.
+	// StructureOnly is set for an object of a built-in kind if only its structure and the policies are
+	// checked, because the run has no code of the server for it.
 	StructureOnly bool `json:"structureOnly,omitempty"`
 	// Assumed lists the objects, such as "PriorityClass high", that an admission plugin of the server needs but that were
 	// not given. The plugin did not decide.
@@ -111,7 +112,7 @@ type Object struct {
 	Bug error `json:"-"`
 	// Explained is the work of computing the values in rules.
 	Explained uint64 `json:"-"`
-	// Limit is the limit that an undecided object exceeds.
+	// Limit is the limit that an undecided object exceeds, or nil if it is undecided for another reason.
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules has a result for each rule that ran, if requested.
 	Rules []engine.RuleResult `json:"-"`

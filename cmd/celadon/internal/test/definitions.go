@@ -93,7 +93,7 @@ func newDefinitions(suites, crds []string) *definitions {
 // openshift/api, in projects with controller-gen, and in others.
 var layouts = []string{"zz_generated.crd-manifests", filepath.Join("config", "crd", "bases"), filepath.Join("config", "crd"), "crds"}
 
-// maxUp is the number of parent folders that are searched.
+// maxUp is the maximum number of folders that are searched: the suite's folder and its parents.
 const maxUp = 6
 
 // find returns the CRDs that suite s runs against, or nil if it tests built-in kinds.
@@ -201,7 +201,6 @@ func (d *definitions) file(path string) ([]*definition, error) {
 	return read.crds, read.err
 }
 
-// readFile holds the CRDs in a file.
 type readFile struct {
 	crds []*definition
 	err  error
@@ -258,8 +257,8 @@ func above(dir string) (dirs []string) {
 	return dirs
 }
 
-// folder returns the CRDs in the folder path, without subfolders. Links that lead out of
-// top are skipped. Results are cached.
+// folder returns the CRDs in the regular files of the folder path, without subfolders. It returns nil if path leads
+// out of top. Results are cached.
 func (d *definitions) folder(path, top string) []*definition {
 	return d.dirs.get(path, func() (all []*definition) {
 		entries, err := os.ReadDir(path)

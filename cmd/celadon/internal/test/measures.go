@@ -104,7 +104,7 @@ func (m *measures) watchPolicies(set *policy.Set) ruletest.PolicyObserver {
 	return w.Observe
 }
 
-// failed keeps the first error. It reports whether err is one.
+// failed keeps the first error. It reports whether err is not nil.
 func (m *measures) failed(err error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,7 +139,7 @@ func caseName(s *ruletest.Suite, c *ruletest.Case) string {
 	return fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)
 }
 
-// finish measures coverage and mutation.
+// finish adds the results of coverage and mutation testing to r.
 func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
 	if m == nil || r.Interrupted || r.Summary.Ran() == 0 {
 		return nil

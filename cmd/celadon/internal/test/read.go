@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// readResult is the result of reading a document. All fields are empty if it is neither a suite nor a CRD.
+// readResult is the result of reading a document. All fields are empty if it is not a suite, a CRD, a policy, or a binding.
 type readResult struct {
 	suite *ruletest.Suite
 	text  []byte // source of the suite, which starts at a line

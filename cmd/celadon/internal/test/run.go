@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// run holds the state of a test run.
 type run struct {
 	command.Streams
 	o        *Options

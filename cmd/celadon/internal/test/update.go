@@ -49,7 +49,6 @@ func (r *run) edited(d *done) {
 	r.edits.of[file] = append(r.edits.of[file], edit{d.of.text, d.text})
 }
 
-// write writes the changed files.
 func (r *run) write(report *Report) error {
 	for _, file := range r.edits.files {
 		if err := rewrite(file, r.edits.of[file]); err != nil {
@@ -62,7 +61,6 @@ func (r *run) write(report *Report) error {
 
 var errMoved = errors.New("the file has changed since it was read")
 
-// rewrite replaces documents of a file.
 func rewrite(file string, edits []edit) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -1,3 +1,2 @@
-// Package output prints the results of measuring tests: coverage as text, lcov, JSON, and HTML, and
-// mutants as text.
+// Package output writes the results of measuring tests as text: coverage and mutants.
 package output
