@@ -62,7 +62,7 @@ type run struct {
 	restarts int
 }
 
-// check returns an error if there is no command, or if the selection has unknown names.
+// check returns an error without a command, or if the selection has unknown names.
 func (r *run) check() error {
 	if len(r.cfg.Command) == 0 {
 		return errors.New("no command: want the command that starts the implementation")

@@ -19,7 +19,7 @@ import (
 type Webhook struct {
 	// URL begins with https:// and has no user, query, or fragment.
 	URL string
-	// CA is a PEM bundle of certificate authorities, one of which must have issued the webhook's certificate. If
+	// CA is a PEM bundle of certificate authorities. One must have issued the webhook's certificate. If
 	// empty, the system's certificate authorities are used.
 	CA []byte
 	// Timeout limits a conversion. If 0, it is DefaultTimeout.

@@ -213,7 +213,7 @@ func (p *Problem) Hint() string {
 // Suggests reports whether a message of the checker suggests names, as in Kubernetes 1.38.
 func Suggests(message string) bool { return strings.Contains(message, " (did you mean '") }
 
-// Fixed returns src with the first fix. It returns "" if there is no fix, if the fix is partial, or for a missing
+// Fixed returns src with the first fix. It returns "" without a fix, for a partial fix, or for a missing
 // guard, because it is unknown whether objects without the field should be accepted.
 func (p *Problem) Fixed(src string) string {
 	if len(p.Fixes) == 0 || p.Fixes[0].Partial || p.Kind == Unguarded {

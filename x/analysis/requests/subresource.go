@@ -83,7 +83,7 @@ func subresourceCRD(catalog *builtin.Catalog, sub *policyrequest.Subresource) (*
 	if err != nil {
 		return nil, err
 	}
-	if kind.Kind == "TokenRequest" { // a server requires the first, and sets audiences if there are none
+	if kind.Kind == "TokenRequest" { // a server requires the first, and sets audiences
 		spec := props.Properties["spec"]
 		seconds, audiences, least, one := spec.Properties["expirationSeconds"], spec.Properties["audiences"], 600.0, int64(1)
 		seconds.Minimum, audiences.MinItems = &least, &one

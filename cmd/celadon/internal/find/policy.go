@@ -114,7 +114,7 @@ func readSide(ctx context.Context, s command.Streams, o *Options, flag string, p
 	return p, len(p.Problems) > 0, nil
 }
 
-// runPolicies returns the results for the validations and mutations that match the version, or nil if there are none.
+// runPolicies returns the results for the validations and mutations that match the version, or nil.
 func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	p := both.Policies
 	f, err := v.finder(both.set, both.documents)

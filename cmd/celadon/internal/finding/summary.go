@@ -14,7 +14,7 @@ type Summary struct {
 	Ignored int `json:"ignored,omitempty"`
 	// Unevaluated counts documents that could be evaluated as more than objects.
 	Unevaluated map[Unevaluated]int `json:"unevaluated,omitempty"`
-	// StructureOnly counts the objects of built-in kinds of which only the structure and the policies are checked.
+	// StructureOnly counts the objects of built-in kinds for which only the structure and the policies are checked.
 	StructureOnly int `json:"structureOnly,omitempty"`
 	// Vanished counts old objects without a new version.
 	Vanished int `json:"vanished,omitempty"`

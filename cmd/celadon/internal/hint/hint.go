@@ -120,7 +120,7 @@ func (c *crdRules) names(ref *engine.RuleRef) int {
 	return len(node.Decl.Fields)
 }
 
-// misread adds a hint to the cause of a rule that YAML does not read as it is written. It reports whether it did.
+// misread adds a hint to the cause of a rule whose YAML has another meaning than its text. It reports whether it did.
 func (c *crdRules) misread(cause *finding.Cause, doc *input.Document) bool {
 	if cause.Line == 0 || cause.File != doc.File {
 		return false

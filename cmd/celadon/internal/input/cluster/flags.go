@@ -34,7 +34,7 @@ type Flags struct {
 	Context, Kubeconfig, Namespace, Selector string
 }
 
-// Add adds the flags that choose a cluster and a namespace. what is the help text of --cluster.
+// Add adds the flags that choose a cluster and a namespace. The argument what describes --cluster.
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)
 	fs.StringVar(&f.Context, "context", "", "with --cluster: use `CONTEXT` of the kubeconfig (default: the current context)")

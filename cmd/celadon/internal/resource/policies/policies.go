@@ -234,7 +234,7 @@ func (p *Policies) Webhook(kind, configuration, name, condition string) (file st
 }
 
 // expressionIn returns the expression of an item of a list in fields, or if the index is -1, of the matchCondition
-// with a name, and its path. path is the path of fields. Both results are "" if there is no such item.
+// with a name, and its path. path is the path of fields. Both results are "" without such an item.
 func expressionIn(fields map[string]any, path, list string, index int, condition string) (field, expression string) {
 	if index < 0 {
 		list = "matchConditions"
