@@ -11,7 +11,7 @@ import (
 )
 
 // sections lists the sections of docs/speed.md.
-var sections = []string{"start", "check", "find", "shell", "rules", "cores", "compile", "vet"}
+var sections = []string{"start", "check", "builtin", "find", "shell", "rules", "cores", "compile", "vet"}
 
 // TestPage checks that docs/speed.md has a marker for each table.
 func TestPage(t *testing.T) {
