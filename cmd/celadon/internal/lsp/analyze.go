@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -43,17 +42,6 @@ type spot struct{ index, item int }
 // maxFindings limits the findings of a document that are published.
 const maxFindings = 1000
 
-// A docFinding is a finding in a document.
-type docFinding struct {
-	diagnostic protocol.Diagnostic
-	// rule is the rule that the finding is about; nil if no rule is concerned. Of is the kind of
-	// its CRD.
-	rule *engine.RuleRef
-	of   schema.GroupKind
-	// advice is the path in the CRD of the advised bound, or "".
-	advice string
-}
-
 // analyze analyzes the whole document. Its CRDs are in force afterwards. It adds the kinds whose CRD
 // changed to changed.
 func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
@@ -65,7 +53,7 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 		v.ofGo(ctx, a)
 		return a
 	}
-	a.parts = split(v.name, v.text)
+	a.parts = split(v.name, v.uri, v.text)
 	if (v.known == nil || len(v.known.good) == 0) && template(v.name, v.language, v.text, a.parts) {
 		a.parts = nil
 	}
@@ -88,7 +76,7 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 		}
 		for _, f := range p.findings {
 			if len(a.diagnostics) < maxFindings {
-				a.diagnostics = append(a.diagnostics, f.diagnostic)
+				a.diagnostics = append(a.diagnostics, f)
 			}
 		}
 	}
@@ -126,20 +114,13 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 		if err != nil {
 			v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Location(), err))
 		}
-		p.crd = newCRDPart(p.doc)
+		p.crd = v.newCRDPart(v.name, p.doc)
 		p.crd.vetted = vetted
-		if p.crd.read.CRD != nil {
-			r := p.crd.known(v.name)
-			p.kind = kindOf(r)
-			p.crd.compile = v.compiler(p.crd)
-			reads = append(reads, r)
+		if p.crd.CRD != nil {
+			reads = append(reads, p.crd.read)
 			a.good[spot{p.index, p.doc.Item}] = p
 		}
-		for _, doc := range p.also {
-			if c := newCRDPart(doc); c.read.CRD != nil {
-				reads = append(reads, c.known(v.name))
-			}
-		}
+		reads = appendReads(reads, v.name, p.also...)
 	}
 	v.crds.set(v.name, append(reads, v.kept(a, reads)...), changed)
 }
@@ -152,22 +133,16 @@ func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	}
 	for _, p := range a.parts {
 		for at, old := range v.known.good {
-			if p.documentType != broken && (p.crd == nil || p.crd.read.CRD != nil) || at.index != p.index || a.good[at] != nil {
+			if p.documentType != broken && (p.crd == nil || p.crd.CRD != nil) || at.index != p.index || a.good[at] != nil {
 				continue
 			}
-			r := old.crd.known(v.name)
 			a.good[at] = old
-			if !slices.ContainsFunc(reads, func(other read) bool { return other.CRD.Name == r.CRD.Name }) {
-				kept = append(kept, r)
+			if !slices.ContainsFunc(reads, func(other read) bool { return other.CRD.Name == old.crd.CRD.Name }) {
+				kept = append(kept, old.crd.read)
 			}
 		}
 	}
 	return kept
-}
-
-// compiler returns a function that compiles a CRD once.
-func (s *server) compiler(c *crdPart) func() (*engine.Engine, error) {
-	return sync.OnceValues(func() (*engine.Engine, error) { return s.crds.engine(c.read.CRD) })
 }
 
 // ofCRD adds the findings of celadon vet.
@@ -183,18 +158,13 @@ func (v *view) ofCRD(p *part) {
 		}
 		more := strictInCRD(p, &f)
 		d := diagnostic(p.rangeOf(v.text, f.At), &f)
-		rule := p.crd.first(f.Rule)
-		if rule != nil && f.Level == "error" {
-			if at, reason, ok := p.within(v.text, rule, f.At.Field); ok {
-				d.Range = at
-				compilePoint(&d, reason, f.Text())
-			}
+		if rule := p.crd.first(f.Rule); rule != nil && f.Level == "error" {
+			p.within(&d, rule, &f)
 		}
-		one := docFinding{diagnostic: d, rule: rule, of: p.kind}
 		if f.ID == "advice" {
-			one.advice = f.At.Field
+			d.Advice = f.At.Field
 		}
-		p.findings = append(append(p.findings, one), v.strictDiagnostics(p, &f, more)...)
+		p.findings = append(append(p.findings, d), v.strictDiagnostics(p, &f, more)...)
 	}
 }
 
@@ -229,25 +199,29 @@ var severities = map[string]protocol.Severity{"error": protocol.Error, "warning"
 // shown returns text with untrusted characters escaped.
 func shown(text string) string { return string(untrusted.Text(text)) }
 
-// within returns the range of the word at which an expression fails to compile, and the reason.
-func (p *part) within(t *text, rule *engine.RuleRef, field string) (at protocol.Range, reason string, ok bool) {
-	name := partOf(field)
-	bad := p.crd.broken(rule, name)
-	ruleAt, ok := p.crd.at(rule, name)
-	if bad == nil || !ok || bad.Line == 0 {
-		return protocol.Range{}, "", false
+// within narrows d to the word at which the expression of a rule fails to compile, and makes the reason its point.
+func (p *part) within(d *protocol.Diagnostic, rule *engine.RuleRef, f *finding.Finding) {
+	_, name, _ := strings.Cut(f.At.Field[strings.LastIndex(f.At.Field, "[")+1:], "].")
+	_, errs := p.crd.compiled()
+	i := slices.IndexFunc(errs, func(e *engine.CompileError) bool {
+		return e.Version == rule.Version && e.Path == rule.Path && e.Index == rule.Index && e.Part == name
+	})
+	at, _, node := p.rulePart(rule, name)
+	_, _, whole := p.rulePart(rule, "")
+	tree, _ := p.doc.Tree()
+	if i < 0 || errs[i].Line == 0 || node == nil || tree == nil {
+		return
 	}
-	_, node := p.ruleNode(ruleAt)
-	whole := ruleAt
-	whole.Key = ""
-	_, inText := p.ruleNode(whole)
-	exprContext := p.crd.expressionContext(&ruleAt, editor.OptionalOldSelf(inText), nil)
-	words, ok := p.words(node)
+	words, ok := tree.Text(node.Resolve())
+	exprContext := p.crd.expressionContext(&at, editor.OptionalOldSelf(whole), nil)
 	if !ok || exprContext == nil {
-		return protocol.Range{}, "", false
+		return
 	}
-	problem := exprContext.ProblemOf(bad)
-	return t.rangeOf(p.start+words.SourcePoint(problem.Start), p.start+words.SourcePoint(problem.End)), editor.CompilePoint(&problem), true
+	problem := exprContext.ProblemOf(errs[i])
+	d.Range = p.text.rangeOf(p.start+words.SourcePoint(problem.Start), p.start+words.SourcePoint(problem.End))
+	if point := editor.CompilePoint(&problem); point != "" {
+		d.Message = pointFirst(point, f.Text())
+	}
 }
 
 // ofObject adds the findings of celadon check if the object's CRD is known or its kind is built in. A patch of kustomize
@@ -257,33 +231,27 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 	if builtin && (!v.crds.decider().Serves(p.doc.Identity()) || resource.NewKustomizations(v.folders()...).IsPatch(v.name)) {
 		return
 	}
-	p.verdict = v.crds.decider().Decide(ctx, p.doc)
-	if p.verdict == nil {
+	verdict := v.crds.decider().Decide(ctx, p.doc)
+	if verdict == nil {
 		return
 	}
-	if p.verdict.Bug != nil {
-		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Location(), p.verdict.Bug))
+	if verdict.Bug != nil {
+		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Location(), verdict.Bug))
 	}
-	for f := range print.Findings(p.verdict) {
+	for f := range print.Findings(verdict) {
 		if len(p.findings) > maxFindings {
 			p.omitted++
 			continue
 		}
-		p.findings = append(p.findings, v.objectFinding(p, &f))
-		if strict := p.verdict.Strict; f.Rule == nil && len(strict) > 1 && f.At == strict[0] {
+		d := diagnostic(p.rangeOf(v.text, f.At), &f)
+		if f.Rule != nil {
+			d.Related = v.ruleIn(p.kind, f.Rule)
+		}
+		p.findings = append(p.findings, d)
+		if strict := verdict.Strict; f.Rule == nil && len(strict) > 1 && f.At == strict[0] {
 			p.findings = append(p.findings, v.strictDiagnostics(p, &f, strict[1:min(len(strict), maxFindings)])...)
 		}
 	}
-}
-
-func (v *view) objectFinding(p *part, f *finding.Finding) docFinding {
-	out := docFinding{diagnostic: diagnostic(p.rangeOf(v.text, f.At), f), rule: f.Rule, of: p.kind}
-	if f.Rule != nil {
-		if at, ok := v.ruleIn(p.kind, f.Rule); ok {
-			out.diagnostic.Related = []protocol.Related{{Location: at, Message: "the rule"}}
-		}
-	}
-	return out
 }
 
 // ofBroken adds an error for a document that cannot be read, if it appears to be a CRD, an object of
@@ -306,7 +274,7 @@ func (v *view) ofBroken(p *part) {
 		return
 	}
 	d := protocol.Diagnostic{Range: p.whole(v.text), Severity: protocol.Error, Code: "unreadable", Source: source, Message: shown(p.doc.Err.Error())}
-	p.findings = append(p.findings, docFinding{diagnostic: d})
+	p.findings = append(p.findings, d)
 }
 
 // word returns the value of a plain or quoted scalar.

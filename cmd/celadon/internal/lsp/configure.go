@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -111,9 +113,7 @@ func (s *server) analyzeAll(crds bool) {
 	if crds {
 		s.findCRDs(s.ctx, s.folders())
 	}
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	for uri := range s.docs.all {
-		s.rounds.mark(uri)
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rounds.mark(slices.Collect(maps.Keys(s.docs))...)
 }

@@ -112,6 +112,6 @@ func TestConfigFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir, config.Name), []byte("check: {kube-ver"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.tell("textDocument/didSave", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(config.Name)}})
+	c.tell("textDocument/didSave", protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(config.Name)}})
 	c.until("crd.yaml", c.change("crd.yaml", protocol.Change{Text: newer + "# a half-written file counts for nothing\n"}), 0)
 }

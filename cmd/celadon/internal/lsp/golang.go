@@ -11,18 +11,14 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 )
 
-func (v *view) isGo() bool { return strings.HasSuffix(v.name, ".go") }
+func (d *document) isGo() bool { return strings.HasSuffix(d.name, ".go") }
 
 // trusted returns the reviewer for Go packages, or nil if the user does not trust the workspace or
 // the file is outside it.
 func (s *server) trusted(name string) *vet.GoReviewer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	inside := slices.ContainsFunc(s.roots, func(root string) bool {
-		rel, err := filepath.Rel(root, name)
-		return err == nil && filepath.IsLocal(rel)
-	})
-	if !s.settings.Trusted || !inside {
+	if inside := slices.ContainsFunc(s.roots, func(root string) bool { return relative(root, name) != "" }); !s.settings.Trusted || !inside {
 		return nil
 	}
 	return s.goReviewer
@@ -61,19 +57,19 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 
 // openGo returns the contents of Go files that are open in the editor.
 func (s *server) openGo() map[string][]byte {
-	open := map[string][]byte{}
-	s.docs.mu.Lock()
-	for _, d := range s.docs.all {
-		if strings.HasSuffix(d.name, ".go") {
-			open[d.name] = d.text.bytes
+	s.mu.Lock()
+	texts := map[string][]byte{}
+	for _, d := range s.docs {
+		if d.isGo() {
+			texts[d.name] = d.text.bytes
 		}
 	}
-	s.docs.mu.Unlock()
-	texts := map[string][]byte{}
-	for name, text := range open {
-		texts[resolved(name)] = text
+	s.mu.Unlock()
+	open := map[string][]byte{}
+	for name, text := range texts {
+		open[resolved(name)] = text
 	}
-	return texts
+	return open
 }
 
 // resolved returns the path with links in its folders resolved, as in Go's positions.

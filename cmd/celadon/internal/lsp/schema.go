@@ -21,7 +21,7 @@ import (
 
 // An objectAt is an object around a position of a text, with its CRD.
 type objectAt struct {
-	crd     *sourced
+	crd     *part
 	version int
 	root    *apiextensionsv1.JSONSchemaProps
 }
@@ -45,7 +45,7 @@ func (v *view) objectAt(p editor.Piece) *objectAt {
 	if c == nil {
 		return nil
 	}
-	crd := c.part.crd.described()
+	crd := c.crd.described()
 	if crd == nil {
 		return nil
 	}
@@ -101,11 +101,11 @@ func (v *view) schemaHover(offset int) *protocol.Hover {
 }
 
 func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProps) string {
-	e, _ := o.crd.part.crd.compiled()
+	e, _ := o.crd.crd.compiled()
 	if e == nil {
 		return ""
 	}
-	node, err := e.At(o.crd.part.crd.read.CRD.Spec.Versions[o.version].Name, engine.FormatPath(steps))
+	node, err := e.At(o.crd.crd.CRD.Spec.Versions[o.version].Name, engine.FormatPath(steps))
 	if err != nil {
 		return ""
 	}
@@ -167,7 +167,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 		}
 		return list
 	}
-	for _, name := range fields(s) {
+	for _, name := range fieldNames(s) {
 		if below := s.Properties[name]; !w.otherKeys[name] {
 			detail := schemaType(&below)
 			if slices.Contains(s.Required, name) {
@@ -193,8 +193,8 @@ func asJSON(raw []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// fields returns the names of a schema's fields, required fields first.
-func fields(s *apiextensionsv1.JSONSchemaProps) []string {
+// fieldNames returns the names of a schema's fields, required fields first.
+func fieldNames(s *apiextensionsv1.JSONSchemaProps) []string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	slices.SortStableFunc(names, func(a, b string) int {
 		switch x, y := slices.Contains(s.Required, a), slices.Contains(s.Required, b); {
