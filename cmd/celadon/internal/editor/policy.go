@@ -6,8 +6,8 @@ import (
 )
 
 // policyExpressions matches the paths of expressions in admission policies and webhook configurations.
-var policyExpressions = lazy.New(`^(?:items/\d+/)?(?:spec/(?:variables|validations|matchConditions|auditAnnotations)/\d+/(?:expression|messageExpression|valueExpression)` +
-	`|spec/mutations/\d+/(?:applyConfiguration|jsonPatch)/expression|webhooks/\d+/matchConditions/\d+/expression)$`)
+var policyExpressions = lazy.New(`^(?:items\[\d+\]\.)?(?:spec\.(?:variables|validations|matchConditions|auditAnnotations)\[\d+\]\.(?:expression|messageExpression|valueExpression)` +
+	`|spec\.mutations\[\d+\]\.(?:applyConfiguration|jsonPatch)\.expression|webhooks\[\d+\]\.matchConditions\[\d+\]\.expression)$`)
 
 // A PolicyExpression is an expression of an admission policy, or of the matchConditions of a webhook, in a text.
 type PolicyExpression struct {
@@ -25,7 +25,7 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 		return nil, false
 	}
 	spot := p.Tree.At(within)
-	if spot.Key || !policyExpressions.MatchString(slashed(spot.Path)) {
+	if spot.Key || !policyExpressions.MatchString(spot.Path.String()) {
 		return nil, false
 	}
 	x := p.scalar(spot, within)
@@ -38,7 +38,8 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 	}
 	e = &PolicyExpression{Expression: x}
 	var rules *position.Node
-	if name, _ := spot.Path[at].Name(); name == "spec" {
+	switch name, _ := spot.Path[at].Name(); name {
+	case "spec":
 		_, variables := p.Tree.Find(append(spot.Path[:at:at], position.Key("spec"), position.Key("variables")))
 		for _, v := range items(variables) {
 			if _, name := v.Get("name"); name != nil && name.Value != "" {
@@ -46,7 +47,7 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 			}
 		}
 		_, rules = p.Tree.Find(append(spot.Path[:at:at], position.Key("spec"), position.Key("matchConstraints"), position.Key("resourceRules")))
-	} else {
+	case "webhooks":
 		_, rules = p.Tree.Find(append(spot.Path[:at+2:at+2], position.Key("rules")))
 	}
 	e.Matches = func(group, version, plural string) bool {
@@ -58,20 +59,6 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 		return false
 	}
 	return e, true
-}
-
-func slashed(path position.Path) (text string) {
-	for i, step := range path {
-		if i > 0 {
-			text += "/"
-		}
-		if name, ok := step.Name(); ok {
-			text += name
-		} else {
-			text += "0"
-		}
-	}
-	return text
 }
 
 // items returns the items of a sequence, or nothing for other nodes.

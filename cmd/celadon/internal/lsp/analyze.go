@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/x/ruletest"
@@ -28,6 +27,7 @@ type analysis struct {
 	text        *text
 	parts       []*part
 	diagnostics []protocol.Diagnostic
+	omitted     int // findings beyond maxFindings
 	// good holds the last valid CRDs by position. They provide the schema while the user is editing.
 	good map[spot]*part
 	// by is the number of changes to CRDs when the analysis was made.
@@ -74,31 +74,19 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 		case broken:
 			v.ofBroken(p)
 		}
-		for _, f := range p.findings {
-			if len(a.diagnostics) < maxFindings {
-				a.diagnostics = append(a.diagnostics, f)
-			}
-		}
+		a.publish(p.findings, p.omitted)
 	}
-	a.more(a.findings() - len(a.diagnostics))
 	return a
 }
 
-// more adds a diagnostic with the number of findings that are not published.
-func (a *analysis) more(n int) {
-	if n > 0 {
-		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{Severity: protocol.Error, Source: source, Message: "and " + phrase.Count(n, "more finding")})
-	}
+// publish adds findings to the diagnostics, and counts those beyond the limit.
+func (a *analysis) publish(findings []protocol.Diagnostic, omitted int) {
+	n := min(len(findings), maxFindings-len(a.diagnostics))
+	a.diagnostics = append(a.diagnostics, findings[:n]...)
+	a.omitted += len(findings) - n + omitted
 }
 
 const source = "celadon"
-
-func (a *analysis) findings() (n int) {
-	for _, p := range a.parts {
-		n += len(p.findings) + p.omitted
-	}
-	return n
-}
 
 // crdsOf reads the CRDs of a document and puts them in force.
 func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.GroupKind]bool) {
@@ -158,8 +146,8 @@ func (v *view) ofCRD(p *part) {
 		}
 		more := strictInCRD(p, &f)
 		d := diagnostic(p.rangeOf(v.text, f.At), &f)
-		if rule := p.crd.first(f.Rule); rule != nil && f.Level == "error" {
-			p.within(&d, rule, &f)
+		if f.Rule != nil && f.Level == "error" {
+			p.within(&d, &f)
 		}
 		if f.ID == "advice" {
 			d.Advice = f.At.Field
@@ -200,14 +188,18 @@ var severities = map[string]protocol.Severity{"error": protocol.Error, "warning"
 func shown(text string) string { return string(untrusted.Text(text)) }
 
 // within narrows d to the word at which the expression of a rule fails to compile, and makes the reason its point.
-func (p *part) within(d *protocol.Diagnostic, rule *engine.RuleRef, f *finding.Finding) {
+func (p *part) within(d *protocol.Diagnostic, f *finding.Finding) {
+	rule := *f.Rule
+	if crd := p.crd.CRD; rule.Version == "" && crd != nil && len(crd.Spec.Versions) > 0 {
+		rule.Version = crd.Spec.Versions[0].Name // versions with the same schema share their findings
+	}
 	_, name, _ := strings.Cut(f.At.Field[strings.LastIndex(f.At.Field, "[")+1:], "].")
 	_, errs := p.crd.compiled()
 	i := slices.IndexFunc(errs, func(e *engine.CompileError) bool {
 		return e.Version == rule.Version && e.Path == rule.Path && e.Index == rule.Index && e.Part == name
 	})
-	at, _, node := p.rulePart(rule, name)
-	_, _, whole := p.rulePart(rule, "")
+	at, _, node := p.rulePart(&rule, name)
+	_, _, whole := p.rulePart(&rule, "")
 	tree, _ := p.doc.Tree()
 	if i < 0 || errs[i].Line == 0 || node == nil || tree == nil {
 		return
@@ -258,7 +250,7 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 // a known CRD, or a test suite.
 func (v *view) ofBroken(p *part) {
 	var apiVersion, kind string
-	for line := range bytes.Lines(v.text.bytes[p.line:]) {
+	for line := range bytes.Lines(v.text.bytes[p.yaml:]) {
 		if decode.Separator(line) {
 			break
 		}

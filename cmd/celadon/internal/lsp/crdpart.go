@@ -60,17 +60,6 @@ func (c *crdPart) expressionContext(at *editor.RuleAt, optionalOldSelf bool, fun
 	return exprContext
 }
 
-// first returns ref with the first version if ref has no version. Versions with the same schema
-// share their findings, which then have no version.
-func (c *crdPart) first(ref *engine.RuleRef) *engine.RuleRef {
-	if ref == nil || ref.Version != "" || c.CRD == nil || len(c.CRD.Spec.Versions) == 0 {
-		return ref
-	}
-	of := *ref
-	of.Version = c.CRD.Spec.Versions[0].Name
-	return &of
-}
-
 // report returns the result of vetting the CRD of p, or nil if there is none.
 func (p *part) report() *enginevet.Report {
 	if p.crd == nil || p.crd.vetted == nil {

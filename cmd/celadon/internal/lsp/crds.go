@@ -123,7 +123,10 @@ func (c *crds) changes() int {
 func (c *crds) fileOf(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.names[name][0].file
+	if reads := c.names[name]; len(reads) > 0 {
+		return reads[0].file
+	}
+	return ""
 }
 
 // paths returns the files that contain CRDs.

@@ -40,19 +40,14 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 		return
 	}
 	a.golang = r
-	omitted := 0
+	var found []protocol.Diagnostic
 	for _, f := range r.Findings {
-		if f.At.File != name || f.At.Line == 0 {
-			continue
+		if f.At.File == name && f.At.Line > 0 {
+			from := v.text.offsetAt(f.At.Line, f.At.Column)
+			found = append(found, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
 		}
-		if len(a.diagnostics) == maxFindings {
-			omitted++
-			continue
-		}
-		from := v.text.offsetAt(f.At.Line, f.At.Column)
-		a.diagnostics = append(a.diagnostics, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
 	}
-	a.more(omitted)
+	a.publish(found, 0)
 }
 
 // openGo returns the contents of Go files that are open in the editor.

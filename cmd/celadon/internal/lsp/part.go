@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -38,11 +39,9 @@ const (
 type part struct {
 	doc *input.Document
 	// also holds further CRDs that are generated from the document.
-	also []*input.Document
-	// start is the offset of the document's source in the file, or -1 if unknown. line is the offset
-	// of the first line of a document that cannot be read.
-	start, line  int
-	index        int // of the YAML document in the file
+	also         []*input.Document
+	start        int // offset of the document's source in the file, or -1 if unknown
+	yaml, index  int // offset and index of the YAML document in the file
 	documentType documentType
 	kind         schema.GroupKind
 
@@ -71,8 +70,7 @@ func split(name, uri string, t *text) (parts []*part) {
 		case source == nil:
 			// The line of a document that cannot be read is the line of the error, which may be after its end.
 			p.index = indexAt(t.startOfLine(doc.Line) - 1)
-			p.line = starts[p.index]
-			next = max(next, p.line)
+			next = max(next, starts[p.index])
 		case inList && doc.Item > 0 && len(parts) > 0:
 			p.start, p.index = parts[len(parts)-1].start, parts[len(parts)-1].index
 		default:
@@ -83,6 +81,7 @@ func split(name, uri string, t *text) (parts []*part) {
 				next = p.start
 			}
 		}
+		p.yaml = starts[p.index]
 		p.documentType = p.is()
 		if parts = append(parts, p); len(parts) == editor.MaxParts {
 			break
@@ -137,12 +136,7 @@ func template(name, language string, t *text, parts []*part) bool {
 	if language == "helm" || filepath.IsAbs(name) && resource.ChartOf(name) != "" {
 		return true
 	}
-	for _, p := range parts {
-		if p.documentType == broken {
-			return action.Match(t.bytes)
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p *part) bool { return p.documentType == broken }) && action.Match(t.bytes)
 }
 
 // elsewhere lists lints about what may be in another file.

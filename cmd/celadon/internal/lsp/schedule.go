@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 const (
@@ -140,6 +141,10 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	defer s.mu.Unlock()
 	if ctx.Err() != nil || s.docs[uri] != d || d.text != v.text {
 		return nil // it has changed and will be analyzed again
+	}
+	if a.omitted > 0 {
+		more := "and " + phrase.Count(a.omitted, "more finding")
+		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{Severity: protocol.Error, Source: source, Message: more})
 	}
 	d.known = a
 	s.wakeWaiting()

@@ -196,27 +196,20 @@ func asJSON(raw []byte) string {
 // fieldNames returns the names of a schema's fields, required fields first.
 func fieldNames(s *apiextensionsv1.JSONSchemaProps) []string {
 	names := slices.Sorted(maps.Keys(s.Properties))
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch x, y := slices.Contains(s.Required, a), slices.Contains(s.Required, b); {
-		case x == y:
-			return 0
-		case x:
-			return -1
-		}
-		return 1
-	})
-	return names
+	isRequired := func(name string) bool { return slices.Contains(s.Required, name) }
+	optional := slices.DeleteFunc(slices.Clone(names), isRequired)
+	required := slices.DeleteFunc(names, func(name string) bool { return !isRequired(name) })
+	return append(required, optional...)
 }
 
 // values returns the values that an enum or boolean permits.
 func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 	for _, v := range s.Enum {
-		var text string
-		if json.Unmarshal(v.Raw, &text) == nil {
-			texts = append(texts, position.Word(text))
-		} else {
-			texts = append(texts, string(v.Raw))
+		word := string(v.Raw)
+		if text := ""; json.Unmarshal(v.Raw, &text) == nil {
+			word = position.Word(text)
 		}
+		texts = append(texts, word)
 	}
 	if s.Type == "boolean" {
 		texts = append(texts, "false", "true")

@@ -64,7 +64,7 @@ type server struct {
 // that started it has ended. Its error carries the exit code.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	s := newServer(o, streams.Stderr)
-	if _, _, err := s.configure(ctx, asBefore); err != nil {
+	if _, _, err := s.configure(ctx, nil); err != nil {
 		return err
 	}
 	s.conn = jsonrpc.New(streams.Stdin, streams.Stdout, jsonrpc.Handler{Notified: s.notified, HandleRequest: s.handleRequest, Bug: s.bug})
@@ -223,7 +223,7 @@ func (s *server) addFolders(folders []protocol.Folder) []string {
 func (s *server) didChangeConfiguration(p struct {
 	Settings json.RawMessage `json:"settings"`
 }) {
-	s.reconfigure(func(before settings) (settings, error) { return parseSettings(p.Settings, before) })
+	s.reconfigure(p.Settings)
 }
 
 func (s *server) shutdown(struct{}) func(context.Context) (any, error) {
@@ -272,10 +272,9 @@ func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, e
 	}
 	s.addFolders(p.WorkspaceFolders)
 	s.mu.Unlock()
-	_, _, err := s.configure(s.ctx, func(before settings) (settings, error) { return parseSettings(p.Options, before) })
-	if err != nil {
+	if _, _, err := s.configure(s.ctx, p.Options); err != nil {
 		s.log(protocol.Error, "initializationOptions: "+err.Error())
-		_, _, _ = s.configure(s.ctx, asBefore) // the settings in the workspace still apply
+		_, _, _ = s.configure(s.ctx, nil) // the settings in the workspace still apply
 	}
 	return func(context.Context) (any, error) {
 		return fields{"capabilities": capabilities, "serverInfo": fields{"name": "celadon", "version": command.Version()}}, nil

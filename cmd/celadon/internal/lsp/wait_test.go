@@ -101,7 +101,7 @@ func TestWait(t *testing.T) {
 				s.ctx, cancel = context.WithCancel(t.Context())
 				defer cancel()
 				s.maxWait = test.maxWait
-				if _, _, err := s.configure(s.ctx, asBefore); err != nil {
+				if _, _, err := s.configure(s.ctx, nil); err != nil {
 					t.Fatal(err)
 				}
 				var opened protocol.Params

@@ -152,13 +152,16 @@ func (c *Conn) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) 
 }
 
 func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
-	run, err := c.begin(r.Method, params)
+	var run func(context.Context) (any, error)
+	_, err := c.guarded(r.Method, func() (any, error) { run = c.handler.HandleRequest(r.Method, params); return nil, nil })
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.mu.Lock()
-	if _, twice := c.running[r.ID]; twice {
+	switch _, twice := c.running[r.ID]; {
+	case twice:
 		err = &Error{Code: jsonrpc2.CodeInvalidRequest, Message: "this id is in use"}
-	}
-	if err == nil {
+	case err == nil && run == nil:
+		err = &Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("%q: no such method", r.Method)}
+	case err == nil:
 		c.running[r.ID] = cancel
 	}
 	c.mu.Unlock()
@@ -175,17 +178,6 @@ func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
 		cancel()
 		c.answer(r.ID, result, err)
 	})
-}
-
-// begin calls the handler of a request.
-func (c *Conn) begin(method string, params json.RawMessage) (run func(context.Context) (any, error), err error) {
-	_, err = c.guarded(method, func() (any, error) {
-		if run = c.handler.HandleRequest(method, params); run == nil {
-			return nil, &Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("%q: no such method", method)}
-		}
-		return nil, nil
-	})
-	return run, err
 }
 
 // guarded calls do and converts a panic to an error.
