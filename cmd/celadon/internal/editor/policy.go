@@ -1,6 +1,8 @@
 package editor
 
 import (
+	"slices"
+
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
@@ -51,12 +53,9 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 		_, rules = p.Tree.Find(append(spot.Path[:at+2:at+2], position.Key("rules")))
 	}
 	e.Matches = func(group, version, plural string) bool {
-		for _, rule := range items(rules) {
-			if has(rule, "apiGroups", group) && has(rule, "apiVersions", version) && has(rule, "resources", plural) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(items(rules), func(rule *position.Node) bool {
+			return has(rule, "apiGroups", group) && has(rule, "apiVersions", version) && has(rule, "resources", plural)
+		})
 	}
 	return e, true
 }
@@ -75,10 +74,6 @@ func items(n *position.Node) []*position.Node {
 // has reports whether a list of a rule contains an item, or all as "*". A plural name is also contained with a subresource.
 func has(rule *position.Node, field, item string) bool {
 	_, list := rule.Get(field)
-	for _, n := range items(list) {
-		if n.Value == "*" || n.Value == "*/*" || n.Value == item || n.Value == item+"/*" || n.Value == item+"/status" {
-			return true
-		}
-	}
-	return false
+	all := []string{"*", "*/*", item, item + "/*", item + "/status"}
+	return slices.ContainsFunc(items(list), func(n *position.Node) bool { return slices.Contains(all, n.Value) })
 }

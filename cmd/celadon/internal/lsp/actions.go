@@ -31,9 +31,11 @@ func (v *view) codeActions(p protocol.Params) []protocol.CodeAction {
 	a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 	a.actions = []protocol.CodeAction{}
 	a.expression()
-	a.bounds()
-	a.markers()
-	a.object()
+	if a.known != nil && a.known.text == a.text { // otherwise, the next round publishes current findings
+		a.bounds()
+		a.markers()
+		a.object()
+	}
 	return a.actions
 }
 
@@ -157,9 +159,6 @@ func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error)
 // bounds offers the advice of celadon vet: each bound that concerns the range, and all bounds at
 // once.
 func (a *actor) bounds() {
-	if a.known == nil || a.known.text != a.text {
-		return // the next round publishes current findings
-	}
 	var all []protocol.TextEdit
 	var advised []fixFilter
 	for _, of := range a.known.parts {
@@ -235,10 +234,8 @@ type fixFilter func(*protocol.Diagnostic) bool
 func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 	from, to := e.Point(0), e.Point(len([]rune(e.Source)))
 	ruleFrom, ruleTo := from, to
-	if e.Tree != nil {
-		if _, rule := e.Tree.Find(e.At.Path[:len(e.At.Path)-1]); rule != nil {
-			ruleFrom, ruleTo = e.Start+rule.Start, max(to, e.Start+rule.End)
-		}
+	if _, rule := e.Tree.Find(e.At.Path[:len(e.At.Path)-1]); rule != nil {
+		ruleFrom, ruleTo = e.Start+rule.Start, max(to, e.Start+rule.End)
 	}
 	return func(d *protocol.Diagnostic) bool {
 		switch {
@@ -261,10 +258,8 @@ func (p *part) fixedBy(advised []protocol.Diagnostic) fixFilter {
 	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.report().Versions, func(v vet.Version) bool { return !v.Fixable })
 	return func(d *protocol.Diagnostic) bool {
 		return slices.ContainsFunc(p.findings, func(f protocol.Diagnostic) bool {
-			if f.Message != d.Message || f.Range != d.Range {
-				return false
-			}
-			return suffice && isOverLimit(d) || f.Advice != "" && slices.ContainsFunc(advised, func(a protocol.Diagnostic) bool { return a.Advice == f.Advice })
+			isAdvised := f.Advice != "" && slices.ContainsFunc(advised, func(a protocol.Diagnostic) bool { return a.Advice == f.Advice })
+			return f.Message == d.Message && f.Range == d.Range && (isAdvised || suffice && isOverLimit(d))
 		})
 	}
 }

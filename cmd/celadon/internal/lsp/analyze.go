@@ -31,7 +31,7 @@ type analysis struct {
 	// good holds the last valid CRDs by position. They provide the schema while the user is editing.
 	good map[spot]*part
 	// by is the number of changes to CRDs when the analysis was made.
-	by int
+	by int64
 	// golang is the result for a Go file; nil for other files.
 	golang *vet.GoReviewed
 }
@@ -45,7 +45,7 @@ const maxFindings = 1000
 // analyze analyzes the whole document. Its CRDs are in force afterwards. It adds the kinds whose CRD
 // changed to changed.
 func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
-	a := &analysis{by: v.crds.changes(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
+	a := &analysis{by: v.crds.changed.Load(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
 	if len(v.text.bytes) > editor.MaxText {
 		return a
 	}
@@ -58,7 +58,7 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 		a.parts = nil
 	}
 	v.crdsOf(ctx, a, changed)
-	a.by = v.crds.changes()
+	a.by = v.crds.changed.Load()
 	v.ofPolicies(ctx, a.parts)
 	for _, p := range a.parts {
 		if ctx.Err() != nil {
@@ -138,9 +138,13 @@ func (v *view) ofCRD(p *part) {
 	if p.crd.vetted == nil {
 		return
 	}
-	findings := p.crd.vetted.Findings
-	for i, repeats := range editor.Repeats(crdErrors(findings)) {
-		f := findings[i]
+	var errors []editor.CRDError
+	for _, f := range p.crd.vetted.Findings {
+		message := strings.TrimPrefix(f.Text(), f.At.Field+": ")
+		errors = append(errors, editor.CRDError{Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: message, Kind: f.Kind})
+	}
+	for i, repeats := range editor.Repeats(errors) {
+		f := p.crd.vetted.Findings[i]
 		if repeats {
 			continue
 		}
@@ -154,19 +158,6 @@ func (v *view) ofCRD(p *part) {
 		}
 		p.findings = append(append(p.findings, d), v.strictDiagnostics(p, &f, more)...)
 	}
-}
-
-// crdErrors returns the positions and messages of findings.
-func crdErrors(findings []finding.Finding) []editor.CRDError {
-	list := make([]editor.CRDError, len(findings))
-	for i := range findings {
-		f := &findings[i]
-		message := strings.TrimPrefix(f.Text(), f.At.Field+": ")
-		list[i] = editor.CRDError{
-			Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: message, Kind: f.Kind,
-		}
-	}
-	return list
 }
 
 func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
@@ -261,8 +252,8 @@ func (v *view) ofBroken(p *part) {
 		}
 	}
 	id := input.Identity{APIVersion: apiVersion, Kind: kind}
-	ours := kind == resource.Kind || kind == ruletest.Kind && apiVersion == ruletest.APIVersion || v.crds.live().Knows(id.GroupKind())
-	if !ours {
+	isSuite := kind == ruletest.Kind && apiVersion == ruletest.APIVersion
+	if kind != resource.Kind && !isSuite && !v.crds.live().Knows(id.GroupKind()) {
 		return
 	}
 	d := protocol.Diagnostic{Range: p.whole(v.text), Severity: protocol.Error, Code: "unreadable", Source: source, Message: shown(p.doc.Err.Error())}

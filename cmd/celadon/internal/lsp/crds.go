@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,7 +24,7 @@ type crds struct {
 	objects *verdict.Decider
 	files   map[string][]read // by path
 	names   map[string][]read // by name; the first is in force
-	changed int
+	changed atomic.Int64      // CRDs that have been added or removed so far
 }
 
 // read is a CRD in a file.
@@ -95,7 +96,7 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 			remove = append(remove, name)
 		}
 	}
-	c.changed += len(put) + len(remove)
+	c.changed.Add(int64(len(put) + len(remove)))
 	c.objects.CRDs.Change(put, remove)
 }
 
@@ -110,13 +111,6 @@ func (c *crds) live() *verdict.CRDs { return c.decider().CRDs }
 func (c *crds) engine(of *resource.Compact) (*engine.Engine, error) {
 	d := c.decider()
 	return d.CRDs.Engine(of, engine.Config{KubeVersion: d.KubeVersion})
-}
-
-// changes returns the number of CRDs that have been added or removed so far.
-func (c *crds) changes() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.changed
 }
 
 // fileOf returns the file with the CRD that is in force under a name.

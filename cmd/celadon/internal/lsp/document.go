@@ -25,7 +25,7 @@ type document struct {
 	known *analysis
 	// trees holds the trees of text and its predecessors.
 	trees *editor.Trees
-	// cancel, if not nil, cancels the current analysis.
+	// cancel cancels the current analysis, if any.
 	cancel context.CancelFunc
 	// lost is set if a change could not be applied, so that text differs from the editor's. It is
 	// reset by the next complete text.
@@ -76,6 +76,7 @@ func (s *server) didOpen(p protocol.Params) {
 	}
 	s.docs[doc.URI] = &document{
 		uri: doc.URI, name: pathOf(doc.URI), language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &editor.Trees{},
+		cancel: func() {},
 	}
 	s.wakeWaiting()
 	s.rounds.mark(doc.URI)
@@ -104,9 +105,7 @@ func (s *server) didChange(p protocol.Params) {
 	if p.TextDocument.Version != nil {
 		d.version = p.TextDocument.Version
 	}
-	if d.cancel != nil {
-		d.cancel()
-	}
+	d.cancel()
 	s.rounds.mark(d.uri)
 	if d.isGo() {
 		for uri, other := range s.docs { // a change can affect the other files of the package
@@ -124,9 +123,7 @@ func (s *server) didClose(p protocol.Params) {
 	if d == nil {
 		return
 	}
-	if d.cancel != nil {
-		d.cancel()
-	}
+	d.cancel()
 	delete(s.docs, d.uri)
 	s.wakeWaiting()
 	s.sendDiagnostics(d.uri, nil, nil)

@@ -82,9 +82,12 @@ func (v *view) hover(p protocol.Params) *protocol.Hover {
 	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
 }
 
-// plainText returns text as plain text. It does not use Markdown, because untrusted CRDs could
-// contain links and images.
-func plainText(text string) protocol.Markup {
+// plainText returns text as plain text, or nothing for an empty text. It does not use Markdown, because untrusted CRDs
+// could contain links and images.
+func plainText(text string) (m protocol.Markup) {
+	if text == "" {
+		return m
+	}
 	return protocol.Markup{Kind: "plaintext", Value: shown(text)}
 }
 
@@ -139,11 +142,7 @@ func (v *view) signatureHelp(p protocol.Params) *protocol.SignatureHelp {
 	}
 	help := &protocol.SignatureHelp{ActiveSignature: uint32(call.Form), ActiveParameter: uint32(call.Argument)}
 	for _, form := range call.Function.Forms {
-		s := protocol.Signature{Label: form.Signature}
-		if text := call.Function.Description; text != "" {
-			doc := plainText(text)
-			s.Doc = &doc
-		}
+		s := protocol.Signature{Label: form.Signature, Doc: plainText(call.Function.Description)}
 		label := []rune(form.Signature)
 		for _, p := range form.Parameters {
 			s.Parameters = append(s.Parameters, protocol.Parameter{Label: string(label[p.Start:p.End])})

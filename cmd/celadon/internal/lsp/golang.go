@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,10 +34,14 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	}
 	r, err := reviewer.Vet(ctx, filepath.Dir(v.name), v.openGo())
 	name := resolved(v.name)
-	if err != nil && ctx.Err() == nil {
-		v.once(protocol.Warning, filepath.Dir(v.name)+": its markers are not checked: "+err.Error())
-	}
 	if err != nil {
+		message := filepath.Dir(v.name) + ": its markers are not checked: " + err.Error()
+		if ctx.Err() != nil {
+			return
+		}
+		if _, told := v.logged.LoadOrStore(message, true); !told {
+			v.log(protocol.Warning, message)
+		}
 		return
 	}
 	a.golang = r
@@ -78,19 +83,17 @@ func resolved(name string) string {
 
 // wordEnd returns the end of the name at an offset, or else of the line.
 func (t *text) wordEnd(from int) int {
-	end := from
-	for end < len(t.bytes) && (t.bytes[end] == '_' || t.bytes[end] >= '0' && t.bytes[end] <= '9' || t.bytes[end]|0x20 >= 'a' && t.bytes[end]|0x20 <= 'z') {
-		end++
+	if name := goName.Find(t.bytes[from:]); name != nil {
+		return from + len(name)
 	}
-	if end == from {
-		return max(from, t.trimmedEnd(from))
-	}
-	return end
+	return max(from, t.trimmedEnd(from))
 }
+
+var goName = regexp.MustCompile(`^[0-9A-Za-z_]+`)
 
 // markers offers to add missing markers.
 func (a *actor) markers() {
-	if a.known == nil || a.known.golang == nil || a.known.text != a.text || !a.wants(quickFix) {
+	if a.known.golang == nil || !a.wants(quickFix) {
 		return
 	}
 	for _, f := range a.known.golang.Findings {

@@ -37,7 +37,7 @@ func (a *actor) object() {
 
 // rejected reports whether there is a finding in an object in the range.
 func (a *actor) rejected() bool {
-	return a.known != nil && a.known.text == a.text && slices.ContainsFunc(a.known.parts, func(p *part) bool {
+	return slices.ContainsFunc(a.known.parts, func(p *part) bool {
 		return p.documentType == object && slices.ContainsFunc(p.findings, a.isInRange)
 	})
 }

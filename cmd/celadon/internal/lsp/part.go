@@ -142,7 +142,7 @@ func template(name, language string, t *text, parts []*part) bool {
 // elsewhere lists lints about what may be in another file.
 var elsewhere = []string{"no-binding", "no-policy"}
 
-// ofPolicies adds the findings of celadon vet about policies.
+// ofPolicies adds the findings of celadon vet about policies, with the schemas of the CRDs in force.
 func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 	var policies []*part
 	var documents []map[string]any
@@ -154,7 +154,13 @@ func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 	if len(policies) == 0 {
 		return
 	}
-	reports, err := v.vetPolicies(ctx, documents)
+	d := v.crds.decider()
+	schemas, err := policyvet.NewSchemas(d.KubeVersion, d.CRDs.Wanted(policyvet.Needs(documents)))
+	var reports []*policyvet.Report
+	if err == nil {
+		cfg := policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere, Server: d.Server}
+		reports, err = policyvet.Vet(ctx, documents, cfg)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			v.log(protocol.Error, fmt.Sprintf("%s: policies were not vetted: %v", v.name, err))
@@ -175,17 +181,6 @@ func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 			v.addPolicyFinding(p, l.Path, "warning", l.Name, l.Message)
 		}
 	}
-}
-
-// vetPolicies vets documents with the schemas of the CRDs in force.
-func (v *view) vetPolicies(ctx context.Context, documents []map[string]any) ([]*policyvet.Report, error) {
-	d := v.crds.decider()
-	schemas, err := policyvet.NewSchemas(d.KubeVersion, d.CRDs.Wanted(policyvet.Needs(documents)))
-	if err != nil {
-		return nil, err
-	}
-	cfg := policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere, Server: d.Server}
-	return policyvet.Vet(ctx, documents, cfg)
 }
 
 func (v *view) addPolicyFinding(p *part, path, level, id, text string) {

@@ -148,7 +148,7 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	}
 	d.known = a
 	s.wakeWaiting()
-	if a.by != s.crds.changes() {
+	if a.by != s.crds.changed.Load() {
 		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps for its objects
 	}
 	s.sendDiagnostics(uri, v.version, a.diagnostics)

@@ -154,12 +154,10 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	rng := v.text.rangeOf(p.Start+w.from, p.Start+within)
 	add := func(text, insert, detail, doc string, kind int) {
-		item := protocol.CompletionItem{Label: shown(text), Kind: kind, Detail: shown(detail), SortText: order(len(list.Items)), Filter: text, TextEdit: &protocol.TextEdit{Range: rng, NewText: insert}}
-		if doc != "" {
-			m := plainText(doc)
-			item.Doc = &m
-		}
-		list.Items = append(list.Items, item)
+		list.Items = append(list.Items, protocol.CompletionItem{
+			Label: shown(text), Kind: kind, Detail: shown(detail), Doc: plainText(doc),
+			SortText: order(len(list.Items)), Filter: text, TextEdit: &protocol.TextEdit{Range: rng, NewText: insert},
+		})
 	}
 	if w.value {
 		for _, text := range values(s) {

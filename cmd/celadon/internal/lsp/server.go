@@ -55,7 +55,7 @@ type server struct {
 	functions *assist.Functions
 	other     otherFiles
 	stderr    io.Writer
-	logged    sync.Map // messages that are logged only once
+	logged    sync.Map // messages about Go packages, which are logged only once
 	started   sync.Once
 	maxWait   time.Duration // the constant, except in tests
 }
@@ -255,13 +255,6 @@ func (s *server) guard(task string, do func()) {
 func (s *server) bug(task string, v any) {
 	s.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", task, v))
 	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: internal error in celadon: %s\n%s\n", task, fmt.Sprint(v), string(debug.Stack()))
-}
-
-// once logs a message unless it has been logged before.
-func (s *server) once(level protocol.Severity, message string) {
-	if _, told := s.logged.LoadOrStore(message, true); !told {
-		s.log(level, message)
-	}
 }
 
 func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, error) {

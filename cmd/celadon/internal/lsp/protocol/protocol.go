@@ -87,9 +87,7 @@ type Folder struct {
 
 // DidChangeWatchedFiles reports changed files on disk.
 type DidChangeWatchedFiles struct {
-	Changes []struct {
-		URI string `json:"uri"`
-	} `json:"changes"`
+	Changes []TextDocument `json:"changes"`
 }
 
 // DidChangeWorkspaceFolders reports added and removed workspace folders.
@@ -162,7 +160,7 @@ type CompletionItem struct {
 	Label    string    `json:"label"`
 	Kind     int       `json:"kind,omitempty"`
 	Detail   string    `json:"detail,omitempty"`
-	Doc      *Markup   `json:"documentation,omitempty"`
+	Doc      Markup    `json:"documentation,omitzero"`
 	SortText string    `json:"sortText,omitempty"`
 	Filter   string    `json:"filterText,omitempty"`
 	TextEdit *TextEdit `json:"textEdit,omitempty"`
@@ -194,7 +192,7 @@ type SignatureHelp struct {
 // A Signature describes an overload of a function.
 type Signature struct {
 	Label      string      `json:"label"`
-	Doc        *Markup     `json:"documentation,omitempty"`
+	Doc        Markup      `json:"documentation,omitzero"`
 	Parameters []Parameter `json:"parameters,omitempty"`
 }
 
