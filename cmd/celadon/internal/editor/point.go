@@ -21,47 +21,26 @@ func Point(field, message string) string {
 	if found := policyPrefix.FindString(message); found != "" {
 		return message[len(found):]
 	}
-	kind, rest := cutKind(message)
-	if kind == "" {
-		return ruleError(message)
-	}
-	switch kind {
+	switch kind, rest, ok := strings.Cut(message, ": "); kind {
 	case "Required value":
-		if rest == "" {
+		if !ok {
 			return "missing " + lastStep(field)
 		}
 		return rest
-	case "Invalid value", "Duplicate value", "Not found", "Too long", "Too many", "Unsupported value":
-		value, detail := cutValue(rest)
-		switch {
-		case kind == "Unsupported value":
-			return unsupported(value, detail)
-		case kind == "Invalid value" && detail != "":
+	case "Unsupported value":
+		return unsupported(cutValue(rest))
+	case "Invalid value":
+		if _, detail := cutValue(rest); detail != "" {
 			return ruleError(detail)
 		}
 	case "Forbidden":
 		return rest
 	}
-	return message
+	return ruleError(message)
 }
 
 // policyPrefix matches the server's words before the message of an admission policy.
 var policyPrefix = lazy.New(`^(?:ValidatingAdmissionPolicy|policy|Validation failed for ValidatingAdmissionPolicy) ['"][^'"]*['"](?: with binding '[^']*')?(?: denied request)?: `)
-
-// kinds are the beginnings of messages that the API server makes of field errors.
-var kinds = []string{"Required value", "Invalid value", "Unsupported value", "Duplicate value", "Not found", "Too long", "Too many", "Forbidden"}
-
-func cutKind(message string) (kind, rest string) {
-	for _, kind := range kinds {
-		if rest, ok := strings.CutPrefix(message, kind+": "); ok {
-			return kind, rest
-		}
-		if message == kind {
-			return kind, ""
-		}
-	}
-	return "", message
-}
 
 // cutValue splits the value at the beginning of the rest of a message from the detail after it.
 func cutValue(text string) (value, detail string) {

@@ -1,13 +1,15 @@
 package editor
 
 import (
+	"slices"
+
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // policyExpressions matches the paths of expressions in admission policies and webhook configurations.
-var policyExpressions = lazy.New(`^(?:items/\d+/)?(?:spec/(?:variables|validations|matchConditions|auditAnnotations)/\d+/(?:expression|messageExpression|valueExpression)` +
-	`|spec/mutations/\d+/(?:applyConfiguration|jsonPatch)/expression|webhooks/\d+/matchConditions/\d+/expression)$`)
+var policyExpressions = lazy.New(`^(?:items\[\d+\]\.)?(?:spec\.(?:variables|validations|matchConditions|auditAnnotations)\[\d+\]\.(?:expression|messageExpression|valueExpression)` +
+	`|spec\.mutations\[\d+\]\.(?:applyConfiguration|jsonPatch)\.expression|webhooks\[\d+\]\.matchConditions\[\d+\]\.expression)$`)
 
 // A PolicyExpression is an expression of an admission policy, or of the matchConditions of a webhook, in a text.
 type PolicyExpression struct {
@@ -25,7 +27,7 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 		return nil, false
 	}
 	spot := p.Tree.At(within)
-	if spot.Key || !policyExpressions.MatchString(slashed(spot.Path)) {
+	if spot.Key || !policyExpressions.MatchString(spot.Path.String()) {
 		return nil, false
 	}
 	x := p.scalar(spot, within)
@@ -38,7 +40,8 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 	}
 	e = &PolicyExpression{Expression: x}
 	var rules *position.Node
-	if name, _ := spot.Path[at].Name(); name == "spec" {
+	switch name, _ := spot.Path[at].Name(); name {
+	case "spec":
 		_, variables := p.Tree.Find(append(spot.Path[:at:at], position.Key("spec"), position.Key("variables")))
 		for _, v := range items(variables) {
 			if _, name := v.Get("name"); name != nil && name.Value != "" {
@@ -46,32 +49,15 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 			}
 		}
 		_, rules = p.Tree.Find(append(spot.Path[:at:at], position.Key("spec"), position.Key("matchConstraints"), position.Key("resourceRules")))
-	} else {
+	case "webhooks":
 		_, rules = p.Tree.Find(append(spot.Path[:at+2:at+2], position.Key("rules")))
 	}
 	e.Matches = func(group, version, plural string) bool {
-		for _, rule := range items(rules) {
-			if has(rule, "apiGroups", group) && has(rule, "apiVersions", version) && has(rule, "resources", plural) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(items(rules), func(rule *position.Node) bool {
+			return has(rule, "apiGroups", group) && has(rule, "apiVersions", version) && has(rule, "resources", plural)
+		})
 	}
 	return e, true
-}
-
-func slashed(path position.Path) (text string) {
-	for i, step := range path {
-		if i > 0 {
-			text += "/"
-		}
-		if name, ok := step.Name(); ok {
-			text += name
-		} else {
-			text += "0"
-		}
-	}
-	return text
 }
 
 // items returns the items of a sequence, or nothing for other nodes.
@@ -88,10 +74,6 @@ func items(n *position.Node) []*position.Node {
 // has reports whether a list of a rule contains an item, or all as "*". A plural name is also contained with a subresource.
 func has(rule *position.Node, field, item string) bool {
 	_, list := rule.Get(field)
-	for _, n := range items(list) {
-		if n.Value == "*" || n.Value == "*/*" || n.Value == item || n.Value == item+"/*" || n.Value == item+"/status" {
-			return true
-		}
-	}
-	return false
+	all := []string{"*", "*/*", item, item + "/*", item + "/status"}
+	return slices.ContainsFunc(items(list), func(n *position.Node) bool { return slices.Contains(all, n.Value) })
 }

@@ -21,7 +21,7 @@ const (
 // Trees is safe for concurrent use. The zero value is ready to use.
 type Trees struct {
 	mu    sync.Mutex
-	known []Piece
+	known map[int]Piece // by index
 }
 
 // A Piece is a document in a text.
@@ -62,18 +62,18 @@ func (t *Trees) All(text []byte, word string) iter.Seq[Piece] {
 
 // of returns the document between two offsets.
 func (t *Trees) of(text []byte, start, end, index int) (p Piece) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for len(t.known) <= index && index < MaxParts {
-		t.known = append(t.known, Piece{})
-	}
 	if index >= MaxParts {
 		return Piece{Start: start, Index: index, Tree: position.ParseTolerant(nil)}
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	before := t.known[index]
 	p = Piece{Start: start, Index: index, Bytes: text[start:end], Tree: before.Tree}
 	if before.Tree == nil || !bytes.Equal(p.Bytes, before.Bytes) {
 		p.Tree = position.ParseTolerant(p.Bytes)
+	}
+	if t.known == nil {
+		t.known = map[int]Piece{}
 	}
 	t.known[index] = p
 	return p

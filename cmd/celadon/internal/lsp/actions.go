@@ -3,7 +3,6 @@ package lsp
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -26,25 +25,18 @@ const (
 	fixAll   = "source.fixAll"
 )
 
-// codeAction offers actions that fix the findings in a range, and an action that applies all fixes
+// codeActions offers actions that fix the findings in a range, and an action that applies all fixes
 // of celadon vet --fix.
-func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (any, error) {
-	v := s.view(p.TextDocument.URI)
-	return func(ctx context.Context) (any, error) {
-		actions := []protocol.CodeAction{}
-		if v == nil {
-			return actions, nil
-		}
-		if err := v.wait(ctx, func(d *document) bool { return analyzed(d) && s.usable(d) }); err != nil && err != errLate {
-			return nil, err
-		}
-		a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
-		a.expression()
+func (v *view) codeActions(p protocol.Params) []protocol.CodeAction {
+	a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
+	a.actions = []protocol.CodeAction{}
+	a.expression()
+	if a.known != nil && a.known.text == a.text { // otherwise, the next round publishes current findings
 		a.bounds()
 		a.markers()
 		a.object()
-		return append(actions, a.actions...), ctx.Err()
 	}
+	return a.actions
 }
 
 // An actor collects actions.
@@ -69,8 +61,8 @@ func (a *actor) add(kind, title string, p editor.Piece, after []byte, preferred 
 }
 
 func (a *actor) edit(p editor.Piece, after []byte) protocol.TextEdit {
-	edit := smallestChange(p.Bytes, after)
-	return protocol.TextEdit{Range: a.text.rangeOf(p.Start+edit.from, p.Start+edit.to), NewText: edit.text}
+	from, to, text := smallestChange(p.Bytes, after)
+	return protocol.TextEdit{Range: a.text.rangeOf(p.Start+from, p.Start+to), NewText: text}
 }
 
 // offer adds an action, unless an action with the same title and kind exists.
@@ -84,28 +76,23 @@ func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred b
 	})
 }
 
-// A change replaces a range of bytes by text.
-type change struct {
-	from, to int
-	text     string
-}
-
-func smallestChange(before, after []byte) change {
-	from := 0
-	for from < len(before) && from < len(after) && before[from] == after[from] {
+// smallestChange returns the range of before that differs from after, and its new text.
+func smallestChange(before, after []byte) (from, to int, text string) {
+	least := min(len(before), len(after))
+	for from < least && before[from] == after[from] {
 		from++
 	}
 	for from > 0 && from < len(before) && !utf8.RuneStart(before[from]) {
 		from--
 	}
 	end := 0
-	for end < len(before)-from && end < len(after)-from && before[len(before)-1-end] == after[len(after)-1-end] {
+	for end < least-from && before[len(before)-1-end] == after[len(after)-1-end] {
 		end++
 	}
 	for end > 0 && !utf8.RuneStart(before[len(before)-end]) {
 		end--
 	}
-	return change{from, len(before) - end, string(after[from : len(after)-end])}
+	return from, len(before) - end, string(after[from : len(after)-end])
 }
 
 // expression offers fixes for the expression around the range, or else for the expressions of the
@@ -134,11 +121,6 @@ func (a *actor) expression() {
 			}
 		}
 	}
-}
-
-// isChecked reports whether problems of the expression can be determined.
-func (e *expression) isChecked() bool {
-	return e.context != nil && (e.At.Key == "rule" || e.At.Key == "messageExpression")
 }
 
 func (a *actor) fixExpression(e *expression) {
@@ -177,13 +159,10 @@ func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error)
 // bounds offers the advice of celadon vet: each bound that concerns the range, and all bounds at
 // once.
 func (a *actor) bounds() {
-	if a.known == nil || a.known.text != a.text {
-		return // the next round publishes current findings
-	}
 	var all []protocol.TextEdit
 	var advised []fixFilter
 	for _, of := range a.known.parts {
-		if of.crd == nil || of.crd.vetted == nil || of.crd.vetted.Report == nil || of.start < 0 {
+		if of.report() == nil || of.start < 0 {
 			continue
 		}
 		p, within := a.trees.At(a.text.bytes, max(a.from, of.start))
@@ -214,15 +193,15 @@ func (a *actor) bounds() {
 // one offers each bound that concerns the range as a separate action.
 func (a *actor) one(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
-	report := of.crd.vetted.Report
+	report := of.report()
 	for i := range report.Versions {
 		v := &report.Versions[i]
 		for _, advised := range v.Advice {
-			said := slices.DeleteFunc(slices.Clone(of.findings), func(f docFinding) bool { return f.advice != advised.Field+"."+advised.Set })
+			said := slices.DeleteFunc(slices.Clone(of.findings), func(f protocol.Diagnostic) bool { return f.Advice != advised.Field+"."+advised.Set })
 			here := inRule && at.Version == i && slices.ContainsFunc(v.Rules, func(r vet.Rule) bool {
-				return r.Index == at.Index && samePath(r.Path, at) && slices.Contains(r.Advice, advised)
+				return r.Index == at.Index && r.Path == engine.FormatPath(at.Steps) && slices.Contains(r.Advice, advised)
 			})
-			here = here || slices.ContainsFunc(said, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
+			here = here || slices.ContainsFunc(said, a.isInRange)
 			if !here {
 				continue
 			}
@@ -255,10 +234,8 @@ type fixFilter func(*protocol.Diagnostic) bool
 func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 	from, to := e.Point(0), e.Point(len([]rune(e.Source)))
 	ruleFrom, ruleTo := from, to
-	if e.Tree != nil {
-		if _, rule := e.Tree.Find(e.At.Path[:len(e.At.Path)-1]); rule != nil {
-			ruleFrom, ruleTo = e.Start+rule.Start, max(to, e.Start+rule.End)
-		}
+	if _, rule := e.Tree.Find(e.At.Path[:len(e.At.Path)-1]); rule != nil {
+		ruleFrom, ruleTo = e.Start+rule.Start, max(to, e.Start+rule.End)
 	}
 	return func(d *protocol.Diagnostic) bool {
 		switch {
@@ -276,21 +253,20 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 
 // fixedBy returns a filter for the findings that the advised bounds fix. If they are all the bounds,
 // and bounds suffice, these include the findings that a cost exceeds its limit.
-func (p *part) fixedBy(advised []docFinding) fixFilter {
-	all := slices.DeleteFunc(slices.Clone(p.findings), func(f docFinding) bool { return f.advice == "" })
-	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.crd.vetted.Report.Versions, func(v vet.Version) bool { return !v.Fixable })
+func (p *part) fixedBy(advised []protocol.Diagnostic) fixFilter {
+	all := slices.DeleteFunc(slices.Clone(p.findings), func(f protocol.Diagnostic) bool { return f.Advice == "" })
+	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.report().Versions, func(v vet.Version) bool { return !v.Fixable })
 	return func(d *protocol.Diagnostic) bool {
-		return slices.ContainsFunc(p.findings, func(f docFinding) bool {
-			if f.diagnostic.Message != d.Message || f.diagnostic.Range != d.Range {
-				return false
-			}
-			overLimit := hasKind(d, engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost)
-			return suffice && overLimit || f.advice != "" && slices.ContainsFunc(advised, func(a docFinding) bool { return a.advice == f.advice })
+		return slices.ContainsFunc(p.findings, func(f protocol.Diagnostic) bool {
+			isAdvised := f.Advice != "" && slices.ContainsFunc(advised, func(a protocol.Diagnostic) bool { return a.Advice == f.Advice })
+			return f.Message == d.Message && f.Range == d.Range && (isAdvised || suffice && isOverLimit(d))
 		})
 	}
 }
 
-func hasKind(d *protocol.Diagnostic, kinds ...engine.CauseKind) bool {
+// isOverLimit reports whether a finding is that a cost exceeds its limit.
+func isOverLimit(d *protocol.Diagnostic) bool {
+	kinds := []engine.CauseKind{engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost}
 	return d.Data != nil && slices.Contains(kinds, engine.CauseKind(d.Data.Kind))
 }
 
@@ -304,6 +280,8 @@ func (a *actor) fixedDiagnostics(isFixed fixFilter) (list []json.RawMessage) {
 	}
 	return list
 }
+
+func (a *actor) isInRange(d protocol.Diagnostic) bool { return overlaps(a.text, d.Range, a.from, a.to) }
 
 func overlaps(t *text, r protocol.Range, from, to int) bool {
 	return t.offset(r.Start) <= to && from <= t.offset(r.End)

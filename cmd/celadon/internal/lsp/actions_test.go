@@ -150,10 +150,10 @@ func TestAsked(t *testing.T) {
 	c := start(t, nil, map[string]string{"crd.yaml": crd})
 	c.open("crd.yaml", crd)
 	c.open("a.yaml", bad)
-	place := func(name, text, what string, after bool) protocol.At {
-		return protocol.At{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: find(t, text, what, after)}
+	place := func(name, text, what string, after bool) protocol.Params {
+		return protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: find(t, text, what, after)}
 	}
-	labels := func(at protocol.At) (all []string) {
+	labels := func(at protocol.Params) (all []string) {
 		var list protocol.CompletionList
 		c.ask("textDocument/completion", at, &list)
 		for _, i := range list.Items {
@@ -161,7 +161,7 @@ func TestAsked(t *testing.T) {
 		}
 		return all
 	}
-	hover := func(at protocol.At) string {
+	hover := func(at protocol.Params) string {
 		var h protocol.Hover
 		c.ask("textDocument/hover", at, &h)
 		return h.Contents.Value
@@ -209,7 +209,7 @@ func TestAsked(t *testing.T) {
 		}
 		c.send("a.yaml", protocol.Change{Text: text})
 		at := newText(text).position(len(text) - 1)
-		got := labels(protocol.At{TextDocument: protocol.TextDocument{URI: c.uri("a.yaml")}, Position: at})
+		got := labels(protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri("a.yaml")}, Position: at})
 		if !slices.Contains(got, w.with) || slices.Contains(got, w.without) {
 			t.Errorf("%q: %v", w.behind, got)
 		}
@@ -222,9 +222,9 @@ func TestHints(t *testing.T) {
 	crd := example(t, "crontab/crd.yaml")
 	c := start(t, nil, nil)
 	c.open("crd.yaml", crd)
-	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
+	doc := protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
 	var hints []protocol.InlayHint
-	c.ask("textDocument/inlayHint", protocol.In{TextDocument: doc.TextDocument}, &hints)
+	c.ask("textDocument/inlayHint", protocol.Params{TextDocument: doc.TextDocument}, &hints)
 	if len(hints) != 5 {
 		t.Fatalf("%d hints", len(hints))
 	}

@@ -142,7 +142,7 @@ func (c *client) send(name string, changes ...protocol.Change) {
 	c.t.Helper()
 	c.versions[name]++
 	version := c.versions[name]
-	c.tell("textDocument/didChange", protocol.DidChange{TextDocument: protocol.TextDocument{URI: c.uri(name), Version: &version}, ContentChanges: changes})
+	c.tell("textDocument/didChange", protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(name), Version: &version}, ContentChanges: changes})
 }
 
 func (c *client) seen() int {
@@ -200,8 +200,8 @@ func (c *client) latest(name string) []protocol.Diagnostic {
 	return nil
 }
 
-func (c *client) at(name string, line, character int) protocol.At {
-	return protocol.At{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: protocol.Position{Line: uint32(line), Character: uint32(character)}}
+func (c *client) at(name string, line, character int) protocol.Params {
+	return protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: protocol.Position{Line: uint32(line), Character: uint32(character)}}
 }
 
 // find returns the position of the first occurrence of what, or the position after it if after is

@@ -2,10 +2,14 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"reflect"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -13,24 +17,52 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 )
 
+// settings are the user's settings, from initializationOptions or the configuration section
+// "celadon".
+type settings struct {
+	// KubeVersion is the Kubernetes version X.Y to emulate; "" is the newest.
+	KubeVersion string `json:"kubeVersion"`
+	// NoLint lists disabled lints.
+	NoLint []string `json:"noLint"`
+	// Trusted is set if the user trusts the workspace, according to the editor. Only then are Go
+	// packages read.
+	Trusted bool `json:"trusted"`
+}
+
+// with returns the settings after applying data, which may be in a section celadon. Unknown fields are ignored.
+func (a settings) with(data json.RawMessage) (settings, error) {
+	var section struct {
+		Celadon json.RawMessage `json:"celadon"`
+	}
+	if err := json.Unmarshal(data, &section); err == nil && section.Celadon != nil {
+		data = section.Celadon
+	}
+	if len(data) == 0 {
+		return a, nil
+	}
+	a.NoLint = slices.Clone(a.NoLint) // the decoder would overwrite the items
+	err := json.Unmarshal(data, &a)
+	return a, err
+}
+
 // versions are the Kubernetes versions for objects and for CRDs; "" is the newest.
 type versions struct{ objects, crds string }
 
-// configure applies settings, together with the workspace's .celadon.yaml. If they are invalid, the
+// configure applies changed settings, if any, together with the workspace's .celadon.yaml. If they are invalid, the
 // server keeps its previous state. It reports whether documents must be analyzed again, and whether
 // CRDs must also be read again.
-func (s *server) configure(ctx context.Context, change func(before settings) (settings, error)) (documents, crds bool, err error) {
+func (s *server) configure(ctx context.Context, changed json.RawMessage) (documents, crds bool, err error) {
 	s.configuring.Lock()
 	defer s.configuring.Unlock()
 	s.mu.Lock()
 	before, was := s.settings, s.versions
 	s.mu.Unlock()
-	now, err := change(before)
+	now, err := before.with(changed)
 	if err != nil {
 		return false, false, err
 	}
 	v := s.versionsOf(now, was)
-	if s.vet != nil && now.equal(before) && v == was {
+	if s.vet != nil && reflect.DeepEqual(now, before) && v == was {
 		return false, false, nil
 	}
 	o := &vet.Options{KubeVersion: v.crds, NoLints: now.NoLint}
@@ -48,18 +80,27 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 }
 
 // reconfigure calls configure after documents were opened, and analyzes them again if necessary.
-func (s *server) reconfigure(change func(settings) (settings, error)) {
-	documents, crds, err := s.configure(s.ctx, change)
+func (s *server) reconfigure(changed json.RawMessage) {
+	documents, crds, err := s.configure(s.ctx, changed)
 	if err != nil {
 		s.log(protocol.Error, "settings: "+err.Error())
 	}
-	if documents {
-		go s.analyzeAll(crds)
+	if !documents {
+		return
 	}
+	go func() {
+		if crds {
+			s.findCRDs(s.ctx, s.folders())
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.rounds.mark(slices.Collect(maps.Keys(s.docs))...)
+	}()
 }
 
 // versionsOf returns the version in the editor's settings, or else the versions that check and vet
-// would use at the top of the workspace, so that the editor reports the same as CI.
+// would use at the top of the workspace, so that the editor reports the same as CI. As in CI,
+// versions older than the default are ignored; the editor's settings can select them.
 func (s *server) versionsOf(now settings, was versions) versions {
 	if now.KubeVersion != "" {
 		return versions{now.KubeVersion, now.KubeVersion}
@@ -69,15 +110,20 @@ func (s *server) versionsOf(now settings, was versions) versions {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var v versions
-		if err == nil {
-			v.objects, err = s.fileVersion(root, data, "check")
+		path := filepath.Join(root, config.Name)
+		version := func(command string) (version string) {
+			var note string
+			if err == nil {
+				version, note, err = config.KubeVersion(data, command)
+			}
+			if note != "" {
+				s.log(protocol.Warning, path+": "+note)
+			}
+			return version
 		}
-		if err == nil {
-			v.crds, err = s.fileVersion(root, data, "vet")
-		}
+		v := versions{version("check"), version("vet")}
 		if err != nil {
-			s.log(protocol.Error, fmt.Sprintf("%s: %v", filepath.Join(root, config.Name), err))
+			s.log(protocol.Error, fmt.Sprintf("%s: %v", path, err))
 			return was
 		}
 		return v
@@ -85,35 +131,9 @@ func (s *server) versionsOf(now settings, was versions) versions {
 	return versions{}
 }
 
-// fileVersion returns the Kubernetes version that the file in root sets for a command. As in CI,
-// versions older than the default are ignored; the editor's settings can select them.
-func (s *server) fileVersion(root string, data []byte, command string) (string, error) {
-	version, note, err := config.KubeVersion(data, command)
-	if note != "" {
-		s.log(protocol.Warning, filepath.Join(root, config.Name)+": "+note)
-	}
-	return version, err
-}
-
-// asBefore keeps the settings, for use when only a file has changed.
-func asBefore(before settings) (settings, error) { return before, nil }
-
 // fileChanged applies the workspace's .celadon.yaml again if path is such a file.
 func (s *server) fileChanged(path string) {
 	if filepath.Base(path) == config.Name {
-		go s.guard(path, func() { s.reconfigure(asBefore) })
-	}
-}
-
-// analyzeAll analyzes all open documents again. If crds is set, it first searches the workspace for
-// CRDs again.
-func (s *server) analyzeAll(crds bool) {
-	if crds {
-		s.findCRDs(s.ctx, s.folders())
-	}
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	for uri := range s.docs.all {
-		s.rounds.mark(uri)
+		go s.guard(path, func() { s.reconfigure(nil) })
 	}
 }

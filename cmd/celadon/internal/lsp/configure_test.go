@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,6 +113,27 @@ func TestConfigFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir, config.Name), []byte("check: {kube-ver"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.tell("textDocument/didSave", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(config.Name)}})
+	c.tell("textDocument/didSave", protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(config.Name)}})
 	c.until("crd.yaml", c.change("crd.yaml", protocol.Change{Text: newer + "# a half-written file counts for nothing\n"}), 0)
+}
+
+// TestSettings checks how settings are applied to earlier settings, which do not change.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	before := settings{KubeVersion: "1.33", NoLint: []string{"a"}}
+	for data, want := range map[string]string{
+		``: "{1.33 [a] false}", `null`: "{1.33 [a] false}", `{"other":1}`: "{1.33 [a] false}", `{"celadon":null}`: "{1.33 [a] false}",
+		`{"noLint":["b"]}`: "{1.33 [b] false}", `{"celadon":{"trusted":true},"kubeVersion":"1.30"}`: "{1.33 [a] true}",
+	} {
+		now, err := before.with([]byte(data))
+		if got := fmt.Sprint(now); err != nil || got != want {
+			t.Errorf("%s: %s, want %s (%v)", data, got, want, err)
+		}
+		if before.NoLint[0] != "a" {
+			t.Fatalf("%s changes the earlier settings", data)
+		}
+	}
+	if _, err := before.with([]byte("7")); err == nil {
+		t.Error("a number is accepted")
+	}
 }

@@ -3,11 +3,14 @@ package lsp
 import (
 	"cmp"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
@@ -19,17 +22,23 @@ import (
 type crds struct {
 	mu      sync.Mutex
 	objects *verdict.Decider
-	files   map[string][]read          // by path
-	names   map[string]map[string]read // by name, then by path
-	inForce map[string]read            // by name
-	changed int
+	files   map[string][]read // by path
+	names   map[string][]read // by name; the first is in force
+	changed atomic.Int64      // CRDs that have been added or removed so far
 }
 
 // read is a CRD in a file.
 type read struct {
 	resource.Read
 	file string
-	sum  [sha256.Size]byte // of its JSON
+	json []byte
+	sum  [sha256.Size]byte // of json
+}
+
+// newRead reads a document as a CRD. CRD is nil if it is invalid.
+func newRead(file string, doc *input.Document) read {
+	data, _ := doc.JSON()
+	return read{resource.One(doc), file, data, sha256.Sum256(data)}
 }
 
 // reset removes all CRDs, and sets the Kubernetes version.
@@ -38,7 +47,7 @@ func (c *crds) reset(kube string) {
 	defer c.mu.Unlock()
 	cfg := verdict.Config{KubeVersion: kube, Validation: "Strict", Locate: true, Explain: true, Server: builtins.Alone()}
 	c.objects = verdict.New(cfg, verdict.NewCRDs(engine.Config{KubeVersion: kube}))
-	c.files, c.names, c.inForce = map[string][]read{}, map[string]map[string]read{}, map[string]read{}
+	c.files, c.names = map[string][]read{}, map[string][]read{}
 }
 
 // decider returns the decider that uses the CRDs in force.
@@ -53,65 +62,46 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	names := map[string]bool{}
-	for _, r := range c.files[file] {
+	for _, r := range slices.Concat(c.files[file], now) {
 		names[r.CRD.Name] = true
-		delete(c.names[r.CRD.Name], file)
-	}
-	for _, r := range now {
-		names[r.CRD.Name] = true
-		if c.names[r.CRD.Name] == nil {
-			c.names[r.CRD.Name] = map[string]read{}
-		}
-		c.names[r.CRD.Name][file] = r
 	}
 	if c.files[file] = now; len(now) == 0 {
 		delete(c.files, file)
 	}
 	var put []resource.Read
 	var remove []string
-	for name := range names {
-		was, had := c.inForce[name]
-		is, has := c.best(name)
-		if had && has && was.sum == is.sum {
-			c.inForce[name] = is
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		before := c.names[name]
+		after := slices.DeleteFunc(slices.Clone(before), func(r read) bool { return r.file == file })
+		for _, r := range now {
+			if r.CRD.Name == name {
+				after = slices.Insert(after, 0, r) // before an earlier CRD of the file
+			}
+		}
+		slices.SortStableFunc(after, func(a, b read) int {
+			return cmp.Or(cmp.Compare(len(a.file), len(b.file)), cmp.Compare(a.file, b.file))
+		})
+		c.names[name] = after
+		if len(before) > 0 && len(after) > 0 && before[0].sum == after[0].sum {
 			continue
 		}
-		if had {
-			changed[kindOf(was)] = true
+		if len(before) > 0 {
+			changed[kindOf(before[0])] = true
 		}
-		if has {
-			c.inForce[name] = is
-			changed[kindOf(is)] = true
-			put = append(put, is.Read)
-		} else if had {
-			delete(c.inForce, name)
+		if len(after) > 0 {
+			changed[kindOf(after[0])] = true
+			put = append(put, after[0].Read)
+		} else {
+			delete(c.names, name)
 			remove = append(remove, name)
 		}
 	}
-	c.changed += len(put) + len(remove)
-	slices.SortFunc(put, func(a, b resource.Read) int { return cmp.Compare(a.CRD.Name, b.CRD.Name) })
+	c.changed.Add(int64(len(put) + len(remove)))
 	c.objects.CRDs.Change(put, remove)
 }
 
 func kindOf(r read) schema.GroupKind {
 	return schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
-}
-
-// best returns the CRD with the given name that should be in force.
-func (c *crds) best(name string) (best read, ok bool) {
-	for _, r := range c.names[name] {
-		if !ok || hasShorterPath(r, best) {
-			best, ok = r, true
-		}
-	}
-	if !ok {
-		delete(c.names, name)
-	}
-	return best, ok
-}
-
-func hasShorterPath(a, b read) bool {
-	return cmp.Or(cmp.Compare(len(a.file), len(b.file)), cmp.Compare(a.file, b.file)) < 0
 }
 
 // live returns the CRDs in force.
@@ -123,26 +113,29 @@ func (c *crds) engine(of *resource.Compact) (*engine.Engine, error) {
 	return d.CRDs.Engine(of, engine.Config{KubeVersion: d.KubeVersion})
 }
 
-// changes returns the number of CRDs that have been added or removed so far.
-func (c *crds) changes() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.changed
-}
-
 // fileOf returns the file with the CRD that is in force under a name.
 func (c *crds) fileOf(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.inForce[name].file
+	if reads := c.names[name]; len(reads) > 0 {
+		return reads[0].file
+	}
+	return ""
 }
 
 // paths returns the files that contain CRDs.
-func (c *crds) paths() (paths []string) {
+func (c *crds) paths() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for path := range c.files {
-		paths = append(paths, path)
+	return slices.Collect(maps.Keys(c.files))
+}
+
+// known returns the CRDs in force.
+func (c *crds) known() (all []resource.Read) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, reads := range c.names {
+		all = append(all, reads[0].Read)
 	}
-	return paths
+	return all
 }

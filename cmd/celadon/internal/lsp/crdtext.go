@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"os"
 	"slices"
 	"sync"
@@ -17,17 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// at returns the location of a rule's part in the CRD.
-func (c *crdPart) at(ref *engine.RuleRef, part string) (at editor.RuleAt, ok bool) {
-	if c.read.CRD == nil {
-		return at, false
-	}
-	steps, err := engine.ParsePath(ref.Path)
-	at = editor.RuleAt{Steps: steps, Index: ref.Index, Key: part}
-	at.Version = slices.IndexFunc(c.read.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == ref.Version })
-	return at, err == nil && at.Version >= 0
-}
-
 // schemaNode returns the schema at a path in the CRD's text, or nil.
 func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 	tree, _ := p.doc.Tree()
@@ -39,91 +27,75 @@ func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 	return node
 }
 
-// ruleNode returns the key and value of a part of a rule in the CRD's text, or the whole rule if
-// at.Key is "". It returns nil if the text does not contain it.
-func (p *part) ruleNode(at editor.RuleAt) (key, value *position.Node) {
-	schema := p.schemaNode(at.Version, at.Steps)
+// rulePart returns the location of a part of a rule in the CRD, and its key and value in the text. If name is "", the
+// value is the whole rule. The nodes are nil if the text does not contain them.
+func (p *part) rulePart(ref *engine.RuleRef, name string) (at editor.RuleAt, key, value *position.Node) {
+	if p.crd == nil || p.crd.CRD == nil {
+		return at, nil, nil
+	}
+	steps, err := engine.ParsePath(ref.Path)
+	at = editor.RuleAt{Steps: steps, Index: ref.Index, Key: name}
+	at.Version = slices.IndexFunc(p.crd.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == ref.Version })
+	if err != nil || at.Version < 0 {
+		return at, nil, nil
+	}
+	schema := p.schemaNode(at.Version, steps)
 	if schema == nil {
-		return nil, nil
+		return at, nil, nil
 	}
-	key, rules := schema.Get(validations)
+	key, rules := schema.Get("x-kubernetes-validations")
 	if rules == nil {
-		return nil, nil
+		return at, nil, nil
 	}
-	rule := rules.Item(at.Index)
-	if rule == nil || at.Key == "" {
-		return key, rule
+	if value = rules.Item(at.Index); value != nil && name != "" {
+		key, value = value.Get(name)
 	}
-	return rule.Get(at.Key)
+	return at, key, value
 }
 
-// words returns the mapping between the value of a scalar and its source.
-func (p *part) words(node *position.Node) (*position.Text, bool) {
-	tree, _ := p.doc.Tree()
-	if node == nil || tree == nil {
-		return nil, false
+// location returns the location of a node in the document.
+func (p *part) location(node *position.Node) protocol.Location {
+	end := node.Start
+	if node.Known {
+		end = max(end, node.End)
 	}
-	return tree.Text(node.Resolve())
-}
-
-// sourced is a CRD with its source.
-type sourced struct {
-	uri  string
-	text *text
-	part *part
-}
-
-func (s *sourced) location(node *position.Node) protocol.Location {
-	end := node.End
-	if !node.Known || end < node.Start {
-		end = node.Start
-	}
-	return protocol.Location{URI: s.uri, Range: s.text.rangeOf(s.part.start+node.Start, s.part.start+end)}
+	return protocol.Location{URI: p.uri, Range: p.text.rangeOf(p.start+node.Start, p.start+end)}
 }
 
 // crdOf returns the CRD of a kind that is in force, or nil.
-func (s *server) crdOf(kind schema.GroupKind) *sourced {
+func (s *server) crdOf(kind schema.GroupKind) *part {
 	def, _ := s.crds.live().Definition(kind)
 	if def == nil {
 		return nil
 	}
 	path := s.crds.fileOf(def.Name)
-	is := func(p *part) bool { return p.crd != nil && p.crd.read.CRD != nil && p.crd.read.CRD.Name == def.Name }
-	s.docs.mu.Lock()
-	for uri, d := range s.docs.all {
-		if d.name != path || d.known == nil {
-			continue
+	find := func(a *analysis) *part {
+		if a == nil {
+			return nil
 		}
-		if i := slices.IndexFunc(d.known.parts, is); i >= 0 {
-			s.docs.mu.Unlock()
-			return &sourced{uri, d.known.text, d.known.parts[i]}
+		i := slices.IndexFunc(a.parts, func(p *part) bool { return p.crd != nil && p.crd.CRD != nil && p.crd.CRD.Name == def.Name })
+		if i < 0 {
+			return nil
 		}
+		return a.parts[i]
 	}
-	s.docs.mu.Unlock()
-	of := s.other.read(path, s)
-	if of == nil {
-		return nil
+	if v := s.opened(path); v != nil && find(v.known) != nil {
+		return find(v.known)
 	}
-	if i := slices.IndexFunc(of.parts, is); i >= 0 {
-		return &sourced{s.uriOf(path), of.text, of.parts[i]}
-	}
-	return nil
+	return find(s.other.read(path, s))
 }
 
-func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) (protocol.Location, bool) {
+// ruleIn returns the location of a rule in the CRD of a kind, or nil if it is unknown.
+func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) []protocol.Related {
 	c := s.crdOf(kind)
 	if c == nil {
-		return protocol.Location{}, false
+		return nil
 	}
-	at, ok := c.part.crd.at(ref, "rule")
-	if !ok {
-		return protocol.Location{}, false
-	}
-	key, _ := c.part.ruleNode(at)
+	_, key, _ := c.rulePart(ref, "rule")
 	if key == nil {
-		return protocol.Location{}, false
+		return nil
 	}
-	return c.location(key), true
+	return []protocol.Related{{Location: c.location(key), Message: "the rule"}}
 }
 
 // otherFiles caches files with CRDs that are not open.
@@ -157,11 +129,10 @@ func (o *otherFiles) read(path string, s *server) *analysis {
 		return nil
 	}
 	a := &analysis{text: &text{bytes: data}}
-	a.parts = split(path, a.text)
+	a.parts = split(path, s.uriOf(path), a.text)
 	for _, p := range a.parts {
 		if p.documentType == crd {
-			p.crd = newCRDPart(p.doc)
-			p.crd.compile = s.compiler(p.crd)
+			p.crd = s.newCRDPart(path, p.doc)
 		}
 	}
 	if o.files == nil || len(o.files) >= maxOther {
@@ -171,50 +142,48 @@ func (o *otherFiles) read(path string, s *server) *analysis {
 	return a
 }
 
-// definition returns the schema of the field at offset, which is in a rule or in an object.
-func (v *view) definition(_ context.Context, offset int) []protocol.Location {
+// definition returns the schema of the field at a position, which is in a rule or in an object.
+func (v *view) definition(p protocol.Params) []protocol.Location {
+	offset := v.text.offset(p.Position)
 	if e := v.expression(offset); e != nil {
-		return v.fieldInRule(e)
+		if !e.isChecked() {
+			return nil
+		}
+		h := e.context.Hover(e.Source, e.Cursor)
+		if h == nil || !h.InObject {
+			return nil
+		}
+		steps, err := engine.ParsePath(h.Path)
+		if err != nil {
+			return nil
+		}
+		return e.crd.schemaAt(e.At.Version, steps)
 	}
-	p, within := v.trees.At(v.text.bytes, offset)
-	o := v.objectAt(p)
+	piece, within := v.trees.At(v.text.bytes, offset)
+	o := v.objectAt(piece)
 	if o == nil {
 		return nil
 	}
-	return o.crd.schemaAt(o.version, stepsOf(p.Tree.At(within).Path))
-}
-
-func (v *view) fieldInRule(e *expression) []protocol.Location {
-	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
-		return nil
-	}
-	h := e.context.Hover(e.Source, e.Cursor)
-	if h == nil || !h.InObject {
-		return nil
-	}
-	steps, err := engine.ParsePath(h.Path)
-	if err != nil {
-		return nil
-	}
-	return (&sourced{v.uri, e.crd.text, e.crd}).schemaAt(e.At.Version, steps)
+	return o.crd.schemaAt(o.version, stepsOf(piece.Tree.At(within).Path))
 }
 
 // schemaAt returns the location of the schema of a field: the name under properties, if any.
-func (s *sourced) schemaAt(version int, steps []engine.Step) []protocol.Location {
-	node := s.part.schemaNode(version, steps)
+func (p *part) schemaAt(version int, steps []engine.Step) []protocol.Location {
+	node := p.schemaNode(version, steps)
 	if node == nil {
 		return nil
 	}
+	at := firstWord(node)
 	if n := len(steps); n > 0 && steps[n-1].Name != "" {
-		if above := s.part.schemaNode(version, steps[:n-1]); above != nil {
+		if above := p.schemaNode(version, steps[:n-1]); above != nil {
 			if _, properties := above.Get("properties"); properties != nil {
 				if key, _ := properties.Get(steps[n-1].Name); key != nil {
-					return []protocol.Location{s.location(key)}
+					at = key
 				}
 			}
 		}
 	}
-	return []protocol.Location{s.location(firstWord(node))}
+	return []protocol.Location{p.location(at)}
 }
 
 // firstWord returns the first key or scalar in a node.

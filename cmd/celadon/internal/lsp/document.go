@@ -6,29 +6,26 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-const (
-	// maxOpen limits the open documents.
-	maxOpen = 10_000
-)
+// maxOpen limits the open documents.
+const maxOpen = 10_000
 
 // A document is open in the editor.
 type document struct {
 	uri, language string
 	// name is the file's path, or the URI if it is not a file.
 	name    string
-	version int32
+	version *int32
 	text    *text
 	// known is the result of the last round, perhaps of an older text.
 	known *analysis
 	// trees holds the trees of text and its predecessors.
 	trees *editor.Trees
-	// cancel, if not nil, cancels the current analysis.
+	// cancel cancels the current analysis, if any.
 	cancel context.CancelFunc
 	// lost is set if a change could not be applied, so that text differs from the editor's. It is
 	// reset by the next complete text.
@@ -38,60 +35,58 @@ type document struct {
 // A view is a document at the time of a request.
 type view struct {
 	*server
-	uri, name, language string
-	text                *text
-	known               *analysis
-	trees               *editor.Trees
+	document
 }
 
-// documents holds the open documents.
-type documents struct {
-	mu  sync.Mutex
-	all map[string]*document
-	// news is closed and replaced when a document changes or was analyzed, and when a search for CRDs ends.
-	news chan struct{}
-	// searches counts the running searches for CRDs in workspace folders.
-	searches int
-	// ended is set by the request shutdown, which ends waiting requests.
-	ended bool
-}
-
-// wakeWaiting wakes all waiting requests. The caller must hold mu.
-func (d *documents) wakeWaiting() {
-	close(d.news)
-	d.news = make(chan struct{})
+// wakeWaiting wakes all waiting requests. The caller must hold s.mu.
+func (s *server) wakeWaiting() {
+	close(s.news)
+	s.news = make(chan struct{})
 }
 
 // view returns a view of a document, or nil if it is not open.
 func (s *server) view(uri string) *view {
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	d := s.docs.all[uri]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.docs[uri]
 	if d == nil {
 		return nil
 	}
-	return &view{server: s, uri: d.uri, name: d.name, language: d.language, text: d.text, known: d.known, trees: d.trees}
+	return &view{server: s, document: *d}
 }
 
-func (s *server) didOpen(p protocol.DidOpen) {
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
+// opened returns a view of the open document with the given name, or nil.
+func (s *server) opened(name string) *view {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.docs {
+		if d.name == name {
+			return &view{server: s, document: *d}
+		}
+	}
+	return nil
+}
+
+func (s *server) didOpen(p protocol.Params) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	doc := p.TextDocument
-	if len(s.docs.all) >= maxOpen {
+	if len(s.docs) >= maxOpen {
 		return
 	}
-	d := &document{uri: doc.URI, language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &editor.Trees{}}
-	d.name = pathOf(doc.URI)
-	s.docs.all[doc.URI] = d
-	s.docs.wakeWaiting()
+	s.docs[doc.URI] = &document{
+		uri: doc.URI, name: pathOf(doc.URI), language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &editor.Trees{},
+		cancel: func() {},
+	}
+	s.wakeWaiting()
 	s.rounds.mark(doc.URI)
 }
 
 // didChange applies changes in order.
-func (s *server) didChange(p protocol.DidChange) {
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	d := s.docs.all[p.TextDocument.URI]
+func (s *server) didChange(p protocol.Params) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.docs[p.TextDocument.URI]
 	if d == nil {
 		return
 	}
@@ -102,20 +97,18 @@ func (s *server) didChange(p protocol.DidChange) {
 		var err error
 		if d.text, err = d.text.change(c); err != nil {
 			s.log(protocol.Error, d.name+": a change cannot be applied: the file has no diagnostics until it is opened again: "+err.Error())
-			_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: d.uri, Diagnostics: []protocol.Diagnostic{}})
+			s.sendDiagnostics(d.uri, nil, nil)
 		}
 		d.lost = err != nil
 	}
-	s.docs.wakeWaiting()
+	s.wakeWaiting()
 	if p.TextDocument.Version != nil {
-		d.version = *p.TextDocument.Version
+		d.version = p.TextDocument.Version
 	}
-	if d.cancel != nil {
-		d.cancel()
-	}
+	d.cancel()
 	s.rounds.mark(d.uri)
-	if strings.HasSuffix(d.name, ".go") {
-		for uri, other := range s.docs.all { // a change can affect the other files of the package
+	if d.isGo() {
+		for uri, other := range s.docs { // a change can affect the other files of the package
 			if other.known != nil && other.known.golang != nil {
 				s.rounds.mark(uri)
 			}
@@ -123,20 +116,24 @@ func (s *server) didChange(p protocol.DidChange) {
 	}
 }
 
-func (s *server) didClose(p protocol.DidClose) {
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	d := s.docs.all[p.TextDocument.URI]
+func (s *server) didClose(p protocol.Params) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.docs[p.TextDocument.URI]
 	if d == nil {
 		return
 	}
-	if d.cancel != nil {
-		d.cancel()
-	}
-	delete(s.docs.all, d.uri)
-	s.docs.wakeWaiting()
-	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: d.uri, Diagnostics: []protocol.Diagnostic{}})
+	d.cancel()
+	delete(s.docs, d.uri)
+	s.wakeWaiting()
+	s.sendDiagnostics(d.uri, nil, nil)
 	s.rounds.reread(d.name)
+}
+
+// sendDiagnostics replaces the diagnostics of a document in the editor.
+func (s *server) sendDiagnostics(uri string, version *int32, list []protocol.Diagnostic) {
+	p := protocol.PublishDiagnostics{URI: uri, Version: version, Diagnostics: append([]protocol.Diagnostic{}, list...)}
+	_ = s.conn.Notify("textDocument/publishDiagnostics", p)
 }
 
 // pathOf returns the path of a file URI, or else the URI.
@@ -157,12 +154,8 @@ func (s *server) uriOf(path string) string {
 	if !filepath.IsAbs(path) {
 		return path // a name that is not a path is a URI
 	}
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	for uri, d := range s.docs.all {
-		if d.name == path {
-			return uri
-		}
+	if open := s.opened(path); open != nil {
+		return open.uri
 	}
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {

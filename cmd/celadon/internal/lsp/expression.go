@@ -1,7 +1,7 @@
 package lsp
 
 import (
-	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,37 +13,50 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// An expression is a part of a rule in the text of a request.
+// An expression is a part of a rule or an expression of a policy in the text of a request.
 type expression struct {
 	*editor.Expression
-	context *assist.Context // nil if the schema is unknown
-	crd     *part
 	text    *text
+	context *assist.Context       // of a part of a rule; nil if the schema is unknown
+	crd     *part                 // with the rule
+	policy  *assist.PolicyContext // nil for a part of a rule
 }
 
-// expression returns the part of a rule at offset, or nil.
+// expression returns the expression at offset, or nil.
 func (v *view) expression(offset int) *expression {
 	if v.isGo() {
 		return nil
 	}
 	p, within := v.trees.At(v.text.bytes, offset)
+	if e, ok := p.PolicyExpression(within); ok {
+		return &expression{Expression: e.Expression, text: v.text, policy: &assist.PolicyContext{Object: v.matched(e), Variables: e.Variables}}
+	}
 	e, ok := p.Expression(within)
-	if !ok || e.Key {
+	if !ok || e.Key || v.known == nil {
 		return nil
 	}
-	of := v.crdAround(p.Index, e.At.Item)
+	of := v.known.good[spot{p.Index, e.At.Item}]
 	if of == nil {
 		return nil
 	}
-	return &expression{Expression: e, crd: of, context: of.crd.expressionContext(&e.At, e.OptionalOldSelf, v.functions), text: v.text}
+	return &expression{Expression: e, text: v.text, context: of.crd.expressionContext(&e.At, e.OptionalOldSelf, v.functions), crd: of}
 }
 
-// crdAround returns the last valid CRD at a position in the file, or nil.
-func (v *view) crdAround(index, item int) *part {
-	if v.known == nil {
-		return nil
+// isChecked reports whether e is the source of a rule or message, so that its problems can be determined.
+func (e *expression) isChecked() bool { return e.context != nil && e.At.Part() != assist.AnyExpression }
+
+// helper returns what describes e and completes it, or nil if the schema is unknown.
+func (e *expression) helper() interface {
+	Hover(source string, at int) *assist.Hover
+	Complete(source []rune) assist.Completion
+} {
+	switch {
+	case e.policy != nil:
+		return e.policy
+	case e.isChecked():
+		return e.context
 	}
-	return v.known.good[spot{index, item}]
+	return nil
 }
 
 // rangeOf returns the range of code points of the expression.
@@ -51,18 +64,17 @@ func (e *expression) rangeOf(from, to int) protocol.Range {
 	return e.text.rangeOf(e.Point(from), e.Point(to))
 }
 
-func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
+func (v *view) hover(p protocol.Params) *protocol.Hover {
+	offset := v.text.offset(p.Position)
 	e := v.expression(offset)
 	if e == nil {
-		if h := v.policyHover(offset); h != nil {
-			return h
-		}
 		return v.schemaHover(offset)
 	}
-	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
+	helper := e.helper()
+	if helper == nil {
 		return nil
 	}
-	h := e.context.Hover(e.Source, e.Cursor)
+	h := helper.Hover(e.Source, e.Cursor)
 	if h == nil {
 		return nil
 	}
@@ -70,38 +82,31 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
 }
 
-// plainText returns text as plain text. It does not use Markdown, because untrusted CRDs could
-// contain links and images.
-func plainText(text string) protocol.Markup {
+// plainText returns text as plain text, or nothing for an empty text. It does not use Markdown, because untrusted CRDs
+// could contain links and images.
+func plainText(text string) (m protocol.Markup) {
+	if text == "" {
+		return m
+	}
 	return protocol.Markup{Kind: "plaintext", Value: shown(text)}
 }
 
-func (v *view) completion(_ context.Context, offset int) *protocol.CompletionList {
+func (v *view) completion(p protocol.Params) *protocol.CompletionList {
+	offset := v.text.offset(p.Position)
 	e := v.expression(offset)
 	if e == nil {
-		if list := v.policyCompletion(offset); list != nil {
-			return list
-		}
 		return v.schemaCompletion(offset)
 	}
-	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
+	helper := e.helper()
+	if helper == nil {
 		return nil
 	}
-	e.reachCursor()
-	return e.list(offset, e.context.CompleteAt(e.Source, e.Cursor))
-}
-
-// reachCursor adds the white space before the cursor, which is not part of the value.
-func (e *expression) reachCursor() {
-	if e.CursorFollows {
-		e.Source += " "
-		e.Cursor++
+	source := []rune(e.Source)
+	if source = source[:max(0, min(e.Cursor, len(source)))]; e.CursorFollows {
+		source = append(source, ' ') // white space before the cursor is not part of the value
 	}
-}
-
-// list returns the candidates for the cursor, which is at offset.
-func (e *expression) list(offset int, c assist.Completion) *protocol.CompletionList {
-	at := e.text.rangeOf(offset, offset)
+	c := helper.Complete(source)
+	at := v.text.rangeOf(offset, offset)
 	if !e.CursorFollows {
 		at = e.rangeOf(c.Start, e.Cursor)
 	}
@@ -117,8 +122,7 @@ func (e *expression) list(offset int, c assist.Completion) *protocol.CompletionL
 
 // order returns a sort key that keeps candidates in their order.
 func order(i int) string {
-	const digits = "0123456789"
-	return string([]byte{digits[i/1000%10], digits[i/100%10], digits[i/10%10], digits[i%10]})
+	return fmt.Sprintf("%04d", i%10_000)
 }
 
 var itemKinds = map[assist.Class]int{
@@ -127,9 +131,9 @@ var itemKinds = map[assist.Class]int{
 	assist.ClassText: protocol.KindValue, assist.ClassOperator: protocol.KindKeyword,
 }
 
-func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureHelp {
-	e := v.expression(offset)
-	if e == nil || e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
+func (v *view) signatureHelp(p protocol.Params) *protocol.SignatureHelp {
+	e := v.expression(v.text.offset(p.Position))
+	if e == nil || !e.isChecked() {
 		return nil
 	}
 	call := e.context.Call(e.Source, e.Cursor)
@@ -138,11 +142,7 @@ func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureH
 	}
 	help := &protocol.SignatureHelp{ActiveSignature: uint32(call.Form), ActiveParameter: uint32(call.Argument)}
 	for _, form := range call.Function.Forms {
-		s := protocol.Signature{Label: form.Signature}
-		if text := call.Function.Description; text != "" {
-			doc := plainText(text)
-			s.Doc = &doc
-		}
+		s := protocol.Signature{Label: form.Signature, Doc: plainText(call.Function.Description)}
 		label := []rune(form.Signature)
 		for _, p := range form.Parameters {
 			s.Parameters = append(s.Parameters, protocol.Parameter{Label: string(label[p.Start:p.End])})
@@ -150,19 +150,6 @@ func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureH
 		help.Signatures = append(help.Signatures, s)
 	}
 	return help
-}
-
-// policyExpression returns the expression of a policy at offset with its context, or nil.
-func (v *view) policyExpression(offset int) (*expression, *assist.PolicyContext) {
-	if v.isGo() {
-		return nil, nil
-	}
-	p, within := v.trees.At(v.text.bytes, offset)
-	e, ok := p.PolicyExpression(within)
-	if !ok {
-		return nil, nil
-	}
-	return &expression{Expression: e.Expression, text: v.text}, &assist.PolicyContext{Object: v.matched(e), Variables: e.Variables}
 }
 
 // matched returns the context of the first CRD of the workspace that a policy matches, or nil.
@@ -176,33 +163,8 @@ func (v *view) matched(e *editor.PolicyExpression) *assist.Context {
 			continue
 		}
 		if c := v.crdOf(schema.GroupKind{Group: spec.Group, Kind: spec.Names.Kind}); c != nil {
-			return c.part.crd.expressionContext(&editor.RuleAt{Version: i}, false, v.functions)
+			return c.crd.expressionContext(&editor.RuleAt{Version: i}, false, v.functions)
 		}
 	}
 	return nil
-}
-
-// policyHover describes the token at offset in an expression of a policy, or returns nil.
-func (v *view) policyHover(offset int) *protocol.Hover {
-	e, in := v.policyExpression(offset)
-	if e == nil {
-		return nil
-	}
-	h := in.Hover(e.Source, e.Cursor)
-	if h == nil {
-		return nil
-	}
-	at := e.rangeOf(h.Start, h.End)
-	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
-}
-
-// policyCompletion returns the candidates at offset in an expression of a policy, or nil.
-func (v *view) policyCompletion(offset int) *protocol.CompletionList {
-	e, in := v.policyExpression(offset)
-	if e == nil {
-		return nil
-	}
-	e.reachCursor()
-	text := []rune(e.Source)
-	return e.list(offset, in.Complete(text[:max(0, min(e.Cursor, len(text)))]))
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
@@ -251,14 +250,14 @@ func (m *fixChecker) checkFixes(name, text, fault string) {
 		}
 	}
 	m.change(file, protocol.Change{Text: text})
-	m.tell("textDocument/didClose", protocol.Of{TextDocument: protocol.TextDocument{URI: m.uri(file)}})
+	m.tell("textDocument/didClose", protocol.Params{TextDocument: protocol.TextDocument{URI: m.uri(file)}})
 }
 
 // errorsIn returns the number of errors that are not about costs. With some bounds, the API server
 // reports further cost errors.
 func errorsIn(list []protocol.Diagnostic) (n int) {
 	for _, d := range list {
-		if d.Severity == protocol.Error && !hasKind(&d, engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost) {
+		if d.Severity == protocol.Error && !isOverLimit(&d) {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,18 +12,14 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 )
 
-func (v *view) isGo() bool { return strings.HasSuffix(v.name, ".go") }
+func (d *document) isGo() bool { return strings.HasSuffix(d.name, ".go") }
 
 // trusted returns the reviewer for Go packages, or nil if the user does not trust the workspace or
 // the file is outside it.
 func (s *server) trusted(name string) *vet.GoReviewer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	inside := slices.ContainsFunc(s.roots, func(root string) bool {
-		rel, err := filepath.Rel(root, name)
-		return err == nil && filepath.IsLocal(rel)
-	})
-	if !s.settings.Trusted || !inside {
+	if inside := slices.ContainsFunc(s.roots, func(root string) bool { return relative(root, name) != "" }); !s.settings.Trusted || !inside {
 		return nil
 	}
 	return s.goReviewer
@@ -37,43 +34,42 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	}
 	r, err := reviewer.Vet(ctx, filepath.Dir(v.name), v.openGo())
 	name := resolved(v.name)
-	if err != nil && ctx.Err() == nil {
-		v.once(protocol.Warning, filepath.Dir(v.name)+": its markers are not checked: "+err.Error())
-	}
 	if err != nil {
+		message := filepath.Dir(v.name) + ": its markers are not checked: " + err.Error()
+		if ctx.Err() != nil {
+			return
+		}
+		if _, told := v.logged.LoadOrStore(message, true); !told {
+			v.log(protocol.Warning, message)
+		}
 		return
 	}
 	a.golang = r
-	omitted := 0
+	var found []protocol.Diagnostic
 	for _, f := range r.Findings {
-		if f.At.File != name || f.At.Line == 0 {
-			continue
+		if f.At.File == name && f.At.Line > 0 {
+			from := v.text.offsetAt(f.At.Line, f.At.Column)
+			found = append(found, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
 		}
-		if len(a.diagnostics) == maxFindings {
-			omitted++
-			continue
-		}
-		from := v.text.offsetAt(f.At.Line, f.At.Column)
-		a.diagnostics = append(a.diagnostics, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
 	}
-	a.more(omitted)
+	a.publish(found, 0)
 }
 
 // openGo returns the contents of Go files that are open in the editor.
 func (s *server) openGo() map[string][]byte {
-	open := map[string][]byte{}
-	s.docs.mu.Lock()
-	for _, d := range s.docs.all {
-		if strings.HasSuffix(d.name, ".go") {
-			open[d.name] = d.text.bytes
+	s.mu.Lock()
+	texts := map[string][]byte{}
+	for _, d := range s.docs {
+		if d.isGo() {
+			texts[d.name] = d.text.bytes
 		}
 	}
-	s.docs.mu.Unlock()
-	texts := map[string][]byte{}
-	for name, text := range open {
-		texts[resolved(name)] = text
+	s.mu.Unlock()
+	open := map[string][]byte{}
+	for name, text := range texts {
+		open[resolved(name)] = text
 	}
-	return texts
+	return open
 }
 
 // resolved returns the path with links in its folders resolved, as in Go's positions.
@@ -87,19 +83,17 @@ func resolved(name string) string {
 
 // wordEnd returns the end of the name at an offset, or else of the line.
 func (t *text) wordEnd(from int) int {
-	end := from
-	for end < len(t.bytes) && (t.bytes[end] == '_' || t.bytes[end] >= '0' && t.bytes[end] <= '9' || t.bytes[end]|0x20 >= 'a' && t.bytes[end]|0x20 <= 'z') {
-		end++
+	if name := goName.Find(t.bytes[from:]); name != nil {
+		return from + len(name)
 	}
-	if end == from {
-		return max(from, t.trimmedEnd(from))
-	}
-	return end
+	return max(from, t.trimmedEnd(from))
 }
+
+var goName = regexp.MustCompile(`^[0-9A-Za-z_]+`)
 
 // markers offers to add missing markers.
 func (a *actor) markers() {
-	if a.known == nil || a.known.golang == nil || a.known.text != a.text || !a.wants(quickFix) {
+	if a.known.golang == nil || !a.wants(quickFix) {
 		return
 	}
 	for _, f := range a.known.golang.Findings {

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
@@ -10,44 +9,32 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// eachRule calls do for each vetted rule, with its location.
-func (p *part) eachRule(t *text, do func(*vet.Rule, protocol.Range)) {
-	report := p.crd.vetted.Report
-	for i := range report.Versions {
-		for j := range report.Versions[i].Rules {
-			r := &report.Versions[i].Rules[j]
-			at, ok := p.crd.at(&engine.RuleRef{Version: report.Versions[i].Name, Path: r.Path, Index: r.Index}, "rule")
-			if !ok {
-				continue
-			}
-			_, node := p.ruleNode(at)
-			if node == nil || !node.Known {
-				continue
-			}
-			do(r, t.rangeOf(p.start+node.Start, p.start+node.End))
-		}
-	}
-}
-
 // hints returns the cost of each rule and its share of the limit, to be shown after the rule.
-func (v *view) hints(context.Context) []protocol.InlayHint {
+func (v *view) hints(protocol.Params) []protocol.InlayHint {
 	all := []protocol.InlayHint{}
 	for _, p := range v.known.parts {
-		if p.crd == nil || p.crd.vetted == nil || p.crd.vetted.Report == nil {
+		if p.report() == nil {
 			continue
 		}
-		p.eachRule(v.text, func(r *vet.Rule, rng protocol.Range) {
-			if r.Broken {
-				return
+		for _, version := range p.report().Versions {
+			for _, r := range version.Rules {
+				_, _, node := p.rulePart(&engine.RuleRef{Version: version.Name, Path: r.Path, Index: r.Index}, "rule")
+				if !r.Broken && node != nil && node.Known {
+					all = append(all, v.hint(p.start+node.Start, &r))
+				}
 			}
-			end := v.text.trimmedEnd(v.text.offset(rng.Start))
-			hint := protocol.InlayHint{Position: v.text.position(end), Label: "cost " + phrase.Number(r.EstimatedTotal) + " (" + phrase.Share(r.EstimatedTotal, r.Limit) + ")", PaddingLeft: true}
-			hint.Tooltip = fmt.Sprintf("estimated: %s per run, %s at most, limit %s", phrase.Number(r.EstimatedCost), phrase.Count(int(min(r.Cardinality, 1<<53)), "run"), phrase.Number(r.Limit))
-			if r.MessageExpressionCost > 0 {
-				hint.Tooltip += "; its message " + phrase.Number(r.MessageExpressionCost)
-			}
-			all = append(all, hint)
-		})
+		}
 	}
 	return all
+}
+
+// hint returns the cost of a rule, to be shown at the end of the line with an offset.
+func (v *view) hint(offset int, r *vet.Rule) protocol.InlayHint {
+	label := fmt.Sprintf("cost %s (%s)", phrase.Number(r.EstimatedTotal), phrase.Share(r.EstimatedTotal, r.Limit))
+	runs := phrase.Count(int(min(r.Cardinality, 1<<53)), "run")
+	tooltip := fmt.Sprintf("estimated: %s per run, %s at most, limit %s", phrase.Number(r.EstimatedCost), runs, phrase.Number(r.Limit))
+	if r.MessageExpressionCost > 0 {
+		tooltip += "; its message " + phrase.Number(r.MessageExpressionCost)
+	}
+	return protocol.InlayHint{Position: v.text.position(v.text.trimmedEnd(offset)), Label: label, Tooltip: tooltip, PaddingLeft: true}
 }

@@ -21,9 +21,9 @@ func TestManyDocuments(t *testing.T) {
 		if want := map[string]int{"objects.yaml": maxFindings + 1, "broken.yaml": maxFindings + 1}[name]; len(got) != want {
 			t.Errorf("%s: %d diagnostics, want %d", name, len(got), want)
 		}
-		doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(name)}}
+		doc := protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(name)}}
 		c.ask("textDocument/inlayHint", doc, nil)
-		c.ask("textDocument/hover", protocol.At{TextDocument: doc.TextDocument, Position: protocol.Position{Line: 40_000, Character: 3}}, nil)
+		c.ask("textDocument/hover", protocol.Params{TextDocument: doc.TextDocument, Position: protocol.Position{Line: 40_000, Character: 3}}, nil)
 		c.tell("textDocument/didClose", doc)
 	}
 }

@@ -13,11 +13,11 @@ import (
 // it may validate objects differently.
 func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
-	report := of.crd.vetted.Report
+	report := of.report()
 	for i := range report.Lints {
 		l := &report.Lints[i]
 		steps, err := engine.ParsePath(l.Path)
-		if l.Fix == "" || err != nil || !inRule || l.Index != at.Index || !samePath(l.Path, at) {
+		if l.Fix == "" || err != nil || !inRule || l.Index != at.Index || l.Path != engine.FormatPath(at.Steps) {
 			continue
 		}
 		version := report.Versions[at.Version].Name

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -38,8 +37,8 @@ func (a *actor) object() {
 
 // rejected reports whether there is a finding in an object in the range.
 func (a *actor) rejected() bool {
-	return a.known != nil && a.known.text == a.text && slices.ContainsFunc(a.known.parts, func(p *part) bool {
-		return p.documentType == object && slices.ContainsFunc(p.findings, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
+	return slices.ContainsFunc(a.known.parts, func(p *part) bool {
+		return p.documentType == object && slices.ContainsFunc(p.findings, a.isInRange)
 	})
 }
 
@@ -81,25 +80,19 @@ func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JS
 	if key == nil { // an item of a list
 		key = at
 	}
-	var known []string
-	for _, v := range s.Enum {
-		var text string
-		if json.Unmarshal(v.Raw, &text) == nil {
-			known = append(known, text)
-		}
-	}
+	known := assist.EnumStrings(s)
 	if slices.Contains(known, at.Value) {
 		return
 	}
-	near := spell.Near(at.Value, known)
-	values := near
-	if len(near) == 0 {
+	values := spell.Near(at.Value, known)
+	isNear := len(values) > 0
+	if !isNear {
 		values = known[:min(len(known), offeredValues)]
 	}
 	for i, value := range values {
 		if after, err := p.Tree.Edit(position.Set(path, value)); err == nil {
 			unsupported := a.findingsBetween(p, key, at, string(metav1.CauseTypeFieldValueNotSupported))
-			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, unsupported)
+			a.add(quickFix, "change to "+value, p, after, i == 0 && isNear, unsupported)
 		}
 	}
 }

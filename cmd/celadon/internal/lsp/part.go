@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,78 +39,55 @@ const (
 type part struct {
 	doc *input.Document
 	// also holds further CRDs that are generated from the document.
-	also []*input.Document
-	// start is the offset of the document's source in the file, or -1 if unknown. line is the offset
-	// of its first line.
-	start, line  int
-	index        int // of the YAML document in the file
+	also         []*input.Document
+	start        int // offset of the document's source in the file, or -1 if unknown
+	yaml, index  int // offset and index of the YAML document in the file
 	documentType documentType
 	kind         schema.GroupKind
 
 	crd      *crdPart
-	verdict  *finding.Object // of an object whose CRD is known
-	findings []docFinding
+	findings []protocol.Diagnostic
 	omitted  int // findings that are not in the list
 
+	uri  string
 	text *text // text that contains the document
 }
 
 // split splits a file as vet and check do.
-func split(name string, t *text) (parts []*part) {
-	var c cursor
+func split(name, uri string, t *text) (parts []*part) {
+	var starts, ends []int // of the YAML documents
+	for start, end := range decode.Documents(t.bytes) {
+		starts, ends = append(starts, start), append(ends, end)
+	}
+	// indexAt returns the index of the YAML document with an offset. A separator line belongs to the next document.
+	indexAt := func(offset int) int { return min(sort.SearchInts(ends, offset+1), len(ends)-1) }
+	next := 0 // the earliest start of the next document
 	for doc := range (input.Text{File: name, Data: t.bytes}).Documents {
-		p := &part{doc: doc, start: -1, text: t}
+		p := &part{doc: doc, start: -1, text: t, uri: uri}
 		source, line, inList := doc.Source()
+		from := t.startOfLine(line)
 		switch {
 		case source == nil:
-			p.line = startOfDocument(t.bytes, t.startOfLine(doc.Line))
-			c.advance(t.bytes, p.line)
+			// The line of a document that cannot be read is the line of the error, which may be after its end.
+			p.index = indexAt(t.startOfLine(doc.Line) - 1)
+			next = max(next, starts[p.index])
 		case inList && doc.Item > 0 && len(parts) > 0:
-			p.start, p.line = parts[len(parts)-1].start, t.startOfLine(doc.Line)
+			p.start, p.index = parts[len(parts)-1].start, parts[len(parts)-1].index
 		default:
-			p.line = t.startOfLine(line)
-			begin := max(c.offset, p.line)
-			if at := bytes.Index(t.bytes[min(begin, len(t.bytes)):], source); at >= 0 {
-				p.start = begin + at
-				c.advance(t.bytes, p.start)
+			from = max(from, next)
+			p.index = indexAt(from)
+			if at := bytes.Index(t.bytes[min(from, len(t.bytes)):], source); at >= 0 {
+				p.start, p.index = from+at, indexAt(from+at)
+				next = p.start
 			}
 		}
-		p.index = c.index
+		p.yaml = starts[p.index]
 		p.documentType = p.is()
 		if parts = append(parts, p); len(parts) == editor.MaxParts {
 			break
 		}
 	}
 	return parts
-}
-
-// startOfDocument returns the offset of the first line of the YAML document with the line at an offset. The line of a document
-// that cannot be read is the line of the error.
-func startOfDocument(text []byte, at int) int {
-	for at > 0 {
-		begin := bytes.LastIndexByte(text[:at-1], '\n') + 1
-		if decode.Separator(text[begin:at]) {
-			return at
-		}
-		at = begin
-	}
-	return 0
-}
-
-// A cursor moves through the YAML documents of a file and counts them.
-type cursor struct{ offset, index int }
-
-func (c *cursor) advance(text []byte, to int) {
-	for c.offset < to {
-		next := to
-		if n := bytes.IndexByte(text[c.offset:to], '\n'); n >= 0 {
-			next = c.offset + n + 1
-		}
-		if decode.Separator(text[c.offset:next]) {
-			c.index++
-		}
-		c.offset = next
-	}
 }
 
 func (p *part) is() documentType {
@@ -157,18 +136,13 @@ func template(name, language string, t *text, parts []*part) bool {
 	if language == "helm" || filepath.IsAbs(name) && resource.ChartOf(name) != "" {
 		return true
 	}
-	for _, p := range parts {
-		if p.documentType == broken {
-			return action.Match(t.bytes)
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p *part) bool { return p.documentType == broken }) && action.Match(t.bytes)
 }
 
 // elsewhere lists lints about what may be in another file.
 var elsewhere = []string{"no-binding", "no-policy"}
 
-// ofPolicies adds the findings of celadon vet about policies.
+// ofPolicies adds the findings of celadon vet about policies, with the schemas of the CRDs in force.
 func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 	var policies []*part
 	var documents []map[string]any
@@ -180,7 +154,13 @@ func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 	if len(policies) == 0 {
 		return
 	}
-	reports, err := v.vetPolicies(ctx, documents)
+	d := v.crds.decider()
+	schemas, err := policyvet.NewSchemas(d.KubeVersion, d.CRDs.Wanted(policyvet.Needs(documents)))
+	var reports []*policyvet.Report
+	if err == nil {
+		cfg := policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere, Server: d.Server}
+		reports, err = policyvet.Vet(ctx, documents, cfg)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			v.log(protocol.Error, fmt.Sprintf("%s: policies were not vetted: %v", v.name, err))
@@ -203,17 +183,6 @@ func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 	}
 }
 
-// vetPolicies vets documents with the schemas of the CRDs in force.
-func (v *view) vetPolicies(ctx context.Context, documents []map[string]any) ([]*policyvet.Report, error) {
-	d := v.crds.decider()
-	schemas, err := policyvet.NewSchemas(d.KubeVersion, d.CRDs.Wanted(policyvet.Needs(documents)))
-	if err != nil {
-		return nil, err
-	}
-	cfg := policyvet.Config{KubeVersion: d.KubeVersion, Schemas: schemas, Without: elsewhere, Server: d.Server}
-	return policyvet.Vet(ctx, documents, cfg)
-}
-
 func (v *view) addPolicyFinding(p *part, path, level, id, text string) {
 	at := finding.Location{Field: path}
 	if path != "" {
@@ -221,7 +190,7 @@ func (v *view) addPolicyFinding(p *part, path, level, id, text string) {
 		at.Line, at.Column = position.Line, position.Column
 	}
 	f := finding.Finding{ID: id, Level: level, At: at, Message: text}
-	p.findings = append(p.findings, docFinding{diagnostic: diagnostic(p.rangeOf(v.text, at), &f)})
+	p.findings = append(p.findings, diagnostic(p.rangeOf(v.text, at), &f))
 }
 
 // ofSuite adds the findings of celadon test.
@@ -234,7 +203,7 @@ func (v *view) ofSuite(ctx context.Context, p *part) {
 	add := func(at ruletest.Position, code ruletest.Outcome, message string) {
 		location := finding.Location{Line: at.Line, Column: at.Column}
 		d := protocol.Diagnostic{Range: p.rangeOf(v.text, location), Severity: protocol.Error, Code: string(code), Source: source, Message: shown(strings.TrimSuffix(message, "\n"))}
-		p.findings = append(p.findings, docFinding{diagnostic: d})
+		p.findings = append(p.findings, d)
 	}
 	for _, e := range r.Errors {
 		add(e.Position, ruletest.Error, e.Message)
@@ -254,23 +223,9 @@ func (v *view) ofSuite(ctx context.Context, p *part) {
 func (s *server) openCRDs() map[string][]byte {
 	open := map[string][]byte{}
 	for _, path := range s.crds.paths() {
-		s.docs.mu.Lock()
-		for _, d := range s.docs.all {
-			if d.name == path {
-				open[path] = d.text.bytes
-			}
+		if v := s.opened(path); v != nil {
+			open[path] = v.text.bytes
 		}
-		s.docs.mu.Unlock()
 	}
 	return open
-}
-
-// known returns the CRDs in force.
-func (c *crds) known() (all []resource.Read) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, r := range c.inForce {
-		all = append(all, r.Read)
-	}
-	return all
 }

@@ -50,11 +50,11 @@ func pointOf(f *finding.Finding) string {
 
 // strictDiagnostics returns a diagnostic for each unknown or duplicate field after the first, which the finding f is
 // about. The server reports all of them in one message.
-func (v *view) strictDiagnostics(p *part, f *finding.Finding, fields []finding.Location) (more []docFinding) {
+func (v *view) strictDiagnostics(p *part, f *finding.Finding, fields []finding.Location) (more []protocol.Diagnostic) {
 	for _, at := range fields {
 		one := *f
 		one.At = at
-		more = append(more, docFinding{diagnostic: diagnostic(p.rangeOf(v.text, at), &one), of: p.kind})
+		more = append(more, diagnostic(p.rangeOf(v.text, at), &one))
 	}
 	return more
 }
@@ -72,11 +72,4 @@ func strictInCRD(p *part, f *finding.Finding) (more []finding.Location) {
 		more = append(more, finding.Location{File: f.At.File, Line: position.Line, Column: position.Column, Field: fields[i+1], Hint: hint.Key(fields[i+1])})
 	}
 	return more
-}
-
-// compilePoint makes the reason why an expression does not compile the point of d.
-func compilePoint(d *protocol.Diagnostic, reason, text string) {
-	if reason != "" {
-		d.Message = pointFirst(reason, text)
-	}
 }

@@ -216,7 +216,7 @@ func TestSameAsVet(t *testing.T) {
 			}
 			want := withoutRepeats(vetLog(t, path))
 			words += same(t, files[i]+" "+kind, text, c.open(name, text), want)
-			c.tell("textDocument/didClose", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(name)}})
+			c.tell("textDocument/didClose", protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(name)}})
 			n++
 			found += len(want)
 		}

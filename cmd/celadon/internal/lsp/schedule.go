@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 const (
@@ -25,12 +26,13 @@ type schedule struct {
 	dirty map[string]bool // URIs
 	files map[string]bool // paths of files that may have changed on disk
 	since time.Time       // of the first change since the last round
-	last  time.Time
-	wake  chan struct{}
+	timer *time.Timer     // fires when a round is due
 }
 
 func newSchedule() *schedule {
-	return &schedule{dirty: map[string]bool{}, files: map[string]bool{}, wake: make(chan struct{}, 1)}
+	r := &schedule{dirty: map[string]bool{}, files: map[string]bool{}, timer: time.NewTimer(longest)}
+	r.timer.Stop()
+	return r
 }
 
 // mark schedules documents for analysis.
@@ -45,28 +47,13 @@ func (r *schedule) add(to map[string]bool, names []string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last = time.Now()
 	if len(r.dirty)+len(r.files) == 0 {
-		r.since = r.last
+		r.since = time.Now()
 	}
 	for _, name := range names {
 		to[name] = true
 	}
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
-// due returns the time until the next round. It returns false if there is nothing to do.
-func (r *schedule) due() (time.Duration, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.dirty)+len(r.files) == 0 {
-		return 0, false
-	}
-	now := time.Now()
-	return max(0, min(quiet-now.Sub(r.last), longest-now.Sub(r.since))), true
+	r.timer.Reset(min(quiet, longest-time.Since(r.since)))
 }
 
 // take returns the documents and files for a round, and removes them from the schedule.
@@ -82,20 +69,11 @@ func (r *schedule) take() (uris, files []string) {
 // run makes rounds until ctx is done.
 func (s *server) run(ctx context.Context) {
 	for {
-		wait, some := s.rounds.due()
-		if some && wait == 0 {
-			s.round(ctx)
-			continue
-		}
-		var later <-chan time.Time
-		if some {
-			later = time.After(wait)
-		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.rounds.wake:
-		case <-later:
+		case <-s.rounds.timer.C:
+			s.round(ctx)
 		}
 	}
 }
@@ -106,7 +84,7 @@ func (s *server) round(ctx context.Context) {
 	uris, files := s.rounds.take()
 	changed := map[schema.GroupKind]bool{}
 	for _, path := range files {
-		if ctx.Err() == nil && !s.isOpen(path) {
+		if ctx.Err() == nil && s.opened(path) == nil {
 			s.readFile(path, changed)
 		}
 	}
@@ -114,7 +92,7 @@ func (s *server) round(ctx context.Context) {
 		for _, uri := range uris {
 			s.analyzeDocument(ctx, uri, changed)
 		}
-		uris = s.about(changed)
+		uris = s.dependents(changed)
 		clear(changed)
 	}
 }
@@ -137,9 +115,8 @@ func (s *server) analyzeDocument(ctx context.Context, uri string, changed map[sc
 // refresh makes the editor request inlay hints again, because earlier responses may belong to an older text.
 func (s *server) refresh() {
 	s.mu.Lock()
-	can := s.client.Capabilities.Workspace.InlayHint.RefreshSupport
-	s.mu.Unlock()
-	if can {
+	defer s.mu.Unlock()
+	if s.client != nil && s.client.Capabilities.Workspace.InlayHint.RefreshSupport {
 		go s.conn.Call(s.ctx, "workspace/inlayHint/refresh", nil, nil)
 	}
 }
@@ -147,42 +124,45 @@ func (s *server) refresh() {
 // publish analyzes a document and publishes its diagnostics. It returns nil if the document changed
 // or was closed meanwhile.
 func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri string, changed map[schema.GroupKind]bool) *analysis {
-	s.docs.mu.Lock()
-	d := s.docs.all[uri]
+	s.mu.Lock()
+	d := s.docs[uri]
 	if d == nil || d.lost {
-		s.docs.mu.Unlock()
+		s.mu.Unlock()
 		return nil
 	}
-	of, version := d.text, d.version
 	d.cancel = cancel
-	v := &view{server: s, uri: d.uri, name: d.name, language: d.language, text: of, known: d.known, trees: d.trees}
-	s.docs.mu.Unlock()
+	v := &view{server: s, document: *d}
+	s.mu.Unlock()
 
-	a := &analysis{text: of, diagnostics: []protocol.Diagnostic{}}
-	s.guard(d.name, func() { a = v.analyze(ctx, changed) })
+	a := &analysis{text: v.text, diagnostics: []protocol.Diagnostic{}}
+	s.guard(v.name, func() { a = v.analyze(ctx, changed) })
 
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	if ctx.Err() != nil || s.docs.all[uri] != d || d.text != of {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil || s.docs[uri] != d || d.text != v.text {
 		return nil // it has changed and will be analyzed again
 	}
+	if a.omitted > 0 {
+		more := "and " + phrase.Count(a.omitted, "more finding")
+		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{Severity: protocol.Error, Source: source, Message: more})
+	}
 	d.known = a
-	s.docs.wakeWaiting()
-	if a.by != s.crds.changes() {
+	s.wakeWaiting()
+	if a.by != s.crds.changed.Load() {
 		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps for its objects
 	}
-	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: uri, Version: &version, Diagnostics: a.diagnostics})
+	s.sendDiagnostics(uri, v.version, a.diagnostics)
 	return a
 }
 
-// about returns the open documents with objects of the given kinds, test suites, policies, or Go markers.
-func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
+// dependents returns the open documents with objects of the given kinds, test suites, policies, or Go markers.
+func (s *server) dependents(kinds map[schema.GroupKind]bool) (uris []string) {
 	if len(kinds) == 0 {
 		return nil
 	}
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	for uri, d := range s.docs.all {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for uri, d := range s.docs {
 		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool {
 			return p.documentType == object && kinds[p.kind] || p.documentType == suite || p.documentType == admission
 		}) || d.known != nil && d.known.golang != nil {
@@ -191,15 +171,4 @@ func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
 	}
 	slices.Sort(uris)
 	return uris
-}
-
-func (s *server) isOpen(path string) bool {
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	for _, d := range s.docs.all {
-		if d.name == path {
-			return true
-		}
-	}
-	return false
 }

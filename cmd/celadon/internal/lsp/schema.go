@@ -21,7 +21,7 @@ import (
 
 // An objectAt is an object around a position of a text, with its CRD.
 type objectAt struct {
-	crd     *sourced
+	crd     *part
 	version int
 	root    *apiextensionsv1.JSONSchemaProps
 }
@@ -45,7 +45,7 @@ func (v *view) objectAt(p editor.Piece) *objectAt {
 	if c == nil {
 		return nil
 	}
-	crd := c.part.crd.described()
+	crd := c.crd.described()
 	if crd == nil {
 		return nil
 	}
@@ -101,11 +101,11 @@ func (v *view) schemaHover(offset int) *protocol.Hover {
 }
 
 func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProps) string {
-	e, _ := o.crd.part.crd.compiled()
+	e, _ := o.crd.crd.compiled()
 	if e == nil {
 		return ""
 	}
-	node, err := e.At(o.crd.part.crd.read.CRD.Spec.Versions[o.version].Name, engine.FormatPath(steps))
+	node, err := e.At(o.crd.crd.CRD.Spec.Versions[o.version].Name, engine.FormatPath(steps))
 	if err != nil {
 		return ""
 	}
@@ -154,12 +154,10 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	rng := v.text.rangeOf(p.Start+w.from, p.Start+within)
 	add := func(text, insert, detail, doc string, kind int) {
-		item := protocol.CompletionItem{Label: shown(text), Kind: kind, Detail: shown(detail), SortText: order(len(list.Items)), Filter: text, TextEdit: &protocol.TextEdit{Range: rng, NewText: insert}}
-		if doc != "" {
-			m := plainText(doc)
-			item.Doc = &m
-		}
-		list.Items = append(list.Items, item)
+		list.Items = append(list.Items, protocol.CompletionItem{
+			Label: shown(text), Kind: kind, Detail: shown(detail), Doc: plainText(doc),
+			SortText: order(len(list.Items)), Filter: text, TextEdit: &protocol.TextEdit{Range: rng, NewText: insert},
+		})
 	}
 	if w.value {
 		for _, text := range values(s) {
@@ -167,7 +165,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 		}
 		return list
 	}
-	for _, name := range fields(s) {
+	for _, name := range fieldNames(s) {
 		if below := s.Properties[name]; !w.otherKeys[name] {
 			detail := schemaType(&below)
 			if slices.Contains(s.Required, name) {
@@ -193,30 +191,23 @@ func asJSON(raw []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// fields returns the names of a schema's fields, required fields first.
-func fields(s *apiextensionsv1.JSONSchemaProps) []string {
+// fieldNames returns the names of a schema's fields, required fields first.
+func fieldNames(s *apiextensionsv1.JSONSchemaProps) []string {
 	names := slices.Sorted(maps.Keys(s.Properties))
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch x, y := slices.Contains(s.Required, a), slices.Contains(s.Required, b); {
-		case x == y:
-			return 0
-		case x:
-			return -1
-		}
-		return 1
-	})
-	return names
+	isRequired := func(name string) bool { return slices.Contains(s.Required, name) }
+	optional := slices.DeleteFunc(slices.Clone(names), isRequired)
+	required := slices.DeleteFunc(names, func(name string) bool { return !isRequired(name) })
+	return append(required, optional...)
 }
 
 // values returns the values that an enum or boolean permits.
 func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 	for _, v := range s.Enum {
-		var text string
-		if json.Unmarshal(v.Raw, &text) == nil {
-			texts = append(texts, position.Word(text))
-		} else {
-			texts = append(texts, string(v.Raw))
+		word := string(v.Raw)
+		if text := ""; json.Unmarshal(v.Raw, &text) == nil {
+			word = position.Word(text)
 		}
+		texts = append(texts, word)
 	}
 	if s.Type == "boolean" {
 		texts = append(texts, "false", "true")

@@ -3,12 +3,15 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -29,27 +32,30 @@ type Options struct {
 // A server serves one editor.
 type server struct {
 	conn   *jsonrpc.Conn
-	docs   documents
 	rounds *schedule
 	crds   crds
 	ctx    context.Context
 
 	configuring sync.Mutex // held while settings change
-	mu          sync.Mutex
-	settings    settings
-	versions    versions
-	roots       []string
-	vet         *vet.Reviewer
-	initialized bool
-	shutDown    bool
-	exited      bool
-	client      protocol.Initialize
-	goReviewer  *vet.GoReviewer
+
+	mu         sync.Mutex // guards the fields below up to exited
+	settings   settings
+	versions   versions
+	roots      []string
+	vet        *vet.Reviewer
+	goReviewer *vet.GoReviewer
+	client     *protocol.Initialize // nil before the request initialize
+	docs       map[string]*document // by URI
+	// news is closed and replaced when a document changes or was analyzed, and when a search for CRDs ends.
+	news     chan struct{}
+	searches int  // running searches for CRDs in workspace folders
+	shutDown bool // by the request shutdown, which ends waiting requests
+	exited   bool
 
 	functions *assist.Functions
 	other     otherFiles
 	stderr    io.Writer
-	logged    sync.Map // messages that are logged only once
+	logged    sync.Map // messages about Go packages, which are logged only once
 	started   sync.Once
 	maxWait   time.Duration // the constant, except in tests
 }
@@ -58,7 +64,7 @@ type server struct {
 // that started it has ended. Its error carries the exit code.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	s := newServer(o, streams.Stderr)
-	if _, _, err := s.configure(ctx, asBefore); err != nil {
+	if _, _, err := s.configure(ctx, nil); err != nil {
 		return err
 	}
 	s.conn = jsonrpc.New(streams.Stdin, streams.Stdout, jsonrpc.Handler{Notified: s.notified, HandleRequest: s.handleRequest, Bug: s.bug})
@@ -81,9 +87,10 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 }
 
 func newServer(o *Options, stderr io.Writer) *server {
-	s := &server{rounds: newSchedule(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: stderr, maxWait: maxWait}
-	s.docs.all, s.docs.news = map[string]*document{}, make(chan struct{})
-	return s
+	return &server{
+		rounds: newSchedule(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: stderr, maxWait: maxWait,
+		docs: map[string]*document{}, news: make(chan struct{}),
+	}
 }
 
 func (s *server) reviewer() *vet.Reviewer {
@@ -98,29 +105,25 @@ func (s *server) folders() []string {
 	return slices.Clone(s.roots)
 }
 
-// notified handles a notification. Unknown notifications are ignored.
+// notified handles a notification. Notifications that are unknown or invalid are ignored.
 func (s *server) notified(method string, params json.RawMessage) {
 	if n := notifications[method]; n != nil {
-		_ = n(s, params) // a notification has no response, so errors are dropped
+		n(s, params)
 	}
 }
 
-type notification func(*server, json.RawMessage) error
-
-func take[P any](do func(*server, P)) notification {
-	return func(s *server, data json.RawMessage) error {
+func take[P any](do func(*server, P)) func(*server, json.RawMessage) {
+	return func(s *server, data json.RawMessage) {
 		var p P
-		if err := json.Unmarshal(data, &p); err != nil {
-			return err
+		if json.Unmarshal(data, &p) == nil {
+			do(s, p)
 		}
-		do(s, p)
-		return nil
 	}
 }
 
-var notifications = map[string]notification{
-	"initialized":                         func(s *server, _ json.RawMessage) error { s.started.Do(s.start); return nil },
-	"exit":                                func(s *server, _ json.RawMessage) error { s.exit(); return nil },
+var notifications = map[string]func(*server, json.RawMessage){
+	"initialized":                         func(s *server, _ json.RawMessage) { s.started.Do(s.start) },
+	"exit":                                func(s *server, _ json.RawMessage) { s.exit() },
 	"textDocument/didOpen":                take((*server).didOpen),
 	"textDocument/didChange":              take((*server).didChange),
 	"textDocument/didClose":               take((*server).didClose),
@@ -132,18 +135,18 @@ var notifications = map[string]notification{
 
 func (s *server) handleRequest(method string, params json.RawMessage) func(context.Context) (any, error) {
 	s.mu.Lock()
-	early, late := !s.initialized && method != "initialize", s.shutDown
+	early, late := s.client == nil && method != "initialize", s.shutDown
 	s.mu.Unlock()
+	r := requests[method]
 	switch {
 	case early:
 		return failed(&jsonrpc.Error{Code: notInitialized, Message: "the first request must be initialize"})
 	case late:
 		return failed(&jsonrpc.Error{Code: jsonrpc.InvalidParams, Message: "the server is shut down"})
+	case r == nil:
+		return nil
 	}
-	if r := requests[method]; r != nil {
-		return r(s, params)
-	}
-	return nil
+	return r(s, params)
 }
 
 const (
@@ -169,19 +172,15 @@ func answer[P any](do func(*server, P) func(context.Context) (any, error)) reque
 	}
 }
 
-var requests map[string]request
-
-func init() {
-	requests = map[string]request{
-		"initialize":                 answer((*server).initialize),
-		"shutdown":                   answer((*server).shutdown),
-		"textDocument/hover":         at((*view).hover),
-		"textDocument/completion":    at((*view).completion),
-		"textDocument/signatureHelp": at((*view).signatureHelp),
-		"textDocument/definition":    at((*view).definition),
-		"textDocument/inlayHint":     of((*view).hints),
-		"textDocument/codeAction":    answer((*server).codeAction),
-	}
+var requests = map[string]request{
+	"initialize":                 answer((*server).initialize),
+	"shutdown":                   answer((*server).shutdown),
+	"textDocument/hover":         inDocument(isUsable, (*view).hover),
+	"textDocument/completion":    inDocument(isUsable, (*view).completion),
+	"textDocument/signatureHelp": inDocument(isUsable, (*view).signatureHelp),
+	"textDocument/definition":    inDocument(isUsable, (*view).definition),
+	"textDocument/codeAction":    inDocument(isUsable|isCurrent, (*view).codeActions),
+	"textDocument/inlayHint":     inDocument(isCurrent, (*view).hints),
 }
 
 func (s *server) didChangeWatchedFiles(p protocol.DidChangeWatchedFiles) {
@@ -192,49 +191,46 @@ func (s *server) didChangeWatchedFiles(p protocol.DidChangeWatchedFiles) {
 }
 
 // didSave supports editors that do not watch files.
-func (s *server) didSave(p protocol.Of) { s.fileChanged(pathOf(p.TextDocument.URI)) }
+func (s *server) didSave(p protocol.Params) { s.fileChanged(pathOf(p.TextDocument.URI)) }
 
 func (s *server) didChangeWorkspaceFolders(p protocol.DidChangeWorkspaceFolders) {
 	s.mu.Lock()
 	for _, f := range p.Event.Removed {
 		s.roots = slices.DeleteFunc(s.roots, func(root string) bool { return root == pathOf(f.URI) })
 	}
-	var added []string
-	for _, f := range p.Event.Added {
-		if path := pathOf(f.URI); filepath.IsAbs(path) && !slices.Contains(s.roots, path) {
-			added = append(added, path)
+	added := s.addFolders(p.Event.Added)
+	s.mu.Unlock()
+	for _, path := range s.crds.paths() {
+		if root, _ := s.folderOf(path); root == "" {
+			s.rounds.reread(path) // drops its CRDs
 		}
 	}
-	s.roots = append(s.roots, added...)
-	s.mu.Unlock()
-	s.forget()
 	s.startSearch(added)
 	s.fileChanged(config.Name) // another file may be at the top now
 }
 
-// forget drops the CRDs of files that are no longer in a workspace folder.
-func (s *server) forget() {
-	for _, path := range s.crds.paths() {
-		if root, _ := s.folderOf(path); root == "" {
-			s.rounds.reread(path)
+// addFolders adds folders to the workspace and returns the paths of the new ones. The caller must hold s.mu.
+func (s *server) addFolders(folders []protocol.Folder) []string {
+	before := len(s.roots)
+	for _, f := range folders {
+		if path := pathOf(f.URI); filepath.IsAbs(path) && !slices.Contains(s.roots, path) {
+			s.roots = append(s.roots, path)
 		}
 	}
+	return slices.Clone(s.roots[before:])
 }
 
 func (s *server) didChangeConfiguration(p struct {
 	Settings json.RawMessage `json:"settings"`
 }) {
-	s.reconfigure(func(before settings) (settings, error) { return parseSettings(p.Settings, before) })
+	s.reconfigure(p.Settings)
 }
 
 func (s *server) shutdown(struct{}) func(context.Context) (any, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.shutDown = true
-	s.mu.Unlock()
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	s.docs.ended = true
-	s.docs.wakeWaiting()
+	s.wakeWaiting()
 	return func(context.Context) (any, error) { return nil, nil }
 }
 
@@ -261,46 +257,36 @@ func (s *server) bug(task string, v any) {
 	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: internal error in celadon: %s\n%s\n", task, fmt.Sprint(v), string(debug.Stack()))
 }
 
-// once logs a message unless it has been logged before.
-func (s *server) once(level protocol.Severity, message string) {
-	if _, told := s.logged.LoadOrStore(message, true); !told {
-		s.log(level, message)
-	}
-}
-
 func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, error) {
 	s.mu.Lock()
-	s.initialized, s.client = true, p
-	folders := p.WorkspaceFolders
-	if len(folders) == 0 && p.RootURI != "" {
-		folders = []protocol.WorkspaceFolder{{URI: p.RootURI}}
+	s.client = &p
+	if len(p.WorkspaceFolders) == 0 {
+		p.WorkspaceFolders = []protocol.Folder{{URI: p.RootURI}}
 	}
-	for _, f := range folders {
-		if path := pathOf(f.URI); filepath.IsAbs(path) && !slices.Contains(s.roots, path) {
-			s.roots = append(s.roots, path)
-		}
-	}
+	s.addFolders(p.WorkspaceFolders)
 	s.mu.Unlock()
-	_, _, err := s.configure(s.ctx, func(before settings) (settings, error) { return parseSettings(p.Options, before) })
-	if err != nil {
+	if _, _, err := s.configure(s.ctx, p.Options); err != nil {
 		s.log(protocol.Error, "initializationOptions: "+err.Error())
-		_, _, _ = s.configure(s.ctx, asBefore) // the settings in the workspace still apply
+		_, _, _ = s.configure(s.ctx, nil) // the settings in the workspace still apply
 	}
-	return func(context.Context) (any, error) { return capabilities(), nil }
+	return func(context.Context) (any, error) {
+		return fields{"capabilities": capabilities, "serverInfo": fields{"name": "celadon", "version": command.Version()}}, nil
+	}
 }
 
-func capabilities() protocol.Initialized {
-	var i protocol.Initialized
-	i.ServerInfo.Name, i.ServerInfo.Version = "celadon", command.Version()
-	c := &i.Capabilities
-	c.PositionEncoding = "utf-16"
-	c.TextDocumentSync.OpenClose, c.TextDocumentSync.Change, c.TextDocumentSync.Save = true, 2, true
-	c.HoverProvider, c.DefinitionProvider, c.InlayHintProvider = true, true, true
-	c.CompletionProvider.TriggerCharacters = []string{".", "?"}
-	c.SignatureHelpProvider.TriggerCharacters = []string{"(", ","}
-	c.CodeActionProvider.CodeActionKinds = []string{quickFix, fixAll}
-	c.Workspace.WorkspaceFolders.Supported, c.Workspace.WorkspaceFolders.ChangeNotifications = true, true
-	return i
+// fields are the fields of a message that is sent only once.
+type fields map[string]any
+
+var capabilities = fields{
+	"positionEncoding":      "utf-16",
+	"textDocumentSync":      fields{"openClose": true, "change": 2, "save": true},
+	"hoverProvider":         true,
+	"definitionProvider":    true,
+	"inlayHintProvider":     true,
+	"completionProvider":    fields{"triggerCharacters": []string{".", "?"}},
+	"signatureHelpProvider": fields{"triggerCharacters": []string{"(", ","}},
+	"codeActionProvider":    fields{"codeActionKinds": []string{quickFix, fixAll}},
+	"workspace":             fields{"workspaceFolders": fields{"supported": true, "changeNotifications": true}},
 }
 
 // parentEvery is the interval for checking whether the editor is still running.
@@ -308,33 +294,38 @@ const parentEvery = 3 * time.Second
 
 // start starts background work after the editor has initialized.
 func (s *server) start() {
-	if s.client.ProcessID != nil {
-		go s.watchParent(*s.client.ProcessID)
-	}
 	s.startSearch(s.folders())
-	if s.client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
-		go func() {
-			_ = s.conn.Call(s.ctx, "client/registerCapability", protocol.Registration{Registrations: []protocol.Registered{{
-				ID: "files", Method: "workspace/didChangeWatchedFiles",
-				Options: protocol.Watchers{Watchers: []protocol.Watcher{{GlobPattern: "**/*.{yaml,yml,json}"}}},
-			}}}, nil) // an editor without this method reports files only when they are opened
-		}()
+	s.mu.Lock()
+	client := s.client
+	s.mu.Unlock()
+	if client == nil {
+		return // the editor sent no request initialize
+	}
+	if client.ProcessID != nil {
+		go s.watchParent(*client.ProcessID)
+	}
+	if client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
+		watchers := []fields{{"globPattern": "**/*.{yaml,yml,json}"}}
+		files := fields{"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": fields{"watchers": watchers}}
+		// An editor without this method reports files only when they are opened.
+		go s.conn.Call(s.ctx, "client/registerCapability", fields{"registrations": []fields{files}}, nil)
 	}
 }
 
 // watchParent ends the server when the editor's process ends, in case the stream stays open.
 func (s *server) watchParent(pid int) {
-	tick := time.NewTicker(parentEvery)
-	defer tick.Stop()
-	for {
+	for !gone(pid) {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-tick.C:
-			if gone(pid) {
-				s.conn.Close()
-				return
-			}
+		case <-time.After(parentEvery):
 		}
 	}
+	s.conn.Close()
+}
+
+// gone reports whether a process has ended. It is always false on Windows, where the server ends with the stream.
+func gone(pid int) bool {
+	p, err := os.FindProcess(pid)
+	return err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }

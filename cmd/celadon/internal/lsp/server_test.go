@@ -63,7 +63,7 @@ func TestObjectFollowsCRD(t *testing.T) {
 	c.open("crds/crd.yaml", strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= 10 + self.maxReplicas", 1))
 	wantLines(t, c.next("a.yaml", seen))
 	seen = c.seen()
-	c.tell("textDocument/didClose", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crds/crd.yaml")}})
+	c.tell("textDocument/didClose", protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri("crds/crd.yaml")}})
 	if got := c.next("a.yaml", seen); len(got) != 1 || len(got[0].Related) != 1 || !strings.HasSuffix(got[0].Related[0].Location.URI, "/crds/crd.yaml") {
 		t.Errorf("%+v", got)
 	}
@@ -261,7 +261,7 @@ func TestAskedAtOnce(t *testing.T) {
 	c := start(t, nil, nil)
 	c.versions["crd.yaml"] = 1
 	c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": c.uri("crd.yaml"), "languageId": "yaml", "version": 1, "text": crd}})
-	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
+	doc := protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
 	var hints []protocol.InlayHint
 	c.ask("textDocument/inlayHint", doc, &hints)
 	if len(hints) != 5 {
@@ -312,8 +312,8 @@ func TestHarmless(t *testing.T) {
 	c := start(t, nil, nil)
 	c.open("crd.yaml", crd)
 	c.open("other.yaml", "a: b\n")
-	other := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("other.yaml")}}
-	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
+	other := protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri("other.yaml")}}
+	doc := protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
 	for _, n := range []struct {
 		method string
 		params any

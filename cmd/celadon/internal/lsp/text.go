@@ -3,6 +3,7 @@ package lsp
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sort"
 	"sync"
 	"unicode/utf16"
@@ -16,7 +17,8 @@ type text struct {
 	bytes []byte
 
 	once  sync.Once
-	lines []int // offsets at which lines begin
+	lines []int // offsets at which lines begin, as in the protocol
+	feeds []int // offsets at which lines of reports begin, which only end with line feeds
 
 	// last is the most recent result of position, from which the next search continues. Requests are
 	// usually in order, and a document may be a single line.
@@ -25,34 +27,29 @@ type text struct {
 		line, at int
 		units    int64
 	}
-
-	fed   sync.Once
-	feeds []int // offsets after line feeds, the only line endings of reports
 }
 
 func newText(s string) *text { return &text{bytes: []byte(s)} }
 
-// starts returns the offsets of the lines. Lines end as in the protocol.
-func (t *text) starts() []int {
+// starts returns the lines and feeds.
+func (t *text) starts() (lines, feeds []int) {
 	t.once.Do(func() {
-		t.lines = []int{0}
-		for i := 0; i < len(t.bytes); i++ {
-			n := bytes.IndexAny(t.bytes[i:], "\r\n")
-			if n < 0 {
-				break
+		t.lines, t.feeds = []int{0}, []int{0}
+		for i, c := range t.bytes {
+			if c == '\n' {
+				t.feeds = append(t.feeds, i+1)
 			}
-			if i += n; t.bytes[i] == '\r' && i+1 < len(t.bytes) && t.bytes[i+1] == '\n' {
-				i++
+			if c == '\n' || c == '\r' && !bytes.HasPrefix(t.bytes[i+1:], []byte("\n")) {
+				t.lines = append(t.lines, i+1)
 			}
-			t.lines = append(t.lines, i+1)
 		}
 	})
-	return t.lines
+	return t.lines, t.feeds
 }
 
 // lineEnd returns the end of a line, without its line break.
 func (t *text) lineEnd(line int) int {
-	starts := t.starts()
+	starts, _ := t.starts()
 	if line+1 >= len(starts) {
 		return len(t.bytes)
 	}
@@ -66,7 +63,7 @@ func (t *text) lineEnd(line int) int {
 // offset returns the offset of a position. A position after the end of a line or of the text is
 // moved to that end.
 func (t *text) offset(p protocol.Position) int {
-	starts := t.starts()
+	starts, _ := t.starts()
 	if int64(p.Line) >= int64(len(starts)) {
 		return len(t.bytes)
 	}
@@ -82,7 +79,7 @@ func (t *text) offset(p protocol.Position) int {
 }
 
 func (t *text) position(offset int) protocol.Position {
-	starts := t.starts()
+	starts, _ := t.starts()
 	offset = max(0, min(offset, len(t.bytes)))
 	line := sort.SearchInts(starts, offset+1) - 1
 	at, units := starts[line], int64(0)
@@ -107,8 +104,6 @@ func (t *text) rangeOf(from, to int) protocol.Range {
 	return protocol.Range{Start: t.position(from), End: t.position(max(from, to))}
 }
 
-var errRange = errors.New("the range ends before it starts")
-
 // change returns the text after a change. If the change is invalid, it returns t and an error.
 func (t *text) change(c protocol.Change) (*text, error) {
 	if c.Range == nil {
@@ -116,27 +111,18 @@ func (t *text) change(c protocol.Change) (*text, error) {
 	}
 	from, to := t.offset(c.Range.Start), t.offset(c.Range.End)
 	if to < from {
-		return t, errRange
+		return t, errors.New("the range ends before it starts")
 	}
-	out := make([]byte, 0, len(t.bytes)-(to-from)+len(c.Text))
-	out = append(append(append(out, t.bytes[:from]...), c.Text...), t.bytes[to:]...)
-	return &text{bytes: out}, nil
+	return &text{bytes: slices.Concat(t.bytes[:from], []byte(c.Text), t.bytes[to:])}, nil
 }
 
 // startOfLine returns the offset of a line, which is counted from 1 and ends with a line feed.
 func (t *text) startOfLine(line int) int {
-	t.fed.Do(func() {
-		t.feeds = []int{0}
-		for i, c := range t.bytes {
-			if c == '\n' {
-				t.feeds = append(t.feeds, i+1)
-			}
-		}
-	})
-	if line > len(t.feeds) {
+	_, feeds := t.starts()
+	if line > len(feeds) {
 		return len(t.bytes)
 	}
-	return t.feeds[max(1, line)-1]
+	return feeds[max(1, line)-1]
 }
 
 // offsetAt returns the offset of a line and column as in reports: lines end with a line feed, columns

@@ -24,27 +24,38 @@ var (
 	errLate    = &jsonrpc.Error{Code: serverCanceled, Message: "the document is still being analyzed: try again"}
 )
 
-// wait waits until ready returns true for the document of the request. It returns errChanged if the
+// A need is the set of conditions under which a request can be served.
+type need uint8
+
+const (
+	// isCurrent: the current text of the document has been analyzed.
+	isCurrent need = 1 << iota
+	// isUsable: some text of the document has been analyzed, and for each object in it, either the CRD is known or no
+	// further CRD can be found.
+	isUsable
+)
+
+// wait waits until the document of the request meets the needs. It returns errChanged if the
 // document changes or is closed, errEnded after the request shutdown, errLate after s.maxWait, and the error of ctx if that
-// is done. In all cases, v.known is the latest analysis. Ready is called with s.docs.mu held.
-func (v *view) wait(ctx context.Context, ready func(*document) bool) error {
+// is done. In all cases, v.known is the latest analysis.
+func (v *view) wait(ctx context.Context, needs need) error {
 	late := time.NewTimer(v.maxWait)
 	defer late.Stop()
 	for {
-		v.docs.mu.Lock()
-		d, news := v.docs.all[v.uri], v.docs.news
-		if d == nil || d.text != v.text || d.lost {
-			v.docs.mu.Unlock()
+		v.mu.Lock()
+		d, news, ended := v.docs[v.uri], v.news, v.shutDown
+		changed := d == nil || d.text != v.text || d.lost
+		if !changed {
+			v.known = d.known
+		}
+		done := v.known != nil && (needs&isCurrent == 0 || v.known.text == v.text) && (needs&isUsable == 0 || v.usable())
+		v.mu.Unlock()
+		switch {
+		case changed:
 			return errChanged
-		}
-		if v.docs.ended {
-			v.docs.mu.Unlock()
+		case ended:
 			return errEnded
-		}
-		v.known = d.known
-		done := ready(d)
-		v.docs.mu.Unlock()
-		if done {
+		case done:
 			return nil
 		}
 		select {
@@ -59,80 +70,46 @@ func (v *view) wait(ctx context.Context, ready func(*document) bool) error {
 	}
 }
 
-// analyzed reports whether the current text of d has been analyzed.
-func analyzed(d *document) bool { return d.known != nil && d.known.text == d.text }
-
-// usable reports whether requests about positions in d can be served: some text of d has been
-// analyzed, and for each object in it, either the CRD is known or no further CRD can be found.
-func (s *server) usable(d *document) bool {
-	if d.known == nil {
-		return false
+// usable reports whether the CRD of each object is known, or no further CRD can be found because all open documents have
+// been analyzed and all searches for CRDs have ended. The caller must hold v.mu.
+func (v *view) usable() bool {
+	live, analyzed := v.crds.live(), v.searches == 0
+	for _, d := range v.docs {
+		analyzed = analyzed && (d.known != nil || d.lost)
 	}
-	live := s.crds.live()
-	unknown := func(p *part) bool {
+	return analyzed || !slices.ContainsFunc(v.known.parts, func(p *part) bool {
 		return p.documentType == object && p.kind != (schema.GroupKind{}) && !live.Knows(p.kind)
-	}
-	return s.allAnalyzed(d) || !slices.ContainsFunc(d.known.parts, unknown)
-}
-
-// allAnalyzed reports whether all open documents have been analyzed and all searches for CRDs have
-// ended.
-func (s *server) allAnalyzed(*document) bool {
-	for _, d := range s.docs.all {
-		if d.known == nil && !d.lost {
-			return false
-		}
-	}
-	return s.docs.searches == 0
+	})
 }
 
 // startSearch searches folders for CRDs in the background. Requests that depend on all CRDs wait
 // until it ends.
 func (s *server) startSearch(folders []string) {
-	s.docs.mu.Lock()
-	s.docs.searches++
-	s.docs.mu.Unlock()
+	s.mu.Lock()
+	s.searches++
+	s.mu.Unlock()
 	go func() {
-		defer func() {
-			s.docs.mu.Lock()
-			s.docs.searches--
-			s.docs.wakeWaiting()
-			s.docs.mu.Unlock()
-		}()
 		s.findCRDs(s.ctx, folders)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.searches--
+		s.wakeWaiting()
 	}()
 }
 
-// at returns a request about a position in an open document. The result is null for other documents.
-// If the analysis takes longer than maxWait, the request is served with the CRDs that are known by
-// then.
-func at[R any](do func(*view, context.Context, int) R) request {
-	return answer(func(s *server, p protocol.At) func(context.Context) (any, error) {
+// inDocument returns a request about an open document. The result is null for other documents.
+// If the analysis takes longer than maxWait, a request that needs CRDs is served with the CRDs that are known by then.
+func inDocument[R any](needs need, do func(*view, protocol.Params) R) request {
+	return answer(func(s *server, p protocol.Params) func(context.Context) (any, error) {
 		v := s.view(p.TextDocument.URI)
 		return func(ctx context.Context) (any, error) {
 			if v == nil {
 				return nil, nil
 			}
-			if err := v.wait(ctx, s.usable); err != nil && err != errLate {
+			if err := v.wait(ctx, needs); err != nil && (err != errLate || needs&isUsable == 0) {
 				return nil, err
 			}
-			return do(v, ctx, v.text.offset(p.Position)), ctx.Err()
-		}
-	})
-}
-
-// of returns a request about a whole open document. It waits for the analysis of the current text.
-func of[R any](do func(*view, context.Context) R) request {
-	return answer(func(s *server, p protocol.Of) func(context.Context) (any, error) {
-		v := s.view(p.TextDocument.URI)
-		return func(ctx context.Context) (any, error) {
-			if v == nil {
-				return nil, nil
-			}
-			if err := v.wait(ctx, analyzed); err != nil {
-				return nil, err
-			}
-			return do(v, ctx), ctx.Err()
+			return do(v, p), ctx.Err()
 		}
 	})
 }

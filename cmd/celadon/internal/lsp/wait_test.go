@@ -86,10 +86,10 @@ func TestWait(t *testing.T) {
 		{"cancel", long, func(_ *server, cancel context.CancelFunc) { cancel() }, context.Canceled, false},
 		{"shutdown", long, func(s *server, _ context.CancelFunc) { s.shutdown(struct{}{}) }, errEnded, false},
 		{"close", long, func(s *server, _ context.CancelFunc) {
-			s.didClose(protocol.DidClose{TextDocument: protocol.TextDocument{URI: "file:///crd.yaml"}})
+			s.didClose(protocol.Params{TextDocument: protocol.TextDocument{URI: "file:///crd.yaml"}})
 		}, errChanged, false},
 		{"change", long, func(s *server, _ context.CancelFunc) {
-			s.didChange(protocol.DidChange{TextDocument: protocol.TextDocument{URI: "file:///crd.yaml"}, ContentChanges: []protocol.Change{{Text: "a: 1\n"}}})
+			s.didChange(protocol.Params{TextDocument: protocol.TextDocument{URI: "file:///crd.yaml"}, ContentChanges: []protocol.Change{{Text: "a: 1\n"}}})
 		}, errChanged, false},
 	} {
 		for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "inlayHint", "codeAction"} {
@@ -101,10 +101,10 @@ func TestWait(t *testing.T) {
 				s.ctx, cancel = context.WithCancel(t.Context())
 				defer cancel()
 				s.maxWait = test.maxWait
-				if _, _, err := s.configure(s.ctx, asBefore); err != nil {
+				if _, _, err := s.configure(s.ctx, nil); err != nil {
 					t.Fatal(err)
 				}
-				var opened protocol.DidOpen
+				var opened protocol.Params
 				opened.TextDocument.URI, opened.TextDocument.Text = "file:///crd.yaml", crd
 				s.didOpen(opened)
 				params, _ := json.Marshal(map[string]any{"textDocument": map[string]any{"uri": "file:///crd.yaml"}, "position": map[string]any{}, "range": map[string]any{}})

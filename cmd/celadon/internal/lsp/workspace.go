@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Limits of the walk for CRDs. The workspace is untrusted, and the user may open the root of a disk.
@@ -50,7 +50,7 @@ func (s *server) findCRDs(ctx context.Context, folders []string) {
 			s.log(protocol.Warning, fmt.Sprintf("%s: %v", root, err))
 		}
 	}
-	s.rounds.mark(s.about(w.changed)...)
+	s.rounds.mark(s.dependents(w.changed)...)
 }
 
 func (w *walk) below(ctx context.Context, root string) error {
@@ -70,7 +70,7 @@ func (w *walk) below(ctx context.Context, root string) error {
 		case err != nil:
 			return nil // a folder that cannot be listed is skipped
 		case d.IsDir():
-			if path != "." && (d.Name()[0] == '.' || slices.Contains(passedOver, d.Name())) || depth(path) > maxDepth {
+			if path != "." && (d.Name()[0] == '.' || slices.Contains(passedOver, d.Name())) || strings.Count(path, "/") > maxDepth {
 				return fs.SkipDir
 			}
 		case d.Type().IsRegular() && input.Readable(path):
@@ -84,18 +84,9 @@ func (w *walk) below(ctx context.Context, root string) error {
 	return err
 }
 
-func depth(path string) (n int) {
-	for _, c := range path {
-		if c == '/' {
-			n++
-		}
-	}
-	return n
-}
-
 func (w *walk) file(path string) {
 	name := filepath.Join(w.root, filepath.FromSlash(path))
-	if w.isOpen(name) {
+	if w.opened(name) != nil {
 		return // the text in the editor takes precedence
 	}
 	f, err := w.folder.Open(path)
@@ -123,7 +114,7 @@ func (s *server) readFile(path string, changed map[schema.GroupKind]bool) {
 		s.guard(path, func() { reads = readCRDs(path, data) })
 	}
 	s.crds.set(path, reads, changed)
-	s.rounds.mark(s.about(changed)...)
+	s.rounds.mark(s.dependents(changed)...)
 }
 
 // onDisk reads a file of the workspace. It does not follow links out of the workspace.
@@ -139,11 +130,19 @@ func (s *server) onDisk(path string) ([]byte, error) {
 // returns "" if no folder contains it.
 func (s *server) folderOf(path string) (root, rel string) {
 	for _, folder := range s.folders() {
-		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) && len(folder) > len(root) && input.Readable(path) {
+		if below := relative(folder, path); below != "" && len(folder) > len(root) && input.Readable(path) {
 			root, rel = folder, below
 		}
 	}
 	return root, rel
+}
+
+// relative returns the path of a file relative to a folder, or "" if the file is not in the folder.
+func relative(folder, path string) string {
+	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return ""
 }
 
 // readCRDs returns the CRDs of a file on disk.
@@ -152,23 +151,28 @@ func readCRDs(name string, data []byte) (reads []read) {
 		return nil
 	}
 	t := &text{bytes: data}
-	parts := split(name, t)
+	parts := split(name, "", t)
 	if template(name, "", t, parts) {
 		return nil
 	}
 	for _, p := range parts {
-		if p.documentType != crd {
-			continue
+		if p.documentType == crd {
+			reads = appendReads(reads, name, append([]*input.Document{p.doc}, p.also...)...)
 		}
-		for _, doc := range append([]*input.Document{p.doc}, p.also...) {
-			if c := newCRDPart(doc); c.read.CRD != nil {
-				reads = append(reads, c.known(name))
-			}
+	}
+	return reads
+}
+
+// appendReads appends the valid CRDs among documents.
+func appendReads(reads []read, name string, docs ...*input.Document) []read {
+	for _, doc := range docs {
+		if r := newRead(name, doc); r.CRD != nil {
+			reads = append(reads, r)
 		}
 	}
 	return reads
 }
 
 func (s *server) log(level protocol.Severity, message string) {
-	_ = s.conn.Notify("window/logMessage", protocol.LogMessage{Type: level, Message: string(untrusted.Text(message))})
+	_ = s.conn.Notify("window/logMessage", fields{"type": level, "message": shown(message)})
 }

@@ -13,6 +13,7 @@ package jsonrpc
 // the session.
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,7 +62,6 @@ type Conn struct {
 	invalid atomic.Pointer[error] // the reason why the input is not a sequence of messages
 	stop    context.CancelFunc
 	ctx     context.Context
-	next    atomic.Uint64
 	work    sync.WaitGroup
 
 	mu      sync.Mutex
@@ -80,6 +80,25 @@ func New(in io.Reader, out io.Writer, h Handler) *Conn {
 	silent := jsonrpc2.SetLogger(log.New(io.Discard, "", 0))
 	c.conn = jsonrpc2.NewConn(c.ctx, jsonrpc2.NewBufferedStream(stream, codec{conn: c}), c, silent)
 	return c
+}
+
+// A codec reads and writes messages with a Content-Length header.
+type codec struct {
+	jsonrpc2.VSCodeObjectCodec
+	conn *Conn
+}
+
+// ReadObject reads a message. At the end of the stream, it waits for running requests, because the library drops their
+// responses when it returns.
+func (c codec) ReadObject(r *bufio.Reader, v any) error {
+	<-c.conn.begun
+	err := c.VSCodeObjectCodec.ReadObject(r, v)
+	if errors.Is(err, io.EOF) {
+		c.conn.finish()
+	} else if err != nil {
+		c.conn.invalid.Store(&err)
+	}
+	return err
 }
 
 // Run reads messages until the stream ends or Close is called. It returns an error if the input is
@@ -133,13 +152,16 @@ func (c *Conn) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) 
 }
 
 func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
-	run, err := c.begin(r.Method, params)
+	var run func(context.Context) (any, error)
+	_, err := c.guarded(r.Method, func() (any, error) { run = c.handler.HandleRequest(r.Method, params); return nil, nil })
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.mu.Lock()
-	if _, twice := c.running[r.ID]; twice {
+	switch _, twice := c.running[r.ID]; {
+	case twice:
 		err = &Error{Code: jsonrpc2.CodeInvalidRequest, Message: "this id is in use"}
-	}
-	if err == nil {
+	case err == nil && run == nil:
+		err = &Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("%q: no such method", r.Method)}
+	case err == nil:
 		c.running[r.ID] = cancel
 	}
 	c.mu.Unlock()
@@ -156,17 +178,6 @@ func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
 		cancel()
 		c.answer(r.ID, result, err)
 	})
-}
-
-// begin calls the handler of a request.
-func (c *Conn) begin(method string, params json.RawMessage) (run func(context.Context) (any, error), err error) {
-	_, err = c.guarded(method, func() (any, error) {
-		if run = c.handler.HandleRequest(method, params); run == nil {
-			return nil, &Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("%q: no such method", method)}
-		}
-		return nil, nil
-	})
-	return run, err
 }
 
 // guarded calls do and converts a panic to an error.
@@ -221,10 +232,5 @@ func (c *Conn) Notify(method string, params any) error { return c.conn.Notify(c.
 // Call sends a request and waits for the response. It must not be called on the goroutine that
 // handles messages.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
-	id := jsonrpc2.ID{Num: c.next.Add(1)}
-	err := c.conn.Call(ctx, method, params, result, jsonrpc2.PickID(id))
-	if ctx.Err() != nil {
-		_ = c.Notify("$/cancelRequest", map[string]any{"id": id})
-	}
-	return err
+	return c.conn.Call(ctx, method, params, result)
 }

@@ -24,27 +24,25 @@ type Location struct {
 	Range Range  `json:"range"`
 }
 
-// A TextDocument identifies a document and, if known, its version.
+// A TextDocument identifies a document and, if known, its version. The language and text are only set when a document
+// is opened.
 type TextDocument struct {
-	URI     string `json:"uri"`
-	Version *int32 `json:"version,omitempty"`
+	URI        string `json:"uri"`
+	Version    *int32 `json:"version,omitempty"`
+	LanguageID string `json:"languageId,omitempty"`
+	Text       string `json:"text,omitempty"`
 }
 
-// At is a position in a document, the parameters of most requests.
-type At struct {
-	TextDocument TextDocument `json:"textDocument"`
-	Position     Position     `json:"position"`
-}
-
-// Of identifies the document of a request.
-type Of struct {
-	TextDocument TextDocument `json:"textDocument"`
-}
-
-// In is a range of a document.
-type In struct {
-	TextDocument TextDocument `json:"textDocument"`
-	Range        Range        `json:"range"`
+// Params are the parameters of all messages about a document. Each message uses some of the fields.
+type Params struct {
+	TextDocument   TextDocument `json:"textDocument"`
+	ContentChanges []Change     `json:"contentChanges,omitempty"`
+	Position       Position     `json:"position"`
+	Range          Range        `json:"range"`
+	Context        struct {
+		Diagnostics []json.RawMessage `json:"diagnostics"`
+		Only        []string          `json:"only"`
+	} `json:"context"`
 }
 
 // A TextEdit replaces a range by a text.
@@ -58,43 +56,45 @@ type WorkspaceEdit struct {
 	Changes map[string][]TextEdit `json:"changes"`
 }
 
-// DidOpen, DidChange, and DidClose report changes of documents in the editor.
-type DidOpen struct {
-	TextDocument struct {
-		URI        string `json:"uri"`
-		LanguageID string `json:"languageId"`
-		Version    int32  `json:"version"`
-		Text       string `json:"text"`
-	} `json:"textDocument"`
-}
-
-type DidChange struct {
-	TextDocument   TextDocument `json:"textDocument"`
-	ContentChanges []Change     `json:"contentChanges"`
-}
-
-type DidClose struct {
-	TextDocument TextDocument `json:"textDocument"`
-}
-
 // A Change replaces a range, or the whole text if Range is nil.
 type Change struct {
 	Range *Range `json:"range,omitempty"`
 	Text  string `json:"text"`
 }
 
+// Initialize is the first request of the editor.
+type Initialize struct {
+	ProcessID        *int            `json:"processId"`
+	RootURI          string          `json:"rootUri"`
+	WorkspaceFolders []Folder        `json:"workspaceFolders"`
+	Options          json.RawMessage `json:"initializationOptions"`
+	Capabilities     struct {
+		Workspace struct {
+			DidChangeWatchedFiles struct {
+				DynamicRegistration bool `json:"dynamicRegistration"`
+			} `json:"didChangeWatchedFiles"`
+			InlayHint struct {
+				RefreshSupport bool `json:"refreshSupport"`
+			} `json:"inlayHint"`
+		} `json:"workspace"`
+	} `json:"capabilities"`
+}
+
+// A Folder of the workspace is open in the editor.
+type Folder struct {
+	URI string `json:"uri"`
+}
+
 // DidChangeWatchedFiles reports changed files on disk.
 type DidChangeWatchedFiles struct {
-	Changes []struct {
-		URI string `json:"uri"`
-	} `json:"changes"`
+	Changes []TextDocument `json:"changes"`
 }
 
 // DidChangeWorkspaceFolders reports added and removed workspace folders.
 type DidChangeWorkspaceFolders struct {
 	Event struct {
-		Added   []WorkspaceFolder `json:"added"`
-		Removed []WorkspaceFolder `json:"removed"`
+		Added   []Folder `json:"added"`
+		Removed []Folder `json:"removed"`
 	} `json:"event"`
 }
 
@@ -105,19 +105,19 @@ const (
 	Error Severity = 1 + iota
 	Warning
 	Information
-	Hint
 )
 
 // A Diagnostic is a finding in a range.
 type Diagnostic struct {
-	Range       Range           `json:"range"`
-	Severity    Severity        `json:"severity"`
-	Code        string          `json:"code,omitempty"`
-	Description *CodeAt         `json:"codeDescription,omitempty"`
-	Source      string          `json:"source"`
-	Message     string          `json:"message"`
-	Related     []Related       `json:"relatedInformation,omitempty"`
-	Data        *DiagnosticData `json:"data,omitempty"`
+	Range    Range           `json:"range"`
+	Severity Severity        `json:"severity"`
+	Code     string          `json:"code,omitempty"`
+	Source   string          `json:"source"`
+	Message  string          `json:"message"`
+	Related  []Related       `json:"relatedInformation,omitempty"`
+	Data     *DiagnosticData `json:"data,omitempty"`
+	// Advice is the path in the CRD of the bound that the finding advises, or "". It is not sent.
+	Advice string `json:"-"`
 }
 
 // DiagnosticData identifies the finding of a diagnostic. Clients return it with a request for actions, so that actions
@@ -128,11 +128,6 @@ type DiagnosticData struct {
 	// Field is the path of a lint's rule in the CRD, and Read the field that the rule reads.
 	Field string `json:"field,omitempty"`
 	Read  string `json:"read,omitempty"`
-}
-
-// A CodeAt is the location of a description of a diagnostic's code.
-type CodeAt struct {
-	Href string `json:"href"`
 }
 
 // A Related is another location that a diagnostic refers to.
@@ -165,7 +160,7 @@ type CompletionItem struct {
 	Label    string    `json:"label"`
 	Kind     int       `json:"kind,omitempty"`
 	Detail   string    `json:"detail,omitempty"`
-	Doc      *Markup   `json:"documentation,omitempty"`
+	Doc      Markup    `json:"documentation,omitzero"`
 	SortText string    `json:"sortText,omitempty"`
 	Filter   string    `json:"filterText,omitempty"`
 	TextEdit *TextEdit `json:"textEdit,omitempty"`
@@ -183,7 +178,7 @@ const (
 
 // A CompletionList holds all proposals.
 type CompletionList struct {
-	IsIncomplete bool             `json:"isIncomplete"`
+	IsIncomplete bool             `json:"isIncomplete"` // always false, but required by the protocol
 	Items        []CompletionItem `json:"items"`
 }
 
@@ -197,23 +192,13 @@ type SignatureHelp struct {
 // A Signature describes an overload of a function.
 type Signature struct {
 	Label      string      `json:"label"`
-	Doc        *Markup     `json:"documentation,omitempty"`
+	Doc        Markup      `json:"documentation,omitzero"`
 	Parameters []Parameter `json:"parameters,omitempty"`
 }
 
 // A Parameter is a substring of its signature's label.
 type Parameter struct {
 	Label string `json:"label"`
-}
-
-// CodeActionParams are the parameters of a request for the actions in a range.
-type CodeActionParams struct {
-	TextDocument TextDocument `json:"textDocument"`
-	Range        Range        `json:"range"`
-	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"`
-		Only        []string          `json:"only"`
-	} `json:"context"`
 }
 
 // A CodeAction is an edit that is offered to the user.
@@ -231,10 +216,4 @@ type InlayHint struct {
 	Label       string   `json:"label"`
 	Tooltip     string   `json:"tooltip,omitempty"`
 	PaddingLeft bool     `json:"paddingLeft,omitempty"`
-}
-
-// LogMessage is a message for the log of the editor.
-type LogMessage struct {
-	Type    Severity `json:"type"`
-	Message string   `json:"message"`
 }

@@ -136,7 +136,7 @@ func (r *Service) expression(ctx context.Context, req *Request) (*expression, er
 	if compiled == nil {
 		return nil, nil
 	}
-	exprContext, err := d.contexts.Of(compiled, crd, &e.At, e.OptionalOldSelf, &r.functions)
+	exprContext, err := editor.NewContext(compiled, crd, &e.At, e.OptionalOldSelf, &r.functions)
 	if exprContext == nil || err != nil {
 		return nil, err
 	}

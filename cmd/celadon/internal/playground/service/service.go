@@ -89,8 +89,6 @@ type Service struct {
 type compiledText struct {
 	text, kubeVersion string
 	*verdict.TextChecker
-
-	contexts editor.Contexts
 }
 
 // New returns a Service with an empty cache.
