@@ -37,7 +37,7 @@ func Repeats(errors []CRDError) []bool {
 			over[position{e.Line, e.Column}] = true
 		}
 	}
-	explained := len(over) > 0 // the total is
+	explained := len(over) > 0 // whether the other errors explain the total
 	for i, e := range errors {
 		if e.Kind == engine.CauseShareOfCost {
 			at := position{e.Line, e.Column}

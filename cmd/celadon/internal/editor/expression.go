@@ -4,7 +4,7 @@
 //	var trees editor.Trees // of one text, kept from change to change
 //	p, within := trees.At(text, offset)
 //	e, ok := p.Expression(within)
-//	context := contexts.Of(engine, crd, e.At, e.OptionalOldSelf) // for completion, hover, and fixes
+//	context, err := contexts.Of(engine, crd, &e.At, e.OptionalOldSelf, functions) // for completion, hover, and fixes
 package editor
 
 import (

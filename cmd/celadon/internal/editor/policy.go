@@ -71,7 +71,8 @@ func items(n *position.Node) []*position.Node {
 	return n.Items
 }
 
-// has reports whether a list of a rule contains an item, or all as "*". A plural name is also contained with a subresource.
+// has reports whether a list field of a rule contains item or a wildcard. A plural name also matches if its
+// subresource status, or all its subresources, are listed.
 func has(rule *position.Node, field, item string) bool {
 	_, list := rule.Get(field)
 	all := []string{"*", "*/*", item, item + "/*", item + "/status"}

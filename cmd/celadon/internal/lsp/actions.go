@@ -39,7 +39,6 @@ func (v *view) codeActions(p protocol.Params) []protocol.CodeAction {
 	return a.actions
 }
 
-// An actor collects actions.
 type actor struct {
 	*view
 	only        []string
@@ -156,8 +155,8 @@ func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error)
 	return e.Tree.Edit(position.Set(e.At.Path, want))
 }
 
-// bounds offers the advice of celadon vet: each bound that concerns the range, and all bounds at
-// once.
+// bounds offers the fixes of celadon vet: each bound that concerns the range, all bounds at once, the replacements of
+// lints, and the corrections of misspelled keys.
 func (a *actor) bounds() {
 	var all []protocol.TextEdit
 	var advised []fixFilter

@@ -207,8 +207,8 @@ func (p *part) within(d *protocol.Diagnostic, f *finding.Finding) {
 	}
 }
 
-// ofObject adds the findings of celadon check if the object's CRD is known or its kind is built in. A patch of kustomize
-// is an incomplete object, so it has none.
+// ofObject adds the findings of celadon check if the object's CRD is known or its kind is built in. It adds nothing
+// for a patch of kustomize, which is an incomplete object.
 func (v *view) ofObject(ctx context.Context, p *part) {
 	builtin := !v.crds.live().Knows(p.kind)
 	if builtin && (!v.crds.decider().Serves(p.doc.Identity()) || resource.NewKustomizations(v.folders()...).IsPatch(v.name)) {

@@ -23,7 +23,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// A documentType identifies the type of a document.
 type documentType uint8
 
 const (

@@ -42,7 +42,6 @@ type walk struct {
 
 var errEnough = errors.New("enough")
 
-// findCRDs searches workspace folders for CRDs.
 func (s *server) findCRDs(ctx context.Context, folders []string) {
 	w := walk{server: s, changed: map[schema.GroupKind]bool{}}
 	for _, root := range folders {
@@ -126,8 +125,8 @@ func (s *server) onDisk(path string) ([]byte, error) {
 	return input.ReadBelow(root, rel, maxFile)
 }
 
-// folderOf returns the workspace folder that contains a file, and the file's path relative to it. It
-// returns "" if no folder contains it.
+// folderOf returns the workspace folder that contains a file, and the file's path relative to it. It returns "" if no
+// folder contains it, or if its extension is not that of YAML or JSON.
 func (s *server) folderOf(path string) (root, rel string) {
 	for _, folder := range s.folders() {
 		if below := relative(folder, path); below != "" && len(folder) > len(root) && input.Readable(path) {

@@ -194,7 +194,6 @@ func (c *Conn) guarded(method string, do func() (any, error)) (result any, err e
 	return do()
 }
 
-// cancel cancels the context of a request.
 func (c *Conn) cancel(params json.RawMessage) {
 	var p struct {
 		ID jsonrpc2.ID `json:"id"`
@@ -209,7 +208,7 @@ func (c *Conn) cancel(params json.RawMessage) {
 	}
 }
 
-// answer sends a response. An error is dropped, because the other end has gone.
+// answer sends a response. It drops an error of sending, because the other end has gone.
 func (c *Conn) answer(id jsonrpc2.ID, result any, err error) {
 	response := &jsonrpc2.Response{ID: id}
 	if err == nil {
