@@ -17,7 +17,7 @@ type jsonPrinter struct {
 	w           io.Writer
 	kubeVersion string
 	objects     spool
-	count       int
+	array       array // in objects
 	crds        []*finding.CRD
 }
 
@@ -27,18 +27,30 @@ func (p *jsonPrinter) CRD(c *finding.CRD) error {
 }
 
 func (p *jsonPrinter) Object(o *finding.Object) error {
-	var b bytes.Buffer
-	if p.count++; p.count > 1 {
-		b.WriteByte(',')
+	return p.array.add(&p.objects, o, "    ")
+}
+
+// array is a JSON array that is written value by value. It has n of them so far.
+type array struct{ n int }
+
+func (a *array) add(w io.Writer, v any, indent string) error {
+	before := ",\n"
+	if a.n++; a.n == 1 {
+		before = "[\n"
 	}
-	b.WriteString("\n    ")
-	text, err := indented(o, "    ")
-	if err != nil {
-		return err
+	text, err := indented(v, indent)
+	if err == nil {
+		_, err = io.WriteString(w, before+indent+text)
 	}
-	b.WriteString(text)
-	_, err = p.objects.Write(b.Bytes())
 	return err
+}
+
+// end returns the end of the array. indent is of its last line.
+func (a *array) end(indent string) string {
+	if a.n == 0 {
+		return "[]"
+	}
+	return "\n" + indent + "]"
 }
 
 // indented returns v as JSON with each line but the first prefixed. Values with very many levels are on one line.
@@ -65,18 +77,14 @@ func (p *jsonPrinter) End(s *finding.Summary) error {
 		return err
 	}
 	b.Truncate(b.Len() - len("\n}\n"))
-	b.WriteString(",\n  \"objects\": [")
+	b.WriteString(",\n  \"objects\": ")
 	if _, err := p.w.Write(b.Bytes()); err != nil {
 		return err
 	}
 	if err := p.objects.copyTo(p.w); err != nil {
 		return err
 	}
-	end := "]\n}\n"
-	if p.count > 0 {
-		end = "\n  " + end
-	}
-	_, err = io.WriteString(p.w, end)
+	_, err = io.WriteString(p.w, p.array.end("  ")+"\n}\n")
 	return err
 }
 

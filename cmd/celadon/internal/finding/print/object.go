@@ -257,10 +257,7 @@ func title(o *finding.Object) string { return strings.TrimSpace(o.Kind + " " + o
 func place(o *finding.Object) string { return inSource(o, placeInFile(o)) }
 
 func placeInFile(o *finding.Object) string {
-	if o.Line == 0 {
-		return o.File
-	}
-	return fmt.Sprintf("%s:%d", o.File, o.Line)
+	return finding.Location{File: o.File, Line: o.Line}.Place()
 }
 
 // inSource prefixes text with the object's source, if any.

@@ -37,6 +37,14 @@ type End struct {
 	Lacks string
 }
 
+// incomplete returns why the report is incomplete, or "".
+func (e End) incomplete() string {
+	if e.Interrupted {
+		return Partial
+	}
+	return e.Lacks
+}
+
 // Options controls the content and style of a report.
 type Options struct {
 	KubeVersion string
