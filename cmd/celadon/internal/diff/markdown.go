@@ -20,6 +20,7 @@ import (
 // follow if there is room for them. Untrusted text is put into code spans and blocks whose fences are
 // longer than any run of backticks in it, so markdown in it has no effect.
 type markdownPrinter struct {
+	atEnd
 	out *untrusted.Writer
 	// limits are for a short comment with the breaks, or for a verbose comment with all changes.
 	limits
@@ -40,10 +41,6 @@ var (
 	// GitHub's limit is slightly larger.
 	verboseComment = limits{verbose: true, lines: 2000, bytes: 60_000, listed: 400, objects: 50, text: shown, example: 16_000}
 )
-
-func (p *markdownPrinter) crd(*CRD) error               { return nil }
-func (p *markdownPrinter) object(*finding.Object) error { return nil }
-func (p *markdownPrinter) removed(*Removed) error       { return nil }
 
 type commentItem struct {
 	kind string // for the counts of omitted items

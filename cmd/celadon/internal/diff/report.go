@@ -3,7 +3,6 @@ package diff
 import (
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -180,12 +179,12 @@ func (r *Report) seal() {
 	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable == 0 && !s.Interrupted
 }
 
-type jsonPrinter struct{ out *untrusted.Writer }
+type jsonPrinter struct {
+	atEnd
+	out *untrusted.Writer
+}
 
-func (p *jsonPrinter) crd(*CRD) error               { return nil }
-func (p *jsonPrinter) object(*finding.Object) error { return nil }
-func (p *jsonPrinter) removed(*Removed) error       { return nil }
-func (p *jsonPrinter) end(r *Report) error          { return print.JSON(p.out, r) }
+func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
 // level returns the annotation level of c, or "" if it needs no annotation.
 func (c *Change) level() string {
@@ -213,11 +212,6 @@ func (c *Change) at(crd *CRD) finding.Location {
 type listPrinter struct {
 	list    print.List
 	objects print.Printer
-}
-
-func newList(out *untrusted.Writer, format string) *listPrinter {
-	list := print.NewList(format, out, "celadon diff", command.Version())
-	return &listPrinter{list, print.Objects(list, false)}
 }
 
 func (p *listPrinter) crd(crd *CRD) error {

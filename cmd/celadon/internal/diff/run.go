@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -21,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Run implements celadon diff. The error determines the exit code.
@@ -50,10 +50,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	}
 	bar := progress.On(s.Stderr, "comparing", "CRDs")
 	stdout, _ := bar.ReportWriter(s.Stdout)
-	out := untrusted.NewWriter(stdout)
-	out.Colors = command.Color(s.Stdout) && o.Output == "text"
-	width, _ := command.Width(s.Stdout)
-	p, err := newPrinters(out, width, o)
+	printers, err := reports.New(&o.Reports, o.Output, s.Stdout, stdout, o.newPrinter)
 	if err != nil {
 		return err
 	}
@@ -65,20 +62,22 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	d := &differ{Streams: s, options: o, client: client, sides: both, report: all, unread: len(both.problems) > 0}
 	all.Removed = both.removed
 	for _, r := range both.removed {
-		if err := p.removed(r); err != nil {
+		if err := printers.Each(func(p printer) error { return p.removed(r) }); err != nil {
 			return err
 		}
 	}
 	// The user's own objects come first, because they matter more than examples.
 	if len(o.Objects) > 0 || client != nil {
-		err = d.objects(ctx, webhook, p.object)
+		err = d.objects(ctx, webhook, func(o *finding.Object) error {
+			return printers.Each(func(p printer) error { return p.object(o) })
+		})
 	}
 	if err == nil {
 		err = d.crds(ctx, func(crd *CRD) error {
 			bar.Add(1)
 			allow(allowances, crd)
 			all.Summary.count(crd)
-			return p.crd(crd)
+			return printers.Each(func(p printer) error { return p.crd(crd) })
 		})
 	}
 	bar.Done()
@@ -93,7 +92,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	all.Summary.Interrupted = ctx.Err() != nil
 	all.Summary.Unreadable = len(both.problems)
 	all.seal()
-	if err := p.end(all); err != nil {
+	if err := printers.End(func(p printer) error { return p.end(all) }); err != nil {
 		return err
 	}
 	return d.verdict()

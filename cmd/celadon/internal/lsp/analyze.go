@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -34,7 +33,7 @@ type analysis struct {
 	// by is the number of changes to CRDs when the analysis was made.
 	by int
 	// golang is the result for a Go file; nil for other files.
-	golang *vet.GoReviewed
+	golang []finding.Finding
 }
 
 // A spot is the index of a YAML document in its file, and the index of an item in a List.

@@ -35,7 +35,7 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	if reviewer == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {
 		return
 	}
-	r, err := reviewer.Vet(ctx, filepath.Dir(v.name), v.openGo())
+	findings, err := reviewer.Vet(ctx, filepath.Dir(v.name), v.openGo())
 	name := resolved(v.name)
 	if err != nil && ctx.Err() == nil {
 		v.once(protocol.Warning, filepath.Dir(v.name)+": its markers are not checked: "+err.Error())
@@ -43,9 +43,9 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	if err != nil {
 		return
 	}
-	a.golang = r
+	a.golang = findings
 	omitted := 0
-	for _, f := range r.Findings {
+	for _, f := range findings {
 		if f.At.File != name || f.At.Line == 0 {
 			continue
 		}
@@ -99,10 +99,10 @@ func (t *text) wordEnd(from int) int {
 
 // markers offers to add missing markers.
 func (a *actor) markers() {
-	if a.known == nil || a.known.golang == nil || a.known.text != a.text || !a.wants(quickFix) {
+	if a.known == nil || a.known.text != a.text || !a.wants(quickFix) {
 		return
 	}
-	for _, f := range a.known.golang.Findings {
+	for _, f := range a.known.golang {
 		if f.Write == "" || f.At.File != resolved(a.name) || !overlaps(a.text, a.text.line(f.At.Line), a.from, a.to) {
 			continue
 		}

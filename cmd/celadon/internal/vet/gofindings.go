@@ -1,75 +1,32 @@
 package vet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// runGo runs celadon vet on Go packages, such as ./api/...
-func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []string) error {
+// goRun returns a run on Go packages, and the paths of their CRDs.
+func (o *Options) goRun(dirs []string, sum *summary) (*goRun, []string, error) {
 	if o.Fix != "" {
-		return errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
+		return nil, nil, errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
 	}
 	g, err := readGo(dirs, nil)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer g.close()
 	paths := o.CRDs
 	if len(paths) == 0 {
-		folders, err := g.tree.CRDFolders()
-		if err != nil {
-			return fmt.Errorf("%w: use --crd with the CRDs generated from these packages (controller-gen generates them)", err)
-		}
-		for _, dir := range folders {
-			paths = append(paths, g.name(dir))
+		if paths, err = g.crdFolders(); err != nil {
+			g.close()
+			return nil, nil, fmt.Errorf("%w: use --crd with the CRDs generated from these packages (controller-gen generates them)", err)
 		}
 	}
-	v, err := newVetter(ctx, streams, o)
-	if err != nil {
-		return err
-	}
-	p, err := o.printers(streams.Stdout, streams.Stdout)
-	defer o.Reports.Discard()
-	if err != nil {
-		return err
-	}
-	run := &goRun{src: g, without: o.NoLints}
-	if text, ok := p.list[0].(*textPrinter); ok {
-		run.excerpt = text.excerpt()
-	}
-	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	err = batch.From(batch.Files(streams.Stdin, paths), v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
-		switch {
-		case ctx.Err() != nil:
-			return batch.ErrStopped
-		case one != nil:
-			bar.Add(1)
-			run.add(one)
-		}
-		return nil
-	}).Run(ctx)
-	bar.Done()
-	run.sum.Interrupted = ctx.Err() != nil
-	if err != nil && !run.sum.Interrupted {
-		return err
-	}
-	if err = p.golang(run.end()); err == nil {
-		err = p.end(&run.sum)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write the report: %w", err)
-	}
-	return run.sum.verdict(paths)
+	return &goRun{src: g, without: o.NoLints, sum: sum}, paths, nil
 }
 
 // goRun collects the CRDs of a run and their Go sources.
@@ -78,7 +35,7 @@ type goRun struct {
 	without []string
 	excerpt int
 
-	sum      summary
+	sum      *summary
 	crds     []*vetted
 	mapped   []*markervet.CRD
 	of       []int // for each of mapped: its index in crds
@@ -97,7 +54,6 @@ type goFinding struct {
 // add maps a CRD to Go.
 func (r *goRun) add(one *vetted) {
 	crd, err := resource.DecodeCompact(one.doc)
-	r.sum.count(one)
 	r.crds = append(r.crds, one)
 	if one.report == nil || err != nil || crd == nil {
 		for _, f := range one.findings(r.excerpt) { // no Go source is known
@@ -114,7 +70,7 @@ func (r *goRun) add(one *vetted) {
 const maxLocations = 5
 
 // end collects all findings and counts.
-func (r *goRun) end() *goRun {
+func (r *goRun) end() {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
 		at := finding.Location{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule}
@@ -144,15 +100,13 @@ func (r *goRun) end() *goRun {
 			r.sum.Lints++
 		}
 	}
-	return r
 }
 
-func (r *goRun) all(yield func(finding.Finding) bool) {
+func (r *goRun) all() (list []finding.Finding) {
 	for _, f := range r.findings {
-		if !yield(f.Finding) {
-			return
-		}
+		list = append(list, f.Finding)
 	}
+	return list
 }
 
 // inFile returns the position of a field in the CRD's file, or the position of the CRD.

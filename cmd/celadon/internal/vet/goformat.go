@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
@@ -62,7 +61,7 @@ func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 // golang lists findings at the positions of their markers, or writes a case for each CRD.
 func (p *listPrinter) golang(r *goRun) error {
 	if !p.cases {
-		return p.add("", slices.Collect(r.all), nil)
+		return p.add("", r.all(), nil)
 	}
 	for _, one := range r.crds {
 		if err := p.crd(one); err != nil {

@@ -147,6 +147,12 @@ func resolved(path string) (string, error) {
 	return path, err
 }
 
+// crdFolders returns the folders of the CRDs that are generated from the packages.
+func (g *goSource) crdFolders() ([]string, error) {
+	folders, err := g.tree.CRDFolders()
+	return pathsOf(folders, g.name), err
+}
+
 // name returns the path of a file in the repository as the user would write it.
 func (g *goSource) name(file string) string {
 	file = filepath.Join(g.top, filepath.FromSlash(file))
