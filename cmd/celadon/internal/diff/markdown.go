@@ -233,11 +233,12 @@ func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	case now != "":
 		untrusted.Fprintf(&b, ": %s is new", now)
 	}
-	switch {
-	case c.NewLine > 0 && crd.NewFile != "":
-		untrusted.Fprintf(&b, " (%s)", p.code(location(finding.Location{File: crd.NewFile, Line: c.NewLine})))
-	case c.OldLine > 0 && crd.NewFile == "":
-		untrusted.Fprintf(&b, " (%s)", p.code(location(finding.Location{File: crd.OldFile, Line: c.OldLine})))
+	at := finding.Location{File: crd.NewFile, Line: c.NewLine}
+	if crd.NewFile == "" {
+		at = finding.Location{File: crd.OldFile, Line: c.OldLine}
+	}
+	if at.Line > 0 {
+		untrusted.Fprintf(&b, " (%s)", p.code(at.Place()))
 	}
 	if c.Allowed != "" {
 		untrusted.Fprintf(&b, ", allowed: %s", p.code(c.Allowed))

@@ -154,11 +154,15 @@ func (r *Removed) title() string {
 	return fmt.Sprintf("%s %s", r.Kind, name)
 }
 
+func (r *Removed) location() finding.Location {
+	return finding.Location{File: r.File, Line: r.Line, Field: r.Field}
+}
+
 func (r *Removed) finding() finding.Finding {
 	title := string(untrusted.Line(r.title()))
 	return finding.Finding{
 		ID: "removed-version", Description: "A version of a built-in kind is no longer served", Level: "error", Title: title,
-		Message: title + ": " + string(untrusted.Line(r.Message)), At: finding.Location{File: r.File, Line: r.Line, Field: r.Field},
+		Message: title + ": " + string(untrusted.Line(r.Message)), At: r.location(),
 		Subject: []string{r.File, r.title(), r.Field},
 	}
 }

@@ -182,10 +182,10 @@ func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 		if p.o.Base != "" {
 			at.File += " at " + p.o.Base
 		}
-		parts = append(parts, location(at))
+		parts = append(parts, at.Place())
 	}
 	if c.NewLine > 0 && crd.NewFile != "" {
-		parts = append(parts, location(finding.Location{File: crd.NewFile, Line: c.NewLine}))
+		parts = append(parts, finding.Location{File: crd.NewFile, Line: c.NewLine}.Place())
 	}
 	if len(parts) == 0 {
 		return ""
@@ -193,13 +193,10 @@ func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 	return untrusted.Sprintf("\n    --> %s", strings.Join(parts, " and "))
 }
 
-func location(p finding.Location) string { return string(untrusted.Sprintf("%s:%d", p.File, p.Line)) }
-
 func (p *textPrinter) removed(r *Removed) error {
 	var b strings.Builder
-	at := finding.Location{File: r.File, Line: r.Line}
 	title := p.out.Paint(untrusted.Bold, untrusted.Line(r.title()))
-	untrusted.Fprintf(&b, "%s: %s\n    --> %s: %s\n", title, r.Message, location(at), r.Field)
+	untrusted.Fprintf(&b, "%s: %s\n    --> %s\n", title, r.Message, r.location())
 	return p.write(&b)
 }
 

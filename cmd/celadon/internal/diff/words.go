@@ -188,11 +188,11 @@ func (r *Report) summary() string {
 		{s.Equivalent, "has no effect", "have no effect"},
 		{s.Unreadable, "document is unreadable", "documents are unreadable"},
 	} {
-		switch {
-		case n.count == 1:
-			parts = append(parts, "1 "+n.one)
-		case n.count > 1:
-			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.others))
+		if n.count > 1 {
+			n.one = n.others
+		}
+		if n.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.one))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -99,15 +99,15 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 		untrusted.Fprintf(b, "Warning: %s\n", w)
 	}
 	switch {
-	case r.Accepted && !one.accepted():
-		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, "rejected by some Kubernetes versions"))
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
-	case r.Accepted:
+	case one.accepted():
 		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.accepted(r.MinKubeVersion))
 		p.names(b, one)
-	case one.undecided():
-		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, untrusted.Line(r.Undecided.Error())))
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
+	case r.Accepted || one.undecided():
+		text := untrusted.Safe("rejected by some Kubernetes versions")
+		if one.undecided() {
+			text = untrusted.Line(r.Undecided.Error())
+		}
+		untrusted.Fprintf(b, "%s: %s\n  --> %s\n", r.Name, p.out.Paint(untrusted.Red, text), one.doc.Location())
 	default:
 		o := p.rejection(b, one)
 		o.Strict, o.Following = one.strict(p.excerpt()), one.following(o.Causes, p.excerpt())
@@ -153,11 +153,10 @@ func (p *textPrinter) quietVerdict(b *strings.Builder, one *vetted) {
 // names writes the short names and categories of the CRD.
 func (p *textPrinter) names(b *strings.Builder, one *vetted) {
 	var parts []string
-	if short := one.names("shortNames"); len(short) > 0 {
-		parts = append(parts, "short names: "+strings.Join(short, ", "))
-	}
-	if categories := one.names("categories"); len(categories) > 0 {
-		parts = append(parts, "categories: "+strings.Join(categories, ", "))
+	for _, of := range []struct{ list, name string }{{"shortNames", "short names"}, {"categories", "categories"}} {
+		if names := one.names(of.list); len(names) > 0 {
+			parts = append(parts, of.name+": "+strings.Join(names, ", "))
+		}
 	}
 	if len(parts) > 0 {
 		p.line(b, 2, untrusted.Line(strings.Join(parts, "; ")))

@@ -140,7 +140,10 @@ type spool struct {
 }
 
 func (s *spool) Write(data []byte) (int, error) {
-	if s.file == nil && s.mem.Len()+len(data) > maxSpool {
+	if s.mem.Len()+len(data) <= maxSpool {
+		return s.mem.Write(data)
+	}
+	if s.file == nil {
 		f, err := os.CreateTemp("", "celadon-report-")
 		if err != nil {
 			return 0, fmt.Errorf("no temporary storage for a large report: %w", err)
@@ -148,17 +151,11 @@ func (s *spool) Write(data []byte) (int, error) {
 		s.file = f
 		_ = os.Remove(f.Name()) // deleted even if the process is killed; has no effect on Windows
 	}
-	n, _ := s.mem.Write(data)
-	if s.file != nil && s.mem.Len() > readAhead {
-		if _, err := s.mem.WriteTo(s.file); err != nil {
-			return n, err
-		}
-		s.mem.Reset()
+	if _, err := s.mem.WriteTo(s.file); err != nil {
+		return 0, err
 	}
-	return n, nil
+	return s.file.Write(data)
 }
-
-const readAhead = 64 << 10
 
 func (s *spool) copyTo(w io.Writer) error {
 	if s.file != nil {
