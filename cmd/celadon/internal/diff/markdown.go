@@ -10,7 +10,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
@@ -220,7 +219,7 @@ func (p *markdownPrinter) item(crd *CRD, c *Change) commentItem {
 // line describes a change in a list item.
 func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	var b strings.Builder
-	effect := untrusted.Safe("**" + c.verb() + "**")
+	effect := "**" + effects[c.Effect] + "**"
 	if p.verbose && !c.Effect.Breaks() {
 		effect = p.code(string(c.effect()))
 	}
@@ -246,27 +245,9 @@ func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	return b.String()
 }
 
-// verb returns the effect in a word or two.
-func (c *Change) verb() string {
-	switch c.Effect {
-	case compare.Breaking:
-		return "breaks"
-	case compare.Both:
-		return "breaks, and accepts more"
-	case compare.Unknown:
-		return "unknown"
-	case compare.Loosening:
-		return "accepts more"
-	}
-	return "has no effect"
-}
-
 // brief returns a text from a CRD as a short code span, or "" if the text is empty.
 func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
-	if c.Subject == "rule" {
-		text = lex.Flat(text)
-	}
-	if text == "" {
+	if text = c.flat(text); text == "" {
 		return ""
 	}
 	return p.code(text)

@@ -176,11 +176,7 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 			if o.Verdict == finding.Undecided {
 				to = &d.undecided
 			}
-			at := o.File
-			if o.Line > 0 {
-				at = fmt.Sprintf("%s:%d", o.File, o.Line)
-			}
-			*to = append(*to, fmt.Errorf("%s: %s", at, o.Problem))
+			*to = append(*to, fmt.Errorf("%s: %s", finding.Location{File: o.File, Line: o.Line}, o.Problem))
 			return nil
 		case o.Upgrade == nil:
 			return nil

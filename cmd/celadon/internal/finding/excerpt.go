@@ -121,15 +121,10 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 	if e.Line == "" {
 		return
 	}
-	gutter := fmt.Sprintf("%5d", number)
+	gutter, runes := fmt.Sprintf("%5d", number), []rune(e.Line)
+	indent := termwidth.Width(string(runes[:min(max(e.Index, 0), len(runes))]))
 	untrusted.Fprintf(b, "%s | %s\n", gutter, e.Line)
-	untrusted.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.indent()))
-}
-
-// indent returns the number of terminal columns before the character at Index.
-func (e Excerpt) indent() int {
-	runes := []rune(e.Line)
-	return termwidth.Width(string(runes[:min(max(e.Index, 0), len(runes))]))
+	untrusted.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", indent))
 }
 
 // Preview returns a value as JSON, with sorted keys and shortened in the middle. Strings that

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/apply"
 )
@@ -179,6 +179,8 @@ func NewCauses(list []engine.Cause) []Cause {
 	return causes
 }
 
+var quotedStrings = lazy.New(`"(?:[^"\\]|\\.)*"`)
+
 // valueHint returns a question that suggests a supported value, or "". The detail of the server's error
 // lists the supported values.
 func valueHint(value any, detail string) string {
@@ -187,17 +189,10 @@ func valueHint(value any, detail string) string {
 		return ""
 	}
 	var supported []string
-	for rest := detail; ; {
-		start := strings.IndexByte(rest, '"')
-		if start < 0 {
-			break
+	for _, quoted := range quotedStrings.FindAllString(detail, -1) {
+		if known, err := strconv.Unquote(quoted); err == nil {
+			supported = append(supported, known)
 		}
-		quoted, err := strconv.QuotedPrefix(rest[start:])
-		if err != nil {
-			break
-		}
-		known, _ := strconv.Unquote(quoted)
-		supported, rest = append(supported, known), rest[start+len(quoted):]
 	}
 	if near := spell.Nearest(text.String(), supported); len(near) > 2 { // L is not similar to XL
 		return fmt.Sprintf("did you mean %q?", near)

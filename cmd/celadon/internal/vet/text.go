@@ -40,11 +40,12 @@ func (p *textPrinter) crd(one *vetted) error {
 		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Location(), one.problem.Error())
 		return p.write(&b)
 	}
+	if !p.quiet || !one.accepted() {
+		p.verdict(&b, one)
+	}
 	if p.quiet {
-		p.quietVerdict(&b, one)
 		return p.write(&b)
 	}
-	p.verdict(&b, one)
 	p.kubeVersions(&b, one)
 	for _, v := range versions(one.report) {
 		p.version(&b, one, &v)
@@ -93,10 +94,13 @@ func (p *textPrinter) head(f *finding.Finding) untrusted.Safe {
 	return untrusted.Line(level) + " " + p.out.Paint(color, untrusted.Line(f.ID))
 }
 
+// verdict writes the verdict, and unless the output is quiet, the positions and advice.
 func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
-		untrusted.Fprintf(b, "Warning: %s\n", w)
+		if !p.quiet {
+			untrusted.Fprintf(b, "Warning: %s\n", w)
+		}
 	}
 	switch {
 	case one.accepted():
@@ -109,7 +113,11 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 		}
 		untrusted.Fprintf(b, "%s: %s\n  --> %s\n", r.Name, p.out.Paint(untrusted.Red, text), one.doc.Location())
 	default:
-		o := p.rejection(b, one)
+		o := one.kubectl(p.excerpt())
+		text := untrusted.Safe(strings.TrimRight(string(print.KubectlError(o)), "\n"))
+		if b.WriteString(string(p.out.Paint(untrusted.Red, text)) + "\n"); p.quiet {
+			return
+		}
 		o.Strict, o.Following = one.strict(p.excerpt()), one.following(o.Causes, p.excerpt())
 		if r.Undecided != nil {
 			p.line(b, 2, "there may be more errors: "+untrusted.Line(r.Undecided.Error()))
@@ -129,25 +137,6 @@ func (p *textPrinter) accepted(minimum string) untrusted.Safe {
 		text += untrusted.Sprintf(", from Kubernetes %s", minimum)
 	}
 	return text
-}
-
-// rejection writes the output of kubectl for a rejected CRD.
-func (p *textPrinter) rejection(b *strings.Builder, one *vetted) *finding.Object {
-	o := one.kubectl(p.excerpt())
-	text := untrusted.Safe(strings.TrimRight(string(print.KubectlError(o)), "\n"))
-	b.WriteString(string(p.out.Paint(untrusted.Red, text)) + "\n")
-	return o
-}
-
-// quietVerdict writes the verdict on a CRD that is not accepted, without positions and advice.
-func (p *textPrinter) quietVerdict(b *strings.Builder, one *vetted) {
-	switch {
-	case one.accepted():
-	case one.report.Accepted || one.undecided():
-		p.verdict(b, one)
-	default:
-		p.rejection(b, one)
-	}
 }
 
 // names writes the short names and categories of the CRD.

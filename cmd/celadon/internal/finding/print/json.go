@@ -96,21 +96,15 @@ func (p *jsonLinesPrinter) CRD(c *finding.CRD) error {
 	if c.Quiet() {
 		return nil
 	}
-	return Encoder(p.w).Encode(struct {
-		CRD *finding.CRD `json:"crd"`
-	}{c})
+	return Encoder(p.w).Encode(finding.PartLine{CRD: c})
 }
 
 func (p *jsonLinesPrinter) Object(o *finding.Object) error {
-	return Encoder(p.w).Encode(struct {
-		Object *finding.Object `json:"object"`
-	}{o})
+	return Encoder(p.w).Encode(finding.PartLine{Object: o})
 }
 
 func (p *jsonLinesPrinter) End(s *finding.Summary) error {
-	return Encoder(p.w).Encode(struct {
-		Summary *finding.Summary `json:"summary"`
-	}{s})
+	return Encoder(p.w).Encode(finding.PartLine{Summary: s})
 }
 
 // JSON writes v as an indented document.

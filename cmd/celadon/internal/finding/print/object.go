@@ -131,7 +131,11 @@ func (o object) errors(add func(finding.Finding)) {
 		o.causes(add)
 		o.allFollowing(add)
 	}
-	o.decisions(add)
+	for i := range o.Policies {
+		if d := &o.Policies[i]; d.Action != "Warn" { // which the server sends as a warning, too
+			add(o.decision(d))
+		}
+	}
 	if o.Upgrade != nil && o.Upgrade.Finding() {
 		const about = "An object that an upgrade of its CRD affects"
 		f := o.finding("upgrade", about, "error", title(o.Object)+" and the upgrade", "")

@@ -167,12 +167,3 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	message := fmt.Sprintf("%s: %s: %s: %s", name, policyName(d), action(d), d.Message)
 	return o.finding(id, description, level, name, message, details...)
 }
-
-// decisions adds the findings of policies, except warnings, which the server sends as well.
-func (o object) decisions(add func(finding.Finding)) {
-	for i := range o.Policies {
-		if d := &o.Policies[i]; d.Action != "Warn" {
-			add(o.decision(d))
-		}
-	}
-}

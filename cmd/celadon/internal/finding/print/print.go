@@ -78,9 +78,9 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 		w.Colors = o.Color
 		return &textPrinter{w: w, Options: o}, nil
 	case "wide":
-		return &widePrinter{w: w, rest: o.stderrPrinter(), rows: map[*finding.Table][]string{}}, nil
+		return &widePrinter{textPrinter: o.stderrPrinter(), w: w, rows: map[*finding.Table][]string{}}, nil
 	case "yaml":
-		return &yamlPrinter{w: w, rest: o.stderrPrinter()}, nil
+		return &yamlPrinter{textPrinter: o.stderrPrinter(), w: w}, nil
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
 	case "jsonl":

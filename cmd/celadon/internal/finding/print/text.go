@@ -330,14 +330,8 @@ const decide = "bound its input with maxLength, maxItems, or maxProperties in th
 
 // Show writes a finding below the CRD or policy that it is about. head introduces its message.
 func Show(b *strings.Builder, head untrusted.Safe, f *finding.Finding) {
-	message, more, _ := strings.Cut(string(Sentence(f.Message)), "\n")
+	message := strings.ReplaceAll(string(Sentence(f.Message)), "\n", "\n    ")
 	untrusted.Fprintf(b, "  %s: %s\n", head, untrusted.Safe(message))
-	for line := range strings.Lines(more) {
-		b.WriteString("    " + line)
-	}
-	if more != "" {
-		b.WriteByte('\n')
-	}
 	f.At.Show(b)
 	ShowDetails(b, f)
 }

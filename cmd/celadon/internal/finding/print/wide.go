@@ -16,13 +16,11 @@ const maxCell = 4 << 10
 // widePrinter writes tables as kubectl get -A -o wide does, one per kind and version in order of
 // appearance. Findings go to stderr.
 type widePrinter struct {
-	w      *untrusted.Writer
-	rest   *textPrinter
-	tables []*finding.Table
-	rows   map[*finding.Table][]string
+	*textPrinter // on stderr
+	w            *untrusted.Writer
+	tables       []*finding.Table
+	rows         map[*finding.Table][]string
 }
-
-func (p *widePrinter) CRD(c *finding.CRD) error { return p.rest.CRD(c) }
 
 func (p *widePrinter) Object(o *finding.Object) error {
 	if r := o.Row; r != nil {
@@ -31,7 +29,7 @@ func (p *widePrinter) Object(o *finding.Object) error {
 		}
 		p.rows[r.Table] = append(p.rows[r.Table], rowLine(r))
 	}
-	return p.rest.Object(o)
+	return p.textPrinter.Object(o)
 }
 
 // rowLine returns a row's cells, separated by tabs. The kind before the name, which is shown only if there are several
@@ -84,5 +82,5 @@ func (p *widePrinter) End(s *finding.Summary) error {
 			return err
 		}
 	}
-	return p.rest.End(s)
+	return p.textPrinter.End(s)
 }
