@@ -37,7 +37,7 @@ func (o *Options) goRun(dirs []string, sum *summary) (*goRun, []string, error) {
 type goRun struct {
 	src     *goSource
 	without []string
-	excerpt int
+	width   int // of excerpts
 
 	sum      *summary
 	crds     []*vetted
@@ -60,7 +60,7 @@ func (r *goRun) add(one *vetted) {
 	crd, err := resource.DecodeCompact(one.doc)
 	r.crds = append(r.crds, one)
 	if one.report == nil || err != nil || crd == nil {
-		for _, f := range one.findings(r.excerpt) { // no Go source is known
+		for _, f := range one.findings(r.width) { // no Go source is known
 			r.unread = append(r.unread, goFinding{Finding: f, shown: f.Details})
 		}
 		return
@@ -79,9 +79,9 @@ func (r *goRun) end() {
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
 		at := finding.Location{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule}
 		if f.Position.Line > 0 {
-			at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.excerpt, nil)
+			at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.width, nil)
 		} else {
-			at = r.crds[r.of[f.CRD]].inFile(f.Field, r.excerpt)
+			at = r.crds[r.of[f.CRD]].inFile(f.Field, r.width)
 		}
 		details := slices.Clone(f.Shown)
 		for i, p := range f.Paths {
@@ -142,7 +142,7 @@ func (r *goRun) cannotRead() {
 		for _, rule := range m.Map().Rules {
 			if err := r.src.Missing(rule.Missing); err != nil && !said[rule.Missing] {
 				said[rule.Missing] = true
-				add(r.crds[r.of[i]].inFile(rule.Field, r.excerpt), fmt.Sprintf("package %s, whose types have this rule: %v", rule.Missing, err))
+				add(r.crds[r.of[i]].inFile(rule.Field, r.width), fmt.Sprintf("package %s, whose types have this rule: %v", rule.Missing, err))
 			}
 		}
 	}

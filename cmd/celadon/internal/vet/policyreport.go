@@ -31,7 +31,7 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 		verdict = p.out.Paint(untrusted.Red, untrusted.Line("rejected by Kubernetes "+strings.Join(rejecting, ", ")))
 	}
 	untrusted.Fprintf(&b, "%s %s: %s\n", r.Kind, r.Name, verdict)
-	for _, f := range one.findings(p.excerpt()) {
+	for _, f := range one.findings(p.width) {
 		if !p.quiet || f.Level == "error" {
 			p.finding(&b, &f)
 		}

@@ -51,14 +51,14 @@ func (p *textPrinter) crd(one *vetted) error {
 		p.version(&b, one, &v)
 	}
 	p.needs(&b, one.report)
-	for _, f := range one.lintFindings(p.excerpt()) {
+	for _, f := range one.lintFindings(p.width) {
 		if f.At.Field = f.Lint.Field; f.Expression != "" {
 			f.At.Field = phrase.Rule(f.Lint.Path, f.Lint.Index)
 		}
 		p.finding(&b, &f)
 	}
 	if one.report.Accepted {
-		o := &finding.Object{File: one.doc.File, Line: one.doc.Line, Following: one.following(nil, p.excerpt())}
+		o := &finding.Object{File: one.doc.File, Line: one.doc.Line, Following: one.following(nil, p.width)}
 		print.Following(&b, o)
 	}
 	return p.write(&b)
@@ -113,16 +113,16 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 		}
 		untrusted.Fprintf(b, "%s: %s\n  --> %s\n", r.Name, p.out.Paint(untrusted.Red, text), one.doc.Location())
 	default:
-		o := one.kubectl(p.excerpt())
+		o := one.kubectl(p.width)
 		text := untrusted.Safe(strings.TrimRight(string(print.KubectlError(o)), "\n"))
 		if b.WriteString(string(p.out.Paint(untrusted.Red, text)) + "\n"); p.quiet {
 			return
 		}
-		o.Strict, o.Following = one.strict(p.excerpt()), one.following(o.Causes, p.excerpt())
+		o.Strict, o.Following = one.strict(p.width), one.following(o.Causes, p.width)
 		if r.Undecided != nil {
 			p.line(b, 2, "there may be more errors: "+untrusted.Line(r.Undecided.Error()))
 		}
-		if at := one.panic(p.excerpt()); at != nil {
+		if at := one.panic(p.width); at != nil {
 			p.line(b, 2, untrusted.Line(at.Message))
 			o.Causes = append(o.Causes, *at)
 		}
@@ -162,15 +162,6 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	}
 	o.Kind, o.Name = "CustomResourceDefinition", one.report.Name
 	return o
-}
-
-// excerpt returns the width of excerpts after their gutter; 0 is the default.
-func (p *textPrinter) excerpt() int {
-	const gutter = 10
-	if p.width == 0 {
-		return 0
-	}
-	return max(2*gutter, p.width-gutter)
 }
 
 // versions returns the versions to show. Versions with the same rules at the same costs are

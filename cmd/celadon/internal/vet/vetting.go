@@ -98,7 +98,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if run != nil {
 		source, vet = batch.Files(streams.Stdin, paths), v.found(ctx, filter)
 		if text, ok := printers.First().(*textPrinter); ok {
-			run.excerpt = text.excerpt()
+			run.width = text.width
 		}
 	}
 	err = batch.From(source, vet, func(one *vetted) error {
