@@ -139,15 +139,11 @@ func (r *runner) surroundings(
 	return objects, err
 }
 
-// gutter is the number of columns around an excerpt, for line numbers and ellipses.
-const gutter = 10
-
-// excerptWidth returns the width of excerpts that fits the terminal, or 0 for the default if the
-// report does not go to a terminal.
+// excerptWidth returns the width of the terminal, or 0 if the report does not go to one.
 func (r *runner) excerptWidth(o *Options) int {
-	width, _ := command.Width(r.Stdout)
-	if width == 0 || o.Out != "" {
+	if o.Out != "" {
 		return 0
 	}
-	return max(2*gutter, width-gutter)
+	width, _ := command.Width(r.Stdout)
+	return width
 }

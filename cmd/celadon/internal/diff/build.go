@@ -70,8 +70,7 @@ func (d *differ) compared(ctx context.Context, p *pair) (*CRD, error) {
 	return crd, nil
 }
 
-// update returns the API server's verdict on the update of the CRD.
-// It returns nil if the CRD does not change.
+// update returns the API server's verdict on the update of the CRD, or nil if two Kubernetes versions are compared.
 func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 	if o.ToKubeVersion != "" {
 		return nil, nil

@@ -22,7 +22,7 @@ import (
 type KubeVersions struct {
 	From finding.KubeVersion `json:"from"`
 	To   finding.KubeVersion `json:"to"`
-	// Estimates lists the rules whose estimated costs differ, largest new share of the limit first.
+	// Estimates lists the rules whose estimated costs differ, highest new cost first.
 	Estimates []Estimate `json:"estimates,omitempty"`
 }
 
@@ -58,7 +58,7 @@ func (p *pair) upgrade(ctx context.Context, o *Options) (*KubeVersions, error) {
 	return u, nil
 }
 
-// created returns the JSON of a CRD as it is created. What only a server sets is removed.
+// created returns the JSON of a CRD as it is created, without the fields that only a server sets.
 func created(d *definition) ([]byte, error) {
 	if !resource.Stored(d.doc.Object) {
 		return d.doc.JSON()
@@ -73,7 +73,6 @@ func created(d *definition) ([]byte, error) {
 	return json.Marshal(crd)
 }
 
-// kubeVersion returns the verdict of a Kubernetes version.
 func kubeVersion(version string, r *vet.Report) finding.KubeVersion {
 	if len(r.KubeVersions) == 1 {
 		return finding.NewKubeVersion(r.KubeVersions[0])

@@ -10,7 +10,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
@@ -20,6 +19,7 @@ import (
 // follow if there is room for them. Untrusted text is put into code spans and blocks whose fences are
 // longer than any run of backticks in it, so markdown in it has no effect.
 type markdownPrinter struct {
+	atEnd
 	out *untrusted.Writer
 	// limits are for a short comment with the breaks, or for a verbose comment with all changes.
 	limits
@@ -40,10 +40,6 @@ var (
 	// GitHub's limit is slightly larger.
 	verboseComment = limits{verbose: true, lines: 2000, bytes: 60_000, listed: 400, objects: 50, text: shown, example: 16_000}
 )
-
-func (p *markdownPrinter) crd(*CRD) error               { return nil }
-func (p *markdownPrinter) object(*finding.Object) error { return nil }
-func (p *markdownPrinter) removed(*Removed) error       { return nil }
 
 type commentItem struct {
 	kind string // for the counts of omitted items
@@ -223,7 +219,7 @@ func (p *markdownPrinter) item(crd *CRD, c *Change) commentItem {
 // line describes a change in a list item.
 func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	var b strings.Builder
-	effect := untrusted.Safe("**" + c.verb() + "**")
+	effect := "**" + effects[c.Effect] + "**"
 	if p.verbose && !c.Effect.Breaks() {
 		effect = p.code(string(c.effect()))
 	}
@@ -236,11 +232,12 @@ func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	case now != "":
 		untrusted.Fprintf(&b, ": %s is new", now)
 	}
-	switch {
-	case c.NewLine > 0 && crd.NewFile != "":
-		untrusted.Fprintf(&b, " (%s)", p.code(location(finding.Location{File: crd.NewFile, Line: c.NewLine})))
-	case c.OldLine > 0 && crd.NewFile == "":
-		untrusted.Fprintf(&b, " (%s)", p.code(location(finding.Location{File: crd.OldFile, Line: c.OldLine})))
+	at := finding.Location{File: crd.NewFile, Line: c.NewLine}
+	if crd.NewFile == "" {
+		at = finding.Location{File: crd.OldFile, Line: c.OldLine}
+	}
+	if at.Line > 0 {
+		untrusted.Fprintf(&b, " (%s)", p.code(at.Place()))
 	}
 	if c.Allowed != "" {
 		untrusted.Fprintf(&b, ", allowed: %s", p.code(c.Allowed))
@@ -248,27 +245,9 @@ func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	return b.String()
 }
 
-// verb returns the effect in a word or two.
-func (c *Change) verb() string {
-	switch c.Effect {
-	case compare.Breaking:
-		return "breaks"
-	case compare.Both:
-		return "breaks, and accepts more"
-	case compare.Unknown:
-		return "unknown"
-	case compare.Loosening:
-		return "accepts more"
-	}
-	return "has no effect"
-}
-
 // brief returns a text from a CRD as a short code span, or "" if the text is empty.
 func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
-	if c.Subject == "rule" {
-		text = lex.Flat(text)
-	}
-	if text == "" {
+	if text = c.flat(text); text == "" {
 		return ""
 	}
 	return p.code(text)

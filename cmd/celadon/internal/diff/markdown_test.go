@@ -25,7 +25,7 @@ func comment(t *testing.T, r *Report) string {
 	}
 	r.seal()
 	var out bytes.Buffer
-	if err := (&markdownPrinter{untrusted.NewWriter(&out), shortComment}).end(r); err != nil {
+	if err := (&markdownPrinter{out: untrusted.NewWriter(&out), limits: shortComment}).end(r); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -28,19 +28,18 @@ type pair struct {
 	kept          error // the note about fields that kubectl apply keeps, or nil
 }
 
-// sides holds the old and new CRDs.
 type sides struct {
 	pairs    []*pair
 	byName   map[string]*pair
 	problems []error
-	// With two Kubernetes versions, removed holds what uses versions that are no longer served, and builtins counts the
-	// objects of built-in kinds.
+	// With two Kubernetes versions, removed holds the uses of versions that are no longer served, and builtins counts
+	// the objects of built-in kinds.
 	removed  []*Removed
 	builtins int
 }
 
-// read reads both sides. With --cluster, client is not nil, and the old side consists of the cluster's
-// CRDs that are also on the new side.
+// read reads both sides. With --cluster, client is not nil, and the old side consists of the cluster's CRDs: those
+// that are also on the new side, or all if paths is empty.
 func read(ctx context.Context, s command.Streams, o *Options, paths []string, client *cluster.Client) (*sides, error) {
 	both := &sides{byName: map[string]*pair{}}
 	var from []string

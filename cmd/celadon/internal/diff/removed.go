@@ -31,14 +31,14 @@ type Removed struct {
 	Message    string `json:"message"`
 }
 
-// A removal is the versions that an upgrade removes.
+// A removal determines which versions an upgrade removes.
 type removal struct {
 	server   builtins.Server
 	from, to int // minor versions
 }
 
-// readRemoved finds what uses versions that the upgrade of Kubernetes removes, at and below paths. It also counts the
-// objects of built-in kinds.
+// readRemoved finds the uses of versions that the upgrade of Kubernetes removes, at and below paths. It also counts
+// the objects of built-in kinds.
 func (s *sides) readRemoved(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
 	from, err1 := types.ParseVersion(o.KubeVersion)
 	to, err2 := types.ParseVersion(o.ToKubeVersion)
@@ -145,7 +145,6 @@ func (r *removal) inRule(rule map[string]any) (message string) {
 	return message
 }
 
-// title names the object.
 func (r *Removed) title() string {
 	name := r.Name
 	if r.Namespace != "" {
@@ -154,11 +153,15 @@ func (r *Removed) title() string {
 	return fmt.Sprintf("%s %s", r.Kind, name)
 }
 
+func (r *Removed) location() finding.Location {
+	return finding.Location{File: r.File, Line: r.Line, Field: r.Field}
+}
+
 func (r *Removed) finding() finding.Finding {
 	title := string(untrusted.Line(r.title()))
 	return finding.Finding{
 		ID: "removed-version", Description: "A version of a built-in kind is no longer served", Level: "error", Title: title,
-		Message: title + ": " + string(untrusted.Line(r.Message)), At: finding.Location{File: r.File, Line: r.Line, Field: r.Field},
+		Message: title + ": " + string(untrusted.Line(r.Message)), At: r.location(),
 		Subject: []string{r.File, r.title(), r.Field},
 	}
 }

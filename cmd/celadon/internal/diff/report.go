@@ -3,7 +3,6 @@ package diff
 import (
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -14,8 +13,8 @@ import (
 type Report struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
-	// Compatible is set if no change breaks anything, apart from allowed changes, no CRD is rejected,
-	// and no given object is affected. Proved is set if that is proved for each change, without
+	// Compatible is set if no change breaks anything, apart from allowed changes, no CRD is rejected, no removed
+	// version is in use, and no given object is affected. Proved is set if that is proved for each change, without
 	// allowances, and all input was compared.
 	Compatible bool `json:"compatible"`
 	Proved     bool `json:"proved"`
@@ -24,9 +23,9 @@ type Report struct {
 	ToKubeVersion string  `json:"toKubeVersion,omitempty"`
 	Summary       Summary `json:"summary"`
 	CRDs          []*CRD  `json:"crds"`
-	// Removed holds what uses versions of built-in kinds that ToKubeVersion no longer serves.
+	// Removed holds the uses of versions of built-in kinds that ToKubeVersion no longer serves.
 	Removed []*Removed `json:"removed,omitempty"`
-	// Objects holds those objects of --objects that the change affects.
+	// Objects holds the objects of --objects, or of the cluster, that the change breaks or changes.
 	Objects []*finding.Object `json:"objects,omitempty"`
 }
 
@@ -37,8 +36,8 @@ type Summary struct {
 	Loosening  int `json:"loosening"`
 	Equivalent int `json:"equivalent"`
 	Unknown    int `json:"unknown"`
-	// Allowed counts breaking and unknown changes that the file of --allow accepts. They are not
-	// included in the other counts.
+	// Allowed counts breaking, unknown, and unproved changes that the file of --allow accepts. They are not included
+	// in the other counts.
 	Allowed int `json:"allowed,omitempty"`
 	// Rejected counts CRDs that the API server would reject.
 	Rejected   int `json:"refused,omitempty"`
@@ -51,7 +50,7 @@ type Summary struct {
 	unproved int // changes for which a search found nothing and that have no proof
 }
 
-// Objects counts the objects of --objects.
+// Objects counts the objects of --objects or of the cluster.
 type Objects struct {
 	Checked int `json:"checked"`
 	finding.UpgradeSummary
@@ -180,12 +179,12 @@ func (r *Report) seal() {
 	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable == 0 && !s.Interrupted
 }
 
-type jsonPrinter struct{ out *untrusted.Writer }
+type jsonPrinter struct {
+	atEnd
+	out *untrusted.Writer
+}
 
-func (p *jsonPrinter) crd(*CRD) error               { return nil }
-func (p *jsonPrinter) object(*finding.Object) error { return nil }
-func (p *jsonPrinter) removed(*Removed) error       { return nil }
-func (p *jsonPrinter) end(r *Report) error          { return print.JSON(p.out, r) }
+func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
 // level returns the annotation level of c, or "" if it needs no annotation.
 func (c *Change) level() string {
@@ -213,11 +212,6 @@ func (c *Change) at(crd *CRD) finding.Location {
 type listPrinter struct {
 	list    print.List
 	objects print.Printer
-}
-
-func newList(out *untrusted.Writer, format string) *listPrinter {
-	list := print.NewList(format, out, "celadon diff", command.Version())
-	return &listPrinter{list, print.Objects(list, false)}
 }
 
 func (p *listPrinter) crd(crd *CRD) error {

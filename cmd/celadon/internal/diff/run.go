@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -21,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Run implements celadon diff. The error determines the exit code.
@@ -50,10 +50,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	}
 	bar := progress.On(s.Stderr, "comparing", "CRDs")
 	stdout, _ := bar.ReportWriter(s.Stdout)
-	out := untrusted.NewWriter(stdout)
-	out.Colors = command.Color(s.Stdout) && o.Output == "text"
-	width, _ := command.Width(s.Stdout)
-	p, err := newPrinters(out, width, o)
+	printers, err := reports.New(&o.Reports, o.Output, s.Stdout, stdout, o.newPrinter)
 	if err != nil {
 		return err
 	}
@@ -65,20 +62,22 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	d := &differ{Streams: s, options: o, client: client, sides: both, report: all, unread: len(both.problems) > 0}
 	all.Removed = both.removed
 	for _, r := range both.removed {
-		if err := p.removed(r); err != nil {
+		if err := printers.Each(func(p printer) error { return p.removed(r) }); err != nil {
 			return err
 		}
 	}
 	// The user's own objects come first, because they matter more than examples.
 	if len(o.Objects) > 0 || client != nil {
-		err = d.objects(ctx, webhook, p.object)
+		err = d.objects(ctx, webhook, func(o *finding.Object) error {
+			return printers.Each(func(p printer) error { return p.object(o) })
+		})
 	}
 	if err == nil {
 		err = d.crds(ctx, func(crd *CRD) error {
 			bar.Add(1)
 			allow(allowances, crd)
 			all.Summary.count(crd)
-			return p.crd(crd)
+			return printers.Each(func(p printer) error { return p.crd(crd) })
 		})
 	}
 	bar.Done()
@@ -93,13 +92,12 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	all.Summary.Interrupted = ctx.Err() != nil
 	all.Summary.Unreadable = len(both.problems)
 	all.seal()
-	if err := p.end(all); err != nil {
+	if err := printers.End(func(p printer) error { return p.end(all) }); err != nil {
 		return err
 	}
 	return d.verdict()
 }
 
-// A differ compares all CRDs and objects.
 type differ struct {
 	command.Streams
 	options *Options
@@ -107,12 +105,12 @@ type differ struct {
 	sides   *sides
 	report  *Report
 	unread  bool // some CRDs could not be read
-	// undecided holds the problems of documents that can be read but take too much work.
+	// undecided holds the problems of objects and CRDs whose verdict is undecided, for example because they take too
+	// much work.
 	undecided []error
 	work      int64 // of all comparisons
 }
 
-// crds compares all pairs.
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	var bug *engine.InternalError
 	var failure *internalError
@@ -177,11 +175,7 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 			if o.Verdict == finding.Undecided {
 				to = &d.undecided
 			}
-			at := o.File
-			if o.Line > 0 {
-				at = fmt.Sprintf("%s:%d", o.File, o.Line)
-			}
-			*to = append(*to, fmt.Errorf("%s: %s", at, o.Problem))
+			*to = append(*to, fmt.Errorf("%s: %s", finding.Location{File: o.File, Line: o.Line}, o.Problem))
 			return nil
 		case o.Upgrade == nil:
 			return nil

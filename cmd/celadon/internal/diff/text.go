@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -20,57 +20,34 @@ type printer interface {
 	end(*Report) error
 }
 
-// printers write the same report. The end of the report completes files.
-type printers struct {
-	list  []printer
-	files *reports.Files
-}
-
-func (p *printers) crd(c *CRD) error {
-	return reports.Each(p.list, func(p printer) error { return p.crd(c) })
-}
-
-func (p *printers) object(o *finding.Object) error {
-	return reports.Each(p.list, func(p printer) error { return p.object(o) })
-}
-
-func (p *printers) removed(r *Removed) error {
-	return reports.Each(p.list, func(p printer) error { return p.removed(r) })
-}
-
-func (p *printers) end(r *Report) error {
-	if err := reports.Each(p.list, func(p printer) error { return p.end(r) }); err != nil {
-		return err
-	}
-	return p.files.Commit()
-}
-
-func newPrinters(out *untrusted.Writer, width int, o *Options) (*printers, error) {
-	p := &printers{[]printer{newPrinter(o, o.Output, out, width)}, &o.Reports}
-	return p, o.Reports.Open(func(format string, to io.Writer) error {
-		p.list = append(p.list, newPrinter(o, format, untrusted.NewWriter(to), 0))
-		return nil
-	})
-}
-
-// newPrinter returns the printer of a format. Text is folded at width, unless that is 0.
-func newPrinter(o *Options, format string, out *untrusted.Writer, width int) printer {
+// newPrinter returns the printer of a format. Text is folded at the width of terminal.
+func (o *Options) newPrinter(format string, terminal, to io.Writer) (printer, error) {
+	out := untrusted.NewWriter(to)
 	switch format {
 	case "json":
-		return &jsonPrinter{out}
+		return &jsonPrinter{out: out}, nil
 	case "github", "gitlab", "sarif":
-		return newList(out, format)
+		list := print.NewList(format, out, "celadon diff", command.Version())
+		return &listPrinter{list, print.Objects(list, false)}, nil
 	case "markdown":
 		if o.Verbose {
-			return &markdownPrinter{out, verboseComment}
+			return &markdownPrinter{out: out, limits: verboseComment}, nil
 		}
-		return &markdownPrinter{out, shortComment}
+		return &markdownPrinter{out: out, limits: shortComment}, nil
 	}
-	objects, _ := print.New("text", out, print.Options{Color: out.Colors, Width: width})
-	return &textPrinter{out, o, print.Layout{Color: out.Colors, Width: width}, objects}
+	out.Colors = command.Color(terminal)
+	width, _ := command.Width(terminal)
+	objects, err := print.New("text", out, print.Options{Color: out.Colors, Width: width})
+	return &textPrinter{out, o, print.Layout{Color: out.Colors, Width: width}, objects}, err
 }
 
-// textPrinter writes for people.
+// atEnd is a printer that writes only at the end.
+type atEnd struct{}
+
+func (atEnd) crd(*CRD) error               { return nil }
+func (atEnd) object(*finding.Object) error { return nil }
+func (atEnd) removed(*Removed) error       { return nil }
+
 type textPrinter struct {
 	out     *untrusted.Writer
 	o       *Options
@@ -204,10 +181,10 @@ func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 		if p.o.Base != "" {
 			at.File += " at " + p.o.Base
 		}
-		parts = append(parts, location(at))
+		parts = append(parts, at.Place())
 	}
 	if c.NewLine > 0 && crd.NewFile != "" {
-		parts = append(parts, location(finding.Location{File: crd.NewFile, Line: c.NewLine}))
+		parts = append(parts, finding.Location{File: crd.NewFile, Line: c.NewLine}.Place())
 	}
 	if len(parts) == 0 {
 		return ""
@@ -215,13 +192,10 @@ func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 	return untrusted.Sprintf("\n    --> %s", strings.Join(parts, " and "))
 }
 
-func location(p finding.Location) string { return string(untrusted.Sprintf("%s:%d", p.File, p.Line)) }
-
 func (p *textPrinter) removed(r *Removed) error {
 	var b strings.Builder
-	at := finding.Location{File: r.File, Line: r.Line}
 	title := p.out.Paint(untrusted.Bold, untrusted.Line(r.title()))
-	untrusted.Fprintf(&b, "%s: %s\n    --> %s: %s\n", title, r.Message, location(at), r.Field)
+	untrusted.Fprintf(&b, "%s: %s\n    --> %s\n", title, r.Message, r.location())
 	return p.write(&b)
 }
 

@@ -30,26 +30,22 @@ func (c *Change) title() untrusted.Safe {
 	return untrusted.Sprintf("%s %s: %s", versions, shortened(phrase.Path(c.Path)), c.Subject)
 }
 
+// effects are the effects in a word or two.
+var effects = map[compare.Effect]untrusted.Safe{
+	compare.Breaking: "breaks", compare.Both: "breaks, and accepts more", compare.Unknown: "unknown",
+	compare.Loosening: "accepts more", compare.Equivalent: "has no effect",
+}
+
 // effect describes the effect of a change and how it was determined.
 func (c *Change) effect() untrusted.Safe {
-	var text untrusted.Safe
-	switch c.Effect {
-	case compare.Breaking:
-		text = "breaks"
-		if c.Clusters != "" {
-			text += " " + untrusted.Line(c.Clusters)
-		}
-	case compare.Both:
-		text = "breaks, and accepts more"
-	case compare.Unknown:
+	text := effects[c.Effect]
+	switch {
+	case c.Effect == compare.Unknown:
 		return "unknown effect: " + c.noWitness()
-	case compare.Loosening:
+	case c.Effect == compare.Breaking && c.Clusters != "":
+		text += " " + untrusted.Line(c.Clusters)
+	case c.Effect == compare.Loosening && c.Admitted == nil && c.Kept != nil:
 		text = "breaks nothing"
-		if c.Admitted != nil || c.Kept == nil {
-			text = "accepts more"
-		}
-	default:
-		text = "has no effect"
 	}
 	switch c.By {
 	case compare.ByProof:
@@ -76,11 +72,13 @@ func (c *Change) noWitness() untrusted.Safe {
 const shown = 400
 
 // flat returns a rule or another text on one line.
-func flat(c *Change, text string) untrusted.Safe {
+func flat(c *Change, text string) untrusted.Safe { return untrusted.Line(shortened(c.flat(text))) }
+
+func (c *Change) flat(text string) string {
 	if c.Subject == "rule" {
-		text = lex.Flat(text)
+		return lex.Flat(text)
 	}
-	return untrusted.Line(shortened(text))
+	return text
 }
 
 // shortened omits the middle of a long text.
@@ -167,7 +165,7 @@ func (c *Change) head(w *Witness) string {
 	return write + " was accepted and is rejected now"
 }
 
-// summary returns the last line of a report.
+// summary returns the counts of a report on one line.
 func (r *Report) summary() string {
 	s := &r.Summary
 	parts := []string{phrase.Count(s.CRDs, "CRD") + " compared"}
@@ -188,17 +186,16 @@ func (r *Report) summary() string {
 		{s.Equivalent, "has no effect", "have no effect"},
 		{s.Unreadable, "document is unreadable", "documents are unreadable"},
 	} {
-		switch {
-		case n.count == 1:
-			parts = append(parts, "1 "+n.one)
-		case n.count > 1:
-			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.others))
+		if n.count > 1 {
+			n.one = n.others
+		}
+		if n.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.one))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// unchangedText describes a number of unchanged CRDs.
 func unchangedText(n int) string {
 	if n == 1 {
 		return "1 CRD is unchanged"
@@ -206,7 +203,7 @@ func unchangedText(n int) string {
 	return phrase.Count(n, "CRD") + " are unchanged"
 }
 
-// conclusion returns whether the change is compatible, in words.
+// conclusion describes whether the change is compatible.
 func (r *Report) conclusion() string {
 	switch {
 	case r.Summary.Interrupted:

@@ -19,20 +19,22 @@ type Excerpt struct {
 }
 
 const (
-	lineWidth  = 100 // default and largest width in columns
+	lineWidth  = 100 // largest width in columns
+	gutter     = 10  // columns around an excerpt in a report, for line numbers and ellipses
 	valueWidth = 120 // in characters
 	ellipsis   = "…"
 )
 
-// NewExcerpt shortens a long line to width columns around index. If width is 0 or too large, it
-// uses lineWidth. Characters from index hide on are replaced. If the rest still contains a secret,
-// the excerpt is empty.
+// NewExcerpt shortens a long line around index, so that it fits a report of width columns; 0 is unlimited.
+// Characters from index hide on are replaced. If the rest still contains a secret, the excerpt is empty.
 func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excerpt {
-	if width == 0 || width > lineWidth {
-		width = lineWidth
+	if width == 0 {
+		width = gutter + lineWidth
 	}
+	width = min(max(2*gutter, width-gutter), lineWidth)
 	if len(secrets) == 0 && hide >= len(line) {
-		return excerptOf(line, index, width)
+		line, index = around(line, index, 2*width)
+		hide = len(line)
 	}
 	runes := []rune(strings.Map(printable, line))
 	if hide < len(runes) {
@@ -47,25 +49,24 @@ func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excer
 	return cut(runes, min(index, len(runes)), width)
 }
 
-// excerptOf is NewExcerpt for a line without secrets. It does not copy a long line, because hundreds of
-// findings can be on the only line of a file.
-func excerptOf(line string, index, width int) Excerpt {
+// around returns the part of a line with n characters before and after that at index, and the index in it. It does not copy a
+// long line, because hundreds of findings can be on the only line of a file.
+func around(line string, index, n int) (string, int) {
 	i, from, to := 0, 0, len(line)
 	for at := range line {
-		if i == index-2*width {
+		if i == index-n {
 			from = at
 		}
-		if i == index+2*width {
+		if i == index+n {
 			to = at
 			break
 		}
 		i++
 	}
 	if from > 0 {
-		index = 2 * width
+		index = n
 	}
-	runes := []rune(strings.Map(printable, line[from:to]))
-	return cut(runes, min(index, len(runes)), width)
+	return line[from:to], index
 }
 
 // printable replaces characters that have no width, so that the caret is aligned with its
@@ -121,15 +122,10 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 	if e.Line == "" {
 		return
 	}
-	gutter := fmt.Sprintf("%5d", number)
-	untrusted.Fprintf(b, "%s | %s\n", gutter, e.Line)
-	untrusted.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.indent()))
-}
-
-// indent returns the number of terminal columns before the character at Index.
-func (e Excerpt) indent() int {
-	runes := []rune(e.Line)
-	return termwidth.Width(string(runes[:min(max(e.Index, 0), len(runes))]))
+	head, runes := fmt.Sprintf("%5d", number), []rune(e.Line)
+	indent := termwidth.Width(string(runes[:min(max(e.Index, 0), len(runes))]))
+	untrusted.Fprintf(b, "%s | %s\n", head, e.Line)
+	untrusted.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(head)), strings.Repeat(" ", indent))
 }
 
 // Preview returns a value as JSON, with sorted keys and shortened in the middle. Strings that

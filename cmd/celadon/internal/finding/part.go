@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // How it works: runs that each check a part of the input, by shard or by cluster, write reports in
@@ -200,17 +201,16 @@ const MaxShards = 10_000
 // maxSource is the largest length of the name of a source, in bytes: an ARN fits.
 const maxSource = 512
 
+var sourceName = lazy.New(`^[A-Za-z0-9_.:/@-]+$`)
+
 // CheckSource returns an error if name cannot be the name of a source or a run.
 func CheckSource(name string) error {
-	bad := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r))
-	}
 	switch {
 	case name == "":
 		return errors.New("want a name")
 	case len(name) > maxSource:
 		return fmt.Errorf("too long (got %d bytes, want at most %d)", len(name), maxSource)
-	case strings.ContainsFunc(name, bad):
+	case !sourceName.MatchString(name):
 		return fmt.Errorf("%q: want letters, digits and - _ . : / @", name)
 	}
 	return nil

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/apply"
 )
@@ -26,7 +26,8 @@ const (
 	// Undecided means that the verdict is not known: the object exceeds the work limit, for example, or the result depends
 	// on something that is not given.
 	Undecided = "undecided"
-	// Ignored marks documents that are not objects. Only text reports mention them.
+	// Ignored marks documents that are not objects, and CRDs among the objects. Only verbose text reports and partial
+	// reports list them.
 	Ignored = "ignored"
 	// Unselected marks objects that the user did not select. They are not reported.
 	Unselected = "unselected"
@@ -69,7 +70,7 @@ type Object struct {
 	Webhooks []Webhook `json:"webhooks,omitempty"`
 	// Encrypted is set for a skipped object that SOPS has encrypted.
 	Encrypted bool `json:"encrypted,omitempty"`
-	// Problem is the reason why an object is skipped, unreadable, or undecided.
+	// Problem is the reason why an object is skipped, ignored, unreadable, or undecided.
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
@@ -97,7 +98,7 @@ type Object struct {
 	Diff []byte `json:"-"`
 	// Row is the object's row in kubectl get.
 	Row *Row `json:"-"`
-	// Template is set if the whole file cannot be decoded. The file counts as one object.
+	// Template is set if the file is a template. The whole file then counts as one object.
 	Template bool `json:"-"`
 	// Duplicate is set if Status is about duplicate keys in YAML. kubectl does not print such an
 	// error, because it decodes YAML itself and keeps the last key.
@@ -180,6 +181,8 @@ func NewCauses(list []engine.Cause) []Cause {
 	return causes
 }
 
+var quotedStrings = lazy.New(`"(?:[^"\\]|\\.)*"`)
+
 // valueHint returns a question that suggests a supported value, or "". The detail of the server's error
 // lists the supported values.
 func valueHint(value any, detail string) string {
@@ -188,17 +191,10 @@ func valueHint(value any, detail string) string {
 		return ""
 	}
 	var supported []string
-	for rest := detail; ; {
-		start := strings.IndexByte(rest, '"')
-		if start < 0 {
-			break
+	for _, quoted := range quotedStrings.FindAllString(detail, -1) {
+		if known, err := strconv.Unquote(quoted); err == nil {
+			supported = append(supported, known)
 		}
-		quoted, err := strconv.QuotedPrefix(rest[start:])
-		if err != nil {
-			break
-		}
-		known, _ := strconv.Unquote(quoted)
-		supported, rest = append(supported, known), rest[start+len(quoted):]
 	}
 	if near := spell.Nearest(text.String(), supported); len(near) > 2 { // L is not similar to XL
 		return fmt.Sprintf("did you mean %q?", near)
@@ -235,7 +231,7 @@ type Location struct {
 	Field  string `json:"field"`
 	// Message is the server's message for this location, the type that a value there should have, or "".
 	Message string `json:"message,omitempty"`
-	// Hint is a question that suggests a fix, such as "did you mean replicas?", or "".
+	// Hint suggests a fix, as in "did you mean replicas?" or "remove one of them", or is "".
 	Hint    string  `json:"hint,omitempty"`
 	Excerpt Excerpt `json:"-"`
 }

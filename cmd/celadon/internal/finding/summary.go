@@ -10,7 +10,7 @@ type Summary struct {
 	SkippedKinds map[string]int `json:"skippedKinds,omitempty"`
 	Unreadable   int            `json:"unreadable"`
 	Undecided    int            `json:"undecided,omitempty"`
-	// Ignored counts documents in folders that are not objects.
+	// Ignored counts documents that are not objects, and CRDs among the objects.
 	Ignored int `json:"ignored,omitempty"`
 	// Unevaluated counts documents that could be evaluated as more than objects.
 	Unevaluated map[Unevaluated]int `json:"unevaluated,omitempty"`

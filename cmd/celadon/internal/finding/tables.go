@@ -52,25 +52,32 @@ func (t *Tables) Add(o *Object) {
 	if o.Verdict != Valid && o.Verdict != Invalid && o.Verdict != Undecided {
 		return
 	}
-	key := [2]string{o.APIVersion, o.Kind}
-	kind := t.kinds[key]
-	if kind == nil {
-		kind = &KindRow{APIVersion: o.APIVersion, Kind: o.Kind}
-		t.kinds[key] = kind
-	}
-	if o.Verdict == Undecided {
-		kind.Undecided++
+	add := KindRow{APIVersion: o.APIVersion, Kind: o.Kind, Checked: 1, Cost: o.Cost}
+	switch o.Verdict {
+	case Undecided:
+		t.kind(KindRow{APIVersion: o.APIVersion, Kind: o.Kind, Undecided: 1})
 		return
+	case Invalid:
+		add.Invalid = 1
 	}
-	kind.Checked++
-	kind.Cost += o.Cost
-	t.cost += o.Cost
-	if o.Verdict == Invalid {
-		kind.Invalid++
-	}
+	t.kind(add)
 	for _, r := range o.Rules {
 		t.rule(PartRule{RuleRow{Kind: o.Kind, Path: r.Path, Index: r.Index, Rule: r.Rule, Runs: r.Runs, Failed: r.Failed, Cost: r.Cost}, o.APIVersion, r.Version})
 	}
+}
+
+func (t *Tables) kind(add KindRow) {
+	t.cost += add.Cost
+	key := [2]string{add.APIVersion, add.Kind}
+	row := t.kinds[key]
+	if row == nil {
+		t.kinds[key] = &add
+		return
+	}
+	row.Checked += add.Checked
+	row.Invalid += add.Invalid
+	row.Undecided += add.Undecided
+	row.Cost += add.Cost
 }
 
 func (t *Tables) rule(add PartRule) {
@@ -88,17 +95,7 @@ func (t *Tables) rule(add PartRule) {
 // AddPart adds the tables of a partial report.
 func (t *Tables) AddPart(kinds []KindRow, rules []PartRule) {
 	for _, add := range kinds {
-		key := [2]string{add.APIVersion, add.Kind}
-		t.cost += add.Cost
-		row := t.kinds[key]
-		if row == nil {
-			t.kinds[key] = &add
-			continue
-		}
-		row.Checked += add.Checked
-		row.Invalid += add.Invalid
-		row.Undecided += add.Undecided
-		row.Cost += add.Cost
+		t.kind(add)
 	}
 	for _, add := range rules {
 		t.rule(add)

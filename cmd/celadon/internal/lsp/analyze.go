@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
@@ -33,7 +32,7 @@ type analysis struct {
 	// by is the number of changes to CRDs when the analysis was made.
 	by int64
 	// golang is the result for a Go file; nil for other files.
-	golang *vet.GoReviewed
+	golang []finding.Finding
 }
 
 // A spot is the index of a YAML document in its file, and the index of an item in a List.

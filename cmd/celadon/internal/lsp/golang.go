@@ -32,7 +32,7 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	if reviewer == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {
 		return
 	}
-	r, err := reviewer.Vet(ctx, filepath.Dir(v.name), v.openGo())
+	findings, err := reviewer.Vet(ctx, filepath.Dir(v.name), v.openGo())
 	name := resolved(v.name)
 	if err != nil {
 		message := filepath.Dir(v.name) + ": its markers are not checked: " + err.Error()
@@ -44,9 +44,9 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 		}
 		return
 	}
-	a.golang = r
+	a.golang = findings
 	var found []protocol.Diagnostic
-	for _, f := range r.Findings {
+	for _, f := range findings {
 		if f.At.File == name && f.At.Line > 0 {
 			from := v.text.offsetAt(f.At.Line, f.At.Column)
 			found = append(found, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
@@ -93,10 +93,10 @@ var goName = regexp.MustCompile(`^[0-9A-Za-z_]+`)
 
 // markers offers to add missing markers.
 func (a *actor) markers() {
-	if a.known.golang == nil || !a.wants(quickFix) {
+	if !a.wants(quickFix) {
 		return
 	}
-	for _, f := range a.known.golang.Findings {
+	for _, f := range a.known.golang {
 		if f.Write == "" || f.At.File != resolved(a.name) || !overlaps(a.text, a.text.line(f.At.Line), a.from, a.to) {
 			continue
 		}

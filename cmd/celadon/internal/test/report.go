@@ -7,7 +7,6 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -39,42 +38,17 @@ type printer interface {
 	end(*Report) error
 }
 
-// printers write the same report. The end of the report completes files.
-type printers struct {
-	list  []printer
-	files *reports.Files
-}
-
-func (p *printers) suite(s *ruletest.SuiteReport) error {
-	return reports.Each(p.list, func(p printer) error { return p.suite(s) })
-}
-
-func (p *printers) end(r *Report) error {
-	if err := reports.Each(p.list, func(p printer) error { return p.end(r) }); err != nil {
-		return err
-	}
-	return p.files.Commit()
-}
-
-func newPrinters(o *Options, stdout, to io.Writer) (*printers, error) {
-	p := &printers{[]printer{newPrinter(o, o.Output, stdout, to)}, &o.Reports}
-	return p, o.Reports.Open(func(format string, to io.Writer) error {
-		p.list = append(p.list, newPrinter(o, format, io.Discard, to))
-		return nil
-	})
-}
-
-func newPrinter(o *Options, format string, stdout, to io.Writer) printer {
+func (o *Options) newPrinter(format string, stdout, to io.Writer) (printer, error) {
 	w := untrusted.NewWriter(to)
 	switch format {
 	case "json":
-		return &jsonPrinter{w}
+		return &jsonPrinter{w}, nil
 	case "text":
 		w.Colors = command.Color(stdout)
 		width, _ := command.Width(stdout)
-		return &textPrinter{w: w, verbose: o.Verbose, layout: print.Layout{Color: w.Colors, Width: width}}
+		return &textPrinter{w: w, verbose: o.Verbose, layout: print.Layout{Color: w.Colors, Width: width}}, nil
 	}
-	return &listPrinter{print.NewList(format, w, "celadon test", "")}
+	return &listPrinter{print.NewList(format, w, "celadon test", "")}, nil
 }
 
 type jsonPrinter struct{ w io.Writer }

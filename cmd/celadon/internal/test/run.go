@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/rerun"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
@@ -51,7 +52,7 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	}
 	bar := progress.On(s.Stderr, "testing", "suites")
 	out, _ := bar.ReportWriter(s.Stdout)
-	p, err := newPrinters(o, s.Stdout, out)
+	printers, err := reports.New(&o.Reports, o.Output, s.Stdout, out, o.newPrinter)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 		bar.Add(1)
 		report.Summary.Add(one)
 		report.Suites = append(report.Suites, one)
-		return p.suite(one)
+		return printers.Each(func(p printer) error { return p.suite(one) })
 	})
 	bar.Done()
 	report.Interrupted = ctx.Err() != nil
@@ -72,7 +73,7 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 		return err
 	}
 	unmeasured := r.measures.finish(ctx, s, report)
-	if err := p.end(report); err != nil {
+	if err := printers.End(func(p printer) error { return p.end(report) }); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
 	if unmeasured != nil {

@@ -41,7 +41,6 @@ const (
 	suggested = "suggested" // all corrections
 )
 
-// runFix runs celadon vet --fix.
 func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	v, err := newVetter(ctx, s, o)
 	if err != nil {
@@ -104,8 +103,8 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 	return nil
 }
 
-// fixes returns the bounds and rules that --fix changes: it corrects rules, but no messageExpressions, and omits rewrites
-// that accept more objects than now.
+// fixes returns the keys, bounds, and rules that --fix changes: it corrects rules, but no messageExpressions, and
+// omits rewrites that accept more objects than now.
 func (one *vetted) fixes() *fix.Vetted {
 	v := &fix.Vetted{Report: one.report, Accepted: one.accepted(), Keys: one.misspelled()}
 	rewritten := map[ruleID]bool{}

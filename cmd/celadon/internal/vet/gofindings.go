@@ -1,84 +1,45 @@
 package vet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// runGo runs celadon vet on Go packages, such as ./api/...
-func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []string) error {
+// goRun returns a run on Go packages, and the paths of their CRDs.
+func (o *Options) goRun(dirs []string, sum *summary) (*goRun, []string, error) {
 	if o.Fix != "" {
-		return errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
+		return nil, nil, errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
 	}
 	g, err := readGo(dirs, nil)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer g.close()
 	paths := o.CRDs
 	if len(paths) == 0 {
-		folders, err := g.tree.CRDFolders()
-		if err != nil {
-			return fmt.Errorf("%w: use --crd with the CRDs generated from these packages (controller-gen generates them)", err)
-		}
-		for _, dir := range folders {
-			paths = append(paths, g.name(dir))
+		if paths, err = g.crdFolders(); err != nil {
+			g.close()
+			return nil, nil, fmt.Errorf("%w: use --crd with the CRDs generated from these packages (controller-gen generates them)", err)
 		}
 	}
-	v, err := newVetter(ctx, streams, o)
-	if err != nil {
-		return err
-	}
-	p, err := o.printers(streams.Stdout, streams.Stdout)
-	defer o.Reports.Discard()
-	if err != nil {
-		return err
-	}
-	run := &goRun{src: g, without: o.NoLints}
-	if text, ok := p.list[0].(*textPrinter); ok {
-		run.excerpt = text.excerpt()
-	}
-	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	err = batch.From(batch.Files(streams.Stdin, paths), v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
-		switch {
-		case ctx.Err() != nil:
-			return batch.ErrStopped
-		case one != nil:
-			bar.Add(1)
-			run.add(one)
-		}
-		return nil
-	}).Run(ctx)
-	bar.Done()
-	run.sum.Interrupted = ctx.Err() != nil
-	if err != nil && !run.sum.Interrupted {
-		return err
-	}
-	if err = p.golang(run.end()); err == nil {
-		err = p.end(&run.sum)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write the report: %w", err)
-	}
-	return run.sum.verdict(paths)
+	return &goRun{src: g, without: o.NoLints, sum: sum}, paths, nil
 }
 
 // goRun collects the CRDs of a run and their Go sources.
 type goRun struct {
 	src     *goSource
 	without []string
-	excerpt int
+	width   int // of excerpts
 
-	sum      summary
+	sum      *summary
 	crds     []*vetted
 	mapped   []*markervet.CRD
 	of       []int // for each of mapped: its index in crds
@@ -97,10 +58,9 @@ type goFinding struct {
 // add maps a CRD to Go.
 func (r *goRun) add(one *vetted) {
 	crd, err := resource.DecodeCompact(one.doc)
-	r.sum.count(one)
 	r.crds = append(r.crds, one)
 	if one.report == nil || err != nil || crd == nil {
-		for _, f := range one.findings(r.excerpt) { // no Go source is known
+		for _, f := range one.findings(r.width) { // no Go source is known
 			r.unread = append(r.unread, goFinding{Finding: f, shown: f.Details})
 		}
 		return
@@ -114,14 +74,14 @@ func (r *goRun) add(one *vetted) {
 const maxLocations = 5
 
 // end collects all findings and counts.
-func (r *goRun) end() *goRun {
+func (r *goRun) end() {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
 		at := finding.Location{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule}
 		if f.Position.Line > 0 {
-			at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.excerpt, nil)
+			at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.width, nil)
 		} else {
-			at = r.crds[r.of[f.CRD]].inFile(f.Field, r.excerpt)
+			at = r.crds[r.of[f.CRD]].inFile(f.Field, r.width)
 		}
 		details := slices.Clone(f.Shown)
 		for i, p := range f.Paths {
@@ -144,15 +104,13 @@ func (r *goRun) end() *goRun {
 			r.sum.Lints++
 		}
 	}
-	return r
 }
 
-func (r *goRun) all(yield func(finding.Finding) bool) {
+func (r *goRun) all() (list []finding.Finding) {
 	for _, f := range r.findings {
-		if !yield(f.Finding) {
-			return
-		}
+		list = append(list, f.Finding)
 	}
+	return list
 }
 
 // inFile returns the position of a field in the CRD's file, or the position of the CRD.
@@ -184,7 +142,7 @@ func (r *goRun) cannotRead() {
 		for _, rule := range m.Map().Rules {
 			if err := r.src.Missing(rule.Missing); err != nil && !said[rule.Missing] {
 				said[rule.Missing] = true
-				add(r.crds[r.of[i]].inFile(rule.Field, r.excerpt), fmt.Sprintf("package %s, whose types have this rule: %v", rule.Missing, err))
+				add(r.crds[r.of[i]].inFile(rule.Field, r.width), fmt.Sprintf("package %s, whose types have this rule: %v", rule.Missing, err))
 			}
 		}
 	}
@@ -220,4 +178,93 @@ func (r *goRun) count() *goSummary {
 		}
 	}
 	return s
+}
+
+// golang writes findings in the format of compiler errors.
+func (p *textPrinter) golang(r *goRun) error {
+	var b strings.Builder
+	for i := range r.findings {
+		f := &r.findings[i].Finding
+		if p.quiet && f.Level != markervet.Error {
+			continue
+		}
+		untrusted.Fprintf(&b, "%s: %s: %s\n", f.At.Place(), p.head(f), print.Sentence(f.Message))
+		f.At.ShowLine(&b)
+		print.ShowDetails(&b, f)
+	}
+	if !p.quiet {
+		for _, one := range r.crds {
+			one.oneLine(p, &b)
+		}
+		s := r.sum.Go
+		rules, files := phrase.Count(s.Rules, "rule"), phrase.Count(s.Files, "Go file")
+		untrusted.Fprintf(&b, "%d of %s found in %s", s.Mapped, rules, files)
+		if s.Undeclared > 0 {
+			untrusted.Fprintf(&b, "; %s of kinds that are not in these packages", phrase.Count(s.Undeclared, "CRD"))
+		}
+		b.WriteByte('\n')
+	}
+	return p.write(&b)
+}
+
+// oneLine writes the verdict on a CRD in one line.
+func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
+	r := one.report
+	verdict := p.out.Paint(untrusted.Red, "rejected")
+	switch {
+	case r == nil:
+		return
+	case r.Accepted:
+		verdict = p.accepted(r.MinKubeVersion)
+	case one.undecided():
+		verdict = p.out.Paint(untrusted.Red, "undecided")
+	}
+	untrusted.Fprintf(b, "%s: %s", r.Name, verdict)
+	for _, v := range versions(r) {
+		untrusted.Fprintf(b, "; %s: %s, %s of the cost limit", v.Name, phrase.Count(len(v.Rules), "rule"), share(v.EstimatedCost, v.Limit))
+	}
+	untrusted.Fprintf(b, " (%s)\n", one.doc.Location())
+}
+
+// golang lists findings at the positions of their markers, or writes a case for each CRD.
+func (p *listPrinter) golang(r *goRun) error {
+	if !p.cases {
+		return p.add("", r.all(), nil)
+	}
+	for _, one := range r.crds {
+		if err := p.crd(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// golang adds the findings, and a report for each CRD.
+func (p *jsonPrinter) golang(r *goRun) error {
+	p.findings = []goReport{}
+	for i := range r.findings {
+		f := &r.findings[i]
+		p.findings = append(p.findings, goReport{
+			f.ID, f.Level, f.Message, f.Expression, f.shown, f.of, f.At.File, f.At.Line, f.At.Column,
+			append([]markervet.ObjectPath{}, f.paths...),
+		})
+	}
+	for _, one := range r.crds {
+		p.crds = append(p.crds, newCRDReport(one))
+	}
+	return nil
+}
+
+// goReport is the JSON form of a finding.
+type goReport struct {
+	ID      string                 `json:"id"`
+	Level   string                 `json:"level"`
+	Message string                 `json:"message"`
+	Rule    string                 `json:"rule,omitempty"`
+	Shown   []string               `json:"shown,omitempty"`
+	Of      string                 `json:"of,omitempty"`
+	File    string                 `json:"file"`
+	Line    int                    `json:"line,omitempty"`
+	Column  int                    `json:"column,omitempty"`
+	Paths   []markervet.ObjectPath `json:"places"`
 }

@@ -3,7 +3,6 @@ package vet
 import (
 	"context"
 	"crypto/sha256"
-	"slices"
 	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -25,28 +24,19 @@ func NewGoReviewer(d *Reviewer, o *Options) *GoReviewer {
 	return &GoReviewer{reviewer: d, without: o.NoLints, known: map[[sha256.Size]byte]*vetted{}}
 }
 
-// GoReviewed is the result of vetting a Go package.
-type GoReviewed struct {
-	Findings []finding.Finding
-}
-
-// Vet vets the packages in dir, an absolute path, with the CRDs in the module's usual folders.
-// texts holds unsaved contents by file name. It returns an error if the packages cannot be vetted.
-func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byte) (*GoReviewed, error) {
+// Vet returns the findings of the packages in dir, an absolute path, with the CRDs in the module's usual folders.
+// texts holds unsaved contents by file name. Vet returns an error if the packages cannot be vetted.
+func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byte) ([]finding.Finding, error) {
 	g, err := readGo([]string{dir}, texts)
 	if err != nil {
 		return nil, err
 	}
 	defer g.close()
-	folders, err := g.tree.CRDFolders()
+	paths, err := g.crdFolders()
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	for _, folder := range folders {
-		paths = append(paths, g.name(folder))
-	}
-	run := &goRun{src: g, without: d.without}
+	run := &goRun{src: g, without: d.without, sum: &summary{}}
 	input.Scan(nil, paths, func() {}, func(c input.Chunk) bool {
 		return c.Each(func(doc *input.Document) bool {
 			if one := d.vet(ctx, doc); one != nil {
@@ -58,7 +48,8 @@ func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byt
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return &GoReviewed{Findings: slices.Collect(run.end().all)}, nil
+	run.end()
+	return run.all(), nil
 }
 
 // vet vets a CRD, or returns the cached result.

@@ -41,7 +41,7 @@ type goSource struct {
 	roots     []*os.Root // that are open
 }
 
-// open opens a folder until close.
+// open opens a folder. close closes it.
 func (g *goSource) open(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err == nil {
@@ -145,6 +145,12 @@ func resolved(path string) (string, error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	return path, err
+}
+
+// crdFolders returns the folders of the CRDs that are generated from the packages.
+func (g *goSource) crdFolders() ([]string, error) {
+	folders, err := g.tree.CRDFolders()
+	return pathsOf(folders, g.name), err
 }
 
 // name returns the path of a file in the repository as the user would write it.

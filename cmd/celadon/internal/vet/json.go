@@ -53,7 +53,7 @@ type CRDReport struct {
 	Minimum  string          `json:"minKubeVersion,omitempty"`
 	Needs    []vet.Need      `json:"needs"`
 	Versions []versionReport `json:"versions"`
-	// KubeVersions is set if several versions were asked for, or none in particular.
+	// KubeVersions is set if --kube-version lists several versions, or is not set.
 	KubeVersions []finding.KubeVersion `json:"kubeVersions,omitempty"`
 }
 

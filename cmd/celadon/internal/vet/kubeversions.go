@@ -11,8 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// versions sets the Kubernetes versions of cfg. Without --kube-version, the newest decides and the
-// verdicts of all released ones are reported. Of a list, the newest released version determines the messages.
+// versions sets the Kubernetes versions of cfg. Without --kube-version, the verdict is that of the newest version,
+// and the verdicts of all released versions are reported. Of a list, the newest released version determines the
+// messages.
 func (o *Options) versions(cfg *vet.Config) error {
 	list := types.Released()
 	if o.KubeVersion != "" {
@@ -45,29 +46,6 @@ func (one *vetted) accepted() bool {
 		}
 	}
 	return one.report.Accepted
-}
-
-// A versionRange is a range of versions for which the same is true, in words.
-type versionRange struct{ first, last, text string }
-
-func (r versionRange) String() string {
-	if r.first == r.last {
-		return r.first
-	}
-	return r.first + " to " + r.last
-}
-
-// versionRanges joins the versions with the same text.
-func versionRanges(list []vet.KubeVersion, text func(*vet.KubeVersion) string) (ranges []versionRange) {
-	for i := range list {
-		one := versionRange{list[i].Version, list[i].Version, text(&list[i])}
-		if n := len(ranges); n > 0 && ranges[n-1].text == one.text {
-			ranges[n-1].last = one.last
-		} else {
-			ranges = append(ranges, one)
-		}
-	}
-	return ranges
 }
 
 // versionCause describes the first cause of a rejection and where it is.
@@ -114,21 +92,26 @@ func versionsDiffer(r *vet.Report) bool {
 // versionSentence returns the verdicts in a sentence, such as "accepted by Kubernetes 1.30 to 1.36;
 // rejected by 1.37: spec.url, rule 1: …".
 func versionSentence(list []vet.KubeVersion) string {
-	verbs, parts, kubernetes := map[bool]string{true: "accepted by ", false: "rejected by "}, []string{}, "Kubernetes "
-	ranges := versionRanges(list, func(v *vet.KubeVersion) string { return verbs[v.Accepted] + "\x00" + versionCause(v) })
-	for _, accepted := range []bool{true, false} {
-		for _, r := range ranges {
-			verb, cause, _ := strings.Cut(r.text, "\x00")
-			if verb != verbs[accepted] {
-				continue
-			}
-			if cause != "" {
-				cause = ": " + cause
-			}
-			parts, kubernetes = append(parts, verb+kubernetes+r.String()+cause), ""
+	var accepting, rejecting []string
+	for len(list) > 0 {
+		first, cause, n := &list[0], versionCause(&list[0]), 1
+		for n < len(list) && list[n].Accepted == first.Accepted && versionCause(&list[n]) == cause {
+			n++
+		}
+		text := first.Version
+		if n > 1 {
+			text += " to " + list[n-1].Version
+		}
+		if cause != "" {
+			text += ": " + cause
+		}
+		if list = list[n:]; first.Accepted {
+			accepting = append(accepting, "accepted by "+text)
+		} else {
+			rejecting = append(rejecting, "rejected by "+text)
 		}
 	}
-	return strings.Join(parts, "; ")
+	return strings.Replace(strings.Join(append(accepting, rejecting...), "; "), " by ", " by Kubernetes ", 1)
 }
 
 // kubeVersions writes the verdicts of all versions if the rest of the report does not imply them.
@@ -138,8 +121,8 @@ func (p *textPrinter) kubeVersions(b *strings.Builder, one *vetted) {
 	}
 }
 
-// kubeVersionFinding returns the finding for Kubernetes versions that reject the CRD although the
-// one that decides accepts it. ok is false if there is none.
+// kubeVersionFinding returns the finding for Kubernetes versions that reject the CRD although the version of the
+// verdict accepts it. ok is false if there is none.
 func (one *vetted) kubeVersionFinding() (f finding.Finding, ok bool) {
 	r := one.report
 	if !r.Accepted || !versionsDiffer(r) && one.accepted() {

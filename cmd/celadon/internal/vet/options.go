@@ -30,7 +30,7 @@ import (
 
 // Options holds the flags of celadon vet.
 type Options struct {
-	// Builtins, if not nil, decides built-in kinds, and the files of kube-apiserver.
+	// Builtins, if not nil, validates the files of kube-apiserver, and objects of built-in kinds.
 	Builtins    Builtins
 	CRDs, Olds  []string
 	KubeVersion string
@@ -110,45 +110,6 @@ type printer interface {
 	policy(*vettedPolicy) error
 	golang(*goRun) error
 	end(*summary) error
-}
-
-// printers write the same report. The end of the report completes files.
-type printers struct {
-	list  []printer
-	files *reports.Files
-}
-
-func (p printers) crd(one *vetted) error {
-	return reports.Each(p.list, func(p printer) error { return p.crd(one) })
-}
-
-func (p printers) policy(one *vettedPolicy) error {
-	return reports.Each(p.list, func(p printer) error { return p.policy(one) })
-}
-
-func (p printers) golang(run *goRun) error {
-	return reports.Each(p.list, func(p printer) error { return p.golang(run) })
-}
-
-func (p printers) end(s *summary) error {
-	if err := reports.Each(p.list, func(p printer) error { return p.end(s) }); err != nil {
-		return err
-	}
-	return p.files.Commit()
-}
-
-// printers returns printers that write to a stream and to the files of the report. The caller discards the files.
-func (o *Options) printers(terminal, to io.Writer) (printers, error) {
-	p := printers{make([]printer, 1), &o.Reports}
-	var err error
-	if p.list[0], err = o.printer(o.Output, terminal, to); err != nil {
-		return p, err
-	}
-	return p, o.Reports.Open(func(format string, to io.Writer) error {
-		one, err := o.printer(format, io.Discard, to)
-		p.list = append(p.list, one)
-		return err
-	})
 }
 
 // printer returns a printer that writes to a stream. The width and colors depend on terminal.

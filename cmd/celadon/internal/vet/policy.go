@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -41,8 +42,8 @@ type policyVetter struct {
 	crds           [][]byte
 }
 
-// foundAll is like found, but also returns policies. It returns nil for patches without a spec that were
-// found in folders.
+// foundAll is like found, but also returns policies, files of kube-apiserver, and documents of unknown kinds with
+// expressions. It returns nil for patches without a spec that were found in folders.
 func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.Filter) func(*input.Document) *vetted {
 	found := v.found(ctx, filter)
 	return func(doc *input.Document) *vetted {
@@ -97,13 +98,15 @@ func (p *policyVetter) keep(one *vetted) {
 }
 
 // run vets the policies and prints their reports. An internal error is added to the summary.
-func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error {
+func (p *policyVetter) run(ctx context.Context, sum *summary, out *reports.Printers[printer]) error {
 	if len(p.documents)+len(p.configurations) == 0 {
 		return nil
 	}
 	sum.Policies = &policySummary{}
-	if err := p.runConfigurations(sum, out); err != nil || sum.bug != nil {
-		return err
+	all, err := p.vetConfigurations()
+	if err != nil {
+		sum.bug = err
+		return nil
 	}
 	objects := make([]map[string]any, len(p.documents))
 	for i, doc := range p.documents {
@@ -113,11 +116,10 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error
 	if p.vetter.builtins != nil {
 		cfg.Server = p.vetter.builtins
 	}
-	var err error
 	if cfg.Schemas, err = policyvet.NewSchemas(cfg.KubeVersion, p.needed(objects)); err != nil {
 		return err
 	}
-	reports, err := policyvet.Vet(ctx, objects, cfg)
+	list, err := policyvet.Vet(ctx, objects, cfg)
 	var bug *policy.InternalError
 	if errors.As(err, &bug) {
 		sum.bug = bug
@@ -126,13 +128,16 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error
 	if err != nil {
 		return err
 	}
-	for _, r := range reports {
+	for _, r := range list {
 		one := &vettedPolicy{vetted{doc: p.documents[r.Document], decisive: p.vetter.cfg.AdviseAll}, r}
 		if doc := one.doc; doc.Duplicate != nil {
 			r.Accepted, r.Errors = false, append(r.Errors, policyvet.Error{Message: doc.Duplicate.Error()})
 		}
+		all = append(all, one)
+	}
+	for _, one := range all {
 		sum.Policies.count(one)
-		if err := out.policy(one); err != nil {
+		if err := out.Each(func(p printer) error { return p.policy(one) }); err != nil {
 			return err
 		}
 	}
@@ -166,8 +171,8 @@ func (one *vettedPolicy) accepted() bool {
 	return one.policy.Accepted && !(one.decisive && slices.ContainsFunc(one.policy.KubeVersions, func(v policyvet.KubeVersion) bool { return !v.Accepted }))
 }
 
-// errors returns the reasons for a rejection by the version that decides, or else by the first
-// version that rejects the document.
+// errors returns the reasons for a rejection by the version of the verdict, or else by the first version that rejects
+// the document.
 func (one *vettedPolicy) errors() []policyvet.Error {
 	if one.policy.Accepted && !one.accepted() {
 		for _, v := range one.policy.KubeVersions {
@@ -200,7 +205,7 @@ func (one *vettedPolicy) harmless() (n int) {
 	return n
 }
 
-// policySummary counts policies, bindings, and webhook configurations.
+// policySummary counts policies, bindings, webhook configurations, and files of kube-apiserver.
 type policySummary struct {
 	Policies int `json:"policies"`
 	Bindings int `json:"bindings"`
@@ -258,10 +263,12 @@ func (s *policySummary) String() string {
 	return b.String()
 }
 
-// Builtins decides built-in kinds and the files of kube-apiserver, as package builtins does. The playground has none.
+// Builtins validates objects of built-in kinds and the files of kube-apiserver, as package builtins does. The
+// playground has none.
 type Builtins interface {
 	policyrequest.Server
-	// IsConfiguration reports whether an object is a file of kube-apiserver with CEL, which ValidateConfiguration decides.
+	// IsConfiguration reports whether an object is a file of kube-apiserver with CEL, which ValidateConfiguration
+	// validates.
 	IsConfiguration(object map[string]any) bool
 	ValidateConfiguration(object map[string]any) (*engine.Result, error)
 }
@@ -271,13 +278,12 @@ func (v *vetter) isConfiguration(doc *input.Document) bool {
 	return v.builtins != nil && doc.Err == nil && v.builtins.IsConfiguration(doc.Object)
 }
 
-// runConfigurations vets the files of kube-apiserver, and prints their reports.
-func (p *policyVetter) runConfigurations(sum *summary, out printer) error {
+// vetConfigurations vets the files of kube-apiserver.
+func (p *policyVetter) vetConfigurations() (all []*vettedPolicy, err error) {
 	for _, doc := range p.configurations {
 		res, err := p.vetter.builtins.ValidateConfiguration(doc.Object)
 		if err != nil {
-			sum.bug = err
-			return nil
+			return nil, err
 		}
 		r := &policyvet.Report{Kind: doc.Identity().Kind, Name: doc.File, Accepted: res.Allowed && doc.Duplicate == nil}
 		switch {
@@ -294,13 +300,9 @@ func (p *policyVetter) runConfigurations(sum *summary, out printer) error {
 			}
 			r.Errors = append(r.Errors, policyvet.Error{Path: path, Expression: expression, Message: c.Message})
 		}
-		one := &vettedPolicy{vetted{doc: doc}, r}
-		sum.Policies.count(one)
-		if err := out.policy(one); err != nil {
-			return err
-		}
+		all = append(all, &vettedPolicy{vetted{doc: doc}, r})
 	}
-	return nil
+	return all, nil
 }
 
 // configurationPath returns the path of a field in the document. The server's paths of matchConditions leave out the webhook.

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// summary counts CRDs.
 type summary struct {
 	CRDs        int  `json:"crds"`
 	Accepted    int  `json:"accepted"`

@@ -40,24 +40,25 @@ func (p *textPrinter) crd(one *vetted) error {
 		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Location(), one.problem.Error())
 		return p.write(&b)
 	}
+	if !p.quiet || !one.accepted() {
+		p.verdict(&b, one)
+	}
 	if p.quiet {
-		p.quietVerdict(&b, one)
 		return p.write(&b)
 	}
-	p.verdict(&b, one)
 	p.kubeVersions(&b, one)
 	for _, v := range versions(one.report) {
 		p.version(&b, one, &v)
 	}
 	p.needs(&b, one.report)
-	for _, f := range one.lintFindings(p.excerpt()) {
+	for _, f := range one.lintFindings(p.width) {
 		if f.At.Field = f.Lint.Field; f.Expression != "" {
 			f.At.Field = phrase.Rule(f.Lint.Path, f.Lint.Index)
 		}
 		p.finding(&b, &f)
 	}
 	if one.report.Accepted {
-		o := &finding.Object{File: one.doc.File, Line: one.doc.Line, Following: one.following(nil, p.excerpt())}
+		o := &finding.Object{File: one.doc.File, Line: one.doc.Line, Following: one.following(nil, p.width)}
 		print.Following(&b, o)
 	}
 	return p.write(&b)
@@ -93,28 +94,35 @@ func (p *textPrinter) head(f *finding.Finding) untrusted.Safe {
 	return untrusted.Line(level) + " " + p.out.Paint(color, untrusted.Line(f.ID))
 }
 
+// verdict writes the verdict, and unless the output is quiet, the positions and advice.
 func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
-		untrusted.Fprintf(b, "Warning: %s\n", w)
+		if !p.quiet {
+			untrusted.Fprintf(b, "Warning: %s\n", w)
+		}
 	}
 	switch {
-	case r.Accepted && !one.accepted():
-		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, "rejected by some Kubernetes versions"))
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
-	case r.Accepted:
+	case one.accepted():
 		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.accepted(r.MinKubeVersion))
 		p.names(b, one)
-	case one.undecided():
-		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, untrusted.Line(r.Undecided.Error())))
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
+	case r.Accepted || one.undecided():
+		text := untrusted.Safe("rejected by some Kubernetes versions")
+		if one.undecided() {
+			text = untrusted.Line(r.Undecided.Error())
+		}
+		untrusted.Fprintf(b, "%s: %s\n  --> %s\n", r.Name, p.out.Paint(untrusted.Red, text), one.doc.Location())
 	default:
-		o := p.rejection(b, one)
-		o.Strict, o.Following = one.strict(p.excerpt()), one.following(o.Causes, p.excerpt())
+		o := one.kubectl(p.width)
+		text := untrusted.Safe(strings.TrimRight(string(print.KubectlError(o)), "\n"))
+		if b.WriteString(string(p.out.Paint(untrusted.Red, text)) + "\n"); p.quiet {
+			return
+		}
+		o.Strict, o.Following = one.strict(p.width), one.following(o.Causes, p.width)
 		if r.Undecided != nil {
 			p.line(b, 2, "there may be more errors: "+untrusted.Line(r.Undecided.Error()))
 		}
-		if at := one.panic(p.excerpt()); at != nil {
+		if at := one.panic(p.width); at != nil {
 			p.line(b, 2, untrusted.Line(at.Message))
 			o.Causes = append(o.Causes, *at)
 		}
@@ -131,33 +139,13 @@ func (p *textPrinter) accepted(minimum string) untrusted.Safe {
 	return text
 }
 
-// rejection writes the output of kubectl for a rejected CRD.
-func (p *textPrinter) rejection(b *strings.Builder, one *vetted) *finding.Object {
-	o := one.kubectl(p.excerpt())
-	text := untrusted.Safe(strings.TrimRight(string(print.KubectlError(o)), "\n"))
-	b.WriteString(string(p.out.Paint(untrusted.Red, text)) + "\n")
-	return o
-}
-
-// quietVerdict writes the verdict on a CRD that is not accepted, without positions and advice.
-func (p *textPrinter) quietVerdict(b *strings.Builder, one *vetted) {
-	switch {
-	case one.accepted():
-	case one.report.Accepted || one.undecided():
-		p.verdict(b, one)
-	default:
-		p.rejection(b, one)
-	}
-}
-
 // names writes the short names and categories of the CRD.
 func (p *textPrinter) names(b *strings.Builder, one *vetted) {
 	var parts []string
-	if short := one.names("shortNames"); len(short) > 0 {
-		parts = append(parts, "short names: "+strings.Join(short, ", "))
-	}
-	if categories := one.names("categories"); len(categories) > 0 {
-		parts = append(parts, "categories: "+strings.Join(categories, ", "))
+	for _, of := range []struct{ list, name string }{{"shortNames", "short names"}, {"categories", "categories"}} {
+		if names := one.names(of.list); len(names) > 0 {
+			parts = append(parts, of.name+": "+strings.Join(names, ", "))
+		}
 	}
 	if len(parts) > 0 {
 		p.line(b, 2, untrusted.Line(strings.Join(parts, "; ")))
@@ -174,15 +162,6 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	}
 	o.Kind, o.Name = "CustomResourceDefinition", one.report.Name
 	return o
-}
-
-// excerpt returns the width of excerpts after their gutter; 0 is the default.
-func (p *textPrinter) excerpt() int {
-	const gutter = 10
-	if p.width == 0 {
-		return 0
-	}
-	return max(2*gutter, p.width-gutter)
 }
 
 // versions returns the versions to show. Versions with the same rules at the same costs are

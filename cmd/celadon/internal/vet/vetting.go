@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -29,14 +30,15 @@ type vetted struct {
 	report *vet.Report
 	// lints are the lints of the report or, with --find, the results of lint.Find.
 	lints []lint.Lint
-	// data is the CRD as JSON, for hints, and kubeVersions the version that decides and the oldest one. CRDs without causes have none.
+	// data is the CRD as JSON, for hints. kubeVersions holds the version of the verdict and, if all listed versions
+	// must accept the CRD, the oldest of them. Both are nil for a CRD without causes.
 	data         []byte
 	kubeVersions []string
 	// operation is "update" if --old has the CRD, otherwise "create".
 	operation string
 	// kept lists the fields of the stored CRD that kubectl apply keeps.
 	kept []string
-	// problem is the reason why report is nil.
+	// problem is the reason why report is nil, or an internal error, for which bug is set.
 	problem error
 	bug     bool
 	// limited is set if --find did not search for all lints.
@@ -47,9 +49,11 @@ type vetted struct {
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
 	source *markervet.CRD
-	// isPolicy is set if the document is an admission policy, which is vetted after all CRDs.
+	// isPolicy is set if the document is an admission policy or a file of kube-apiserver, which are vetted after all
+	// CRDs.
 	isPolicy bool
-	// unknown is the path of an expression in a document of a kind that is not vetted. hint is for the end of a message, or "".
+	// unknown is the path of an expression in a document of a kind that is not vetted. hint is appended to the note
+	// about it, or is "".
 	unknown, hint string
 	// compact is the CRD without descriptions, as JSON, for vetting policies.
 	compact []byte
@@ -57,13 +61,18 @@ type vetted struct {
 
 // Run vets the CRDs and policies in paths and writes the report. Its error has the exit code.
 func Run(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
-	if dirs, err := goPatterns(paths); err != nil || len(dirs) > 0 {
-		if err == nil {
-			err = runGo(ctx, streams, o, dirs)
-		}
+	var sum summary
+	var run *goRun // nil without Go packages
+	dirs, err := goPatterns(paths)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(o.CRDs) > 0 {
+	case len(dirs) > 0:
+		if run, paths, err = o.goRun(dirs, &sum); err != nil {
+			return err
+		}
+		defer run.src.close()
+	case len(o.CRDs) > 0:
 		return errors.New("--crd is only for Go packages, such as ./api/...: name the CRDs to vet as arguments")
 	}
 	if fix, err := o.fixes(paths); err != nil || fix {
@@ -78,17 +87,24 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
 	out, _ := bar.ReportWriter(streams.Stdout) // a CRD's report is written with a single call
-	printer, err := o.printers(streams.Stdout, out)
+	printers, err := reports.New(&o.Reports, o.Output, streams.Stdout, out, o.printer)
 	defer o.Reports.Discard()
 	if err != nil {
 		return err
 	}
 	filter := resource.NewFilter(paths)
-	sum, policies, unknown := summary{}, policyVetter{vetter: v, options: o}, unknownKinds{}
+	policies, unknown := policyVetter{vetter: v, options: o}, unknownKinds{}
 	if v.oldCount > 0 {
 		sum.Old = &oldSummary{CRDs: v.oldCount}
 	}
-	err = batch.From(resource.Files(streams.Stdin, paths), v.foundAll(ctx, paths, filter), func(one *vetted) error {
+	source, vet := resource.Files(streams.Stdin, paths), v.foundAll(ctx, paths, filter)
+	if run != nil {
+		source, vet = batch.Files(streams.Stdin, paths), v.found(ctx, filter)
+		if text, ok := printers.First().(*textPrinter); ok {
+			run.width = text.width
+		}
+	}
+	err = batch.From(source, vet, func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped
@@ -112,10 +128,14 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		if len(one.kept) > 0 {
 			streams.Complain(finding.Kept(one.doc.Location(), one.kept))
 		}
-		return printer.crd(one)
+		if run != nil {
+			run.add(one)
+			return nil
+		}
+		return printers.Each(func(p printer) error { return p.crd(one) })
 	}).Run(ctx)
 	if err == nil {
-		err = policies.run(ctx, &sum, printer)
+		err = policies.run(ctx, &sum, printers)
 	}
 	bar.Done()
 	sum.Interrupted = ctx.Err() != nil
@@ -123,8 +143,12 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		err = nil
 	}
 	sum.unknown = len(unknown)
+	if err == nil && run != nil {
+		run.end()
+		err = printers.Each(func(p printer) error { return p.golang(run) })
+	}
 	if err == nil {
-		err = printer.end(&sum)
+		err = printers.End(func(p printer) error { return p.end(&sum) })
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)

@@ -92,12 +92,7 @@ func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[strin
 
 // lines returns the locations of rules and advice by their path in the CRD.
 func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]untrusted.Safe {
-	var fields []string
-	for i := range rules {
-		if rules[i].Reason != nil {
-			fields = append(fields, rules[i].Field)
-		}
-	}
+	fields := pathsOf(rules, func(r vet.Rule) string { return r.Field })
 	lines := map[string]untrusted.Safe{}
 	for _, at := range append(one.locations(fields, 0), one.adviceLocations(v.Advice)...) {
 		if at.Line > 0 {

@@ -104,6 +104,43 @@ func (r *Files) Discard() {
 	}
 }
 
+// Printers write the same report. P is the type of a command's printers.
+type Printers[P any] struct {
+	list  []P
+	files *Files
+}
+
+// New returns the printer of standard output and those of the files, which the caller discards. create returns the printer
+// of a format that writes to a stream. Widths and colors depend on terminal.
+func New[P any](
+	files *Files, format string, terminal, to io.Writer, create func(format string, terminal, to io.Writer) (P, error),
+) (*Printers[P], error) {
+	p := &Printers[P]{files: files}
+	add := func(format string, terminal, to io.Writer) error {
+		one, err := create(format, terminal, to)
+		p.list = append(p.list, one)
+		return err
+	}
+	if err := add(format, terminal, to); err != nil {
+		return nil, err
+	}
+	return p, files.Open(func(format string, to io.Writer) error { return add(format, io.Discard, to) })
+}
+
+// First returns the printer of standard output.
+func (p *Printers[P]) First() P { return p.list[0] }
+
+// Each calls f with each printer until one fails.
+func (p *Printers[P]) Each(f func(P) error) error { return Each(p.list, f) }
+
+// End calls f with each printer, to write the end of the report, and completes the files.
+func (p *Printers[P]) End(f func(P) error) error {
+	if err := p.Each(f); err != nil {
+		return err
+	}
+	return p.files.Commit()
+}
+
 // Each calls f with each printer until one fails.
 func Each[P any](printers []P, f func(P) error) error {
 	for _, p := range printers {

@@ -7,9 +7,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -18,7 +21,8 @@ func (p *textPrinter) End(s *finding.Summary) error {
 	if !p.Quiet {
 		counts(&b, s)
 	}
-	if s.Invalid == 0 && len(s.Missing) == 0 && crdCounts(s.CRDs) == "" && s.Unreadable == 0 && s.Undecided == 0 {
+	accepted := s.CRDs == nil || s.CRDs.Rejected+s.CRDs.Undecided == 0
+	if s.Invalid == 0 && len(s.Missing) == 0 && accepted && s.Unreadable == 0 && s.Undecided == 0 {
 		text := b.String()
 		b.Reset()
 		b.WriteString(p.paint(untrusted.Green, untrusted.Safe(text)))
@@ -43,7 +47,10 @@ func counts(b *strings.Builder, s *finding.Summary) {
 	Also(b, s.Unreadable, "unreadable")
 	Also(b, s.Undecided, "undecided")
 	Also(b, s.Ignored, "ignored")
-	b.WriteString(string(crdCounts(s.CRDs)))
+	if s.CRDs != nil {
+		Also(b, s.CRDs.Rejected, "CRD rejected", "CRDs rejected")
+		Also(b, s.CRDs.Undecided, "CRD undecided", "CRDs undecided")
+	}
 	if s.Baseline != nil {
 		untrusted.Fprintf(b, "; %d known from the baseline", s.Baseline.Known)
 	}
@@ -51,41 +58,29 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		b.WriteString("; interrupted")
 	}
 	b.WriteByte('\n')
-	if s.StructureOnly > 0 {
-		untrusted.Fprintf(b, "%s of built-in kinds: only structure and policies were checked\n", phrase.Count(s.StructureOnly, "object"))
+	line := func(n int, noun string, text untrusted.Safe) {
+		if n > 0 {
+			untrusted.Fprintf(b, "%s %s\n", phrase.Count(n, noun), text)
+		}
 	}
-	if s.Uncompiled > 0 {
-		untrusted.Fprintf(b, "%s not checked further: rules of the CRD do not compile\n", phrase.Count(s.Uncompiled, "object"))
+	line(s.StructureOnly, "object", "of built-in kinds: only structure and policies were checked")
+	line(s.Uncompiled, "object", "not checked further: rules of the CRD do not compile")
+	line(s.Unevaluated[finding.UnevaluatedPolicy], "admission policy document", "not evaluated: use --policy PATH")
+	line(s.Unevaluated[finding.UnevaluatedSuite], "test suite", "not run: use celadon test PATH")
+	if s.Old != nil {
+		line(s.Old.Matched, "object", "of --old matched: checked as updates")
+		if s.Old.Matched == 0 {
+			b.WriteString("no object in --old matches: all were checked as creates\n")
+		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(s.Unevaluated)) {
-		untrusted.Fprintf(b, "%s\n", unevaluated(kind, s.Unevaluated[kind]))
-	}
-	switch {
-	case s.Old == nil:
-	case s.Old.Matched == 0:
-		b.WriteString("no object in --old matches: all were checked as creates\n")
-	default:
-		untrusted.Fprintf(b, "%s of --old matched: checked as updates\n", phrase.Count(s.Old.Matched, "object"))
-	}
-	if s.Vanished > 0 {
-		untrusted.Fprintf(b, "%s without a new object: not checked\n", phrase.Count(s.Vanished, "old object"))
-	}
-	if s.Baseline != nil && s.Baseline.Stale > 0 {
-		untrusted.Fprintf(b, "%s in the baseline: rewrite it with --baseline-out\n", phrase.Count(s.Baseline.Stale, "stale line"))
+	line(s.Vanished, "old object", "without a new object: not checked")
+	if s.Baseline != nil {
+		line(s.Baseline.Stale, "stale line", "in the baseline: rewrite it with --baseline-out")
 	}
 	if lacks := lacks(s); lacks != "" {
 		untrusted.Fprintf(b, "%s\n", lacks)
 	}
 	showUpgrades(b, s.Upgrade)
-}
-
-// unevaluated names documents that were not evaluated, and what evaluates them.
-func unevaluated(kind finding.Unevaluated, n int) untrusted.Safe {
-	what, by := "admission policy document", "not evaluated: use --policy PATH"
-	if kind == finding.UnevaluatedSuite {
-		what, by = "test suite", "not run: use celadon test PATH"
-	}
-	return untrusted.Sprintf("%s %s", phrase.Count(n, what), by)
 }
 
 // Also writes a count at the end of a line of counts, unless it is 0. plural, if given, replaces the words
@@ -120,18 +115,6 @@ func skippedKinds(s *finding.Summary) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// crdCounts returns the CRDs' part of the last line of a report.
-func crdCounts(s *finding.CRDSummary) untrusted.Safe {
-	var text untrusted.Safe
-	if s != nil && s.Rejected > 0 {
-		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Rejected, "CRD"))
-	}
-	if s != nil && s.Undecided > 0 {
-		text += untrusted.Sprintf("; %s undecided", phrase.Count(s.Undecided, "CRD"))
-	}
-	return text
-}
-
 const known = "known from the baseline"
 
 // lacks describes the parts that a merged report lacks, or returns "".
@@ -140,4 +123,52 @@ func lacks(s *finding.Summary) string {
 		return ""
 	}
 	return "missing from the report: " + strings.Join(s.Missing, ", ")
+}
+
+const (
+	maxRuleRows = 20
+	ruleWidth   = 60
+)
+
+// tables writes the tables, if they were filled.
+func tables(b *strings.Builder, s *finding.Summary) {
+	if len(s.Kinds) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	kindRows(t, s)
+	_ = t.Flush() // a strings.Builder never fails
+	if len(s.Rules) == 0 {
+		return
+	}
+	fmt.Fprintln(t, "\nFAILED\tRUNS\tCOST\tSHARE\tKIND\tPATH\tRULE")
+	for _, r := range s.Rules[:min(maxRuleRows, len(s.Rules))] {
+		path := r.Path
+		if path == "" {
+			path = "(root)"
+		}
+		rule := preview.Middle(lex.Flat(r.Rule), ruleWidth)
+		untrusted.Fprintf(t, "%d\t%d\t%d\t%.1f%%\t%s\t%s\t%s\n", r.Failed, r.Runs, r.Cost, 100*r.CostShare, r.Kind, path, rule)
+	}
+	_ = t.Flush()
+	if more := len(s.Rules) - maxRuleRows; more > 0 {
+		untrusted.Fprintf(b, "%s more\n", phrase.Count(more, "rule"))
+	}
+}
+
+// kindRows writes the table of kinds. The column for undecided objects is omitted if it would
+// be empty.
+func kindRows(t io.Writer, s *finding.Summary) {
+	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
+	if s.Undecided > 0 {
+		head += "\tUNDECIDED"
+	}
+	fmt.Fprintln(t, head+"\tCOST")
+	for _, k := range s.Kinds {
+		row := untrusted.Sprintf("%s\t%s\t%d\t%d", k.Kind, k.APIVersion, k.Checked, k.Invalid)
+		if s.Undecided > 0 {
+			row += untrusted.Sprintf("\t%d", k.Undecided)
+		}
+		untrusted.Fprintf(t, "%s\t%d\n", row, k.Cost)
+	}
 }

@@ -38,7 +38,8 @@ func Document(obj map[string]any) string {
 // A shortener shortens values. used is set if it did.
 type shortener struct{ used bool }
 
-// value returns v with shortened strings and lists, and with at most levels of them. It does not change v.
+// value returns v with shortened strings and lists, and replaces values that are nested more than levels deep. It
+// does not change v.
 func (s *shortener) value(v any, levels int) any {
 	if levels < 0 {
 		s.used = true

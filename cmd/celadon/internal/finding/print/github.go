@@ -110,7 +110,7 @@ func newAnnotation(f *finding.Finding) heldAnnotation {
 		level = "notice"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "file=%s", escapeProperty(f.At.File))
+	fmt.Fprintf(&b, "file=%s", propertyEscapes.Replace(f.At.File))
 	if f.At.Line > 0 {
 		fmt.Fprintf(&b, ",line=%d", f.At.Line)
 	}
@@ -119,7 +119,7 @@ func newAnnotation(f *finding.Finding) heldAnnotation {
 	}
 	text := untrusted.Text(note(f)) // a runner may print its lines
 	title := untrusted.Line(cmp.Or(f.Title, f.ID))
-	fmt.Fprintf(&b, ",title=%s::%s", escapeProperty(string(title)), escapeData(string(text)))
+	fmt.Fprintf(&b, ",title=%s::%s", propertyEscapes.Replace(string(title)), dataEscapes.Replace(string(text)))
 	return heldAnnotation{command: "::" + level + " ", text: b.String()}
 }
 
@@ -134,13 +134,10 @@ func note(f *finding.Finding) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-var dataEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-
-func escapeData(s string) string { return dataEscapes.Replace(s) }
-
-var propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-
-func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
+var (
+	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
 
 func (p *githubPrinter) End(e End) error {
 	if err := p.flush(); err != nil {

@@ -12,7 +12,7 @@ import (
 // https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format.
 type gitlabPrinter struct {
 	w      io.Writer
-	issues int
+	issues array
 }
 
 type gitlabIssue struct {
@@ -39,43 +39,22 @@ func (p *gitlabPrinter) Add(r finding.Result) error {
 		issue := gitlabIssue{Description: f.Text(), CheckName: f.ID, Severity: severities[f.Level]}
 		issue.Fingerprint = fingerprint(slices.Concat(f.Subject, []string{f.ID, f.At.Field, f.Title}))
 		issue.Location.Path, issue.Location.Lines.Begin = filepath.ToSlash(f.At.File), max(1, f.At.Line)
-		if err := p.write(issue); err != nil {
+		if err := p.issues.add(p.w, issue, "  "); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *gitlabPrinter) write(issue gitlabIssue) error {
-	before := ",\n  "
-	if p.issues++; p.issues == 1 {
-		before = "[\n  "
-	}
-	text, err := indented(issue, "  ")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(p.w, before+text)
-	return err
-}
-
 // End completes the report. If the report is incomplete, it adds an issue.
 func (p *gitlabPrinter) End(e End) error {
-	why := e.Lacks
-	if e.Interrupted {
-		why = Partial
-	}
-	if why != "" {
+	if why := e.incomplete(); why != "" {
 		issue := gitlabIssue{Description: why, CheckName: "incomplete", Severity: "blocker", Fingerprint: fingerprint([]string{why})}
 		issue.Location.Path, issue.Location.Lines.Begin = ".", 1
-		if err := p.write(issue); err != nil {
+		if err := p.issues.add(p.w, issue, "  "); err != nil {
 			return err
 		}
 	}
-	end := "\n]\n"
-	if p.issues == 0 {
-		end = "[]\n"
-	}
-	_, err := io.WriteString(p.w, end)
+	_, err := io.WriteString(p.w, p.issues.end("")+"\n")
 	return err
 }

@@ -17,7 +17,7 @@ type jsonPrinter struct {
 	w           io.Writer
 	kubeVersion string
 	objects     spool
-	count       int
+	array       array // in objects
 	crds        []*finding.CRD
 }
 
@@ -27,18 +27,30 @@ func (p *jsonPrinter) CRD(c *finding.CRD) error {
 }
 
 func (p *jsonPrinter) Object(o *finding.Object) error {
-	var b bytes.Buffer
-	if p.count++; p.count > 1 {
-		b.WriteByte(',')
+	return p.array.add(&p.objects, o, "    ")
+}
+
+// array is a JSON array that is written value by value. It has n of them so far.
+type array struct{ n int }
+
+func (a *array) add(w io.Writer, v any, indent string) error {
+	before := ",\n"
+	if a.n++; a.n == 1 {
+		before = "[\n"
 	}
-	b.WriteString("\n    ")
-	text, err := indented(o, "    ")
-	if err != nil {
-		return err
+	text, err := indented(v, indent)
+	if err == nil {
+		_, err = io.WriteString(w, before+indent+text)
 	}
-	b.WriteString(text)
-	_, err = p.objects.Write(b.Bytes())
 	return err
+}
+
+// end returns the end of the array. indent is of its last line.
+func (a *array) end(indent string) string {
+	if a.n == 0 {
+		return "[]"
+	}
+	return "\n" + indent + "]"
 }
 
 // indented returns v as JSON with each line but the first prefixed. Values with very many levels are on one line.
@@ -65,44 +77,34 @@ func (p *jsonPrinter) End(s *finding.Summary) error {
 		return err
 	}
 	b.Truncate(b.Len() - len("\n}\n"))
-	b.WriteString(",\n  \"objects\": [")
+	b.WriteString(",\n  \"objects\": ")
 	if _, err := p.w.Write(b.Bytes()); err != nil {
 		return err
 	}
 	if err := p.objects.copyTo(p.w); err != nil {
 		return err
 	}
-	end := "]\n}\n"
-	if p.count > 0 {
-		end = "\n  " + end
-	}
-	_, err = io.WriteString(p.w, end)
+	_, err = io.WriteString(p.w, p.array.end("  ")+"\n}\n")
 	return err
 }
 
 // jsonLinesPrinter writes one line per object, then the summary.
 type jsonLinesPrinter struct{ w io.Writer }
 
-// CRD omits accepted CRDs, because consumers of JSON lines expect objects.
+// CRD omits accepted CRDs without warnings, because consumers of JSON lines expect objects.
 func (p *jsonLinesPrinter) CRD(c *finding.CRD) error {
 	if c.Quiet() {
 		return nil
 	}
-	return Encoder(p.w).Encode(struct {
-		CRD *finding.CRD `json:"crd"`
-	}{c})
+	return Encoder(p.w).Encode(finding.PartLine{CRD: c})
 }
 
 func (p *jsonLinesPrinter) Object(o *finding.Object) error {
-	return Encoder(p.w).Encode(struct {
-		Object *finding.Object `json:"object"`
-	}{o})
+	return Encoder(p.w).Encode(finding.PartLine{Object: o})
 }
 
 func (p *jsonLinesPrinter) End(s *finding.Summary) error {
-	return Encoder(p.w).Encode(struct {
-		Summary *finding.Summary `json:"summary"`
-	}{s})
+	return Encoder(p.w).Encode(finding.PartLine{Summary: s})
 }
 
 // JSON writes v as an indented document.
@@ -132,7 +134,10 @@ type spool struct {
 }
 
 func (s *spool) Write(data []byte) (int, error) {
-	if s.file == nil && s.mem.Len()+len(data) > maxSpool {
+	if s.mem.Len()+len(data) <= maxSpool {
+		return s.mem.Write(data)
+	}
+	if s.file == nil {
 		f, err := os.CreateTemp("", "celadon-report-")
 		if err != nil {
 			return 0, fmt.Errorf("no temporary storage for a large report: %w", err)
@@ -140,17 +145,11 @@ func (s *spool) Write(data []byte) (int, error) {
 		s.file = f
 		_ = os.Remove(f.Name()) // deleted even if the process is killed; has no effect on Windows
 	}
-	n, _ := s.mem.Write(data)
-	if s.file != nil && s.mem.Len() > readAhead {
-		if _, err := s.mem.WriteTo(s.file); err != nil {
-			return n, err
-		}
-		s.mem.Reset()
+	if _, err := s.mem.WriteTo(s.file); err != nil {
+		return 0, err
 	}
-	return n, nil
+	return s.file.Write(data)
 }
-
-const readAhead = 64 << 10
 
 func (s *spool) copyTo(w io.Writer) error {
 	if s.file != nil {

@@ -2,6 +2,7 @@ package print
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -98,16 +99,13 @@ func (p *junitPrinter) flush() error {
 
 // End completes the report. If the report is incomplete, it adds a case with an error.
 func (p *junitPrinter) End(e End) error {
-	if e.Interrupted || e.Lacks != "" {
-		file := "celadon"
-		if p.suite != nil {
-			file = p.file
-		}
-		c := junit.Testcase{Name: "incomplete", Classname: "celadon", Error: &junit.Result{Message: string(untrusted.Line(e.Lacks)), Type: "Incomplete"}}
+	if why := e.incomplete(); why != "" {
+		name, kind := "incomplete", untrusted.Safe("Incomplete")
 		if e.Interrupted {
-			c.Name, c.Error = "interrupted", &junit.Result{Message: Partial, Type: "Interrupted"}
+			name, kind = "interrupted", "Interrupted"
 		}
-		if err := p.add(file, c); err != nil {
+		c := junit.Testcase{Name: name, Classname: "celadon", Error: JUnitResult(untrusted.Line(why), kind, "")}
+		if err := p.add(cmp.Or(p.file, "celadon"), c); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ type objectPrinter struct {
 	how  object
 }
 
-// CRD omits accepted CRDs, because they are not tests of the user.
+// CRD omits accepted CRDs without warnings, because they are not tests of the user.
 func (p *objectPrinter) CRD(c *finding.CRD) error {
 	if c.Quiet() {
 		return nil
@@ -131,7 +131,11 @@ func (o object) errors(add func(finding.Finding)) {
 		o.causes(add)
 		o.allFollowing(add)
 	}
-	o.decisions(add)
+	for i := range o.Policies {
+		if d := &o.Policies[i]; d.Action != "Warn" { // which the server sends as a warning, too
+			add(o.decision(d))
+		}
+	}
 	if o.Upgrade != nil && o.Upgrade.Finding() {
 		const about = "An object that an upgrade of its CRD affects"
 		f := o.finding("upgrade", about, "error", title(o.Object)+" and the upgrade", "")
@@ -257,10 +261,7 @@ func title(o *finding.Object) string { return strings.TrimSpace(o.Kind + " " + o
 func place(o *finding.Object) string { return inSource(o, placeInFile(o)) }
 
 func placeInFile(o *finding.Object) string {
-	if o.Line == 0 {
-		return o.File
-	}
-	return fmt.Sprintf("%s:%d", o.File, o.Line)
+	return finding.Location{File: o.File, Line: o.Line}.Place()
 }
 
 // inSource prefixes text with the object's source, if any.

@@ -78,12 +78,10 @@ func partCauses(causes []finding.Cause) (list []finding.PartCause) {
 // yamlPrinter writes accepted objects as they would be stored. Findings go to stderr, so that the
 // output can be piped.
 type yamlPrinter struct {
-	w     *untrusted.Writer
-	rest  *textPrinter
-	begun bool
+	*textPrinter // on stderr
+	w            *untrusted.Writer
+	begun        bool
 }
-
-func (p *yamlPrinter) CRD(c *finding.CRD) error { return p.rest.CRD(c) }
 
 func (p *yamlPrinter) Object(o *finding.Object) error {
 	if o.Persisted != nil {
@@ -99,10 +97,8 @@ func (p *yamlPrinter) Object(o *finding.Object) error {
 			return err
 		}
 	}
-	return p.rest.Object(o)
+	return p.textPrinter.Object(o)
 }
-
-func (p *yamlPrinter) End(s *finding.Summary) error { return p.rest.End(s) }
 
 // diff writes how the persisted object differs from the input, in color on a terminal.
 func (p *textPrinter) diff(b *strings.Builder, diff []byte) {

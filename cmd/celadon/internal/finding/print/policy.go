@@ -21,22 +21,14 @@ func ShowPolicies(b *strings.Builder, o *finding.Object) {
 		case w.Error == "":
 			continue
 		}
-		b.WriteString("  --> ")
-		if w.Line > 0 {
-			untrusted.Fprintf(b, "%s:%d: ", w.File, w.Line)
-		}
-		untrusted.Fprintf(b, "webhook %s of %s %s: %s\n", w.Webhook, w.Kind, w.Configuration, effect)
+		untrusted.Fprintf(b, "  --> %swebhook %s of %s %s: %s\n", before(w.File, w.Line, 0), w.Webhook, w.Kind, w.Configuration, effect)
 	}
 	for i := 0; i < len(o.Policies); {
 		d, actions := &o.Policies[i], []string{action(&o.Policies[i])}
 		for i++; i < len(o.Policies) && sameDecision(d, &o.Policies[i]); i++ {
 			actions = append(actions, action(&o.Policies[i]))
 		}
-		b.WriteString("  --> ")
-		if at := position(d); at != "" {
-			untrusted.Fprintf(b, "%s: ", at)
-		}
-		untrusted.Fprintf(b, "%s: %s\n", policyName(d), strings.Join(actions, ", "))
+		untrusted.Fprintf(b, "  --> %s%s: %s\n", before(d.File, d.Line, d.Column), policyName(d), strings.Join(actions, ", "))
 		showDecision(b, o, d)
 	}
 }
@@ -59,11 +51,7 @@ func showMutations(b *strings.Builder, o *finding.Object) {
 		if m.Reinvoked {
 			again = " again"
 		}
-		at := ""
-		if m.Line > 0 {
-			at = fmt.Sprintf("%s:%d: ", m.File, m.Line)
-		}
-		untrusted.Fprintf(b, "  --> %smutating policy %s, binding %s%s: %s%s\n", at, m.Policy, m.Binding, params, effect, again)
+		untrusted.Fprintf(b, "  --> %smutating policy %s, binding %s%s: %s%s\n", before(m.File, m.Line, 0), m.Policy, m.Binding, params, effect, again)
 		for _, text := range m.Errors {
 			if !isPrinted(o, text) {
 				rule(b, "        error: ", string(Sentence(text)))
@@ -88,15 +76,12 @@ func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecisi
 	rule(b, "        hint: ", d.Hint)
 }
 
-// position returns the file, line, and column of a decision, or "".
-func position(d *finding.PolicyDecision) string {
-	switch {
-	case d.Line == 0:
+// before returns a position for the beginning of a line, or "" if it is unknown.
+func before(file string, line, column int) string {
+	if line == 0 {
 		return ""
-	case d.Column == 0:
-		return fmt.Sprintf("%s:%d", d.File, d.Line)
 	}
-	return fmt.Sprintf("%s:%d:%d", d.File, d.Line, d.Column)
+	return finding.Location{File: file, Line: line, Column: column}.Place() + ": "
 }
 
 // maxExpression is the length in runes up to which the expression of a decision is written as a whole.
@@ -166,7 +151,7 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	if d.Action == finding.Deny {
 		level, name = "error", name+" is denied"
 	}
-	details := slices.Concat(labeled("at ", position(d)), labeled("expression: ", d.Expression))
+	details := slices.Concat(labeled("at ", strings.TrimSuffix(before(d.File, d.Line, d.Column), ": ")), labeled("expression: ", d.Expression))
 	for _, v := range d.Values {
 		details = append(details, "  "+v.Expr+": "+v.Text)
 	}
@@ -181,13 +166,4 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	}
 	message := fmt.Sprintf("%s: %s: %s: %s", name, policyName(d), action(d), d.Message)
 	return o.finding(id, description, level, name, message, details...)
-}
-
-// decisions adds the findings of policies, except warnings, which the server sends as well.
-func (o object) decisions(add func(finding.Finding)) {
-	for i := range o.Policies {
-		if d := &o.Policies[i]; d.Action != "Warn" {
-			add(o.decision(d))
-		}
-	}
 }

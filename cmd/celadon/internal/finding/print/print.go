@@ -16,7 +16,7 @@ const Partial = "interrupted: the report covers only the objects before"
 
 // Printer writes the report of celadon check while objects are validated.
 type Printer interface {
-	// CRD is called for each CRD, before the first Object.
+	// CRD is called for each CRD, either before all objects or after them.
 	CRD(*finding.CRD) error
 	Object(*finding.Object) error
 	End(*finding.Summary) error
@@ -35,6 +35,14 @@ type End struct {
 	Interrupted bool
 	// Lacks describes the parts that a merged report lacks, or is "".
 	Lacks string
+}
+
+// incomplete returns why the report is incomplete, or "".
+func (e End) incomplete() string {
+	if e.Interrupted {
+		return Partial
+	}
+	return e.Lacks
 }
 
 // Options controls the content and style of a report.
@@ -70,9 +78,9 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 		w.Colors = o.Color
 		return &textPrinter{w: w, Options: o}, nil
 	case "wide":
-		return &widePrinter{w: w, rest: o.stderrPrinter(), rows: map[*finding.Table][]string{}}, nil
+		return &widePrinter{textPrinter: o.stderrPrinter(), w: w, rows: map[*finding.Table][]string{}}, nil
 	case "yaml":
-		return &yamlPrinter{w: w, rest: o.stderrPrinter()}, nil
+		return &yamlPrinter{textPrinter: o.stderrPrinter(), w: w}, nil
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
 	case "jsonl":

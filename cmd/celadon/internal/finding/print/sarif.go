@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -32,14 +33,14 @@ type sarifPrinter struct {
 	version string
 	rules   []sarif
 	index   map[string]int // of rules
-	results int
+	results array
 }
 
 const home = "https://github.com/celadon-cel/celadon"
 
 func (s *sarifPrinter) Add(r finding.Result) error {
 	for f := range r.Findings {
-		if err := s.write(s.result(&f)); err != nil {
+		if err := cmp.Or(s.begin(), s.results.add(s.w, s.result(&f), "        ")); err != nil {
 			return err
 		}
 	}
@@ -88,25 +89,12 @@ func (s *sarifPrinter) rule(id, description, code string) int {
 	return index
 }
 
-// write writes a result, preceded by the beginning of the log if it is the first.
-func (s *sarifPrinter) write(result sarif) error {
-	if s.results++; s.results == 1 {
-		if err := s.begin(); err != nil {
-			return err
-		}
-	} else if _, err := io.WriteString(s.w, ","); err != nil {
-		return err
-	}
-	text, err := indented(result, "        ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(s.w, "\n        %s", text)
-	return err
-}
-
+// begin writes the beginning of the log, unless a result follows it.
 func (s *sarifPrinter) begin() error {
-	_, err := fmt.Fprintf(s.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": [", sarifSchema, sarifVersion)
+	if s.results.n > 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(s.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": ", sarifSchema, sarifVersion)
 	return err
 }
 
@@ -117,17 +105,10 @@ func fingerprint(identity []string) string {
 
 // End completes the log. If the report is incomplete, it adds a notification.
 func (s *sarifPrinter) End(e End) error {
-	end := "\n      ]"
-	if s.results == 0 {
-		if err := s.begin(); err != nil {
-			return err
-		}
-		end = "]"
+	if err := s.begin(); err != nil {
+		return err
 	}
-	why := e.Lacks
-	if e.Interrupted {
-		why = Partial
-	}
+	why := e.incomplete()
 	invocation := sarif{"executionSuccessful": why == ""}
 	if why != "" {
 		invocation["toolExecutionNotifications"] = []sarif{{"level": "error", "message": sarif{"text": why}}}
@@ -144,6 +125,6 @@ func (s *sarifPrinter) End(e End) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.w, "%s,%s\n  ]\n}\n", end, strings.TrimPrefix(rest, "{"))
+	_, err = fmt.Fprintf(s.w, "%s,%s\n  ]\n}\n", s.results.end("      "), strings.TrimPrefix(rest, "{"))
 	return err
 }

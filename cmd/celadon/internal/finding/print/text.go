@@ -173,8 +173,8 @@ func refusedPatch(o *finding.Object) untrusted.Safe {
 	return untrusted.Sprintf("The request is invalid: patch: %s\"…\"%s\n", kind, Sentence(value[len(quoted):]))
 }
 
-// Sentence returns a message of the server, escaped. Line breaks are kept only in the excerpt of an
-// expression. Those before the lines of an error of the YAML decoder become spaces.
+// Sentence returns a message of the server, escaped. Line breaks are kept only in the excerpt of an expression. Line
+// breaks in an error of the YAML decoder become spaces.
 func Sentence(message string) untrusted.Safe {
 	message = strings.ReplaceAll(message, "\n  line ", " line ")
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
@@ -330,14 +330,8 @@ const decide = "bound its input with maxLength, maxItems, or maxProperties in th
 
 // Show writes a finding below the CRD or policy that it is about. head introduces its message.
 func Show(b *strings.Builder, head untrusted.Safe, f *finding.Finding) {
-	message, more, _ := strings.Cut(string(Sentence(f.Message)), "\n")
+	message := strings.ReplaceAll(string(Sentence(f.Message)), "\n", "\n    ")
 	untrusted.Fprintf(b, "  %s: %s\n", head, untrusted.Safe(message))
-	for line := range strings.Lines(more) {
-		b.WriteString("    " + line)
-	}
-	if more != "" {
-		b.WriteByte('\n')
-	}
 	f.At.Show(b)
 	ShowDetails(b, f)
 }
@@ -351,3 +345,15 @@ func ShowDetails(b *strings.Builder, f *finding.Finding) {
 		untrusted.Fprintf(b, "        %s\n", line)
 	}
 }
+
+// paint colors text on a terminal, line by line.
+func (p *textPrinter) paint(c untrusted.Color, text untrusted.Safe) string {
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		body := strings.TrimSuffix(line, "\n")
+		b.WriteString(string(p.w.Paint(c, untrusted.Safe(body))) + line[len(body):])
+	}
+	return b.String()
+}
+
+func (p *textPrinter) layout() Layout { return Layout{Color: p.w.Colors, Width: p.Width} }

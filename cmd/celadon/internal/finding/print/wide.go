@@ -16,13 +16,11 @@ const maxCell = 4 << 10
 // widePrinter writes tables as kubectl get -A -o wide does, one per kind and version in order of
 // appearance. Findings go to stderr.
 type widePrinter struct {
-	w      *untrusted.Writer
-	rest   *textPrinter
-	tables []*finding.Table
-	rows   map[*finding.Table][]string
+	*textPrinter // on stderr
+	w            *untrusted.Writer
+	tables       []*finding.Table
+	rows         map[*finding.Table][]string
 }
-
-func (p *widePrinter) CRD(c *finding.CRD) error { return p.rest.CRD(c) }
 
 func (p *widePrinter) Object(o *finding.Object) error {
 	if r := o.Row; r != nil {
@@ -31,21 +29,24 @@ func (p *widePrinter) Object(o *finding.Object) error {
 		}
 		p.rows[r.Table] = append(p.rows[r.Table], rowLine(r))
 	}
-	return p.rest.Object(o)
+	return p.textPrinter.Object(o)
 }
 
-// rowLine returns a row's cells, separated by tabs. The kind, which is shown only if there are several
+// rowLine returns a row's cells, separated by tabs. The kind before the name, which is shown only if there are several
 // tables, is added later.
 func rowLine(r *finding.Row) string {
-	texts := []string{cellText(r.Name)}
+	texts := []string{kindMark + cellText(r.Name)}
 	if r.Namespaced {
-		texts = []string{cellText(r.Namespace), cellText(r.Name)}
+		texts = []string{cellText(r.Namespace), texts[0]}
 	}
 	for _, c := range r.Cells {
 		texts = append(texts, cellText(c))
 	}
 	return strings.Join(texts, "\t")
 }
+
+// kindMark is replaced by a kind. No cell contains it.
+const kindMark = "\x00"
 
 // cellText returns a cell up to its first line break, as kubectl does.
 func cellText(v any) string {
@@ -66,37 +67,20 @@ func (p *widePrinter) End(s *finding.Summary) error {
 		}
 		// The widths of kubectl.
 		out := tabwriter.NewWriter(p.w, 6, 4, 3, ' ', 0)
-		fmt.Fprintln(out, header(t))
+		head, kind := finding.Row{Table: t, Namespace: "NAMESPACE", Name: "NAME"}, ""
+		for _, name := range t.Columns {
+			head.Cells = append(head.Cells, strings.ToUpper(name))
+		}
+		fmt.Fprintln(out, strings.Replace(rowLine(&head), kindMark, "", 1))
+		if len(p.tables) > 1 { // as kubectl does
+			kind = cellText(strings.ToLower(t.Kind.GroupKind().String())) + "/"
+		}
 		for _, line := range p.rows[t] {
-			if len(p.tables) > 1 {
-				line = withKind(t, line)
-			}
-			fmt.Fprintln(out, line)
+			fmt.Fprintln(out, strings.Replace(line, kindMark, kind, 1))
 		}
 		if err := out.Flush(); err != nil {
 			return err
 		}
 	}
-	return p.rest.End(s)
-}
-
-func header(t *finding.Table) string {
-	names := []string{"NAME"}
-	if t.Namespaced {
-		names = []string{"NAMESPACE", "NAME"}
-	}
-	for _, name := range t.Columns {
-		names = append(names, cellText(strings.ToUpper(name)))
-	}
-	return strings.Join(names, "\t")
-}
-
-// withKind prefixes the name with the kind, as kubectl does if it shows several kinds.
-func withKind(t *finding.Table, line string) string {
-	kind := cellText(strings.ToLower(t.Kind.GroupKind().String())) + "/"
-	if !t.Namespaced {
-		return kind + line
-	}
-	namespace, rest, _ := strings.Cut(line, "\t")
-	return namespace + "\t" + kind + rest
+	return p.textPrinter.End(s)
 }

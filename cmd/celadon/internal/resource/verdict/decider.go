@@ -62,7 +62,7 @@ type Config struct {
 	// Selector, if not nil, selects the objects that are reported.
 	Selector fields.Selector
 
-	// Locate adds positions and excerpts, which have Width columns; 0 means the default. Explain adds the values in
+	// Locate adds positions and excerpts for a report of Width columns; 0 is unlimited. Explain adds the values in
 	// failed rules. Trace adds each rule that ran.
 	Locate, Explain, Trace bool
 	Width                  int

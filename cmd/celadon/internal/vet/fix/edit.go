@@ -47,7 +47,7 @@ type piece struct {
 	after  []byte
 }
 
-// follow applies a CRD's advice and rewrites.
+// follow corrects a CRD's misspelled keys, and applies its advice and rewrites.
 func (e *edit) follow(c crd) error {
 	p, err := e.piece(c.doc)
 	if err != nil {
@@ -112,7 +112,6 @@ func (e *edit) result() ([]byte, error) {
 	return append(out, e.text[done:]...), nil
 }
 
-// summary describes the changes.
 func (c counts) summary(dry bool) untrusted.Safe {
 	set, changed, corrected := "set", "changed", "corrected"
 	if dry {

@@ -1,5 +1,6 @@
-// Package fix implements celadon vet --fix. It sets the bounds that vet advises and, with --find,
-// rewrites rules, in the files from which the CRDs were read. It shows the changes as diffs.
+// Package fix implements celadon vet --fix. It sets the bounds that vet advises, corrects misspelled keys and rules
+// that do not compile, and, with --find, rewrites rules with certain lints, in the files from which the CRDs were
+// read. It shows the changes as diffs.
 //
 //	f := fix.New(fix.Config{Vet: vet, Out: stdout, Err: stderr})
 //	err := f.Add(ctx, doc, vetted) // for each CRD, in the order of the input
@@ -228,7 +229,7 @@ func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error)
 	return crds, nil
 }
 
-// rejected reports the CRDs that the server would reject.
+// rejected reports the CRDs that the server would reject, and accepted CRDs with corrections that were not made.
 func (f *Fixer) rejected(crds []crd) {
 	for _, c := range crds {
 		if c.Accepted && c.Suggested > 0 {
