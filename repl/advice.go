@@ -20,12 +20,6 @@ import (
 // of the current version that are too expensive, and fixes for them.
 func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
-	switch {
-	case st.crd == nil:
-		return "", ErrNoCRD
-	case st.crd.builtins != nil:
-		return "", errBuiltinRules
-	}
 	// Unknown fields are reported as warnings, so that the rest of the CRD is checked too.
 	r, err := vet.Vet(ctx, st.crd.doc.JSON, vet.Config{KubeVersion: st.kube, Limits: s.limits, FieldValidation: metav1.FieldValidationWarn, Beta: true})
 	if err != nil {

@@ -204,9 +204,6 @@ var errNoCollection = errors.New("the shell was not started with several objects
 
 // needMany returns the collection, or an error if there is none.
 func (s *Session) needMany() (*collection, error) {
-	if s.state.crd == nil {
-		return nil, ErrNoCRD
-	}
 	if c := s.many(); c != nil {
 		return c, nil
 	}

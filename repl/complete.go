@@ -3,6 +3,7 @@ package repl
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -120,7 +121,7 @@ func completeNumbered(then func(*Session, string) assist.Completion) func(*Sessi
 		if then == nil {
 			return assist.Completion{Start: len([]rune(arg))}
 		}
-		if _, ok := ruleNumber(first); ok && hasRest {
+		if _, err := strconv.Atoi(first); err == nil && hasRest {
 			c := then(s, rest)
 			c.Start += len([]rune(first)) + 1
 			return c

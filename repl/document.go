@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/apply"
+	"github.com/celadon-cel/celadon/x/crdedit"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -90,6 +91,20 @@ type SaveRequest struct {
 	Overwrite bool
 	// Keep lists files that must not be overwritten, except for the CRD's own file.
 	Keep []string
+}
+
+// edited returns d with the text that an edit of its source returns, and decodes it again. It returns an error if the
+// result would differ from d in anything but the edit.
+func (d Document) edited(edit func(source *crdedit.CRD) ([]byte, error)) (Document, error) {
+	source, err := crdedit.Parse(d.Text, d.InList, d.Item)
+	if err != nil {
+		return d, err
+	}
+	text, err := edit(source)
+	if err != nil {
+		return d, err
+	}
+	return d.convert(text)
 }
 
 // convert returns d with the edited text, and decodes it again.

@@ -147,9 +147,6 @@ func cut(text string) string {
 
 // useFound makes the last write found the session's object and old object.
 func (s *Session) useFound() error {
-	if s.state.crd == nil {
-		return ErrNoCRD
-	}
 	if s.found.Witness == nil {
 		return errors.New("nothing found yet: run :find first")
 	}

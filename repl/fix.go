@@ -25,10 +25,6 @@ const fixListType = "list-type"
 func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
-	case st.crd == nil:
-		return "", ErrNoCRD
-	case st.crd.builtins != nil:
-		return "", errBuiltinRules
 	case arg == fixListType:
 		return s.useListTypes(ctx)
 	case arg != "":
@@ -38,11 +34,11 @@ func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := crdedit.Parse(st.crd.doc.Text, st.crd.doc.InList, st.crd.doc.Item)
-	if err != nil {
-		return "", err
-	}
-	edited, n, err := text.Follow(r)
+	n := 0
+	c, err := st.crd.edited(func(source *crdedit.CRD) (text []byte, err error) {
+		text, n, err = source.Follow(r)
+		return text, err
+	})
 	switch {
 	case err != nil:
 		return "", err
@@ -51,17 +47,7 @@ func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	case n == 0:
 		return cmp.Or(s.offerListTypes(r), "nothing to fix\n"), nil
 	}
-	doc, err := st.crd.doc.convert(edited)
-	if err != nil {
-		return "", err
-	}
-	c, err := newCRD(doc, st.crd.config)
-	if err != nil {
-		return "", err
-	}
-	next := *st
-	next.crd = c
-	if err := s.commit(&next, next.steps); err != nil {
+	if err := s.commitRules(c, st.rule); err != nil {
 		return "", err
 	}
 	answer := printable(table(advised(r), s.Width))
@@ -140,9 +126,7 @@ func (s *Session) useListTypes(ctx context.Context) (string, error) {
 	if text == "" {
 		return "", errors.New("no rule only rejects duplicates of a list: run :advice to see all lints")
 	}
-	next := *s.state
-	next.crd, next.rule = c, -1
-	return termwidth.Fold(printable(text), s.Width, 2), s.commit(&next, next.steps)
+	return termwidth.Fold(printable(text), s.Width, 2), s.commitRules(c, -1)
 }
 
 // replacedByListType returns c without the rule of a lint, in each version that has it.
@@ -155,35 +139,23 @@ func replacedByListType(c *crd, l *vet.Lint) (*crd, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := c.doc
 	for i, v := range c.def.Spec.Versions {
 		node := assist.SchemaAt(c.schema(v.Name), rule)
 		if l.Version != "" && l.Version != v.Name || node == nil || l.Index >= len(node.XValidations) || node.XValidations[l.Index].Rule != l.Rule {
 			continue
 		}
-		source, err := crdedit.Parse(doc.Text, doc.InList, doc.Item)
-		if err != nil {
-			return nil, err
-		}
-		text, err := source.ReplaceByListType(crdedit.SchemaNode{Version: i, Steps: list}, l.List.Keys, crdedit.SchemaNode{Version: i, Steps: rule}, l.Index)
-		if err != nil {
-			return nil, err
-		}
-		if doc, err = doc.convert(text); err != nil {
+		if c, err = c.edited(func(source *crdedit.CRD) ([]byte, error) {
+			return source.ReplaceByListType(crdedit.SchemaNode{Version: i, Steps: list}, l.List.Keys, crdedit.SchemaNode{Version: i, Steps: rule}, l.Index)
+		}); err != nil {
 			return nil, err
 		}
 	}
-	return newCRD(doc, c.config)
+	return c, nil
 }
 
 // stuck reports whether r has rules that exceed their limit whatever the bounds are.
 func stuck(r *vet.Report) bool {
-	for i := range r.Versions {
-		if !r.Versions[i].Fixable {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Versions, func(v vet.Version) bool { return !v.Fixable })
 }
 
 // advised returns table rows of the bounds that r advises.

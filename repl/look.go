@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,6 @@ import (
 )
 
 func use(_ context.Context, s *Session, arg string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
 	if s.state.crd.version(arg) < 0 {
 		return "", fmt.Errorf("version %q: the CRD has %s", arg, strings.Join(s.state.crd.engine.Info().Versions, ", "))
 	}
@@ -64,28 +62,19 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	return termwidth.Fold(b.String(), s.Width, 2), nil
 }
 
+// cd implements :cd. :undo does not revert it.
 func cd(_ context.Context, s *Session, arg string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
-	var steps []engine.Step
-	if arg != "" {
-		var err error
-		if steps, err = s.state.location.resolve(arg); err != nil {
-			return "", err
-		}
-	}
-	err := s.move(steps)
+	p, err := s.there(cmp.Or(arg, "/"))
 	if err != nil {
-		err = fmt.Errorf("%w%s", err, s.state.location.suggestion(steps))
+		return "", err
 	}
-	return "", err
+	next := *s.state
+	next.rule, next.location, next.steps = -1, p, p.steps
+	s.state = &next
+	return "", nil
 }
 
 func pwd(_ context.Context, s *Session, _ string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
 	p := s.state.location
 	return table([][]string{{
 		fmt.Sprintf("%s/%s %s", s.state.crd.engine.Info().GroupKind.Kind, s.state.version, phrase.Path(p.path())),
@@ -95,9 +84,6 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 
 // there returns the location at the path arg, or the session's location if arg is empty.
 func (s *Session) there(arg string) (*location, error) {
-	if s.state.crd == nil {
-		return nil, ErrNoCRD
-	}
 	st := s.state
 	steps, err := st.location.resolve(arg)
 	if err != nil {

@@ -223,12 +223,6 @@ func take(obj map[string]any, steps []engine.Step) error {
 
 func check(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
-	switch {
-	case st.crd == nil:
-		return "", ErrNoCRD
-	case st.object == nil:
-		return "", errNoObject
-	}
 	var old *Document
 	if st.old != nil {
 		old = &st.old.doc

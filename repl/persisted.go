@@ -18,13 +18,8 @@ import (
 // removed.
 func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
-	switch {
-	case arg != "" && arg != "diff":
+	if arg != "" && arg != "diff" {
 		return "", fmt.Errorf(":persisted %s: want diff or no argument", arg)
-	case st.crd == nil:
-		return "", ErrNoCRD
-	case st.object == nil:
-		return "", errNoObject
 	}
 	req := st.request()
 	res, err := st.validate(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -109,8 +110,8 @@ func (s *Session) typedRule(command, arg string) (src string, ok bool) {
 		return "", false
 	}
 	first, rest, _ := strings.Cut(arg, " ")
-	n, numbered := ruleNumber(first)
-	if !numbered || command != "edit" && command != "messageExpression" {
+	n, err := strconv.Atoi(first)
+	if err != nil || command != "edit" && command != "messageExpression" {
 		return arg, command != "edit"
 	}
 	rules := s.rulesHere() // with optionalOldSelf, oldSelf has another type

@@ -290,7 +290,10 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	s.warned = false
 	s.doing = line
 	defer func() { s.doing = "" }()
-	text, err := cmd.run(ctx, s, arg)
+	text, err := "", s.lacks(cmd.needs)
+	if err == nil {
+		text, err = cmd.run(ctx, s, arg)
+	}
 	if err != nil {
 		return s.failed(err)
 	}

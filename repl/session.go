@@ -297,22 +297,6 @@ func (s *Session) enter(next *state) {
 	s.state, s.warned = next, false
 }
 
-// move changes the session's path. :undo does not revert it.
-func (s *Session) move(steps []engine.Step) error {
-	if s.state.crd == nil {
-		return ErrNoCRD
-	}
-	next := *s.state
-	next.rule = -1
-	p, err := newLocation(next.crd, next.version, steps, next.here())
-	if err != nil {
-		return err
-	}
-	next.location, next.steps = p, p.steps
-	s.state = &next
-	return nil
-}
-
 func savedKey(doc Document) string {
 	return fmt.Sprintf("%s:%d", doc.File, doc.Line)
 }

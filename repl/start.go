@@ -108,6 +108,9 @@ func Definitions(docs []Document) (kinds []schema.GroupKind, crds []Document) {
 // Go changes the version and the path of the session. An empty argument leaves the setting
 // unchanged.
 func (s *Session) Go(version, path string) error {
+	if version+path != "" && s.state.crd == nil {
+		return ErrNoCRD
+	}
 	if version != "" {
 		if _, err := use(context.Background(), s, version); err != nil {
 			return err

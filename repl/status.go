@@ -107,20 +107,13 @@ func readsStatus(x *expr.Expr, steps []engine.Step) bool {
 	if len(steps) > 0 {
 		return steps[0].Name == statusName && expr.Mentions(x.AST(), types.Self)
 	}
-	fieldOf := map[int64]string{} // the selected field, by the id of the operand
-	reads := false
-	ast.PostOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.SelectKind {
-			fieldOf[e.AsSelect().Operand().ID()] = e.AsSelect().FieldName()
+	return len(ast.MatchDescendants(ast.NavigateAST(x.AST().NativeRep()), func(e ast.NavigableExpr) bool {
+		if e.Kind() != ast.IdentKind || e.AsIdent() != types.Self {
+			return false
 		}
-	}))
-	ast.PostOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.IdentKind && e.AsIdent() == types.Self {
-			field, selected := fieldOf[e.ID()]
-			reads = reads || !selected || field == statusName
-		}
-	}))
-	return reads
+		parent, ok := e.Parent()
+		return !ok || parent.Kind() != ast.SelectKind || parent.AsSelect().FieldName() == statusName
+	})) > 0
 }
 
 // noteStatus returns the note on a hidden status if x, evaluated at steps, reads the status. The
@@ -154,9 +147,6 @@ var errWrite = errors.New("want status, object, apply [client|server], or user N
 
 // writeAs implements :as. It sets, or prints, which kind of write is evaluated, or sets its user.
 func writeAs(_ context.Context, s *Session, arg string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
 	next := *s.state
 	if words := strings.Fields(arg); len(words) > 1 && words[0] == "user" {
 		if next.user = words[1:]; words[1] == "-" {
