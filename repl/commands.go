@@ -82,7 +82,7 @@ func objectCommands() []command {
 	return []command{
 		{name: "set", args: "PATH = JSON|preview on|off", help: "change the object, or turn the preview of values on or off", run: setCommand, complete: completePath},
 		{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, needs: needsCRD, complete: completePath},
-		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, needs: needsCRD, complete: completeWords(func(*Session) []string { return []string{"copy", "none", "set", "show", "unset"} })},
+		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeWords(func(*Session) []string { return []string{"copy", "none", "set", "show", "unset"} })},
 		{name: "as", args: "[status|object|apply|user NAME]", help: "evaluate another kind of write, or the writes of a user", run: writeAs, needs: needsCRD, complete: completeWords(func(*Session) []string { return []string{"apply", "object", statusName, "user"} })},
 		{name: "check", help: "validate the object as celadon check does", run: check, needs: needsObject},
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},

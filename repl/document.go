@@ -176,17 +176,19 @@ func newObject(doc Document) (*object, error) {
 
 // edited returns o with a new value. Its text is generated from the value.
 func (o *object) edited(value map[string]any) (*object, error) {
-	text, err := emit.YAML(value)
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
 	name := o.doc.File
 	if o.doc.Line > 0 {
 		name += " (edited)"
 	}
-	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file}, nil
+	doc, err := generated(name, value)
+	return &object{doc: doc, value: value, file: o.file}, err
+}
+
+// generated returns an object as a document with generated text.
+func generated(file string, value map[string]any) (doc Document, err error) {
+	doc.File = file
+	if doc.JSON, err = json.Marshal(value); err == nil {
+		doc.Text, err = emit.YAML(value)
+	}
+	return doc, err
 }

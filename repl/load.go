@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -50,7 +52,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		return termwidth.Fold(notes(problems), s.Width, 2), err
 	}
 	if st := s.state; st.crd != nil && st.crd.builtins == nil {
-		c.kinds = []schema.GroupKind{st.crd.engine.Info().GroupKind}
+		c.kinds = []schema.GroupKind{st.crd.kind()}
 	}
 	if s.state.object != nil {
 		c.like = identify(s.state.object.doc)
@@ -206,12 +208,23 @@ func identify(doc Document) identity {
 	if json.Unmarshal(doc.JSON, &obj) != nil {
 		return identity{}
 	}
-	group, _, versioned := strings.Cut(obj.APIVersion, "/")
-	if !versioned {
-		group = ""
-	}
-	if obj.Metadata.Namespace == "" {
-		obj.Metadata.Namespace = "default"
-	}
-	return identity{schema.GroupKind{Group: group, Kind: obj.Kind}, obj.Metadata.Namespace, obj.Metadata.Name}
+	return identity{schema.FromAPIVersionAndKind(obj.APIVersion, obj.Kind).GroupKind(), cmp.Or(obj.Metadata.Namespace, "default"), obj.Metadata.Name}
+}
+
+// identityOf returns the identity of an object. An object without a namespace is in the namespace default.
+func identityOf(object map[string]any) identity {
+	u := unstructured.Unstructured{Object: object}
+	// The strings may be parts of a larger text.
+	return identity{groupKindOf(object), strings.Clone(cmp.Or(u.GetNamespace(), "default")), strings.Clone(u.GetName())}
+}
+
+// groupKindOf returns the group and kind of an object, or a zero value if it has none.
+func groupKindOf(object map[string]any) schema.GroupKind {
+	kind := kindIn(object).GroupKind()
+	return schema.GroupKind{Group: strings.Clone(kind.Group), Kind: strings.Clone(kind.Kind)}
+}
+
+func kindIn(object map[string]any) schema.GroupVersionKind {
+	u := unstructured.Unstructured{Object: object}
+	return schema.FromAPIVersionAndKind(u.GetAPIVersion(), u.GetKind())
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
@@ -77,7 +78,7 @@ func cd(_ context.Context, s *Session, arg string) (string, error) {
 func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	p := s.state.location
 	return table([][]string{{
-		fmt.Sprintf("%s/%s %s", s.state.crd.engine.Info().GroupKind.Kind, s.state.version, phrase.Path(p.path())),
+		fmt.Sprintf("%s/%s %s", s.state.crd.kind().Kind, s.state.version, phrase.Path(p.path())),
 		p.node.Decl.String(), assist.Bounds(p.node.Decl, s.schemaHere()),
 	}}, s.Width), nil
 }
@@ -300,3 +301,5 @@ func (s *Session) helper() *assist.Context {
 	at.Limits, at.Functions = s.limits, s.funcs
 	return at
 }
+
+func (c *crd) kind() schema.GroupKind { return c.engine.Info().GroupKind }

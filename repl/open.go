@@ -27,21 +27,16 @@ const (
 
 // A sorter sorts documents by content.
 type sorter struct {
-	named    []string // the paths that the user named
-	stored   int      // bytes of the objects
+	named    []string         // the paths that the user named
+	only     schema.GroupKind // if set, other documents are skipped
+	stored   int              // bytes of the objects
 	crds     []Document
 	policies []Document
-	objects  map[schema.GroupKind]*sorted
+	objects  map[schema.GroupKind]*collection
 	skipped  skipped
 	kept     int // bytes of crds and policies
 	// params holds the kinds of the params of policies.
 	params map[schema.GroupKind]bool
-}
-
-// sorted holds the objects of a kind. first is the first of them, with its source.
-type sorted struct {
-	*collection
-	first Document
 }
 
 // take sorts a document. It returns an error if a path that the user named cannot be read.
@@ -53,6 +48,11 @@ func (o *sorter) take(in *Input) error {
 	switch {
 	case in.Err != nil || in.Ignored || kind.Kind == "":
 		o.skipped.skip(in, in.Err)
+	case o.only.Kind != "":
+		if kind == o.only {
+			return o.object(in, kind)
+		}
+		o.skipped.skip(in, nil)
 	case kind.Kind == "CustomResourceDefinition":
 		return o.define(in, &o.crds)
 	case kind.Group == policyKind.Group:
@@ -105,7 +105,7 @@ func (o *sorter) object(in *Input, kind schema.GroupKind) error {
 			o.skipped.skip(in, err)
 			return nil
 		}
-		of = &sorted{&collection{kind: kind}, doc}
+		of = &collection{kind: kind, first: doc}
 		o.stored += len(doc.Text) + len(doc.JSON)
 		o.objects[kind] = of
 	}
@@ -134,9 +134,7 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	if s.host.Read == nil {
 		return "", false, errNoFiles
 	}
-	o := &sorter{
-		named: in.Paths, objects: map[schema.GroupKind]*sorted{}, params: map[schema.GroupKind]bool{},
-	}
+	o := &sorter{named: in.Paths, objects: map[schema.GroupKind]*collection{}, params: map[schema.GroupKind]bool{}}
 	if err := s.host.Read(ctx, in.Paths, o.take); err != nil {
 		return "", false, err
 	}
@@ -205,14 +203,14 @@ func (o *sorter) kinds() (out []string) {
 
 // keepOlds keeps the old objects of the CRD's kind, if there are several.
 func (s *Session) keepOlds(in Inputs) {
-	c := &collection{kind: s.state.crd.engine.Info().GroupKind}
+	c := &collection{kind: s.state.crd.kind()}
 	for _, doc := range in.Olds {
 		if id := identify(doc); id.kind == c.kind {
 			c.objects = append(c.objects, storedObject{id, doc.File, doc.Line, doc.JSON})
 		}
 	}
 	if len(c.objects) > 1 {
-		s.olds = newOldVersions(c)
+		s.olds = c.asOlds()
 	}
 }
 
@@ -229,10 +227,10 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 		}
 	}
 	s.collect(o)
-	of := o.objects[s.state.crd.engine.Info().GroupKind]
+	of := o.objects[s.state.crd.kind()]
 	if of == nil {
 		if in.Name != "" {
-			return fmt.Errorf("--name %s: there are no objects of kind %s", in.Name, s.state.crd.engine.Info().GroupKind.Kind)
+			return fmt.Errorf("--name %s: there are no objects of kind %s", in.Name, s.state.crd.kind().Kind)
 		}
 		return nil
 	}
@@ -244,43 +242,17 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 		}
 		first = found[0]
 	}
-	return s.openFirst(of, first)
-}
-
-// openFirst makes an object the current object, with its source if that is known. If there is only one
-// object and only one old object, their names may differ.
-func (s *Session) openFirst(of *sorted, i int) error {
-	if i > 0 {
-		return s.current(of.collection, i)
-	}
-	if err := s.LoadObject(of.first); err != nil {
-		if len(of.objects) > 1 {
-			return nil // the others can be used
-		}
+	if err := s.current(of, first); err != nil && (first > 0 || len(of.objects) == 1) {
 		return err
 	}
-	if s.olds == nil {
-		return nil
-	}
-	old, ok := s.olds.byName[of.objects[i].identity] // 0 if there is none
-	if !ok && (len(s.olds.objects) > 1 || len(of.objects) > 1) {
-		return nil
-	}
-	doc, err := s.olds.objects[old].document(s.state.crd.engine.Info().Namespaced)
-	if err != nil {
-		return err
-	}
-	doc.File = s.olds.objects[old].file
-	return s.LoadOld(doc)
+	return nil // if there are several objects, the others can be used
 }
 
 // collect makes the objects of the CRD's kind the collection, if there are several.
 func (s *Session) collect(o *sorter) {
-	of := o.objects[s.state.crd.engine.Info().GroupKind]
-	if of == nil || len(of.objects) < 2 {
-		return
+	if of := o.objects[s.state.crd.kind()]; of != nil && len(of.objects) > 1 {
+		s.collection = of
 	}
-	s.collection = of.collection
 }
 
 // openPolicies loads the policies with the objects that they refer to. It returns notes on problems.
@@ -319,9 +291,9 @@ func (o *sorter) refersTo(kind schema.GroupKind) bool {
 // openedText describes what Open loaded.
 func (s *Session) openedText(o *sorter) string {
 	c := s.state.crd
-	parts := []string{fmt.Sprintf("%s from %s", c.engine.Info().GroupKind.Kind, c.doc.File)}
+	parts := []string{fmt.Sprintf("%s from %s", c.kind().Kind, c.doc.File)}
 	used := 0
-	if of := o.objects[c.engine.Info().GroupKind]; of != nil {
+	if of := o.objects[c.kind()]; of != nil {
 		used = len(of.objects)
 		text := counted(used, "object")
 		if s.state.object != nil {
@@ -339,7 +311,7 @@ func (s *Session) openedText(o *sorter) string {
 		parts = append(parts, policyCount(n))
 	}
 	text := strings.Join(parts, ", ")
-	rest := o.rest(c.engine.Info().GroupKind)
+	rest := o.rest(c.kind())
 	if unused := rest.text(); unused != "" {
 		text += "; not used: " + unused
 	}

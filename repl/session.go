@@ -65,7 +65,7 @@ type Session struct {
 	noPreview               bool // set by :set preview off
 	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
 	collection *collection
-	olds       *oldVersions
+	olds       *collection
 	// crds are the CRDs that Open found.
 	crds []Document
 	// Width is the number of columns available for replies. 0 means unlimited.
@@ -316,7 +316,7 @@ func (s *Session) Prompt() string {
 	case st.crd == nil:
 		return "celadon> "
 	default:
-		text := fmt.Sprintf("%s/%s", st.crd.engine.Info().GroupKind.Kind, st.version)
+		text := fmt.Sprintf("%s/%s", st.crd.kind().Kind, st.version)
 		if len(st.location.steps) > 0 {
 			text += " " + st.location.path()
 		}
