@@ -198,12 +198,7 @@ func (a *Answer) text(width int) string {
 	var b strings.Builder
 	switch {
 	case a.Value != nil:
-		value, readable := printable(a.Value.String()), asYAML(a.Value.JSON())
-		if readable != "" {
-			value = cutLine(value, width) // the full value follows as YAML
-		}
-		b.WriteString(value + "\n" + indent(printable(readable)))
-		b.WriteString(whyText(a.Why, width))
+		b.WriteString(valueText(a.Value.String(), a.Value.JSON(), width) + whyText(a.Why, width))
 	case a.Evaluated:
 		b.WriteString(termwidth.Fold("error: "+printable(a.Err.Error())+"\n", width, 2) + hintText(a.Hint, width) + whyText(a.Why, width))
 	default:
@@ -228,28 +223,23 @@ func (a *Answer) estimateText() string {
 	return text
 }
 
-// asYAML returns v as YAML if it is an object or a list of objects, and "" otherwise.
-func asYAML(native any) string {
-	switch v := native.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			return ""
-		}
-	case []any:
-		if len(v) == 0 {
-			return ""
-		}
-		if _, ok := v[0].(map[string]any); !ok {
-			return ""
-		}
-	default:
-		return ""
+// valueText formats a value on one line, followed by its YAML if it is an object or a list of objects.
+func valueText(line string, native any, width int) string {
+	line = printable(line)
+	object, isObject := native.(map[string]any)
+	if list, ok := native.([]any); ok && len(list) > 0 {
+		_, isObject = list[0].(map[string]any)
+	} else if len(object) == 0 {
+		isObject = false
+	}
+	if !isObject {
+		return line + "\n"
 	}
 	text, err := emit.YAML(native)
 	if err != nil {
-		return ""
+		return line + "\n"
 	}
-	return string(text)
+	return cutLine(line, width) + "\n" + indent(printable(string(text)))
 }
 
 func indent(text string) string {

@@ -138,10 +138,7 @@ func (d Document) Kind() string {
 		return ""
 	}
 	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return ""
-		}
+		key, _ := dec.Token()
 		var value json.RawMessage
 		if dec.Decode(&value) != nil {
 			return ""

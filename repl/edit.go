@@ -104,7 +104,7 @@ func (s *Session) newRule(ctx context.Context, n int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text + s.transitionNote(n) + s.ruleNotes(ctx, n), nil
+	return text + s.transitionNote(n) + s.lintNotes(ctx, s.rulesHere()[n], fmt.Sprintf(":edit %d ", n)), nil
 }
 
 // transitionNote returns, once, how to try a transition rule without an old object.

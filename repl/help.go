@@ -14,16 +14,6 @@ type commandGroup struct {
 	commands []command
 }
 
-// commandGroups returns the groups in the order of :help. They contain every command.
-func commandGroups() []commandGroup {
-	return []commandGroup{
-		{"Look around", lookCommands()},
-		{"Object", objectCommands()},
-		{"Rules", ruleCommands()},
-		{"Session", sessionCommands()},
-	}
-}
-
 func (c *command) usage() string { return strings.TrimSpace(":" + c.name + " " + c.args) }
 
 // help implements :help. It prints an overview of all commands, or describes one. It also accepts
@@ -36,7 +26,7 @@ func help(ctx context.Context, s *Session, arg string) (string, error) {
 	if cmd, ok := findCommand(name); ok {
 		return s.commandHelp(&cmd), nil
 	}
-	if arg == name && s.isFunction(name) {
+	if arg == name && isFunction(name) {
 		return funcs(ctx, s, arg)
 	}
 	return "", noCommand(name)
@@ -87,11 +77,11 @@ func commandDetails(name string) (paragraph, example string) {
 }
 
 // isFunction reports whether name is a function or a group of functions, in any version.
-func (s *Session) isFunction(name string) bool {
+func isFunction(name string) bool {
 	if _, ok := assist.FindFunction(name); ok {
 		return true
 	}
-	_, ok := s.group(name)
+	_, ok := groupNamed(name)
 	return ok
 }
 

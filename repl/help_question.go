@@ -45,7 +45,7 @@ func (s *Session) explain(ctx context.Context, name string) Reply {
 
 // explainName explains a function, a group of functions, or a field.
 func (s *Session) explainName(ctx context.Context, name string) (string, error) {
-	if name = strings.TrimSuffix(name, "()"); s.isFunction(name) {
+	if name = strings.TrimSuffix(name, "()"); isFunction(name) {
 		return funcs(ctx, s, name)
 	}
 	src := name
@@ -55,10 +55,10 @@ func (s *Session) explainName(ctx context.Context, name string) (string, error) 
 		}
 	}
 	if s.state.policy != "" {
-		return s.fieldHelp((&assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}).Hover(src, lastName(src)))
+		return s.fieldHelp(s.policyHelper().Hover(src, lastName(src)))
 	}
 	if _, err := s.compile(src, false); err != nil {
-		if last := name[strings.LastIndexByte(name, '.')+1:]; s.isFunction(last) { // a method
+		if last := name[strings.LastIndexByte(name, '.')+1:]; isFunction(last) { // a method
 			return funcs(ctx, s, last)
 		}
 		return "", err
@@ -68,9 +68,8 @@ func (s *Session) explainName(ctx context.Context, name string) (string, error) 
 
 // lastName returns the position of the last name or index in a path.
 func lastName(src string) int {
-	tokens := lex.Tokens([]rune(src))
 	at := 0
-	for _, t := range tokens {
+	for _, t := range lex.Tokens([]rune(src)) {
 		if t.Kind == lex.Ident || t.Text == "[" {
 			at = t.Start
 		}
@@ -125,14 +124,11 @@ func (s *Session) presence(path string) string {
 	if err != nil || len(steps) == 0 || s.state.location == nil {
 		return ""
 	}
-	d := s.state.location.root
-	for _, step := range steps[:len(steps)-1] {
-		if d = declBelow(d, step); d == nil {
-			return ""
-		}
+	d := declAt(s.state.location.root, steps[:len(steps)-1])
+	if d == nil {
+		return ""
 	}
-	f := d.Fields[steps[len(steps)-1].Name]
-	switch {
+	switch f := d.Fields[steps[len(steps)-1].Name]; {
 	case f == nil:
 		return ""
 	case f.Required:

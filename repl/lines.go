@@ -19,38 +19,27 @@ type LineReader interface {
 var errLineCanceled = errors.New("line cancelled")
 
 // Lines returns a LineReader for a pipe or a file. It displays no prompt.
-func Lines(r io.Reader) LineReader { return &lines{bufio.NewReader(r)} }
-
-type lines struct{ r *bufio.Reader }
-
-func (l *lines) ReadLine(string) (string, error) {
-	line, err := l.r.ReadString('\n')
-	if err == io.EOF && line != "" {
-		err = nil
-	}
-	return strings.TrimRight(line, "\r\n"), err
-}
+func Lines(r io.Reader) LineReader { return EchoLines(r, io.Discard) }
 
 // EchoLines is like Lines, but also writes the prompt and each line to out, so that a piped session
 // reads like a session on a terminal.
-func EchoLines(r io.Reader, out io.Writer) LineReader {
-	return &echo{lines{bufio.NewReader(r)}, out}
-}
+func EchoLines(r io.Reader, out io.Writer) LineReader { return &lines{bufio.NewReader(r), out} }
 
-type echo struct {
-	lines
+type lines struct {
+	r   *bufio.Reader
 	out io.Writer
 }
 
-func (e *echo) ReadLine(prompt string) (string, error) {
-	line, err := e.lines.ReadLine(prompt)
-	if err != nil {
+func (l *lines) ReadLine(prompt string) (string, error) {
+	line, err := l.r.ReadString('\n')
+	if err != nil && (err != io.EOF || line == "") {
 		return line, err
 	}
+	line = strings.TrimRight(line, "\r\n")
 	parts := strings.Split(line, "\t") // a tab requests completions
 	for i, part := range parts {
 		parts[i] = printable(part)
 	}
-	_, err = fmt.Fprintf(e.out, "%s%s\n", prompt, strings.Join(parts, "\t"))
+	_, err = fmt.Fprintf(l.out, "%s%s\n", prompt, strings.Join(parts, "\t"))
 	return line, err
 }

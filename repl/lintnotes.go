@@ -37,8 +37,8 @@ func (s *Session) lintsOf(ctx context.Context, rule apiextensionsv1.ValidationRu
 		return nil
 	}
 	def := *st.crd.def
-	only := def.Spec.Versions[at]
-	only.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: schemaWithoutRules(only.Schema.OpenAPIV3Schema)}
+	only := *def.Spec.Versions[at].DeepCopy()
+	dropRules(only.Schema.OpenAPIV3Schema)
 	only.Storage, only.Served = true, true
 	def.Spec.Versions, def.Spec.Conversion = []apiextensionsv1.CustomResourceDefinitionVersion{only}, nil
 	def.Status, def.ManagedFields = apiextensionsv1.CustomResourceDefinitionStatus{}, nil
@@ -55,68 +55,44 @@ func (s *Session) lintsOf(ctx context.Context, rule apiextensionsv1.ValidationRu
 	return slices.DeleteFunc(r.Lints, func(l vet.Lint) bool { return l.Rule == "" })
 }
 
-// schemaWithoutRules returns a copy of a schema without rules and descriptions.
-func schemaWithoutRules(s *schemaNode) *schemaNode {
-	if s == nil {
-		return nil
+// dropRules removes the rules and the descriptions of a schema.
+func dropRules(s *schemaNode) {
+	s.XValidations, s.Description = nil, ""
+	for name, prop := range s.Properties {
+		dropRules(&prop)
+		s.Properties[name] = prop
 	}
-	out := *s
-	out.XValidations, out.Description = nil, ""
-	if s.Properties != nil {
-		out.Properties = make(map[string]schemaNode, len(s.Properties))
-		for name := range s.Properties {
-			prop := s.Properties[name]
-			out.Properties[name] = *schemaWithoutRules(&prop)
-		}
+	if s.Items != nil && s.Items.Schema != nil {
+		dropRules(s.Items.Schema)
 	}
-	if s.Items != nil {
-		items := *s.Items
-		items.Schema = schemaWithoutRules(items.Schema)
-		out.Items = &items
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		dropRules(s.AdditionalProperties.Schema)
 	}
-	if s.AdditionalProperties != nil {
-		other := *s.AdditionalProperties
-		other.Schema = schemaWithoutRules(other.Schema)
-		out.AdditionalProperties = &other
-	}
-	return &out
 }
 
-func (s *Session) lintNote(l *vet.Lint) string {
-	return termwidth.Fold(fmt.Sprintf("note: %s (%s)\n", printable(l.Message), l.Name), s.Width, 2)
-}
-
-// ruleNotes returns the lints of rule n, and prepares :fix to apply the first replacement.
-func (s *Session) ruleNotes(ctx context.Context, n int) string {
+// lintNotes returns the lints of a rule, or those named in only, and prepares :fix to run the first replacement as the
+// argument of command.
+func (s *Session) lintNotes(ctx context.Context, rule apiextensionsv1.ValidationRule, command string, only ...string) string {
 	text := ""
-	for _, l := range s.lintsOf(ctx, s.rulesHere()[n]) {
-		text += s.lintNote(&l)
+	for _, l := range s.lintsOf(ctx, rule) {
+		if len(only) > 0 && !slices.Contains(only, l.Name) {
+			continue
+		}
+		text += termwidth.Fold(fmt.Sprintf("note: %s (%s)\n", printable(l.Message), l.Name), s.Width, 2)
 		switch {
 		case l.List != nil:
 			text += fmt.Sprintf("  try:  :fix %s\n", fixListType)
 		case l.Fix != "" && s.corrected == "":
-			text += termwidth.Fold("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
-			s.corrected = fmt.Sprintf(":edit %d %s", n, l.Fix)
+			text += tryText(l.Fix, s.Width)
+			s.corrected = command + l.Fix
 		}
 	}
 	return text
 }
 
-// conditionNotes returns the lints of a condition that is a line of its own, and prepares :fix to run
-// the first replacement.
-func (s *Session) conditionNotes(ctx context.Context, src string) string {
-	text := ""
-	for _, l := range s.lintsOf(ctx, apiextensionsv1.ValidationRule{Rule: src}) {
-		if !slices.Contains(textLints, l.Name) {
-			continue
-		}
-		text += s.lintNote(&l)
-		if l.Fix != "" && s.corrected == "" {
-			text += termwidth.Fold("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
-			s.corrected = l.Fix
-		}
-	}
-	return text
+// tryText offers a correction.
+func tryText(src string, width int) string {
+	return termwidth.Fold("  try:  "+printable(lex.OneLine(src))+"\n", width, 6)
 }
 
 // comparesText reports whether src may compare strings in order: it has a comparison operator. It

@@ -93,6 +93,16 @@ func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	return d.Elem
 }
 
+// declAt returns the declaration at steps below d, or nil if nothing is declared there.
+func declAt(d *types.Decl, steps []engine.Step) *types.Decl {
+	for _, step := range steps {
+		if d = declBelow(d, step); d == nil {
+			return nil
+		}
+	}
+	return d
+}
+
 // pattern returns the path in the schema, with every item and map key as [*].
 func (p *location) pattern() string {
 	steps := slices.Clone(p.steps)
@@ -161,20 +171,8 @@ func (p *location) fromRoot(steps []engine.Step) string {
 	if at == 0 || len(steps) <= at || !slices.Equal(steps[:at], p.steps) {
 		return ""
 	}
-	path := "/" + engine.FormatPath(steps[at:])
-	if !p.hasPath(path) {
+	if declAt(p.root, steps[at:]) == nil {
 		return ""
 	}
-	return "; did you mean " + path + "?"
-}
-
-func (p *location) hasPath(arg string) bool {
-	steps, err := p.resolve(arg)
-	d := p.root
-	for _, step := range steps {
-		if d = declBelow(d, step); d == nil {
-			return false
-		}
-	}
-	return err == nil
+	return "; did you mean /" + engine.FormatPath(steps[at:]) + "?"
 }

@@ -157,50 +157,40 @@ func decodeJSON(text string) (any, error) {
 
 // putValue sets the value at steps, and creates missing parents.
 func putValue(obj map[string]any, steps []engine.Step, value any) error {
-	var at any = obj
-	set := func(any) {}
-	for i, step := range steps {
-		last := i == len(steps)-1
-		switch here := at.(type) {
-		case map[string]any:
-			if step.Item {
-				return fmt.Errorf("%s: not a list", engine.FormatPath(steps[:i]))
-			}
-			if last {
-				here[step.Name] = value
-				return nil
-			}
-			at, set = here[step.Name], func(v any) { here[step.Name] = v }
-		case []any:
-			if !step.Item || step.Index > len(here) {
-				return fmt.Errorf("%s: want an index up to %d", engine.FormatPath(steps[:i+1]), len(here))
-			}
-			if step.Index == len(here) {
-				here = append(here, nil)
-				set(here)
-			}
-			if last {
-				here[step.Index] = value
-				return nil
-			}
-			at, set = here[step.Index], func(v any) { here[step.Index] = v }
-		default:
-			return fmt.Errorf("%s: neither an object nor a list", engine.FormatPath(steps[:i]))
-		}
-		if at == nil {
-			at = container(steps[i+1])
-			set(at)
-		}
-	}
-	return nil
+	_, err := put(obj, steps, 0, value)
+	return err
 }
 
-// container returns an empty value that has the step as a child.
-func container(step engine.Step) any {
-	if step.Item {
-		return []any{}
+// put returns v, the value at steps[:i], with a value at steps.
+func put(v any, steps []engine.Step, i int, value any) (_ any, err error) {
+	if i == len(steps) {
+		return value, nil
 	}
-	return map[string]any{}
+	step := steps[i]
+	switch {
+	case v == nil && step.Item:
+		v = []any{}
+	case v == nil:
+		v = map[string]any{}
+	}
+	switch here := v.(type) {
+	case map[string]any:
+		if step.Item {
+			return nil, fmt.Errorf("%s: not a list", engine.FormatPath(steps[:i]))
+		}
+		here[step.Name], err = put(here[step.Name], steps, i+1, value)
+		return here, err
+	case []any:
+		if !step.Item || step.Index > len(here) {
+			return nil, fmt.Errorf("%s: want an index up to %d", engine.FormatPath(steps[:i+1]), len(here))
+		}
+		if step.Index == len(here) {
+			here = append(here, nil)
+		}
+		here[step.Index], err = put(here[step.Index], steps, i+1, value)
+		return here, err
+	}
+	return nil, fmt.Errorf("%s: neither an object nor a list", engine.FormatPath(steps[:i]))
 }
 
 func take(obj map[string]any, steps []engine.Step) error {

@@ -37,9 +37,7 @@ func newPolicies(docs []Document, kube string) (*policies, error) {
 	}
 	set, err := policy.Compile(objects, policy.Config{KubeVersion: kube})
 	var invalid *policy.CompileErrors
-	switch {
-	case errors.As(err, &invalid):
-	case err != nil:
+	if err != nil && !errors.As(err, &invalid) {
 		return nil, err
 	}
 	p := &policies{set: set}
@@ -113,10 +111,7 @@ func policyCommand(ctx context.Context, s *Session, arg string) (string, error) 
 	if next.policy = arg; arg == "-" {
 		next.policy = ""
 	}
-	next.command = s.doing
-	s.past, s.future = append(s.past, st), nil
-	s.enter(&next)
-	return "", nil
+	return "", s.commit(&next, next.steps)
 }
 
 // A review is the way of a write of the object through admission.
@@ -317,20 +312,14 @@ func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
 	case out.Failure != "":
 		fmt.Fprintf(&b, "error: %s\n", printable(out.Failure))
 	default:
-		readable := asYAML(out.Value)
-		value := printable(formatJSON(out.Value))
-		if readable != "" {
-			value = cutLine(value, s.Width)
-		}
-		b.WriteString(value + "\n" + indent(printable(readable)))
+		b.WriteString(valueText(formatJSON(out.Value), out.Value, s.Width))
 	}
 	fmt.Fprintf(&b, "  : %s; cost %s\n", printable(out.Type), phrase.Number(uint64(out.Cost)))
 	return Reply{Text: b.String(), Failed: out.Failure != "" || out.Undecided != ""}
 }
 
-// completeInPolicy returns completions at the end of an expression of a policy. The CRD defines the
-// fields of object and oldObject.
-func (s *Session) completeInPolicy(src []rune) assist.Completion {
-	p := &assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}
-	return p.Complete(src)
+// policyHelper returns the assistant for expressions of the current policy. The CRD defines the fields of object and
+// oldObject.
+func (s *Session) policyHelper() *assist.PolicyContext {
+	return &assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}
 }

@@ -130,16 +130,15 @@ func isUnfinished(src string) bool {
 
 // previewText returns the preview of an expression that is not obviously unfinished.
 func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, failed bool) {
-	src := strings.TrimSpace(x.src)
-	compiled, err := s.compile(src, false)
+	compiled, err := s.compile(strings.TrimSpace(x.src), false)
 	var bad *engine.CompileError
-	switch {
-	case errors.As(err, &bad):
+	if errors.As(err, &bad) {
 		if name, ok := s.nameAt(x); ok {
 			return name, false
 		}
 		return "error: " + lex.OneLine(summary(bad)), true
-	case err != nil:
+	}
+	if err != nil {
 		return "", false
 	}
 	return s.previewValue(ctx, compiled)
@@ -180,25 +179,19 @@ func (s *Session) previewValue(ctx context.Context, compiled *expr.Expr) (text s
 	vars := eval.BindOld(p.compiler.Decl(), p.self, p.old)
 	vars.LimitWork(previewWork)
 	out := compiled.Run(ctx, vars)
-	if out.Err != nil {
-		return previewError(ctx, out.Err)
-	}
 	facts += fmt.Sprintf("; cost %d", out.Cost)
-	if !eval.SizeAtMost(out.Value, maxPreviewed) {
+	var overwork *eval.OverworkError
+	switch {
+	case out.Err != nil && ctx.Err() != nil:
+		return "", false
+	case errors.As(out.Err, &overwork):
+		return "no preview: it takes too much work", false
+	case out.Err != nil:
+		return "error: " + lex.OneLine(printable(out.Err.Error())), true
+	case !eval.SizeAtMost(out.Value, maxPreviewed):
 		return "a large value " + facts, false
 	}
 	return printable(format(out.Value)) + " " + facts, false
-}
-
-func previewError(ctx context.Context, err error) (text string, failed bool) {
-	var overwork *eval.OverworkError
-	switch {
-	case ctx.Err() != nil:
-		return "", false
-	case errors.As(err, &overwork):
-		return "no preview: it takes too much work", false
-	}
-	return "error: " + lex.OneLine(printable(err.Error())), true
 }
 
 // describeCandidate returns the documentation of a candidate of Complete in an expression, on a single line: the description

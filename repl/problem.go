@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -20,13 +19,9 @@ func (s *Session) Problem(err error) string {
 	if !errors.As(err, &bad) {
 		return termwidth.Fold("error: "+printable(err.Error())+"\n", s.Width, 2)
 	}
-	text := ""
-	if snippet := caret(bad, s.Width); snippet != "" {
-		text = snippet + "\n"
-	}
-	text += termwidth.Fold("error: "+summary(bad)+s.hint(bad)+"\n", s.Width, 2) + hintText(s.advice(bad).Words, s.Width)
+	text := caret(bad, s.Width) + termwidth.Fold("error: "+summary(bad)+s.hint(bad)+"\n", s.Width, 2) + hintText(s.advice(bad).Words, s.Width)
 	if fixed := s.fixed(bad); fixed != "" {
-		text += termwidth.Fold("  try:  "+printable(lex.OneLine(fixed))+"\n", s.Width, 6)
+		text += tryText(fixed, s.Width)
 	}
 	return text
 }
@@ -40,20 +35,13 @@ func (s *Session) fieldsHint(bad *engine.CompileError) string {
 }
 
 // fixed returns the expression with the first fix, or "".
-func (s *Session) fixed(bad *engine.CompileError) string {
-	problem := s.problemOf(bad)
-	if problem == nil {
-		return ""
-	}
-	return problem.Fixed(bad.Rule)
-}
+func (s *Session) fixed(bad *engine.CompileError) string { return s.problemOf(bad).Fixed(bad.Rule) }
 
-// problemOf returns the problem of an expression that does not compile, or nil without a CRD. Only a rule must be a
-// condition.
+// problemOf returns the problem of an expression that does not compile. Only a rule must be a condition.
 func (s *Session) problemOf(bad *engine.CompileError) *assist.Problem {
 	p := s.helper()
 	if p == nil {
-		return nil
+		return &assist.Problem{Advice: assist.Advise(bad, nil)}
 	}
 	p.Part = assist.AnyExpression
 	switch name, _, _ := strings.Cut(s.doing, " "); name {
@@ -119,15 +107,10 @@ func didYouMean(names []string) string {
 	return fmt.Sprintf("; did you mean %s?", strings.Join(names, " or "))
 }
 
-func (s *Session) advice(bad *engine.CompileError) assist.Advice {
-	if problem := s.problemOf(bad); problem != nil {
-		return problem.Advice
-	}
-	return assist.Advise(bad, nil)
-}
+func (s *Session) advice(bad *engine.CompileError) assist.Advice { return s.problemOf(bad).Advice }
 
-// caret returns the line with a caret below the error position. If the line is wider than the
-// screen, only the part around the position is shown.
+// caret returns the line with a caret below the error position, or "" if the position is unknown. If the line is wider
+// than the screen, only the part around the position is shown.
 func caret(bad *engine.CompileError, width int) string {
 	lines := strings.Split(bad.Rule, "\n")
 	if bad.Line < 1 || bad.Line > len(lines) || bad.Column < 1 {
@@ -146,5 +129,5 @@ func caret(bad *engine.CompileError, width int) string {
 		}
 		after = cutLine(after, width-termwidth.Width(left))
 	}
-	return left + after + "\n" + strings.Repeat(" ", termwidth.Width(left)) + "^"
+	return left + after + "\n" + strings.Repeat(" ", termwidth.Width(left)) + "^\n"
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
@@ -60,12 +62,15 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			reply = s.Do(run, line)
 		}
 		done()
-		if d, ok := in.(drafter); ok && reply.Draft != "" {
-			d.draft(printable(reply.Draft))
-			continue
-		}
 		reply.Text = printable(reply.Text)
-		if _, err := io.WriteString(out, style(in, reply)); err != nil || reply.Quit {
+		if evaluation != nil {
+			if reply.Draft != "" {
+				evaluation.draft(printable(reply.Draft))
+				continue
+			}
+			reply.Text = evaluation.style(reply)
+		}
+		if _, err := io.WriteString(out, reply.Text); err != nil || reply.Quit {
 			return err
 		}
 	}
@@ -86,22 +91,14 @@ type evaluator interface {
 	evaluating(context.Context) (ctx context.Context, done func())
 	width() int
 	style(Reply) string
+	// draft sets the initial content of the next line.
+	draft(line string)
 	// end receives the entries of the session when it ends.
 	end(entries []string)
 }
 
 // greeting is the first line that a shell on a terminal prints.
 const greeting = "Enter an expression to print its value, type, and cost; :help lists commands.\n"
-
-// A drafter is a LineReader that can prefill the next line.
-type drafter interface{ draft(line string) }
-
-func style(in LineReader, r Reply) string {
-	if e, ok := in.(evaluator); ok {
-		return e.style(r)
-	}
-	return r.Text
-}
 
 // End handles the end of input. It evaluates an unfinished expression, if any. Otherwise it quits,
 // but the first time it only warns if there are unsaved rules.
@@ -251,7 +248,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	}
 	reply := Reply{Text: a.text(s.Width), Failed: a.Err != nil}
 	if a.Type == "boolean" && comparesText(line) {
-		reply.Text += s.conditionNotes(ctx, line)
+		reply.Text += s.lintNotes(ctx, apiextensionsv1.ValidationRule{Rule: line}, "", textLints...)
 	}
 	return reply
 }

@@ -95,11 +95,6 @@ func (k *Keys) fill() {
 // next returns the next chunk. It returns false if the bytes so far begin an escape sequence that does
 // not continue within escapePause. The read then goes on, and its result is returned by a later call.
 func (k *Keys) next() (chunk, bool) {
-	if len(k.raw) == 0 && k.reading == nil {
-		buf := make([]byte, 4096)
-		n, err := k.in.Read(buf)
-		return chunk{buf[:n], err}, true
-	}
 	if k.reading == nil {
 		done := make(chan chunk, 1)
 		k.reading = done

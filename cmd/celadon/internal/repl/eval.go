@@ -54,7 +54,9 @@ type evaluation struct {
 // Eval implements celadon eval.
 func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
 	e := &evaluation{host{Streams: streams, given: o.given}, o}
-	o.setObject()
+	if len(o.Objects) == 1 {
+		o.Object = o.Objects[0]
+	}
 	if !slices.Contains(evalOutputs, o.Output) {
 		return fmt.Errorf("--output %q: want text or json", o.Output)
 	}
@@ -67,7 +69,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	if e.mayBeMany() {
 		return e.all(ctx, src)
 	}
-	s, _, err := e.session(ctx, &o.Inputs, cost.Limits{})
+	s, _, _, err := e.session(ctx, &o.Inputs, cost.Limits{})
 	if err != nil {
 		return err
 	}
@@ -95,12 +97,12 @@ func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error
 		e.Complain(errors.New("note: " + noteText(answer.Status)))
 	}
 	switch {
-	case answer.Err != nil && o.Output == "text" && answer.Hint != "":
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
-	case answer.Err != nil && o.Output == "text":
-		return &command.ExitError{Code: command.Usage, Err: answer.Err}
-	case answer.Err != nil:
+	case answer.Err != nil && o.Output != "text":
 		return &command.ExitError{Code: command.Usage}
+	case answer.Err != nil && answer.Hint != "":
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
+	case answer.Err != nil:
+		return &command.ExitError{Code: command.Usage, Err: answer.Err}
 	case o.ExitStatus && answer.Value != nil && answer.Value.False():
 		return &command.ExitError{Code: command.Findings}
 	}

@@ -98,16 +98,19 @@ func (e *evaluation) all(ctx context.Context, src string) error {
 		}
 		return d
 	}
-	undo := gctuning.CollectSeldom(400, readMemory)
+	defer gctuning.CollectSeldom(400, readMemory)()
 	err = batch.From(source, work, func(d *evaluated) error { return m.take(ctx, d) }).Run(ctx)
-	undo()
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	switch err = cmp.Or(err, ctx.Err()); {
+	case err != nil:
 		return err
+	case m.evaluator.Load() == nil:
+		return m.single(ctx)
+	case m.without:
+		return &command.ExitError{Code: command.Usage}
+	case m.ExitStatus && m.isFalse:
+		return &command.ExitError{Code: command.Findings}
 	}
-	return m.end(ctx)
+	return nil
 }
 
 // readCRDs checks the flags and reads the CRDs.
@@ -273,23 +276,9 @@ func (m *manyEvaluation) other(doc *input.Document) error {
 		return nil
 	}
 	doc.Detach()
-	e := editable(doc)
-	m.others = append(m.others, e.doc)
-	return e.err
-}
-
-// end returns the exit code, or evaluates the expression for a single object.
-func (m *manyEvaluation) end(ctx context.Context) error {
-	if m.evaluator.Load() == nil {
-		return m.single(ctx)
-	}
-	switch {
-	case m.without:
-		return &command.ExitError{Code: command.Usage}
-	case m.ExitStatus && m.isFalse:
-		return &command.ExitError{Code: command.Findings}
-	}
-	return nil
+	other, err := editable(doc)
+	m.others = append(m.others, other)
+	return err
 }
 
 // single evaluates the expression for the only object. If there is none, it returns the error for that.
@@ -305,11 +294,11 @@ func (m *manyEvaluation) single(ctx context.Context) error {
 	}
 	objects := m.others
 	if m.held != nil {
-		e := editable(m.held.doc)
-		if e.err != nil {
-			return e.err
+		doc, err := editable(m.held.doc)
+		if err != nil {
+			return err
 		}
-		objects = []repl.Document{e.doc}
+		objects = []repl.Document{doc}
 	}
 	olds, err := m.load(ctx, m.Old)
 	if err != nil {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,15 +12,27 @@ import (
 
 // printRow prints a row, as text or as a JSON line.
 func (e *evaluation) printRow(x *repl.Evaluator, doc *input.Document, r *repl.Row) error {
+	id := doc.Identity()
 	if e.Output == "text" {
-		_, err := fmt.Fprintf(untrusted.NewWriter(e.Stdout), "%s: %s\n", oneLine(nameOf(doc, r)), oneLine(valueOf(r)))
+		name, value := cmp.Or(id.Name, doc.Location()), ""
+		if id.Namespace != "" {
+			name = id.Namespace + "/" + name
+		}
+		if r.Path != "" {
+			name += " " + r.Path
+		}
+		if r.Err != nil {
+			value = "error: " + reasonOf(r.Err)
+		} else {
+			value = r.Value.String()
+		}
+		_, err := fmt.Fprintf(untrusted.NewWriter(e.Stdout), "%s: %s\n", oneLine(name), oneLine(value))
 		return err
 	}
 	rep, err := x.Report(r)
 	if err != nil {
 		return err
 	}
-	id := doc.Identity()
 	rep.Object = &repl.ReportObject{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 	if !doc.Live {
 		rep.Object.File, rep.Object.Line = doc.File, doc.Line
@@ -28,30 +41,6 @@ func (e *evaluation) printRow(x *repl.Evaluator, doc *input.Document, r *repl.Ro
 		rep.Error.Message = reasonOf(r.Err)
 	}
 	return e.printReport(rep)
-}
-
-// nameOf returns the object's name for people: NAMESPACE/NAME, and the path of self if it is an element.
-func nameOf(doc *input.Document, r *repl.Row) string {
-	id := doc.Identity()
-	name := id.Name
-	if name == "" {
-		name = doc.Location()
-	}
-	if id.Namespace != "" {
-		name = id.Namespace + "/" + name
-	}
-	if r.Path != "" {
-		name += " " + r.Path
-	}
-	return name
-}
-
-// valueOf returns the value in CEL syntax, or the error.
-func valueOf(r *repl.Row) string {
-	if r.Err != nil {
-		return "error: " + reasonOf(r.Err)
-	}
-	return r.Value.String()
 }
 
 // reasonOf returns the text of an error, without the commands of the shell.
