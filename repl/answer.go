@@ -70,11 +70,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.here()
-	if err != nil {
-		return nil, err
-	}
-	a := s.price(x)
+	p, a := s.here(), s.price(x)
 	a.Status = s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		a.Err = s.noSelf()
@@ -121,10 +117,7 @@ func internal(err error) error {
 }
 
 func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error) {
-	here, err := s.here()
-	if err != nil {
-		return nil, err
-	}
+	here := s.here()
 	p, err := record.New(here.compiler, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
@@ -133,10 +126,7 @@ func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error
 }
 
 func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {
-	p, err := s.here()
-	if err != nil {
-		return nil, err
-	}
+	p := s.here()
 	if p.compiler == nil {
 		return nil, fmt.Errorf("%s: %w", phrase.Path(p.path()), types.ErrHidden)
 	}

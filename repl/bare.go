@@ -17,28 +17,23 @@ import (
 var ErrNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
 
 // here returns the location of expressions: the session's path, or a bare location without a CRD.
-func (s *Session) here() (*location, error) {
+func (s *Session) here() *location {
 	if s.state.crd != nil {
-		return s.state.location, nil
+		return s.state.location
 	}
 	kube := s.state.kube
-	if known := s.bare[kube]; known != nil {
-		return known, nil
+	if s.bare[kube] == nil {
+		help, err := assist.NewBareContext(s.config(kube))
+		if err != nil {
+			panic(err) // the version was checked
+		}
+		compiler, err := access.Compiler(help.Node)
+		if err != nil {
+			panic(err)
+		}
+		s.bare[kube] = &location{compiler: compiler, node: help.Node, help: help, root: help.Node.Decl, has: true}
 	}
-	help, err := assist.NewBareContext(s.config(kube))
-	if err != nil {
-		return nil, err
-	}
-	compiler, err := access.Compiler(help.Node)
-	if err != nil {
-		return nil, err
-	}
-	p := &location{compiler: compiler, node: help.Node, help: help, root: help.Node.Decl, has: true}
-	if s.bare == nil {
-		s.bare = map[string]*location{}
-	}
-	s.bare[kube] = p
-	return p, nil
+	return s.bare[kube]
 }
 
 // withoutCRD returns ErrNoCRD if err is the compile error of an expression that reads self or oldSelf

@@ -119,6 +119,14 @@ func counted(n int, noun string) string {
 	return count(n) + " " + noun + "s"
 }
 
+// listed joins the first names.
+func listed(names []string, most int) string {
+	if len(names) > most {
+		names = append(names[:most:most], "…")
+	}
+	return strings.Join(names, ", ")
+}
+
 // skip counts a document that is not of the collection's kind, or that cannot be read.
 func (k *skipped) skip(in *Input, err error) {
 	at := in.File

@@ -34,16 +34,7 @@ func (s *Session) completeLine(src []rune) assist.Completion {
 	if s.state.policy != "" {
 		return s.policyHelper().Complete(src)
 	}
-	return s.completeExpr(src)
-}
-
-// completeExpr returns completions at the end of the expression src.
-func (s *Session) completeExpr(src []rune) assist.Completion {
-	p := s.helper()
-	if p == nil {
-		return assist.Completion{Start: len(src)}
-	}
-	return p.Complete(src)
+	return s.helper().Complete(src)
 }
 
 // completePartial returns completions for the last line of a multi-line expression.
@@ -93,7 +84,7 @@ func (s *Session) completeCommand(src []rune) assist.Completion {
 // cursor.
 
 func completeExpression(s *Session, arg string) assist.Completion {
-	return s.completeExpr([]rune(arg))
+	return s.helper().Complete([]rune(arg))
 }
 
 // completeAdd completes a rule at the session's path. It offers nothing for a rule at another path.

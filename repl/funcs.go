@@ -144,7 +144,7 @@ func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []
 	if s.state.kube == "" {
 		return e.Examples
 	}
-	bare := &Session{limits: s.limits, state: &state{kube: s.state.kube, rule: -1}, funcs: s.funcs}
+	bare := &Session{limits: s.limits, state: &state{kube: s.state.kube, rule: -1}, bare: s.bare, funcs: s.funcs}
 	for _, example := range e.Examples {
 		if a, err := bare.Eval(ctx, example.Expr); err == nil && a.Value != nil {
 			all = append(all, assist.Example{Expr: example.Expr, Value: a.Value.String(), Cost: a.Cost})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -193,10 +194,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.here()
-	if err != nil {
-		return "", err
-	}
+	p := s.here()
 	s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		return "", s.noSelf()
@@ -233,11 +231,8 @@ type crd struct {
 }
 
 func newCRD(doc Document, cfg engine.Config) (*crd, error) {
-	def, err := catalog.Decode(doc.JSON)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doc.File, err)
-	}
-	return (&crd{doc: doc, def: def}).with(cfg)
+	c := &crd{doc: doc, config: cfg}
+	return c, c.compile()
 }
 
 // with returns the same CRD compiled with cfg.
@@ -279,25 +274,16 @@ func (c *crd) schema(version string) *schemaNode {
 }
 
 func (c *crd) version(name string) int {
-	for i := range c.def.Spec.Versions {
-		if c.def.Spec.Versions[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(c.def.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
 }
 
 func (s *Session) schemaHere() *schemaNode {
 	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.location.steps)
 }
 
-// helper returns the assistant for expressions, or nil if it cannot be created.
+// helper returns the assistant for expressions.
 func (s *Session) helper() *assist.Context {
-	p, err := s.here()
-	if err != nil {
-		return nil
-	}
-	at := p.help
+	at := s.here().help
 	at.Limits, at.Functions = s.limits, s.funcs
 	return at
 }

@@ -94,29 +94,22 @@ func (o *sorter) definePolicy(in *Input) error {
 }
 
 func (o *sorter) object(in *Input, kind schema.GroupKind) error {
-	of := o.objects[kind]
-	if of == nil {
-		if len(o.objects) == maxKinds {
-			o.skipped.skip(in, nil)
-			return nil
+	of, err := o.objects[kind], error(nil)
+	if of == nil && len(o.objects) < maxKinds {
+		of = &collection{kind: kind}
+		if of.first, err = in.Document(); err == nil {
+			o.stored += len(of.first.Text) + len(of.first.JSON)
+			o.objects[kind] = of
 		}
-		doc, err := in.Document()
-		if err != nil {
-			o.skipped.skip(in, err)
-			return nil
-		}
-		of = &collection{kind: kind, first: doc}
-		o.stored += len(doc.Text) + len(doc.JSON)
-		o.objects[kind] = of
 	}
-	err := of.add(in, &o.stored)
-	if errors.Is(err, errFull) {
-		return err
+	if of != nil && err == nil {
+		err = of.add(in, &o.stored)
 	}
-	if err != nil {
+	if of == nil || err != nil && !errors.Is(err, errFull) {
 		o.skipped.skip(in, err)
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (o *sorter) sortedKinds() []schema.GroupKind {
@@ -183,22 +176,14 @@ func (o *sorter) noCRD(paths []string) error {
 	if o.skipped.unreadable > 0 {
 		return fmt.Errorf("%s: %s", text, o.skipped.text())
 	}
-	kinds := o.kinds()
+	var kinds []string
+	for _, kind := range o.sortedKinds() {
+		kinds = append(kinds, counted(len(o.objects[kind].objects), "object")+" of "+shortened(kind.Kind))
+	}
 	if len(kinds) == 0 {
 		return errors.New(text)
 	}
-	return fmt.Errorf("%s: it holds %s: add the file of the CRD, or use --crd PATH", text, strings.Join(kinds, ", "))
-}
-
-// kinds lists the kinds of objects, as far as a message has room.
-func (o *sorter) kinds() (out []string) {
-	for i, kind := range o.sortedKinds() {
-		if i == maxNames {
-			return append(out, "…")
-		}
-		out = append(out, counted(len(o.objects[kind].objects), "object")+" of "+shortened(kind.Kind))
-	}
-	return out
+	return fmt.Errorf("%s: it holds %s: add the file of the CRD, or use --crd PATH", text, listed(kinds, maxNames))
 }
 
 // keepOlds keeps the old objects of the CRD's kind, if there are several.
@@ -339,25 +324,19 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 func (s *Session) definedText() string {
 	kinds, _ := Definitions(s.crds)
 	var names []string
-	for i, kind := range kinds {
-		if i == 2*maxNames {
-			names = append(names, "…")
-			break
-		}
+	for _, kind := range kinds {
 		names = append(names, shortened(kind.Kind))
 	}
-	return fmt.Sprintf("%s: %s; :load crd KIND loads another", phrase.Count(len(kinds), "CRD"), strings.Join(names, ", "))
+	return fmt.Sprintf("%s: %s; :load crd KIND loads another", phrase.Count(len(kinds), "CRD"), listed(names, 2*maxNames))
 }
 
 // crdNamed returns the CRD that Open found with a kind or a name.
 func (s *Session) crdNamed(name string) (Document, bool) {
 	kinds, docs := Definitions(s.crds)
-	i := slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return kind.Kind == name || kind.String() == name })
-	if i < 0 {
-		i = slices.IndexFunc(docs, func(doc Document) bool { return identify(doc).name == name })
+	for i, kind := range kinds {
+		if kind.Kind == name || kind.String() == name || identify(docs[i]).name == name {
+			return docs[i], true
+		}
 	}
-	if i < 0 {
-		return Document{}, false
-	}
-	return docs[i], true
+	return Document{}, false
 }

@@ -59,11 +59,7 @@ func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPre
 	if !ok || s.state.policy != "" || len(x.src) > maxPreviewed {
 		return typedPreview{}
 	}
-	help := s.helper()
-	if help == nil {
-		return typedPreview{}
-	}
-	if call := help.Call(x.src, x.pos); call != nil {
+	if call := s.helper().Call(x.src, x.pos); call != nil {
 		form := call.Function.Forms[call.Form]
 		p.call = form.Signature
 		if call.Argument < len(form.Parameters) {
@@ -159,7 +155,7 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 	if len(tokens) > 1 && endsOperand(tokens[len(tokens)-2]) && strings.HasPrefix("in", last.Text) {
 		return "", true
 	}
-	for _, c := range s.completeExpr(src).Candidates {
+	for _, c := range s.helper().Complete(src).Candidates {
 		if c.Text != last.Text {
 			return printable(strings.TrimSpace(c.Text + "  " + c.Hint)), true
 		}
@@ -169,10 +165,7 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 
 func (s *Session) previewValue(ctx context.Context, compiled *expr.Expr) (text string, failed bool) {
 	facts := ": " + s.price(compiled).Type
-	p, err := s.here()
-	if err != nil {
-		return "", false
-	}
+	p := s.here()
 	if needsSelf(compiled) && !p.has {
 		return facts, false
 	}
@@ -211,25 +204,16 @@ func (s *Session) describeCandidate(line string, start int, candidate string) (t
 		return ""
 	}
 	whole := append(slices.Clone(before), []rune(candidate)...)
-	if x, ok := s.typedExpr(string(whole), len(whole)); ok {
-		return s.describeName(&x)
-	}
-	return ""
-}
-
-// describeName returns the description of the name at the end of an expression.
-func (s *Session) describeName(x *typedExpr) string {
-	help := s.helper()
-	if help == nil {
+	x, ok := s.typedExpr(string(whole), len(whole))
+	if !ok {
 		return ""
 	}
 	src := strings.TrimRight(x.src, "()")
-	h := help.Hover(x.src, max(0, len([]rune(src))-1))
+	h := s.helper().Hover(x.src, max(0, len([]rune(src))-1))
 	if h == nil {
 		return ""
 	}
-	text := h.Description
-	if text == "" && h.Function != nil {
+	if text = h.Description; text == "" && h.Function != nil {
 		text = h.Function.Description
 	}
 	if h.Bounds != "" && text != "" {

@@ -40,9 +40,6 @@ func (s *Session) fixed(bad *engine.CompileError) string { return s.problemOf(ba
 // problemOf returns the problem of an expression that does not compile. Only a rule must be a condition.
 func (s *Session) problemOf(bad *engine.CompileError) *assist.Problem {
 	p := s.helper()
-	if p == nil {
-		return &assist.Problem{Advice: assist.Advise(bad, nil)}
-	}
 	p.Part = assist.AnyExpression
 	switch name, _, _ := strings.Cut(s.doing, " "); name {
 	case ":add", ":edit":

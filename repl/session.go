@@ -110,6 +110,7 @@ func NewSession(cfg Config) (*Session, error) {
 		host:   cfg.Host,
 		limits: cfg.Limits,
 		state:  &state{kube: cfg.KubeVersion, subresource: cfg.Subresource, rule: -1},
+		bare:   map[string]*location{},
 		saved:  map[string]string{},
 		funcs:  &assist.Functions{},
 	}, nil

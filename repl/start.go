@@ -39,38 +39,32 @@ func (s *Session) Start(in Inputs) error {
 		return fmt.Errorf("no CustomResourceDefinition in %s", in.CRDPath)
 	}
 	c := choice{kind: "object", file: in.ObjectPath, name: in.Name, kinds: kinds}
-	if in.ObjectPath == "" {
-		if len(crds) > 1 {
-			return fmt.Errorf("%s: %s: want one CRD, or use --object FILE to choose", in.CRDPath, phrase.Count(len(crds), "CRD"))
-		}
-		if err := s.LoadCRD(crds[0]); err != nil {
-			return err
-		}
-	} else {
-		obj, err := c.from(in.Objects)
-		if err != nil {
+	var obj Document
+	i, err := 0, error(nil)
+	if in.ObjectPath != "" {
+		if obj, err = c.from(in.Objects); err != nil {
 			return err
 		}
 		c.like = identify(obj)
-		i := slices.Index(kinds, c.like.kind)
-		if i < 0 {
-			return fmt.Errorf("%s: no CRD for kind %s: add it with --crd", in.ObjectPath, c.like.kind)
-		}
-		if err := s.LoadCRD(crds[i]); err != nil {
-			return err
-		}
-		if err := s.LoadObject(obj); err != nil {
-			return err
-		}
+		i = slices.Index(kinds, c.like.kind)
+	}
+	switch {
+	case i < 0:
+		return fmt.Errorf("%s: no CRD for kind %s: add it with --crd", in.ObjectPath, c.like.kind)
+	case in.ObjectPath == "" && len(crds) > 1:
+		return fmt.Errorf("%s: %s: want one CRD, or use --object FILE to choose", in.CRDPath, phrase.Count(len(crds), "CRD"))
+	}
+	if err = s.LoadCRD(crds[i]); err == nil && in.ObjectPath != "" {
 		c.kinds = kinds[i : i+1]
+		err = s.LoadObject(obj)
 	}
-	if in.OldPath != "" {
-		if err := s.startOld(in, c); err != nil {
-			return err
-		}
+	if err == nil && in.OldPath != "" {
+		err = s.startOld(in, c)
 	}
-	s.past = nil
-	return nil
+	if err == nil {
+		s.past = nil
+	}
+	return err
 }
 
 // startOld loads the old version of the object, and keeps several old objects for :object.

@@ -220,8 +220,6 @@ type editorHistory struct {
 	remember func(entry string)
 	rl       *readline.Instance
 
-	known      int      // number of session entries in the editor
-	last       string   // the last of them
 	remembered int      // number of entries passed to remember
 	lines      []string // the entries in the editor, oldest first
 }
@@ -229,12 +227,7 @@ type editorHistory struct {
 // take updates the editor with the entries of the session. It rebuilds the editor's history because
 // an editor that is positioned at an older entry would keep that entry instead of a new entry.
 func (r *editorHistory) take(entries []string) error {
-	n := len(entries)
-	if n == 0 || n == r.known && entries[n-1] == r.last {
-		return nil
-	}
-	r.known, r.last = n, entries[n-1]
-	r.passOn(entries[:n-1])
+	r.passOn(entries[:max(0, len(entries)-1)])
 	r.rl.ResetHistory()
 	return r.fill(entries)
 }
