@@ -264,7 +264,11 @@ func format(v ref.Val) string {
 	case celtypes.Uint:
 		return fmt.Sprintf("%du", uint64(v))
 	case celtypes.Double:
-		return formatDouble(float64(v))
+		text := strconv.FormatFloat(float64(v), 'g', -1, 64)
+		if !strings.ContainsAny(text, ".eIN") { // to distinguish it from an int
+			text += ".0"
+		}
+		return text
 	case celtypes.Duration:
 		return fmt.Sprintf("duration(%q)", v.Duration)
 	case celtypes.Timestamp:
@@ -277,39 +281,22 @@ func format(v ref.Val) string {
 	case kubecel.Format:
 		return fmt.Sprintf("format.named(%q)", v.Name)
 	case traits.Mapper:
-		return formatMap(v)
+		var entries []string
+		for _, key := range celvalue.Keys(v) {
+			entries = append(entries, format(key)+": "+format(expr.Entry(v, key)))
+		}
+		slices.Sort(entries)
+		return "{" + strings.Join(entries, ", ") + "}"
 	case traits.Lister:
-		return formatList(v)
+		var items []string
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			items = append(items, format(it.Next()))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	case *celtypes.Type:
 		return v.TypeName()
 	}
 	return fmt.Sprint(v.Value())
-}
-
-// formatDouble formats f with a decimal point or an exponent, to distinguish it from an int.
-func formatDouble(f float64) string {
-	s := strconv.FormatFloat(f, 'g', -1, 64)
-	if strings.ContainsAny(s, ".eIN") {
-		return s
-	}
-	return s + ".0"
-}
-
-func formatMap(m traits.Mapper) string {
-	var entries []string
-	for _, key := range celvalue.Keys(m) {
-		entries = append(entries, format(key)+": "+format(expr.Entry(m, key)))
-	}
-	slices.Sort(entries)
-	return "{" + strings.Join(entries, ", ") + "}"
-}
-
-func formatList(l traits.Lister) string {
-	var items []string
-	for it := l.Iterator(); it.HasNext() == celtypes.True; {
-		items = append(items, format(it.Next()))
-	}
-	return "[" + strings.Join(items, ", ") + "]"
 }
 
 // formatJSON formats a decoded JSON value on one line.

@@ -86,24 +86,19 @@ func (c *collection) of(id identity) *storedObject {
 // skipped counts the documents that are not in a collection.
 type skipped struct {
 	others, unreadable, ignored int
-	// other and broken are the first examples.
+	// other and broken are the first examples, in parentheses after a space.
 	other, broken string
 }
 
 func (k *skipped) text() string {
 	var parts []string
 	for _, part := range []struct {
-		n            int
-		noun, sample string
-	}{{k.others, "of other kinds", k.other}, {k.unreadable, "unreadable", k.broken}, {k.ignored, "ignored", ""}} {
-		if part.n == 0 {
-			continue
+		n    int
+		text string
+	}{{k.others, " of other kinds" + k.other}, {k.unreadable, " unreadable" + k.broken}, {k.ignored, " ignored"}} {
+		if part.n > 0 {
+			parts = append(parts, count(part.n)+part.text)
 		}
-		text := count(part.n) + " " + part.noun
-		if part.sample != "" {
-			text += " (" + part.sample + ")"
-		}
-		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -129,21 +124,16 @@ func listed(names []string, most int) string {
 
 // skip counts a document that is not of the collection's kind, or that cannot be read.
 func (k *skipped) skip(in *Input, err error) {
-	at := in.File
-	if in.Line > 0 {
-		at = fmt.Sprintf("%s:%d", in.File, in.Line)
-	}
-	switch gk := groupKindOf(in.Object); {
+	n, example, reason := &k.others, &k.other, cmp.Or(groupKindOf(in.Object).String(), "no kind")
+	switch {
 	case in.Ignored:
 		k.ignored++
+		return
 	case err != nil:
-		if k.unreadable++; k.unreadable == 1 {
-			k.broken = termwidth.Cut(oneLine(at+": "+err.Error()), maxColumn)
-		}
-	default:
-		if k.others++; k.others == 1 {
-			k.other = termwidth.Cut(oneLine(at+": "+cmp.Or(gk.String(), "no kind")), maxColumn)
-		}
+		n, example, reason = &k.unreadable, &k.broken, err.Error()
+	}
+	if *n++; *n == 1 {
+		*example = " (" + termwidth.Cut(oneLine(fileLine(in.File, in.Line)+": "+reason), maxColumn) + ")"
 	}
 }
 
@@ -158,11 +148,13 @@ const (
 func (o *storedObject) value() (map[string]any, error) { return engine.Decode(o.json) }
 
 // at returns the file and the line of the object.
-func (o *storedObject) at() string {
-	if o.line == 0 {
-		return o.file
+func (o *storedObject) at() string { return fileLine(o.file, o.line) }
+
+func fileLine(file string, line int) string {
+	if line == 0 {
+		return file
 	}
-	return fmt.Sprintf("%s:%d", o.file, o.line)
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
 // shown returns the name of the object for messages: NAMESPACE/NAME, or NAME if the kind is not namespaced.

@@ -138,26 +138,21 @@ type choice struct {
 // from selects by kind, then by name. An old object is selected by the identity of the current
 // object. If a file has a single candidate, it is selected regardless.
 func (c *choice) from(docs []Document) (Document, error) {
-	var candidates []Document
-	for _, doc := range docs {
-		if doc.isCRD() == (c.kind == "crd") {
-			candidates = append(candidates, doc)
-		}
+	candidates := docs
+	keep := func(is func(Document) bool) {
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool { return !is(doc) })
 	}
+	keep(func(doc Document) bool { return doc.isCRD() == (c.kind == "crd") })
 	all := candidates
-	if len(candidates) > 1 && c.kind != "crd" {
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool {
-			return len(c.kinds) > 0 && !slices.Contains(c.kinds, identify(doc).kind)
-		})
-		if len(candidates) == 0 {
+	if len(candidates) > 1 && c.kind != "crd" && len(c.kinds) > 0 {
+		if keep(func(doc Document) bool { return slices.Contains(c.kinds, identify(doc).kind) }); len(candidates) == 0 {
 			return Document{}, fmt.Errorf("%s: %s, none of kind %s", c.file, phrase.Count(len(all), "object"), c.kinds[0].Kind)
 		}
 	}
 	ofKind := candidates
 	switch {
 	case c.name != "":
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool { return !identify(doc).called(c.name) })
-		if len(candidates) == 0 {
+		if keep(func(doc Document) bool { return identify(doc).called(c.name) }); len(candidates) == 0 {
 			return Document{}, fmt.Errorf("%s: no object is named %s%s", c.file, c.name, spell.DidYouMean(c.name, names(ofKind)))
 		}
 	case len(candidates) > 1 && c.kind == "old" && c.like != identity{}:

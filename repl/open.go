@@ -312,7 +312,7 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 	for _, other := range o.sortedKinds() {
 		if of := o.objects[other]; other != kind && (len(o.policies) == 0 || !o.refersTo(other)) {
 			if rest.others == 0 {
-				rest.other = shortened(of.first.File + ": " + other.String())
+				rest.other = " (" + shortened(of.first.File+": "+other.String()) + ")"
 			}
 			rest.others += len(of.objects)
 		}

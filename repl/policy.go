@@ -26,7 +26,9 @@ type policies struct {
 	problems []string
 }
 
-func newPolicies(docs []Document, kube string) (*policies, error) {
+// LoadPolicies makes docs the session's admission policies, with everything that they refer to. The
+// result describes invalid policies and bindings.
+func (s *Session) LoadPolicies(docs []Document) (problems []string, err error) {
 	var objects []map[string]any
 	for _, doc := range docs {
 		obj, err := engine.Decode(doc.JSON)
@@ -35,7 +37,7 @@ func newPolicies(docs []Document, kube string) (*policies, error) {
 		}
 		objects = append(objects, obj)
 	}
-	set, err := policy.Compile(objects, policy.Config{KubeVersion: kube})
+	set, err := policy.Compile(objects, policy.Config{KubeVersion: s.state.kube})
 	var invalid *policy.CompileErrors
 	if err != nil && !errors.As(err, &invalid) {
 		return nil, err
@@ -54,7 +56,9 @@ func newPolicies(docs []Document, kube string) (*policies, error) {
 	if len(set.Policies()) == 0 && len(p.problems) == 0 {
 		return nil, errors.New("no ValidatingAdmissionPolicy found")
 	}
-	return p, nil
+	next := *s.state
+	next.policies, next.policy = p, ""
+	return p.problems, s.commit(&next, next.steps)
 }
 
 func notes(problems []string) string {
@@ -78,18 +82,6 @@ func (p *policies) names() (names []string) {
 		}
 	}
 	return names
-}
-
-// LoadPolicies makes docs the session's admission policies, with everything that they refer to. The
-// result describes invalid policies and bindings.
-func (s *Session) LoadPolicies(docs []Document) (problems []string, err error) {
-	p, err := newPolicies(docs, s.state.kube)
-	if err != nil {
-		return nil, err
-	}
-	next := *s.state
-	next.policies, next.policy = p, ""
-	return p.problems, s.commit(&next, next.steps)
 }
 
 var errNoPolicies = errors.New("no policies are loaded: run :load policy FILE")

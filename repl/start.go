@@ -105,14 +105,12 @@ func (s *Session) Go(version, path string) error {
 	if version+path != "" && s.state.crd == nil {
 		return ErrNoCRD
 	}
+	var err error
 	if version != "" {
-		if _, err := use(context.Background(), s, version); err != nil {
-			return err
-		}
+		_, err = use(context.Background(), s, version)
 	}
-	if path == "" {
-		return nil
+	if err == nil && path != "" {
+		_, err = cd(context.Background(), s, path)
 	}
-	_, err := cd(context.Background(), s, path)
 	return err
 }

@@ -135,7 +135,7 @@ func (s *Session) statusIsRead() *StatusNote {
 // loaded object.
 func (s *Session) withNote(reply Reply) Reply {
 	n := s.state.hiddenStatus()
-	if read := s.readStatus; read && n != nil && !s.statusNoted {
+	if s.readStatus && n != nil && !s.statusNoted {
 		reply.Text += termwidth.Fold("note: "+n.String()+"\n", s.Width, 2)
 		s.statusNoted = true
 	}
@@ -154,7 +154,7 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 		}
 		return "", s.commit(&next, next.steps)
 	}
-	switch arg {
+	switch arg = strings.Join(strings.Fields(arg), " "); arg {
 	case "":
 		switch {
 		case next.subresource != "":
@@ -182,13 +182,12 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 
 // applyAs returns the write for the argument of :as. Without the kind of write, it depends on the objects, as in check.
 func (st *state) applyAs(arg string) (how apply.Write, ok bool) {
-	words := strings.Fields(arg)
-	if len(words) == 0 || len(words) > 2 || words[0] != "apply" {
+	switch arg {
+	case "apply client", "apply server":
+		return apply.Write{Kind: apply.Kind(strings.TrimPrefix(arg, "apply ")), Manager: apply.Kubectl}, true
+	case "apply":
+	default:
 		return how, false
-	}
-	if len(words) == 2 {
-		how = apply.Write{Kind: apply.Kind(words[1]), Manager: apply.Kubectl}
-		return how, how.Kind == apply.Client || how.Kind == apply.Server
 	}
 	if st.object != nil && st.old != nil {
 		how = apply.Choose(st.object.value, st.old.value)

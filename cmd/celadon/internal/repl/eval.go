@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -57,7 +56,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	if len(o.Objects) == 1 {
 		o.Object = o.Objects[0]
 	}
-	if !slices.Contains(evalOutputs, o.Output) {
+	if o.Output != "text" && o.Output != "json" {
 		return fmt.Errorf("--output %q: want text or json", o.Output)
 	}
 	if err := e.checkObjects(); err != nil {
@@ -75,9 +74,6 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	}
 	return e.one(ctx, s, src)
 }
-
-// evalOutputs are the values of --output.
-var evalOutputs = []string{"text", "json"}
 
 // one evaluates the expression for the session's object.
 func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error {

@@ -58,22 +58,15 @@ func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err
 	if err := command.CheckPaths(h.given, path); err != nil {
 		return nil, err
 	}
-	type read struct {
-		doc repl.Document
-		err error
-	}
-	work := func(d *input.Document) (e read) {
-		e.doc, e.err = editable(d)
-		return e
-	}
 	size := 0
-	err = batch.From(h.files(path), work, func(e read) error {
-		docs = append(docs, e.doc)
-		if size += len(e.doc.Text); h.opened && size > maxLoaded {
+	err = batch.Each(ctx, h.files(path), func(d *input.Document) error {
+		doc, err := editable(d)
+		docs = append(docs, doc)
+		if size += len(doc.Text); h.opened && size > maxLoaded {
 			return fmt.Errorf("%s: more than %d MiB: want a smaller file", path, maxLoaded>>20)
 		}
-		return e.err
-	}).Run(ctx)
+		return err
+	})
 	return docs, err
 }
 

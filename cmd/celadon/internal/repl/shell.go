@@ -97,19 +97,10 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 // untilTerminated returns a context that Ctrl-C does not cancel, because Ctrl-C ends an evaluation and
 // not the shell. SIGTERM cancels the context.
 func untilTerminated(ctx context.Context, leave func()) (context.Context, func()) {
-	terminated := make(chan os.Signal, 1)
-	signal.Notify(terminated, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it does not end the process
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		select {
-		case <-terminated:
-			cancel()
-			leave()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { signal.Stop(terminated); cancel() }
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	stay := context.AfterFunc(ctx, leave)
+	return ctx, func() { stay(); stop() }
 }
 
 // lineReader returns a reader that edits lines on the terminal if input and output are terminals, and
