@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -193,21 +194,19 @@ func (s *Session) restore(m undoPoint) {
 // undo returns to the previous state, and redo to the state that was undone. The reply names the
 // command.
 func undo(_ context.Context, s *Session, _ string) (string, error) {
-	made := s.state.command
+	made := s.state
 	moved, err := s.moveTo(&s.past, &s.future, "undo")
-	return "undid " + commandText(made) + moved, err
+	return "undid " + made.change() + moved, err
 }
 
 func redo(_ context.Context, s *Session, _ string) (string, error) {
 	moved, err := s.moveTo(&s.future, &s.past, "redo")
-	return "redid " + commandText(s.state.command) + moved, err
+	return "redid " + s.state.change() + moved, err
 }
 
-func commandText(command string) string {
-	if command == "" {
-		return "the loaded files\n"
-	}
-	return termwidth.Cut(lex.OneLine(command), maxValue) + "\n"
+// change returns a line with the command that created st.
+func (st *state) change() string {
+	return termwidth.Cut(lex.OneLine(cmp.Or(st.command, "the loaded files")), maxValue) + "\n"
 }
 
 // moveTo makes the last state of from current and appends the current state to to. The path stays, unless it does not exist

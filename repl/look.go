@@ -14,7 +14,6 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
@@ -178,15 +177,11 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 	if a.Total() > a.Limit {
 		text += fmt.Sprintf("too expensive: the limit of a rule's estimate is %s for one object\n", phrase.Number(a.Limit))
 	}
-	return termwidth.Fold(text, s.Width, 2) + table(s.unbounded(x), s.Width), nil
-}
-
-// unbounded returns table rows of the unbounded values that affect the cost of x.
-func (s *Session) unbounded(x *expr.Expr) (rows [][]string) {
+	var rows [][]string
 	for _, u := range s.helper().Unbounded(x) {
 		rows = append(rows, []string{"  " + u.Text, fmt.Sprintf("no %s: %s assumed", u.Set, u.Assumed)})
 	}
-	return rows
+	return termwidth.Fold(text, s.Width, 2) + table(rows, s.Width), nil
 }
 
 func explain(ctx context.Context, s *Session, arg string) (string, error) {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,10 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	}
 	if s.partial != "" {
 		if isCommand(line) && !s.progress.InString() {
-			return s.interrupted(ctx, line)
+			first := s.End(ctx) // evaluates the unfinished expression
+			reply := s.Do(ctx, line)
+			reply.Text = first.Text + reply.Text
+			return reply
 		}
 		whole := s.partial + "\n" + line
 		s.partial = ""
@@ -176,14 +180,6 @@ func isCommand(line string) bool {
 	}
 	cmd, ok := findCommand(name[1:])
 	return ok && cmd.name == name[1:]
-}
-
-// interrupted evaluates the unfinished expression, and then the command in line.
-func (s *Session) interrupted(ctx context.Context, line string) Reply {
-	first := s.End(ctx)
-	reply := s.Do(ctx, line)
-	reply.Text = first.Text + reply.Text
-	return reply
 }
 
 // begins reports whether line continues in the next line, and sets s.progress. In a long string, even a line that looks like
@@ -229,7 +225,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		reply.Text = runsText(corrected, s.Width) + reply.Text
 		return reply
 	case isQuestion(line):
-		return s.explain(ctx, strings.TrimSuffix(line, "?"))
+		return s.replyTo(s.explain(ctx, strings.TrimSuffix(line, "?")))
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":
@@ -287,10 +283,14 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	s.warned = false
 	s.doing = line
 	defer func() { s.doing = "" }()
-	text, err := "", s.lacks(cmd.needs)
-	if err == nil {
-		text, err = cmd.run(ctx, s, arg)
+	if err := s.lacks(cmd.needs); err != nil {
+		return s.failed(err)
 	}
+	return s.replyTo(cmd.run(ctx, s, arg))
+}
+
+// replyTo returns the reply with the output of a command, or with its error.
+func (s *Session) replyTo(text string, err error) Reply {
 	if err != nil {
 		return s.failed(err)
 	}
@@ -323,4 +323,40 @@ func (s *Session) completions(line string) string {
 		rows = append(rows, []string{c.Text, c.Hint})
 	}
 	return table(rows, s.Width)
+}
+
+// LineReader reads lines. ReadLine returns the next line without its line terminator, or io.EOF
+// after the last line.
+type LineReader interface {
+	ReadLine(prompt string) (string, error)
+}
+
+// errLineCanceled is returned by a LineReader on Ctrl-C. The line is discarded and the session
+// continues.
+var errLineCanceled = errors.New("line cancelled")
+
+// Lines returns a LineReader for a pipe or a file. It displays no prompt.
+func Lines(r io.Reader) LineReader { return EchoLines(r, io.Discard) }
+
+// EchoLines is like Lines, but also writes the prompt and each line to out, so that a piped session
+// reads like a session on a terminal.
+func EchoLines(r io.Reader, out io.Writer) LineReader { return &lines{bufio.NewReader(r), out} }
+
+type lines struct {
+	r   *bufio.Reader
+	out io.Writer
+}
+
+func (l *lines) ReadLine(prompt string) (string, error) {
+	line, err := l.r.ReadString('\n')
+	if err != nil && (err != io.EOF || line == "") {
+		return line, err
+	}
+	line = strings.TrimRight(line, "\r\n")
+	parts := strings.Split(line, "\t") // a tab requests completions
+	for i, part := range parts {
+		parts[i] = printable(part)
+	}
+	_, err = fmt.Fprintf(l.out, "%s%s\n", prompt, strings.Join(parts, "\t"))
+	return line, err
 }

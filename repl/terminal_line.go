@@ -160,7 +160,11 @@ type listener struct{ *Terminal }
 // OnChange is called with key 0 before a line is edited, and after each key.
 func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newPos int, ok bool) {
 	if key == 0 && text == nil {
-		t.activate()
+		t.line.mu.Lock()
+		defer t.line.mu.Unlock()
+		t.line.active = true
+		t.paint(false)
+		t.schedule()
 		return nil, 0, false
 	}
 	if key != lineedit.KeyEOF && stopsReading(key) { // the next line may have begun
@@ -186,16 +190,6 @@ func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newP
 		t.schedule()
 	}
 	return text, pos, a != nil
-}
-
-// activate begins the editing of a line.
-func (t *Terminal) activate() {
-	l := &t.line
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.active = true
-	t.paint(false)
-	t.schedule()
 }
 
 // schedule computes the preview of the line after a pause. The caller holds mu.
@@ -316,4 +310,4 @@ func (t source) Describe(line []rune, start int, item lineedit.Item) (text strin
 }
 
 // History implements lineedit.Source.
-func (t source) History() []string { return t.history.lines }
+func (t source) History() []string { return t.lines }

@@ -66,21 +66,16 @@ func (e *Editor) Begin() {
 func (e *Editor) Key(r rune, line []rune, pos int) Action {
 	pos = max(0, min(pos, len(line)))
 	a := e.key(r, line, pos)
-	if ends(a.Key, line) {
+	switch a.Key {
+	case 0, KeyEnter, KeyNewline, KeyInterrupt:
 		e.close()
+	case KeyEOF:
+		if len(line) == 0 {
+			e.close()
+		}
 	}
 	e.publish()
 	return a
-}
-
-func ends(key rune, line []rune) bool {
-	switch key {
-	case 0, KeyEnter, KeyNewline, KeyInterrupt:
-		return true
-	case KeyEOF:
-		return len(line) == 0
-	}
-	return false
 }
 
 func (e *Editor) close() { e.menu, e.search = nil, nil }
