@@ -89,13 +89,11 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 func (s *Session) offered(n int) error {
 	rule := s.rulesHere()[n].Rule
 	line, ok := lex.Join(rule)
+	draft := fmt.Sprintf(":edit %d %s", n, line)
 	if !ok {
-		return fmt.Errorf("no rule given: use :edit %d RULE (current rule: %s)", n, rule)
+		line, draft = rule, ""
 	}
-	return &incompleteError{
-		fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, line),
-		fmt.Sprintf(":edit %d %s", n, line),
-	}
+	return &incompleteError{fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, line), draft}
 }
 
 // newRule returns the listing of rule n and its lints after the rule was added or replaced.

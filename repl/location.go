@@ -151,17 +151,16 @@ func (p *location) path() string { return engine.FormatPath(p.steps) }
 func (p *location) suggestion(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
-		next := declBelow(d, step)
-		if next == nil && d.Kind == types.List {
+		switch next := declBelow(d, step); {
+		case next != nil:
+			d = next
+		case d.Kind == types.List:
 			return ": want an element, such as [0] or [*]"
-		}
-		if next == nil && strings.Contains(step.Name, "/") {
+		case strings.Contains(step.Name, "/"):
 			return ": write a dot between fields"
-		}
-		if next == nil {
+		default:
 			return cmp.Or(p.fromRoot(steps), spell.SuggestOrList(step.Name, d.FieldNames()))
 		}
-		d = next
 	}
 	return ""
 }

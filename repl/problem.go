@@ -151,15 +151,11 @@ var textLints = []string{"text-order", "text-equality"}
 
 func (s *Session) lintsOf(ctx context.Context, rule apiextensionsv1.ValidationRule) []vet.Lint {
 	st := s.state
-	if st.crd == nil || st.location == nil || crdcopy.Nodes(st.crd.def) > maxLintedNodes {
-		return nil
-	}
-	at := st.crd.version(st.version)
-	if at < 0 || st.crd.schema(st.version) == nil {
+	if st.crd == nil || st.crd.schema(st.version) == nil || crdcopy.Nodes(st.crd.def) > maxLintedNodes {
 		return nil
 	}
 	def := *st.crd.def
-	only := *def.Spec.Versions[at].DeepCopy()
+	only := *def.Spec.Versions[st.crd.version(st.version)].DeepCopy()
 	dropRules(only.Schema.OpenAPIV3Schema)
 	only.Storage, only.Served = true, true
 	def.Spec.Versions, def.Spec.Conversion = []apiextensionsv1.CustomResourceDefinitionVersion{only}, nil

@@ -311,7 +311,7 @@ func (s *Session) failed(err error) Reply {
 	return reply
 }
 
-// An incompleteError reports a missing argument. draft is the line to offer for editing.
+// An incompleteError reports a missing argument. draft is the line to offer for editing, or "".
 type incompleteError struct{ text, draft string }
 
 func (e *incompleteError) Error() string { return e.text }

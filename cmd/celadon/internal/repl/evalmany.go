@@ -30,8 +30,7 @@ import (
 
 // checkObjects returns an error if --object does not fit the other flags.
 func (e *evaluation) checkObjects() error {
-	several := len(e.Objects) > 1
-	switch {
+	switch several := len(e.Objects) > 1; {
 	case len(e.Objects) == 0 && e.Cluster.On && e.CRD == "":
 		return errors.New("--cluster: use --object KIND/NAME, or --crd PATH to evaluate all objects of its kind")
 	case several && e.Cluster.On:
