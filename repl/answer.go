@@ -70,11 +70,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.here()
-	if err != nil {
-		return nil, err
-	}
-	a := s.price(x)
+	p, a := s.here(), s.price(x)
 	a.Status = s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		a.Err = s.noSelf()
@@ -121,10 +117,7 @@ func internal(err error) error {
 }
 
 func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error) {
-	here, err := s.here()
-	if err != nil {
-		return nil, err
-	}
+	here := s.here()
 	p, err := record.New(here.compiler, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
@@ -133,10 +126,7 @@ func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error
 }
 
 func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {
-	p, err := s.here()
-	if err != nil {
-		return nil, err
-	}
+	p := s.here()
 	if p.compiler == nil {
 		return nil, fmt.Errorf("%s: %w", phrase.Path(p.path()), types.ErrHidden)
 	}
@@ -198,12 +188,7 @@ func (a *Answer) text(width int) string {
 	var b strings.Builder
 	switch {
 	case a.Value != nil:
-		value, readable := printable(a.Value.String()), asYAML(a.Value.JSON())
-		if readable != "" {
-			value = cutLine(value, width) // the full value follows as YAML
-		}
-		b.WriteString(value + "\n" + indent(printable(readable)))
-		b.WriteString(whyText(a.Why, width))
+		b.WriteString(valueText(a.Value.String(), a.Value.JSON(), width) + whyText(a.Why, width))
 	case a.Evaluated:
 		b.WriteString(termwidth.Fold("error: "+printable(a.Err.Error())+"\n", width, 2) + hintText(a.Hint, width) + whyText(a.Why, width))
 	default:
@@ -228,28 +213,23 @@ func (a *Answer) estimateText() string {
 	return text
 }
 
-// asYAML returns v as YAML if it is an object or a list of objects, and "" otherwise.
-func asYAML(native any) string {
-	switch v := native.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			return ""
-		}
-	case []any:
-		if len(v) == 0 {
-			return ""
-		}
-		if _, ok := v[0].(map[string]any); !ok {
-			return ""
-		}
-	default:
-		return ""
+// valueText formats a value on one line, followed by its YAML if it is an object or a list of objects.
+func valueText(line string, native any, width int) string {
+	line = printable(line)
+	object, isObject := native.(map[string]any)
+	if list, ok := native.([]any); ok && len(list) > 0 {
+		_, isObject = list[0].(map[string]any)
+	} else if len(object) == 0 {
+		isObject = false
+	}
+	if !isObject {
+		return line + "\n"
 	}
 	text, err := emit.YAML(native)
 	if err != nil {
-		return ""
+		return line + "\n"
 	}
-	return string(text)
+	return cutLine(line, width) + "\n" + indent(printable(string(text)))
 }
 
 func indent(text string) string {
@@ -284,7 +264,11 @@ func format(v ref.Val) string {
 	case celtypes.Uint:
 		return fmt.Sprintf("%du", uint64(v))
 	case celtypes.Double:
-		return formatDouble(float64(v))
+		text := strconv.FormatFloat(float64(v), 'g', -1, 64)
+		if !strings.ContainsAny(text, ".eIN") { // to distinguish it from an int
+			text += ".0"
+		}
+		return text
 	case celtypes.Duration:
 		return fmt.Sprintf("duration(%q)", v.Duration)
 	case celtypes.Timestamp:
@@ -297,39 +281,22 @@ func format(v ref.Val) string {
 	case kubecel.Format:
 		return fmt.Sprintf("format.named(%q)", v.Name)
 	case traits.Mapper:
-		return formatMap(v)
+		var entries []string
+		for _, key := range celvalue.Keys(v) {
+			entries = append(entries, format(key)+": "+format(expr.Entry(v, key)))
+		}
+		slices.Sort(entries)
+		return "{" + strings.Join(entries, ", ") + "}"
 	case traits.Lister:
-		return formatList(v)
+		var items []string
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			items = append(items, format(it.Next()))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	case *celtypes.Type:
 		return v.TypeName()
 	}
 	return fmt.Sprint(v.Value())
-}
-
-// formatDouble formats f with a decimal point or an exponent, to distinguish it from an int.
-func formatDouble(f float64) string {
-	s := strconv.FormatFloat(f, 'g', -1, 64)
-	if strings.ContainsAny(s, ".eIN") {
-		return s
-	}
-	return s + ".0"
-}
-
-func formatMap(m traits.Mapper) string {
-	var entries []string
-	for _, key := range celvalue.Keys(m) {
-		entries = append(entries, format(key)+": "+format(expr.Entry(m, key)))
-	}
-	slices.Sort(entries)
-	return "{" + strings.Join(entries, ", ") + "}"
-}
-
-func formatList(l traits.Lister) string {
-	var items []string
-	for it := l.Iterator(); it.HasNext() == celtypes.True; {
-		items = append(items, format(it.Next()))
-	}
-	return "[" + strings.Join(items, ", ") + "]"
 }
 
 // formatJSON formats a decoded JSON value on one line.

@@ -65,7 +65,7 @@ func kindsOf(docs []Document) []schema.GroupKind {
 // loadBuiltin loads the description of the built-in kind of an object, unless a CRD is loaded.
 func (s *Session) loadBuiltin(doc Document) error {
 	kind := identify(doc).kind
-	if c := s.state.crd; c != nil && (c.builtins == nil || c.engine.Info().GroupKind == kind) {
+	if c := s.state.crd; c != nil && (c.builtins == nil || c.kind() == kind) {
 		return nil
 	}
 	crd, ok := BuiltinCRD(kind)
@@ -113,10 +113,4 @@ func (st *state) builtinWrite(req engine.Request) policyrequest.Write {
 		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource, Namespace: identify(st.object.doc).namespace,
 		KubeMinor: version.Minor, Apply: st.apply,
 	}
-}
-
-func kindIn(object map[string]any) schema.GroupVersionKind {
-	apiVersion, _ := object["apiVersion"].(string)
-	kind, _ := object["kind"].(string)
-	return schema.FromAPIVersionAndKind(apiVersion, kind)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
-	"github.com/celadon-cel/celadon/internal/yaml/emit"
 )
 
 // How it works: a session can hold several objects of the CRD's kind besides the current object. Open reads them. They
@@ -26,6 +25,10 @@ import (
 type collection struct {
 	kind    schema.GroupKind
 	objects []storedObject
+	// first is the first object with its source, if that is known.
+	first Document
+	// byName holds the index of each identity in a collection of old versions.
+	byName map[identity]int
 }
 
 type storedObject struct {
@@ -60,47 +63,42 @@ func (c *collection) add(in *Input, used *int) error {
 	return nil
 }
 
-// identityOf returns the identity of an object. An object without a namespace is in the namespace default.
-func identityOf(object map[string]any) identity {
-	meta, _ := object["metadata"].(map[string]any)
-	namespace, _ := meta["namespace"].(string)
-	name, _ := meta["name"].(string)
-	// The strings may be parts of a larger text.
-	return identity{groupKindOf(object), strings.Clone(cmp.Or(namespace, "default")), strings.Clone(name)}
+// asOlds returns c as a collection of old versions.
+func (c *collection) asOlds() *collection {
+	c.byName = make(map[identity]int, len(c.objects))
+	for i, o := range slices.Backward(c.objects) { // the first of several counts
+		c.byName[o.identity] = i
+	}
+	return c
 }
 
-// groupKindOf returns the group and kind of an object, or a zero value if it has none.
-func groupKindOf(object map[string]any) schema.GroupKind {
-	kind, _ := object["kind"].(string)
-	apiVersion, _ := object["apiVersion"].(string)
-	group, _, versioned := strings.Cut(apiVersion, "/")
-	if !versioned {
-		group = ""
+// of returns the old version of an object, or nil.
+func (c *collection) of(id identity) *storedObject {
+	if c == nil {
+		return nil
 	}
-	return schema.GroupKind{Group: strings.Clone(group), Kind: strings.Clone(kind)}
+	if i, ok := c.byName[id]; ok {
+		return &c.objects[i]
+	}
+	return nil
 }
 
 // skipped counts the documents that are not in a collection.
 type skipped struct {
 	others, unreadable, ignored int
-	// other and broken are the first examples.
+	// other and broken are the first examples, in parentheses after a space.
 	other, broken string
 }
 
 func (k *skipped) text() string {
 	var parts []string
 	for _, part := range []struct {
-		n            int
-		noun, sample string
-	}{{k.others, "of other kinds", k.other}, {k.unreadable, "unreadable", k.broken}, {k.ignored, "ignored", ""}} {
-		if part.n == 0 {
-			continue
+		n    int
+		text string
+	}{{k.others, " of other kinds" + k.other}, {k.unreadable, " unreadable" + k.broken}, {k.ignored, " ignored"}} {
+		if part.n > 0 {
+			parts = append(parts, count(part.n)+part.text)
 		}
-		text := count(part.n) + " " + part.noun
-		if part.sample != "" {
-			text += " (" + part.sample + ")"
-		}
-		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -116,23 +114,26 @@ func counted(n int, noun string) string {
 	return count(n) + " " + noun + "s"
 }
 
+// listed joins the first names.
+func listed(names []string, most int) string {
+	if len(names) > most {
+		names = append(names[:most:most], "…")
+	}
+	return strings.Join(names, ", ")
+}
+
 // skip counts a document that is not of the collection's kind, or that cannot be read.
 func (k *skipped) skip(in *Input, err error) {
-	at := in.File
-	if in.Line > 0 {
-		at = fmt.Sprintf("%s:%d", in.File, in.Line)
-	}
-	switch gk := groupKindOf(in.Object); {
+	n, example, reason := &k.others, &k.other, cmp.Or(groupKindOf(in.Object).String(), "no kind")
+	switch {
 	case in.Ignored:
 		k.ignored++
+		return
 	case err != nil:
-		if k.unreadable++; k.unreadable == 1 {
-			k.broken = termwidth.Cut(oneLine(at+": "+err.Error()), maxColumn)
-		}
-	default:
-		if k.others++; k.others == 1 {
-			k.other = termwidth.Cut(oneLine(at+": "+cmp.Or(gk.String(), "no kind")), maxColumn)
-		}
+		n, example, reason = &k.unreadable, &k.broken, err.Error()
+	}
+	if *n++; *n == 1 {
+		*example = " (" + termwidth.Cut(oneLine(fileLine(in.File, in.Line)+": "+reason), maxColumn) + ")"
 	}
 }
 
@@ -147,11 +148,13 @@ const (
 func (o *storedObject) value() (map[string]any, error) { return engine.Decode(o.json) }
 
 // at returns the file and the line of the object.
-func (o *storedObject) at() string {
-	if o.line == 0 {
-		return o.file
+func (o *storedObject) at() string { return fileLine(o.file, o.line) }
+
+func fileLine(file string, line int) string {
+	if line == 0 {
+		return file
 	}
-	return fmt.Sprintf("%s:%d", o.file, o.line)
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
 // shown returns the name of the object for messages: NAMESPACE/NAME, or NAME if the kind is not namespaced.
@@ -165,12 +168,11 @@ func (o *storedObject) shown(namespaced bool) string {
 
 // document returns the object as a document with generated text.
 func (o *storedObject) document(namespaced bool) (Document, error) {
-	doc := Document{File: fmt.Sprintf("%s (%s)", o.file, o.shown(namespaced)), JSON: o.json}
 	value, err := o.value()
-	if err == nil {
-		doc.Text, err = emit.YAML(value)
+	if err != nil {
+		return Document{}, err
 	}
-	return doc, err
+	return generated(fmt.Sprintf("%s (%s)", o.file, o.shown(namespaced)), value)
 }
 
 // find returns the numbers of the objects with a name, given as NAME or NAMESPACE/NAME.
@@ -192,59 +194,25 @@ func (c *collection) notFound(name string) error {
 	return fmt.Errorf("no object is named %s%s", shortened(name), spell.DidYouMean(base, names))
 }
 
-// many returns the collection if it has the kind of the CRD, or nil.
-func (s *Session) many() *collection {
-	if c := s.collection; c != nil && s.state.crd != nil && c.kind == s.state.crd.engine.Info().GroupKind {
+// ofKind returns c if it has the kind of the CRD, or nil.
+func (s *Session) ofKind(c *collection) *collection {
+	if c != nil && s.state.crd != nil && c.kind == s.state.crd.kind() {
 		return c
 	}
 	return nil
 }
 
+// many returns the collection if it has the kind of the CRD, or nil.
+func (s *Session) many() *collection { return s.ofKind(s.collection) }
+
 var errNoCollection = errors.New("the shell was not started with several objects of the kind: run celadon repl PATH…")
 
 // needMany returns the collection, or an error if there is none.
 func (s *Session) needMany() (*collection, error) {
-	if s.state.crd == nil {
-		return nil, ErrNoCRD
-	}
 	if c := s.many(); c != nil {
 		return c, nil
 	}
 	return nil, errNoCollection
-}
-
-// oldVersions holds the old versions of objects by identity.
-type oldVersions struct {
-	*collection
-	byName map[identity]int
-}
-
-// knownOlds returns the old versions if they have the kind of the CRD, or nil.
-func (s *Session) knownOlds() *oldVersions {
-	if o := s.olds; o != nil && s.state.crd != nil && o.kind == s.state.crd.engine.Info().GroupKind {
-		return o
-	}
-	return nil
-}
-
-func newOldVersions(c *collection) *oldVersions {
-	o := &oldVersions{c, make(map[identity]int, len(c.objects))}
-	for i := len(c.objects) - 1; i >= 0; i-- { // the first of several counts
-		o.byName[c.objects[i].identity] = i
-	}
-	return o
-}
-
-// of returns the old version of an object, or nil.
-func (o *oldVersions) of(id identity) *storedObject {
-	if o == nil {
-		return nil
-	}
-	i, ok := o.byName[id]
-	if !ok {
-		return nil
-	}
-	return &o.objects[i]
 }
 
 // LoadOlds reads the old versions of the objects of the CRD's kind from a file or folder.
@@ -255,31 +223,20 @@ func (s *Session) LoadOlds(ctx context.Context, path string) error {
 	case s.host.Read == nil:
 		return errNoFiles
 	}
-	c, used, skipped := &collection{kind: s.state.crd.engine.Info().GroupKind}, 0, skipped{}
-	err := s.host.Read(ctx, []string{path}, func(in *Input) error {
-		if err := unreadable(in, []string{path}); err != nil {
-			return err
-		}
-		err := in.Err
-		if err == nil && groupKindOf(in.Object) == c.kind {
-			if err = c.add(in, &used); err == nil || errors.Is(err, errFull) {
-				return err
-			}
-		}
-		skipped.skip(in, err)
-		return nil
-	})
+	kind := s.state.crd.kind()
+	o := &sorter{named: []string{path}, only: kind, objects: map[schema.GroupKind]*collection{}}
+	err := s.host.Read(ctx, o.named, o.take)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errInterrupted
 	case err != nil:
 		return err
-	case len(c.objects) > 0:
-		s.olds = newOldVersions(c)
+	case o.objects[kind] != nil:
+		s.olds = o.objects[kind].asOlds()
 		return nil
 	}
-	text := fmt.Sprintf("%s: no object of kind %s", path, c.kind.Kind)
-	if rest := skipped.text(); rest != "" {
+	text := fmt.Sprintf("%s: no object of kind %s", path, kind.Kind)
+	if rest := o.skipped.text(); rest != "" {
 		text += "; " + rest
 	}
 	return errors.New(text)
@@ -297,7 +254,7 @@ func unreadable(in *Input, named []string) error {
 
 // OldOf returns the old version of an object, by its namespace and name, or nil.
 func (s *Session) OldOf(object map[string]any) map[string]any {
-	o := s.knownOlds().of(identityOf(object))
+	o := s.ofKind(s.olds).of(identityOf(object))
 	if o == nil {
 		return nil
 	}
@@ -312,10 +269,16 @@ func (s *Session) current(c *collection, i int) error {
 	if next.object, err = s.loaded(&c.objects[i]); err != nil {
 		return err
 	}
+	if i == 0 && c.first.JSON != nil {
+		next.object.doc = c.first
+	}
 	next.version = ""
-	if olds := s.knownOlds(); olds != nil {
-		next.old = nil
-		if old := olds.of(c.objects[i].identity); old != nil {
+	if olds := s.ofKind(s.olds); olds != nil {
+		old := olds.of(c.objects[i].identity)
+		if old == nil && len(olds.objects) == 1 && len(c.objects) == 1 { // their names may differ
+			old = &olds.objects[0]
+		}
+		if next.old = nil; old != nil {
 			if next.old, err = s.loaded(old); err != nil {
 				return err
 			}

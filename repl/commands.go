@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,12 +21,37 @@ type command struct {
 	// run executes the command and returns its output. If it returns an error, the session has not
 	// changed.
 	run func(ctx context.Context, s *Session, arg string) (string, error)
+	// needs is what must be loaded.
+	needs need
 	// expression is set if the last argument is an expression, which can continue in the next line.
 	expression bool
 	// removes is set if a - instead of the expression removes it.
 	removes bool
 	// complete returns completions of the arguments.
 	complete func(s *Session, arg string) assist.Completion
+}
+
+// A need is what a command requires of the session: nothing, a CRD, an object and its CRD, or a CRD that can have rules.
+type need uint8
+
+const (
+	needsNothing need = iota
+	needsCRD
+	needsObject
+	needsRules
+)
+
+// lacks returns an error if the session does not have what a command needs.
+func (s *Session) lacks(n need) error {
+	switch {
+	case n != needsNothing && s.state.crd == nil:
+		return ErrNoCRD
+	case n == needsObject && s.state.object == nil:
+		return errNoObject
+	case n == needsRules && s.state.crd.builtins != nil:
+		return errBuiltinRules
+	}
+	return nil
 }
 
 // commands returns all commands in the order of :help.
@@ -37,63 +63,57 @@ func commands() []command {
 	return all
 }
 
-func lookCommands() []command {
-	return []command{
-		{name: "load", args: "[crd|object|old|policy] FILE", help: "load a CRD, an object, its old form, or admission policies", run: load, complete: completeLoad},
-		{name: "use", args: "VERSION", help: "switch to a version of the CRD", run: use, complete: completeWords(completeVersions)},
-		{name: "kube", args: "[VERSION]", help: "write rules for a Kubernetes version", run: kube, complete: completeWords(completeKube)},
-		{name: "cd", args: "[PATH]", help: "make self the value at a path; .. is up, / the root", run: cd, complete: completePath},
-		{name: "ls", args: "[PATH]", help: "list fields with types, bounds, and rules", run: ls, complete: completePath},
-		{name: "pwd", help: "print the current path", run: pwd},
-		{name: "show", args: "[PATH]", help: "print the object here, as rules see it", run: showValue, complete: completePath},
-		{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
-		{name: "cost", args: "EXPR", help: "print an expression's cost estimate and the bounds that would lower it", run: costOf, expression: true, complete: completeExpression},
-		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
-		{name: "funcs", args: "[NAME|GROUP|WORD]", help: "list the functions, explain a function or a group, or search for a word", run: funcs, complete: completeFuncs},
-	}
-}
-
-func objectCommands() []command {
-	return []command{
-		{name: "set", args: "PATH = JSON|preview on|off", help: "change the object, or turn the preview of values on or off", run: setCommand, complete: completePath},
-		{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, complete: completePath},
-		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeWords(func(*Session) []string { return []string{"copy", "none", "set", "show", "unset"} })},
-		{name: "as", args: "[status|object|apply|user NAME]", help: "evaluate another kind of write, or the writes of a user", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"apply", "object", statusName, "user"} })},
-		{name: "check", help: "validate the object as celadon check does", run: check},
-		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
-		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
-		{name: "objects", help: "list the loaded objects, if there are several", run: objects},
-		{name: "object", args: "NAME|NUMBER", help: "make one of the loaded objects the object", run: objectCommand},
-	}
-}
-
-func ruleCommands() []command {
-	return []command{
-		{name: "rules", args: "[all|N [--rejected]]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full, or the objects that it rejects", run: rules, complete: completeRules},
-		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
-		{name: "add", args: "[PATH:] RULE", help: "add a rule here, or at PATH", run: addCommand, expression: true, complete: completeAdd},
-		{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, edit it in the next line", run: edit, expression: true, complete: completeNumbered(completeExpression)},
-		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
-		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
-		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, removes: true, complete: completeNumbered(completeExpression)},
-		{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
-		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(nil)},
-		{name: "optionalOldSelf", args: "[N] true|-", help: "set optionalOldSelf, so that a transition rule runs on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
-		{name: "advice", help: "print which rules cost too much, which bounds to set, and other problems", run: advice},
-		{name: "fix", args: "[list-type]", help: "correct the last line and run it, or set the bounds that :advice names; list-type replaces rules that only reject duplicates", run: fix, complete: completeWords(func(*Session) []string { return []string{fixListType} })},
-		{name: "diff", help: "print the changes to the CRD", run: diffCRD},
-		{name: "save", args: "[FILE]", help: "write the CRD to its file or a new one; unchanged parts stay as they are", run: save, complete: completeFiles},
-		{name: "save!", args: "FILE", help: "write the CRD and overwrite another file", run: saveOver, complete: completeFiles},
-	}
-}
-
-func sessionCommands() []command {
-	return []command{
-		{name: "undo", help: "undo the last change", run: undo},
-		{name: "redo", help: "redo it", run: redo},
-		{name: "history", help: "print the lines of this session", run: history},
-		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one", run: help, complete: completeHelp},
-		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
+// commandGroups returns the groups in the order of :help. They contain every command.
+func commandGroups() []commandGroup {
+	return []commandGroup{
+		{"Look around", []command{
+			{name: "load", args: "[crd|object|old|policy] FILE", help: "load a CRD, an object, its old form, or admission policies", run: load, complete: completeLoad},
+			{name: "use", args: "VERSION", help: "switch to a version of the CRD", run: use, needs: needsCRD, complete: completeWords(completeVersions)},
+			{name: "kube", args: "[VERSION]", help: "write rules for a Kubernetes version", run: kube, complete: completeWords(completeKube)},
+			{name: "cd", args: "[PATH]", help: "make self the value at a path; .. is up, / the root", run: cd, needs: needsCRD, complete: completePath},
+			{name: "ls", args: "[PATH]", help: "list fields with types, bounds, and rules", run: ls, needs: needsCRD, complete: completePath},
+			{name: "pwd", help: "print the current path", run: pwd, needs: needsCRD},
+			{name: "show", args: "[PATH]", help: "print the object here, as rules see it", run: showValue, needs: needsCRD, complete: completePath},
+			{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
+			{name: "cost", args: "EXPR", help: "print an expression's cost estimate and the bounds that would lower it", run: costOf, expression: true, complete: completeExpression},
+			{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
+			{name: "funcs", args: "[NAME|GROUP|WORD]", help: "list the functions, explain a function or a group, or search for a word", run: funcs, complete: completeFuncs},
+		}},
+		{"Object", []command{
+			{name: "set", args: "PATH = JSON|preview on|off", help: "change the object, or turn the preview of values on or off", run: setCommand, complete: completePath},
+			{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, needs: needsCRD, complete: completePath},
+			{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeWords(func(*Session) []string { return []string{"copy", "none", "set", "show", "unset"} })},
+			{name: "as", args: "[status|object|apply|user NAME]", help: "evaluate another kind of write, or the writes of a user", run: writeAs, needs: needsCRD, complete: completeWords(func(*Session) []string { return []string{"apply", "object", statusName, "user"} })},
+			{name: "check", help: "validate the object as celadon check does", run: check, needs: needsObject},
+			{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
+			{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, needs: needsObject, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
+			{name: "objects", help: "list the loaded objects, if there are several", run: objects, needs: needsCRD},
+			{name: "object", args: "NAME|NUMBER", help: "make one of the loaded objects the object", run: objectCommand, needs: needsCRD},
+		}},
+		{"Rules", []command{
+			{name: "rules", args: "[all|N [--rejected]]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full, or the objects that it rejects", run: rules, needs: needsCRD, complete: completeRules},
+			{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, needs: needsCRD, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
+			{name: "add", args: "[PATH:] RULE", help: "add a rule here, or at PATH", run: addCommand, needs: needsRules, expression: true, complete: completeAdd},
+			{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, edit it in the next line", run: edit, needs: needsRules, expression: true, complete: completeNumbered(completeExpression)},
+			{name: "drop", args: "N", help: "remove a rule", run: drop, needs: needsRules, complete: completeNumbered(nil)},
+			{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), needs: needsRules, complete: completeNumbered(nil)},
+			{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), needs: needsRules, expression: true, removes: true, complete: completeNumbered(completeExpression)},
+			{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), needs: needsRules, complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
+			{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), needs: needsRules, complete: completeNumbered(nil)},
+			{name: "optionalOldSelf", args: "[N] true|-", help: "set optionalOldSelf, so that a transition rule runs on create", run: setPart("optionalOldSelf"), needs: needsRules, complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
+			{name: "advice", help: "print which rules cost too much, which bounds to set, and other problems", run: advice, needs: needsRules},
+			{name: "fix", args: "[list-type]", help: "correct the last line and run it, or set the bounds that :advice names; list-type replaces rules that only reject duplicates", run: fix, needs: needsRules, complete: completeWords(func(*Session) []string { return []string{fixListType} })},
+			{name: "diff", help: "print the changes to the CRD", run: diffCRD, needs: needsCRD},
+			{name: "save", args: "[FILE]", help: "write the CRD to its file or a new one; unchanged parts stay as they are", run: save, needs: needsRules, complete: completeFiles},
+			{name: "save!", args: "FILE", help: "write the CRD and overwrite another file", run: saveOver, needs: needsRules, complete: completeFiles},
+		}},
+		{"Session", []command{
+			{name: "undo", help: "undo the last change", run: undo},
+			{name: "redo", help: "redo it", run: redo},
+			{name: "history", help: "print the lines of this session", run: history},
+			{name: "help", args: "[COMMAND]", help: "list the commands, or describe one", run: help, complete: completeHelp},
+			{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
+		}},
 	}
 }
 
@@ -174,21 +194,19 @@ func (s *Session) restore(m undoPoint) {
 // undo returns to the previous state, and redo to the state that was undone. The reply names the
 // command.
 func undo(_ context.Context, s *Session, _ string) (string, error) {
-	made := s.state.command
+	made := s.state
 	moved, err := s.moveTo(&s.past, &s.future, "undo")
-	return "undid " + commandText(made) + moved, err
+	return "undid " + made.change() + moved, err
 }
 
 func redo(_ context.Context, s *Session, _ string) (string, error) {
 	moved, err := s.moveTo(&s.future, &s.past, "redo")
-	return "redid " + commandText(s.state.command) + moved, err
+	return "redid " + s.state.change() + moved, err
 }
 
-func commandText(command string) string {
-	if command == "" {
-		return "the loaded files\n"
-	}
-	return termwidth.Cut(lex.OneLine(command), maxValue) + "\n"
+// change returns a line with the command that created st.
+func (st *state) change() string {
+	return termwidth.Cut(lex.OneLine(cmp.Or(st.command, "the loaded files")), maxValue) + "\n"
 }
 
 // moveTo makes the last state of from current and appends the current state to to. The path stays, unless it does not exist

@@ -3,6 +3,7 @@ package repl
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -31,32 +32,21 @@ func (s *Session) Complete(line string, pos int) assist.Completion {
 // completeLine returns completions at the end of an expression that is a line of its own.
 func (s *Session) completeLine(src []rune) assist.Completion {
 	if s.state.policy != "" {
-		return s.completeInPolicy(src)
+		return s.policyHelper().Complete(src)
 	}
-	return s.completeExpr(src)
-}
-
-// completeExpr returns completions at the end of the expression src.
-func (s *Session) completeExpr(src []rune) assist.Completion {
-	p := s.helper()
-	if p == nil {
-		return assist.Completion{Start: len(src)}
-	}
-	return p.Complete(src)
+	return s.helper().Complete(src)
 }
 
 // completePartial returns completions for the last line of a multi-line expression.
 func (s *Session) completePartial(src []rune) assist.Completion {
 	before := []rune(s.partial + "\n")
 	whole := append(slices.Clone(before), src...)
-	c := assist.Completion{}
+	complete := s.completeLine
 	if s.partial[0] == ':' {
-		c = s.completeCommand(whole)
-	} else {
-		c = s.completeLine(whole)
+		complete = s.completeCommand
 	}
-	c.Start -= len(before)
-	if c.Start < 0 {
+	c := complete(whole)
+	if c.Start -= len(before); c.Start < 0 {
 		return assist.Completion{Start: len(src)}
 	}
 	return c
@@ -94,7 +84,7 @@ func (s *Session) completeCommand(src []rune) assist.Completion {
 // cursor.
 
 func completeExpression(s *Session, arg string) assist.Completion {
-	return s.completeExpr([]rune(arg))
+	return s.helper().Complete([]rune(arg))
 }
 
 // completeAdd completes a rule at the session's path. It offers nothing for a rule at another path.
@@ -110,17 +100,17 @@ func completeAdd(s *Session, arg string) assist.Completion {
 func completeNumbered(then func(*Session, string) assist.Completion) func(*Session, string) assist.Completion {
 	return func(s *Session, arg string) assist.Completion {
 		first, rest, hasRest := strings.Cut(arg, " ")
-		if !hasRest && (then == nil || first == "") {
-			c := wordsOf(s.ruleNumbers()...).Only(first)
-			if then != nil {
-				c.Candidates = append(c.Candidates, then(s, "").Candidates...)
-			}
-			return c
-		}
-		if then == nil {
+		_, err := strconv.Atoi(first)
+		switch {
+		case then == nil && hasRest:
 			return assist.Completion{Start: len([]rune(arg))}
-		}
-		if _, ok := ruleNumber(first); ok && hasRest {
+		case then == nil:
+			return wordsOf(s.ruleNumbers()...).Only(first)
+		case arg == "":
+			c := wordsOf(s.ruleNumbers()...)
+			c.Candidates = append(c.Candidates, then(s, "").Candidates...)
+			return c
+		case err == nil && hasRest:
 			c := then(s, rest)
 			c.Start += len([]rune(first)) + 1
 			return c
@@ -199,77 +189,49 @@ func completePath(s *Session, arg string) assist.Completion {
 	if strings.HasPrefix(arg, "/") && cut == 0 || strings.HasSuffix(base, "/") {
 		base += "/"
 	}
-	bracket := cut >= 0 && arg[cut] == '['
-	f := s.pathTo(base)
-	d, values := f.decl, f.values
-	if d == nil {
+	steps, err := p.resolve(base)
+	d := declAt(p.root, steps)
+	if err != nil || d == nil {
 		return assist.Completion{Start: len([]rune(arg))}
 	}
+	obj := s.state.visible(s.state.object)
+	value, _ := valuediff.At(obj, concrete(obj, steps)...)
 	c := assist.Completion{Start: len([]rune(arg[:cut+1]))}
 	switch {
-	case bracket:
-		c.Candidates = elementSteps(d, values)
+	case cut >= 0 && arg[cut] == '[':
+		c.Candidates = elementSteps(d, value, "")
 	case d.Kind == types.List && last == "":
 		c.Start = len([]rune(arg))
-		for _, step := range elementSteps(d, values) {
-			c.Candidates = append(c.Candidates, assist.Candidate{Text: "[" + step.Text, Hint: step.Hint})
-		}
+		c.Candidates = elementSteps(d, value, "[")
 	default:
-		c.Candidates = fieldSteps(d, values, cut < 0 || arg[cut] != '.')
+		c.Candidates = fieldSteps(d, value, cut < 0 || arg[cut] != '.')
 	}
 	return c.Only(last)
 }
 
-// A target is the declaration, schema node, and values that a path leads to.
-type target struct {
-	decl   *types.Decl // nil if the path does not exist
-	schema *schemaNode
-	values []any
-}
-
-func (s *Session) pathTo(arg string) target {
-	p := s.state.location
-	steps, err := p.resolve(arg)
-	if err != nil {
-		return target{}
-	}
-	d := p.root
-	for _, step := range steps {
-		if d = declBelow(d, step); d == nil {
-			return target{}
-		}
-	}
-	f := target{decl: d, schema: assist.SchemaAt(s.state.crd.schema(s.state.version), steps)}
-	obj := s.state.visible(s.state.object)
-	if v, ok := valuediff.At(obj, concrete(obj, steps)...); ok {
-		f.values = []any{v}
-	}
-	return f
-}
-
-func elementSteps(d *types.Decl, values []any) []assist.Candidate {
-	var out []assist.Candidate
+// elementSteps returns the steps to the elements of a value of type d. open is an opening bracket, or "" after one.
+func elementSteps(d *types.Decl, value any, open string) (out []assist.Candidate) {
 	if d.Elem == nil {
 		return nil
 	}
-	hint := d.Elem.String()
-	for _, v := range values {
-		if list, ok := v.([]any); ok {
-			for i := range list {
-				out = append(out, assist.Candidate{Text: fmt.Sprintf("%d]", i), Hint: hint})
-			}
-		}
+	add := func(step string) {
+		out = append(out, assist.Candidate{Text: open + step + "]", Hint: d.Elem.String()})
 	}
-	for _, key := range assist.Keys(values) {
-		out = append(out, assist.Candidate{Text: "'" + key + "']", Hint: hint})
+	list, _ := value.([]any)
+	for i := range list {
+		add(strconv.Itoa(i))
 	}
-	return append(out, assist.Candidate{Text: "*]", Hint: hint})
+	for _, key := range assist.Keys([]any{value}) {
+		add("'" + key + "'")
+	}
+	add("*")
+	return out
 }
 
-func fieldSteps(d *types.Decl, values []any, bare bool) []assist.Candidate {
+func fieldSteps(d *types.Decl, value any, bare bool) []assist.Candidate {
 	var out []assist.Candidate
 	if d.Kind == types.Map {
-		for _, key := range assist.Keys(values) {
+		for _, key := range assist.Keys([]any{value}) {
 			if !strings.ContainsAny(key, ".[]'\" ") {
 				out = append(out, assist.Candidate{Text: key, Hint: d.Elem.String()})
 			}

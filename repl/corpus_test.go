@@ -31,7 +31,7 @@ func leftOutOfShort(n int) bool { return testing.Short() && n%8 != 0 }
 
 // TestCorpusEdits adds a rule at a random path of each CRD and removes it again. It checks that the
 // edited text differs only by the inserted rule, and that the original text is restored. It also
-// changes and removes a random existing rule. (ruleEdit.apply checks that the parsed CRDs are equal
+// changes and removes a random existing rule. (Document.edited checks that the parsed CRDs are equal
 // except for the edit.) Every 25th CRD is edited in a session.
 func TestCorpusEdits(t *testing.T) {
 	t.Parallel()
@@ -71,18 +71,19 @@ func TestCorpusEdits(t *testing.T) {
 
 func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	t.Helper()
-	e := ruleEdit{op: addRule, at: crdedit.SchemaNode{Version: version, Steps: place}, value: "self == self # \"not\" a 'comment'"}
+	at, index := crdedit.SchemaNode{Version: version, Steps: place}, 0
 	if node := assist.SchemaAt(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, place); node != nil {
-		e.index = len(node.XValidations)
+		index = len(node.XValidations)
 	}
-	added, err := e.apply(c.doc)
+	added, err := c.doc.edited(func(source *crdedit.CRD) ([]byte, error) {
+		return source.AddRule(at, "self == self # \"not\" a 'comment'")
+	})
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	onlyAdded(t, c.doc.Text, added.Text)
-	e.op = dropRule
-	dropped, err := e.apply(added)
+	dropped, err := added.edited(func(source *crdedit.CRD) ([]byte, error) { return source.DropRule(at, index) })
 	if err != nil {
 		t.Error(err)
 	}
@@ -102,22 +103,30 @@ func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 	place := places[random.IntN(len(places))]
 	rules := assist.SchemaAt(schema, place).XValidations
 	i := random.IntN(len(rules))
-	edits := []ruleEdit{
-		{op: setField, field: "rule", value: "true"},
-		{op: setField, field: "rule", value: "true &&\n  false"},
-		{op: setField, field: "message", value: "it's: \"new\""},
-		{op: setField, field: "fieldPath", value: ".x"},
-		{op: setField, field: "optionalOldSelf", value: "true"},
-		{op: dropField, field: "message"},
-		{op: dropRule},
+	type edit struct {
+		field string // "" for the whole rule
+		value any    // nil to remove it
+	}
+	edits := []edit{
+		{"rule", "true"}, {"rule", "true &&\n  false"}, {"message", "it's: \"new\""}, {"fieldPath", ".x"}, {"optionalOldSelf", true},
+		{"message", nil}, {"", nil},
 	}
 	random.Shuffle(len(edits), func(i, j int) { edits[i], edits[j] = edits[j], edits[i] })
 	for _, e := range edits[:2] {
-		if e.op == dropField && rules[i].Message == "" {
+		if e == (edit{"message", nil}) && rules[i].Message == "" {
 			continue
 		}
-		e.at, e.index = crdedit.SchemaNode{Version: version, Steps: place}, i
-		if _, err := e.apply(c.doc); err != nil {
+		_, err := c.doc.edited(func(source *crdedit.CRD) ([]byte, error) {
+			switch at := (crdedit.SchemaNode{Version: version, Steps: place}); {
+			case e.field == "":
+				return source.DropRule(at, i)
+			case e.value == nil:
+				return source.DropPart(at, i, e.field)
+			default:
+				return source.SetPart(at, i, e.field, e.value)
+			}
+		})
+		if err != nil {
 			t.Errorf("%s[%d]: %+v: %v", engine.FormatPath(place), i, e, err)
 		}
 	}

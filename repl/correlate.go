@@ -34,7 +34,7 @@ func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *b
 		if node == nil {
 			break
 		}
-		if node.Items != nil && (node.XListType == nil || *node.XListType != "map") {
+		if node.Items != nil && listType(node) != "map" {
 			if b != nil {
 				b.nested = true
 				break
@@ -64,18 +64,18 @@ func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *
 // note explains the barrier for a rule with the given name, and offers a change of the schema.
 func (b *barrier) note(rule string) string {
 	at := phrase.Path(b.path)
-	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, b.listType())
+	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, listType(b.list))
 	if keys := b.keys(); len(keys) > 0 {
 		text += fmt.Sprintf("set x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s] on %s, or ", strings.Join(keys, ", "), at)
 	}
 	return text + fmt.Sprintf("move the rule to %s, where oldSelf is the whole old list\n", at)
 }
 
-func (b *barrier) listType() string {
-	if b.list.XListType == nil {
+func listType(list *schemaNode) string {
+	if list.XListType == nil {
 		return "atomic"
 	}
-	return *b.list.XListType
+	return *list.XListType
 }
 
 // keys returns a field that can be the key of the list's items, or nil if there is none, or if a key would not suffice. The

@@ -18,6 +18,6 @@ package repl
 // How it works: a Session has a current state. A command builds the next state and commits it; if
 // the command fails, the state does not change. Undo returns to earlier states (session.go). All
 // commands are listed in a table (commands.go). x/crdedit applies the edit of a rule to the text of
-// the CRD, and the edited text is parsed and compared before it is accepted (ruleedit.go).
+// the CRD, and the edited text is parsed and compared before it is accepted (document.go).
 // Assistance that needs no session, such as completion in an expression, is in x/assist. Analysis
 // that needs an object is in x/analysis/lint.

@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/apply"
+	"github.com/celadon-cel/celadon/x/crdedit"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -92,6 +93,20 @@ type SaveRequest struct {
 	Keep []string
 }
 
+// edited returns d with the text that an edit of its source returns, and decodes it again. It returns an error if the
+// result would differ from d in anything but the edit.
+func (d Document) edited(edit func(source *crdedit.CRD) ([]byte, error)) (Document, error) {
+	source, err := crdedit.Parse(d.Text, d.InList, d.Item)
+	if err != nil {
+		return d, err
+	}
+	text, err := edit(source)
+	if err != nil {
+		return d, err
+	}
+	return d.convert(text)
+}
+
 // convert returns d with the edited text, and decodes it again.
 func (d Document) convert(text []byte) (Document, error) {
 	data, err := yaml.YAMLToJSON(text)
@@ -123,10 +138,7 @@ func (d Document) Kind() string {
 		return ""
 	}
 	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return ""
-		}
+		key, _ := dec.Token()
 		var value json.RawMessage
 		if dec.Decode(&value) != nil {
 			return ""
@@ -161,17 +173,19 @@ func newObject(doc Document) (*object, error) {
 
 // edited returns o with a new value. Its text is generated from the value.
 func (o *object) edited(value map[string]any) (*object, error) {
-	text, err := emit.YAML(value)
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
 	name := o.doc.File
 	if o.doc.Line > 0 {
 		name += " (edited)"
 	}
-	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file}, nil
+	doc, err := generated(name, value)
+	return &object{doc: doc, value: value, file: o.file}, err
+}
+
+// generated returns an object as a document with generated text.
+func generated(file string, value map[string]any) (doc Document, err error) {
+	doc.File = file
+	if doc.JSON, err = json.Marshal(value); err == nil {
+		doc.Text, err = emit.YAML(value)
+	}
+	return doc, err
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -24,18 +27,19 @@ func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	if path == "" {
 		return s.addRule(ctx, rule)
 	}
-	if s.state.crd == nil {
-		return "", ErrNoCRD
+	before, here, text := s.undoPoint(), s.state.location.steps, ""
+	_, err := cd(ctx, s, path)
+	if err == nil {
+		text, err = s.addRule(ctx, rule)
 	}
-	before, here := s.undoPoint(), s.state.location.steps
-	text, err := s.addRuleAt(ctx, path, rule)
 	if err != nil {
 		s.restore(before)
 		return "", err
 	}
 	s.past[len(s.past)-1] = before.state // as if the path had not changed
 	at := phrase.Path(s.state.location.pattern())
-	return termwidth.Fold("at "+at+":\n", s.Width, 2) + text, s.move(here)
+	_, err = cd(ctx, s, "/"+engine.FormatPath(here))
+	return termwidth.Fold("at "+at+":\n", s.Width, 2) + text, err
 }
 
 // cutRulePath cuts the argument of :add into a path and a rule. path is empty if arg is only a rule: no rule begins with a
@@ -48,20 +52,16 @@ func cutRulePath(arg string) (path, rule string) {
 	return path, strings.TrimSpace(rule)
 }
 
-// addRuleAt adds a rule at a path, and leaves the session there.
-func (s *Session) addRuleAt(ctx context.Context, path, rule string) (string, error) {
-	if _, err := cd(ctx, s, path); err != nil {
-		return "", err
-	}
-	return s.addRule(ctx, rule)
-}
-
 func (s *Session) addRule(ctx context.Context, rule string) (string, error) {
 	if err := s.ruleCompiles(rule, false); err != nil {
 		return "", err
 	}
 	n := len(s.rulesHere())
-	if err := s.editRule(ruleEdit{op: addRule, index: n, value: rule}); err != nil {
+	c, err := s.editedCRD(func(source *crdedit.CRD, at crdedit.SchemaNode) ([]byte, error) { return source.AddRule(at, rule) })
+	if err == nil {
+		err = s.commitRules(c, n)
+	}
+	if err != nil {
 		return "", err
 	}
 	return s.newRule(ctx, n)
@@ -76,11 +76,10 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	if rule = strings.TrimSpace(rule); rule == "" {
 		return "", s.offered(n)
 	}
-	optional := s.rulesHere()[n].OptionalOldSelf
-	if err := s.ruleCompiles(rule, optional != nil && *optional); err != nil {
+	if err := s.ruleCompiles(rule, expr.HasOptionalOldSelf(s.rulesHere()[n].OptionalOldSelf)); err != nil {
 		return "", err
 	}
-	if err := s.editRule(ruleEdit{op: setField, index: n, field: "rule", value: rule}); err != nil {
+	if err := s.setField(n, "rule", rule); err != nil {
 		return "", err
 	}
 	return s.newRule(ctx, n)
@@ -90,13 +89,11 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 func (s *Session) offered(n int) error {
 	rule := s.rulesHere()[n].Rule
 	line, ok := lex.Join(rule)
+	draft := fmt.Sprintf(":edit %d %s", n, line)
 	if !ok {
-		return fmt.Errorf("no rule given: use :edit %d RULE (current rule: %s)", n, rule)
+		line, draft = rule, ""
 	}
-	return &incompleteError{
-		fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, line),
-		fmt.Sprintf(":edit %d %s", n, line),
-	}
+	return &incompleteError{fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, line), draft}
 }
 
 // newRule returns the listing of rule n and its lints after the rule was added or replaced.
@@ -105,7 +102,7 @@ func (s *Session) newRule(ctx context.Context, n int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text + s.transitionNote(n) + s.ruleNotes(ctx, n), nil
+	return text + s.transitionNote(n) + s.lintNotes(ctx, s.rulesHere()[n], fmt.Sprintf(":edit %d ", n)), nil
 }
 
 // transitionNote returns, once, how to try a transition rule without an old object.
@@ -125,10 +122,11 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	dropped := s.rulesHere()[n].Rule
-	if err := s.editRule(ruleEdit{op: dropRule, index: n}); err != nil {
-		return "", err
+	c, err := s.editedCRD(func(source *crdedit.CRD, at crdedit.SchemaNode) ([]byte, error) { return source.DropRule(at, n) })
+	if err == nil {
+		err = s.commitRules(c, -1)
 	}
-	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), nil
+	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), err
 }
 
 // setPart returns the command that sets or removes a field of a rule.
@@ -142,13 +140,10 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 			cmd, _ := findCommand(field)
 			return "", fmt.Errorf("no %s given: use :%s %s, or - to remove it", field, field, cmd.args)
 		}
-		e := ruleEdit{op: setField, index: n, field: field, value: value}
-		if value == "-" {
-			e.op = dropField
-		} else if err := s.partFits(field, value, n); err != nil {
+		if err := s.partFits(field, value, n); err != nil {
 			return "", err
 		}
-		if err := s.editRule(e); err != nil {
+		if err := s.setField(n, field, value); err != nil {
 			return "", err
 		}
 		return s.oneRule(ctx, n)
@@ -159,14 +154,12 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 // it selects the rule last added or changed, or the only rule at the path.
 func (s *Session) target(arg string) (n int, value string, err error) {
 	first, rest, _ := strings.Cut(arg, " ")
-	if _, ok := ruleNumber(first); ok {
+	if _, err := strconv.Atoi(first); err == nil {
 		n, err = s.numbered(first)
 		return n, strings.TrimSpace(rest), err
 	}
 	here := len(s.rulesHere())
 	switch {
-	case s.state.crd == nil:
-		return 0, "", ErrNoCRD
 	case here == 0:
 		return 0, "", fmt.Errorf("no rules at %s: add one with :add RULE", phrase.Path(s.state.location.path()))
 	case s.state.rule >= 0 && s.state.rule < here:
@@ -178,12 +171,9 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 }
 
 func (s *Session) numbered(text string) (int, error) {
-	if s.state.crd == nil {
-		return 0, ErrNoCRD
-	}
-	n, ok := ruleNumber(text)
+	n, err := strconv.Atoi(text)
 	switch here := len(s.rulesHere()); {
-	case !ok:
+	case err != nil:
 		return 0, fmt.Errorf("rule %q: want its number (:rules lists them)", text)
 	case here == 0:
 		return 0, fmt.Errorf("no rules at %s", phrase.Path(s.state.location.path()))
@@ -195,9 +185,6 @@ func (s *Session) numbered(text string) (int, error) {
 
 // ruleCompiles returns an error if the API server would not accept rule.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
-	if s.state.crd == nil {
-		return ErrNoCRD
-	}
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {
 		return err
@@ -210,13 +197,16 @@ func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
 
 func (s *Session) partFits(field, value string, n int) error {
 	rule := s.rulesHere()[n]
+	if value == "-" {
+		return nil
+	}
 	switch field {
 	case "message":
 		if strings.ContainsAny(value, "\n\r") {
 			return errors.New("a message must not contain line breaks")
 		}
 	case "messageExpression":
-		x, err := s.compile(value, rule.OptionalOldSelf != nil && *rule.OptionalOldSelf)
+		x, err := s.compile(value, expr.HasOptionalOldSelf(rule.OptionalOldSelf))
 		if err != nil {
 			return err
 		}
@@ -236,46 +226,49 @@ func (s *Session) partFits(field, value string, n int) error {
 	return nil
 }
 
-// editRule applies e to the CRD's source, parses the result, and makes it the session's CRD. It
-// returns an error if the result is not the old CRD with only this edit, or if the edited part does
-// not compile.
-func (s *Session) editRule(e ruleEdit) error {
-	st := s.state
-	if st.crd.builtins != nil {
-		return errBuiltinRules
-	}
-	e.at = crdedit.SchemaNode{Version: st.crd.version(st.version), Steps: st.location.steps}
-	doc, err := e.apply(st.crd.doc)
+// setField sets a field of rule n, or removes it if value is "-". It returns an error if the field does not compile.
+func (s *Session) setField(n int, field, value string) error {
+	c, err := s.editedCRD(func(source *crdedit.CRD, at crdedit.SchemaNode) ([]byte, error) {
+		switch {
+		case value == "-":
+			return source.DropPart(at, n, field)
+		case field == "optionalOldSelf":
+			return source.SetPart(at, n, field, true)
+		}
+		return source.SetPart(at, n, field, value)
+	})
 	if err != nil {
 		return err
 	}
-	c, err := newCRD(doc, st.crd.config)
-	if err != nil {
-		return err
-	}
-	if err := s.newlyBroken(c, e); err != nil {
-		return err
-	}
-	next := *st
-	next.crd, next.rule = c, e.index
-	if e.op == dropRule {
-		next.rule = -1
-	}
-	return s.commit(&next, next.steps)
-}
-
-// newlyBroken returns the compile error of the edited part, or nil.
-func (s *Session) newlyBroken(c *crd, e ruleEdit) error {
-	if e.op == dropRule || e.op == dropField {
-		return nil
-	}
-	pattern := s.state.location.pattern()
 	for _, bad := range c.broken {
-		if bad.Path == pattern && bad.Index == e.index && bad.Version == s.state.version && (bad.Part == e.field || e.field == "optionalOldSelf") {
-			return fmt.Errorf("%s %q: %s", bad.Part, e.value, summary(bad))
+		ref := bad.RuleRef
+		if ref.Rule = ""; value != "-" && ref == s.ruleRef(n) && (bad.Part == field || field == "optionalOldSelf") {
+			return fmt.Errorf("%s %q: %s", bad.Part, value, summary(bad))
 		}
 	}
-	return nil
+	return s.commitRules(c, n)
+}
+
+// editedCRD returns the CRD after an edit of its source at the session's path.
+func (s *Session) editedCRD(edit func(source *crdedit.CRD, at crdedit.SchemaNode) ([]byte, error)) (*crd, error) {
+	at := crdedit.SchemaNode{Version: s.state.crd.version(s.state.version), Steps: s.state.location.steps}
+	return s.state.crd.edited(func(source *crdedit.CRD) ([]byte, error) { return edit(source, at) })
+}
+
+// edited returns c after an edit of its source.
+func (c *crd) edited(edit func(source *crdedit.CRD) ([]byte, error)) (*crd, error) {
+	doc, err := c.doc.edited(edit)
+	if err != nil {
+		return nil, err
+	}
+	return newCRD(doc, c.config)
+}
+
+// commitRules makes c the session's CRD, in which a rule was changed, or dropped if rule is -1.
+func (s *Session) commitRules(c *crd, rule int) error {
+	next := *s.state
+	next.crd, next.rule = c, rule
+	return s.commit(&next, next.steps)
 }
 
 // oneRule returns the listing of rule n after an edit.
@@ -289,21 +282,7 @@ func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l := s.rulesAt(s.state.location, ran, true)
-	var rows [][]string
-	for _, row := range l.rows {
-		if row[0] == fmt.Sprint(n) || len(rows) > 0 && row[0] == "" {
-			rows = append(rows, row)
-		} else if len(rows) > 0 {
-			break
-		}
-	}
-	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
-	notes := ""
-	if b := s.barrierOf(s.state.location, &s.rulesHere()[n]); b != nil {
-		notes = b.note(phrase.Rule(s.state.location.pattern(), n))
-	}
-	return (&listing{rows: rows, costly: costly, notes: notes}).text(s, s.Width) + stopped + s.requirementHints(n), nil
+	return s.rulesAt(s.state.location, ran, true, n).text(s.Width) + stopped + s.requirementHints(n), nil
 }
 
 // requirementHints returns hints on what rule n still requires before an API server accepts it.
@@ -325,9 +304,6 @@ const nothingChanged = "nothing has changed\n"
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 	c := s.state.crd
-	if c == nil {
-		return "", ErrNoCRD
-	}
 	text := linediff.Unified(c.doc.File, c.doc.File+" (unsaved)", []byte(s.saved[savedKey(c.doc)]), c.doc.Text)
 	if text == nil {
 		return nothingChanged, nil
@@ -343,10 +319,6 @@ func saveOver(_ context.Context, s *Session, arg string) (string, error) { retur
 func (s *Session) save(file string, overwrite bool) (string, error) {
 	c := s.state.crd
 	switch {
-	case c == nil:
-		return "", ErrNoCRD
-	case c.builtins != nil:
-		return "", errBuiltinRules
 	case s.host.Save == nil:
 		return "", errNoFiles
 	case file == "" && !s.Unsaved():

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -147,9 +146,6 @@ func cut(text string) string {
 
 // useFound makes the last write found the session's object and old object.
 func (s *Session) useFound() error {
-	if s.state.crd == nil {
-		return ErrNoCRD
-	}
 	if s.found.Witness == nil {
 		return errors.New("nothing found yet: run :find first")
 	}
@@ -162,7 +158,7 @@ func (s *Session) useFound() error {
 		if part.obj == nil {
 			continue
 		}
-		doc, err := foundDocument(part.obj)
+		doc, err := generated(foundFile, part.obj)
 		if err == nil {
 			*part.to, err = newObject(doc)
 		}
@@ -175,12 +171,3 @@ func (s *Session) useFound() error {
 
 // foundFile is the File of an object that :find created.
 const foundFile = "(found)"
-
-// foundDocument returns obj as a document that belongs to no file.
-func foundDocument(obj map[string]any) (doc Document, err error) {
-	doc.File = foundFile
-	if doc.JSON, err = json.Marshal(obj); err == nil {
-		doc.Text, err = emit.YAML(obj)
-	}
-	return doc, err
-}

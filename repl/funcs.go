@@ -37,16 +37,16 @@ func funcs(ctx context.Context, s *Session, arg string) (string, error) {
 	if err := s.laterFunction(name); err != nil && text == "" {
 		return "", err
 	}
-	if group, ok := s.group(name); ok {
-		if text != "" {
-			text += "\n"
-		}
-		return text + group, nil
-	}
-	if text != "" {
+	group, ok := groupNamed(name)
+	switch {
+	case !ok && text == "":
+		return s.searchFunctions(ctx, arg)
+	case !ok:
 		return text, nil
+	case text != "":
+		text += "\n"
 	}
-	return s.searchFunctions(ctx, arg)
+	return text + s.groupText(group, func(e *assist.FunctionEntry) bool { return e.Name != name }), nil
 }
 
 // available returns the entries of the functions and operators that the session can use.
@@ -75,43 +75,38 @@ const funcsFoot = ":funcs NAME explains a function, :funcs GROUP a group, such a
 func (s *Session) allFunctions() string {
 	var b strings.Builder
 	for _, group := range assist.FunctionGroups() {
-		var rows [][]string
-		for _, e := range s.inGroup(group.Name) {
-			if macro := slices.Contains(e.Groups, "macros"); !macro || group.Name == "macros" || group.Name == "optionals" {
-				rows = append(rows, []string{"  " + e.Name, e.Summary})
-			}
-		}
-		if len(rows) > 0 {
-			b.WriteString(termwidth.Fold(groupTitle(group)+"\n", s.Width, 2) + table(rows, s.Width))
-		}
+		b.WriteString(s.groupText(group, func(e *assist.FunctionEntry) bool {
+			return !slices.Contains(e.Groups, "macros") || group.Name == "macros" || group.Name == "optionals"
+		}))
 	}
 	return b.String() + termwidth.Fold(funcsFoot, s.Width, 0)
 }
 
-func groupTitle(g assist.FunctionGroup) string {
-	if strings.EqualFold(g.Title, g.Name) {
-		return g.Title
-	}
-	return g.Title + " (" + g.Name + ")"
-}
-
-// group lists the functions of a group. A function of the same name is left out. ok
-// is false if no group has the name.
-func (s *Session) group(name string) (text string, ok bool) {
-	groups := assist.FunctionGroups()
-	i := slices.IndexFunc(groups, func(g assist.FunctionGroup) bool { return g.Name == name })
-	if i < 0 {
-		return "", false
-	}
-	var b strings.Builder
-	b.WriteString(termwidth.Fold(groupTitle(groups[i])+"\n", s.Width, 2))
+// groupText lists the functions of a group, or returns "" if the group has none.
+func (s *Session) groupText(g assist.FunctionGroup, lists func(*assist.FunctionEntry) bool) string {
 	var rows [][]string
-	for _, e := range s.inGroup(name) {
-		if e.Name != name {
+	for _, e := range s.inGroup(g.Name) {
+		if lists(&e) {
 			rows = append(rows, []string{"  " + e.Name, e.Summary})
 		}
 	}
-	return b.String() + table(rows, s.Width), true
+	if len(rows) == 0 {
+		return ""
+	}
+	title := g.Title
+	if !strings.EqualFold(title, g.Name) {
+		title += " (" + g.Name + ")"
+	}
+	return termwidth.Fold(title+"\n", s.Width, 2) + table(rows, s.Width)
+}
+
+// groupNamed returns the group with a name.
+func groupNamed(name string) (g assist.FunctionGroup, ok bool) {
+	groups := assist.FunctionGroups()
+	if i := slices.IndexFunc(groups, func(g assist.FunctionGroup) bool { return g.Name == name }); i >= 0 {
+		return groups[i], true
+	}
+	return g, false
 }
 
 // function explains a function or an operator: its forms, a description, and examples. It returns "" if
@@ -149,7 +144,7 @@ func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []
 	if s.state.kube == "" {
 		return e.Examples
 	}
-	bare := &Session{limits: s.limits, state: &state{kube: s.state.kube, rule: -1}, funcs: s.funcs}
+	bare := &Session{limits: s.limits, state: &state{kube: s.state.kube, rule: -1}, bare: s.bare, funcs: s.funcs}
 	for _, example := range e.Examples {
 		if a, err := bare.Eval(ctx, example.Expr); err == nil && a.Value != nil {
 			all = append(all, assist.Example{Expr: example.Expr, Value: a.Value.String(), Cost: a.Cost})

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -50,7 +52,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		return termwidth.Fold(notes(problems), s.Width, 2), err
 	}
 	if st := s.state; st.crd != nil && st.crd.builtins == nil {
-		c.kinds = []schema.GroupKind{st.crd.engine.Info().GroupKind}
+		c.kinds = []schema.GroupKind{st.crd.kind()}
 	}
 	if s.state.object != nil {
 		c.like = identify(s.state.object.doc)
@@ -136,26 +138,21 @@ type choice struct {
 // from selects by kind, then by name. An old object is selected by the identity of the current
 // object. If a file has a single candidate, it is selected regardless.
 func (c *choice) from(docs []Document) (Document, error) {
-	var candidates []Document
-	for _, doc := range docs {
-		if doc.isCRD() == (c.kind == "crd") {
-			candidates = append(candidates, doc)
-		}
+	candidates := docs
+	keep := func(is func(Document) bool) {
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool { return !is(doc) })
 	}
+	keep(func(doc Document) bool { return doc.isCRD() == (c.kind == "crd") })
 	all := candidates
-	if len(candidates) > 1 && c.kind != "crd" {
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool {
-			return len(c.kinds) > 0 && !slices.Contains(c.kinds, identify(doc).kind)
-		})
-		if len(candidates) == 0 {
+	if len(candidates) > 1 && c.kind != "crd" && len(c.kinds) > 0 {
+		if keep(func(doc Document) bool { return slices.Contains(c.kinds, identify(doc).kind) }); len(candidates) == 0 {
 			return Document{}, fmt.Errorf("%s: %s, none of kind %s", c.file, phrase.Count(len(all), "object"), c.kinds[0].Kind)
 		}
 	}
 	ofKind := candidates
 	switch {
 	case c.name != "":
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool { return !identify(doc).called(c.name) })
-		if len(candidates) == 0 {
+		if keep(func(doc Document) bool { return identify(doc).called(c.name) }); len(candidates) == 0 {
 			return Document{}, fmt.Errorf("%s: no object is named %s%s", c.file, c.name, spell.DidYouMean(c.name, names(ofKind)))
 		}
 	case len(candidates) > 1 && c.kind == "old" && c.like != identity{}:
@@ -206,12 +203,127 @@ func identify(doc Document) identity {
 	if json.Unmarshal(doc.JSON, &obj) != nil {
 		return identity{}
 	}
-	group, _, versioned := strings.Cut(obj.APIVersion, "/")
-	if !versioned {
-		group = ""
+	return identity{schema.FromAPIVersionAndKind(obj.APIVersion, obj.Kind).GroupKind(), cmp.Or(obj.Metadata.Namespace, "default"), obj.Metadata.Name}
+}
+
+// identityOf returns the identity of an object. An object without a namespace is in the namespace default.
+func identityOf(object map[string]any) identity {
+	u := unstructured.Unstructured{Object: object}
+	// The strings may be parts of a larger text.
+	return identity{groupKindOf(object), strings.Clone(cmp.Or(u.GetNamespace(), "default")), strings.Clone(u.GetName())}
+}
+
+// groupKindOf returns the group and kind of an object, or a zero value if it has none.
+func groupKindOf(object map[string]any) schema.GroupKind {
+	kind := kindIn(object).GroupKind()
+	return schema.GroupKind{Group: strings.Clone(kind.Group), Kind: strings.Clone(kind.Kind)}
+}
+
+func kindIn(object map[string]any) schema.GroupVersionKind {
+	u := unstructured.Unstructured{Object: object}
+	return schema.FromAPIVersionAndKind(u.GetAPIVersion(), u.GetKind())
+}
+
+// Inputs holds the documents that a session starts with.
+type Inputs struct {
+	CRDs, Objects, Olds          []Document
+	CRDPath, ObjectPath, OldPath string
+	// Name selects among several objects of a kind, as NAME or NAMESPACE/NAME.
+	Name string
+	// Paths are files and folders whose documents Open sorts by content.
+	Paths []string
+}
+
+// Start loads the session's first CRD and objects. If in has several, it selects the object whose
+// kind a CRD defines, and the CRD that defines the object's kind. Objects of built-in kinds need no CRD; for others, the error
+// is ErrNoCRD if none is given. Start cannot be undone.
+func (s *Session) Start(in Inputs) error {
+	if in.CRDPath == "" {
+		in.CRDs = withBuiltin(nil, kindsOf(in.Objects))
+		switch {
+		case len(in.CRDs) == 0 && in.ObjectPath == "" && in.OldPath == "":
+			return nil
+		case len(in.CRDs) == 0:
+			return ErrNoCRD
+		}
 	}
-	if obj.Metadata.Namespace == "" {
-		obj.Metadata.Namespace = "default"
+	kinds, crds := Definitions(in.CRDs)
+	if len(crds) == 0 {
+		return fmt.Errorf("no CustomResourceDefinition in %s", in.CRDPath)
 	}
-	return identity{schema.GroupKind{Group: group, Kind: obj.Kind}, obj.Metadata.Namespace, obj.Metadata.Name}
+	c := choice{kind: "object", file: in.ObjectPath, name: in.Name, kinds: kinds}
+	var obj Document
+	i, err := 0, error(nil)
+	if in.ObjectPath != "" {
+		if obj, err = c.from(in.Objects); err != nil {
+			return err
+		}
+		c.like = identify(obj)
+		i = slices.Index(kinds, c.like.kind)
+	}
+	switch {
+	case i < 0:
+		return fmt.Errorf("%s: no CRD for kind %s: add it with --crd", in.ObjectPath, c.like.kind)
+	case in.ObjectPath == "" && len(crds) > 1:
+		return fmt.Errorf("%s: %s: want one CRD, or use --object FILE to choose", in.CRDPath, phrase.Count(len(crds), "CRD"))
+	}
+	if err = s.LoadCRD(crds[i]); err == nil && in.ObjectPath != "" {
+		c.kinds = kinds[i : i+1]
+		err = s.LoadObject(obj)
+	}
+	if err == nil && in.OldPath != "" {
+		err = s.startOld(in, c)
+	}
+	if err == nil {
+		s.past = nil
+	}
+	return err
+}
+
+// startOld loads the old version of the object, and keeps several old objects for :object.
+func (s *Session) startOld(in Inputs, c choice) error {
+	if s.keepOlds(in); in.ObjectPath == "" && s.olds != nil {
+		return nil
+	}
+	c.kind, c.file = "old", in.OldPath
+	old, err := c.from(in.Olds)
+	if err != nil {
+		return err
+	}
+	return s.LoadOld(old)
+}
+
+// Definitions returns the CRDs among docs and the kinds that they define.
+func Definitions(docs []Document) (kinds []schema.GroupKind, crds []Document) {
+	for _, doc := range docs {
+		if !doc.isCRD() {
+			continue
+		}
+		var def struct {
+			Spec struct {
+				Group string
+				Names struct{ Kind string }
+			}
+		}
+		_ = json.Unmarshal(doc.JSON, &def) // if it fails, the kind is empty and LoadCRD returns the error
+		kinds = append(kinds, schema.GroupKind{Group: def.Spec.Group, Kind: def.Spec.Names.Kind})
+		crds = append(crds, doc)
+	}
+	return kinds, crds
+}
+
+// Go changes the version and the path of the session. An empty argument leaves the setting
+// unchanged.
+func (s *Session) Go(version, path string) error {
+	if version+path != "" && s.state.crd == nil {
+		return ErrNoCRD
+	}
+	var err error
+	if version != "" {
+		_, err = use(context.Background(), s, version)
+	}
+	if err == nil && path != "" {
+		_, err = cd(context.Background(), s, path)
+	}
+	return err
 }

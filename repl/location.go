@@ -2,6 +2,7 @@ package repl
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -93,6 +94,16 @@ func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	return d.Elem
 }
 
+// declAt returns the declaration at steps below d, or nil if nothing is declared there.
+func declAt(d *types.Decl, steps []engine.Step) *types.Decl {
+	for _, step := range steps {
+		if d = declBelow(d, step); d == nil {
+			return nil
+		}
+	}
+	return d
+}
+
 // pattern returns the path in the schema, with every item and map key as [*].
 func (p *location) pattern() string {
 	steps := slices.Clone(p.steps)
@@ -140,17 +151,16 @@ func (p *location) path() string { return engine.FormatPath(p.steps) }
 func (p *location) suggestion(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
-		next := declBelow(d, step)
-		if next == nil && d.Kind == types.List {
+		switch next := declBelow(d, step); {
+		case next != nil:
+			d = next
+		case d.Kind == types.List:
 			return ": want an element, such as [0] or [*]"
-		}
-		if next == nil && strings.Contains(step.Name, "/") {
+		case strings.Contains(step.Name, "/"):
 			return ": write a dot between fields"
-		}
-		if next == nil {
+		default:
 			return cmp.Or(p.fromRoot(steps), spell.SuggestOrList(step.Name, d.FieldNames()))
 		}
-		d = next
 	}
 	return ""
 }
@@ -161,20 +171,48 @@ func (p *location) fromRoot(steps []engine.Step) string {
 	if at == 0 || len(steps) <= at || !slices.Equal(steps[:at], p.steps) {
 		return ""
 	}
-	path := "/" + engine.FormatPath(steps[at:])
-	if !p.hasPath(path) {
+	if declAt(p.root, steps[at:]) == nil {
 		return ""
 	}
-	return "; did you mean " + path + "?"
+	return "; did you mean /" + engine.FormatPath(steps[at:]) + "?"
 }
 
-func (p *location) hasPath(arg string) bool {
-	steps, err := p.resolve(arg)
-	d := p.root
-	for _, step := range steps {
-		if d = declBelow(d, step); d == nil {
-			return false
-		}
+// How it works: without a CRD, the session's location is nil, and commands that need a path in the
+// schema fail. Expressions are then compiled at a bare location, where self is not declared.
+
+// ErrNoCRD is returned for a command or an expression that needs a CRD if none is loaded.
+var ErrNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
+
+// here returns the location of expressions: the session's path, or a bare location without a CRD.
+func (s *Session) here() *location {
+	if s.state.crd != nil {
+		return s.state.location
 	}
-	return err == nil
+	kube := s.state.kube
+	if s.bare[kube] == nil {
+		help, err := assist.NewBareContext(s.config(kube))
+		if err != nil {
+			panic(err) // the version was checked
+		}
+		compiler, err := access.Compiler(help.Node)
+		if err != nil {
+			panic(err)
+		}
+		s.bare[kube] = &location{compiler: compiler, node: help.Node, help: help, root: help.Node.Decl, has: true}
+	}
+	return s.bare[kube]
+}
+
+// withoutCRD returns ErrNoCRD if err is the compile error of an expression that reads self or oldSelf
+// and no CRD is loaded. Otherwise, it returns err.
+func (s *Session) withoutCRD(err error) error {
+	var bad *engine.CompileError
+	if s.state.crd != nil || !errors.As(err, &bad) {
+		return err
+	}
+	undeclared := func(name string) bool { return strings.Contains(bad.Detail, "undeclared reference to '"+name+"'") }
+	if undeclared(types.Self) || undeclared(types.OldSelf) {
+		return ErrNoCRD
+	}
+	return err
 }

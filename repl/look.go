@@ -1,17 +1,19 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
@@ -23,9 +25,6 @@ import (
 )
 
 func use(_ context.Context, s *Session, arg string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
 	if s.state.crd.version(arg) < 0 {
 		return "", fmt.Errorf("version %q: the CRD has %s", arg, strings.Join(s.state.crd.engine.Info().Versions, ", "))
 	}
@@ -64,40 +63,28 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	return termwidth.Fold(b.String(), s.Width, 2), nil
 }
 
+// cd implements :cd. :undo does not revert it.
 func cd(_ context.Context, s *Session, arg string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
-	var steps []engine.Step
-	if arg != "" {
-		var err error
-		if steps, err = s.state.location.resolve(arg); err != nil {
-			return "", err
-		}
-	}
-	err := s.move(steps)
+	p, err := s.there(cmp.Or(arg, "/"))
 	if err != nil {
-		err = fmt.Errorf("%w%s", err, s.state.location.suggestion(steps))
+		return "", err
 	}
-	return "", err
+	next := *s.state
+	next.rule, next.location, next.steps = -1, p, p.steps
+	s.state = &next
+	return "", nil
 }
 
 func pwd(_ context.Context, s *Session, _ string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
 	p := s.state.location
 	return table([][]string{{
-		fmt.Sprintf("%s/%s %s", s.state.crd.engine.Info().GroupKind.Kind, s.state.version, phrase.Path(p.path())),
+		fmt.Sprintf("%s/%s %s", s.state.crd.kind().Kind, s.state.version, phrase.Path(p.path())),
 		p.node.Decl.String(), assist.Bounds(p.node.Decl, s.schemaHere()),
 	}}, s.Width), nil
 }
 
 // there returns the location at the path arg, or the session's location if arg is empty.
 func (s *Session) there(arg string) (*location, error) {
-	if s.state.crd == nil {
-		return nil, ErrNoCRD
-	}
 	st := s.state
 	steps, err := st.location.resolve(arg)
 	if err != nil {
@@ -190,15 +177,11 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 	if a.Total() > a.Limit {
 		text += fmt.Sprintf("too expensive: the limit of a rule's estimate is %s for one object\n", phrase.Number(a.Limit))
 	}
-	return termwidth.Fold(text, s.Width, 2) + table(s.unbounded(x), s.Width), nil
-}
-
-// unbounded returns table rows of the unbounded values that affect the cost of x.
-func (s *Session) unbounded(x *expr.Expr) (rows [][]string) {
+	var rows [][]string
 	for _, u := range s.helper().Unbounded(x) {
 		rows = append(rows, []string{"  " + u.Text, fmt.Sprintf("no %s: %s assumed", u.Set, u.Assumed)})
 	}
-	return rows
+	return termwidth.Fold(text, s.Width, 2) + table(rows, s.Width), nil
 }
 
 func explain(ctx context.Context, s *Session, arg string) (string, error) {
@@ -206,10 +189,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.here()
-	if err != nil {
-		return "", err
-	}
+	p := s.here()
 	s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		return "", s.noSelf()
@@ -246,11 +226,8 @@ type crd struct {
 }
 
 func newCRD(doc Document, cfg engine.Config) (*crd, error) {
-	def, err := catalog.Decode(doc.JSON)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doc.File, err)
-	}
-	return (&crd{doc: doc, def: def}).with(cfg)
+	c := &crd{doc: doc, config: cfg}
+	return c, c.compile()
 }
 
 // with returns the same CRD compiled with cfg.
@@ -292,25 +269,18 @@ func (c *crd) schema(version string) *schemaNode {
 }
 
 func (c *crd) version(name string) int {
-	for i := range c.def.Spec.Versions {
-		if c.def.Spec.Versions[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(c.def.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
 }
 
 func (s *Session) schemaHere() *schemaNode {
 	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.location.steps)
 }
 
-// helper returns the assistant for expressions, or nil if it cannot be created.
+// helper returns the assistant for expressions.
 func (s *Session) helper() *assist.Context {
-	p, err := s.here()
-	if err != nil {
-		return nil
-	}
-	at := p.help
+	at := s.here().help
 	at.Limits, at.Functions = s.limits, s.funcs
 	return at
 }
+
+func (c *crd) kind() schema.GroupKind { return c.engine.Info().GroupKind }

@@ -114,13 +114,10 @@ func (s *Session) rejectsText(v verdicts, ref engine.RuleRef) string {
 		return "rejects none of " + count(v.objects)
 	}
 	var names []string
-	for _, i := range t.first[:min(len(t.first), maxNames)] {
+	for _, i := range t.first[:min(len(t.first), maxNames+1)] {
 		names = append(names, s.many().objects[i].shown(s.state.crd.engine.Info().Namespaced))
 	}
-	if t.n > len(names) {
-		names = append(names, "…")
-	}
-	return fmt.Sprintf("rejects %s of %s (%s)", count(t.n), count(v.objects), strings.Join(names, ", "))
+	return fmt.Sprintf("rejects %s of %s (%s)", count(t.n), count(v.objects), listed(names, maxNames))
 }
 
 // rejectedBy lists the objects that rule n at the session's path rejects, with the messages.

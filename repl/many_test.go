@@ -17,7 +17,7 @@ import (
 func crontabs(t testing.TB, n int) *Session {
 	t.Helper()
 	s := crontab(t)
-	s.collection = &collection{kind: s.state.crd.engine.Info().GroupKind}
+	s.collection = &collection{kind: s.state.crd.kind()}
 	used := 0
 	for i := range n {
 		if err := s.collection.add(&Input{File: "dump.json", Line: i + 1, Object: crontabObject(i)}, &used); err != nil {
@@ -102,7 +102,7 @@ func readsFrom(t *testing.T, all ...*Input) *Session {
 	s, err := NewSession(Config{Host: Host{Read: func(_ context.Context, _ []string, take func(*Input) error) error {
 		for _, in := range all {
 			if in.Document == nil {
-				in.Document = func() (Document, error) { return foundDocument(in.Object) }
+				in.Document = func() (Document, error) { return generated(foundFile, in.Object) }
 			}
 			if err := take(in); err != nil {
 				return err
@@ -175,11 +175,11 @@ func TestObjectsAreBounded(t *testing.T) {
 			t.Errorf("%s: %d objects fit into 8 MiB, %d were kept", name, n, len(c.objects))
 		}
 	}
-	o := &sorter{stored: maxStored - (8 << 20), objects: map[schema.GroupKind]*sorted{}}
+	o := &sorter{stored: maxStored - (8 << 20), objects: map[schema.GroupKind]*collection{}}
 	var err error
 	for i := 0; err == nil && i < 1<<16; i++ { // of many kinds
 		object := map[string]any{"apiVersion": "a/v1", "kind": fmt.Sprint("A", i%maxKinds)}
-		err = o.take(&Input{File: "a", Object: object, Document: func() (Document, error) { return foundDocument(object) }})
+		err = o.take(&Input{File: "a", Object: object, Document: func() (Document, error) { return generated(foundFile, object) }})
 	}
 	if !errors.Is(err, errFull) {
 		t.Errorf("got %v", err)

@@ -5,15 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/crdfields"
+	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
@@ -157,50 +162,40 @@ func decodeJSON(text string) (any, error) {
 
 // putValue sets the value at steps, and creates missing parents.
 func putValue(obj map[string]any, steps []engine.Step, value any) error {
-	var at any = obj
-	set := func(any) {}
-	for i, step := range steps {
-		last := i == len(steps)-1
-		switch here := at.(type) {
-		case map[string]any:
-			if step.Item {
-				return fmt.Errorf("%s: not a list", engine.FormatPath(steps[:i]))
-			}
-			if last {
-				here[step.Name] = value
-				return nil
-			}
-			at, set = here[step.Name], func(v any) { here[step.Name] = v }
-		case []any:
-			if !step.Item || step.Index > len(here) {
-				return fmt.Errorf("%s: want an index up to %d", engine.FormatPath(steps[:i+1]), len(here))
-			}
-			if step.Index == len(here) {
-				here = append(here, nil)
-				set(here)
-			}
-			if last {
-				here[step.Index] = value
-				return nil
-			}
-			at, set = here[step.Index], func(v any) { here[step.Index] = v }
-		default:
-			return fmt.Errorf("%s: neither an object nor a list", engine.FormatPath(steps[:i]))
-		}
-		if at == nil {
-			at = container(steps[i+1])
-			set(at)
-		}
-	}
-	return nil
+	_, err := put(obj, steps, 0, value)
+	return err
 }
 
-// container returns an empty value that has the step as a child.
-func container(step engine.Step) any {
-	if step.Item {
-		return []any{}
+// put returns v, the value at steps[:i], with a value at steps.
+func put(v any, steps []engine.Step, i int, value any) (_ any, err error) {
+	if i == len(steps) {
+		return value, nil
 	}
-	return map[string]any{}
+	step := steps[i]
+	switch {
+	case v == nil && step.Item:
+		v = []any{}
+	case v == nil:
+		v = map[string]any{}
+	}
+	switch here := v.(type) {
+	case map[string]any:
+		if step.Item {
+			return nil, fmt.Errorf("%s: not a list", engine.FormatPath(steps[:i]))
+		}
+		here[step.Name], err = put(here[step.Name], steps, i+1, value)
+		return here, err
+	case []any:
+		if !step.Item || step.Index > len(here) {
+			return nil, fmt.Errorf("%s: want an index up to %d", engine.FormatPath(steps[:i+1]), len(here))
+		}
+		if step.Index == len(here) {
+			here = append(here, nil)
+		}
+		here[step.Index], err = put(here[step.Index], steps, i+1, value)
+		return here, err
+	}
+	return nil, fmt.Errorf("%s: neither an object nor a list", engine.FormatPath(steps[:i]))
 }
 
 func take(obj map[string]any, steps []engine.Step) error {
@@ -223,12 +218,6 @@ func take(obj map[string]any, steps []engine.Step) error {
 
 func check(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
-	switch {
-	case st.crd == nil:
-		return "", ErrNoCRD
-	case st.object == nil:
-		return "", errNoObject
-	}
 	var old *Document
 	if st.old != nil {
 		old = &st.old.doc
@@ -249,4 +238,51 @@ func check(ctx context.Context, s *Session, _ string) (string, error) {
 		return decide(ctx, nil, &st.object.doc, old)
 	}
 	return decide(ctx, st.crd.engine, &st.object.doc, old)
+}
+
+// persisted implements :persisted. It prints the object as a server would store it, with passwords
+// removed.
+func persisted(ctx context.Context, s *Session, arg string) (string, error) {
+	st := s.state
+	if arg != "" && arg != "diff" {
+		return "", fmt.Errorf(":persisted %s: want diff or no argument", arg)
+	}
+	req := st.request()
+	res, err := st.validate(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case !res.Allowed:
+		return "", errors.New("the object is rejected, so it is not persisted: run :check for details")
+	}
+	mask := secret.MaskOf(st.crd.def, req.Object, req.OldObject, res.Object)
+	kept := mask.Object(res.Object)
+	if arg == "diff" {
+		diff, err := linediff.Persisted(st.object.doc.File, mask.Object(req.Object), kept)
+		return printable(string(diff)), err
+	}
+	text, err := untrusted.YAML(kept)
+	return printable(string(text)) + s.selectable(kept), err
+}
+
+// selectable returns a line that lists the selectable fields of obj, or "" if its CRD declares no
+// selectable fields.
+func (s *Session) selectable(obj map[string]any) string {
+	version, err := s.state.crd.engine.VersionOf(obj)
+	if err != nil {
+		return ""
+	}
+	found, err := crdfields.SelectableOf(&s.state.crd.def.Spec.Versions[s.state.crd.version(version)], false)
+	if err != nil {
+		return ""
+	}
+	values, err := found.Values(obj)
+	if err != nil || len(values) == 0 {
+		return ""
+	}
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		pairs = append(pairs, name+"="+values[name])
+	}
+	return "# selectable fields: " + string(untrusted.Line(strings.Join(pairs, ","))) + "\n"
 }

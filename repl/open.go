@@ -27,21 +27,16 @@ const (
 
 // A sorter sorts documents by content.
 type sorter struct {
-	named    []string // the paths that the user named
-	stored   int      // bytes of the objects
+	named    []string         // the paths that the user named
+	only     schema.GroupKind // if set, other documents are skipped
+	stored   int              // bytes of the objects
 	crds     []Document
 	policies []Document
-	objects  map[schema.GroupKind]*sorted
+	objects  map[schema.GroupKind]*collection
 	skipped  skipped
 	kept     int // bytes of crds and policies
 	// params holds the kinds of the params of policies.
 	params map[schema.GroupKind]bool
-}
-
-// sorted holds the objects of a kind. first is the first of them, with its source.
-type sorted struct {
-	*collection
-	first Document
 }
 
 // take sorts a document. It returns an error if a path that the user named cannot be read.
@@ -53,6 +48,11 @@ func (o *sorter) take(in *Input) error {
 	switch {
 	case in.Err != nil || in.Ignored || kind.Kind == "":
 		o.skipped.skip(in, in.Err)
+	case o.only.Kind != "":
+		if kind == o.only {
+			return o.object(in, kind)
+		}
+		o.skipped.skip(in, nil)
 	case kind.Kind == "CustomResourceDefinition":
 		return o.define(in, &o.crds)
 	case kind.Group == policyKind.Group:
@@ -94,29 +94,22 @@ func (o *sorter) definePolicy(in *Input) error {
 }
 
 func (o *sorter) object(in *Input, kind schema.GroupKind) error {
-	of := o.objects[kind]
-	if of == nil {
-		if len(o.objects) == maxKinds {
-			o.skipped.skip(in, nil)
-			return nil
+	of, err := o.objects[kind], error(nil)
+	if of == nil && len(o.objects) < maxKinds {
+		of = &collection{kind: kind}
+		if of.first, err = in.Document(); err == nil {
+			o.stored += len(of.first.Text) + len(of.first.JSON)
+			o.objects[kind] = of
 		}
-		doc, err := in.Document()
-		if err != nil {
-			o.skipped.skip(in, err)
-			return nil
-		}
-		of = &sorted{&collection{kind: kind}, doc}
-		o.stored += len(doc.Text) + len(doc.JSON)
-		o.objects[kind] = of
 	}
-	err := of.add(in, &o.stored)
-	if errors.Is(err, errFull) {
-		return err
+	if of != nil && err == nil {
+		err = of.add(in, &o.stored)
 	}
-	if err != nil {
+	if of == nil || err != nil && !errors.Is(err, errFull) {
 		o.skipped.skip(in, err)
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (o *sorter) sortedKinds() []schema.GroupKind {
@@ -134,9 +127,7 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	if s.host.Read == nil {
 		return "", false, errNoFiles
 	}
-	o := &sorter{
-		named: in.Paths, objects: map[schema.GroupKind]*sorted{}, params: map[schema.GroupKind]bool{},
-	}
+	o := &sorter{named: in.Paths, objects: map[schema.GroupKind]*collection{}, params: map[schema.GroupKind]bool{}}
 	if err := s.host.Read(ctx, in.Paths, o.take); err != nil {
 		return "", false, err
 	}
@@ -185,34 +176,26 @@ func (o *sorter) noCRD(paths []string) error {
 	if o.skipped.unreadable > 0 {
 		return fmt.Errorf("%s: %s", text, o.skipped.text())
 	}
-	kinds := o.kinds()
+	var kinds []string
+	for _, kind := range o.sortedKinds() {
+		kinds = append(kinds, counted(len(o.objects[kind].objects), "object")+" of "+shortened(kind.Kind))
+	}
 	if len(kinds) == 0 {
 		return errors.New(text)
 	}
-	return fmt.Errorf("%s: it holds %s: add the file of the CRD, or use --crd PATH", text, strings.Join(kinds, ", "))
-}
-
-// kinds lists the kinds of objects, as far as a message has room.
-func (o *sorter) kinds() (out []string) {
-	for i, kind := range o.sortedKinds() {
-		if i == maxNames {
-			return append(out, "…")
-		}
-		out = append(out, counted(len(o.objects[kind].objects), "object")+" of "+shortened(kind.Kind))
-	}
-	return out
+	return fmt.Errorf("%s: it holds %s: add the file of the CRD, or use --crd PATH", text, listed(kinds, maxNames))
 }
 
 // keepOlds keeps the old objects of the CRD's kind, if there are several.
 func (s *Session) keepOlds(in Inputs) {
-	c := &collection{kind: s.state.crd.engine.Info().GroupKind}
+	c := &collection{kind: s.state.crd.kind()}
 	for _, doc := range in.Olds {
 		if id := identify(doc); id.kind == c.kind {
 			c.objects = append(c.objects, storedObject{id, doc.File, doc.Line, doc.JSON})
 		}
 	}
 	if len(c.objects) > 1 {
-		s.olds = newOldVersions(c)
+		s.olds = c.asOlds()
 	}
 }
 
@@ -229,10 +212,10 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 		}
 	}
 	s.collect(o)
-	of := o.objects[s.state.crd.engine.Info().GroupKind]
+	of := o.objects[s.state.crd.kind()]
 	if of == nil {
 		if in.Name != "" {
-			return fmt.Errorf("--name %s: there are no objects of kind %s", in.Name, s.state.crd.engine.Info().GroupKind.Kind)
+			return fmt.Errorf("--name %s: there are no objects of kind %s", in.Name, s.state.crd.kind().Kind)
 		}
 		return nil
 	}
@@ -244,43 +227,17 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 		}
 		first = found[0]
 	}
-	return s.openFirst(of, first)
-}
-
-// openFirst makes an object the current object, with its source if that is known. If there is only one
-// object and only one old object, their names may differ.
-func (s *Session) openFirst(of *sorted, i int) error {
-	if i > 0 {
-		return s.current(of.collection, i)
-	}
-	if err := s.LoadObject(of.first); err != nil {
-		if len(of.objects) > 1 {
-			return nil // the others can be used
-		}
+	if err := s.current(of, first); err != nil && (first > 0 || len(of.objects) == 1) {
 		return err
 	}
-	if s.olds == nil {
-		return nil
-	}
-	old, ok := s.olds.byName[of.objects[i].identity] // 0 if there is none
-	if !ok && (len(s.olds.objects) > 1 || len(of.objects) > 1) {
-		return nil
-	}
-	doc, err := s.olds.objects[old].document(s.state.crd.engine.Info().Namespaced)
-	if err != nil {
-		return err
-	}
-	doc.File = s.olds.objects[old].file
-	return s.LoadOld(doc)
+	return nil // if there are several objects, the others can be used
 }
 
 // collect makes the objects of the CRD's kind the collection, if there are several.
 func (s *Session) collect(o *sorter) {
-	of := o.objects[s.state.crd.engine.Info().GroupKind]
-	if of == nil || len(of.objects) < 2 {
-		return
+	if of := o.objects[s.state.crd.kind()]; of != nil && len(of.objects) > 1 {
+		s.collection = of
 	}
-	s.collection = of.collection
 }
 
 // openPolicies loads the policies with the objects that they refer to. It returns notes on problems.
@@ -319,9 +276,9 @@ func (o *sorter) refersTo(kind schema.GroupKind) bool {
 // openedText describes what Open loaded.
 func (s *Session) openedText(o *sorter) string {
 	c := s.state.crd
-	parts := []string{fmt.Sprintf("%s from %s", c.engine.Info().GroupKind.Kind, c.doc.File)}
+	parts := []string{fmt.Sprintf("%s from %s", c.kind().Kind, c.doc.File)}
 	used := 0
-	if of := o.objects[c.engine.Info().GroupKind]; of != nil {
+	if of := o.objects[c.kind()]; of != nil {
 		used = len(of.objects)
 		text := counted(used, "object")
 		if s.state.object != nil {
@@ -339,7 +296,7 @@ func (s *Session) openedText(o *sorter) string {
 		parts = append(parts, policyCount(n))
 	}
 	text := strings.Join(parts, ", ")
-	rest := o.rest(c.engine.Info().GroupKind)
+	rest := o.rest(c.kind())
 	if unused := rest.text(); unused != "" {
 		text += "; not used: " + unused
 	}
@@ -355,7 +312,7 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 	for _, other := range o.sortedKinds() {
 		if of := o.objects[other]; other != kind && (len(o.policies) == 0 || !o.refersTo(other)) {
 			if rest.others == 0 {
-				rest.other = shortened(of.first.File + ": " + other.String())
+				rest.other = " (" + shortened(of.first.File+": "+other.String()) + ")"
 			}
 			rest.others += len(of.objects)
 		}
@@ -367,25 +324,19 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 func (s *Session) definedText() string {
 	kinds, _ := Definitions(s.crds)
 	var names []string
-	for i, kind := range kinds {
-		if i == 2*maxNames {
-			names = append(names, "…")
-			break
-		}
+	for _, kind := range kinds {
 		names = append(names, shortened(kind.Kind))
 	}
-	return fmt.Sprintf("%s: %s; :load crd KIND loads another", phrase.Count(len(kinds), "CRD"), strings.Join(names, ", "))
+	return fmt.Sprintf("%s: %s; :load crd KIND loads another", phrase.Count(len(kinds), "CRD"), listed(names, 2*maxNames))
 }
 
 // crdNamed returns the CRD that Open found with a kind or a name.
 func (s *Session) crdNamed(name string) (Document, bool) {
 	kinds, docs := Definitions(s.crds)
-	i := slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return kind.Kind == name || kind.String() == name })
-	if i < 0 {
-		i = slices.IndexFunc(docs, func(doc Document) bool { return identify(doc).name == name })
+	for i, kind := range kinds {
+		if kind.Kind == name || kind.String() == name || identify(docs[i]).name == name {
+			return docs[i], true
+		}
 	}
-	if i < 0 {
-		return Document{}, false
-	}
-	return docs[i], true
+	return Document{}, false
 }

@@ -26,7 +26,9 @@ type policies struct {
 	problems []string
 }
 
-func newPolicies(docs []Document, kube string) (*policies, error) {
+// LoadPolicies makes docs the session's admission policies, with everything that they refer to. The
+// result describes invalid policies and bindings.
+func (s *Session) LoadPolicies(docs []Document) (problems []string, err error) {
 	var objects []map[string]any
 	for _, doc := range docs {
 		obj, err := engine.Decode(doc.JSON)
@@ -35,11 +37,9 @@ func newPolicies(docs []Document, kube string) (*policies, error) {
 		}
 		objects = append(objects, obj)
 	}
-	set, err := policy.Compile(objects, policy.Config{KubeVersion: kube})
+	set, err := policy.Compile(objects, policy.Config{KubeVersion: s.state.kube})
 	var invalid *policy.CompileErrors
-	switch {
-	case errors.As(err, &invalid):
-	case err != nil:
+	if err != nil && !errors.As(err, &invalid) {
 		return nil, err
 	}
 	p := &policies{set: set}
@@ -56,7 +56,9 @@ func newPolicies(docs []Document, kube string) (*policies, error) {
 	if len(set.Policies()) == 0 && len(p.problems) == 0 {
 		return nil, errors.New("no ValidatingAdmissionPolicy found")
 	}
-	return p, nil
+	next := *s.state
+	next.policies, next.policy = p, ""
+	return p.problems, s.commit(&next, next.steps)
 }
 
 func notes(problems []string) string {
@@ -82,18 +84,6 @@ func (p *policies) names() (names []string) {
 	return names
 }
 
-// LoadPolicies makes docs the session's admission policies, with everything that they refer to. The
-// result describes invalid policies and bindings.
-func (s *Session) LoadPolicies(docs []Document) (problems []string, err error) {
-	p, err := newPolicies(docs, s.state.kube)
-	if err != nil {
-		return nil, err
-	}
-	next := *s.state
-	next.policies, next.policy = p, ""
-	return p.problems, s.commit(&next, next.steps)
-}
-
 var errNoPolicies = errors.New("no policies are loaded: run :load policy FILE")
 
 // policyCommand implements :policy. Without an argument, it prints the decisions of the policies about a
@@ -113,10 +103,7 @@ func policyCommand(ctx context.Context, s *Session, arg string) (string, error) 
 	if next.policy = arg; arg == "-" {
 		next.policy = ""
 	}
-	next.command = s.doing
-	s.past, s.future = append(s.past, st), nil
-	s.enter(&next)
-	return "", nil
+	return "", s.commit(&next, next.steps)
 }
 
 // A review is the way of a write of the object through admission.
@@ -317,20 +304,14 @@ func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
 	case out.Failure != "":
 		fmt.Fprintf(&b, "error: %s\n", printable(out.Failure))
 	default:
-		readable := asYAML(out.Value)
-		value := printable(formatJSON(out.Value))
-		if readable != "" {
-			value = cutLine(value, s.Width)
-		}
-		b.WriteString(value + "\n" + indent(printable(readable)))
+		b.WriteString(valueText(formatJSON(out.Value), out.Value, s.Width))
 	}
 	fmt.Fprintf(&b, "  : %s; cost %s\n", printable(out.Type), phrase.Number(uint64(out.Cost)))
 	return Reply{Text: b.String(), Failed: out.Failure != "" || out.Undecided != ""}
 }
 
-// completeInPolicy returns completions at the end of an expression of a policy. The CRD defines the
-// fields of object and oldObject.
-func (s *Session) completeInPolicy(src []rune) assist.Completion {
-	p := &assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}
-	return p.Complete(src)
+// policyHelper returns the assistant for expressions of the current policy. The CRD defines the fields of object and
+// oldObject.
+func (s *Session) policyHelper() *assist.PolicyContext {
+	return &assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}
 }

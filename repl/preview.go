@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -58,11 +59,7 @@ func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPre
 	if !ok || s.state.policy != "" || len(x.src) > maxPreviewed {
 		return typedPreview{}
 	}
-	help := s.helper()
-	if help == nil {
-		return typedPreview{}
-	}
-	if call := help.Call(x.src, x.pos); call != nil {
+	if call := s.helper().Call(x.src, x.pos); call != nil {
 		form := call.Function.Forms[call.Form]
 		p.call = form.Signature
 		if call.Argument < len(form.Parameters) {
@@ -109,8 +106,8 @@ func (s *Session) typedRule(command, arg string) (src string, ok bool) {
 		return "", false
 	}
 	first, rest, _ := strings.Cut(arg, " ")
-	n, numbered := ruleNumber(first)
-	if !numbered || command != "edit" && command != "messageExpression" {
+	n, err := strconv.Atoi(first)
+	if err != nil || command != "edit" && command != "messageExpression" {
 		return arg, command != "edit"
 	}
 	rules := s.rulesHere() // with optionalOldSelf, oldSelf has another type
@@ -129,16 +126,15 @@ func isUnfinished(src string) bool {
 
 // previewText returns the preview of an expression that is not obviously unfinished.
 func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, failed bool) {
-	src := strings.TrimSpace(x.src)
-	compiled, err := s.compile(src, false)
+	compiled, err := s.compile(strings.TrimSpace(x.src), false)
 	var bad *engine.CompileError
-	switch {
-	case errors.As(err, &bad):
+	if errors.As(err, &bad) {
 		if name, ok := s.nameAt(x); ok {
 			return name, false
 		}
 		return "error: " + lex.OneLine(summary(bad)), true
-	case err != nil:
+	}
+	if err != nil {
 		return "", false
 	}
 	return s.previewValue(ctx, compiled)
@@ -159,7 +155,7 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 	if len(tokens) > 1 && endsOperand(tokens[len(tokens)-2]) && strings.HasPrefix("in", last.Text) {
 		return "", true
 	}
-	for _, c := range s.completeExpr(src).Candidates {
+	for _, c := range s.helper().Complete(src).Candidates {
 		if c.Text != last.Text {
 			return printable(strings.TrimSpace(c.Text + "  " + c.Hint)), true
 		}
@@ -169,35 +165,26 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 
 func (s *Session) previewValue(ctx context.Context, compiled *expr.Expr) (text string, failed bool) {
 	facts := ": " + s.price(compiled).Type
-	p, err := s.here()
-	if err != nil {
-		return "", false
-	}
+	p := s.here()
 	if needsSelf(compiled) && !p.has {
 		return facts, false
 	}
 	vars := eval.BindOld(p.compiler.Decl(), p.self, p.old)
 	vars.LimitWork(previewWork)
 	out := compiled.Run(ctx, vars)
-	if out.Err != nil {
-		return previewError(ctx, out.Err)
-	}
 	facts += fmt.Sprintf("; cost %d", out.Cost)
-	if !eval.SizeAtMost(out.Value, maxPreviewed) {
+	var overwork *eval.OverworkError
+	switch {
+	case out.Err != nil && ctx.Err() != nil:
+		return "", false
+	case errors.As(out.Err, &overwork):
+		return "no preview: it takes too much work", false
+	case out.Err != nil:
+		return "error: " + lex.OneLine(printable(out.Err.Error())), true
+	case !eval.SizeAtMost(out.Value, maxPreviewed):
 		return "a large value " + facts, false
 	}
 	return printable(format(out.Value)) + " " + facts, false
-}
-
-func previewError(ctx context.Context, err error) (text string, failed bool) {
-	var overwork *eval.OverworkError
-	switch {
-	case ctx.Err() != nil:
-		return "", false
-	case errors.As(err, &overwork):
-		return "no preview: it takes too much work", false
-	}
-	return "error: " + lex.OneLine(printable(err.Error())), true
 }
 
 // describeCandidate returns the documentation of a candidate of Complete in an expression, on a single line: the description
@@ -217,25 +204,16 @@ func (s *Session) describeCandidate(line string, start int, candidate string) (t
 		return ""
 	}
 	whole := append(slices.Clone(before), []rune(candidate)...)
-	if x, ok := s.typedExpr(string(whole), len(whole)); ok {
-		return s.describeName(&x)
-	}
-	return ""
-}
-
-// describeName returns the description of the name at the end of an expression.
-func (s *Session) describeName(x *typedExpr) string {
-	help := s.helper()
-	if help == nil {
+	x, ok := s.typedExpr(string(whole), len(whole))
+	if !ok {
 		return ""
 	}
 	src := strings.TrimRight(x.src, "()")
-	h := help.Hover(x.src, max(0, len([]rune(src))-1))
+	h := s.helper().Hover(x.src, max(0, len([]rune(src))-1))
 	if h == nil {
 		return ""
 	}
-	text := h.Description
-	if text == "" && h.Function != nil {
+	if text = h.Description; text == "" && h.Function != nil {
 		text = h.Function.Description
 	}
 	if h.Bounds != "" && text != "" {

@@ -70,9 +70,18 @@ func newReport() *Report { return &Report{Kind: "EvalReport", APIVersion: APIVer
 // Report returns the JSON form of the answer. The note contains the command of the shell that makes
 // the status visible.
 func (a *Answer) Report() (*Report, error) {
-	rep, err := a.report(a.Value, a.Cost)
-	if err != nil {
-		return nil, err
+	rep := newReport()
+	rep.Type, rep.Cost = a.Type, a.Cost
+	rep.ReportPrice = &ReportPrice{
+		EstimatedCost: ReportRange{a.Estimate.Min, a.Estimate.Max},
+		Cardinality:   a.Occurrences, EstimatedTotal: a.Total(), Limit: a.Limit,
+	}
+	if a.Value != nil {
+		var err error
+		if rep.Value, err = encode(a.Value.JSON()); err != nil {
+			return nil, err
+		}
+		rep.CEL = a.Value.String()
 	}
 	if a.Status != nil {
 		rep.Note = a.Status.String()
@@ -85,33 +94,13 @@ func (a *Answer) Report() (*Report, error) {
 
 // Report returns the JSON form of a row, without the object.
 func (x *Evaluator) Report(r *Row) (*Report, error) {
-	rep, err := x.Price.report(r.Value, r.Cost)
+	a := x.Price
+	a.Value, a.Cost, a.Err = r.Value, r.Cost, r.Err
+	rep, err := a.Report()
 	if err != nil {
 		return nil, err
 	}
 	rep.Path = r.Path
-	if r.Err != nil {
-		rep.Error = &ReportError{Message: r.Err.Error()}
-	}
-	return rep, nil
-}
-
-// report returns a report with the type and the price of the answer.
-func (a *Answer) report(value *Value, units uint64) (*Report, error) {
-	rep := newReport()
-	rep.Type, rep.Cost = a.Type, units
-	rep.ReportPrice = &ReportPrice{
-		EstimatedCost: ReportRange{a.Estimate.Min, a.Estimate.Max},
-		Cardinality:   a.Occurrences, EstimatedTotal: a.Total(), Limit: a.Limit,
-	}
-	if value == nil {
-		return rep, nil
-	}
-	data, err := encode(value.JSON())
-	if err != nil {
-		return nil, err
-	}
-	rep.Value, rep.CEL = data, value.String()
 	return rep, nil
 }
 

@@ -56,40 +56,30 @@ func (s *Session) Evaluator(src string) (*Evaluator, error) {
 
 // Rows evaluates the expression for an object. old is its old version, or nil.
 func (e *Evaluator) Rows(ctx context.Context, object, old map[string]any) []Row {
-	p, paths, err := e.prepare(object, old)
+	version, err := e.state.crd.engine.VersionOf(object)
+	if err == nil && version != e.state.version {
+		err = &NoValueError{Reason: "the object is not of version " + e.state.version, Command: "switch to its version with :use"}
+	}
+	var p *engine.Prepared
+	if err == nil {
+		p, err = e.state.prepareWrite(object, old)
+	}
 	if err != nil {
 		return []Row{{Err: err}}
+	}
+	var paths [][]engine.Step
+	elements(p.Self, e.pattern, nil, &paths)
+	switch at := engine.FormatPath(e.pattern); {
+	case len(paths) == 0:
+		return []Row{{Err: &NoValueError{Reason: "the object has no value at " + phrase.Path(at), Command: "use :cd to another path"}}}
+	case len(paths) > maxElements:
+		return []Row{{Err: fmt.Errorf("the object has over %s elements at %s", count(maxElements), at)}}
 	}
 	rows := make([]Row, 0, len(paths))
 	for _, path := range paths {
 		rows = append(rows, e.row(ctx, p, path))
 	}
 	return rows
-}
-
-// prepare returns an object as rules see it, with the paths of self in it.
-func (e *Evaluator) prepare(object, old map[string]any) (p *engine.Prepared, paths [][]engine.Step, err error) {
-	version, err := e.state.crd.engine.VersionOf(object)
-	if err != nil {
-		return nil, nil, err
-	}
-	if version != e.state.version {
-		reason := "the object is not of version " + e.state.version
-		return nil, nil, &NoValueError{Reason: reason, Command: "switch to its version with :use"}
-	}
-	if p, err = e.state.prepareWrite(object, old); err != nil {
-		return nil, nil, err
-	}
-	elements(p.Self, e.pattern, nil, &paths)
-	at := engine.FormatPath(e.pattern)
-	switch {
-	case len(paths) == 0:
-		reason := "the object has no value at " + phrase.Path(at)
-		return nil, nil, &NoValueError{Reason: reason, Command: "use :cd to another path"}
-	case len(paths) > maxElements:
-		return nil, nil, fmt.Errorf("the object has over %s elements at %s", count(maxElements), at)
-	}
-	return p, paths, nil
 }
 
 // prepareWrite returns the write of an object as its rules see it. If only a webhook could convert the old

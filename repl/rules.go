@@ -3,7 +3,6 @@ package repl
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // reasons are the values of reason that the API server accepts.
@@ -33,32 +33,27 @@ func (s *Session) rulesHere() []apiextensionsv1.ValidationRule {
 	if s.state.crd == nil {
 		return nil
 	}
-	node := s.schemaHere()
-	if node == nil {
-		return nil
+	if node := s.schemaHere(); node != nil {
+		return node.XValidations
 	}
-	return node.XValidations
+	return nil
 }
 
 func rules(ctx context.Context, s *Session, arg string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
-	switch arg {
-	case "":
-		if len(s.rulesHere()) == 0 {
-			return s.rulesBelow(ctx, s.state.location)
-		}
+	number, rejected := strings.CutSuffix(arg, " "+rejectedFlag)
+	_, err := strconv.Atoi(number)
+	switch {
+	case arg == "all":
+		return s.rulesAll(ctx)
+	case arg == "" && len(s.rulesHere()) == 0:
+		return s.rulesBelow(ctx, s.state.location)
+	case arg == "":
 		ran, err := s.run(ctx)
 		if err != nil {
 			return "", err
 		}
-		return s.rulesAt(s.state.location, ran, true).text(s, s.Width), nil
-	case "all":
-		return s.rulesAll(ctx)
-	}
-	number, rejected := strings.CutSuffix(arg, " "+rejectedFlag)
-	if _, ok := ruleNumber(number); !ok {
+		return s.rulesAt(s.state.location, ran, true, allRules).text(s.Width), nil
+	case err != nil:
 		return "", fmt.Errorf(":rules %s: want all, a number, a number with %s, or no argument", arg, rejectedFlag)
 	}
 	n, err := s.numbered(number)
@@ -68,29 +63,24 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	case rejected:
 		return s.rejectedBy(ctx, n)
 	}
-	ran, err := s.run(ctx)
-	if err != nil {
-		return "", err
-	}
-	return s.wholeRule(n, ran)
+	return s.wholeRule(ctx, n)
 }
 
 // rejectedFlag is the argument of :rules that lists the objects that a rule rejects.
 const rejectedFlag = "--rejected"
 
 // wholeRule formats rule n with all of its fields, untruncated.
-func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
-	text, err := emit.YAML(s.rulesHere()[n])
+func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
+	ran, err := s.run(ctx)
 	if err != nil {
 		return "", err
 	}
-	ref := engine.RuleRef{Path: s.state.location.pattern(), Index: n}
-	rejects := s.rejectsText(ran, ref)
+	text, err := emit.YAML(s.rulesHere()[n])
+	rejects := s.rejectsText(ran, engine.RuleRef{Path: s.state.location.pattern(), Index: n})
 	ran.objects = 0 // so that it is not printed twice
-	l := s.rulesAt(s.state.location, ran, false)
-	l.rows, l.costly = l.rows[n:n+1], false
-	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
-	return l.text(s, s.Width) + indent(rejects) + indent(printable(string(text))), nil
+	l := s.rulesAt(s.state.location, ran, false, n)
+	l.costly, l.rows[0] = false, l.rows[0][:len(l.rows[0])-1]
+	return l.text(s.Width) + indent(rejects) + indent(printable(string(text))), err
 }
 
 // verdicts holds the result of each rule, by its path and index.
@@ -138,7 +128,7 @@ type listing struct {
 	notes  string
 }
 
-func (l *listing) text(s *Session, width int) string {
+func (l *listing) text(width int) string {
 	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
 	if l.costly {
@@ -153,8 +143,12 @@ const (
 	costlyHint   = tooExpensive + ": run :advice for suggestions\n"
 )
 
-// rulesAt lists the rules at p. If parts is set, it includes their messages and other fields.
-func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
+// allRules is the index for all rules of a path.
+const allRules = -1
+
+// rulesAt lists the rules at p, or the rule with the index only. If parts is set, it includes their messages and other
+// fields.
+func (s *Session) rulesAt(p *location, ran verdicts, parts bool, only int) *listing {
 	l := &listing{}
 	node := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
 	if node == nil {
@@ -162,9 +156,12 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerRule)
 	for i, rule := range node.XValidations {
+		if only != allRules && only != i {
+			continue
+		}
 		ref := engine.RuleRef{Path: p.pattern(), Index: i}
 		result, did := ran.ran[ref]
-		verdict, spent := s.verdict(result)
+		verdict, spent := verdictOn(&result)
 		if obj := s.state.visible(s.state.object); obj != nil && !did {
 			verdict = "did not run: " + s.whyNot(p, &rule, obj, ran.ran)
 		}
@@ -186,13 +183,15 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 			}
 		}
 		l.rows = append(l.rows, []string{strconv.Itoa(i), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
+		var more []string
 		if text := s.rejectsText(ran, ref); text != "" && verdict != broken {
-			l.rows = append(l.rows, []string{"", "", "", "", "", "  " + text})
+			more = append(more, text)
 		}
 		if parts {
-			for _, part := range partsOf(&rule) {
-				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
-			}
+			more = append(more, partsOf(&rule)...)
+		}
+		for _, part := range more {
+			l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
 		}
 	}
 	return l
@@ -202,27 +201,22 @@ func (p *location) compile(src string, optional *bool) (*expr.Expr, error) {
 	if p.compiler == nil {
 		return nil, ErrNoCRD
 	}
-	return p.compiler.Compile(src, optional != nil && *optional)
+	return p.compiler.Compile(src, expr.HasOptionalOldSelf(optional))
 }
 
-func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
-	switch {
+// verdictOn describes the result of a rule, and its cost. "fails" means that the rule is false.
+func verdictOn(r *engine.RuleResult) (verdict, spent string) {
+	switch spent = phrase.Number(uint64(r.Cost)); {
 	case r.Runs == 0:
 		return "-", "-"
 	case r.Failed == 0:
-		return "ok", phrase.Number(uint64(r.Cost))
+		return "ok", spent
 	}
-	return failure(&r), phrase.Number(uint64(r.Cost))
-}
-
-// failure describes the result of a rule that was false or failed: "fails" means false.
-func failure(r *engine.RuleResult) string {
-	n, errs := r.Failed-r.Errors, r.Errors
 	var parts []string
 	for _, part := range []struct {
 		n    int
 		text string
-	}{{n, "fails"}, {errs, "error"}} {
+	}{{r.Failed - r.Errors, "fails"}, {r.Errors, "error"}} {
 		switch {
 		case part.n > 0 && r.Runs > 1:
 			parts = append(parts, fmt.Sprintf("%s %d", part.text, part.n))
@@ -230,14 +224,14 @@ func failure(r *engine.RuleResult) string {
 			parts = append(parts, part.text)
 		}
 	}
-	text := strings.Join(parts, ", ")
+	verdict = strings.Join(parts, ", ")
 	if r.Runs > 1 {
-		text += fmt.Sprintf(" of %d", r.Runs)
+		verdict += fmt.Sprintf(" of %d", r.Runs)
 	}
 	if r.OverBudget {
-		text += " (cost limit)"
+		verdict += " (cost limit)"
 	}
-	return text
+	return verdict, spent
 }
 
 // whyNot returns the reason why a rule at p did not run for the object.
@@ -271,20 +265,20 @@ func anyAt(v any, pattern string) bool {
 }
 
 func partsOf(r *apiextensionsv1.ValidationRule) []string {
-	var out []string
-	add := func(name, value string) {
-		if value != "" {
-			out = append(out, name+": "+lex.OneLine(value))
-		}
-	}
-	add("message", r.Message)
-	add("messageExpression", r.MessageExpression)
+	reason, optional := "", ""
 	if r.Reason != nil {
-		add("reason", string(*r.Reason))
+		reason = string(*r.Reason)
 	}
-	add("fieldPath", r.FieldPath)
 	if r.OptionalOldSelf != nil {
-		add("optionalOldSelf", strconv.FormatBool(*r.OptionalOldSelf))
+		optional = strconv.FormatBool(*r.OptionalOldSelf)
+	}
+	var out []string
+	for _, part := range [][2]string{
+		{"message", r.Message}, {"messageExpression", r.MessageExpression}, {"reason", reason}, {"fieldPath", r.FieldPath}, {"optionalOldSelf", optional},
+	} {
+		if part[1] != "" {
+			out = append(out, part[0]+": "+lex.OneLine(part[1]))
+		}
 	}
 	return out
 }
@@ -337,10 +331,10 @@ func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text
 	}
 	costly, notes := false, ""
 	for _, p := range locations {
-		l := s.rulesAt(p, ran, false)
+		l := s.rulesAt(p, ran, false, allRules)
 		total, costly, notes = cost.Add(total, l.total), costly || l.costly, notes+l.notes
 		l.costly, l.notes = false, "" // reported once
-		fmt.Fprintf(&b, "%s\n%s", phrase.Path(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
+		fmt.Fprintf(&b, "%s\n%s", phrase.Path(p.pattern()), indent(l.text(max(0, s.Width-2))))
 	}
 	if costly {
 		b.WriteString(costlyHint)
@@ -355,25 +349,10 @@ func rulePaths(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.
 	}
 	var out [][]engine.Step
 	if len(s.XValidations) > 0 {
-		out = append(out, slices.Clone(at))
+		out = append(out, at)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		prop := s.Properties[name]
-		out = append(out, rulePaths(&prop, append(slices.Clone(at), engine.Step{Name: name}))...)
-	}
-	each := append(slices.Clone(at), engine.Step{Any: true})
-	if s.Items != nil {
-		out = append(out, rulePaths(s.Items.Schema, each)...)
-	}
-	if s.AdditionalProperties != nil {
-		out = append(out, rulePaths(s.AdditionalProperties.Schema, each)...)
+	for step, child := range crdcopy.Children(s) {
+		out = append(out, rulePaths(child, append(slices.Clone(at), step))...)
 	}
 	return out
-}
-
-// ruleNumber parses a rule number. It is the rule's index in x-kubernetes-validations, as in
-// messages of the API server and in reports of celadon vet.
-func ruleNumber(text string) (int, bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil
 }

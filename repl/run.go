@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
@@ -60,12 +63,15 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			reply = s.Do(run, line)
 		}
 		done()
-		if d, ok := in.(drafter); ok && reply.Draft != "" {
-			d.draft(printable(reply.Draft))
-			continue
-		}
 		reply.Text = printable(reply.Text)
-		if _, err := io.WriteString(out, style(in, reply)); err != nil || reply.Quit {
+		if evaluation != nil {
+			if reply.Draft != "" {
+				evaluation.draft(printable(reply.Draft))
+				continue
+			}
+			reply.Text = evaluation.style(reply)
+		}
+		if _, err := io.WriteString(out, reply.Text); err != nil || reply.Quit {
 			return err
 		}
 	}
@@ -86,22 +92,14 @@ type evaluator interface {
 	evaluating(context.Context) (ctx context.Context, done func())
 	width() int
 	style(Reply) string
+	// draft sets the initial content of the next line.
+	draft(line string)
 	// end receives the entries of the session when it ends.
 	end(entries []string)
 }
 
 // greeting is the first line that a shell on a terminal prints.
 const greeting = "Enter an expression to print its value, type, and cost; :help lists commands.\n"
-
-// A drafter is a LineReader that can prefill the next line.
-type drafter interface{ draft(line string) }
-
-func style(in LineReader, r Reply) string {
-	if e, ok := in.(evaluator); ok {
-		return e.style(r)
-	}
-	return r.Text
-}
 
 // End handles the end of input. It evaluates an unfinished expression, if any. Otherwise it quits,
 // but the first time it only warns if there are unsaved rules.
@@ -141,7 +139,10 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	}
 	if s.partial != "" {
 		if isCommand(line) && !s.progress.InString() {
-			return s.interrupted(ctx, line)
+			first := s.End(ctx) // evaluates the unfinished expression
+			reply := s.Do(ctx, line)
+			reply.Text = first.Text + reply.Text
+			return reply
 		}
 		whole := s.partial + "\n" + line
 		s.partial = ""
@@ -179,14 +180,6 @@ func isCommand(line string) bool {
 	}
 	cmd, ok := findCommand(name[1:])
 	return ok && cmd.name == name[1:]
-}
-
-// interrupted evaluates the unfinished expression, and then the command in line.
-func (s *Session) interrupted(ctx context.Context, line string) Reply {
-	first := s.End(ctx)
-	reply := s.Do(ctx, line)
-	reply.Text = first.Text + reply.Text
-	return reply
 }
 
 // begins reports whether line continues in the next line, and sets s.progress. In a long string, even a line that looks like
@@ -232,7 +225,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		reply.Text = runsText(corrected, s.Width) + reply.Text
 		return reply
 	case isQuestion(line):
-		return s.explain(ctx, strings.TrimSuffix(line, "?"))
+		return s.replyTo(s.explain(ctx, strings.TrimSuffix(line, "?")))
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":
@@ -251,7 +244,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	}
 	reply := Reply{Text: a.text(s.Width), Failed: a.Err != nil}
 	if a.Type == "boolean" && comparesText(line) {
-		reply.Text += s.conditionNotes(ctx, line)
+		reply.Text += s.lintNotes(ctx, apiextensionsv1.ValidationRule{Rule: line}, "", textLints...)
 	}
 	return reply
 }
@@ -290,7 +283,14 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	s.warned = false
 	s.doing = line
 	defer func() { s.doing = "" }()
-	text, err := cmd.run(ctx, s, arg)
+	if err := s.lacks(cmd.needs); err != nil {
+		return s.failed(err)
+	}
+	return s.replyTo(cmd.run(ctx, s, arg))
+}
+
+// replyTo returns the reply with the output of a command, or with its error.
+func (s *Session) replyTo(text string, err error) Reply {
 	if err != nil {
 		return s.failed(err)
 	}
@@ -311,7 +311,7 @@ func (s *Session) failed(err error) Reply {
 	return reply
 }
 
-// An incompleteError reports a missing argument. draft is the line to offer for editing.
+// An incompleteError reports a missing argument. draft is the line to offer for editing, or "".
 type incompleteError struct{ text, draft string }
 
 func (e *incompleteError) Error() string { return e.text }
@@ -323,4 +323,40 @@ func (s *Session) completions(line string) string {
 		rows = append(rows, []string{c.Text, c.Hint})
 	}
 	return table(rows, s.Width)
+}
+
+// LineReader reads lines. ReadLine returns the next line without its line terminator, or io.EOF
+// after the last line.
+type LineReader interface {
+	ReadLine(prompt string) (string, error)
+}
+
+// errLineCanceled is returned by a LineReader on Ctrl-C. The line is discarded and the session
+// continues.
+var errLineCanceled = errors.New("line cancelled")
+
+// Lines returns a LineReader for a pipe or a file. It displays no prompt.
+func Lines(r io.Reader) LineReader { return EchoLines(r, io.Discard) }
+
+// EchoLines is like Lines, but also writes the prompt and each line to out, so that a piped session
+// reads like a session on a terminal.
+func EchoLines(r io.Reader, out io.Writer) LineReader { return &lines{bufio.NewReader(r), out} }
+
+type lines struct {
+	r   *bufio.Reader
+	out io.Writer
+}
+
+func (l *lines) ReadLine(prompt string) (string, error) {
+	line, err := l.r.ReadString('\n')
+	if err != nil && (err != io.EOF || line == "") {
+		return line, err
+	}
+	line = strings.TrimRight(line, "\r\n")
+	parts := strings.Split(line, "\t") // a tab requests completions
+	for i, part := range parts {
+		parts[i] = printable(part)
+	}
+	_, err = fmt.Fprintf(l.out, "%s%s\n", prompt, strings.Join(parts, "\t"))
+	return line, err
 }

@@ -65,7 +65,7 @@ type Session struct {
 	noPreview               bool // set by :set preview off
 	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
 	collection *collection
-	olds       *oldVersions
+	olds       *collection
 	// crds are the CRDs that Open found.
 	crds []Document
 	// Width is the number of columns available for replies. 0 means unlimited.
@@ -110,6 +110,7 @@ func NewSession(cfg Config) (*Session, error) {
 		host:   cfg.Host,
 		limits: cfg.Limits,
 		state:  &state{kube: cfg.KubeVersion, subresource: cfg.Subresource, rule: -1},
+		bare:   map[string]*location{},
 		saved:  map[string]string{},
 		funcs:  &assist.Functions{},
 	}, nil
@@ -211,7 +212,8 @@ func (st *state) prepare() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.old.doc.File, err)
 		}
-		st.old = st.old.as(p.Old)
+		old := *st.old
+		old.prepared, st.old = p.Old, &old
 	}
 	if st.object == nil {
 		return nil
@@ -220,15 +222,9 @@ func (st *state) prepare() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.object.doc.File, err)
 	}
-	st.seen, st.object = p, st.object.as(p.Self)
+	object := *st.object
+	object.prepared, st.object, st.seen = p.Self, &object, p
 	return nil
-}
-
-// as returns a copy of o with the given prepared form.
-func (o *object) as(prepared map[string]any) *object {
-	kept := *o
-	kept.prepared = prepared
-	return &kept
 }
 
 // here returns the prepared objects. It returns nil without an object, or if the object's version
@@ -257,9 +253,7 @@ func (st *state) choose() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.object.doc.File, err)
 		}
-		if st.version == "" {
-			st.version = v
-		}
+		st.version = cmp.Or(st.version, v)
 	}
 	if st.version == "" || !slices.Contains(e.Info().Versions, st.version) {
 		root, err := e.At("", "")
@@ -297,22 +291,6 @@ func (s *Session) enter(next *state) {
 	s.state, s.warned = next, false
 }
 
-// move changes the session's path. :undo does not revert it.
-func (s *Session) move(steps []engine.Step) error {
-	if s.state.crd == nil {
-		return ErrNoCRD
-	}
-	next := *s.state
-	next.rule = -1
-	p, err := newLocation(next.crd, next.version, steps, next.here())
-	if err != nil {
-		return err
-	}
-	next.location, next.steps = p, p.steps
-	s.state = &next
-	return nil
-}
-
 func savedKey(doc Document) string {
 	return fmt.Sprintf("%s:%d", doc.File, doc.Line)
 }
@@ -326,22 +304,22 @@ func (s *Session) Unsaved() bool {
 // Prompt returns the text to display before the cursor: kind, version, and path. If it is wider
 // than half of Width, its beginning is cut off.
 func (s *Session) Prompt() string {
-	switch st := s.state; {
+	st := s.state
+	switch {
 	case s.partial != "":
 		return "... "
 	case st.crd == nil:
 		return "celadon> "
-	default:
-		text := fmt.Sprintf("%s/%s", st.crd.engine.Info().GroupKind.Kind, st.version)
-		if len(st.location.steps) > 0 {
-			text += " " + st.location.path()
-		}
-		if st.policy != "" {
-			text += " policy " + st.policy
-		}
-		if over := termwidth.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
-			text = termwidth.CutLeft(text, over)
-		}
-		return text + "> "
 	}
+	text := fmt.Sprintf("%s/%s", st.crd.kind().Kind, st.version)
+	if len(st.location.steps) > 0 {
+		text += " " + st.location.path()
+	}
+	if st.policy != "" {
+		text += " policy " + st.policy
+	}
+	if over := termwidth.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
+		text = termwidth.CutLeft(text, over)
+	}
+	return text + "> "
 }

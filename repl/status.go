@@ -107,20 +107,13 @@ func readsStatus(x *expr.Expr, steps []engine.Step) bool {
 	if len(steps) > 0 {
 		return steps[0].Name == statusName && expr.Mentions(x.AST(), types.Self)
 	}
-	fieldOf := map[int64]string{} // the selected field, by the id of the operand
-	reads := false
-	ast.PostOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.SelectKind {
-			fieldOf[e.AsSelect().Operand().ID()] = e.AsSelect().FieldName()
+	return len(ast.MatchDescendants(ast.NavigateAST(x.AST().NativeRep()), func(e ast.NavigableExpr) bool {
+		if e.Kind() != ast.IdentKind || e.AsIdent() != types.Self {
+			return false
 		}
-	}))
-	ast.PostOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.IdentKind && e.AsIdent() == types.Self {
-			field, selected := fieldOf[e.ID()]
-			reads = reads || !selected || field == statusName
-		}
-	}))
-	return reads
+		parent, ok := e.Parent()
+		return !ok || parent.Kind() != ast.SelectKind || parent.AsSelect().FieldName() == statusName
+	})) > 0
 }
 
 // noteStatus returns the note on a hidden status if x, evaluated at steps, reads the status. The
@@ -142,7 +135,7 @@ func (s *Session) statusIsRead() *StatusNote {
 // loaded object.
 func (s *Session) withNote(reply Reply) Reply {
 	n := s.state.hiddenStatus()
-	if read := s.readStatus; read && n != nil && !s.statusNoted {
+	if s.readStatus && n != nil && !s.statusNoted {
 		reply.Text += termwidth.Fold("note: "+n.String()+"\n", s.Width, 2)
 		s.statusNoted = true
 	}
@@ -154,9 +147,6 @@ var errWrite = errors.New("want status, object, apply [client|server], or user N
 
 // writeAs implements :as. It sets, or prints, which kind of write is evaluated, or sets its user.
 func writeAs(_ context.Context, s *Session, arg string) (string, error) {
-	if s.state.crd == nil {
-		return "", ErrNoCRD
-	}
 	next := *s.state
 	if words := strings.Fields(arg); len(words) > 1 && words[0] == "user" {
 		if next.user = words[1:]; words[1] == "-" {
@@ -164,7 +154,7 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 		}
 		return "", s.commit(&next, next.steps)
 	}
-	switch arg {
+	switch arg = strings.Join(strings.Fields(arg), " "); arg {
 	case "":
 		switch {
 		case next.subresource != "":
@@ -192,13 +182,12 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 
 // applyAs returns the write for the argument of :as. Without the kind of write, it depends on the objects, as in check.
 func (st *state) applyAs(arg string) (how apply.Write, ok bool) {
-	words := strings.Fields(arg)
-	if len(words) == 0 || len(words) > 2 || words[0] != "apply" {
+	switch arg {
+	case "apply client", "apply server":
+		return apply.Write{Kind: apply.Kind(strings.TrimPrefix(arg, "apply ")), Manager: apply.Kubectl}, true
+	case "apply":
+	default:
 		return how, false
-	}
-	if len(words) == 2 {
-		how = apply.Write{Kind: apply.Kind(words[1]), Manager: apply.Kubectl}
-		return how, how.Kind == apply.Client || how.Kind == apply.Server
 	}
 	if st.object != nil && st.old != nil {
 		how = apply.Choose(st.object.value, st.old.value)

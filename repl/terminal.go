@@ -52,11 +52,13 @@ type Terminal struct {
 	keys    *lineedit.Keys
 	screen  *lineedit.Screen
 	editor  *lineedit.Editor
-	history editorHistory
-	begun   string // initial content of the next line
-	mode    rawMode
-	line    editedLine
-	pause   time.Duration // previewPause, except in tests
+	// lines are the entries of the up key, oldest first. remembered is the number of entries passed to Remember.
+	lines      []string
+	remembered int
+	begun      string // initial content of the next line
+	mode       rawMode
+	line       editedLine
+	pause      time.Duration // previewPause, except in tests
 
 	// use is held by the goroutine that uses the session: the one that runs lines, except while it
 	// reads a line.
@@ -93,8 +95,7 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 		return nil, err
 	}
 	t.rl = rl
-	t.history = editorHistory{old: cfg.History, remember: cfg.Remember, rl: rl}
-	return t, t.history.fill(nil)
+	return t, nil
 }
 
 // readlineWidth is the width that readline assumes. It does not matter, because readline does not paint.
@@ -105,7 +106,7 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	if t.keys.Gone.Load() {
 		return "", io.EOF
 	}
-	if err := t.history.take(t.session.history); err != nil {
+	if err := t.recall(t.session.history); err != nil {
 		return "", err
 	}
 	begun := t.begun
@@ -214,51 +215,28 @@ func (m *rawMode) exit() error {
 // shownBreak represents a line break in the line editor.
 const shownBreak = "⏎"
 
-// editorHistory manages the history of the up key.
-type editorHistory struct {
-	old      []string // entries of earlier sessions
-	remember func(entry string)
-	rl       *readline.Instance
-
-	known      int      // number of session entries in the editor
-	last       string   // the last of them
-	remembered int      // number of entries passed to remember
-	lines      []string // the entries in the editor, oldest first
-}
-
-// take updates the editor with the entries of the session. It rebuilds the editor's history because
+// recall sets the entries of the up key to those of earlier sessions and of this session. It rebuilds the history because
 // an editor that is positioned at an older entry would keep that entry instead of a new entry.
-func (r *editorHistory) take(entries []string) error {
-	n := len(entries)
-	if n == 0 || n == r.known && entries[n-1] == r.last {
-		return nil
-	}
-	r.known, r.last = n, entries[n-1]
-	r.passOn(entries[:n-1])
-	r.rl.ResetHistory()
-	return r.fill(entries)
-}
-
-// fill adds the entries of earlier sessions and of this session to an editor with an empty history.
-func (r *editorHistory) fill(entries []string) error {
-	all := slices.Concat(r.old, entries)
-	r.lines = nil
+func (t *Terminal) recall(entries []string) error {
+	t.end(entries[:max(0, len(entries)-1)])
+	t.rl.ResetHistory()
+	all := slices.Concat(t.config.History, entries)
+	t.lines = nil
 	for _, entry := range all[max(0, len(all)-maxHistory):] {
-		r.lines = append(r.lines, asLine(entry))
-		if err := r.rl.SaveHistory(r.lines[len(r.lines)-1]); err != nil {
+		line := asLine(entry)
+		t.lines = append(t.lines, line)
+		if err := t.rl.SaveHistory(line); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// end passes the remaining entries to remember.
-func (t *Terminal) end(entries []string) { t.history.passOn(entries) }
-
-func (r *editorHistory) passOn(entries []string) {
-	for ; r.remembered < len(entries); r.remembered++ {
-		if r.remember != nil {
-			r.remember(entries[r.remembered])
+// end passes the remaining entries to Remember.
+func (t *Terminal) end(entries []string) {
+	for ; t.remembered < len(entries); t.remembered++ {
+		if t.config.Remember != nil {
+			t.config.Remember(entries[t.remembered])
 		}
 	}
 }

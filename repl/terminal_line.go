@@ -19,14 +19,11 @@ import (
 // preview; the listener schedules the next one, which is computed in a goroutine of its own after a pause
 // and painted then. It must not be painted after the line was entered, so it is painted only if no key
 // was pressed meanwhile.
-//
-// painting is locked before mu. No goroutine waits for the session while it holds painting.
 
 // An editedLine is the state of the line that is being edited.
 type editedLine struct {
-	// painting is held while the screen is painted, and while a key outdates the preview.
-	painting sync.Mutex
-
+	// mu is held while the state changes and while the screen is painted. No goroutine waits for the session while it
+	// holds mu.
 	mu sync.Mutex
 	// active is set until the line is entered or canceled.
 	active bool
@@ -73,15 +70,13 @@ func (t *Terminal) beginLine(prompt, text string) {
 
 // endLine outdates the preview, so that nothing is painted until the next line.
 func (t *Terminal) endLine() {
-	t.line.painting.Lock()
-	defer t.line.painting.Unlock()
+	t.line.mu.Lock()
+	defer t.line.mu.Unlock()
 	t.line.outdate(true)
 }
 
-// outdate cancels the preview. If end is set, the editing of the line ends.
+// outdate cancels the preview. If end is set, the editing of the line ends. The caller holds mu.
 func (l *editedLine) outdate(end bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.version++
 	l.preview = typedPreview{}
 	if l.cancel != nil {
@@ -100,12 +95,10 @@ func (t *Terminal) filter(r rune) (rune, bool) {
 	if r != 0 {
 		t.keys.Take()
 	}
-	l.painting.Lock()
-	l.outdate(false)
 	l.mu.Lock()
+	l.outdate(false)
 	text, pos := l.text, l.pos
 	l.mu.Unlock()
-	l.painting.Unlock()
 
 	a := t.editor.Key(r, text, pos)
 	if a.Bell {
@@ -142,13 +135,11 @@ func (t *Terminal) filter(r rune) (rune, bool) {
 // enter ends the line and paints it for the last time, followed by mark.
 func (t *Terminal) enter(mark string) {
 	l := &t.line
-	l.painting.Lock()
-	defer l.painting.Unlock()
-	l.outdate(true)
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outdate(true)
 	l.text = append(l.text, []rune(mark)...)
 	l.pos = len(l.text)
-	l.mu.Unlock()
 	t.paint(true)
 }
 
@@ -169,7 +160,11 @@ type listener struct{ *Terminal }
 // OnChange is called with key 0 before a line is edited, and after each key.
 func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newPos int, ok bool) {
 	if key == 0 && text == nil {
-		t.activate()
+		t.line.mu.Lock()
+		defer t.line.mu.Unlock()
+		t.line.active = true
+		t.paint(false)
+		t.schedule()
 		return nil, 0, false
 	}
 	if key != lineedit.KeyEOF && stopsReading(key) { // the next line may have begun
@@ -187,11 +182,9 @@ func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newP
 		text, pos = a.Line, a.Pos
 	}
 	t.editor.Changed(text, pos)
-	l.painting.Lock()
-	defer l.painting.Unlock()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.text, l.pos = slices.Clone(text), pos
-	l.mu.Unlock()
 	if !t.keys.Waiting() {
 		t.paint(false)
 		t.schedule()
@@ -199,24 +192,10 @@ func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newP
 	return text, pos, a != nil
 }
 
-// activate begins the editing of a line.
-func (t *Terminal) activate() {
-	l := &t.line
-	l.painting.Lock()
-	defer l.painting.Unlock()
-	l.mu.Lock()
-	l.active = true
-	l.mu.Unlock()
-	t.paint(false)
-	t.schedule()
-}
-
-// schedule computes the preview of the line after a pause.
+// schedule computes the preview of the line after a pause. The caller holds mu.
 func (t *Terminal) schedule() {
 	_, height := t.size()
 	l := &t.line
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if !l.active || !l.previews || height < minPreviewRows || len(l.text) == 0 || t.editor.Open() {
 		return
 	}
@@ -235,32 +214,21 @@ func (t *Terminal) showPreview(ctx context.Context, version int, text string, po
 	}
 	t.use.Unlock()
 	l := &t.line
-	l.painting.Lock()
-	defer l.painting.Unlock()
 	l.mu.Lock()
-	if l.version != version || !l.active || p == (typedPreview{}) {
-		l.mu.Unlock()
-		return
-	}
-	l.preview = p
-	l.mu.Unlock()
-	t.paint(false)
-}
-
-// refresh paints the line again, for example because the size of the terminal has changed.
-func (t *Terminal) refresh() {
-	l := &t.line
-	l.painting.Lock()
-	defer l.painting.Unlock()
-	if l.isActive() {
+	defer l.mu.Unlock()
+	if l.version == version && l.active && p != (typedPreview{}) {
+		l.preview = p
 		t.paint(false)
 	}
 }
 
-func (l *editedLine) isActive() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.active
+// refresh paints the line again, for example because the size of the terminal has changed.
+func (t *Terminal) refresh() {
+	t.line.mu.Lock()
+	defer t.line.mu.Unlock()
+	if t.line.active {
+		t.paint(false)
+	}
 }
 
 // withSession runs f while no other goroutine uses the session. It waits for a line that is being
@@ -271,19 +239,16 @@ func (t *Terminal) withSession(f func()) {
 	f()
 }
 
-// paint paints the line. entered is set if the line is complete. The caller holds painting.
+// paint paints the line. entered is set if the line is complete. The caller holds mu.
 func (t *Terminal) paint(entered bool) {
 	l := &t.line
-	l.mu.Lock()
 	shown := make([]rune, len(l.text))
 	for i, r := range l.text {
 		if shown[i] = r; r < ' ' || r >= 0x7f && r < 0xa0 {
 			shown[i] = '\ufffd'
 		}
 	}
-	f := lineedit.Frame{Prompt: l.prompt, Bold: l.color, Text: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)}
-	l.mu.Unlock()
-	t.screen.Paint(f)
+	t.screen.Paint(lineedit.Frame{Prompt: l.prompt, Bold: l.color, Text: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)})
 }
 
 // below returns the function that formats the lines below the line: a menu or a search, or else the
@@ -345,4 +310,4 @@ func (t source) Describe(line []rune, start int, item lineedit.Item) (text strin
 }
 
 // History implements lineedit.Source.
-func (t source) History() []string { return t.history.lines }
+func (t source) History() []string { return t.lines }

@@ -3,7 +3,7 @@ package lineedit
 import (
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
@@ -33,9 +33,12 @@ type Editor struct {
 	source Source
 	menu   *menu
 	search *search
+	below  atomic.Pointer[panel] // a copy of the menu or of the search, or nil
+}
 
-	mu    sync.Mutex
-	below func(style Style, width, height int) []string
+// A panel is what is displayed below the line.
+type panel interface {
+	lines(style Style, width, height int) []string
 }
 
 // An Action is the effect of a key.
@@ -63,59 +66,48 @@ func (e *Editor) Begin() {
 func (e *Editor) Key(r rune, line []rune, pos int) Action {
 	pos = max(0, min(pos, len(line)))
 	a := e.key(r, line, pos)
-	if ends(a.Key, line) {
+	switch a.Key {
+	case 0, KeyEnter, KeyNewline, KeyInterrupt:
 		e.close()
+	case KeyEOF:
+		if len(line) == 0 {
+			e.close()
+		}
 	}
 	e.publish()
 	return a
-}
-
-func ends(key rune, line []rune) bool {
-	switch key {
-	case 0, KeyEnter, KeyNewline, KeyInterrupt:
-		return true
-	case KeyEOF:
-		return len(line) == 0
-	}
-	return false
 }
 
 func (e *Editor) close() { e.menu, e.search = nil, nil }
 
 // publish sets the lines that Below returns.
 func (e *Editor) publish() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	var shown panel
 	switch {
 	case e.menu != nil:
-		shown := *e.menu
-		e.below = shown.lines
+		menu := *e.menu
+		shown = &menu
 	case e.search != nil:
-		shown := *e.search
-		e.below = shown.lines
+		search := *e.search
+		shown = &search
 	default:
-		e.below = nil
+		e.below.Store(nil)
+		return
 	}
+	e.below.Store(&shown)
 }
 
 // Below returns the lines of the open menu or search, or nil. A menu has at most height lines of at
 // most width columns.
 func (e *Editor) Below(style Style, width, height int) []string {
-	e.mu.Lock()
-	lines := e.below
-	e.mu.Unlock()
-	if lines == nil {
-		return nil
+	if shown := e.below.Load(); shown != nil {
+		return (*shown).lines(style, width, height)
 	}
-	return lines(style, width, height)
+	return nil
 }
 
 // Open reports whether a menu or a search is open.
-func (e *Editor) Open() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.below != nil
-}
+func (e *Editor) Open() bool { return e.below.Load() != nil }
 
 func (e *Editor) key(r rune, line []rune, pos int) Action {
 	switch {

@@ -95,11 +95,6 @@ func (k *Keys) fill() {
 // next returns the next chunk. It returns false if the bytes so far begin an escape sequence that does
 // not continue within escapePause. The read then goes on, and its result is returned by a later call.
 func (k *Keys) next() (chunk, bool) {
-	if len(k.raw) == 0 && k.reading == nil {
-		buf := make([]byte, 4096)
-		n, err := k.in.Read(buf)
-		return chunk{buf[:n], err}, true
-	}
 	if k.reading == nil {
 		done := make(chan chunk, 1)
 		k.reading = done
@@ -177,42 +172,30 @@ func (k *Keys) emit(keys ...rune) {
 
 // escaped translates an escape sequence.
 func (k *Keys) escaped(end bool) int {
-	if len(k.raw) == 1 {
-		if !end {
-			return 0
-		}
-		k.emitEscape()
-		return 1
+	if len(k.raw) == 1 && !end {
+		return 0
 	}
-	switch next := k.raw[1]; next {
-	case '[', 'O':
-		n, complete := sequenceEnd(k.raw)
-		switch {
-		case complete:
-			k.sequence(string(k.raw[2:n-1]), k.raw[n-1])
-		case n == len(k.raw) && !end && n < maxSequence:
-			return 0
-		}
-		return n
-	case escape:
-		k.emitEscape()
-		return 1
-	default:
-		if key, ok := altKeys[next]; ok {
-			if !k.pasting {
-				k.emit(key)
+	key, n := rune(KeyEscape), 1
+	if len(k.raw) > 1 {
+		next := k.raw[1]
+		if next == '[' || next == 'O' {
+			n, complete := sequenceEnd(k.raw)
+			switch {
+			case complete:
+				k.sequence(string(k.raw[2:n-1]), k.raw[n-1])
+			case n == len(k.raw) && !end && n < maxSequence:
+				return 0
 			}
-			return 2
+			return n
 		}
-		k.emitEscape()
-		return 1
+		if alt, ok := altKeys[next]; ok {
+			key, n = alt, 2
+		}
 	}
-}
-
-func (k *Keys) emitEscape() {
 	if !k.pasting {
-		k.emit(KeyEscape)
+		k.emit(key)
 	}
+	return n
 }
 
 // sequenceEnd returns the length of the CSI or SS3 sequence that raw begins with. complete is false if

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
@@ -173,67 +174,44 @@ func (f *Frame) layout(width int) *layout {
 	if width <= 0 {
 		width = unbounded
 	}
-	w := wrapper{width: width}
+	l, column := &layout{}, 0
+	var row strings.Builder
+	breakRow := func() {
+		l.rows = append(l.rows, row.String())
+		row.Reset()
+		column = 0
+	}
+	mark := func() { l.cursorRow, l.cursorColumn = len(l.rows), column }
+	write := func(text string, cursor int) {
+		for n, r := range []rune(text) {
+			columns := 1
+			if r > 0x7e {
+				columns = min(termwidth.Width(string(r)), width)
+			}
+			if column+columns > width {
+				breakRow()
+			}
+			if n == cursor {
+				mark()
+			}
+			row.WriteRune(r)
+			column += columns
+		}
+	}
 	if f.Bold {
-		w.row.WriteString("\x1b[1m")
+		row.WriteString("\x1b[1m")
 	}
-	w.write(f.Prompt, -1)
+	write(f.Prompt, -1)
 	if f.Bold {
-		w.row.WriteString("\x1b[0m")
+		row.WriteString("\x1b[0m")
 	}
-	w.write(f.Text, f.Pos)
-	return w.finish()
-}
-
-// A wrapper wraps text at a width.
-type wrapper struct {
-	width, column int
-	rows          []string
-	row           strings.Builder
-	marked        bool
-	cursor        [2]int // row and column
-}
-
-// write adds text. pos is the number of characters of text before the cursor, or -1.
-func (w *wrapper) write(text string, pos int) {
-	for n, r := range []rune(text) {
-		w.add(r, n == pos)
+	if write(f.Text, f.Pos); f.Pos >= utf8.RuneCountInString(f.Text) {
+		mark()
 	}
-	if pos >= 0 && !w.marked {
-		w.mark()
-	}
-}
-
-func (w *wrapper) mark() { w.marked, w.cursor = true, [2]int{len(w.rows), w.column} }
-
-// add adds a character. mark is set if the cursor is on it.
-func (w *wrapper) add(r rune, mark bool) {
-	columns := 1
-	if r > 0x7e {
-		columns = min(termwidth.Width(string(r)), w.width)
-	}
-	if w.column+columns > w.width {
-		w.breakRow()
-	}
-	if mark {
-		w.mark()
-	}
-	w.row.WriteRune(r)
-	w.column += columns
-}
-
-func (w *wrapper) breakRow() {
-	w.rows = append(w.rows, w.row.String())
-	w.row.Reset()
-	w.column = 0
-}
-
-func (w *wrapper) finish() *layout {
-	l := &layout{edge: w.column == w.width, cursorRow: w.cursor[0], cursorColumn: w.cursor[1]}
-	if l.cursorColumn == w.width { // after a full row
+	l.edge = column == width
+	if l.cursorColumn == width { // after a full row
 		l.cursorRow, l.cursorColumn = l.cursorRow+1, 0
 	}
-	w.breakRow()
-	l.rows = w.rows
+	breakRow()
 	return l
 }

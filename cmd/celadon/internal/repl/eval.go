@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -54,8 +53,10 @@ type evaluation struct {
 // Eval implements celadon eval.
 func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
 	e := &evaluation{host{Streams: streams, given: o.given}, o}
-	o.setObject()
-	if !slices.Contains(evalOutputs, o.Output) {
+	if len(o.Objects) == 1 {
+		o.Object = o.Objects[0]
+	}
+	if o.Output != "text" && o.Output != "json" {
 		return fmt.Errorf("--output %q: want text or json", o.Output)
 	}
 	if err := e.checkObjects(); err != nil {
@@ -67,15 +68,12 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	if e.mayBeMany() {
 		return e.all(ctx, src)
 	}
-	s, _, err := e.session(ctx, &o.Inputs, cost.Limits{})
+	s, _, _, err := e.session(ctx, &o.Inputs, cost.Limits{})
 	if err != nil {
 		return err
 	}
 	return e.one(ctx, s, src)
 }
-
-// evalOutputs are the values of --output.
-var evalOutputs = []string{"text", "json"}
 
 // one evaluates the expression for the session's object.
 func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error {
@@ -95,12 +93,12 @@ func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error
 		e.Complain(errors.New("note: " + noteText(answer.Status)))
 	}
 	switch {
-	case answer.Err != nil && o.Output == "text" && answer.Hint != "":
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
-	case answer.Err != nil && o.Output == "text":
-		return &command.ExitError{Code: command.Usage, Err: answer.Err}
-	case answer.Err != nil:
+	case answer.Err != nil && o.Output != "text":
 		return &command.ExitError{Code: command.Usage}
+	case answer.Err != nil && answer.Hint != "":
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
+	case answer.Err != nil:
+		return &command.ExitError{Code: command.Usage, Err: answer.Err}
 	case o.ExitStatus && answer.Value != nil && answer.Value.False():
 		return &command.ExitError{Code: command.Findings}
 	}

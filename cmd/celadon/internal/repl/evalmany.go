@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/repl"
 )
 
@@ -28,8 +30,7 @@ import (
 
 // checkObjects returns an error if --object does not fit the other flags.
 func (e *evaluation) checkObjects() error {
-	several := len(e.Objects) > 1
-	switch {
+	switch several := len(e.Objects) > 1; {
 	case len(e.Objects) == 0 && e.Cluster.On && e.CRD == "":
 		return errors.New("--cluster: use --object KIND/NAME, or --crd PATH to evaluate all objects of its kind")
 	case several && e.Cluster.On:
@@ -98,16 +99,19 @@ func (e *evaluation) all(ctx context.Context, src string) error {
 		}
 		return d
 	}
-	undo := gctuning.CollectSeldom(400, readMemory)
+	defer gctuning.CollectSeldom(400, readMemory)()
 	err = batch.From(source, work, func(d *evaluated) error { return m.take(ctx, d) }).Run(ctx)
-	undo()
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	switch err = cmp.Or(err, ctx.Err()); {
+	case err != nil:
 		return err
+	case m.evaluator.Load() == nil:
+		return m.single(ctx)
+	case m.without:
+		return &command.ExitError{Code: command.Usage}
+	case m.ExitStatus && m.isFalse:
+		return &command.ExitError{Code: command.Findings}
 	}
-	return m.end(ctx)
+	return nil
 }
 
 // readCRDs checks the flags and reads the CRDs.
@@ -273,23 +277,9 @@ func (m *manyEvaluation) other(doc *input.Document) error {
 		return nil
 	}
 	doc.Detach()
-	e := editable(doc)
-	m.others = append(m.others, e.doc)
-	return e.err
-}
-
-// end returns the exit code, or evaluates the expression for a single object.
-func (m *manyEvaluation) end(ctx context.Context) error {
-	if m.evaluator.Load() == nil {
-		return m.single(ctx)
-	}
-	switch {
-	case m.without:
-		return &command.ExitError{Code: command.Usage}
-	case m.ExitStatus && m.isFalse:
-		return &command.ExitError{Code: command.Findings}
-	}
-	return nil
+	other, err := editable(doc)
+	m.others = append(m.others, other)
+	return err
 }
 
 // single evaluates the expression for the only object. If there is none, it returns the error for that.
@@ -305,11 +295,11 @@ func (m *manyEvaluation) single(ctx context.Context) error {
 	}
 	objects := m.others
 	if m.held != nil {
-		e := editable(m.held.doc)
-		if e.err != nil {
-			return e.err
+		doc, err := editable(m.held.doc)
+		if err != nil {
+			return err
 		}
-		objects = []repl.Document{e.doc}
+		objects = []repl.Document{doc}
 	}
 	olds, err := m.load(ctx, m.Old)
 	if err != nil {
@@ -324,3 +314,46 @@ func (m *manyEvaluation) single(ctx context.Context) error {
 	m.Object = m.Objects[0]
 	return m.one(ctx, m.session, m.src)
 }
+
+// printRow prints a row, as text or as a JSON line.
+func (e *evaluation) printRow(x *repl.Evaluator, doc *input.Document, r *repl.Row) error {
+	id := doc.Identity()
+	if e.Output == "text" {
+		name, value := cmp.Or(id.Name, doc.Location()), ""
+		if id.Namespace != "" {
+			name = id.Namespace + "/" + name
+		}
+		if r.Path != "" {
+			name += " " + r.Path
+		}
+		if r.Err != nil {
+			value = "error: " + reasonOf(r.Err)
+		} else {
+			value = r.Value.String()
+		}
+		_, err := fmt.Fprintf(untrusted.NewWriter(e.Stdout), "%s: %s\n", oneLine(name), oneLine(value))
+		return err
+	}
+	rep, err := x.Report(r)
+	if err != nil {
+		return err
+	}
+	rep.Object = &repl.ReportObject{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+	if !doc.Live {
+		rep.Object.File, rep.Object.Line = doc.File, doc.Line
+	}
+	if r.Err != nil {
+		rep.Error.Message = reasonOf(r.Err)
+	}
+	return e.printReport(rep)
+}
+
+// reasonOf returns the text of an error, without the commands of the shell.
+func reasonOf(err error) string {
+	if lacking, ok := err.(*repl.NoValueError); ok {
+		return lacking.Reason
+	}
+	return err.Error()
+}
+
+func oneLine(text string) string { return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(text) }

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,10 @@ func (h *host) ofSession() repl.Host {
 	server := builtins.Alone()
 	return repl.Host{
 		Load: load, Read: h.read, Save: saveDocument, Files: filesBelow,
-		Check: check(server, ""), CheckStatus: check(server, "status"), CheckApply: checkApply(server),
+		Check: check(verdict.Single{Server: server}), CheckStatus: check(verdict.Single{Server: server, Subresource: "status"}),
+		CheckApply: func(w *apply.Writer, how apply.Write) repl.Checker {
+			return check(verdict.Single{Writer: w, Apply: how, Server: server})
+		},
 		Builtins: &policyrequest.Builtins{Server: server}, Now: time.Now,
 	}
 }
@@ -55,13 +59,14 @@ func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err
 		return nil, err
 	}
 	size := 0
-	err = batch.From(h.files(path), editable, func(e editableRead) error {
-		docs = append(docs, e.doc)
-		if size += len(e.doc.Text); h.opened && size > maxLoaded {
+	err = batch.Each(ctx, h.files(path), func(d *input.Document) error {
+		doc, err := editable(d)
+		docs = append(docs, doc)
+		if size += len(doc.Text); h.opened && size > maxLoaded {
 			return fmt.Errorf("%s: more than %d MiB: want a smaller file", path, maxLoaded>>20)
 		}
-		return e.err
-	}).Run(ctx)
+		return err
+	})
 	return docs, err
 }
 
@@ -73,44 +78,32 @@ func (h *host) files(paths ...string) batch.Source {
 	return resource.Sourced(batch.Selected(input.Selection{Regular: h.opened}, h.Stdin, paths), nil)
 }
 
-type editableRead struct {
-	doc repl.Document
-	err error
-}
-
-func editable(d *input.Document) editableRead {
-	data, err := d.JSON()
+// editable returns a document with its source. A generated CRD is named after the CRD, not after its file, because saving
+// it must not replace the original.
+func editable(d *input.Document) (doc repl.Document, err error) {
+	doc.File, doc.Line, doc.Item = d.File, 1, d.Item
+	doc.JSON, err = d.JSON()
+	switch {
+	case err != nil:
+	case d.Original == nil:
+		doc.Text, doc.Line, doc.InList = d.Source()
+	default:
+		var name string
+		if name, err = filename.Join("", d.Identity().Name+".yaml"); err == nil {
+			doc.Text, err = emit.YAML(d.Object)
+		}
+		doc.File += "#" + name
+	}
 	if err != nil {
-		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
+		return repl.Document{}, fmt.Errorf("%s: %w", d.Location(), err)
 	}
-	if d.Original != nil {
-		return generated(d, data)
-	}
-	text, line, inList := d.Source()
-	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
-}
-
-// generated returns a generated CRD. It is named after the CRD, not after its file, because saving it must not
-// replace the original.
-func generated(d *input.Document, data []byte) editableRead {
-	text, err := emit.YAML(d.Object)
-	if err != nil {
-		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
-	}
-	file, err := filename.Join("", d.Identity().Name+".yaml")
-	if err != nil {
-		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
-	}
-	return editableRead{doc: repl.Document{File: d.File + "#" + file, Text: text, Line: 1, JSON: data}}
+	return doc, nil
 }
 
 // filesBelow returns the paths with a prefix that are folders or may contain objects.
 func filesBelow(prefix string) []string {
 	folder, name := filepath.Split(prefix)
-	entries, err := os.ReadDir(filepath.Join(".", folder))
-	if filepath.IsAbs(folder) {
-		entries, err = os.ReadDir(folder)
-	}
+	entries, err := os.ReadDir(cmp.Or(folder, "."))
 	if err != nil {
 		return nil
 	}
@@ -128,33 +121,23 @@ func filesBelow(prefix string) []string {
 	return out
 }
 
-// check returns a function that checks an object as celadon check --subresource does, and returns the text report.
-func check(server policyrequest.Server, subresource string) repl.Checker {
+// check returns a function that checks an object as celadon check does, and returns the text report.
+func check(w verdict.Single) repl.Checker {
 	return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
-		return checkOne(ctx, verdict.Single{Engine: e, Server: server, Subresource: subresource}, obj, old)
-	}
-}
-
-func checkApply(server policyrequest.Server) func(*apply.Writer, apply.Write) repl.Checker {
-	return func(w *apply.Writer, how apply.Write) repl.Checker {
-		return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
-			return checkOne(ctx, verdict.Single{Engine: e, Writer: w, Apply: how, Server: server}, obj, old)
-		}
-	}
-}
-
-func checkOne(ctx context.Context, w verdict.Single, obj, old *repl.Document) (string, error) {
-	value, err := engine.Decode(obj.JSON)
-	if err != nil {
-		return "", err
-	}
-	var before map[string]any
-	if old != nil {
-		if before, err = engine.Decode(old.JSON); err != nil {
+		value, err := engine.Decode(obj.JSON)
+		if err != nil {
 			return "", err
 		}
+		var before map[string]any
+		if old != nil {
+			if before, err = engine.Decode(old.JSON); err != nil {
+				return "", err
+			}
+		}
+		w := w
+		w.Engine = e
+		return verdict.One(ctx, w, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before)
 	}
-	return verdict.One(ctx, w, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before)
 }
 
 // readMemory is the heap size in bytes near which garbage is collected more often while objects are read.
@@ -165,26 +148,18 @@ func (h *host) read(ctx context.Context, paths []string, take func(*repl.Input) 
 	if err := command.CheckPaths(h.given, paths...); err != nil {
 		return err
 	}
-	return readAll(ctx, h.files(paths...), resource.NewFilter(paths).Ignores, take)
-}
-
-// readAll passes the documents of a source to take in order.
-func readAll(ctx context.Context, source batch.Source, ignored func(*input.Document) bool, take func(*repl.Input) error) error {
 	defer gctuning.CollectSeldom(400, readMemory)()
+	filter := resource.NewFilter(paths)
 	work := func(doc *input.Document) *repl.Input {
 		resource.Complete(doc)
-		in := &repl.Input{File: doc.File, Line: doc.Line, Object: doc.Object, Err: doc.Err, Ignored: ignored(doc)}
-		if doc.Live {
-			in.Line = 0
-		}
+		in := &repl.Input{File: doc.File, Line: doc.Line, Object: doc.Object, Err: doc.Err, Ignored: filter.Ignores(doc)}
 		in.Document = func() (repl.Document, error) {
 			doc.Detach()
-			e := editable(doc)
-			return e.doc, e.err
+			return editable(doc)
 		}
 		return in
 	}
-	return batch.From(source, work, take).Run(ctx)
+	return batch.From(h.files(paths...), work, take).Run(ctx)
 }
 
 // noFile is the File of a document that was not read from a file.
@@ -206,44 +181,33 @@ func (in *Inputs) check() error {
 	return in.Cluster.Check()
 }
 
-// setObject sets Object if there is one.
-func (in *Inputs) setObject() {
-	if len(in.Objects) == 1 {
-		in.Object = in.Objects[0]
-	}
-}
-
-type liveInputs struct{ object, crd []repl.Document }
-
 // live reads the object that --object names, and its CRD, from the cluster. If in.KubeVersion is empty,
 // live sets it to the version of the cluster.
-func (h *host) live(ctx context.Context, in *Inputs) (liveInputs, error) {
-	var l liveInputs
+func (h *host) live(ctx context.Context, in *Inputs) (objects, crds []repl.Document, err error) {
 	client, err := in.Cluster.Connect(ctx, h.Complain, &in.KubeVersion)
 	if err != nil {
-		return l, err
+		return nil, nil, err
 	}
 	crd, object, err := client.Object(ctx, in.Object)
-	if err != nil {
-		return l, err
+	if err == nil {
+		crds, err = documents(crd)
 	}
-	if l.crd, err = documents(crd); err != nil {
-		return l, err
+	if err == nil {
+		objects, err = documents(object)
 	}
-	l.object, err = documents(object)
-	return l, err
+	return objects, crds, err
 }
 
 // documents returns the documents of a chunk from a cluster. They have no file, and their names come
 // from the server.
 func documents(chunk input.Chunk) (docs []repl.Document, err error) {
 	chunk.Each(func(doc *input.Document) bool {
-		read := editable(doc)
-		if err = read.err; err != nil {
+		var read repl.Document
+		if read, err = editable(doc); err != nil {
 			err = fmt.Errorf("--cluster: %w", err)
 		}
-		read.doc.File = noFile
-		docs = append(docs, read.doc)
+		read.File = noFile
+		docs = append(docs, read)
 		return err == nil
 	})
 	return docs, err

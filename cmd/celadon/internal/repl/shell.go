@@ -73,15 +73,15 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 // Run implements celadon repl.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	h := &host{Streams: streams, given: o.given}
-	s, opened, err := h.session(ctx, &o.Inputs, o.Limits)
+	s, opened, many, err := h.session(ctx, &o.Inputs, o.Limits)
 	if err != nil {
 		return err
 	}
 	h.opened = true
 	in, closeIn := h.lineReader(s, o)
 	defer closeIn()
-	if _, terminal := in.(*repl.Terminal); terminal || o.Echo || opened.many {
-		fmt.Fprint(h.Stdout, opened.text)
+	if _, terminal := in.(*repl.Terminal); terminal || o.Echo || many {
+		fmt.Fprint(h.Stdout, opened)
 	}
 	if _, ok := in.(*repl.Terminal); ok {
 		var stop func()
@@ -97,19 +97,10 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 // untilTerminated returns a context that Ctrl-C does not cancel, because Ctrl-C ends an evaluation and
 // not the shell. SIGTERM cancels the context.
 func untilTerminated(ctx context.Context, leave func()) (context.Context, func()) {
-	terminated := make(chan os.Signal, 1)
-	signal.Notify(terminated, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it does not end the process
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		select {
-		case <-terminated:
-			cancel()
-			leave()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { signal.Stop(terminated); cancel() }
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	stay := context.AfterFunc(ctx, leave)
+	return ctx, func() { stay(); stop() }
 }
 
 // lineReader returns a reader that edits lines on the terminal if input and output are terminals, and
@@ -133,35 +124,28 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 	return repl.Lines(h.Stdin), func() {}
 }
 
-// opened describes the files that a session was opened with.
-type opened struct {
-	text string
-	many bool // the session holds a collection of objects
-}
-
-// session opens a session with the input that the flags name.
-func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *repl.Session, o opened, err error) {
+// session opens a session with the input that the flags name. opened describes the files, and many is set if the session
+// holds a collection of objects.
+func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *repl.Session, opened string, many bool, err error) {
 	if err := in.check(); err != nil {
-		return nil, o, err
+		return nil, "", false, err
 	}
 	// Loading a large CRD creates much garbage once. Collecting it would delay the prompt.
 	defer gctuning.CollectSeldom(400, math.MaxInt64)()
 	inputs, err := h.inputs(ctx, in)
-	if err != nil {
-		return nil, o, err
-	}
-	if s, err = h.newSession(in, limits); err != nil {
-		return nil, o, err
+	if err == nil {
+		s, err = h.newSession(in, limits)
 	}
 	switch {
+	case err != nil:
 	case len(in.Paths) > 0:
-		o.text, o.many, err = s.Open(ctx, inputs)
+		opened, many, err = s.Open(ctx, inputs)
 	default:
 		if err = s.Start(inputs); errors.Is(err, repl.ErrNoCRD) {
 			err = errors.New("no CRD given: use --crd PATH")
 		}
 	}
-	return s, o, err
+	return s, opened, many, err
 }
 
 // newSession returns a session in which nothing is loaded.
@@ -171,29 +155,22 @@ func (h *host) newSession(in *Inputs, limits cost.Limits) (*repl.Session, error)
 
 // inputs reads the files and the cluster that the flags name. If in.KubeVersion is empty, inputs sets it
 // to the version of the cluster. With in.Paths, the session reads the old objects.
-func (h *host) inputs(ctx context.Context, in *Inputs) (repl.Inputs, error) {
-	out := repl.Inputs{CRDPath: in.CRD, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name, Paths: in.Paths}
-	var err error
+func (h *host) inputs(ctx context.Context, in *Inputs) (out repl.Inputs, err error) {
+	out = repl.Inputs{CRDPath: in.CRD, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name, Paths: in.Paths}
 	if in.Cluster.On {
-		live, err := h.live(ctx, in)
-		if err != nil {
-			return out, err
-		}
-		out.Objects, out.CRDs = live.object, live.crd
-	} else if out.Objects, err = h.load(ctx, in.Object); err != nil {
-		return out, err
-	}
-	if len(in.Paths) == 0 || in.Object != "" {
-		if out.Olds, err = h.load(ctx, in.Old); err != nil {
-			return out, err
-		}
-	}
-	if in.CRD != "" || !in.Cluster.On {
-		if out.CRDs, err = h.load(ctx, in.CRD); err != nil {
-			return out, err
-		}
+		out.Objects, out.CRDs, err = h.live(ctx, in)
 	} else {
+		out.Objects, err = h.load(ctx, in.Object)
+	}
+	if err == nil && (len(in.Paths) == 0 || in.Object != "") {
+		out.Olds, err = h.load(ctx, in.Old)
+	}
+	switch {
+	case err != nil:
+	case in.CRD != "" || !in.Cluster.On:
+		out.CRDs, err = h.load(ctx, in.CRD)
+	default:
 		out.CRDPath = noFile
 	}
-	return out, nil
+	return out, err
 }
