@@ -50,7 +50,7 @@ type Answer struct {
 	Hint string
 	// Status is set if the expression reads a status that rules do not see.
 	Status *StatusNote
-	// Evaluated is false if there was nothing to evaluate over.
+	// Evaluated is false if the expression uses self or oldSelf, and self has no value.
 	Evaluated bool
 }
 
@@ -183,7 +183,6 @@ func (s *Session) noOld() error {
 // Total returns the API server's estimate of the rule's cost for an object.
 func (a *Answer) Total() uint64 { return cost.Mul(a.Estimate.Max, a.Occurrences) }
 
-// text formats an answer for display.
 func (a *Answer) text(width int) string {
 	var b strings.Builder
 	switch {

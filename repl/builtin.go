@@ -20,7 +20,7 @@ import (
 // How it works: for an object of a built-in kind, the session has a CRD with the schemas of the kind and without rules, so
 // that types, paths, and completion are as for custom resources. Defaults and verdicts come from Host.Builtins.
 
-// errBuiltinRules is the error of commands that change the rules of a built-in kind.
+// errBuiltinRules is the error of commands that print or change rules, if the kind is built in.
 var errBuiltinRules = errors.New("built-in kinds have no rules of their own: load a policy with :load policy FILE")
 
 // BuiltinCRD returns a document that describes a built-in kind in all its versions. ok is false if the kind is not built
@@ -38,7 +38,8 @@ func BuiltinCRD(kind schema.GroupKind) (doc Document, ok bool) {
 	return Document{File: "Kubernetes " + catalog.Release(), JSON: data, builtin: true}, err == nil
 }
 
-// withBuiltin returns crds, and a description of the first built-in kind of objects if none of crds defines one of them.
+// withBuiltin returns crds. If they define no kind in objects, it adds a description of the first kind in objects
+// that is built in.
 func withBuiltin(crds []Document, objects []schema.GroupKind) []Document {
 	known, _ := Definitions(crds)
 	for _, kind := range objects {
@@ -62,7 +63,8 @@ func kindsOf(docs []Document) []schema.GroupKind {
 	return kinds
 }
 
-// loadBuiltin loads the description of the built-in kind of an object, unless a CRD is loaded.
+// loadBuiltin loads the description of the built-in kind of an object, unless it is loaded or a CRD is loaded from
+// a file.
 func (s *Session) loadBuiltin(doc Document) error {
 	kind := identify(doc).kind
 	if c := s.state.crd; c != nil && (c.builtins == nil || c.kind() == kind) {
@@ -90,7 +92,6 @@ func (c *crd) prepare(req engine.Request) (*engine.Prepared, error) {
 	return p, nil
 }
 
-// validate validates the write of the object.
 func (st *state) validate(ctx context.Context) (*engine.Result, error) {
 	req := st.request()
 	if st.crd.builtins == nil {
@@ -106,7 +107,6 @@ func (st *state) validate(ctx context.Context) (*engine.Result, error) {
 	return k.Write(ctx, st.builtinWrite(req))
 }
 
-// builtinWrite returns the write of an object of a built-in kind.
 func (st *state) builtinWrite(req engine.Request) policyrequest.Write {
 	version, _ := types.ParseVersion(st.kube) // checked before
 	return policyrequest.Write{

@@ -39,7 +39,7 @@ type storedObject struct {
 }
 
 const (
-	// maxStored limits the memory of all collections of a session, in bytes.
+	// maxStored limits the memory of the objects that Open or LoadOlds reads, in bytes.
 	maxStored = 1 << 30
 	// storedOverhead is the approximate memory of an object besides its JSON and its name.
 	storedOverhead = 256
@@ -122,7 +122,8 @@ func listed(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// skip counts a document that is not of the collection's kind, or that cannot be read.
+// skip counts a document that is ignored, that cannot be read, or that is of another kind. err is the reason why it
+// cannot be read, or nil.
 func (k *skipped) skip(in *Input, err error) {
 	n, example, reason := &k.others, &k.other, cmp.Or(groupKindOf(in.Object).String(), "no kind")
 	switch {
@@ -244,7 +245,7 @@ func (s *Session) LoadOlds(ctx context.Context, path string) error {
 
 var errInterrupted = errors.New("interrupted")
 
-// unreadable returns the error of a document that is a whole file that the user named.
+// unreadable returns an error if in is a whole file that the user named and that cannot be read.
 func unreadable(in *Input, named []string) error {
 	if in.Err == nil || in.Line > 0 || !slices.Contains(named, in.File) {
 		return nil
@@ -309,7 +310,7 @@ func shortened(text string) string { return termwidth.Cut(oneLine(text), maxValu
 func oneLine(text string) string { return printable(lex.OneLine(text[:min(len(text), maxLineBytes)])) }
 
 const (
-	// maxLineBytes limits the bytes of a text that oneLine returns.
+	// maxLineBytes limits the bytes of a text that oneLine reads.
 	maxLineBytes = 4 << 10
 	// maxColumn limits the columns of an error in a message.
 	maxColumn = 200

@@ -138,8 +138,8 @@ func findCommand(name string) (command, bool) {
 // bareWords are commands that are accepted without a colon. They are not valid expressions.
 var bareWords = []string{"quit", "exit", "help"}
 
-// isBareCommand reports whether line is a command without a colon: one of bareWords, or help with the
-// name of a command.
+// isBareCommand reports whether line is a command without a colon: one of bareWords, or help with one
+// argument.
 func isBareCommand(line string) bool {
 	words := strings.Fields(line)
 	return len(words) == 1 && slices.Contains(bareWords, words[0]) || len(words) == 2 && words[0] == "help"
@@ -175,7 +175,6 @@ func history(_ context.Context, s *Session, _ string) (string, error) {
 	return b.String(), nil
 }
 
-// An undoPoint is a saved position in the undo history.
 type undoPoint struct {
 	state        *state
 	past, future []*state
@@ -185,7 +184,6 @@ func (s *Session) undoPoint() undoPoint {
 	return undoPoint{s.state, slices.Clone(s.past), slices.Clone(s.future)}
 }
 
-// restore returns to an undo point.
 func (s *Session) restore(m undoPoint) {
 	s.state, s.past, s.future = m.state, m.past, m.future
 	_ = s.state.settle(s.state.steps) // as before

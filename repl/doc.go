@@ -19,5 +19,5 @@ package repl
 // the command fails, the state does not change. Undo returns to earlier states (session.go). All
 // commands are listed in a table (commands.go). x/crdedit applies the edit of a rule to the text of
 // the CRD, and the edited text is parsed and compared before it is accepted (document.go).
-// Assistance that needs no session, such as completion in an expression, is in x/assist. Analysis
-// that needs an object is in x/analysis/lint.
+// Assistance that needs no session, such as completion in an expression, is in x/assist. Lints that need
+// an example object or a proof are in x/analysis/lint.

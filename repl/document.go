@@ -66,7 +66,7 @@ type Host struct {
 	Check, CheckStatus Checker
 	// CheckApply returns a Checker like Check for objects that are applied. w writes custom resources.
 	CheckApply func(w *apply.Writer, how apply.Write) Checker
-	// Builtins decides built-in kinds. If its Server is nil, it knows only their structure.
+	// Builtins validates objects of built-in kinds. If its Server is nil, only their structure is known.
 	Builtins *policyrequest.Builtins
 	// Now returns the time of writes in policies. It can be nil.
 	Now func() time.Time
@@ -153,7 +153,6 @@ func (d Document) Kind() string {
 
 func (d Document) isCRD() bool { return d.Kind() == "CustomResourceDefinition" }
 
-// An object is a loaded or edited object.
 type object struct {
 	doc   Document
 	value map[string]any

@@ -85,7 +85,8 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	return s.newRule(ctx, n)
 }
 
-// offered is the error of :edit N without a rule. It offers rule n as the next line, unless that has to have several lines.
+// offered returns the error of :edit N without a rule. It offers rule n as the next line, unless the rule does not
+// fit on one line.
 func (s *Session) offered(n int) error {
 	rule := s.rulesHere()[n].Rule
 	line, ok := lex.Join(rule)
@@ -183,7 +184,7 @@ func (s *Session) numbered(text string) (int, error) {
 	return n, nil
 }
 
-// ruleCompiles returns an error if the API server would not accept rule.
+// ruleCompiles returns an error if rule does not compile or is not a boolean.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {

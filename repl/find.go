@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// rejectedWord is the outcome that celadon find --want calls rejected.
+// rejectedWord is the outcome that celadon find --want calls refused.
 const rejectedWord = "rejected"
 
 // wants are the outcomes that :find accepts. Except for rejectedWord, they are named as in celadon find.

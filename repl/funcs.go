@@ -71,7 +71,7 @@ func (s *Session) inGroup(group string) []assist.FunctionEntry {
 
 const funcsFoot = ":funcs NAME explains a function, :funcs GROUP a group, such as quantity, and :funcs WORD searches.\n"
 
-// allFunctions lists the functions of all groups with a line each.
+// allFunctions lists the functions of all groups, one per line.
 func (s *Session) allFunctions() string {
 	var b strings.Builder
 	for _, group := range assist.FunctionGroups() {

@@ -112,7 +112,7 @@ func article(kind string) string {
 	return "a " + termwidth.Cut(kind, maxValue)
 }
 
-// kindOf returns the kind of file that docs form.
+// kindOf returns the kind of file that docs form: "crd", "policy", or "object".
 func kindOf(docs []Document) string {
 	switch {
 	case len(docs) > 0 && docs[0].isCRD():
@@ -125,7 +125,7 @@ func kindOf(docs []Document) string {
 
 // A choice selects a document of a file.
 type choice struct {
-	kind string // "crd", "object" or "old"
+	kind string // "crd", "object", "old", or "policy"
 	file string
 	// name is the name that the user gave, or "".
 	name string
@@ -136,7 +136,7 @@ type choice struct {
 }
 
 // from selects by kind, then by name. An old object is selected by the identity of the current
-// object. If a file has a single candidate, it is selected regardless.
+// object. If a file has a single candidate, it is selected whatever its kind and identity are.
 func (c *choice) from(docs []Document) (Document, error) {
 	candidates := docs
 	keep := func(is func(Document) bool) {
@@ -173,7 +173,6 @@ func (c *choice) from(docs []Document) (Document, error) {
 	return Document{}, fmt.Errorf("%s: %s: want one%s", c.file, phrase.Count(len(candidates), noun), hint)
 }
 
-// names returns the names of the objects in docs.
 func names(docs []Document) []string {
 	out := make([]string, len(docs))
 	for i, doc := range docs {
@@ -182,7 +181,6 @@ func names(docs []Document) []string {
 	return out
 }
 
-// An identity distinguishes objects.
 type identity struct {
 	kind            schema.GroupKind
 	namespace, name string

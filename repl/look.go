@@ -213,7 +213,8 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	return text, nil
 }
 
-// A crd is the CRD of a session state. It is immutable, except that def and engine are nil in older states. See compile.
+// A crd is the CRD of a session state. It is immutable, except that def, engine, and writer are nil in older
+// states. See compile.
 type crd struct {
 	doc    Document
 	def    *apiextensionsv1.CustomResourceDefinition

@@ -52,7 +52,8 @@ func objectCommand(_ context.Context, s *Session, arg string) (string, error) {
 	return "", fmt.Errorf("%s objects are named %s: want NAMESPACE/NAME, or a number of :objects", count(len(found)), shortened(arg))
 }
 
-// A tally holds the number of objects that a rule rejects, and the first maxRows of them: the rule is false, or fails.
+// A tally holds the number of objects that a rule rejects, because it is false or fails, and the indexes of the
+// first maxRows of them.
 type tally struct {
 	n     int
 	first []int
@@ -104,7 +105,7 @@ func (s *Session) prepared(o *storedObject) (*engine.Prepared, error) {
 	return s.state.prepareWrite(value, s.OldOf(value))
 }
 
-// rejectsText returns how many objects of the collection a rule rejects, or "" if it ran for none.
+// rejectsText returns how many objects of the collection a rule rejects, or "" if no objects were tried.
 func (s *Session) rejectsText(v verdicts, ref engine.RuleRef) string {
 	if v.objects == 0 {
 		return ""
@@ -157,7 +158,6 @@ func (s *Session) rejectedBy(ctx context.Context, n int) (string, error) {
 	return table(rows, s.Width) + moreText(t.n-len(rows)), nil
 }
 
-// completeRules completes the argument of :rules.
 func completeRules(s *Session, arg string) assist.Completion {
 	number, flag, second := strings.Cut(arg, " ")
 	if !second {

@@ -22,12 +22,12 @@ import (
 // policies holds the admission policies of a session. They are immutable.
 type policies struct {
 	set *policy.Set
-	// problems describes invalid policies and bindings.
+	// problems describes invalid policies and bindings, and policies without a binding.
 	problems []string
 }
 
 // LoadPolicies makes docs the session's admission policies, with everything that they refer to. The
-// result describes invalid policies and bindings.
+// result describes invalid policies and bindings, and policies without a binding.
 func (s *Session) LoadPolicies(docs []Document) (problems []string, err error) {
 	var objects []map[string]any
 	for _, doc := range docs {
@@ -69,7 +69,6 @@ func notes(problems []string) string {
 	return b.String()
 }
 
-// policyKind is the kind of policies.
 var policyKind = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}
 
 func (p *policies) names() (names []string) {
@@ -106,7 +105,7 @@ func policyCommand(ctx context.Context, s *Session, arg string) (string, error) 
 	return "", s.commit(&next, next.steps)
 }
 
-// A review is the way of a write of the object through admission.
+// A review takes a write of the object through admission.
 type review struct {
 	policyrequest.Review
 	to   policyrequest.Subject
@@ -115,7 +114,7 @@ type review struct {
 	object, old map[string]any
 }
 
-// review returns the way of a write of the object, or of its deletion, through admission.
+// review returns the review of a write of the object, or of its deletion.
 func (s *Session) review(ctx context.Context, deletes bool) (r *review, err error) {
 	st := s.state
 	switch {
@@ -160,7 +159,7 @@ func (s *Session) review(ctx context.Context, deletes bool) (r *review, err erro
 	return r, nil
 }
 
-// decide takes the write through admission. It returns an error if the object is rejected by other means than policies.
+// decide takes the write through admission. It returns an error if anything other than a policy rejects the object.
 func (r *review) decide(ctx context.Context, st *state) (err error) {
 	res := &engine.Result{Allowed: true}
 	req, goesOn := st.request(), true

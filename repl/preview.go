@@ -114,7 +114,8 @@ func (s *Session) typedRule(command, arg string) (src string, ok bool) {
 	return rest, n < 0 || n >= len(rules) || rules[n].OptionalOldSelf == nil
 }
 
-// isUnfinished reports whether an expression ends in the middle of a string or an operator.
+// isUnfinished reports whether an expression is empty or needs more text: it has an open string or bracket, or ends
+// with an operator.
 func isUnfinished(src string) bool {
 	tokens := lex.Tokens([]rune(src))
 	if len(tokens) == 0 || lex.Unfinished(src) {

@@ -87,7 +87,8 @@ func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
 type verdicts struct {
 	// ran holds the results for the loaded object.
 	ran map[engine.RuleRef]engine.RuleResult
-	// rejected holds the objects of the collection that a rule rejects. objects is the number of those that were tried.
+	// rejected holds the objects of the collection that a rule rejects. objects is the number of objects that were
+	// tried.
 	rejected map[engine.RuleRef]*tally
 	objects  int
 }

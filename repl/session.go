@@ -47,7 +47,7 @@ type Session struct {
 	written string
 	history []string // one entry per complete expression or command
 	found   found
-	// corrected is the previous line, if it did not compile, with the first fix.
+	// corrected is the line that :fix runs, with the first fix of an error or lint in the previous line, or "".
 	corrected string
 	// doing is the command being executed.
 	doing string
@@ -281,7 +281,8 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	return nil
 }
 
-// enter makes the settled state next current. The state before keeps only the text of its CRD, unless next has the same CRD.
+// enter makes the settled state next current. The previous state keeps only the text of its CRD, unless next has
+// the same CRD.
 func (s *Session) enter(next *state) {
 	before := s.state
 	if before.crd != nil && before.crd != next.crd {
@@ -301,7 +302,7 @@ func (s *Session) Unsaved() bool {
 	return c != nil && s.saved[savedKey(c.doc)] != string(c.doc.Text)
 }
 
-// Prompt returns the text to display before the cursor: kind, version, and path. If it is wider
+// Prompt returns the text to display before the cursor: kind, version, path, and policy. If it is wider
 // than half of Width, its beginning is cut off.
 func (s *Session) Prompt() string {
 	st := s.state

@@ -60,8 +60,8 @@ type Terminal struct {
 	line       editedLine
 	pause      time.Duration // previewPause, except in tests
 
-	// use is held by the goroutine that uses the session: the one that runs lines, except while it
-	// reads a line.
+	// use is held by the goroutine that uses the session. The goroutine that runs lines releases it only
+	// while it reads a line.
 	use     sync.Mutex
 	session *Session
 }

@@ -20,7 +20,6 @@ import (
 // and painted then. It must not be painted after the line was entered, so it is painted only if no key
 // was pressed meanwhile.
 
-// An editedLine is the state of the line that is being edited.
 type editedLine struct {
 	// mu is held while the state changes and while the screen is painted. No goroutine waits for the session while it
 	// holds mu.

@@ -14,7 +14,7 @@ const (
 	maxMenuRows  = 8
 	minMenuRows  = 1
 	maxHelpRows  = 2
-	maxNameShare = 2 // names have at most half of the width
+	maxNameShare = 2 // names may always have half of the width
 	maxItems     = 10_000
 	itemMark     = "> "
 	noMark       = "  "
@@ -58,7 +58,6 @@ func (e *Editor) complete(line []rune, pos int) Action {
 	return a
 }
 
-// sharedPrefix returns the longest common prefix of all items.
 func sharedPrefix(items []Item) string {
 	shared := []rune(items[0].Text)
 	for _, item := range items[1:] {

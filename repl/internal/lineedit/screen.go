@@ -19,7 +19,7 @@ type Frame struct {
 	Bold bool
 	// Pos is the number of characters of the line before the cursor.
 	Pos int
-	// Below returns at most height lines for below the line, each at most width columns wide. It can
+	// Below returns at most height lines to display below the line, each at most width columns wide. It can
 	// be nil.
 	Below func(width, height int) []string
 	// Entered is set if the line is complete: the cursor moves to the next row.

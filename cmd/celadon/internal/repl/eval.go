@@ -44,7 +44,6 @@ func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	config.Stricter.Set(f, "kube-version")
 }
 
-// evaluation holds the state of a run of celadon eval.
 type evaluation struct {
 	host
 	*EvalOptions

@@ -49,7 +49,6 @@ func (e *evaluation) mayBeMany() bool {
 	return len(e.Objects) > 0 && e.Inputs.Name == ""
 }
 
-// A manyEvaluation evaluates an expression for many objects.
 type manyEvaluation struct {
 	*evaluation
 	src     string
@@ -282,7 +281,7 @@ func (m *manyEvaluation) other(doc *input.Document) error {
 	return err
 }
 
-// single evaluates the expression for the only object. If there is none, it returns the error for that.
+// single evaluates the expression for the only object. If there is no object, it returns an error with the reason.
 func (m *manyEvaluation) single(ctx context.Context) error {
 	if len(m.crds) == 0 && (len(m.others) > 0 || len(m.problems) == 0) {
 		return errNoCRD
