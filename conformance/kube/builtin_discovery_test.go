@@ -39,10 +39,8 @@ func TestBuiltinDiscovery(t *testing.T) {
 // notDecided lists the resources of the server that builtin leaves out.
 var notDecided = map[string]bool{
 	// Kinds of their own API servers, which store them by other handlers.
-	"apiextensions.k8s.io/v1 customresourcedefinitions cluster":        true,
-	"apiextensions.k8s.io/v1 customresourcedefinitions/status cluster": true,
-	"apiregistration.k8s.io/v1 apiservices cluster":                    true,
-	"apiregistration.k8s.io/v1 apiservices/status cluster":             true,
+	"apiregistration.k8s.io/v1 apiservices cluster":        true,
+	"apiregistration.k8s.io/v1 apiservices/status cluster": true,
 	// Questions: nothing is stored, and only a cluster has the answer.
 	"authentication.k8s.io/v1 selfsubjectreviews cluster":          true,
 	"authentication.k8s.io/v1 tokenreviews cluster":                true,

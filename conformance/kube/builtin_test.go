@@ -207,7 +207,7 @@ func (s *builtinStage) writes(seed seed, offset int) {
 }
 
 // moving lists the columns that change with time or by a controller.
-var moving = []string{"Age", "Last Seen", "MissingPL"}
+var moving = []string{"Age", "Established", "Last Seen", "MissingPL"}
 
 // compareRow compares the row of an object with the server's. Both are a moment old.
 func (s *builtinStage) compareRow(kind *builtin.Resource, path string) {
