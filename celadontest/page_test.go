@@ -25,7 +25,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, page, _ := strings.Cut(string(text(t, "../docs/embedding.md")), "\n## Go tests\n")
+	_, page, _ := strings.Cut(string(text(t, "../docs/embedding.md")), "\n## Go tests of operators\n")
 	blocks := strings.Split(page, "```go\n")[1:]
 	if len(blocks) == 0 {
 		t.Fatal("the page has no code")
