@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -182,6 +183,7 @@ func (s *builtinStage) writes(seed seed, offset int) {
 	}
 	name := str(stored, "metadata", "name")
 	defer s.remove(path + "/" + name)
+	s.awaitEstablished(seed.kind, path+"/"+name)
 	s.compareRow(seed.kind, path+"/"+name)
 	base := builtinWrite{kind: seed.kind, old: stored, namespace: builtinNamespace, name: name}
 	send := func(subresource string, mutants []mutant) {
@@ -253,6 +255,18 @@ func (s *builtinStage) compareUpdate(w *builtinWrite, path string) {
 	}
 	w.old = now
 	s.compare(w)
+}
+
+// awaitEstablished waits until the server's controllers have written the status of a new CRD, because updates that
+// overlap with theirs are conflicts.
+func (s *builtinStage) awaitEstablished(kind *builtin.Resource, path string) {
+	s.t.Helper()
+	for kind.Kind == "CustomResourceDefinition" {
+		if _, text, _ := s.exchange(s.t, http.MethodGet, path, nil); bytes.Contains(text, []byte(`"type":"Established","status":"True"`)) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // remove deletes an object with its finalizers.
