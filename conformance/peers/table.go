@@ -37,7 +37,7 @@ func (r *results) add(out []byte) {
 	var names []string
 	for _, f := range parseFigures(out) {
 		at := slices.Index(shownUnits, f.unit)
-		if at < 0 || strings.Contains(f.name, "#") { // the second of two objects with the same name
+		if at < 0 || strings.Contains(f.name[strings.LastIndexByte(f.name, '/')+1:], "#") { // the second of two objects with the same name
 			continue
 		}
 		other, ok := chosen[f.name]
