@@ -31,7 +31,7 @@ type command struct {
 	complete func(s *Session, arg string) assist.Completion
 }
 
-// A need is what a command requires of the session: nothing, a CRD, an object and its CRD, or a CRD that can have rules.
+// A need of a command is about the session: nothing, a CRD, an object and its CRD, or a CRD that can have rules.
 type need uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	needsRules
 )
 
-// lacks returns an error if the session does not have what a command needs.
+// lacks returns an error if the session does not meet a need.
 func (s *Session) lacks(n need) error {
 	switch {
 	case n != needsNothing && s.state.crd == nil:

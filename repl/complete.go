@@ -96,7 +96,7 @@ func completeAdd(s *Session, arg string) assist.Completion {
 }
 
 // completeNumbered returns a completer for an optional rule number and an argument. then completes
-// the argument; it is nil if there is no argument or nothing to offer for it.
+// the argument; it is nil without an argument, or with nothing to offer for it.
 func completeNumbered(then func(*Session, string) assist.Completion) func(*Session, string) assist.Completion {
 	return func(s *Session, arg string) assist.Completion {
 		first, rest, hasRest := strings.Cut(arg, " ")

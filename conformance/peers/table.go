@@ -109,6 +109,9 @@ func (t *table) row(name, side, unit string) *row {
 
 // add adds the figures of an object, one for each turn.
 func (r *row) add(ours, theirs []float64) {
+	if median(ours) <= 0 { // a difference of two measurements that is smaller than their noise
+		return
+	}
 	r.ours = append(r.ours, median(ours))
 	if len(theirs) == 0 {
 		return

@@ -36,7 +36,7 @@ type Editor struct {
 	below  atomic.Pointer[panel] // a copy of the menu or of the search, or nil
 }
 
-// A panel is what is displayed below the line.
+// A panel is displayed below the line.
 type panel interface {
 	lines(style Style, width, height int) []string
 }

@@ -281,7 +281,7 @@ func (m *manyEvaluation) other(doc *input.Document) error {
 	return err
 }
 
-// single evaluates the expression for the only object. If there is no object, it returns an error with the reason.
+// single evaluates the expression for the only object. Without an object, it returns an error with the reason.
 func (m *manyEvaluation) single(ctx context.Context) error {
 	if len(m.crds) == 0 && (len(m.others) > 0 || len(m.problems) == 0) {
 		return errNoCRD
