@@ -75,7 +75,12 @@ func (v *view) wait(ctx context.Context, needs need) error {
 func (v *view) usable() bool {
 	live, analyzed := v.crds.live(), v.searches == 0
 	for _, d := range v.docs {
-		analyzed = analyzed && (d.known != nil || d.lost)
+		if d.known != nil || d.lost {
+			continue
+		}
+		if analyzed = false; slices.Contains(v.crds.paths(), d.name) {
+			return false // its CRDs are in force, but their text is not published yet
+		}
 	}
 	return analyzed || !slices.ContainsFunc(v.known.parts, func(p *part) bool {
 		return p.documentType == object && p.kind != (schema.GroupKind{}) && !live.Knows(p.kind)
