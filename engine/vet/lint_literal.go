@@ -43,10 +43,14 @@ func (in *inspection) literalProblem(e ast.Expr, args []ast.Expr) *problem {
 	}
 	text, ok := args[0].AsLiteral().(celtypes.String)
 	call := in.source().Of(e)
-	if !ok || in.failure(call) == nil {
+	if !ok {
 		return nil
 	}
-	p := &problem{message: fmt.Sprintf("%s always fails: %v", call, in.failure(call))}
+	err := in.failure(call)
+	if err == nil {
+		return nil
+	}
+	p := &problem{message: fmt.Sprintf("%s always fails: %v", call, err)}
 	for _, better := range corrections(e.AsCall().FunctionName(), string(text)) {
 		to := strings.Replace(call, in.source().Of(args[0]), fmt.Sprintf("%q", better), 1)
 		if to == call || in.failure(to) != nil {
