@@ -11,8 +11,7 @@ import (
 // How it works: CEL does not charge a.b.c as two selections but as one attribute with two
 // qualifiers, and the qualifiers that follow a conditional apply to both branches. So all parts of
 // an attribute are collected first and then resolved: as a path over decoded JSON if every step is
-// declared (path.go), as a path that may end early if it contains a ? (path_optional.go), and as
-// lookups on ref.Vals if a type is only known at run time (path_boxed.go).
+// declared and none is optional (path.go), and otherwise as lookups on ref.Vals (path_boxed.go).
 
 // An attribute is a variable or a value with the selections and indexes that follow it. If it is a
 // conditional, both branches get the qualifiers that follow. CEL charges a unit for each attempted
@@ -212,9 +211,6 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 	}
 	if c == nil {
 		c = p.typedPath(a, counted)
-	}
-	if c == nil {
-		c = p.optionalPath(a, counted)
 	}
 	if c == nil {
 		c = boxedCode(asPath, p.semantics.boxedPath(a, counted))

@@ -102,11 +102,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		}
 		return constant(v, inv.typ), nil
 	}
-	c := lib.code(inv)
-	if s := newSplit(inv); s != nil {
-		c.split, c.list, c.elem = s, s.list, stringDecl
-	}
-	return c, nil
+	return lib.code(inv), nil
 }
 
 // junction plans && or ||. Nested && or || are flattened, which changes neither errors nor costs.

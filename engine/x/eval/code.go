@@ -20,13 +20,12 @@ import (
 type kind uint8
 
 const (
-	boxedKind    kind = iota // val: a ref.Val; may be an error
-	boolKind                 // test
-	intKind                  // num
-	stringKind               // str
-	rawKind                  // raw: a JSON object, map, or list, described by decl
-	listKind                 // list: JSON items that a macro collected
-	optionalKind             // opt: an optional of any JSON value
+	boxedKind  kind = iota // val: a ref.Val; may be an error
+	boolKind               // test
+	intKind                // num
+	stringKind             // str
+	rawKind                // raw: a JSON object, map, or list, described by decl
+	listKind               // list: JSON items that a macro collected
 )
 
 // The functions of planned code. If the bool is false or the truth is bad, the frame holds the
@@ -52,16 +51,13 @@ type code struct {
 	num  intFunc  // intKind
 	str  strFunc  // stringKind
 	raw  rawFunc  // rawKind, and any kind whose value is unchanged JSON
-	list listFunc // listKind, and boxed lists if only the items are needed
-	opt  optFunc  // optionalKind
+	list listFunc // listKind
 	val  valFunc  // boxedKind, and other kinds if there is a cheaper way than boxing
 
-	decl     *types.Decl // describes raw and opt
+	decl     *types.Decl // describes raw
 	elem     *types.Decl // describes the items of list
-	split    *split      // set if the list holds the parts of a string
 	constant ref.Val     // the value of a constant, else nil
 	exact    bool        // if boxed, the value has the checked type or is an error; it is never null
-	null     bool        // the optional may hold null
 }
 
 // strategy is the way in which code without a typed function computes its value.

@@ -1,18 +1,13 @@
 package eval
 
 import (
-	"github.com/google/cel-go/common/overloads"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-
-	"github.com/celadon-cel/celadon/types"
 )
 
 // How it works: cel-go turns a constant list into a set and does not charge for the lookup, so
-// neither does this code. A list of the object is searched item by item, at one unit each. The
-// search continues after an item that does not fit its type: such an item is an error only if no
-// later item is equal.
+// neither does this code. Other lists and maps are searched as ref.Vals.
 
 // inConstants plans `in` over a constant list, which cel-go turns into a set. The lookup is not
 // charged. inConstants returns nil if cel-go does not make a set of the list.
@@ -112,130 +107,4 @@ func inInts(x intFunc, set map[ref.Val]bool) testFunc {
 		}
 		return truthOf(ints[n])
 	}
-}
-
-// containment plans `in` over a JSON list or map. It returns nil if the operands are not typed.
-func containment(inv *invocation, a, b *code) *code {
-	var test testFunc
-	switch {
-	case inv.overload == overloads.InMap && b.kind == rawKind && isMap(b.decl) && a.strings() != nil:
-		test = inMap(a.strings(), b.raw, b.decl.Elem)
-	case inv.overload != overloads.InList:
-	case b.kind == listKind:
-		test = inItems(a, b.list, b.elem)
-	case b.kind == rawKind && isList(b.decl):
-		raw := b.raw
-		test = inItems(a, func(f *frame) ([]any, bool) {
-			v, ok := raw(f)
-			if v == nil && ok {
-				if f.errorsEnd {
-					f.charge(1) // the call ends with an error, but no operand does
-				}
-				f.err, ok = errNoOverload, false
-			}
-			items, _ := v.([]any)
-			return items, ok
-		}, b.decl.Elem)
-	}
-	if test == nil {
-		return nil
-	}
-	return boolCode(test)
-}
-
-func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {
-	k := goTypeOf(elem)
-	return func(f *frame) truth {
-		key, okKey := x(f)
-		if !okKey && f.errorsEnd {
-			return bad
-		}
-		err := f.err
-		v, ok := raw(f)
-		f.chargeCall(1, ok)
-		if !okKey {
-			f.err = err
-			return bad
-		}
-		if !ok {
-			return bad
-		}
-		m, ok := v.(map[string]any)
-		if !ok {
-			f.err = errNoOverload
-			return bad
-		}
-		f.compared(len(key))
-		found, ok := m[key]
-		switch {
-		case !ok:
-			return no
-		case found == nil && elem.Nullable || f.matches(k, found, elem):
-			return yes
-		}
-		f.failMismatch(found, elem)
-		return bad
-	}
-}
-
-// inItems plans the search for a string or an int in a list of that type, or returns nil.
-func inItems(a *code, list listFunc, elem *types.Decl) testFunc {
-	switch elem.Kind {
-	case types.String:
-		if x := a.strings(); x != nil {
-			return inListOf(x, list, elem, func(s string) int { return len(s) / perByte8 })
-		}
-	case types.Int:
-		if x := a.ints(); x != nil {
-			return inListOf(x, list, elem, func(int64) int { return 0 })
-		}
-	}
-	return nil
-}
-
-// inListOf searches the list. Items that do not fit their declaration are errors only if no item is
-// equal to x.
-func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types.Decl, work func(T) int) testFunc {
-	return func(f *frame) truth {
-		want, okWant := x(f)
-		if !okWant && f.errorsEnd {
-			return bad
-		}
-		err := f.err
-		items, ok := list(f)
-		size := uint64(1)
-		if ok {
-			size = uint64(len(items))
-		}
-		var mismatch any
-		result := no
-		if okWant && ok {
-			f.work(len(items) * (1 + work(want)))
-			result, mismatch = findItem(items, want, elem.Nullable)
-		}
-		f.chargeCall(size, ok)
-		switch {
-		case !okWant:
-			f.err = err
-			return bad
-		case !ok:
-			return bad
-		case result == bad:
-			f.failMismatch(mismatch, elem)
-		}
-		return result
-	}
-}
-
-func findItem[T comparable](items []any, want T, nullable bool) (result truth, mismatch any) {
-	for _, item := range items {
-		v, ok := item.(T)
-		if ok && v == want {
-			return yes, nil
-		}
-		if !ok && result == no && (item != nil || !nullable) {
-			result, mismatch = bad, item
-		}
-	}
-	return result, mismatch
 }

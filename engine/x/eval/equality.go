@@ -33,10 +33,6 @@ func (m *semantics) equalityCode(inv *invocation) *code {
 		test = equalNumbers(a.ints(), b.ints(), equal)
 	case a.kind == boolKind && b.kind == boolKind:
 		test = equalTruths(a.test, b.test, equal)
-	case a.kind == boxedKind && a.raw != nil && b.isConst() && a.decl != nil:
-		test = equalRaw(a.raw, b.constant, equal, m.errorCost(b))
-	case b.kind == boxedKind && b.raw != nil && a.isConst() && b.decl != nil:
-		test = equalRaw(b.raw, a.constant, equal, scanCost(min(1, sizeOf(a.constant))))
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
 		test = equalStructures(a.raw, b.raw, a.decl, equal)
 	default:
@@ -70,7 +66,7 @@ func equalStrings(a, b *code, equal bool, onError uint64) testFunc {
 	return func(f *frame) truth {
 		s, okS, t, okT := pair(f, x, y)
 		if !okS || !okT {
-			f.charge(f.errorPairCost(s, okS, t, okT))
+			f.charge(scanCost(min(f.sizeOrOne(s, okS), f.sizeOrOne(t, okT)))) // an error counts as one character
 			return bad
 		}
 		f.charge(f.pairCost(s, t))
@@ -85,15 +81,6 @@ func (f *frame) pairCost(s, t string) uint64 {
 		return min(uint64(n), 1)
 	}
 	return scanCost(f.fewerRunes(s, t))
-}
-
-// errorPairCost returns the cost of reading the shorter of two strings. An error counts as one
-// character.
-func (f *frame) errorPairCost(s string, okS bool, t string, okT bool) uint64 {
-	if okS && okT {
-		return scanCost(f.fewerRunes(s, t))
-	}
-	return scanCost(min(f.sizeOrOne(s, okS), f.sizeOrOne(t, okT)))
 }
 
 func equalText(x strFunc, t string, equal bool, onError uint64) testFunc {
@@ -143,29 +130,6 @@ func equalTruths(x, y testFunc, equal bool) testFunc {
 			return bad
 		}
 		return verdict(a == b, equal)
-	}
-}
-
-// equalRaw compares an int-or-string with a constant.
-func equalRaw(raw rawFunc, want ref.Val, equal bool, onError uint64) testFunc {
-	size := sizeOf(want)
-	return func(f *frame) truth {
-		v, ok := raw(f)
-		if !ok {
-			f.charge(onError)
-			return bad
-		}
-		if s, ok := v.(string); ok {
-			f.charge(scanCost(min(f.runes(s), size)))
-			t, ok := want.(celtypes.String)
-			return verdict(ok && s == string(t), equal)
-		}
-		f.charge(scanCost(min(1, size)))
-		n, _ := v.(int64)
-		if m, ok := want.(celtypes.Int); ok {
-			return verdict(n == int64(m), equal)
-		}
-		return verdict(celtypes.Int(n).Equal(want) == celtypes.True, equal)
 	}
 }
 

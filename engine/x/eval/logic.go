@@ -105,10 +105,6 @@ func ternary(cond testFunc, a, b *code) *code {
 		return f.err
 	})
 	c.exact = a.exact && b.exact
-	l, m := listOf(a), listOf(b)
-	if elem := commonElem(l, m); elem != nil {
-		c.list, c.elem = choose(cond, l.list, m.list), elem
-	}
 	return c
 }
 

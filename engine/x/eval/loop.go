@@ -8,8 +8,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -45,12 +43,6 @@ type cursor struct {
 	base    int // the height of the frame's keys before the loop
 }
 
-// Declarations of constant items, which have no schema.
-var (
-	stringDecl = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, types.Subtree)
-	intDecl    = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "integer"}}, types.Subtree)
-)
-
 // loop plans a macro's range. It returns nil if the macro has two variables and the type of the
 // range is only known at run time.
 func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
@@ -64,14 +56,13 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 		l.null = newErr("unsupported comprehension range type: %s", celvalue.GoType(celtypes.NullValue))
 	}
 	l.badRange = p.badRange(x)
-	items := listOf(over)
 	switch {
 	case over.kind == rawKind && isList(over.decl):
 		l.list, l.elem = l.rawList(over.raw), over.decl.Elem
 	case over.kind == rawKind && isMap(over.decl):
 		l.entries, l.elem = over.raw, over.decl.Elem
-	case items != nil && items.elem != nil:
-		l.list, l.elem = items.list, items.elem
+	case over.list != nil:
+		l.list, l.elem = over.list, over.elem
 	case l.two:
 		return nil, nil
 	default:
@@ -221,62 +212,4 @@ func (l *loop) end(f *frame, c *cursor) {
 	if l.entries != nil {
 		f.popKeys(c.base)
 	}
-}
-
-// commonElem returns the declaration of the items of both lists, or nil if they differ. An empty
-// list fits any declaration.
-func commonElem(a, b *code) *types.Decl {
-	switch {
-	case a == nil || b == nil:
-		return nil
-	case a.elem == b.elem || b.elem == nil:
-		return a.elem
-	case a.elem == nil:
-		return b.elem
-	}
-	return nil
-}
-
-// listOf returns code that yields c's items in raw form, or nil if that is impossible. The items of
-// an empty constant list have no declaration.
-func listOf(c *code) *code {
-	switch {
-	case c.list != nil:
-		return c
-	case c.isConst():
-		return constantItems(c)
-	case c.kind == rawKind && isList(c.decl) && !c.decl.Nullable:
-		raw := c.raw
-		return listCode(func(f *frame) ([]any, bool) {
-			v, ok := raw(f)
-			items, _ := v.([]any)
-			return items, ok
-		}, c.decl.Elem)
-	}
-	return nil
-}
-
-// constantItems returns the items of a constant list whose items are all strings or all ints, and
-// nil for other lists.
-func constantItems(c *code) *code {
-	list, ok := c.constant.(traits.Lister)
-	if !ok {
-		return nil
-	}
-	var items []any
-	var elem *types.Decl
-	for it := list.Iterator(); it.HasNext() == celtypes.True; {
-		var d *types.Decl
-		switch v := it.Next().(type) {
-		case celtypes.String:
-			items, d = append(items, string(v)), stringDecl
-		case celtypes.Int:
-			items, d = append(items, int64(v)), intDecl
-		}
-		if d == nil || elem != nil && d != elem {
-			return nil
-		}
-		elem = d
-	}
-	return listCode(func(*frame) ([]any, bool) { return items, true }, elem)
 }

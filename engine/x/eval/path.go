@@ -18,9 +18,7 @@ type path struct {
 	slot     int
 	absent   *celtypes.Err // for rootStart
 	raw      rawFunc       // for operandStart
-	list     listFunc
-	split    *split
-	decl     *types.Decl // of the root
+	decl     *types.Decl   // of the root
 	steps    []pathStep
 	last     *types.Decl // of the value
 	rootType goType
@@ -36,7 +34,6 @@ const (
 	rootStart    pathStart = iota // the activation's root number slot
 	slotStart                     // a macro's variable
 	operandStart                  // the value of an operand
-	listStart                     // a list that a macro built; decl describes its items
 )
 
 type pathStep struct {
@@ -102,10 +99,6 @@ func (pl *planner) typedPath(a *attribute, counted bool) *code {
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
 		p.root, p.decl, p.raw = operandStart, a.operand.decl, a.operand.raw
-		if a.operand.kind == listKind || a.operand.split != nil {
-			p.root, p.list, p.decl, p.split = listStart, a.operand.list, a.operand.elem, a.operand.split
-			return len(a.qualifiers) > 0
-		}
 		return a.operand.kind == rawKind
 	}
 	p.decl = a.variable.decl
@@ -133,10 +126,6 @@ func (p *path) tryOnError(pl *planner, a *attribute, steps []pathStep) {
 // step.
 func (p *path) step(pl *planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
-	if p.root == listStart && len(p.steps) == 0 {
-		s.op, s.to = indexOp, p.decl
-		return p.indexStep(s, q)
-	}
 	switch {
 	case isObject(d):
 		ident, ok := q.key.constant.(celtypes.String)

@@ -34,9 +34,6 @@ func (p *path) typed(step uint64) *code {
 	switch d.Kind {
 	case types.String:
 		c.kind, c.str = stringKind, p.strCode(step)
-		if p.split != nil && len(p.steps) == 1 && p.steps[0].op == indexOp {
-			c.str = p.split.part(p.steps[0], step)
-		}
 	case types.Int:
 		c.kind, c.num = intKind, p.numCode(step)
 	case types.Bool:
@@ -76,7 +73,7 @@ func (p *path) canBeNull() bool {
 // int-or-string, and scalars that can be null.
 func (p *path) boxedCode(step uint64) *code {
 	d := p.last
-	c := boxedCode(asValue, func(f *frame) ref.Val {
+	return boxedCode(asValue, func(f *frame) ref.Val {
 		v, ok := p.walk(f)
 		f.charge(step)
 		if !ok {
@@ -89,11 +86,6 @@ func (p *path) boxedCode(step uint64) *code {
 		}
 		return val
 	})
-	c.decl = d
-	if d.Kind == types.IntOrString && !p.canBeNull() {
-		c.raw = p.rawCode(step)
-	}
-	return c
 }
 
 func (p *path) rawCode(step uint64) rawFunc {

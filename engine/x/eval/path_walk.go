@@ -63,9 +63,6 @@ func (s *pathStep) tried(f *frame) bool {
 // walk takes all steps, at a cost of 1 each. A list item that it returns may not fit its
 // declaration. The most common path, a field of an object in a variable, has a fast path here.
 func (p *path) walk(f *frame) (any, bool) {
-	if p.root == listStart {
-		return p.walkList(f)
-	}
 	v := p.held(f)
 	m, ok := v.(map[string]any)
 	if !ok || p.rootType != goMap {
@@ -92,19 +89,6 @@ func (p *path) walk(f *frame) (any, bool) {
 	}
 	if len(p.steps) == 1 {
 		return v, true
-	}
-	return p.take(f, v, p.steps[1:])
-}
-
-// walkList walks a path that starts with an index into a list built by a macro.
-func (p *path) walkList(f *frame) (any, bool) {
-	items, ok := p.list(f)
-	if !ok {
-		return nil, false
-	}
-	v, ok := p.steps[0].item(f, items)
-	if !ok {
-		return nil, false
 	}
 	return p.take(f, v, p.steps[1:])
 }

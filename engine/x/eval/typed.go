@@ -6,10 +6,6 @@ import (
 
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
-	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
-
-	"github.com/celadon-cel/celadon/types"
 )
 
 // How it works: before errorsEnd, both operands are evaluated and charged before an error is returned,
@@ -44,19 +40,8 @@ func typedUnary(inv *invocation, a *code) *code {
 		if a.kind == rawKind {
 			return intCode(rawSize(a.raw))
 		}
-		if a.split != nil {
-			return intCode(a.split.size)
-		}
 		if a.list != nil {
 			return intCode(listSize(a.list))
-		}
-	case "optional_hasValue":
-		if a.kind == optionalKind {
-			return boolCode(hasValue(a.opt))
-		}
-	case overloads.TypeConvertType:
-		if a.kind == boxedKind && a.raw != nil && a.decl != nil && a.decl.Kind == types.IntOrString {
-			return boxedCode(asValue, typeOfRaw(a.raw))
 		}
 	}
 	return nil
@@ -68,8 +53,6 @@ func (m *semantics) typedBinary(inv *invocation, a, b *code) *code {
 		return ordering(inv, a, b)
 	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
 		return arithmetic(inv, a, b)
-	case operators.In:
-		return containment(inv, a, b)
 	}
 	x, y := a.strings(), b.strings()
 	if x == nil || y == nil {
@@ -134,80 +117,28 @@ func rawSize(x rawFunc) intFunc {
 	}
 }
 
-func typeOfRaw(x rawFunc) valFunc {
-	return func(f *frame) ref.Val {
-		v, ok := x(f)
-		f.chargeCall(1, ok)
-		if !ok {
-			return f.err
-		}
-		if _, ok := v.(string); ok {
-			return celtypes.StringType
-		}
-		return celtypes.IntType
-	}
+// intRelations holds the comparisons of ints by overload.
+var intRelations = map[string]func(a, b int64) bool{
+	overloads.LessInt64:          func(a, b int64) bool { return a < b },
+	overloads.LessEqualsInt64:    func(a, b int64) bool { return a <= b },
+	overloads.GreaterInt64:       func(a, b int64) bool { return a > b },
+	overloads.GreaterEqualsInt64: func(a, b int64) bool { return a >= b },
 }
 
-// ordering plans <, <=, >, and >=.
+// ordering plans <, <=, >, and >= on ints. It returns nil for other operands.
 func ordering(inv *invocation, a, b *code) *code {
-	rel := relations[inv.function]
-	var test testFunc
-	switch inv.overload {
-	case overloads.LessInt64, overloads.LessEqualsInt64, overloads.GreaterInt64, overloads.GreaterEqualsInt64:
-		if x, y := a.ints(), b.ints(); x != nil && y != nil {
-			test = orderInts(x, y, rel)
-		}
-	case overloads.LessString, overloads.LessEqualsString, overloads.GreaterString, overloads.GreaterEqualsString:
-		if x, y := a.strings(), b.strings(); x != nil && y != nil {
-			test = orderStrings(x, y, rel)
-		}
-	}
-	if test == nil {
+	holds, x, y := intRelations[inv.overload], a.ints(), b.ints()
+	if holds == nil || x == nil || y == nil {
 		return nil
 	}
-	return boolCode(test)
-}
-
-// A relation holds the outcomes of a comparison for which an operator is true.
-type relation struct{ less, equal, greater bool }
-
-var relations = map[string]relation{
-	operators.Less:          {less: true},
-	operators.LessEquals:    {less: true, equal: true},
-	operators.Greater:       {greater: true},
-	operators.GreaterEquals: {greater: true, equal: true},
-}
-
-func order[T int64 | string](r relation, a, b T) truth {
-	switch {
-	case a < b:
-		return truthOf(r.less)
-	case a > b:
-		return truthOf(r.greater)
-	}
-	return truthOf(r.equal)
-}
-
-func orderInts(x, y intFunc, r relation) testFunc {
-	return func(f *frame) truth {
+	return boolCode(func(f *frame) truth {
 		a, b, ok := both(f, x, y)
 		f.chargeCall(1, ok)
 		if !ok {
 			return bad
 		}
-		return order(r, a, b)
-	}
-}
-
-func orderStrings(x, y strFunc, r relation) testFunc {
-	return func(f *frame) truth {
-		s, okS, t, okT := pair(f, x, y)
-		f.chargeCall(f.errorPairCost(s, okS, t, okT), okS && okT)
-		if !okS || !okT {
-			return bad
-		}
-		return order(r, s, t)
-	}
+		return truthOf(holds(a, b))
+	})
 }
 
 // both evaluates two operands. If both fail, the first error is kept. With errorsEnd, the second one is

@@ -40,7 +40,6 @@ func (p *planner) watchedPart(c *code, id int64) *code {
 func (r *recording) watch(c *code, id int64, errors bool) *code {
 	n := watcher{r.node(id), errors}
 	w := *c
-	w.split = nil // code that uses it would bypass the recording
 	decl, elem := c.decl, c.elem
 	if c.test != nil {
 		w.test = n.test(c.test)
@@ -56,9 +55,6 @@ func (r *recording) watch(c *code, id int64, errors bool) *code {
 	}
 	if c.list != nil {
 		w.list = watchTyped(n, c.list, func(f *frame, v []any) ref.Val { return f.boxItems(v, elem) })
-	}
-	if c.opt != nil {
-		w.opt = n.opt(c)
 	}
 	if c.val != nil {
 		w.val = n.val(c.val)
@@ -112,23 +108,6 @@ func watchTyped[T any](w watcher, run func(*frame) (T, bool), hold func(*frame, 
 			w.failed(f, before)
 		}
 		return v, ok
-	}
-}
-
-func (w watcher) opt(c *code) optFunc {
-	run, decl := c.opt, c.decl
-	return func(f *frame) (any, truth) {
-		before := f.cost
-		v, t := run(f)
-		switch t {
-		case yes:
-			w.note(f, before, celtypes.OptionalOf(f.box(v, decl)))
-		case no:
-			w.note(f, before, celtypes.OptionalNone)
-		default:
-			w.failed(f, before)
-		}
-		return v, t
 	}
 }
 
