@@ -27,7 +27,6 @@ type own struct {
 	base             *based
 	subresource      string
 	fieldValidation  string
-	versions         []string
 	expect           expectation
 	// convert is the version to which the object is converted and back, which must not change it.
 	// convertPatch, if any, is applied in between.
@@ -114,16 +113,16 @@ func (r *reader) own(s *Suite, m map[string]any) {
 	for i, item := range items {
 		path := position.Path{position.Key("tests"), position.Item(i)}
 		decoded, _ := entry(m["tests"], i).(map[string]any)
-		b := &own{reader: r, item: item, base: base, versions: kubeVersions, fieldValidation: validation}
-		r.ownCase(s, b, path, decoded)
+		b := &own{reader: r, item: item, base: base, fieldValidation: validation}
+		r.ownCase(s, b, kubeVersions, path, decoded)
 	}
 }
 
-func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[string]any) {
+func (r *reader) ownCase(s *Suite, b *own, versions []string, path position.Path, decoded map[string]any) {
 	mark := len(r.problems)
 	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch", "params", "namespace", "user", "operation",
 		"apply", "fieldManager", "force")
-	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: opCreate, Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
+	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: opCreate, Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, versions: versions, body: b}
 	if c.Name == "" {
 		r.addProblem(b.item, "test: name is missing")
 	}
@@ -144,7 +143,7 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 	r.apply(b, f[17], f[18], f[19])
 	r.ownWrites(b, f)
 	if f[7].given() {
-		b.versions = r.kubeVersions(f[7])
+		c.versions = r.kubeVersions(f[7])
 	}
 	if f[8].given() {
 		if c.Skip = strings.TrimSpace(r.text(f[8])); c.Skip == "" {
@@ -331,10 +330,6 @@ func (r *reader) afford(pattern string) bool {
 	}
 	return r.states <= 4*regexcost.MaxStates
 }
-
-func (b *own) kubeVersions() []string { return b.versions }
-
-func (b *own) patches() []byte { return nil }
 
 // Limits of a suite. OpenShift's largest has 170 KiB, 124 cases, and 12 changed CRDs.
 const (
