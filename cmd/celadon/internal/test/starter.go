@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
@@ -55,8 +56,10 @@ func (o *InitOptions) Check() error {
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { return path != "-" })) > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
+	case slices.Contains(o.Policies, "-"):
+		return errors.New("--policy -: a suite refers to files: want a file or a folder")
 	}
-	return o.checkPolicies()
+	return nil
 }
 
 // Init implements celadon test init.
@@ -178,7 +181,7 @@ func (i *initial) start(ctx context.Context, d *definition, step func()) (writte
 				return written, err
 			}
 		}
-		wrote, err := i.suite(ctx, d, e, v.Name)
+		wrote, err := i.suite(ctx, d, read.Definition, e, v.Name)
 		if err != nil {
 			return written, err
 		}
@@ -191,8 +194,8 @@ func (i *initial) start(ctx context.Context, d *definition, step func()) (writte
 }
 
 // suite writes a suite of the rules or the policies of a version. It reports whether there are any.
-func (i *initial) suite(ctx context.Context, d *definition, e *engine.Engine, version string) (wrote bool, err error) {
-	crd, path := d.crd.Definition, i.pathTo(d.file, d.name)
+func (i *initial) suite(ctx context.Context, d *definition, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) (wrote bool, err error) {
+	path := i.pathTo(d.file, d.name)
 	samples := i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)]
 	if i.policies != nil {
 		s := &ruletest.PolicyStarter{

@@ -30,7 +30,7 @@ func (i *initial) readPolicies(ctx context.Context) error {
 		i.problems = append(i.problems, problem)
 	}
 	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
-		i.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
+		i.policies = policiesIn(read, kinds)
 	}
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(i.crds))
 	for _, d := range i.crds {
@@ -97,12 +97,4 @@ func (i *initial) writePolicies(ctx context.Context, s *ruletest.PolicyStarter, 
 	}
 	summary := fmt.Sprintf("%s; %d of %d validations with a denied object", accepted, made.Denied, made.Validations)
 	return true, i.write(name, made.Text, summary)
-}
-
-// checkPolicies returns an error if the flags about policies are invalid.
-func (o *InitOptions) checkPolicies() error {
-	if slices.Contains(o.Policies, "-") {
-		return errors.New("--policy -: a suite refers to files: want a file or a folder")
-	}
-	return nil
 }
