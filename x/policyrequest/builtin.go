@@ -252,7 +252,8 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 	res := &engine.Result{}
 	if len(seen.Errors) > 0 {
 		message := fmt.Sprintf("%s %q is invalid: %v", k.Kind.Kind, req.Name, seen.Errors.ToAggregate())
-		res.Failure = &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid, Message: message}
+		const code, reason = http.StatusUnprocessableEntity, metav1.StatusReasonInvalid
+		res.Failure = &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}
 		for _, e := range seen.Errors {
 			res.Causes = append(res.Causes, engine.Cause{
 				Type: e.Type, Reason: metav1.CauseType(e.Type), Field: e.Field, Message: e.ErrorBody(), Detail: e.Detail, Value: e.BadValue,

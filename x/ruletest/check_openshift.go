@@ -62,7 +62,10 @@ func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	}
 	stored := res.Object
 	if status := initial["status"]; status != nil {
-		if res = b.status(t, t.before, stored, status, at); res == nil {
+		if !b.hasStatusSubresource(t, t.before, at) {
+			return nil
+		}
+		if res = t.writeSetup(t.before, "the status of initial", at, statusWrite(stored, status)); res == nil {
 			return nil
 		}
 		stored = res.Object
@@ -77,19 +80,13 @@ func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	return res.Object
 }
 
-// status writes the status of the old object.
-func (b *openShift) status(t *trial, on *target, stored map[string]any, status any, at Position) *engine.Result {
-	if !b.hasStatusSubresource(t, on, at) {
-		return nil
-	}
-	return t.writeSetup(on, "the status of initial", at, statusWrite(stored, status))
-}
-
 func (b *openShift) hasStatusSubresource(t *trial, on *target, at Position) bool {
-	if !on.hasStatusSubresource() {
+	s := on.crd.Spec.Versions[0].Subresources
+	if s == nil || s.Status == nil {
 		t.wrongAt(at, "a status subresource, so that status can be written", "no status subresource in the CRD version")
+		return false
 	}
-	return on.hasStatusSubresource()
+	return true
 }
 
 func statusWrite(stored map[string]any, status any) engine.Request {

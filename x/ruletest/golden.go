@@ -26,16 +26,18 @@ func fieldChanges(at position.Path, was, is any) (all []position.Change) {
 		if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(was)), func(key string) bool { _, stays := is[key]; return stays }) {
 			break // no key is kept
 		}
-		for _, key := range slices.Sorted(maps.Keys(was)) {
-			if v, ok := is[key]; ok {
-				all = append(all, fieldChanges(pathBelow(at, position.Key(key)), was[key], v)...)
-			} else {
-				all = append(all, position.Remove(pathBelow(at, position.Key(key))))
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(is)) {
-			if _, ok := was[key]; !ok {
-				all = append(all, position.Set(pathBelow(at, position.Key(key)), is[key]))
+		keys := maps.Clone(was)
+		maps.Copy(keys, is)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			below := pathBelow(at, position.Key(key))
+			before, had := was[key]
+			switch after, has := is[key]; {
+			case had && has:
+				all = append(all, fieldChanges(below, before, after)...)
+			case has:
+				all = append(all, position.Set(below, after))
+			default:
+				all = append(all, position.Remove(below))
 			}
 		}
 		return all

@@ -81,7 +81,8 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 	} else {
 		r.openShift(s, m)
 	}
-	if duplicate != nil && !s.broken() && len(r.problems) == 0 {
+	broken := slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Problem != nil })
+	if duplicate != nil && !broken && len(r.problems) == 0 {
 		r.addProblem(doc.Root, "%s", plainMessage(duplicate))
 	}
 	s.Problems = append(s.Problems, r.problems...)
@@ -97,16 +98,6 @@ func plainly(err error, s *Suite, text []byte) string {
 		s.Position = Position{s.Position.Line + line - 1, 1}
 	}
 	return plainMessage(err)
-}
-
-// broken reports whether a case has a problem.
-func (s *Suite) broken() bool {
-	for _, c := range s.Cases {
-		if c.Problem != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // add adds a case. The first problem found since mark becomes the problem of the case.

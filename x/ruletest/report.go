@@ -3,7 +3,6 @@ package ruletest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -139,12 +138,6 @@ type Cause struct {
 // unrun returns the report of a case without a verdict.
 func (c *Case) unrun(outcome Outcome, message string) *CaseReport {
 	return &CaseReport{Name: c.Name, Operation: c.Operation, Subresource: c.Subresource, Position: c.Position, Outcome: outcome, Message: message, of: c}
-}
-
-func (r *CaseReport) remark(text string) {
-	if !slices.Contains(r.Remarks, text) {
-		r.Remarks = append(r.Remarks, text)
-	}
 }
 
 func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {

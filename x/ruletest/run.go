@@ -268,7 +268,9 @@ func (r *suiteRun) run(ctx context.Context, c *Case) *CaseReport {
 			first = one
 		}
 		for _, remark := range one.Remarks {
-			first.remark(remark)
+			if !slices.Contains(first.Remarks, remark) {
+				first.Remarks = append(first.Remarks, remark)
+			}
 		}
 		if r.cfg.Record {
 			p := Replay{CRD: on.crd, Engine: on.engine, Writes: t.recorded}

@@ -241,11 +241,7 @@ func (c *started) writeUser(b *bytes.Buffer) {
 	}
 	user := map[string]any{"name": c.user.Name, "groups": list(c.user.Groups)}
 	if len(c.user.Extra) > 0 {
-		extra := map[string]any{}
-		for key, values := range c.user.Extra {
-			extra[key] = list(values)
-		}
-		user["extra"] = extra
+		user["extra"] = c.user.Extra
 	}
 	writeField(b, "  ", "user", user)
 }

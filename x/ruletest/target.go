@@ -196,8 +196,3 @@ func (t *target) compile(cfg *Config) error {
 	})
 	return t.err
 }
-
-func (t *target) hasStatusSubresource() bool {
-	s := t.crd.Spec.Versions[0].Subresources
-	return s != nil && s.Status != nil
-}

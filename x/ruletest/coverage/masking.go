@@ -1,10 +1,6 @@
 package coverage
 
-import (
-	"bytes"
-
-	"github.com/google/cel-go/common/operators"
-)
+import "github.com/google/cel-go/common/operators"
 
 // How it works. A condition is shown to be decisive (masking MC/DC) by two evaluations of its
 // decision with different outcomes. It is true in the first and false in the second, and in both it
@@ -62,10 +58,8 @@ type scale struct {
 	shown []shown // by index of the rule's conditions; shared with other decisions
 	// now holds the values of the conditions in the current evaluation, one set per part.
 	now  []byte
-	open bool // an evaluation is in progress
-	// seen holds evaluations that were already analyzed, and last the latest evaluation.
-	seen map[string]bool
-	last []byte
+	open bool            // an evaluation is in progress
+	seen map[string]bool // evaluations that were already analyzed
 
 	value   []set // by part
 	tallies []tally
@@ -76,7 +70,7 @@ const maxSeen = 256
 
 func newScale(d *decision, all []shown) *scale {
 	n := len(d.parts)
-	return &scale{decision: d, shown: all, now: make([]byte, n), last: make([]byte, n), value: make([]set, n), tallies: make([]tally, n), seen: map[string]bool{}}
+	return &scale{decision: d, shown: all, now: make([]byte, n), value: make([]set, n), tallies: make([]tally, n), seen: map[string]bool{}}
 }
 
 func (s *scale) begin() {
@@ -90,10 +84,9 @@ func (s *scale) end() {
 		return
 	}
 	s.open = false
-	if bytes.Equal(s.now, s.last) || s.seen[string(s.now)] {
+	if s.seen[string(s.now)] {
 		return
 	}
-	copy(s.last, s.now)
 	if len(s.seen) < maxSeen {
 		s.seen[string(s.now)] = true
 	}

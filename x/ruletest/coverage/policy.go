@@ -23,10 +23,12 @@ const (
 // partOrder is the order in which the parts of a policy are evaluated.
 var partOrder = map[string]int{PartCondition: 1, PartVariable: 2, PartValidation: 3}
 
-// WatchPolicies registers the expressions of the policies in set, and returns a function that records the
-// evaluations for a request. Its set is the watched set, or a set that WithParams derives from it, and res is its
-// result for req. It can be called concurrently. An error is a bug in Celadon.
-func (r *Recorder) WatchPolicies(set *policy.Set) (func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error, error) {
+// PolicyObserver records the evaluations for a request. set is the watched set, or a set that WithParams derives from
+// it, and res is its result for req. It can be called concurrently.
+type PolicyObserver = func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error
+
+// WatchPolicies registers the expressions of the policies in set. An error is a bug in Celadon.
+func (r *Recorder) WatchPolicies(set *policy.Set) (PolicyObserver, error) {
 	r.replays.Lock()
 	defer r.replays.Unlock()
 	watch, err := set.Watch(func(x policy.Expression) policy.ExpressionObserver {

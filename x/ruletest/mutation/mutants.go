@@ -22,24 +22,23 @@ import (
 type key struct{ policy, crd, version, path, was, is, operator string }
 
 type mutantGenerator struct {
-	known    map[key]*Mutant
-	all      []*Mutant
-	cut      int
-	first    map[string]string                                             // for the current suite: the first version with an equal schema
-	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion // by CRD
+	known map[key]*Mutant
+	all   []*Mutant
+	cut   int
+	// first is the first version whose schema equals that of the current version. versions holds them by CRD.
+	first    string
+	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion
 }
 
 // version returns the first version of a CRD, in any suite, with an equal schema.
-func (b *mutantGenerator) version(crd *apiextensionsv1.CustomResourceDefinition, name string) string {
-	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
-	v := &crd.Spec.Versions[at]
-	for _, known := range b.versions[crd.Name] {
-		if known.Name == name || reflect.DeepEqual(known.Schema, v.Schema) {
+func (b *mutantGenerator) version(crd string, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+	for _, known := range b.versions[crd] {
+		if known.Name == v.Name || reflect.DeepEqual(known.Schema, v.Schema) {
 			return known.Name
 		}
 	}
-	b.versions[crd.Name] = append(b.versions[crd.Name], v)
-	return name
+	b.versions[crd] = append(b.versions[crd], v)
+	return v.Name
 }
 
 func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
@@ -51,10 +50,9 @@ func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
 	if err != nil {
 		return err
 	}
-	b.first = map[string]string{}
 	for i := range s.CRD.Spec.Versions {
 		v := &s.CRD.Spec.Versions[i]
-		b.first[v.Name] = b.version(s.CRD, v.Name)
+		b.first = b.version(s.CRD.Name, v)
 		if !v.Served {
 			continue // it cannot be tested
 		}
@@ -102,7 +100,7 @@ func (b *mutantGenerator) add(at target, m *Mutant, spec *apiextensionsv1.Valida
 }
 
 func (b *mutantGenerator) putChange(at target, m *Mutant, was string) {
-	m.CRD, m.Version = at.suite.CRD.Name, b.first[at.version]
+	m.CRD, m.Version = at.suite.CRD.Name, b.first
 	b.put(key{"", m.CRD, m.Version, m.Path, was, m.Changed, m.Operator}, at, m)
 }
 

@@ -139,7 +139,8 @@ type Report struct {
 
 func (r *Report) count() {
 	counts := map[Status]*int{
-		Killed: &r.Killed, Survived: &r.Survived, NotCovered: &r.NotCovered, Equivalent: &r.Equivalent, TimedOut: &r.TimedOut, NotViable: &r.NotViable,
+		Killed: &r.Killed, Survived: &r.Survived, NotCovered: &r.NotCovered,
+		Equivalent: &r.Equivalent, TimedOut: &r.TimedOut, NotViable: &r.NotViable,
 	}
 	for _, m := range r.Mutants {
 		r.Total++
