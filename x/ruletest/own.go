@@ -2,6 +2,7 @@ package ruletest
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -97,7 +98,7 @@ func (r *reader) own(s *Suite, m map[string]any) {
 		if !ok {
 			r.addProblem(f[5].key, "base: want an object")
 		}
-		base.object, base.node, base.bytes = object, f[5].value.Resolve(), estimateJSON(object)
+		base.object, base.node, base.bytes = object, f[5].value.Resolve(), sizeOf(object)
 		s.Kind = groupKind(object)
 	}
 	kubeVersions, validation := r.kubeVersions(f[7]), r.fieldValidation(f[8])
@@ -349,22 +350,10 @@ const (
 	maxParams      = 1000
 )
 
-// estimateJSON estimates the size of a value's JSON in bytes.
-func estimateJSON(v any) int {
-	n := 8
-	switch v := v.(type) {
-	case string:
-		n += len(v)
-	case []any:
-		for _, item := range v {
-			n += estimateJSON(item)
-		}
-	case map[string]any:
-		for key, item := range v {
-			n += len(key) + estimateJSON(item)
-		}
-	}
-	return n
+// sizeOf returns the size of a value's JSON in bytes.
+func sizeOf(v any) int {
+	data, _ := json.Marshal(v)
+	return len(data)
 }
 
 func tooMany(subject string, got, limit int) string {

@@ -169,7 +169,7 @@ func (r *reader) embedded(f field) *embedded {
 		err = duplicate
 	}
 	if err == nil && strings.Contains(text, "*") {
-		if r.shared += estimateJSON(v); r.shared > maxShared {
+		if r.shared += sizeOf(v); r.shared > maxShared {
 			err = fmt.Errorf("the suite's objects have more than %d MiB after alias expansion: use fewer aliases", maxShared>>20)
 		}
 	}

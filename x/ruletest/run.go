@@ -64,14 +64,9 @@ type Runner struct {
 // New returns a Runner.
 func New(cfg Config) *Runner { return &Runner{cfg: cfg} }
 
-// Selected returns the number of cases that Config.Run selects.
-func (r *Runner) Selected(s *Suite) (n int) {
-	for _, c := range s.Cases {
-		if r.selects(s, c) {
-			n++
-		}
-	}
-	return n
+// Selects reports whether Config.Run selects any case.
+func (r *Runner) Selects(s *Suite) bool {
+	return slices.ContainsFunc(s.Cases, func(c *Case) bool { return r.selects(s, c) })
 }
 
 func (r *Runner) selects(s *Suite, c *Case) bool {

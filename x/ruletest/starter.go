@@ -5,7 +5,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -237,11 +236,6 @@ func (w *suiteGenerator) causes(req *engine.Request) []engine.Cause {
 		return nil // reported when the suite is run
 	}
 	return causesOf(res)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 func (w *suiteGenerator) count(text []byte) *Started {

@@ -72,7 +72,8 @@ func (w *suiteWriter) proven(ctx context.Context, cases []*started) (text []byte
 		for i, c := range reports {
 			if cases[i].skip == "" && c.Outcome != Passed {
 				passed = false
-				cases[i].skip, cases[i].req = "the object that was found does not pass after it is written to the suite: "+firstLine(c.Message), nil
+				why, _, _ := strings.Cut(c.Message, "\n")
+				cases[i].skip, cases[i].req = "the object that was found does not pass after it is written to the suite: "+why, nil
 			}
 		}
 		if passed {

@@ -272,8 +272,7 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 	if of.suite == nil {
 		return nil
 	}
-	defs := newDefinitions(nil, nil)
-	defs.roots = d.Roots
+	defs := &definitions{roots: d.Roots}
 	for path, text := range d.Open {
 		all := definitionsIn(path, text)
 		defs.files.get(path, func() readFile { return readFile{crds: all} })

@@ -112,7 +112,7 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 	runner := ruletest.New(cfg)
 	on := func(gate string) bool { return slices.Contains(r.o.gates, gate) }
 	selected := slices.DeleteFunc(slices.Clone(suites), func(f *readResult) bool {
-		return r.o.gates != nil && !allAs(f.suite.FeatureGates, on) || r.o.run != nil && runner.Selected(f.suite) == 0
+		return r.o.gates != nil && !allAs(f.suite.FeatureGates, on) || r.o.run != nil && !runner.Selects(f.suite)
 	})
 	work := func(f *readResult) done {
 		crds, err := r.crds.find(f.suite)
