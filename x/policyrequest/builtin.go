@@ -171,7 +171,7 @@ func (b *Builtins) mergeable(gvk schema.GroupVersionKind) *Mergeable {
 	}
 	m := NewMergeable(props)
 	if m.Schema = m.Schema.Strict(); b.Server != nil {
-		m.defaults = func(object map[string]any) { b.Server.SetDefaults(gvk, object) }
+		m.Default = func(object map[string]any) { b.Server.SetDefaults(gvk, object) }
 	}
 	known, _ := b.mergeables.LoadOrStore(gvk, m)
 	return known.(*Mergeable)
