@@ -17,7 +17,6 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
@@ -113,10 +112,13 @@ func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err
 			continue
 		}
 		crds++
-		for _, v := range servedBy(e) {
-			all = append(all, e.Kind.WithVersion(v))
-			if v == version {
-				named = append(named, e.Kind.WithVersion(v))
+		for i := range e.CRD.Spec.Versions {
+			v := &e.CRD.Spec.Versions[i]
+			if v.Served {
+				all = append(all, e.Kind.WithVersion(v.Name))
+			}
+			if v.Served && v.Name == version {
+				named = append(named, e.Kind.WithVersion(v.Name))
 			}
 		}
 	}
@@ -129,15 +131,6 @@ func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err
 		return all[0], nil
 	}
 	return gvk, fmt.Errorf("no CRD has kind %s and serves version %q (the name of the object's package): set its TypeMeta, or Config.Scheme", name, version)
-}
-
-func servedBy(e *catalog.Entry) (served []string) {
-	for i := range e.CRD.Spec.Versions {
-		if v := &e.CRD.Spec.Versions[i]; v.Served {
-			served = append(served, v.Name)
-		}
-	}
-	return served
 }
 
 func (c *CRDs) compiled(kind schema.GroupKind) (name string, compiled *engine.Engine, err error) {

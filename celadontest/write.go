@@ -34,24 +34,22 @@ func (c *CRDs) Status(old any) Write {
 	return Write{crds: c, old: old, update: true, subresource: "status"}
 }
 
-func (c *CRDs) create() Write { return Write{crds: c} }
-
 // Accepts calls Write.Accepts for a create.
 func (c *CRDs) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 	t.Helper()
-	return c.create().Accepts(t, obj)
+	return Write{crds: c}.Accepts(t, obj)
 }
 
 // Rejects calls Write.Rejects for a create.
 func (c *CRDs) Rejects(t testing.TB, obj any, causes ...Cause) *apierrors.StatusError {
 	t.Helper()
-	return c.create().Rejects(t, obj, causes...)
+	return Write{crds: c}.Rejects(t, obj, causes...)
 }
 
 // Err calls Write.Err for a create.
 func (c *CRDs) Err(t testing.TB, obj any) error {
 	t.Helper()
-	return c.create().Err(t, obj)
+	return Write{crds: c}.Err(t, obj)
 }
 
 // Accepts fails the test unless the object is accepted. It returns the object as it would be

@@ -91,7 +91,7 @@ func killedOf(t *testing.T, g *Group) (all []killed) {
 			return err == nil && reflect.DeepEqual(resultAnswer(res, req.OldObject != nil).Causes, want.Causes) && res.Allowed == (len(want.Causes) == 0)
 		}}}})
 	}
-	report, err := mutation.Run(context.Background(), []mutation.Suite{suite}, mutation.Config{RulesOnly: true, Steps: -1})
+	report, err := mutation.Run(context.Background(), []mutation.Suite{suite}, nil, mutation.Config{RulesOnly: true, Steps: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,6 @@ import (
 	"runtime"
 	"slices"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
@@ -82,24 +79,25 @@ func (w *starterRun) note(suite *ruletest.Started) {
 // run makes a case of the last write of each case of a suite. The preceding writes only prepare it.
 func (w *starterRun) run(id, version string, text []byte) {
 	suite := ruletest.Parse(id, 1, text)
-	runner := ruletest.New(ruletest.Config{Writes: func(_ *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, _ *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {
-		req := writes[len(writes)-1].Request
-		res, err := e.Validate(w.ctx, req)
-		if err != nil {
-			w.report.Error(id+" "+c.Name, err)
-			return
-		}
-		claim := resultAnswer(res, req.OldObject != nil)
-		w.group.Cases = append(w.group.Cases, &Case{
-			ID: id + " " + c.Name, Project: "starters", CRD: w.crd, Version: version,
-			Subresource: req.Subresource, FieldValidation: req.FieldValidation,
-			Object: req.Object, OldObject: req.OldObject, Claim: &claim,
-		})
-	}})
+	runner := ruletest.New(ruletest.Config{Record: true})
 	out := runner.Run(w.ctx, suite, []*ruletest.CRD{{File: w.crd.Path, Definition: w.crd.Definition}}, nil)
 	for _, c := range out.Cases {
 		if c.Outcome != ruletest.Passed && c.Outcome != ruletest.Skipped {
 			w.report.Error(id+" "+c.Name, fmt.Errorf("%s: %s", c.Outcome, c.Message))
+		}
+		for _, p := range c.Replays {
+			req := p.Writes[len(p.Writes)-1].Request
+			res, err := p.Engine.Validate(w.ctx, req)
+			if err != nil {
+				w.report.Error(id+" "+c.Name, err)
+				continue
+			}
+			claim := resultAnswer(res, req.OldObject != nil)
+			w.group.Cases = append(w.group.Cases, &Case{
+				ID: id + " " + c.Name, Project: "starters", CRD: w.crd, Version: version,
+				Subresource: req.Subresource, FieldValidation: req.FieldValidation,
+				Object: req.Object, OldObject: req.OldObject, Claim: &claim,
+			})
 		}
 	}
 }

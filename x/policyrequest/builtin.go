@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -132,7 +133,6 @@ func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builti
 }
 
 func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind, cfg engine.Config) *Builtin {
-	props := func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(gvk) }
 	k := &Builtin{all: b}
 	if b.Server != nil {
 		if r, ok := b.Server.Resource(gvk); ok {
@@ -150,7 +150,7 @@ func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind
 	}
 	k.Kind = kinds[i]
 	k.schema = sync.OnceValues(func() (*engine.Schema, error) {
-		props, err := props()
+		props, err := catalog.Schema(gvk)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (b *Builtins) mergeable(gvk schema.GroupVersionKind) *Mergeable {
 	}
 	m := NewMergeable(props)
 	if m.Schema = m.Schema.Strict(); b.Server != nil {
-		m.defaults = func(object map[string]any) { b.Server.SetDefaults(gvk, object) }
+		m.Default = func(object map[string]any) { b.Server.SetDefaults(gvk, object) }
 	}
 	known, _ := b.mergeables.LoadOrStore(gvk, m)
 	return known.(*Mergeable)
@@ -252,7 +252,8 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 	res := &engine.Result{}
 	if len(seen.Errors) > 0 {
 		message := fmt.Sprintf("%s %q is invalid: %v", k.Kind.Kind, req.Name, seen.Errors.ToAggregate())
-		res.Failure = failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, message)
+		const code, reason = http.StatusUnprocessableEntity, metav1.StatusReasonInvalid
+		res.Failure = &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}
 		for _, e := range seen.Errors {
 			res.Causes = append(res.Causes, engine.Cause{
 				Type: e.Type, Reason: metav1.CauseType(e.Type), Field: e.Field, Message: e.ErrorBody(), Detail: e.Detail, Value: e.BadValue,
@@ -261,7 +262,12 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 		return res, nil
 	}
 	if req.FieldValidation != metav1.FieldValidationIgnore {
-		res.Strict = strictErrors(req.DuplicateKeys, seen.Unknown)
+		if req.DuplicateKeys != nil {
+			res.Strict = append(res.Strict, engine.StrictError{Message: req.DuplicateKeys.Error(), Duplicate: true})
+		}
+		for _, field := range seen.Unknown {
+			res.Strict = append(res.Strict, engine.StrictError{Field: field, Message: fmt.Sprintf("unknown field %q", field)})
+		}
 	}
 	if len(res.Strict) > 0 && req.FieldValidation == metav1.FieldValidationStrict {
 		texts := make([]string, len(res.Strict))
@@ -270,7 +276,8 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 		}
 		const format = "%s in version %q cannot be handled as a %[1]s: strict decoding error: %[3]s"
 		message := fmt.Sprintf(format, k.Kind.Kind, k.Version, strings.Join(texts, ", "))
-		res.Failure = failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, message)
+		failure := apierrors.NewBadRequest(message).Status()
+		res.Failure = &failure
 		return res, nil
 	}
 	for _, e := range res.Strict {
@@ -279,21 +286,6 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 	res.Allowed = true
 	res.Object, _ = seen.Value.(map[string]any)
 	return res, nil
-}
-
-// strictErrors returns the errors of strict decoding. duplicate may be nil.
-func strictErrors(duplicate error, unknown []string) (errs []engine.StrictError) {
-	if duplicate != nil {
-		errs = append(errs, engine.StrictError{Message: duplicate.Error(), Duplicate: true})
-	}
-	for _, field := range unknown {
-		errs = append(errs, engine.StrictError{Field: field, Message: fmt.Sprintf("unknown field %q", field)})
-	}
-	return errs
-}
-
-func failure(code int32, reason metav1.StatusReason, message string) *metav1.Status {
-	return &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}
 }
 
 // secretData returns the strings in the data of a Secret in several forms.

@@ -37,7 +37,7 @@ func (s *Subject) prepareMutation(req *policy.Request) {
 	for i := range req.Equivalents {
 		e := &req.Equivalents[i]
 		m := s.mergeable(e.Kind)
-		e.Schema, e.Default = m.Schema, m.SetDefaults
+		e.Schema, e.Default = m.Schema, m.Default
 	}
 }
 
@@ -99,8 +99,9 @@ func (c *Custom) mergeable(kind schema.GroupVersionKind) *Mergeable {
 // A Mergeable is a version of a kind as mutating policies need it. It is immutable.
 type Mergeable struct {
 	// Schema is never nil.
-	Schema   *policy.MergeSchema
-	defaults func(object map[string]any) // may be nil
+	Schema *policy.MergeSchema
+	// Default is as in policy.Request.
+	Default func(object map[string]any)
 }
 
 // NewMergeable returns a version with a schema, which may be nil.
@@ -111,7 +112,7 @@ func NewMergeable(props *apiextensionsv1.JSONSchemaProps) *Mergeable {
 	}
 	m := &Mergeable{Schema: policy.NewMergeSchema(s)}
 	if s != nil {
-		m.defaults = func(object map[string]any) { structural.Default(object, s) }
+		m.Default = func(object map[string]any) { structural.Default(object, s) }
 	}
 	return m
 }
@@ -126,15 +127,8 @@ func MergeableOf(crd *apiextensionsv1.CustomResourceDefinition, version string) 
 	return NewMergeable(nil)
 }
 
-// SetDefaults sets the defaults of an object, which it modifies.
-func (m *Mergeable) SetDefaults(object map[string]any) {
-	if m.defaults != nil {
-		m.defaults(object)
-	}
-}
-
 // Set adds the schema and the defaults to a request for Mutate.
-func (m *Mergeable) Set(req *policy.Request) { req.Schema, req.Default = m.Schema, m.SetDefaults }
+func (m *Mergeable) Set(req *policy.Request) { req.Schema, req.Default = m.Schema, m.Default }
 
 // ScaleName is the name of the subresource whose requests have objects of kind Scale.
 const ScaleName = "scale"

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -43,23 +43,22 @@ func (b *own) review(t *trial, req engine.Request) *admitted {
 	if b.admission.operation == opDelete {
 		a.Operation = policy.OperationDelete
 	}
-	if t.set != nil {
-		if a.Set = b.policySet(t); a.Set == nil {
+	var err error
+	if a.Set = t.set; t.set != nil && b.admission.isComplete {
+		if a.Set, err = t.set.WithParams(b.admission.params, true); err != nil {
+			t.problem = err.Error()
 			return nil
 		}
 	}
-	apiVersion, _ := given["apiVersion"].(string)
-	kindName, _ := given["kind"].(string)
-	gvk := schema.FromAPIVersionAndKind(apiVersion, kindName)
+	gvk := (&unstructured.Unstructured{Object: given}).GroupVersionKind()
 	namespaced := false
 	if t.on.builtins == nil {
 		if !slices.Contains([]string{"", "status", policyrequest.ScaleName}, b.subresource) {
 			t.problem = fmt.Sprintf("subresource %s: custom resources have none of that name: want status or scale", b.subresource)
 			return nil
 		}
-		a.to, namespaced = t.on.custom.Subject(t.ctx, apiVersion, given, req.OldObject), t.on.custom.Namespaced()
+		a.to, namespaced = t.on.custom.Subject(t.ctx, gvk.GroupVersion().String(), given, req.OldObject), t.on.custom.Namespaced()
 	} else {
-		var err error
 		if a.kind, err = t.on.builtins.Kind(gvk, engine.Config{KubeVersion: t.on.kubeVersion}); err != nil {
 			t.fail(err)
 			return nil
@@ -72,7 +71,7 @@ func (b *own) review(t *trial, req engine.Request) *admitted {
 			a.kind, a.to, namespaced = nil, a.sub.Subject(), a.sub.Of.Namespaced
 			a.Operation, a.Subresource = a.sub.Operation(), a.sub.Name
 		case a.kind == nil:
-			t.problem = fmt.Sprintf("%s %s is not a built-in kind: set crd in the suite", apiVersion, kindName)
+			t.problem = fmt.Sprintf("%s %s is not a built-in kind: set crd in the suite", gvk.GroupVersion(), gvk.Kind)
 			return nil
 		default:
 			a.to, namespaced = a.kind.Subject(given, req.OldObject), a.kind.Namespaced
@@ -180,6 +179,7 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	}
 	object, old := res.Object, req.OldObject
 	a.Mutated = a.Operation != policy.OperationDelete // by write
+	var err error
 	switch {
 	case t.seen != nil:
 		object, old = t.seen.Object, t.seen.OldObject
@@ -189,12 +189,14 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 				old = req.Object
 			}
 		}
-		var ok bool
-		if old, ok = t.stored(old, a.to.Kind.Version); !ok {
-			return nil
+		if old != nil {
+			old, err = t.on.engine.Convert(t.ctx, old, a.to.Kind.Version)
 		}
 	}
-	if _, err := a.Validate(t.ctx, &a.to, object, old); err != nil {
+	if err == nil {
+		_, err = a.Validate(t.ctx, &a.to, object, old)
+	}
+	if err != nil {
 		t.fail(err)
 		return nil
 	}
@@ -209,18 +211,14 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 		}
 	}
 	t.evaluations = got.Evaluations
-	describer := policyrequest.Describer{Set: a.Set, Validation: t.policies.Validation}
-	var err error
-	t.decisions, err = describer.Decisions(t.ctx, a.Request, got, a.to.Secrets)
-	if err != nil {
-		t.fail(err)
-		return nil
-	}
-	t.explainPolicies = func(ctx context.Context) error {
-		describer.Explain = true
-		var err error
+	t.describePolicies = func(ctx context.Context, explain bool) (err error) {
+		describer := policyrequest.Describer{Set: a.Set, Validation: t.policies.Validation, Explain: explain}
 		t.decisions, err = describer.Decisions(ctx, a.Request, got, a.to.Secrets)
 		return err
+	}
+	if err := t.describePolicies(t.ctx, false); err != nil {
+		t.fail(err)
+		return nil
 	}
 	if a.Undecided == "" && b.expect.decided && len(got.Undecided) > 0 {
 		a.Undecided = got.Undecided[0].String()
@@ -238,20 +236,6 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	return &joined
 }
 
-// policySet returns the policies with the params of the case. If they do not fit, it sets t.problem and returns
-// nil.
-func (b *own) policySet(t *trial) *policy.Set {
-	if !b.admission.isComplete {
-		return t.set
-	}
-	set, err := t.set.WithParams(b.admission.params, true)
-	if err != nil {
-		t.problem = err.Error()
-		return nil
-	}
-	return set
-}
-
 // deny makes res the response to a write that a policy denies.
 func (t *trial) deny(res *engine.Result, failure *metav1.Status) {
 	t.denied = true
@@ -259,19 +243,6 @@ func (t *trial) deny(res *engine.Result, failure *metav1.Status) {
 	for _, c := range failure.Details.Causes {
 		res.Causes = append(res.Causes, engine.Cause{Reason: c.Type, Field: c.Field, Message: c.Message})
 	}
-}
-
-// stored returns an old object, which can be nil, in a version of the CRD. It reports whether it can be
-// converted; otherwise it sets a problem.
-func (t *trial) stored(old map[string]any, version string) (map[string]any, bool) {
-	if old == nil {
-		return nil, true
-	}
-	old, err := t.on.engine.Convert(t.ctx, old, version)
-	if err != nil {
-		t.fail(err)
-	}
-	return old, err == nil
 }
 
 // pluginObjects returns the objects that admission plugins may read: the objects of the suite's policies and of the
@@ -315,9 +286,6 @@ func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (obje
 	}
 	object = maps.Clone(b.admission.namespace)
 	meta := metadata(object)
-	if meta == nil {
-		meta = map[string]any{}
-	}
 	object["metadata"], meta["name"] = meta, namespace
 	return object, true
 }
@@ -329,7 +297,7 @@ func names(object map[string]any) (name, namespace string) {
 	return name, namespace
 }
 
-// fail sets the outcome's problem to an error without a verdict.
+// fail sets the problem of t to an error without a verdict.
 func (t *trial) fail(err error) {
 	var limit *engine.WorkLimitError
 	var unchecked *engine.NotCheckedError

@@ -13,7 +13,7 @@ func (b *openShift) run(t *trial) {
 	t.where = func(field string) Position { return b.reader.cause(b.initial, field) }
 	initial := b.withName(t.on, b.initial.object)
 	if b.updated == nil {
-		b.create(t, initial)
+		b.check(t, engine.Request{Object: initial}, b.expectedError, b.expected)
 		return
 	}
 	stored := b.store(t, initial)
@@ -22,18 +22,21 @@ func (b *openShift) run(t *trial) {
 	}
 	t.where = func(field string) Position { return b.reader.cause(b.updated, field) }
 	updated := b.withName(t.on, b.updated.object)
-	meta := updated["metadata"].(map[string]any)
-	meta["name"] = metadata(stored)["name"]
-	b.update(t, updated, stored)
+	updated["metadata"].(map[string]any)["name"] = metadata(stored)["name"]
+	req, status := engine.Request{Object: updated, OldObject: stored}, updated["status"]
+	if b.expectedError != "" || status == nil {
+		b.check(t, req, b.expectedError, b.expected)
+		return
+	}
+	if b.check(t, req, "", nil) && b.hasStatusSubresource(t, t.on, b.errorPosition) {
+		t.status = true
+		b.check(t, statusWrite(t.result.Object, status), b.expectedStatusError, b.expected)
+	}
 }
 
 // withName returns the object with the namespace and name that the harness sets.
 func (b *openShift) withName(on *target, object map[string]any) map[string]any {
-	out := maps.Clone(object)
-	meta := metadata(object)
-	if meta == nil {
-		meta = map[string]any{}
-	}
+	out, meta := maps.Clone(object), metadata(object)
 	delete(meta, "namespace")
 	if on.engine.Info().Namespaced {
 		meta["namespace"] = "default"
@@ -50,15 +53,6 @@ func (b *openShift) withName(on *target, object map[string]any) map[string]any {
 	return out
 }
 
-func (b *openShift) create(t *trial, initial map[string]any) {
-	req := engine.Request{Object: initial}
-	if t.result = t.write(t.on, req); t.result == nil {
-		return
-	}
-	t.recordWrite(t.on, req, b.passes(t, b.expectedError, b.expected))
-	b.compareResult(t, b.expectedError, b.expected)
-}
-
 // store returns the stored old object, or nil if it is rejected.
 func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	at := b.reader.positionOf(b.initial.node)
@@ -68,7 +62,10 @@ func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	}
 	stored := res.Object
 	if status := initial["status"]; status != nil {
-		if res = b.status(t, t.before, stored, status, at); res == nil {
+		if !b.hasStatusSubresource(t, t.before, at) {
+			return nil
+		}
+		if res = t.writeSetup(t.before, "the status of initial", at, statusWrite(stored, status)); res == nil {
 			return nil
 		}
 		stored = res.Object
@@ -83,19 +80,13 @@ func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	return res.Object
 }
 
-// status writes the status of the old object.
-func (b *openShift) status(t *trial, on *target, stored map[string]any, status any, at Position) *engine.Result {
-	if !b.hasStatusSubresource(t, on, at) {
-		return nil
-	}
-	return t.writeSetup(on, "the status of initial", at, statusWrite(stored, status))
-}
-
 func (b *openShift) hasStatusSubresource(t *trial, on *target, at Position) bool {
-	if !on.hasStatusSubresource() {
+	s := on.crd.Spec.Versions[0].Subresources
+	if s == nil || s.Status == nil {
 		t.wrongAt(at, "a status subresource, so that status can be written", "no status subresource in the CRD version")
+		return false
 	}
-	return on.hasStatusSubresource()
+	return true
 }
 
 func statusWrite(stored map[string]any, status any) engine.Request {
@@ -104,38 +95,18 @@ func statusWrite(stored map[string]any, status any) engine.Request {
 	return engine.Request{Object: object, OldObject: stored, Subresource: "status"}
 }
 
-func (b *openShift) update(t *trial, updated, stored map[string]any) {
-	req := engine.Request{Object: updated, OldObject: stored}
+// check does a write and compares its result. It reports whether that is as expected.
+func (b *openShift) check(t *trial, req engine.Request, rejection string, expected *embedded) bool {
 	if t.result = t.write(t.on, req); t.result == nil {
-		return
+		return false
 	}
-	status := updated["status"]
-	if b.expectedError != "" || status == nil {
-		t.recordWrite(t.on, req, b.passes(t, b.expectedError, b.expected))
-		b.compareResult(t, b.expectedError, b.expected)
-		return
-	}
-	t.recordWrite(t.on, req, b.passes(t, "", nil))
-	if b.compareResult(t, "", nil); len(t.wrong) > 0 || !b.hasStatusSubresource(t, t.on, b.errorPosition) {
-		return
-	}
-	t.status = true
-	req = statusWrite(t.result.Object, status)
-	if t.result = t.write(t.on, req); t.result == nil {
-		return
-	}
-	t.recordWrite(t.on, req, b.passes(t, b.expectedStatusError, b.expected))
-	b.compareResult(t, b.expectedStatusError, b.expected)
-}
-
-// passes returns a function that reports whether the case would pass with another result of the
-// same write.
-func (b *openShift) passes(t *trial, rejection string, expected *embedded) func(*engine.Result) bool {
-	return func(res *engine.Result) bool {
-		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
+	t.recordWrite(t.on, req, func(res *engine.Result) bool {
+		again := &trial{cfg: t.cfg, on: t.on, result: res}
 		b.compareResult(again, rejection, expected)
 		return len(again.wrong) == 0
-	}
+	})
+	b.compareResult(t, rejection, expected)
+	return len(t.wrong) == 0
 }
 
 // compareResult compares the result of the last write with a part of the expected error, or with

@@ -39,10 +39,12 @@ func (b *own) run(t *trial) {
 			return
 		}
 	}
+	again := func(ctx context.Context, set *policy.Set) *trial {
+		return &trial{ctx: ctx, again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: set, seen: t.seen}
+	}
 	if t.on.engine != nil && b.admission.operation != opDelete && sent.Result == nil {
 		t.recordWrite(t.on, req, func(res *engine.Result) bool {
-			again := &trial{ctx: context.Background(), again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: t.set, seen: t.seen}
-			return b.checkResult(again, req, res)
+			return b.checkResult(again(context.Background(), t.set), req, res)
 		})
 	}
 	if res.Undecided != nil {
@@ -54,12 +56,12 @@ func (b *own) run(t *trial) {
 		return
 	}
 	t.withSet = func(ctx context.Context, set *policy.Set) (passes bool, problem string, err error) {
-		again := &trial{ctx: ctx, again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: set, seen: t.seen}
-		passes = b.checkResult(again, req, res)
+		t := again(ctx, set)
+		passes = b.checkResult(t, req, res)
 		if ctx.Err() != nil {
 			return false, "", ctx.Err()
 		}
-		return passes, again.problem, again.bug
+		return passes, t.problem, t.bug
 	}
 }
 
@@ -172,32 +174,33 @@ func (b *own) checkCauses(t *trial) {
 	if len(b.expect.causes) > len(causes) && len(t.result.Causes) > 0 {
 		causes = t.result.Causes // the test may expect the unchecked cause as well
 	}
-	left := make([]int, len(causes))
-	for i := range left {
-		left[i] = i
-	}
+	left := slices.Clone(causes)
 	for _, named := range []bool{true, false} {
 		for _, want := range b.expect.causes {
 			if (want.field != nil) != named {
 				continue
 			}
-			var by older
-			fits := slices.DeleteFunc(slices.Clone(left), func(i int) bool { ok, _ := want.fits(&causes[i], t.cfg.Exact); return !ok })
+			var fits []int
+			for i := range left {
+				if ok, _ := want.fits(&left[i], t.cfg.Exact); ok {
+					fits = append(fits, i)
+				}
+			}
 			switch {
 			case len(fits) == 0:
 				t.wrongAt(want.Position, want.String(), "no such cause")
 				continue
 			case len(fits) > 1 && !named:
-				t.wrongAt(want.Position, want.String()+", once", fmt.Sprintf("it matches %d causes, of %s and %s: add field to choose one", len(fits), causes[fits[0]].Field, causes[fits[1]].Field))
+				got := fmt.Sprintf("it matches %d causes, of %s and %s: add field to choose one", len(fits), left[fits[0]].Field, left[fits[1]].Field)
+				t.wrongAt(want.Position, want.String()+", once", got)
 			}
-			if _, by = want.fits(&causes[fits[0]], t.cfg.Exact); by {
+			if _, by := want.fits(&left[fits[0]], t.cfg.Exact); by {
 				t.remark(olderRemark)
 			}
-			left = slices.DeleteFunc(left, func(i int) bool { return i == fits[0] })
+			left = slices.Delete(left, fits[0], fits[0]+1)
 		}
 	}
-	for _, i := range left {
-		c := causes[i]
+	for _, c := range left {
 		t.wrongAt(b.expect.position, "no other cause", strings.TrimPrefix(c.Field+": "+c.Message, ": "))
 	}
 }
@@ -227,18 +230,14 @@ func (w *expectedCause) String() string {
 }
 
 func (e *expectation) rejection() string {
-	if len(e.causes) == 0 {
-		return "rejected"
-	}
-	return "rejected, with " + e.causesText()
-}
-
-func (e *expectation) causesText() string {
 	var all []string
 	for _, c := range e.causes {
 		all = append(all, c.String())
 	}
-	return strings.Join(all, "; ")
+	if len(all) == 0 {
+		return "rejected"
+	}
+	return "rejected, with " + strings.Join(all, "; ")
 }
 
 // checkWarnings compares all warnings if any are expected. Otherwise, an unknown field is a mismatch,

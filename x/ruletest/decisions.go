@@ -2,6 +2,7 @@ package ruletest
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +105,10 @@ func (b *own) checkDecisions(t *trial) {
 			if named {
 				continue
 			}
-			left = slices.DeleteFunc(left, func(d policyrequest.Decision) bool { return sameDecision(&first, &d) })
+			left = slices.DeleteFunc(left, func(d policyrequest.Decision) bool {
+				d.Action = first.Action
+				return reflect.DeepEqual(d, first)
+			})
 		}
 	}
 	for _, d := range left {
@@ -142,11 +146,6 @@ func (t *trial) evaluated() map[string]bool {
 		evaluated[e.Policy] = evaluated[e.Policy] || !e.Excluded
 	}
 	return evaluated
-}
-
-// sameDecision reports whether two decisions differ only in their action.
-func sameDecision(a, b *policyrequest.Decision) bool {
-	return a.Policy == b.Policy && a.Binding == b.Binding && a.Params == b.Params && a.Validation == b.Validation && a.Message == b.Message
 }
 
 func decisionText(d *policyrequest.Decision) string {

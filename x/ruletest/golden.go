@@ -2,7 +2,6 @@ package ruletest
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -27,16 +26,18 @@ func fieldChanges(at position.Path, was, is any) (all []position.Change) {
 		if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(was)), func(key string) bool { _, stays := is[key]; return stays }) {
 			break // no key is kept
 		}
-		for _, key := range slices.Sorted(maps.Keys(was)) {
-			if v, ok := is[key]; ok {
-				all = append(all, fieldChanges(pathBelow(at, position.Key(key)), was[key], v)...)
-			} else {
-				all = append(all, position.Remove(pathBelow(at, position.Key(key))))
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(is)) {
-			if _, ok := was[key]; !ok {
-				all = append(all, position.Set(pathBelow(at, position.Key(key)), is[key]))
+		keys := maps.Clone(was)
+		maps.Copy(keys, is)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			below := pathBelow(at, position.Key(key))
+			before, had := was[key]
+			switch after, has := is[key]; {
+			case had && has:
+				all = append(all, fieldChanges(below, before, after)...)
+			case has:
+				all = append(all, position.Set(below, after))
+			default:
+				all = append(all, position.Remove(below))
 			}
 		}
 		return all
@@ -50,13 +51,13 @@ func fieldChanges(at position.Path, was, is any) (all []position.Change) {
 		}
 		return all
 	}
-	if sameNumber(was, is) || reflect.DeepEqual(was, is) {
+	if sameJSON(was, is) {
 		return nil
 	}
 	return []position.Change{position.Set(at, is)}
 }
 
-func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
+func (b *own) golden(c *Case, got *trial) (changes []position.Change) {
 	res, e, at := got.result, &b.expect, pathBelow(c.path, position.Key("expect"))
 	_, n := b.item.Get("expect")
 	switch {
@@ -68,7 +69,7 @@ func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
 	if !res.Allowed && len(e.causes) > 0 {
 		changes = b.goldenCauses(pathBelow(at, position.Key("causes")), causesOf(res))
 	}
-	again := &trial{cfg: &Config{}, outcome: outcome{result: res, decisions: got.decisions}}
+	again := &trial{cfg: &Config{}, result: res, decisions: got.decisions}
 	if b.checkWarnings(again); e.warned && len(again.wrong) > 0 {
 		changes = append(changes, position.Set(pathBelow(at, position.Key("warnings")), list(res.Warnings)))
 	}
@@ -98,7 +99,7 @@ func list(texts []string) []any {
 
 // expected returns a complete expectation for a result, with the properties that the case checks.
 // The decisions of policies replace their causes.
-func (b *own) expected(got *outcome) any {
+func (b *own) expected(got *trial) any {
 	res, e := got.result, &b.expect
 	var expect position.Map
 	if !res.Allowed && !got.denied {
@@ -187,25 +188,23 @@ func (b *own) goldenCauses(at position.Path, causes []engine.Cause) (changes []p
 	return changes
 }
 
-func (b *openShift) golden(c *Case, got *outcome) (changes []position.Change) {
-	drop := func(keep string, names ...string) {
-		for _, name := range names {
-			if _, v := b.reader.doc.Find(pathBelow(c.path, position.Key(name))); v != nil && name != keep {
-				changes = append(changes, position.Remove(pathBelow(c.path, position.Key(name))))
-			}
+func (b *openShift) golden(c *Case, got *trial) (changes []position.Change) {
+	key, value := "expected", ""
+	switch {
+	case got.result.Allowed:
+		value = b.stored(got.result.Object)
+	case got.status:
+		key, value = "expectedStatusError", causesText(got.result)
+	default:
+		key, value = "expectedError", causesText(got.result)
+	}
+	changes = append(changes, position.Set(pathBelow(c.path, position.Key(key)), value))
+	for _, name := range []string{"expected", "expectedError", "expectedStatusError"} {
+		at := pathBelow(c.path, position.Key(name))
+		if _, v := b.reader.doc.Find(at); v != nil && name != key {
+			changes = append(changes, position.Remove(at))
 		}
 	}
-	if !got.result.Allowed {
-		key := "expectedError"
-		if got.status {
-			key = "expectedStatusError"
-		}
-		changes = append(changes, position.Set(pathBelow(c.path, position.Key(key)), causesText(got.result)))
-		drop(key, "expected", "expectedError", "expectedStatusError")
-		return changes
-	}
-	changes = append(changes, position.Set(pathBelow(c.path, position.Key("expected")), b.stored(got.result.Object)))
-	drop("", "expectedError", "expectedStatusError")
 	return changes
 }
 

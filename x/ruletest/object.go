@@ -1,6 +1,8 @@
 package ruletest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 
@@ -25,7 +27,7 @@ func differences(want, got map[string]any, maybe ...string) (found []string) {
 		if len(found) == maxDifferences {
 			break
 		}
-		if !c.Added && !c.Removed && sameNumber(c.Before, c.After) {
+		if !c.Added && !c.Removed && sameJSON(c.Before, c.After) {
 			continue
 		}
 		was, is := preview.JSON(c.Before, maxShown), preview.JSON(c.After, maxShown)
@@ -59,10 +61,12 @@ func compared(want, got map[string]any, maybe ...string) (w, g map[string]any) {
 	return w, g
 }
 
-// metadata returns a copy of an object's metadata.
+// metadata returns a copy of an object's metadata, which is never nil.
 func metadata(obj map[string]any) map[string]any {
+	out := map[string]any{}
 	meta, _ := obj["metadata"].(map[string]any)
-	return maps.Clone(meta)
+	maps.Copy(out, meta)
+	return out
 }
 
 // settle sets an object's metadata, or removes it if it is empty.
@@ -76,19 +80,9 @@ func settle(obj, meta map[string]any) {
 
 const maxShown = 80 // characters of a value
 
-// sameNumber reports whether two values are equal numbers, as in JSON.
-func sameNumber(a, b any) bool {
-	x, isNumber := asFloat(a)
-	y, isToo := asFloat(b)
-	return isNumber && isToo && x == y
-}
-
-func asFloat(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	}
-	return 0, false
+// sameJSON reports whether two values are equal in JSON, which does not distinguish 1 and 1.0.
+func sameJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -3,7 +3,10 @@ package ruletest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -21,7 +24,6 @@ type openShift struct {
 	// updates, is part of the error that rejects the write of the status.
 	expectedError, expectedStatusError string
 	errorPosition                      Position
-	changes                            []byte // of the CRD, as JSON
 	// name is the object's name, or its prefix if generate is set. If named is not set, the object
 	// keeps its own name or gets a generated name.
 	name            string
@@ -95,7 +97,7 @@ func (r *reader) openShiftCase(s *Suite, operation string, item *position.Node, 
 		if f[7].given() && b.expectedStatusError != "" {
 			b.errorPosition = r.positionOf(f[7].key)
 		}
-		b.changes = r.crdPatches(f[8], decoded)
+		c.patches = string(r.crdPatches(f[8], decoded))
 	}
 	if len(r.problems) == mark {
 		r.openShiftWhole(b, c, item)
@@ -130,34 +132,17 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 	if len(items) == 0 {
 		return nil
 	}
-	type operation struct {
-		Op    string          `json:"op"`
-		Path  string          `json:"path"`
-		From  string          `json:"from,omitempty"`
-		Value json.RawMessage `json:"value,omitempty"`
+	for _, item := range items {
+		p := r.fields("patch", item, "op", "path", "value", "from")
+		switch op, path := r.text(p[0]), r.text(p[1]); {
+		case !slices.Contains([]string{"add", "remove", "replace", "move", "copy", "test"}, op):
+			r.addProblem(item, "patch: op %q: want add, remove, replace, move, copy, or test", op)
+		case !strings.HasPrefix(path, "/"):
+			r.addProblem(item, "patch: path %q: want a JSON pointer, such as /spec/versions/0", path)
+		}
 	}
 	test, _ := decoded.(map[string]any)
-	var all []operation
-	for i, item := range items {
-		p := r.fields("patch", item, "op", "path", "value", "from")
-		op := operation{Op: r.text(p[0]), Path: r.text(p[1]), From: r.text(p[3])}
-		switch {
-		case op.Op != "add" && op.Op != "remove" && op.Op != "replace" && op.Op != "move" && op.Op != "copy" && op.Op != "test":
-			r.addProblem(item, "patch: op %q: want add, remove, replace, move, copy, or test", op.Op)
-		case op.Path == "" || op.Path[0] != '/':
-			r.addProblem(item, "patch: path %q: want a JSON pointer, such as /spec/versions/0", op.Path)
-		}
-		if p[2].given() {
-			patch, _ := entry(test["initialCRDPatches"], i).(map[string]any)
-			value, err := json.Marshal(patch["value"])
-			if err != nil {
-				r.addProblem(p[2].key, "value: %v", err)
-			}
-			op.Value = value
-		}
-		all = append(all, op)
-	}
-	data, err := json.Marshal(all)
+	data, err := json.Marshal(test["initialCRDPatches"])
 	if err == nil && len(data) > maxPatches {
 		err = fmt.Errorf("too long (got %d bytes, want at most %d)", len(data), maxPatches)
 	}
@@ -176,15 +161,5 @@ func entry(list any, i int) any {
 }
 
 func groupKind(obj map[string]any) schema.GroupKind {
-	apiVersion, _ := obj["apiVersion"].(string)
-	kind, _ := obj["kind"].(string)
-	gv, err := schema.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return schema.GroupKind{}
-	}
-	return schema.GroupKind{Group: gv.Group, Kind: kind}
+	return (&unstructured.Unstructured{Object: obj}).GroupVersionKind().GroupKind()
 }
-
-func (b *openShift) kubeVersions() []string { return nil }
-
-func (b *openShift) patches() []byte { return b.changes }

@@ -2,6 +2,7 @@ package ruletest
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -27,7 +28,6 @@ type own struct {
 	base             *based
 	subresource      string
 	fieldValidation  string
-	versions         []string
 	expect           expectation
 	// convert is the version to which the object is converted and back, which must not change it.
 	// convertPatch, if any, is applied in between.
@@ -98,7 +98,7 @@ func (r *reader) own(s *Suite, m map[string]any) {
 		if !ok {
 			r.addProblem(f[5].key, "base: want an object")
 		}
-		base.object, base.node, base.bytes = object, f[5].value.Resolve(), estimateJSON(object)
+		base.object, base.node, base.bytes = object, f[5].value.Resolve(), sizeOf(object)
 		s.Kind = groupKind(object)
 	}
 	kubeVersions, validation := r.kubeVersions(f[7]), r.fieldValidation(f[8])
@@ -114,16 +114,16 @@ func (r *reader) own(s *Suite, m map[string]any) {
 	for i, item := range items {
 		path := position.Path{position.Key("tests"), position.Item(i)}
 		decoded, _ := entry(m["tests"], i).(map[string]any)
-		b := &own{reader: r, item: item, base: base, versions: kubeVersions, fieldValidation: validation}
-		r.ownCase(s, b, path, decoded)
+		b := &own{reader: r, item: item, base: base, fieldValidation: validation}
+		r.ownCase(s, b, kubeVersions, path, decoded)
 	}
 }
 
-func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[string]any) {
+func (r *reader) ownCase(s *Suite, b *own, versions []string, path position.Path, decoded map[string]any) {
 	mark := len(r.problems)
 	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch", "params", "namespace", "user", "operation",
 		"apply", "fieldManager", "force")
-	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: opCreate, Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
+	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: opCreate, Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, versions: versions, body: b}
 	if c.Name == "" {
 		r.addProblem(b.item, "test: name is missing")
 	}
@@ -144,7 +144,7 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 	r.apply(b, f[17], f[18], f[19])
 	r.ownWrites(b, f)
 	if f[7].given() {
-		b.versions = r.kubeVersions(f[7])
+		c.versions = r.kubeVersions(f[7])
 	}
 	if f[8].given() {
 		if c.Skip = strings.TrimSpace(r.text(f[8])); c.Skip == "" {
@@ -332,10 +332,6 @@ func (r *reader) afford(pattern string) bool {
 	return r.states <= 4*regexcost.MaxStates
 }
 
-func (b *own) kubeVersions() []string { return b.versions }
-
-func (b *own) patches() []byte { return nil }
-
 // Limits of a suite. OpenShift's largest has 170 KiB, 124 cases, and 12 changed CRDs.
 const (
 	maxText  = 8 << 20
@@ -354,22 +350,10 @@ const (
 	maxParams      = 1000
 )
 
-// estimateJSON estimates the size of a value's JSON in bytes.
-func estimateJSON(v any) int {
-	n := 8
-	switch v := v.(type) {
-	case string:
-		n += len(v)
-	case []any:
-		for _, item := range v {
-			n += estimateJSON(item)
-		}
-	case map[string]any:
-		for key, item := range v {
-			n += len(key) + estimateJSON(item)
-		}
-	}
-	return n
+// sizeOf returns the size of a value's JSON in bytes.
+func sizeOf(v any) int {
+	data, _ := json.Marshal(v)
+	return len(data)
 }
 
 func tooMany(subject string, got, limit int) string {

@@ -1,9 +1,7 @@
 package ruletest
 
 import (
-	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,7 +81,8 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 	} else {
 		r.openShift(s, m)
 	}
-	if duplicate != nil && !s.broken() && len(r.problems) == 0 {
+	broken := slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Problem != nil })
+	if duplicate != nil && !broken && len(r.problems) == 0 {
 		r.addProblem(doc.Root, "%s", plainMessage(duplicate))
 	}
 	s.Problems = append(s.Problems, r.problems...)
@@ -94,23 +93,11 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 }
 
 // plainly returns a decoder's error message and sets the position of the suite to the error's line.
-// The decoder may count one line more than the text has.
 func plainly(err error, s *Suite, text []byte) string {
-	if match := yamlLine.FindStringSubmatch(err.Error()); match != nil {
-		n, _ := strconv.Atoi(match[1])
-		s.Position = Position{s.Position.Line + min(n-1, bytes.Count(text, []byte("\n"))), 1}
+	if line := decode.ErrorLine(text, err); line > 0 {
+		s.Position = Position{s.Position.Line + line - 1, 1}
 	}
 	return plainMessage(err)
-}
-
-// broken reports whether a case has a problem.
-func (s *Suite) broken() bool {
-	for _, c := range s.Cases {
-		if c.Problem != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // add adds a case. The first problem found since mark becomes the problem of the case.
@@ -187,6 +174,10 @@ type Case struct {
 
 	path position.Path
 	body body
+	// versions are the Kubernetes versions to run the case with; nil means Config.KubeVersion.
+	versions []string
+	// patches are the JSON patches of the CRD under which the old object was stored, or "".
+	patches string
 	// open is set if the only problem is that nothing is expected.
 	open bool
 }
@@ -195,11 +186,6 @@ type Case struct {
 type body interface {
 	// run does the writes on a CRD version and adds mismatches to t.
 	run(t *trial)
-	// kubeVersions returns the versions to run the case with; nil means Config.KubeVersion.
-	kubeVersions() []string
-	// patches returns the JSON patches of the CRD under which the old object was stored; nil means
-	// no patches.
-	patches() []byte
 	// golden returns the changes of the suite's text after which the case would pass.
-	golden(c *Case, got *outcome) []position.Change
+	golden(c *Case, got *trial) []position.Change
 }

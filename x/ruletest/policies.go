@@ -23,38 +23,38 @@ type Policies struct {
 	Validation func(policy string, index int, condition string) policyrequest.Validation
 
 	mu   sync.Mutex
-	sets map[string]*compiledSet // by Kubernetes version
+	sets map[string]func() (*compiledSet, error) // by Kubernetes version
 }
 
 type compiledSet struct {
-	once     sync.Once
-	set      *policy.Set
-	observer PolicyObserver
-	err      error
+	*policy.Set
+	observer PolicyObserver // can be nil
 }
 
-// compiled returns the policies for a Kubernetes version and their observer; "" is the newest version.
-func (p *Policies) compiled(kubeVersion string, cfg *Config) (*policy.Set, PolicyObserver, error) {
+// compiled returns the policies for a Kubernetes version; "" is the newest version.
+func (p *Policies) compiled(kubeVersion string, cfg *Config) (*compiledSet, error) {
 	p.mu.Lock()
 	if p.sets == nil {
-		p.sets = map[string]*compiledSet{}
+		p.sets = map[string]func() (*compiledSet, error){}
 	}
-	c := p.sets[kubeVersion]
-	if c == nil {
-		c = &compiledSet{}
-		p.sets[kubeVersion] = c
+	set := p.sets[kubeVersion]
+	if set == nil {
+		set = sync.OnceValues(func() (*compiledSet, error) { return p.compile(kubeVersion, cfg) })
+		p.sets[kubeVersion] = set
 	}
 	p.mu.Unlock()
-	c.once.Do(func() {
-		if c.set = p.Set; kubeVersion != "" {
-			c.set, c.err = policy.Compile(p.Documents, policy.Config{KubeVersion: kubeVersion, Namespaced: p.Namespaced})
+	return set()
+}
+
+func (p *Policies) compile(kubeVersion string, cfg *Config) (_ *compiledSet, err error) {
+	c := &compiledSet{Set: p.Set}
+	if kubeVersion != "" {
+		if c.Set, err = policy.Compile(p.Documents, policy.Config{KubeVersion: kubeVersion, Namespaced: p.Namespaced}); err != nil {
+			return nil, fmt.Errorf("policies: %w", err)
 		}
-		switch {
-		case c.err != nil:
-			c.err = fmt.Errorf("policies: %w", c.err)
-		case cfg.WatchPolicies != nil:
-			c.observer = cfg.WatchPolicies(c.set)
-		}
-	})
-	return c.set, c.observer, c.err
+	}
+	if cfg.WatchPolicies != nil {
+		c.observer = cfg.WatchPolicies(c.Set)
+	}
+	return c, nil
 }

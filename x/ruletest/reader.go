@@ -8,12 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/conversion"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
@@ -171,7 +169,7 @@ func (r *reader) embedded(f field) *embedded {
 		err = duplicate
 	}
 	if err == nil && strings.Contains(text, "*") {
-		if r.shared += estimateJSON(v); r.shared > maxShared {
+		if r.shared += sizeOf(v); r.shared > maxShared {
 			err = fmt.Errorf("the suite's objects have more than %d MiB after alias expansion: use fewer aliases", maxShared>>20)
 		}
 	}
@@ -198,18 +196,13 @@ func plainMessage(err error) string {
 
 // within returns the position of a decoder's error in an embedded string, or the position of the string.
 func (r *reader) within(e *embedded, err error) Position {
-	match := yamlLine.FindStringSubmatch(err.Error())
-	if match == nil {
+	line := decode.ErrorLine([]byte(e.text), err)
+	if line == 0 {
 		return r.positionOf(e.node)
 	}
-	line, _ := strconv.Atoi(match[1])
 	offset := 0
-	for ; line > 1; line-- {
-		next := strings.IndexByte(e.text[offset:], '\n')
-		if next < 0 {
-			break
-		}
-		offset += next + 1
+	for range line - 1 {
+		offset += strings.IndexByte(e.text[offset:], '\n') + 1
 	}
 	return r.source(e.node, offset)
 }
@@ -256,15 +249,16 @@ func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any
 
 // checkConversion converts the accepted object to the other version and back.
 func (b *own) checkConversion(t *trial) {
-	c, converter := t.on.crd.Spec.Conversion, t.cfg.Converter
-	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
-	case webhook && converter == nil:
+	c := t.on.crd.Spec.Conversion
+	if c != nil && c.Strategy == apiextensionsv1.WebhookConverter && t.cfg.Converter == nil {
 		t.problem = "not checked: the CRD converts with a webhook: use --convert URL or --exec COMMAND"
 		return
-	case converter == nil || c != nil && !webhook:
-		converter = conversion.None()
 	}
-	found, err := t.on.trips.trip(t, converter, b)
+	trips, err := t.on.trips()
+	var found []*roundtrip.Finding
+	if err == nil {
+		found, err = trips.Trip(t.ctx, b.request().Object, b.convert, b.convertPatch)
+	}
 	var bug *engine.InternalError
 	switch {
 	case t.ctx.Err() != nil:
@@ -275,25 +269,10 @@ func (b *own) checkConversion(t *trial) {
 		t.problem = "convert: " + err.Error()
 	}
 	for _, f := range found {
-		if slices.Contains([]roundtrip.Kind{roundtrip.NoAnswer, roundtrip.Slow}, f.Kind) {
+		if f.Kind == roundtrip.NoAnswer || f.Kind == roundtrip.Slow {
 			t.problem = "not checked: " + f.Text
 			return
 		}
 		t.wrongAt(b.convertAt, fmt.Sprintf("the object unchanged after conversion to %s and back", b.convert), f.Text)
 	}
-}
-
-// trips is the converter of a target, created on first use.
-type trips struct {
-	once sync.Once
-	made *roundtrip.Trips
-	err  error
-}
-
-func (r *trips) trip(t *trial, converter engine.Converter, b *own) ([]*roundtrip.Finding, error) {
-	r.once.Do(func() { r.made, r.err = roundtrip.NewTrips(t.on.crd, converter) })
-	if r.err != nil {
-		return nil, r.err
-	}
-	return r.made.Trip(t.ctx, b.request().Object, b.convert, b.convertPatch)
 }

@@ -3,11 +3,14 @@ package ruletest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -39,17 +42,9 @@ type Summary struct {
 func (s *Summary) Add(r *SuiteReport) {
 	s.Suites++
 	s.Errors += len(r.Errors)
+	counts := map[Outcome]*int{Passed: &s.Passed, Failed: &s.Failed, Skipped: &s.Skipped, Error: &s.Errors}
 	for _, c := range r.Cases {
-		switch c.Outcome {
-		case Passed:
-			s.Passed++
-		case Failed:
-			s.Failed++
-		case Skipped:
-			s.Skipped++
-		case Error:
-			s.Errors++
-		}
+		*counts[c.Outcome]++
 		if c.Outcome == Passed && len(c.Remarks) > 0 {
 			s.Older++
 		}
@@ -91,9 +86,22 @@ type CaseReport struct {
 	Got        *Got       `json:"got,omitempty"`
 	// Bug is an internal error.
 	Bug error `json:"-"`
+	// Replays are for mutation testing. There is one for each target of a case that passed, if requested.
+	Replays []Replay `json:"-"`
 
 	of    *Case
 	trial *trial
+}
+
+// Replay repeats the writes of a case that passed on a CRD, or the policies.
+type Replay struct {
+	// CRD and Engine are nil for built-in kinds.
+	CRD    *apiextensionsv1.CustomResourceDefinition
+	Engine *engine.Engine
+	Writes []mutation.Write
+	// Set has the policies, without the params of the case, or is nil if no policy was evaluated.
+	Set      *policy.Set
+	Policies mutation.PolicyCase
 }
 
 // Got is the result of the write that a case checks.
@@ -127,22 +135,9 @@ type Cause struct {
 	NotShown string `json:"-"`
 }
 
-func newSuiteReport(s *Suite) *SuiteReport {
-	return &SuiteReport{
-		File: s.File, Line: s.Line, Name: s.Name, CRD: s.CRDName, Version: s.Version,
-		Errors: append([]Problem{}, s.Problems...), Cases: []*CaseReport{},
-	}
-}
-
 // unrun returns the report of a case without a verdict.
 func (c *Case) unrun(outcome Outcome, message string) *CaseReport {
 	return &CaseReport{Name: c.Name, Operation: c.Operation, Subresource: c.Subresource, Position: c.Position, Outcome: outcome, Message: message, of: c}
-}
-
-func (r *CaseReport) remark(text string) {
-	if !slices.Contains(r.Remarks, text) {
-		r.Remarks = append(r.Remarks, text)
-	}
 }
 
 func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {
@@ -164,7 +159,12 @@ func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *Case
 		r.Got.Policies = t.decisions
 	}
 	if r.Outcome == Failed && t.result != nil {
-		r.explainPolicies(ctx, t)
+		if t.describePolicies != nil {
+			if err := t.describePolicies(ctx, true); err != nil && ctx.Err() == nil {
+				r.Bug = err
+			}
+			r.Got.Policies = t.decisions
+		}
 		r.explain(ctx, t, explained)
 	} else {
 		r.trial = nil
@@ -193,45 +193,32 @@ func got(res *engine.Result) *Got {
 // maxExplained limits the number of causes per case that are explained.
 const maxExplained = 10
 
-// explainPolicies adds the values in the expressions of policies to a failed case.
-func (r *CaseReport) explainPolicies(ctx context.Context, t *trial) {
-	if t.explainPolicies == nil {
-		return
-	}
-	if err := t.explainPolicies(ctx); err != nil && ctx.Err() == nil {
-		r.Bug = err
-	}
-	r.Got.Policies = t.decisions
-}
-
 // explain adds the positions of the causes of a failed case, and the values in their rules.
 // Passwords are masked.
 func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
 	if t.denied {
 		return // the causes are the decisions of policies
 	}
-	n := min(len(r.Got.Causes), maxExplained)
+	causes := r.Got.Causes[:min(len(r.Got.Causes), maxExplained)]
+	for i := range causes {
+		at := t.where(causes[i].Field)
+		causes[i].Position = &at
+	}
 	if t.on.explain == nil { // a built-in kind, which has no rules
-		for i := range n {
-			at := t.where(r.Got.Causes[i].Field)
-			r.Got.Causes[i].Position = &at
-		}
 		return
 	}
 	seen := t.result.Prepared
-	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
+	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:len(causes)], explained.Allowance())
 	explained.Settle(all.Work) // in order of the cases, which run sequentially
 	var mask secret.Mask
 	if seen != nil {
 		mask = secret.MaskOf(t.on.crd, seen.Self, seen.Old)
 	}
-	for i := range n {
-		at := t.where(r.Got.Causes[i].Field)
-		r.Got.Causes[i].Position = &at
-		r.Got.Causes[i].NotShown = all.Causes[i].NotShown
+	for i := range causes {
+		causes[i].NotShown = all.Causes[i].NotShown
 		for _, v := range all.Causes[i].Values {
 			v.Value = mask.Piece(v.Value)
-			r.Got.Causes[i].Values = append(r.Got.Causes[i].Values, v)
+			causes[i].Values = append(causes[i].Values, v)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -40,9 +41,8 @@ type Config struct {
 	// Watch is called once for each compiled CRD version, and can be nil. The function that it
 	// returns is called for each evaluation of a rule, concurrently.
 	Watch func(*apiextensionsv1.CustomResourceDefinition, *engine.Engine) func(engine.RuleRun)
-	// Writes is called with the writes of each passed case, in order. It is called concurrently if
-	// Run is. It can be nil.
-	Writes func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, suite *Suite, c *Case, writes []Write)
+	// Record sets CaseReport.Replays.
+	Record bool
 	// Policies returns the policies of a suite that has PolicyPaths, and their errors. Without
 	// policies, the cases of the suite are not run. It is called concurrently if Run is.
 	Policies func(*Suite) (*Policies, []error)
@@ -50,31 +50,10 @@ type Config struct {
 	// that it returns is called with the result of each request, concurrently. Its set has the params
 	// of the case.
 	WatchPolicies func(*policy.Set) PolicyObserver
-	// PolicyCases is called with each passed case for which policies were evaluated, in order. It is
-	// called concurrently if Run is. It can be nil.
-	PolicyCases func(suite *Suite, c *Case, of *PolicyCase)
-}
-
-// PolicyCase is a passed case for which policies were evaluated.
-type PolicyCase struct {
-	// Set has the policies, without the params of the case.
-	Set *policy.Set
-	// Policies maps the names of the policies that were evaluated to whether their validations were
-	// evaluated. matchConditions can exclude them.
-	Policies map[string]bool
-	// Passes reports whether the case passes with another set. problem is the reason why it has no
-	// verdict, or "". The error is the context's or an internal error.
-	Passes func(ctx context.Context, set *policy.Set) (passes bool, problem string, err error)
 }
 
 // PolicyObserver observes the results of policies. An error is an internal error.
 type PolicyObserver func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error
-
-// Write is a write of a case. Passes reports whether the case would pass with another result.
-type Write struct {
-	Request engine.Request
-	Passes  func(*engine.Result, error) bool
-}
 
 // Runner runs suites. It compiles each CRD version once. It is safe for concurrent use.
 type Runner struct {
@@ -85,14 +64,9 @@ type Runner struct {
 // New returns a Runner.
 func New(cfg Config) *Runner { return &Runner{cfg: cfg} }
 
-// Selected returns the number of cases that Config.Run selects.
-func (r *Runner) Selected(s *Suite) (n int) {
-	for _, c := range s.Cases {
-		if r.selects(s, c) {
-			n++
-		}
-	}
-	return n
+// Selects reports whether Config.Run selects any case.
+func (r *Runner) Selects(s *Suite) bool {
+	return slices.ContainsFunc(s.Cases, func(c *Case) bool { return r.selects(s, c) })
 }
 
 func (r *Runner) selects(s *Suite, c *Case) bool {
@@ -102,47 +76,45 @@ func (r *Runner) selects(s *Suite, c *Case) bool {
 // Run runs a suite against all CRDs with the same name; each case must pass with each CRD. If crds
 // is empty, unresolved is the reason. It is nil if the suite tests built-in kinds.
 func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved error) *SuiteReport {
-	report := newSuiteReport(s)
-	var on []aim
+	report := &SuiteReport{
+		File: s.File, Line: s.Line, Name: s.Name, CRD: s.CRDName, Version: s.Version,
+		Errors: append([]Problem{}, s.Problems...), Cases: []*CaseReport{},
+	}
+	run := &suiteRun{Runner: r, Suite: s, crds: crds, changed: map[string]bool{}}
 	policies, ok := r.policies(s, report)
-	if unresolved == nil && ok {
-		on, unresolved = r.resolve(s, crds, r.cfg.KubeVersion, "")
+	if run.policies = policies; unresolved == nil && ok {
+		run.on, unresolved = run.resolve(r.cfg.KubeVersion, "")
 	}
 	if unresolved != nil && len(s.Cases) > 0 {
 		report.Errors = append(report.Errors, Problem{cmp.Or(s.CRDPosition, s.Position), unresolved.Error()})
 	}
-	if len(on) > 0 && on[0].crd != nil {
-		report.CRD = on[0].crd.Name
-		if len(on[0].crd.Spec.Versions) == 1 {
-			report.Version = on[0].crd.Spec.Versions[0].Name
+	if len(run.on) > 0 && run.on[0].crd != nil {
+		crd := run.on[0].crd
+		if report.CRD = crd.Name; len(crd.Spec.Versions) == 1 {
+			report.Version = crd.Spec.Versions[0].Name
 		}
-		for _, t := range on {
-			report.CRDFiles = append(report.CRDFiles, t.file)
+		for _, a := range run.on {
+			report.CRDFiles = append(report.CRDFiles, a.file)
 		}
 	}
 	alone := slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Only })
-	changed := map[string]bool{}
-	var explained trace.Run
 	for _, c := range s.Cases {
 		if !r.selects(s, c) {
 			continue
 		}
 		var one *CaseReport
 		switch {
-		case c.Problem != nil && !(c.open && r.cfg.Fill && len(on) > 0):
+		case c.Problem != nil && !(c.open && r.cfg.Fill && len(run.on) > 0):
 			one = c.unrun(Error, c.Problem.Message)
 			one.Position = c.Problem.Position
 		case c.Skip != "":
 			one = c.unrun(Skipped, c.Skip)
 		case alone && !c.Only:
 			one = c.unrun(Skipped, "another case is marked only")
-		case len(on) == 0:
+		case len(run.on) == 0:
 			continue // reported as an error of the suite
 		default:
-			if patches := c.body.patches(); len(patches) > 0 {
-				changed[string(patches)] = true
-			}
-			one = r.run(ctx, c, inputs{s, crds, policies}, on, len(changed), &explained)
+			one = run.run(ctx, c)
 		}
 		report.Cases = append(report.Cases, one)
 		if ctx.Err() != nil || r.cfg.FailFast && (one.Outcome == Failed || one.Outcome == Error) {
@@ -152,11 +124,15 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 	return report
 }
 
-// inputs are a suite with the CRDs and policies that it tests.
-type inputs struct {
+// suiteRun is a run of a suite.
+type suiteRun struct {
+	*Runner
 	*Suite
-	crds     []*CRD
-	policies *Policies
+	crds      []*CRD
+	policies  *Policies
+	on        []aim           // for cases without kubeVersions and patches
+	changed   map[string]bool // the patches of CRDs
+	explained trace.Run
 }
 
 // policies returns the policies of a suite, or nil if it has none. It adds their errors to the report,
@@ -176,37 +152,12 @@ func (r *Runner) policies(s *Suite, report *SuiteReport) (*Policies, bool) {
 	return policies, policies != nil
 }
 
-// resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.
-func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []aim, err error) {
-	if len(crds) == 0 && s.TestsBuiltins() && (r.cfg.Server != nil || len(s.PolicyPaths) > 0) {
-		if s.Version != "" {
-			return nil, errors.New("version: built-in kinds have their version in apiVersion: remove version, or set crd")
-		}
-		return []aim{{target: r.targets.builtin(kubeVersion, r.cfg.Server)}}, nil
-	}
-	seen := map[*target]bool{}
-	for _, crd := range crds {
-		t, wrong := r.targets.get(targetKey{crd, s.Version, kubeVersion, patches, s.whole})
-		if wrong == nil && seen[t] {
-			continue
-		}
-		if wrong == nil {
-			if wrong = t.compile(&r.cfg); t.engine != nil {
-				seen[t] = true
-				all = append(all, aim{t, crd.File})
-			}
-		}
-		if wrong != nil {
-			err = cmp.Or(err, fmt.Errorf("%s: %w", crd.File, wrong))
-		}
-	}
-	return all, err
-}
-
-// aim is a target with the file of its CRD.
+// An aim is a target of a case with the file of its CRD. before is the target under which the old object is
+// stored: the same, or with the patches of the case.
 type aim struct {
 	*target
-	file string
+	before *target
+	file   string
 }
 
 // version returns the Kubernetes version or file that distinguishes the target from others of the
@@ -218,92 +169,110 @@ func (a aim) version() string {
 	return a.file
 }
 
-// pair holds the target of a case and the target under which the old object is stored.
-type pair struct {
-	on     aim
-	before *target
-}
-
-// pairs returns the targets on which a case must pass.
-func (r *Runner) pairs(c *Case, in inputs, on []aim) (all []pair, err error) {
-	s, crds := in.Suite, in.crds
-	for _, version := range c.body.kubeVersions() {
-		at, err := r.resolve(s, crds, version, "")
-		if err != nil {
-			return nil, err
+// resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.
+func (r *suiteRun) resolve(kubeVersion, patches string) (all []aim, err error) {
+	if len(r.crds) == 0 && r.TestsBuiltins() && (r.cfg.Server != nil || len(r.PolicyPaths) > 0) {
+		if r.Version != "" {
+			return nil, errors.New("version: built-in kinds have their version in apiVersion: remove version, or set crd")
 		}
-		for _, t := range at {
-			all = append(all, pair{t, t.target})
-		}
-	}
-	if len(all) > 0 {
-		return all, nil
-	}
-	patches := string(c.body.patches())
-	if patches == "" {
-		for _, t := range on {
-			all = append(all, pair{t, t.target})
-		}
-		return all, nil
+		t, err := r.targets.get(targetKey{kubeVersion: kubeVersion}, &r.cfg)
+		return []aim{{t, t, ""}}, err
 	}
 	seen := map[[2]*target]bool{}
-	for _, crd := range crds {
-		today, err := r.resolve(s, []*CRD{crd}, r.cfg.KubeVersion, "")
+	for _, crd := range r.crds {
+		on, wrong := r.compiled(targetKey{crd, r.Version, kubeVersion, "", r.whole})
+		before := on
+		if patches != "" && wrong == nil {
+			before, wrong = r.compiled(targetKey{crd, r.Version, kubeVersion, patches, r.whole})
+		}
+		if wrong != nil {
+			err = cmp.Or(err, fmt.Errorf("%s: %w", crd.File, wrong))
+		}
+		if pair := [2]*target{on, before}; on != nil && before != nil && !seen[pair] {
+			seen[pair] = true
+			all = append(all, aim{on, before, crd.File})
+		}
+	}
+	return all, err
+}
+
+// compiled returns a target. It also returns a target if there is an error because some rules do not compile.
+func (r *suiteRun) compiled(key targetKey) (*target, error) {
+	t, err := r.targets.get(key, &r.cfg)
+	if err == nil {
+		err = t.compile(&r.cfg)
+	}
+	if t == nil || t.engine == nil {
+		return nil, err
+	}
+	return t, err
+}
+
+// aims returns the targets on which a case must pass.
+func (r *suiteRun) aims(c *Case) (all []aim, err error) {
+	if len(c.versions) == 0 && c.patches == "" {
+		return r.on, nil
+	}
+	versions := c.versions
+	if len(versions) == 0 {
+		versions = []string{r.cfg.KubeVersion}
+	}
+	for _, version := range versions {
+		at, err := r.resolve(version, c.patches)
 		if err != nil {
 			return nil, err
 		}
-		before, err := r.resolve(s, []*CRD{crd}, r.cfg.KubeVersion, patches)
-		if err != nil {
-			return nil, err
-		}
-		p := pair{today[0], before[0].target}
-		if key := [2]*target{p.on.target, p.before}; !seen[key] {
-			seen[key] = true
-			all = append(all, p)
-		}
+		all = append(all, at...)
 	}
 	return all, nil
 }
 
 // run runs a case on all its targets until one does not pass.
-func (r *Runner) run(ctx context.Context, c *Case, in inputs, on []aim, changed int, explained *trace.Run) *CaseReport {
-	if changed > maxChanged {
-		return c.unrun(Error, tooMany("different initialCRDPatches", changed, maxChanged))
+func (r *suiteRun) run(ctx context.Context, c *Case) *CaseReport {
+	if c.patches != "" {
+		r.changed[c.patches] = true
 	}
-	pairs, err := r.pairs(c, in, on)
+	if n := len(r.changed); n > maxChanged {
+		return c.unrun(Error, tooMany("different initialCRDPatches", n, maxChanged))
+	}
+	aims, err := r.aims(c)
 	if err != nil {
 		return c.unrun(Error, err.Error())
 	}
 	var first *CaseReport
-	for _, p := range pairs {
-		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before, policies: in.policies}
-		if in.policies != nil {
-			if t.set, t.observePolicies, err = in.policies.compiled(p.on.kubeVersion, &r.cfg); err != nil {
+	for _, on := range aims {
+		t := &trial{ctx: ctx, cfg: &r.cfg, on: on.target, before: on.before, policies: r.policies}
+		if r.policies != nil {
+			set, err := r.policies.compiled(on.kubeVersion, &r.cfg)
+			if err != nil {
 				return c.unrun(Error, err.Error())
 			}
+			t.set, t.observePolicies = set.Set, set.observer
 		}
 		if c.body.run(t); c.open && !t.staged && t.result != nil {
 			t.wrong = []Mismatch{{c.Position, "an expectation", "none"}}
 		}
-		one := c.report(ctx, t, explained)
+		one := c.report(ctx, t, &r.explained)
 		if one.Outcome != Passed {
-			if len(pairs) > 1 {
-				one.Against = p.on.version()
+			if len(aims) > 1 {
+				one.Against = on.version()
 			}
 			return one
 		}
-		if len(t.recorded) > 0 {
-			r.cfg.Writes(p.on.crd, p.on.engine, in.Suite, c, t.recorded)
-		}
-		if r.cfg.PolicyCases != nil && t.withSet != nil {
-			r.cfg.PolicyCases(in.Suite, c, &PolicyCase{Set: t.set, Policies: t.evaluated(), Passes: t.withSet})
-		}
 		if first == nil {
 			first = one
-		} else {
-			for _, remark := range one.Remarks {
-				first.remark(remark)
+		}
+		for _, remark := range one.Remarks {
+			if !slices.Contains(first.Remarks, remark) {
+				first.Remarks = append(first.Remarks, remark)
 			}
+		}
+		if r.cfg.Record {
+			p := Replay{CRD: on.crd, Engine: on.engine, Writes: t.recorded}
+			if t.withSet != nil {
+				p.Set, p.Policies = t.set, mutation.PolicyCase{Policies: t.evaluated(), Passes: t.withSet}
+			}
+			first.Replays = append(first.Replays, p)
 		}
 	}
 	return first

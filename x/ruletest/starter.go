@@ -5,7 +5,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -61,12 +60,11 @@ func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 		return nil, err
 	}
 	writer := &suiteWriter{name: s.Definition.Spec.Names.Plural + " " + s.Version, crd: s.CRDPath, version: s.Version, definition: s.Definition, base: w.base}
-	cases := w.cases()
-	text, err := writer.proven(ctx, cases)
+	text, err := writer.proven(ctx, w.cases())
 	if err != nil {
 		return nil, err
 	}
-	return w.count(text, cases), nil
+	return w.count(text), nil
 }
 
 type suiteGenerator struct {
@@ -86,19 +84,14 @@ type evidence struct {
 	alone              bool
 	none               string // why no rejected object is known
 	noneAccepted       string
+	cases              [2]*started // of rejected and accepted; nil if another case has the accepted object
 }
 
 // begin finds the base object of the suite.
 func (w *suiteGenerator) begin() error {
-	for _, sample := range w.Samples {
-		res, err := w.Engine.Validate(w.ctx, engine.Request{Object: sample})
-		if w.ctx.Err() != nil {
-			return w.ctx.Err()
-		}
-		if err == nil && res.Allowed && len(res.Strict) == 0 {
-			w.base = sample
-			return nil
-		}
+	if sample := w.sampled(func(res *engine.Result) bool { return res.Allowed }); sample != nil {
+		w.base = sample.Object
+		return nil
 	}
 	a, err := w.analyzer.Sample(w.ctx, false)
 	if err != nil {
@@ -135,20 +128,17 @@ func (w *suiteGenerator) findEvidence() error {
 
 func (w *suiteGenerator) findRuleEvidence(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, error) {
 	out := &evidence{}
-	if out.rejected = w.sampled(ref, false); out.rejected != nil {
+	rejects := func(res *engine.Result) bool { return rejectedAlone(res, ref) }
+	if out.rejected = w.sampled(rejects); out.rejected != nil {
 		out.alone = true
 	} else if err := w.findRejection(out, a, ref); err != nil {
 		return nil, err
 	}
 	if out.rejected != nil {
-		out.rejected = w.nearBase(out.rejected, func(res *engine.Result) bool { return rejectedAlone(res, ref) })
+		out.rejected = w.nearBase(out.rejected, rejects)
 	}
 	ran := func(res *engine.Result) bool { return res.Allowed && ranIn(res, ref) }
-	if req := (&engine.Request{Object: w.base, Trace: true}); w.base != nil && w.shows(req, ran) {
-		out.accepted = &engine.Request{Object: w.base}
-		return out, nil
-	}
-	if out.accepted = w.sampled(ref, true); out.accepted != nil {
+	if out.accepted = w.sampled(ran); out.accepted != nil {
 		return out, nil
 	}
 	found, err := a.Search(w.ctx, ref, search.Accepted)
@@ -184,23 +174,21 @@ func (w *suiteGenerator) findRejection(out *evidence, a *analysis.Analyzer, ref 
 	return nil
 }
 
-// sampled returns the first sample that is accepted and on which the rule runs, or that only the
-// rule rejects.
-func (w *suiteGenerator) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
-	for _, sample := range w.Samples {
-		req := &engine.Request{Object: sample, Trace: true}
-		shows := func(res *engine.Result) bool {
-			return len(res.Strict) == 0 && (accepted && res.Allowed && ranIn(res, ref) || !accepted && rejectedAlone(res, ref))
-		}
-		if w.shows(req, shows) {
-			return &engine.Request{Object: sample}
+// sampled returns a create of the base object, or else of the first sample, that has the wanted result.
+func (w *suiteGenerator) sampled(wanted func(*engine.Result) bool) *engine.Request {
+	for _, sample := range slices.Concat([]map[string]any{w.base}, w.Samples) {
+		req := engine.Request{Object: sample}
+		if sample != nil && w.shows(req, func(res *engine.Result) bool { return len(res.Strict) == 0 && wanted(res) }) {
+			return &req
 		}
 	}
 	return nil
 }
 
-func (w *suiteGenerator) shows(req *engine.Request, wanted func(*engine.Result) bool) bool {
-	res, err := w.Engine.Validate(w.ctx, *req)
+// shows reports whether a write has the wanted result, which includes the results of rules.
+func (w *suiteGenerator) shows(req engine.Request, wanted func(*engine.Result) bool) bool {
+	req.Trace = true
+	res, err := w.Engine.Validate(w.ctx, req)
 	return err == nil && wanted(res)
 }
 
@@ -226,19 +214,19 @@ func (w *suiteGenerator) cases() (all []*started) {
 			rejected.causes = w.causes(one.rejected)
 		}
 		all = append(all, rejected)
+		one.cases[0] = rejected
+		accepted := &started{name: name + ": accepted", req: one.accepted}
 		if one.accepted == nil {
-			all = append(all, &started{name: name + ": accepted", skip: "no accepted object found on which the rule runs: " + one.noneAccepted})
+			accepted.skip = "no accepted object found on which the rule runs: " + one.noneAccepted
+		} else if slices.ContainsFunc(all, func(c *started) bool {
+			return c.req != nil && len(c.causes) == 0 && reflect.DeepEqual(c.req, one.accepted)
+		}) {
 			continue
 		}
-		if !slices.ContainsFunc(all, func(c *started) bool { return c.req != nil && len(c.causes) == 0 && sameWrite(c.req, one.accepted) }) {
-			all = append(all, &started{name: name + ": accepted", req: one.accepted})
-		}
+		all = append(all, accepted)
+		one.cases[1] = accepted
 	}
 	return all
-}
-
-func sameWrite(a, b *engine.Request) bool {
-	return a.Subresource == b.Subresource && reflect.DeepEqual(a.Object, b.Object) && reflect.DeepEqual(a.OldObject, b.OldObject)
 }
 
 // causes returns the causes with which the engine rejects a write.
@@ -250,26 +238,16 @@ func (w *suiteGenerator) causes(req *engine.Request) []engine.Cause {
 	return causesOf(res)
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-func (w *suiteGenerator) count(text []byte, cases []*started) *Started {
+func (w *suiteGenerator) count(text []byte) *Started {
 	out := &Started{Text: text, Rules: len(w.refs), Limited: w.limited}
-	gone := map[string]bool{}
-	for _, c := range cases {
-		gone[c.name] = c.skip != ""
-	}
-	for i, one := range w.shown {
-		name := phrase.Rule(w.refs[i].Path, w.refs[i].Index)
-		if one.rejected != nil && !gone[name+": rejected"] {
+	for _, one := range w.shown {
+		if one.cases[0].skip == "" {
 			out.Rejected++
 			if one.alone {
 				out.Alone++
 			}
 		}
-		if one.accepted != nil && !gone[name+": accepted"] {
+		if accepted := one.cases[1]; accepted == nil || accepted.skip == "" {
 			out.Accepted++
 		}
 	}

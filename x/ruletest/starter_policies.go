@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,7 +67,10 @@ func (s *PolicyStarter) Suite(ctx context.Context) (*StartedPolicies, error) {
 	if err := g.find(); err != nil || len(g.validations) == 0 {
 		return nil, err
 	}
-	reports, err := g.probe()
+	for i, c := range g.candidates {
+		c.name = fmt.Sprint(i)
+	}
+	_, reports, err := g.run(ctx, g.candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -192,18 +194,6 @@ func written(obj map[string]any, req *policy.Request) map[string]any {
 	return obj
 }
 
-// probe runs all candidates and returns their reports.
-func (g *policyGenerator) probe() ([]*CaseReport, error) {
-	if len(g.candidates) == 0 {
-		return nil, nil
-	}
-	for i, c := range g.candidates {
-		c.name = fmt.Sprint(i)
-	}
-	_, reports, err := g.run(g.ctx, g.candidates)
-	return reports, err
-}
-
 // cases returns the cases for all validations, given the reports on the candidates.
 func (g *policyGenerator) cases(reports []*CaseReport) (all []*started) {
 	pick := func(wanted func(*Got) bool) *started {
@@ -251,11 +241,7 @@ func (c *started) writeUser(b *bytes.Buffer) {
 	}
 	user := map[string]any{"name": c.user.Name, "groups": list(c.user.Groups)}
 	if len(c.user.Extra) > 0 {
-		extra := map[string]any{}
-		for key, values := range c.user.Extra {
-			extra[key] = list(values)
-		}
-		user["extra"] = extra
+		user["extra"] = c.user.Extra
 	}
 	writeField(b, "  ", "user", user)
 }
@@ -277,26 +263,5 @@ func (c *started) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
 	}
 	if len(params) > 0 {
 		writeField(b, "  ", "params", params)
-	}
-}
-
-// writeDecisions writes the decisions with their keys in the usual order.
-func (c *started) writeDecisions(b *bytes.Buffer) {
-	if len(c.decisions) == 0 {
-		b.WriteString("  expect:\n    policies: []\n")
-		return
-	}
-	b.WriteString("  expect:\n    policies:\n")
-	for _, d := range c.decisions {
-		var one bytes.Buffer
-		writeField(&one, "      ", "policy", d.Policy)
-		writeField(&one, "      ", "binding", d.Binding)
-		writeField(&one, "      ", "validation", int64(d.Validation))
-		writeField(&one, "      ", "action", d.Action)
-		if !strings.HasPrefix(d.Message, "~") {
-			writeField(&one, "      ", "message", d.Message)
-		}
-		b.WriteString("    - ")
-		b.Write(one.Bytes()[6:])
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -18,12 +21,9 @@ const maxNearer = 60
 // returns req if w has no base or req does not have the wanted result.
 func (w *suiteGenerator) nearBase(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
 	n := &writeReducer{suiteGenerator: w, at: *req, wanted: wanted, left: maxNearer}
-	n.at.Trace = true
-	if w.base == nil || !w.shows(&n.at, wanted) {
-		return req
+	if w.base != nil && w.shows(n.at, wanted) {
+		n.drop(nil)
 	}
-	n.drop(nil)
-	n.at.Trace = false
 	return &n.at
 }
 
@@ -54,7 +54,7 @@ func (n *writeReducer) drop(path []string) {
 		if n.at.OldObject != nil {
 			next.OldObject = withOf(n.base, n.at.OldObject, below)
 		}
-		if n.shows(&next, n.wanted) && n.storable(next.OldObject) {
+		if n.shows(next, n.wanted) && n.storable(next.OldObject) {
 			n.at = next
 		} else if _, ok := get(n.base, below).(map[string]any); ok {
 			n.drop(below)
@@ -76,7 +76,7 @@ func (n *writeReducer) storable(old map[string]any) bool {
 		return true
 	}
 	set := engine.Request{Object: old, OldObject: res.Object, Subresource: "status"}
-	return n.shows(&set, func(res *engine.Result) bool { return res.Allowed })
+	return n.shows(set, func(res *engine.Result) bool { return res.Allowed })
 }
 
 func (n *writeReducer) differs(path []string) bool {
@@ -86,32 +86,16 @@ func (n *writeReducer) differs(path []string) bool {
 
 // withOf returns object with other's value at a path.
 func withOf(other, object map[string]any, path []string) map[string]any {
-	out := make(map[string]any, len(object)+1)
-	maps.Copy(out, object)
-	v, ok := other[path[0]]
-	switch {
-	case len(path) > 1:
-		out[path[0]] = withOf(inside(other, path[0]), inside(object, path[0]), path[1:])
-	case ok:
-		out[path[0]] = v
-	default:
-		delete(out, path[0])
+	out := runtime.DeepCopyJSON(object)
+	v, ok, err := unstructured.NestedFieldCopy(other, path...)
+	if err != nil || !ok || unstructured.SetNestedField(out, v, path...) != nil {
+		unstructured.RemoveNestedField(out, path...)
 	}
 	return out
 }
 
-func inside(object map[string]any, key string) map[string]any {
-	m, _ := object[key].(map[string]any)
-	return m
-}
-
-// get returns the value at a path of keys.
+// get returns the value at a path of keys, or nil.
 func get(object map[string]any, path []string) any {
-	for i, key := range path {
-		if i == len(path)-1 {
-			return object[key]
-		}
-		object = inside(object, key)
-	}
-	return object
+	v, _, _ := unstructured.NestedFieldNoCopy(object, path...)
+	return v
 }

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/valuediff"
@@ -44,6 +43,9 @@ type started struct {
 
 // run writes the suite and runs it.
 func (w *suiteWriter) run(ctx context.Context, cases []*started) (text []byte, reports []*CaseReport, err error) {
+	if len(cases) == 0 {
+		return nil, nil, nil
+	}
 	crds := []*CRD{{File: w.crd, Definition: w.definition}}
 	if w.definition == nil {
 		crds = nil
@@ -70,7 +72,8 @@ func (w *suiteWriter) proven(ctx context.Context, cases []*started) (text []byte
 		for i, c := range reports {
 			if cases[i].skip == "" && c.Outcome != Passed {
 				passed = false
-				cases[i].skip, cases[i].req = "the object that was found does not pass after it is written to the suite: "+firstLine(c.Message), nil
+				why, _, _ := strings.Cut(c.Message, "\n")
+				cases[i].skip, cases[i].req = "the object that was found does not pass after it is written to the suite: "+why, nil
 			}
 		}
 		if passed {
@@ -124,30 +127,35 @@ func (w *suiteWriter) writeCase(b *bytes.Buffer, c *started) {
 	if c.req.Subresource != "" {
 		writeField(b, "  ", "subresource", c.req.Subresource)
 	}
-	if w.policies == nil {
-		c.writeExpected(b)
-	} else {
+	switch {
+	case w.policies != nil:
 		c.writeUser(b)
 		c.writeMissing(b, w.missing)
-		c.writeDecisions(b)
+		writeExpected(b, "policies", decisionList(c.decisions))
+	case len(c.causes) == 0:
+		writeField(b, "  ", "expect", "valid")
+	default:
+		causes := make([]any, len(c.causes))
+		for i := range c.causes {
+			causes[i] = causeText(&c.causes[i])
+		}
+		writeExpected(b, "causes", causes)
 	}
 }
 
-// writeExpected writes causes with their keys in the usual order.
-func (c *started) writeExpected(b *bytes.Buffer) {
-	if len(c.causes) == 0 {
-		writeField(b, "  ", "expect", "valid")
+// writeExpected writes a list of expectations with their keys in the usual order.
+func writeExpected(b *bytes.Buffer, key string, list []any) {
+	if len(list) == 0 {
+		fmt.Fprintf(b, "  expect:\n    %s: []\n", key)
 		return
 	}
-	b.WriteString("  expect:\n    causes:\n")
-	for _, cause := range c.causes {
+	fmt.Fprintf(b, "  expect:\n    %s:\n", key)
+	for _, item := range list {
 		var one bytes.Buffer
-		if cause.Field != "" {
-			writeField(&one, "      ", "field", cause.Field)
-		}
-		writeField(&one, "      ", "reason", string(cause.Reason))
-		if !strings.HasPrefix(cause.Message, "~") {
-			writeField(&one, "      ", "message", cause.Message)
+		for _, e := range item.(position.Map) {
+			if text, _ := e.Value.(string); e.Key != "message" || !strings.HasPrefix(text, "~") {
+				writeField(&one, "      ", e.Key, e.Value)
+			}
 		}
 		b.WriteString("    - ")
 		b.Write(one.Bytes()[6:])
@@ -171,21 +179,18 @@ func (w *suiteWriter) put(b *bytes.Buffer, whole, patch string, object map[strin
 // patchOf returns a merge patch (RFC 7386) from one object to another.
 func patchOf(from, to map[string]any) map[string]any {
 	patch := map[string]any{}
-	for _, key := range slices.Sorted(maps.Keys(from)) {
-		if _, ok := to[key]; !ok {
-			patch[key] = nil
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(to)) {
-		v, was := to[key], from[key]
-		below, isMap := v.(map[string]any)
-		before, wasMap := was.(map[string]any)
-		switch {
-		case reflect.DeepEqual(v, was):
-		case isMap && wasMap:
-			patch[key] = patchOf(before, below)
-		default:
-			patch[key] = v
+	for c := range valuediff.Values(from, to) {
+		at, v := patch, any(to)
+		for i, step := range c.Path {
+			of, _ := v.(map[string]any)
+			if v = of[step.Name]; i == len(c.Path)-1 || c.Path[i+1].Item { // a list is replaced as a whole
+				at[step.Name] = v
+				break
+			}
+			if at[step.Name] == nil {
+				at[step.Name] = map[string]any{}
+			}
+			at = at[step.Name].(map[string]any)
 		}
 	}
 	return patch

@@ -13,9 +13,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
 	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/roundtrip"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -40,88 +42,67 @@ type target struct {
 	writer  *apply.Writer
 	err     error
 	observe func(engine.RuleRun)
-	trips   trips
+	// trips creates the converter on first use.
+	trips func() (*roundtrip.Trips, error)
 }
 
 // targets compiles each distinct CRD version once. Variants of a CRD often share versions.
 type targets struct {
 	mu     sync.Mutex
-	cached map[targetKey]*cachedTarget
-	byKey  map[key][]*target
-	// builtins holds the targets of suites without a CRD by Kubernetes version.
-	builtins map[string]*target
-}
-
-// builtin returns the target of suites without a CRD.
-func (t *targets) builtin(kubeVersion string, server policyrequest.Server) *target {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.builtins == nil {
-		t.builtins = map[string]*target{}
-	}
-	if t.builtins[kubeVersion] == nil {
-		t.builtins[kubeVersion] = &target{kubeVersion: kubeVersion, builtins: &policyrequest.Builtins{Server: server}}
-	}
-	return t.builtins[kubeVersion]
+	cached map[targetKey]func() (*target, error)
+	known  []*target // of CRDs
 }
 
 // targetKey identifies a requested target. Several can have the same target; see targets.same.
 type targetKey struct {
-	crd                  *CRD
+	crd                  *CRD // nil for built-in kinds
 	version, kubeVersion string
 	patches              string
 	whole                bool
 }
 
-type key struct{ name, version, kubeVersion string }
-
-type cachedTarget struct {
-	once   sync.Once
-	target *target
-	err    error
-}
-
 // get returns the target for a version of a CRD; "" is its only version.
-func (t *targets) get(a targetKey) (*target, error) {
+func (t *targets) get(a targetKey, cfg *Config) (*target, error) {
 	t.mu.Lock()
 	if t.cached == nil {
-		t.cached, t.byKey = map[targetKey]*cachedTarget{}, map[key][]*target{}
+		t.cached = map[targetKey]func() (*target, error){}
 	}
-	f := t.cached[a]
-	if f == nil {
-		f = &cachedTarget{}
-		t.cached[a] = f
+	made := t.cached[a]
+	if made == nil {
+		made = sync.OnceValues(func() (*target, error) { return t.newTarget(a, cfg) })
+		t.cached[a] = made
 	}
 	t.mu.Unlock()
-	f.once.Do(func() {
-		crd, err := a.crd.Definition, error(nil)
-		if a.patches != "" {
-			crd, err = patched(crd, []byte(a.patches))
+	return made()
+}
+
+func (t *targets) newTarget(a targetKey, cfg *Config) (_ *target, err error) {
+	if a.crd == nil {
+		return &target{kubeVersion: a.kubeVersion, builtins: &policyrequest.Builtins{Server: cfg.Server}}, nil
+	}
+	crd := a.crd.Definition
+	if a.patches != "" {
+		if crd, err = patched(crd, []byte(a.patches)); err != nil {
+			return nil, err
 		}
-		if err == nil {
-			crd, err = only(crd, a.version, a.whole)
-		}
-		if err != nil {
-			f.err = err
-			return
-		}
-		f.target = t.same(crd, a)
-	})
-	return f.target, f.err
+	}
+	if crd, err = only(crd, a.version, a.whole); err != nil {
+		return nil, err
+	}
+	return t.same(crd, a.kubeVersion), nil
 }
 
 // same returns the known target with an equal spec, or adds a target.
-func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a targetKey) *target {
-	k := key{crd.Name, a.version, a.kubeVersion}
+func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) *target {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, known := range t.byKey[k] {
-		if reflect.DeepEqual(known.crd.Spec, crd.Spec) {
+	for _, known := range t.known {
+		if known.kubeVersion == kubeVersion && known.crd.Name == crd.Name && reflect.DeepEqual(known.crd.Spec, crd.Spec) {
 			return known
 		}
 	}
-	made := &target{crd: crd, kubeVersion: a.kubeVersion}
-	t.byKey[k] = append(t.byKey[k], made)
+	made := &target{crd: crd, kubeVersion: kubeVersion}
+	t.known = append(t.known, made)
 	return made
 }
 
@@ -194,6 +175,13 @@ func (t *target) compile(cfg *Config) error {
 		}
 		t.explain, t.custom = trace.NewExplainer(t.engine), policyrequest.NewCustom(t.crd, t.engine)
 		t.writer = apply.NewWriter(t.crd, t.engine)
+		t.trips = sync.OnceValues(func() (*roundtrip.Trips, error) {
+			c, converter := t.crd.Spec.Conversion, cfg.Converter
+			if converter == nil || c != nil && c.Strategy != apiextensionsv1.WebhookConverter {
+				converter = conversion.None()
+			}
+			return roundtrip.NewTrips(t.crd, converter)
+		})
 		if cfg.Watch != nil {
 			t.observe = cfg.Watch(t.crd, t.engine)
 		}
@@ -207,9 +195,4 @@ func (t *target) compile(cfg *Config) error {
 		}
 	})
 	return t.err
-}
-
-func (t *target) hasStatusSubresource() bool {
-	s := t.crd.Spec.Versions[0].Subresources
-	return s != nil && s.Status != nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
 // trial is a run of a case on a target.
@@ -23,25 +24,23 @@ type trial struct {
 	seen *policy.Request
 	// observePolicies can be nil.
 	observePolicies PolicyObserver
-	outcome
-	recorded []Write
+	recorded        []mutation.Write
 	// again is set if a result of the case is checked again, so that conversions are not repeated. withSet
 	// checks the case with other policies. It is nil if no policy was evaluated.
 	again   bool
 	withSet func(context.Context, *policy.Set) (passes bool, problem string, err error)
-}
 
-type outcome struct {
 	// result is the result of the write that the case checks. where returns the position of a field
 	// of the written object.
 	result *engine.Result
 	where  func(field string) Position
 	// decisions are the decisions of policies in evaluations. denied is set if a decision denies the write.
-	// explainPolicies adds the values of expressions to decisions. It is nil if no policy was evaluated.
-	decisions       []policyrequest.Decision
-	evaluations     []policy.Evaluation
-	denied          bool
-	explainPolicies func(context.Context) error
+	// describePolicies sets the decisions, with the values of expressions if explain is set. It is nil if no policy
+	// was evaluated.
+	decisions        []policyrequest.Decision
+	evaluations      []policy.Evaluation
+	denied           bool
+	describePolicies func(ctx context.Context, explain bool) error
 	// staged is set if an earlier write was rejected; status if the write is a status update.
 	staged, status bool
 	wrong          []Mismatch
@@ -59,18 +58,18 @@ type Mismatch struct {
 	Got  string `json:"got"`
 }
 
-func (o *outcome) wrongAt(at Position, want, got string) {
-	o.wrong = append(o.wrong, Mismatch{at, want, got})
+func (t *trial) wrongAt(at Position, want, got string) {
+	t.wrong = append(t.wrong, Mismatch{at, want, got})
 }
 
-func (o *outcome) remark(text string) {
-	if !slices.Contains(o.remarks, text) {
-		o.remarks = append(o.remarks, text)
+func (t *trial) remark(text string) {
+	if !slices.Contains(t.remarks, text) {
+		t.remarks = append(t.remarks, text)
 	}
 }
 
 // write validates req on a target. Without a verdict, it returns nil and sets the
-// outcome's problem.
+// problem of t.
 func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	req.Observe = on.observe
 	res, err := on.engine.Validate(t.ctx, req)
@@ -81,12 +80,13 @@ func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	return res
 }
 
-// recordWrite records a write for Config.Writes. passes reports whether the case passes with a result.
+// recordWrite records a write for Passed. passes reports whether the case passes with a result.
 func (t *trial) recordWrite(on *target, req engine.Request, passes func(*engine.Result) bool) {
-	if t.cfg.Writes == nil || on != t.on {
+	if !t.cfg.Record || on != t.on {
 		return
 	}
-	t.recorded = append(t.recorded, Write{req, func(res *engine.Result, err error) bool { return err == nil && passes(res) }})
+	passed := func(res *engine.Result, err error) bool { return err == nil && passes(res) }
+	t.recorded = append(t.recorded, mutation.Write{Request: req, Passes: passed})
 }
 
 // writeSetup does a preparatory write, which must be accepted. It returns nil otherwise.

@@ -16,7 +16,7 @@ func (s *Suite) Update(r *SuiteReport) (text []byte, changed int, errs []error) 
 		if t == nil || t.staged || len(t.wrong) == 0 {
 			continue
 		}
-		changes := one.of.body.golden(one.of, &t.outcome)
+		changes := one.of.body.golden(one.of, t)
 		if len(changes) == 0 {
 			continue
 		}

@@ -124,7 +124,7 @@ func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *poli
 			e := policy.Equivalent{Resource: to.Resource, Kind: to.Kind}
 			e.Resource.Version, e.Kind.Version = version, version
 			m := policyrequest.MergeableOf(c.crd, version)
-			e.Schema, e.Default = m.Schema, m.SetDefaults
+			e.Schema, e.Default = m.Schema, m.Default
 			to.Equivalents = append(to.Equivalents, e)
 		}
 	}

@@ -9,22 +9,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// op is the operator of a part of a decision.
-type op uint8
-
-const (
-	leaf op = iota // a condition
-	and
-	or
-	not
-	choice // ?: with bool branches
-)
+// leaf is the operator of a condition.
+const leaf = ""
 
 // part is a node of a decision.
 type part struct {
-	op    op
-	below []int // indexes of operands, which are all smaller than the part's own index
-	cond  int   // the index of a leaf's condition in its rule
+	op    string // &&, ||, !, ?: with bool branches, or leaf
+	below []int  // indexes of operands, which are all smaller than the part's own index
+	above int    // the index of the part with this operand
+	cond  int    // the index of a leaf's condition in its rule
 }
 
 // decision is a tree of operators with conditions as leaves, where each condition occurs once.
@@ -69,39 +62,37 @@ func (a *anatomy) decision(e ast.Expr) {
 // part appends an expression to a decision and returns its index.
 func (a *anatomy) part(d *decision, e ast.Expr) int {
 	p := part{op: a.op(e)}
-	switch p.op {
-	case leaf:
+	if p.op == leaf {
 		p.cond = len(a.conditions)
 		a.conditions = append(a.conditions, e)
 		a.inside(e)
-	case and, or:
-		for _, arg := range loops.Terms(e, e.AsCall().FunctionName()) {
+	} else {
+		args := e.AsCall().Args()
+		if p.op == operators.LogicalAnd || p.op == operators.LogicalOr {
+			args = loops.Terms(e, p.op)
+		}
+		for _, arg := range args {
 			p.below = append(p.below, a.part(d, arg))
 		}
-	default:
-		for _, arg := range e.AsCall().Args() {
-			p.below = append(p.below, a.part(d, arg))
-		}
+	}
+	for _, i := range p.below {
+		d.parts[i].above = len(d.parts)
 	}
 	d.parts = append(d.parts, p)
 	return len(d.parts) - 1
 }
 
 // op returns the operator of an expression within a decision.
-func (a *anatomy) op(e ast.Expr) op {
+func (a *anatomy) op(e ast.Expr) string {
 	if e.Kind() != ast.CallKind {
 		return leaf
 	}
-	switch e.AsCall().FunctionName() {
-	case operators.LogicalAnd:
-		return and
-	case operators.LogicalOr:
-		return or
-	case operators.LogicalNot:
-		return not
+	switch name := e.AsCall().FunctionName(); name {
+	case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot:
+		return name
 	case operators.Conditional:
 		if a.tree.GetType(e.ID()).Kind() == celtypes.BoolKind && a.written(e) {
-			return choice
+			return name
 		}
 	}
 	return leaf
@@ -111,54 +102,30 @@ func (a *anatomy) op(e ast.Expr) op {
 // optMap.
 func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
 
-// isBind reports whether a comprehension only binds a variable, as optMap does.
-func isBind(x ast.ComprehensionExpr) bool {
-	return x.IterRange().Kind() == ast.ListKind && x.IterRange().AsList().Size() == 0 && isFalse(x.LoopCondition())
-}
-
-func isFalse(e ast.Expr) bool {
-	return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.False
-}
-
-// inside searches the operands of an expression for decisions.
+// inside searches the operands of an expression for decisions. The condition of a ?: that is not a
+// bool is a decision of its own.
 func (a *anatomy) inside(e ast.Expr) {
-	switch e.Kind() {
-	case ast.CallKind:
-		a.call(e)
-	case ast.ComprehensionKind:
-		a.loop(e)
-	default:
-		for _, child := range ast.NavigateExpr(nil, e).Children() {
-			a.visit(child)
-		}
+	if e.Kind() == ast.ComprehensionKind {
+		a.loop(e.AsComprehension())
+		return
 	}
-}
-
-// call searches the arguments of a call for decisions. The condition of a ?: that is not a bool is
-// a decision of its own.
-func (a *anatomy) call(e ast.Expr) {
-	call := e.AsCall()
-	args := call.Args()
-	if call.IsMemberFunction() {
-		a.visit(call.Target())
+	children := loops.Children(e)
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional && a.written(e) {
+		a.decision(children[0])
+		children = children[1:]
 	}
-	if call.FunctionName() == operators.Conditional && a.written(e) {
-		a.decision(args[0])
-		args = args[1:]
-	}
-	for _, arg := range args {
-		a.visit(arg)
+	for _, child := range children {
+		a.visit(child)
 	}
 }
 
 // loop searches a macro for decisions. Its predicate is a decision for each element. Nodes that the
 // macro adds around the predicate are not part of it.
-func (a *anatomy) loop(e ast.Expr) {
-	x := e.AsComprehension()
+func (a *anatomy) loop(x ast.ComprehensionExpr) {
 	a.visit(x.IterRange())
 	a.visit(x.AccuInit())
-	if isBind(x) {
-		a.visit(x.Result())
+	if c := x.LoopCondition(); c.Kind() == ast.LiteralKind && c.AsLiteral() == celtypes.False {
+		a.visit(x.Result()) // it only binds a variable, as optMap does
 		return
 	}
 	step := x.LoopStep()

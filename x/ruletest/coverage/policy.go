@@ -23,43 +23,25 @@ const (
 // partOrder is the order in which the parts of a policy are evaluated.
 var partOrder = map[string]int{PartCondition: 1, PartVariable: 2, PartValidation: 3}
 
-// PolicyWatch records the evaluations of a set's policies. It is safe for concurrent use.
-type PolicyWatch struct {
-	recorder *Recorder
-	watch    *policy.Watch
-}
+// PolicyObserver records the evaluations for a request. set is the watched set, or a set that WithParams derives from
+// it, and res is its result for req. It can be called concurrently.
+type PolicyObserver = func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error
 
 // WatchPolicies registers the expressions of the policies in set. An error is a bug in Celadon.
-func (r *Recorder) WatchPolicies(set *policy.Set) (*PolicyWatch, error) {
+func (r *Recorder) WatchPolicies(set *policy.Set) (PolicyObserver, error) {
 	r.replays.Lock()
 	defer r.replays.Unlock()
-	watch, err := set.Watch(func(x policy.Expression) policy.ExpressionObserver { return &expressionRule{r.expression(x)} })
+	watch, err := set.Watch(func(x policy.Expression) policy.ExpressionObserver {
+		return &expressionRule{r.rule(Item{Policy: x.Policy, Part: x.Part, Name: x.Name, Path: x.Path, Index: x.Index, Rule: x.Source})}
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &PolicyWatch{r, watch}, nil
-}
-
-// Observe records the evaluations for a request. set is the watched set, or a set that WithParams
-// derives from it, and res is its result for req.
-func (w *PolicyWatch) Observe(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error {
-	w.recorder.replays.Lock()
-	defer w.recorder.replays.Unlock()
-	return w.watch.Replay(ctx, set, req, res)
-}
-
-// expression returns the rule of an expression, which it creates if necessary.
-func (r *Recorder) expression(x policy.Expression) *rule {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	k := key{policy: x.Policy, path: x.Path, rule: x.Source}
-	known := r.rules[k]
-	if known == nil {
-		known = &rule{item: Item{Policy: x.Policy, Part: x.Part, Name: x.Name, Path: x.Path, Index: x.Index, Rule: x.Source}}
-		r.rules[k] = known
-		r.order = append(r.order, known)
-	}
-	return known
+	return func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error {
+		r.replays.Lock()
+		defer r.replays.Unlock()
+		return watch.Replay(ctx, set, req, res)
+	}, nil
 }
 
 // expressionRule records the evaluations of an expression in its rule. Recorder.replays guards it.
@@ -102,35 +84,11 @@ type PolicyCounts struct {
 
 func (c *PolicyCounts) add(item *Item) {
 	if item.Part == PartVariable {
-		if c.Variables++; item.Ran > 0 {
-			c.Evaluated++
-		}
+		c.Variables++
+		c.Evaluated += min(item.Ran, 1)
 		return
 	}
-	if c.Expressions++; item.Ran > 0 {
-		c.Ran++
-	}
-	if item.Rejected > 0 {
-		c.False++
-	}
-}
-
-// hasOutcomes reports whether the rule or expression is true or false. Variables can have other types.
-func (i *Item) hasOutcomes() bool { return i.Part != PartVariable || i.isBool }
-
-// policyGaps describes the missing outcomes of an expression.
-func (i *Item) policyGaps() (texts []string) {
-	switch {
-	case i.Ran == 0:
-		return []string{"never ran"}
-	case !i.hasOutcomes():
-		return nil
-	}
-	if i.Rejected == 0 {
-		texts = append(texts, "never false")
-	}
-	if i.Passed == 0 {
-		texts = append(texts, "never true")
-	}
-	return texts
+	c.Expressions++
+	c.Ran += min(item.Ran, 1)
+	c.False += min(item.Rejected, 1)
 }

@@ -53,7 +53,7 @@ func TestPolicyCoverage(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec := New()
-	w, err := rec.WatchPolicies(set)
+	observe, err := rec.WatchPolicies(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestPolicyCoverage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Observe(t.Context(), set, req, res); err != nil {
+		if err := observe(t.Context(), set, req, res); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

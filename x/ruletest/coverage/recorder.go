@@ -3,7 +3,6 @@ package coverage
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -19,8 +18,7 @@ type Recorder struct {
 	replays sync.Mutex // guards the rules of policies
 
 	mu      sync.Mutex
-	watches []*Watch
-	schemas schemas
+	schemas []versionSchema
 	rules   map[key]*rule
 	order   []*rule
 }
@@ -29,8 +27,10 @@ type Recorder struct {
 // with equal schemas are merged at the end (report.go).
 type key struct{ policy, crd, version, path, rule string }
 
+func (i *Item) key() key { return key{i.Policy, i.CRD, i.Version, i.Path, i.Rule} }
+
 // New returns an empty recorder.
-func New() *Recorder { return &Recorder{rules: map[key]*rule{}, schemas: schemas{}} }
+func New() *Recorder { return &Recorder{rules: map[key]*rule{}} }
 
 // Watch registers the rules of a CRD's served versions and returns a Watch for the runs of e. The
 // engine must be compiled from crd, or from a copy that serves other versions. An error is a bug in
@@ -49,8 +49,9 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	}
 	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), rules: map[*engine.RuleRef]*engineRule{}}
 	r.mu.Lock()
-	r.watches = append(r.watches, w)
-	r.schemas.add(crd)
+	for _, v := range crd.Spec.Versions {
+		r.schemas = append(r.schemas, versionSchema{crd.Name, v.Name, v.Schema})
+	}
 	r.mu.Unlock()
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -64,21 +65,20 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	return w, nil
 }
 
-// rule returns the recorded coverage of a rule, which it creates if necessary.
-func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
+// rule returns the recorded coverage of an item, which it creates if necessary.
+func (r *Recorder) rule(item Item) *rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := key{"", crd, ref.Version, ref.Path, ref.Rule}
-	known := r.rules[k]
+	known := r.rules[item.key()]
 	if known == nil {
-		known = &rule{item: Item{CRD: crd, Version: ref.Version, Path: ref.Path, Index: ref.Index, Rule: ref.Rule}}
-		r.rules[k] = known
+		known = &rule{item: item}
+		r.rules[item.key()] = known
 		r.order = append(r.order, known)
 		return known
 	}
 	// The order of variants is arbitrary.
 	known.mu.Lock()
-	known.item.Index = min(known.item.Index, ref.Index)
+	known.item.Index = min(known.item.Index, item.Index)
 	known.mu.Unlock()
 	return known
 }
@@ -93,51 +93,25 @@ type Watch struct {
 	scope   *celenv.Scope
 	planner *eval.Planner
 	rules   map[*engine.RuleRef]*engineRule
-	order   []*engineRule
 }
 
 // Observe records a run. Set it as engine.Request.Observe.
-func (w *Watch) Observe(run engine.RuleRun) {
-	p := w.ruleFor(run.Rule)
-	w.prepare(p)
-	p.ran(&run)
-}
+func (w *Watch) Observe(run engine.RuleRun) { w.ruleFor(run.Rule).ran(&run) }
 
+// ruleFor returns a rule, which it creates if necessary.
 func (w *Watch) ruleFor(ref *engine.RuleRef) *engineRule {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.rules[ref]; p != nil {
-		return p
-	}
-	p := &engineRule{rule: w.recorder.rule(w.crd, ref), ref: ref}
-	w.rules[ref] = p
-	w.order = append(w.order, p)
-	return p
-}
-
-// prepare determines a rule's conditions when the rule runs for the first time.
-func (w *Watch) prepare(p *engineRule) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if p.prepared {
-		return
-	}
-	p.prepared = true
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.plan(w); err != nil {
-		p.unmeasured = err.Error()
-	}
-}
-
-// finish determines the conditions of rules that never ran.
-func (w *Watch) finish() {
-	w.mu.Lock()
-	order := slices.Clone(w.order)
-	w.mu.Unlock()
-	for _, p := range order {
-		if !p.known() {
-			w.prepare(p)
+	p := w.rules[ref]
+	if p == nil {
+		item := Item{CRD: w.crd, Version: ref.Version, Path: ref.Path, Index: ref.Index, Rule: ref.Rule}
+		p = &engineRule{rule: w.recorder.rule(item), ref: ref}
+		w.rules[ref] = p
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err := p.plan(w); err != nil {
+			p.item.Unmeasured = err.Error()
 		}
 	}
+	return p
 }

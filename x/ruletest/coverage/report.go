@@ -3,7 +3,6 @@ package coverage
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -38,7 +37,9 @@ type Item struct {
 	Policy string `json:"policy,omitempty"`
 	Part   string `json:"part,omitempty"`
 	Name   string `json:"name,omitempty"`
+	// isBool is set if an expression was true or false. shown is indexed by condition.
 	isBool bool
+	shown  []shown
 
 	CRD string `json:"crd"`
 	// Version is the newest of the versions with equal schemas.
@@ -85,35 +86,25 @@ func (r *Recorder) Report() *Report {
 	r.replays.Lock()
 	defer r.replays.Unlock()
 	r.mu.Lock()
-	watches, rules := slices.Clone(r.watches), slices.Clone(r.order)
-	first := map[string]map[string]string{}
-	for crd := range r.schemas {
-		first[crd] = r.schemas.first(crd)
-	}
+	rules, newest := slices.Clone(r.order), newestVersions(r.schemas)
 	r.mu.Unlock()
-	for _, w := range watches {
-		w.finish()
-	}
-	joined, order := map[key]*coverageCopy{}, []*coverageCopy{}
+	joined, order := map[key]*Item{}, []*Item{}
 	for _, rule := range rules {
-		one := rule.copyCoverage()
-		if version := first[one.item.CRD][one.item.Version]; version != "" {
-			one.item.Version = version
-		}
-		k := key{one.item.Policy, one.item.CRD, one.item.Version, one.item.Path, one.item.Rule}
-		if joined[k] == nil {
-			joined[k] = one
-			order = append(order, one)
+		one := rule.copied()
+		one.Version = cmp.Or(newest[[2]string{one.CRD, one.Version}], one.Version)
+		if known := joined[one.key()]; known != nil {
+			known.join(one)
 		} else {
-			joined[k].item.join(&one.item, joined[k].shown, one.shown)
+			joined[one.key()] = one
+			order = append(order, one)
 		}
 	}
 	report := &Report{Items: make([]Item, 0, len(order))}
 	for _, one := range order {
-		for i := range one.item.Conditions {
-			one.item.Conditions[i].MCDC = one.shown[i].counts()
+		for i := range one.Conditions {
+			one.Conditions[i].MCDC = one.shown[i].counts()
 		}
-		report.add(one.item)
+		report.add(*one)
 	}
 	slices.SortStableFunc(report.Items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(partOrder[a.Part], partOrder[b.Part]), cmp.Compare(a.CRD, b.CRD), cmp.Compare(a.Version, b.Version),
@@ -130,18 +121,12 @@ func comparePaths(a, b *Item) int {
 	return cmp.Compare(a.Path, b.Path)
 }
 
-type coverageCopy struct {
-	item  Item
-	shown []shown
-}
-
-func (r *rule) copyCoverage() *coverageCopy {
+func (r *rule) copied() *Item {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one := &coverageCopy{r.item, slices.Clone(r.shown)}
-	one.item.Unmeasured = r.unmeasured
-	one.item.Conditions = append([]Condition{}, r.item.Conditions...)
-	return one
+	one := r.item
+	one.shown, one.Conditions = slices.Clone(one.shown), append([]Condition{}, one.Conditions...)
+	return &one
 }
 
 func (r *Report) add(item Item) {
@@ -151,7 +136,9 @@ func (r *Report) add(item Item) {
 		}
 		r.Policies.add(&item)
 	} else {
-		r.addRule(&item)
+		r.Rules++
+		r.Ran += min(item.Ran, 1)
+		r.Rejected += min(item.Rejected, 1)
 	}
 	for _, c := range item.Conditions {
 		r.Conditions++
@@ -163,16 +150,6 @@ func (r *Report) add(item Item) {
 		}
 	}
 	r.Items = append(r.Items, item)
-}
-
-func (r *Report) addRule(item *Item) {
-	r.Rules++
-	if item.Ran > 0 {
-		r.Ran++
-	}
-	if item.Rejected > 0 {
-		r.Rejected++
-	}
 }
 
 // Percent returns the percentage of rules that rejected an object, and of validations and
@@ -199,22 +176,20 @@ type Gap struct {
 // Gaps returns the gaps of a rule, or nil if the rule is fully covered.
 func (i *Item) Gaps() (gaps []Gap) {
 	whole := func(text string) { gaps = append(gaps, Gap{0, len([]rune(i.Rule)), text}) }
-	switch {
-	case i.Policy != "":
-		for _, text := range i.policyGaps() {
-			whole(text)
-		}
-		if i.Ran == 0 {
-			return gaps
-		}
-	case i.Ran == 0:
+	rejected, passed := "never rejected", "never passed"
+	if i.Policy != "" {
+		rejected, passed = "never false", "never true"
+	}
+	if i.Ran == 0 {
 		whole("never ran")
 		return gaps
-	case i.Rejected == 0:
-		whole("never rejected")
 	}
-	if i.Passed == 0 && i.Policy == "" {
-		whole("never passed")
+	hasOutcomes := i.Part != PartVariable || i.isBool // other variables are never true or false
+	if hasOutcomes && i.Rejected == 0 {
+		whole(rejected)
+	}
+	if hasOutcomes && i.Passed == 0 {
+		whole(passed)
 	}
 	for _, c := range i.Conditions {
 		if text := c.missing(); text != "" {
@@ -241,43 +216,29 @@ func (c *Condition) missing() string {
 	return ""
 }
 
-// schemas holds the schemas of each CRD by version. A version has several if there are variants of
-// the CRD.
-type schemas map[string]map[string][]*apiextensionsv1.CustomResourceValidation
-
-func (s schemas) add(crd *apiextensionsv1.CustomResourceDefinition) {
-	if s[crd.Name] == nil {
-		s[crd.Name] = map[string][]*apiextensionsv1.CustomResourceValidation{}
-	}
-	for _, v := range crd.Spec.Versions {
-		s[crd.Name][v.Name] = append(s[crd.Name][v.Name], v.Schema)
-	}
+// versionSchema is the schema of a version of a CRD. A version has several if there are variants of the CRD.
+type versionSchema struct {
+	crd, version string
+	schema       *apiextensionsv1.CustomResourceValidation
 }
 
-// first maps each version of a CRD to the newest version with an equal schema.
-func (s schemas) first(crd string) map[string]string {
-	versions := slices.SortedFunc(maps.Keys(s[crd]), func(a, b string) int { return -apiversion.CompareKubeAwareVersionStrings(a, b) })
-	first := map[string]string{}
-	for i, v := range versions {
-		first[v] = v
-		for _, newer := range versions[:i] {
-			if first[newer] == newer && s.alike(crd, newer, v) {
-				first[v] = newer
-				break
+// newestVersions maps CRDs and versions to the newest version with an equal schema, if there is a newer one.
+func newestVersions(schemas []versionSchema) map[[2]string]string {
+	newest := map[[2]string]string{}
+	for _, s := range schemas {
+		for _, other := range schemas {
+			at := [2]string{s.crd, s.version}
+			if s.crd == other.crd && apiversion.CompareKubeAwareVersionStrings(other.version, cmp.Or(newest[at], s.version)) > 0 &&
+				reflect.DeepEqual(s.schema, other.schema) {
+				newest[at] = other.version
 			}
 		}
 	}
-	return first
-}
-
-func (s schemas) alike(crd, a, b string) bool {
-	return slices.ContainsFunc(s[crd][a], func(one *apiextensionsv1.CustomResourceValidation) bool {
-		return slices.ContainsFunc(s[crd][b], func(other *apiextensionsv1.CustomResourceValidation) bool { return reflect.DeepEqual(one, other) })
-	})
+	return newest
 }
 
 // join merges the coverage of the same rule in another version into i.
-func (i *Item) join(other *Item, shown, others []shown) {
+func (i *Item) join(other *Item) {
 	i.Index = min(i.Index, other.Index)
 	i.Ran += other.Ran
 	i.Passed += other.Passed
@@ -293,8 +254,8 @@ func (i *Item) join(other *Item, shown, others []shown) {
 		c.True += o.True
 		c.False += o.False
 		c.Errors += o.Errors
-		for k := range shown[n] {
-			shown[n][k] |= others[n][k]
+		for k := range i.shown[n] {
+			i.shown[n][k] |= other.shown[n][k]
 		}
 	}
 }

@@ -18,12 +18,8 @@ import (
 type rule struct {
 	mu     sync.Mutex
 	item   Item
-	looked bool // scales and shown are set
-	// scales is indexed by decision, and shown by condition.
-	scales []*scale
-	shown  []shown
-	// unmeasured is the reason why the conditions are not measured.
-	unmeasured string
+	looked bool     // item.Conditions and scales are set
+	scales []*scale // by decision
 }
 
 // look determines the rule's conditions on the first call, and returns probes for them by expression
@@ -34,19 +30,19 @@ func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 	if !r.looked {
 		r.looked = true
 		r.item.Conditions = make([]Condition, len(a.conditions))
-		r.shown = make([]shown, len(a.conditions))
+		r.item.shown = make([]shown, len(a.conditions))
 		for i, e := range a.conditions {
 			c := &r.item.Conditions[i]
 			c.Text = source.Of(e)
 			c.Start, c.End, _ = source.Range(e)
 		}
 		for _, d := range a.decisions {
-			r.scales = append(r.scales, newScale(d, r.shown))
+			r.scales = append(r.scales, newScale(d, r.item.shown))
 		}
 	}
 	if len(a.conditions) != len(r.item.Conditions) || len(a.decisions) != len(r.scales) {
 		// The same source has different types in another variant, so it has other conditions.
-		r.unmeasured = "its conditions differ in another variant of the CRD"
+		r.item.Unmeasured = "its conditions differ in another variant of the CRD"
 		return nil
 	}
 	probes := map[int64]eval.Probe{}
@@ -83,37 +79,27 @@ func (p *probe) Begin() {
 // End implements eval.Probe.
 func (p *probe) End(v eval.Truth) {
 	if p.seen != nil {
+		count, value := &p.seen.Errors, isError
 		switch v {
 		case eval.True:
-			p.seen.True++
-			p.scale.now[p.part] = byte(isTruthy)
+			count, value = &p.seen.True, isTruthy
 		case eval.False:
-			p.seen.False++
-			p.scale.now[p.part] = byte(isFalsy)
-		default:
-			p.seen.Errors++
-			p.scale.now[p.part] = byte(isError)
+			count, value = &p.seen.False, isFalsy
 		}
+		*count++
+		p.scale.now[p.part] = byte(value)
 	}
 	if p.whole {
 		p.scale.end()
 	}
 }
 
-// known reports whether the rule's conditions have been determined, or cannot be.
-func (r *rule) known() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.looked || r.unmeasured != ""
-}
-
 type engineRule struct {
 	*rule
-	ref      *engine.RuleRef
-	prepared bool // guarded by the mutex of the Watch
-	decl     *types.Decl
-	program  *eval.Program // nil if conditions are not measured
-	vars     eval.Activation
+	ref     *engine.RuleRef
+	decl    *types.Decl
+	program *eval.Program // nil if conditions are not measured
+	vars    eval.Activation
 }
 
 // ran counts a run and evaluates the rule again to observe its conditions.

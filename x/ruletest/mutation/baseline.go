@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,21 +16,27 @@ type baseline struct {
 	*Suite
 	// failing holds the cases that fail without a mutant. They are ignored.
 	failing map[int]bool
-	// ran holds, by rule, the writes in which the rule ran.
-	ran map[*engine.RuleRef][]hit
-	// reached holds the writes by version and path.
-	reached map[string]map[string][]hit
+	// ran holds, by rule, the writes of passing cases in which the rule ran, starting with those in which it failed.
+	ran    map[*engine.RuleRef][]hit
+	writes []write
+}
+
+// write is a write of a case whose object has a version of the CRD.
+type write struct {
+	hit
+	version string
+	object  map[string]any
 }
 
 // hit is a write of a case.
 type hit struct {
 	index, write int
-	// rejected is set if the rule failed in the write. Such writes are likely to kill mutants.
-	rejected bool
+	// rank is 0 if the rule failed in the write, because such writes are likely to kill mutants, and 1 otherwise.
+	rank int
 }
 
 func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
-	b := &baseline{Suite: s, failing: map[int]bool{}, ran: map[*engine.RuleRef][]hit{}, reached: map[string]map[string][]hit{}}
+	b := &baseline{Suite: s, failing: map[int]bool{}, ran: map[*engine.RuleRef][]hit{}}
 	for i := range s.Cases {
 		for n := range s.Cases[i].Writes {
 			if err := b.write(ctx, i, n); err != nil {
@@ -38,46 +45,26 @@ func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
 		}
 	}
 	for ref, hits := range b.ran {
-		b.ran[ref] = b.passingWrites(hits)
-	}
-	for _, at := range b.reached {
-		for path, hits := range at {
-			at[path] = b.passingWrites(hits)
-		}
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return b.failing[h.index] })
+		slices.SortStableFunc(hits, func(x, y hit) int { return cmp.Compare(x.rank, y.rank) })
+		b.ran[ref] = hits
 	}
 	return b, nil
 }
 
-// passingWrites returns the writes of passing cases, starting with those in which the rule failed.
-func (b *baseline) passingWrites(hits []hit) []hit {
-	hits = slices.DeleteFunc(hits, func(h hit) bool { return b.failing[h.index] })
-	slices.SortStableFunc(hits, func(x, y hit) int {
-		switch {
-		case x.rejected == y.rejected:
-			return 0
-		case x.rejected:
-			return -1
-		}
-		return 1
-	})
-	return hits
-}
-
-// write does a write and records the rules and paths that it reaches.
+// write does a write and records the rules that run in it.
 func (b *baseline) write(ctx context.Context, index, n int) error {
 	w := &b.Cases[index].Writes[n]
 	req := w.Request
-	at := map[*engine.RuleRef]int{}
 	req.Observe = func(run engine.RuleRun) {
-		i, known := at[run.Rule]
-		if !known {
-			i = len(b.ran[run.Rule])
-			at[run.Rule] = i
-			b.ran[run.Rule] = append(b.ran[run.Rule], hit{index: index, write: n})
+		hits := b.ran[run.Rule]
+		if i := len(hits) - 1; i < 0 || hits[i].index != index || hits[i].write != n {
+			hits = append(hits, hit{index, n, 1})
 		}
 		if run.Outcome != engine.Passed {
-			b.ran[run.Rule][i].rejected = true
+			hits[len(hits)-1].rank = 0
 		}
+		b.ran[run.Rule] = hits
 	}
 	res, err := b.Engine.Validate(ctx, req)
 	if ctx.Err() != nil {
@@ -92,44 +79,38 @@ func (b *baseline) write(ctx context.Context, index, n int) error {
 		object, _ = engine.Decode(req.Raw)
 	}
 	if version, err := b.Engine.VersionOf(object); err == nil {
-		b.recordPaths(version, object, hit{index: index, write: n})
+		b.writes = append(b.writes, write{hit{index, n, 1}, version, object})
 	}
 	return nil
 }
 
-func (b *baseline) recordPaths(version string, object map[string]any, h hit) {
-	if b.reached[version] == nil {
-		b.reached[version] = map[string][]hit{}
-	}
-	reached := b.reached[version]
-	schema := schemaOf(b.CRD, version)
-	var visit func(s *schemaProps, v any, steps []engine.Step)
-	visit = func(s *schemaProps, v any, steps []engine.Step) {
-		if s == nil {
-			return
-		}
-		path := engine.FormatPath(steps)
-		if hits := reached[path]; len(hits) == 0 || hits[len(hits)-1] != h {
-			reached[path] = append(hits, h)
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			for name, sub := range v {
-				if prop, ok := s.Properties[name]; ok {
-					visit(&prop, sub, append(slices.Clip(steps), engine.Step{Name: name}))
-				} else if s.AdditionalProperties != nil {
-					visit(s.AdditionalProperties.Schema, sub, append(slices.Clip(steps), engine.Step{Any: true}))
-				}
-			}
-		case []any:
-			for _, item := range v {
-				if s.Items != nil {
-					visit(s.Items.Schema, item, append(slices.Clip(steps), engine.Step{Any: true}))
-				}
-			}
+// reaching returns the writes of passing cases with a value at a path of a version.
+func (b *baseline) reaching(version, path string) (hits []hit) {
+	steps, err := engine.ParsePath(path)
+	for _, w := range b.writes {
+		if err == nil && w.version == version && !b.failing[w.index] && reaches(w.object, steps) {
+			hits = append(hits, w.hit)
 		}
 	}
-	visit(schema, object, nil)
+	return hits
+}
+
+// reaches reports whether there is a value at a path of a schema.
+func reaches(v any, steps []engine.Step) bool {
+	if len(steps) == 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if (steps[0].Any || steps[0].Name == name) && reaches(below, steps[1:]) {
+				return true
+			}
+		}
+	case []any:
+		return steps[0].Any && slices.ContainsFunc(v, func(item any) bool { return reaches(item, steps[1:]) })
+	}
+	return false
 }
 
 func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *schemaProps {

@@ -26,26 +26,30 @@ type loosening struct {
 const maxValues = 20
 
 func loosenings(s *schemaProps) (all []loosening) {
-	bound := func(name string, value any, there bool, edit func(*schemaProps)) {
-		if there {
-			all = append(all, loosening{opBound, fmt.Sprintf("%s: %v", name, value), "", edit})
-		}
+	bound(&all, "maxItems", s.MaxItems, func(s *schemaProps) { s.MaxItems = nil })
+	bound(&all, "minItems", s.MinItems, func(s *schemaProps) { s.MinItems = nil })
+	bound(&all, "maxLength", s.MaxLength, func(s *schemaProps) { s.MaxLength = nil })
+	bound(&all, "minLength", s.MinLength, func(s *schemaProps) { s.MinLength = nil })
+	bound(&all, "maxProperties", s.MaxProperties, func(s *schemaProps) { s.MaxProperties = nil })
+	bound(&all, "minProperties", s.MinProperties, func(s *schemaProps) { s.MinProperties = nil })
+	bound(&all, "maximum", s.Maximum, func(s *schemaProps) { s.Maximum, s.ExclusiveMaximum = nil, false })
+	bound(&all, "minimum", s.Minimum, func(s *schemaProps) { s.Minimum, s.ExclusiveMinimum = nil, false })
+	if s.Pattern != "" {
+		bound(&all, "pattern", &s.Pattern, func(s *schemaProps) { s.Pattern = "" })
 	}
-	bound("maxItems", deref(s.MaxItems), s.MaxItems != nil, func(s *schemaProps) { s.MaxItems = nil })
-	bound("minItems", deref(s.MinItems), s.MinItems != nil, func(s *schemaProps) { s.MinItems = nil })
-	bound("maxLength", deref(s.MaxLength), s.MaxLength != nil, func(s *schemaProps) { s.MaxLength = nil })
-	bound("minLength", deref(s.MinLength), s.MinLength != nil, func(s *schemaProps) { s.MinLength = nil })
-	bound("maxProperties", deref(s.MaxProperties), s.MaxProperties != nil, func(s *schemaProps) { s.MaxProperties = nil })
-	bound("minProperties", deref(s.MinProperties), s.MinProperties != nil, func(s *schemaProps) { s.MinProperties = nil })
-	bound("maximum", deref(s.Maximum), s.Maximum != nil, func(s *schemaProps) { s.Maximum, s.ExclusiveMaximum = nil, false })
-	bound("minimum", deref(s.Minimum), s.Minimum != nil, func(s *schemaProps) { s.Minimum, s.ExclusiveMinimum = nil, false })
-	bound("pattern", s.Pattern, s.Pattern != "", func(s *schemaProps) { s.Pattern = "" })
 	for _, name := range s.Required {
 		all = append(all, loosening{opRequired, "required: " + name, "", func(s *schemaProps) {
 			s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(other string) bool { return other == name })
 		}})
 	}
 	return append(all, enumChanges(s.Enum)...)
+}
+
+// bound adds the removal of a bound, unless it is nil.
+func bound[T any](all *[]loosening, name string, value *T, edit func(*schemaProps)) {
+	if value != nil {
+		*all = append(*all, loosening{opBound, fmt.Sprintf("%s: %v", name, *value), "", edit})
+	}
 }
 
 // enumChanges removes the whole enum, and each of its values.
@@ -75,11 +79,4 @@ func values(enum []apiextensionsv1.JSON) string {
 		return fmt.Sprint(len(enum), " values")
 	}
 	return string(text)
-}
-
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }

@@ -66,7 +66,7 @@ func places(r *engine.Result) (all []string) {
 func TestCorpusMutants(t *testing.T) {
 	for _, folder := range corpus.Folders(t) {
 		for project, suites := range corpusSuites(t, folder) {
-			r, err := Run(context.Background(), suites, Config{RulesOnly: true})
+			r, err := Run(context.Background(), suites, nil, Config{RulesOnly: true})
 			if err != nil {
 				t.Fatal(err)
 			}

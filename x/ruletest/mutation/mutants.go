@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
@@ -16,28 +18,27 @@ import (
 )
 
 // key identifies equal changes. Variants of a CRD, for example with feature gates, share their
-// equal parts, and so do versions with equal schemas.
-type key struct{ crd, version, path, was, is, operator string }
+// equal parts, and so do versions with equal schemas, and suites with the same policy.
+type key struct{ policy, crd, version, path, was, is, operator string }
 
 type mutantGenerator struct {
-	known    map[key]*Mutant
-	all      []*Mutant
-	cut      int
-	first    map[string]string                                             // for the current suite: the first version with an equal schema
-	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion // by CRD
+	known map[key]*Mutant
+	all   []*Mutant
+	cut   int
+	// first is the first version whose schema equals that of the current version. versions holds them by CRD.
+	first    string
+	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion
 }
 
 // version returns the first version of a CRD, in any suite, with an equal schema.
-func (b *mutantGenerator) version(crd *apiextensionsv1.CustomResourceDefinition, name string) string {
-	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
-	v := &crd.Spec.Versions[at]
-	for _, known := range b.versions[crd.Name] {
-		if known.Name == name || reflect.DeepEqual(known.Schema, v.Schema) {
+func (b *mutantGenerator) version(crd string, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+	for _, known := range b.versions[crd] {
+		if known.Name == v.Name || reflect.DeepEqual(known.Schema, v.Schema) {
 			return known.Name
 		}
 	}
-	b.versions[crd.Name] = append(b.versions[crd.Name], v)
-	return name
+	b.versions[crd] = append(b.versions[crd], v)
+	return v.Name
 }
 
 func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
@@ -49,10 +50,9 @@ func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
 	if err != nil {
 		return err
 	}
-	b.first = map[string]string{}
 	for i := range s.CRD.Spec.Versions {
 		v := &s.CRD.Spec.Versions[i]
-		b.first[v.Name] = b.version(s.CRD, v.Name)
+		b.first = b.version(s.CRD.Name, v)
 		if !v.Served {
 			continue // it cannot be tested
 		}
@@ -60,7 +60,7 @@ func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
 			b.rule(s, scope, ref)
 		}
 		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil && !rulesOnly {
-			b.schema(s, v.Name, v.Schema.OpenAPIV3Schema)
+			b.schema(s, v.Name, v.Schema.OpenAPIV3Schema, nil)
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func (b *mutantGenerator) rule(s *baseline, scope *celenv.Scope, ref *engine.Rul
 	if spec == nil || err != nil {
 		return
 	}
-	at := target{s, ref.Version, ref}
+	at := target{suite: s, version: ref.Version, ref: ref}
 	b.add(at, &Mutant{Rule: ref.Rule, Operator: opRemoved}, nil)
 	if spec.FieldPath != "" {
 		changed := *spec
@@ -95,50 +95,55 @@ func (b *mutantGenerator) rule(s *baseline, scope *celenv.Scope, ref *engine.Rul
 }
 
 func (b *mutantGenerator) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule) {
-	m.Path, m.Index, m.Original, m.change.spec = at.ref.Path, at.ref.Index, at.ref.Rule, spec
-	b.put(at, m, at.ref.Rule)
+	m.Path, m.Index, m.change.spec = at.ref.Path, at.ref.Index, spec
+	b.putChange(at, m, at.ref.Rule)
 }
 
-func (b *mutantGenerator) put(at target, m *Mutant, was string) {
-	m.CRD, m.Version = at.suite.CRD.Name, b.first[at.version]
-	k := key{m.CRD, m.Version, m.Path, was, m.Changed, m.Operator}
-	if known := b.known[k]; known != nil {
+func (b *mutantGenerator) putChange(at target, m *Mutant, was string) {
+	m.CRD, m.Version = at.suite.CRD.Name, b.first
+	b.put(key{"", m.CRD, m.Version, m.Path, was, m.Changed, m.Operator}, at, m)
+}
+
+// put adds a mutant, or adds the target to an equal mutant.
+func (b *mutantGenerator) put(k key, at target, m *Mutant) {
+	known := b.known[k]
+	if known == nil {
+		known = m
+		b.known[k] = m
+		b.all = append(b.all, m)
+	}
+	if !slices.Contains(known.change.targets, at) {
 		known.change.targets = append(known.change.targets, at)
+	}
+}
+
+// schema adds the mutants of the bounds of a schema node and the nodes below it, properties by name. It skips
+// metadata, which the server validates itself.
+func (b *mutantGenerator) schema(s *baseline, version string, node *schemaProps, steps []engine.Step) {
+	if len(steps) > 0 && steps[0].Name == "metadata" {
 		return
 	}
-	m.change.targets = []target{at}
-	b.known[k] = m
-	b.all = append(b.all, m)
-}
-
-// schema adds the mutants of a schema's bounds. It skips metadata, which the server validates
-// itself.
-func (b *mutantGenerator) schema(s *baseline, version string, root *schemaProps) {
-	eachNode(root, nil, func(steps []engine.Step, node *schemaProps) {
-		if len(steps) > 0 && steps[0].Name == "metadata" {
-			return
-		}
-		path := engine.FormatPath(steps)
-		for _, l := range loosenings(node) {
-			m := &Mutant{Path: path, Index: -1, Rule: l.was, Changed: l.is, Operator: l.operator}
-			m.change.node = l.edit
-			b.put(target{s, version, nil}, m, l.was)
-		}
-	})
+	for _, l := range loosenings(node) {
+		m := &Mutant{Path: engine.FormatPath(steps), Index: -1, Rule: l.was, Changed: l.is, Operator: l.operator}
+		m.change.node = l.edit
+		b.putChange(target{suite: s, version: version}, m, l.was)
+	}
+	for step, below := range crdcopy.Children(node) {
+		b.schema(s, version, below, append(slices.Clip(steps), step))
+	}
 }
 
 // specOf returns the rule in the CRD, or nil.
-func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) (found *apiextensionsv1.ValidationRule) {
+func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) *apiextensionsv1.ValidationRule {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
 		return nil
 	}
-	crdcopy.With(crd, ref.Version, steps, func(s *schemaProps) {
-		if ref.Index < len(s.XValidations) && s.XValidations[ref.Index].Rule == ref.Rule {
-			found = &s.XValidations[ref.Index]
-		}
-	})
-	return found
+	s := crdcopy.At(schemaOf(crd, ref.Version), steps...)
+	if s == nil || ref.Index >= len(s.XValidations) || s.XValidations[ref.Index].Rule != ref.Rule {
+		return nil
+	}
+	return &s.XValidations[ref.Index]
 }
 
 // aboutChange reports whether the mutant removes oldSelf, which changes when the rule runs.
@@ -148,70 +153,61 @@ func aboutChange(m *Mutant) bool {
 
 // String describes the mutant on one line.
 func (m *Mutant) String() string {
-	path := m.Path
-	if path == "" {
-		path = "schema root"
+	at := fmt.Sprintf("%s %s: %s: %s: ", m.CRD, m.Version, cmp.Or(m.Path, "schema root"), m.Operator)
+	switch {
+	case m.Policy != "":
+		return fmt.Sprintf("policy %s: %s: %s: `%s` instead of `%s`", m.Policy, m.Path, m.Operator, m.change.expression.Source, m.Rule)
+	case m.Changed == "":
+		return fmt.Sprintf("%swithout `%s`", at, m.Rule)
 	}
-	if m.Policy != "" {
-		return fmt.Sprintf("policy %s: %s: %s: `%s` instead of `%s`", m.Policy, path, m.Operator, m.policies.expression.Source, m.Rule)
-	}
-	if m.Changed == "" {
-		return fmt.Sprintf("%s %s: %s: %s: without `%s`", m.CRD, m.Version, path, m.Operator, m.Rule)
-	}
-	return fmt.Sprintf("%s %s: %s: %s: `%s` instead of `%s`", m.CRD, m.Version, path, m.Operator, m.Changed, m.Rule)
+	return fmt.Sprintf("%s`%s` instead of `%s`", at, m.Changed, m.Rule)
 }
 
 type schemaProps = apiextensionsv1.JSONSchemaProps
 
-// change is the change of a mutant: in a rule or in a schema node. It applies to all versions with
-// an equal rule or node.
+// change is the change of a mutant: in a rule, in a schema node, or in an expression of a policy. It
+// applies to all targets with an equal rule, node, or expression.
 type change struct {
 	// node edits a schema node; nil if a rule is changed.
 	node func(*schemaProps)
 	// spec replaces the rule; nil removes it.
 	spec *apiextensionsv1.ValidationRule
-	// targets are the engines with the rule or node.
-	targets []target
+	// expression is the expression of a policy with the changed source.
+	expression policy.Expression
+	targets    []target
 }
 
-// target is a version of a suite's CRD that the mutant changes.
+// target is a version of a suite's CRD that the mutant changes, or a suite of policies.
 type target struct {
-	suite   *baseline
-	version string
-	ref     *engine.RuleRef // nil if the schema is changed
+	suite    *baseline
+	version  string
+	ref      *engine.RuleRef // nil if the schema is changed
+	policies *PolicySuite    // instead of suite
 }
 
 // Apply returns a copy of crd with the change in m.Version. The copy shares unchanged parts with
 // crd. The mutant must have been generated from crd.
 func (m *Mutant) Apply(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
-	return m.change.apply(crd, m.Version, m.Path, m.Index)
+	return m.apply(crd, m.Version)
 }
 
-func (c *change) apply(crd *apiextensionsv1.CustomResourceDefinition, version, path string, index int) *apiextensionsv1.CustomResourceDefinition {
-	if steps, err := engine.ParsePath(path); err == nil {
-		crd, _ = crdcopy.With(crd, version, steps, func(s *schemaProps) { c.edit(s, index) })
+func (m *Mutant) apply(crd *apiextensionsv1.CustomResourceDefinition, version string) *apiextensionsv1.CustomResourceDefinition {
+	if steps, err := engine.ParsePath(m.Path); err == nil {
+		crd, _ = crdcopy.With(crd, version, steps, m.edit)
 	}
 	return crd
 }
 
 // edit changes s, a copy of the node.
-func (c *change) edit(s *schemaProps, index int) {
+func (m *Mutant) edit(s *schemaProps) {
 	switch {
-	case c.node != nil:
-		c.node(s)
-	case index >= len(s.XValidations):
-	case c.spec == nil:
-		s.XValidations = slices.Delete(slices.Clone(s.XValidations), index, index+1)
+	case m.change.node != nil:
+		m.change.node(s)
+	case m.Index >= len(s.XValidations):
+	case m.change.spec == nil:
+		s.XValidations = slices.Delete(slices.Clone(s.XValidations), m.Index, m.Index+1)
 	default:
 		s.XValidations = slices.Clone(s.XValidations)
-		s.XValidations[index] = *c.spec
-	}
-}
-
-// eachNode visits the structural nodes of a schema, properties by name.
-func eachNode(s *schemaProps, steps []engine.Step, visit func([]engine.Step, *schemaProps)) {
-	visit(steps, s)
-	for step, below := range crdcopy.Children(s) {
-		eachNode(below, append(slices.Clip(steps), step), visit)
+		s.XValidations[m.Index] = *m.change.spec
 	}
 }

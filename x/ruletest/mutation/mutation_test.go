@@ -78,7 +78,7 @@ func suiteOf(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cases 
 // changesOf returns the mutants of a rule by operator.
 func changesOf(t testing.TB, rule string) map[string][]string {
 	t.Helper()
-	r, err := Run(context.Background(), []Suite{suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: rule}), nil)}, Config{RulesOnly: true, Steps: -1})
+	r, err := Run(context.Background(), []Suite{suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: rule}), nil)}, nil, Config{RulesOnly: true, Steps: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestStatuses(t *testing.T) {
 	)
 	s := suiteOf(t, crd, map[string]m{"equal": {"min": int64(2), "max": int64(2)}, "more": {"min": int64(1), "max": int64(2)}, "less": {"min": int64(3), "max": int64(2)}, "five": {"min": int64(3), "names": []any{"a", "b", "c", "d", "e"}}})
 	s.Cases = append(s.Cases, Case{"wrong", []Write{{engine.Request{Object: widget(m{"min": int64(1)})}, func(*engine.Result, error) bool { return false }}}})
-	r, err := Run(context.Background(), []Suite{s}, Config{})
+	r, err := Run(context.Background(), []Suite{s}, nil, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestSameReport(t *testing.T) {
 	}
 	var want []byte
 	for _, workers := range []int{1, 2, 7} {
-		r, err := Run(context.Background(), []Suite{one, other}, Config{Workers: workers})
+		r, err := Run(context.Background(), []Suite{one, other}, nil, Config{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestHostileRules(t *testing.T) {
 	long := strings.TrimSuffix(strings.Repeat("self.min != 1000 && ", 300), " && ")
 	wide := "self.names.all(n, n.matches('x') || ['a','b','c'].all(a, n != a)) || self.min == 1"
 	s := suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: long}, apiextensionsv1.ValidationRule{Rule: wide}), map[string]m{"a": {"min": int64(1), "names": []any{"a"}}})
-	r, err := Run(context.Background(), []Suite{s}, Config{RulesOnly: true, Steps: 5})
+	r, err := Run(context.Background(), []Suite{s}, nil, Config{RulesOnly: true, Steps: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestTimedOut(t *testing.T) {
 	names := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["names"]
 	names.Items.Schema.MaxLength = nil
 	s := suiteOf(t, crd, map[string]m{"a": {"min": int64(2), "names": []any{strings.Repeat("x", 100_000)}}})
-	r, err := Run(context.Background(), []Suite{s}, Config{RulesOnly: true, Steps: -1})
+	r, err := Run(context.Background(), []Suite{s}, nil, Config{RulesOnly: true, Steps: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: "self.min > 0"}), map[string]m{"a": {"min": int64(1)}})
 	cancel()
-	if r, err := Run(ctx, []Suite{s}, Config{}); r != nil || err == nil {
+	if r, err := Run(ctx, []Suite{s}, nil, Config{}); r != nil || err == nil {
 		t.Errorf("got %v, %v", r, err)
 	}
 }

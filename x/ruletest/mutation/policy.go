@@ -1,10 +1,7 @@
 package mutation
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -34,57 +31,14 @@ type PolicyCase struct {
 // removable lists the parts of policies that have no effect if they are true.
 var removable = []string{"matchCondition", "validation"}
 
-// RunPolicies generates the mutants of the validations, matchConditions, and variables of policies and
-// tries them. Equivalent mutants are not detected. It returns ctx's error or an internal error.
-func RunPolicies(ctx context.Context, suites []PolicySuite, cfg Config) (*Report, error) {
-	if cfg.Workers <= 0 {
-		cfg.Workers = runtime.GOMAXPROCS(0)
-	}
-	g := &policyMutantGenerator{known: map[policyKey]*Mutant{}}
-	for i := range suites {
-		if err := g.suite(&suites[i]); err != nil {
-			return nil, err
-		}
-	}
-	if err := tryAll(ctx, g.all, cfg); err != nil {
-		return nil, err
-	}
-	report := &Report{Survivors: []*Mutant{}, Mutants: g.all, Cut: g.cut}
-	slices.SortStableFunc(report.Mutants, func(a, b *Mutant) int { return cmp.Compare(a.Policy, b.Policy) })
-	report.count()
-	return report, nil
-}
-
-// Add adds the results of other to r.
-func (r *Report) Add(other *Report) {
-	joined := &Report{Survivors: []*Mutant{}, Mutants: slices.Concat(r.Mutants, other.Mutants), Failing: slices.Concat(r.Failing, other.Failing), Cut: r.Cut + other.Cut}
-	joined.count()
-	*r = *joined
-}
-
-// policyKey identifies equal changes of policies.
-type policyKey struct{ policy, path, was, is string }
-
-// policyChange is the change of an expression in all suites that have it.
-type policyChange struct {
-	expression policy.Expression // with the changed source
-	suites     []*PolicySuite
-}
-
-type policyMutantGenerator struct {
-	known map[policyKey]*Mutant
-	all   []*Mutant
-	cut   int
-}
-
-func (g *policyMutantGenerator) suite(s *PolicySuite) error {
+func (g *mutantGenerator) policies(s *PolicySuite) error {
 	// Probes are called with the checked expressions. No expression is evaluated.
 	_, err := s.Set.Watch(func(x policy.Expression) policy.ExpressionObserver { return &expressionMutator{g, s, x} })
 	return err
 }
 
 type expressionMutator struct {
-	*policyMutantGenerator
+	*mutantGenerator
 	suite *PolicySuite
 	x     policy.Expression
 }
@@ -109,52 +63,25 @@ func (m *expressionMutator) Probes(checked *cel.Ast) map[int64]eval.Probe {
 // Ran implements policy.ExpressionObserver.
 func (m *expressionMutator) Ran(*bool, error) {}
 
-// add adds a mutant, or adds the suite to an equal mutant.
 func (m *expressionMutator) add(mutant *Mutant, source string) {
-	k := policyKey{m.x.Policy, m.x.Path, m.x.Source, source}
-	if known := m.known[k]; known != nil {
-		if !slices.Contains(known.policies.suites, m.suite) {
-			known.policies.suites = append(known.policies.suites, m.suite)
-		}
-		return
-	}
-	mutant.Policy, mutant.Path, mutant.Index, mutant.Rule, mutant.Original = m.x.Policy, m.x.Path, m.x.Index, m.x.Source, m.x.Source
-	mutant.policies = &policyChange{expression: m.x, suites: []*PolicySuite{m.suite}}
-	mutant.policies.expression.Source = source
-	m.known[k] = mutant
-	m.all = append(m.all, mutant)
+	changed := m.x
+	changed.Source = source
+	mutant.Policy, mutant.Path, mutant.Index, mutant.Rule, mutant.change.expression = m.x.Policy, m.x.Path, m.x.Index, m.x.Source, changed
+	m.put(key{policy: m.x.Policy, path: m.x.Path, was: m.x.Source, is: source}, target{policies: m.suite}, mutant)
 }
 
-// tryPolicy determines the status of a mutant of a policy.
-func (m *Mutant) tryPolicy(ctx context.Context) error {
-	m.Status = NotCovered
-	for _, s := range m.policies.suites {
-		hits := slices.DeleteFunc(slices.Clone(s.Cases), func(c PolicyCase) bool {
-			included, evaluated := c.Policies[m.Policy]
-			return !evaluated || !included && m.policies.expression.Part != "matchCondition"
-		})
-		if len(hits) == 0 {
-			continue
-		}
-		changed, err := s.Set.WithExpression(m.policies.expression)
-		if err != nil {
-			m.Status, m.Reason = NotViable, err.Error()
-			return nil
-		}
-		m.Status = Survived
-		for _, c := range hits {
-			passes, problem, err := c.Passes(ctx, changed)
-			switch {
-			case err != nil:
-				return fmt.Errorf("%s: %w", c.Name, err)
-			case problem != "":
-				m.Status, m.Reason = TimedOut, c.Name+": "+problem
-				return nil
-			case !passes:
-				m.Status, m.KilledBy = Killed, c.Name
-				return nil
-			}
-		}
+// policyTests returns the cases of a suite that evaluate the changed expression.
+func (m *Mutant) policyTests(s *PolicySuite) (all tests, err error) {
+	cases := slices.DeleteFunc(slices.Clone(s.Cases), func(c PolicyCase) bool {
+		included, evaluated := c.Policies[m.Policy]
+		return !evaluated || !included && m.change.expression.Part != "matchCondition"
+	})
+	if len(cases) == 0 {
+		return tests{}, nil
 	}
-	return nil
+	changed, err := s.Set.WithExpression(m.change.expression)
+	return tests{len(cases), func(ctx context.Context, i int) (name string, passes bool, problem string, err error) {
+		passes, problem, err = cases[i].Passes(ctx, changed)
+		return cases[i].Name, passes, problem, err
+	}}, err
 }

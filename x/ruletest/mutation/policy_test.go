@@ -79,7 +79,7 @@ func TestPolicyMutants(t *testing.T) {
 				},
 			})
 		}
-		r, err := RunPolicies(t.Context(), []PolicySuite{suite}, Config{})
+		r, err := Run(t.Context(), nil, []PolicySuite{suite}, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // Kinds of changes of rules.
@@ -140,68 +141,58 @@ func (w *rewriter) expr(e ast.Expr) {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		w.literal(e)
-	case ast.SelectKind:
-		if sel := e.AsSelect(); sel.IsTestOnly() {
-			w.replace(opPresence, e, "true")
-		}
-		w.expr(e.AsSelect().Operand())
 	case ast.CallKind:
 		w.call(e)
 	case ast.ListKind:
 		w.list(e)
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			w.expr(entry.AsMapEntry().Key())
-			w.expr(entry.AsMapEntry().Value())
-		}
 	case ast.ComprehensionKind:
 		w.macro(e)
+	default:
+		if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
+			w.replace(opPresence, e, "true")
+		}
+		w.children(e)
 	}
 }
 
-// comparisons maps operators to their tokens and the replacements.
-var comparisons = map[string][2]string{
-	operators.Equals: {"==", "!="}, operators.NotEquals: {"!=", "=="},
-	operators.Less: {"<", "<= >="}, operators.LessEquals: {"<=", "< >"},
-	operators.Greater: {">", ">= <"}, operators.GreaterEquals: {">=", "> <="},
+func (w *rewriter) children(e ast.Expr) {
+	for _, child := range loops.Children(e) {
+		w.expr(child)
+	}
 }
 
-var arithmetic = map[string][2]string{
-	operators.Add: {"+", "-"}, operators.Subtract: {"-", "+"}, operators.Multiply: {"*", "/"}, operators.Divide: {"/", "*"}, operators.Modulo: {"%", "*"},
+// swaps maps the operators and functions that are replaced to the kind of change, the token, and the replacements.
+var swaps = map[string]struct{ operator, token, others string }{
+	operators.Equals: {opComparison, "==", "!="}, operators.NotEquals: {opComparison, "!=", "=="},
+	operators.Less: {opComparison, "<", "<= >="}, operators.LessEquals: {opComparison, "<=", "< >"},
+	operators.Greater: {opComparison, ">", ">= <"}, operators.GreaterEquals: {opComparison, ">=", "> <="},
+	operators.Add: {opArithmetic, "+", "-"}, operators.Subtract: {opArithmetic, "-", "+"},
+	operators.Multiply: {opArithmetic, "*", "/"}, operators.Divide: {opArithmetic, "/", "*"}, operators.Modulo: {opArithmetic, "%", "*"},
+	"startsWith": {opFunction, "startsWith", "endsWith"}, "endsWith": {opFunction, "endsWith", "startsWith"},
+	"contains": {opFunction, "contains", "startsWith"},
 }
-
-var functions = map[string]string{"startsWith": "endsWith", "endsWith": "startsWith", "contains": "startsWith"}
 
 func (w *rewriter) call(e ast.Expr) {
 	call := e.AsCall()
-	args, name := call.Args(), call.FunctionName()
+	name := call.FunctionName()
 	switch {
 	case name == operators.LogicalAnd || name == operators.LogicalOr:
 		w.junction(e, name)
 		return
 	case name == operators.LogicalNot:
-		if start, end, ok := w.source.Range(args[0]); ok {
+		if start, end, ok := w.source.Range(call.Args()[0]); ok {
 			if from, to, ok := w.source.Range(e); ok {
 				w.add(opNegation, from, to, "("+string(w.text[start:end])+")")
 			}
 		}
 	case name == operators.Conditional && w.source.Token(e) == "?":
 		w.choice(e)
-	case comparisons[name] != [2]string{}:
-		for _, other := range strings.Fields(comparisons[name][1]) {
-			w.swap(opComparison, e, comparisons[name][0], other)
+	default:
+		for _, other := range strings.Fields(swaps[name].others) {
+			w.swap(swaps[name].operator, e, swaps[name].token, other)
 		}
-	case arithmetic[name] != [2]string{}:
-		w.swap(opArithmetic, e, arithmetic[name][0], arithmetic[name][1])
-	case functions[name] != "" && call.IsMemberFunction():
-		w.swap(opFunction, e, name, functions[name])
 	}
-	if call.IsMemberFunction() {
-		w.expr(call.Target())
-	}
-	for _, arg := range args {
-		w.expr(arg)
-	}
+	w.children(e)
 }
 
 // junction adds edits of && or ||: replacing the operator, and removing each operand.

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -87,8 +88,6 @@ type Mutant struct {
 	// or "" if it is removed.
 	Rule    string `json:"rule"`
 	Changed string `json:"mutant"`
-	// Original is the changed rule; "" for a change of the schema.
-	Original string `json:"-"`
 	// Start and End are the replaced range of the rule, in code points. Both are 0 if the whole
 	// rule or its fieldPath is changed.
 	Start int `json:"start"`
@@ -104,8 +103,7 @@ type Mutant struct {
 	// found.
 	Test *Test `json:"test,omitempty"`
 
-	change   change
-	policies *policyChange // nil for a change of a CRD
+	change change
 }
 
 // Test is a write that would kill a surviving mutant.
@@ -140,22 +138,15 @@ type Report struct {
 }
 
 func (r *Report) count() {
+	counts := map[Status]*int{
+		Killed: &r.Killed, Survived: &r.Survived, NotCovered: &r.NotCovered,
+		Equivalent: &r.Equivalent, TimedOut: &r.TimedOut, NotViable: &r.NotViable,
+	}
 	for _, m := range r.Mutants {
 		r.Total++
-		switch m.Status {
-		case Killed:
-			r.Killed++
-		case Survived:
-			r.Survived++
+		*counts[m.Status]++
+		if m.Status == Survived {
 			r.Survivors = append(r.Survivors, m)
-		case NotCovered:
-			r.NotCovered++
-		case Equivalent:
-			r.Equivalent++
-		case TimedOut:
-			r.TimedOut++
-		case NotViable:
-			r.NotViable++
 		}
 	}
 	r.Score = 1
@@ -164,16 +155,17 @@ func (r *Report) count() {
 	}
 }
 
-// Run generates all mutants of the suites' CRDs and tries them. It returns ctx's error or an
-// internal error.
-func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
+// Run generates all mutants of the suites' CRDs, and of the validations, matchConditions, and variables of
+// policies, and tries them. Equivalent mutants of policies are not detected. Run returns ctx's error or an internal
+// error.
+func Run(ctx context.Context, suites []Suite, policies []PolicySuite, cfg Config) (*Report, error) {
 	if cfg.Steps == 0 {
 		cfg.Steps = DefaultSteps
 	}
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	breeder := &mutantGenerator{known: map[key]*Mutant{}, versions: map[string][]*apiextensionsv1.CustomResourceDefinitionVersion{}}
+	g := &mutantGenerator{known: map[key]*Mutant{}, versions: map[string][]*apiextensionsv1.CustomResourceDefinitionVersion{}}
 	report := &Report{Survivors: []*Mutant{}}
 	for i := range suites {
 		s := &suites[i]
@@ -189,15 +181,23 @@ func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
 				report.Failing = append(report.Failing, s.Cases[n].Name)
 			}
 		}
-		if err := breeder.suite(b, cfg.RulesOnly); err != nil {
+		if err := g.suite(b, cfg.RulesOnly); err != nil {
 			return nil, fmt.Errorf("mutants of %s: %w", s.CRD.Name, err)
 		}
 	}
-	if err := tryAll(ctx, breeder.all, cfg); err != nil {
+	for i := range policies {
+		if err := g.policies(&policies[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := tryAll(ctx, g.all, cfg); err != nil {
 		return nil, err
 	}
-	report.Mutants, report.Cut = breeder.all, breeder.cut
+	report.Mutants, report.Cut = g.all, g.cut
 	slices.SortStableFunc(report.Mutants, func(a, b *Mutant) int {
+		if a.Policy != "" || b.Policy != "" { // the expressions of a policy are in order
+			return cmp.Compare(a.Policy, b.Policy)
+		}
 		return cmp.Or(cmp.Compare(a.CRD, b.CRD), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index))
 	})
 	report.count()
@@ -206,120 +206,31 @@ func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
 
 // tryAll tries mutants concurrently. Their results are independent of each other.
 func tryAll(ctx context.Context, all []*Mutant, cfg Config) error {
+	work, stop := context.WithCancel(ctx)
+	defer stop()
 	var mu sync.Mutex
 	var failed error
-	next, done := 0, 0
-	take := func() *Mutant {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed != nil || next == len(all) {
-			return nil
-		}
-		next++
-		return all[next-1]
-	}
-	finished := func(m *Mutant, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil && failed == nil {
-			failed = fmt.Errorf("%s: %w", m, err)
-		}
-		if done++; cfg.Progress != nil {
-			cfg.Progress(done, len(all))
-		}
-	}
+	var next atomic.Int64
+	done := 0
 	var workers sync.WaitGroup
 	for range min(cfg.Workers, len(all)) {
 		workers.Go(func() {
-			h := newRunner(cfg)
-			for m := take(); m != nil; m = take() {
-				finished(m, h.tried(ctx, m))
+			h := &runner{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, analyzers: map[target]*analysis.Analyzer{}}
+			for i := next.Add(1); i <= int64(len(all)) && work.Err() == nil; i = next.Add(1) {
+				m := all[i-1]
+				err := h.try(work, m)
+				mu.Lock()
+				if err != nil && failed == nil {
+					failed = fmt.Errorf("%s: %w", m, err)
+					stop()
+				}
+				if done++; cfg.Progress != nil {
+					cfg.Progress(done, len(all))
+				}
+				mu.Unlock()
 			}
 		})
 	}
 	workers.Wait()
-	return failed
-}
-
-type analysisKey struct {
-	suite   *baseline
-	version string
-}
-
-// analyzerOf returns the Analyzer for the version of a target, or nil if it cannot be
-// analyzed.
-func (h *runner) analyzerOf(t target) *analysis.Analyzer {
-	k := analysisKey{t.suite, t.version}
-	a, known := h.analyzers[k]
-	if !known {
-		a = h.newAnalyzer(t.suite.CRD, t.suite.Engine, t.version)
-		h.analyzers[k] = a
-	}
-	return a
-}
-
-func (h *runner) newAnalyzer(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) *analysis.Analyzer {
-	a, err := analysis.New(crd, e, version, analysis.Config{Steps: h.cfg.Steps})
-	if err != nil {
-		return nil
-	}
-	return a
-}
-
-// analyze tries to prove that a surviving mutant is equivalent to the original. Otherwise it
-// searches for a write that distinguishes them.
-func (h *runner) analyze(ctx context.Context, m *Mutant) error {
-	t := m.change.targets[0]
-	a := h.analyzerOf(t)
-	if a == nil {
-		return nil
-	}
-	if t.ref != nil && m.Operator != opFieldPath {
-		instead := apiextensionsv1.ValidationRule{Rule: "true"}
-		if m.change.spec != nil {
-			instead = *m.change.spec
-		}
-		if proof := a.Equal(*t.ref, instead); proof != nil {
-			m.Status, m.Reason = Equivalent, "proved by "+proof.String()
-			return nil
-		}
-	}
-	if h.cfg.Steps < 0 || m.Operator == opFieldPath {
-		return nil
-	}
-	return h.seek(ctx, m, t, a)
-}
-
-// seek searches for a write that the original rejects and the mutant accepts, and then for the
-// opposite.
-func (h *runner) seek(ctx context.Context, m *Mutant, t target, a *analysis.Analyzer) error {
-	changed, err := h.engine(m, t)
-	if err != nil {
-		return err
-	}
-	original, mutant := a.Form(t.suite.Engine), a.Form(changed)
-	if t.ref == nil { // the schema differs
-		other := h.newAnalyzer(m.change.apply(t.suite.CRD, t.version, m.Path, m.Index), changed, t.version)
-		if other == nil {
-			return nil
-		}
-		mutant = other.Form(changed)
-	}
-	for _, allowed := range []bool{false, true} {
-		rejecting, admitting := original, mutant
-		if allowed {
-			rejecting, admitting = mutant, original
-		}
-		answer, err := rejecting.Rejection(ctx, admitting)
-		var bug *engine.InternalError
-		if errors.As(err, &bug) || ctx.Err() != nil {
-			return err
-		}
-		if err == nil && answer.Status == search.Found {
-			w := answer.Witness
-			m.Test = &Test{Operation: w.Operation, Object: w.Object, Old: w.Old, Allowed: allowed}
-			return nil
-		}
-	}
-	return nil
+	return cmp.Or(failed, ctx.Err())
 }

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -18,15 +19,11 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// A definition is a CRD in a file. It is decoded on first use.
+// A definition is a CRD in a file.
 type definition struct {
-	file string
-	name string
-	doc  *input.Document
-
-	once sync.Once
-	crd  *ruletest.CRD
-	err  error
+	file, name string
+	// decode decodes the CRD on first use.
+	decode func() (*ruletest.CRD, error)
 }
 
 func newDefinition(doc *input.Document) *definition {
@@ -35,20 +32,13 @@ func newDefinition(doc *input.Document) *definition {
 		return nil
 	}
 	name, _ := input.Metadata(doc.Object)["name"].(string)
-	return &definition{file: doc.File, name: name, doc: doc}
-}
-
-func (d *definition) decode() (*ruletest.CRD, error) {
-	d.once.Do(func() {
-		read := resource.One(d.doc)
-		d.doc = nil
-		if d.err = read.Err; d.err != nil {
-			d.err = fmt.Errorf("%s: %w", read.Location, d.err)
-			return
+	return &definition{file: doc.File, name: name, decode: sync.OnceValues(func() (*ruletest.CRD, error) {
+		read := resource.One(doc)
+		if read.Err != nil {
+			return nil, fmt.Errorf("%s: %w", read.Location, read.Err)
 		}
-		d.crd = &ruletest.CRD{File: d.file, Definition: read.CRD.ForEngine()}
-	})
-	return d.crd, d.err
+		return &ruletest.CRD{File: doc.File, Definition: read.CRD.ForEngine()}, nil
+	})}
 }
 
 // definitions holds the CRDs that suites can run against. The author of a suite may be hostile, so it
@@ -58,31 +48,22 @@ type definitions struct {
 	walked []*definition // found while searching for suites
 	roots  []string      // folders in which a suite may name files
 
-	policyFiles memo[*policyList] // by the paths that suites name
+	policyFiles memo[policyList] // by the paths that suites name
 	dirs        memo[[]*definition]
 	files       memo[readFile]
 	tables      memo[table]
 }
 
 // A memo keeps results, because suites that run concurrently need the same files.
-type memo[T any] struct {
-	mu    sync.Mutex
-	known map[string]T
-}
+type memo[T any] struct{ known sync.Map } // of functions without arguments
 
 // get returns the result for a key. It computes it the first time.
 func (m *memo[T]) get(key string, compute func() T) T {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	result, ok := m.known[key]
+	result, ok := m.known.Load(key)
 	if !ok {
-		if m.known == nil {
-			m.known = map[string]T{}
-		}
-		result = compute()
-		m.known[key] = result
+		result, _ = m.known.LoadOrStore(key, sync.OnceValue(compute))
 	}
-	return result
+	return result.(func() T)()
 }
 
 func newDefinitions(suites, crds []string) *definitions {
@@ -101,15 +82,7 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	if s.CRDPath != "" && !slices.ContainsFunc(d.given, func(def *definition) bool { return def.name == s.CRDPath }) {
 		return d.named(s)
 	}
-	name := s.CRDName
-	if name == "" {
-		name = s.CRDPath
-	}
-	is := func(def *definition) bool { return def.name == name }
-	if name == "" {
-		is = func(def *definition) bool { return def.definesKindOf(s) }
-		name = "a CRD for kind " + s.Kind.Kind
-	}
+	is, name := wanted(s)
 	for _, all := range [][]*definition{d.given, nil, d.walked} {
 		if all == nil {
 			all = d.laidOut(s, is)
@@ -122,6 +95,14 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("%s is missing: use --crd PATH%s", name, d.suggestion(name))
+}
+
+// wanted returns a function that reports whether a CRD is that of a suite, and its name in messages.
+func wanted(s *ruletest.Suite) (is func(*definition) bool, name string) {
+	if name = cmp.Or(s.CRDName, s.CRDPath); name == "" {
+		return func(def *definition) bool { return def.definesKindOf(s) }, "a CRD for kind " + s.Kind.Kind
+	}
+	return func(def *definition) bool { return def.name == name }, name
 }
 
 // suggestion returns a suggestion with the known CRD name nearest to name.
@@ -175,35 +156,34 @@ func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	if s.File == "-" || filepath.IsAbs(s.CRDPath) || !d.mayRead(path) {
 		return nil, fmt.Errorf("crd: %s: a suite may only name files in the folders on the command line and their git work trees: use --crd PATH", s.CRDPath)
 	}
-	all, err := d.file(path)
-	if err != nil {
-		return nil, fmt.Errorf("crd: %s: %w", s.CRDPath, err)
+	read := d.file(path)
+	if read.err != nil {
+		return nil, fmt.Errorf("crd: %s: %w", s.CRDPath, read.err)
 	}
 	is := func(def *definition) bool {
-		return len(all) == 1 || s.CRDName != "" && def.name == s.CRDName || s.CRDName == "" && def.definesKindOf(s)
+		return len(read.crds) == 1 || s.CRDName != "" && def.name == s.CRDName || s.CRDName == "" && def.definesKindOf(s)
 	}
-	found, err := d.matching(s, all, is)
+	found, err := d.matching(s, read.crds, is)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("crd: %s: it has no CustomResourceDefinition for the suite", s.CRDPath)
 	}
 	return found, err
 }
 
-// file returns the CRDs in a file. Results are cached.
-func (d *definitions) file(path string) ([]*definition, error) {
-	read := d.files.get(path, func() (r readFile) {
-		var data []byte
-		if data, r.err = input.ReadFile(path, input.MaxFile); r.err == nil {
-			r.crds = definitionsIn(path, data)
-		}
-		return r
-	})
-	return read.crds, read.err
-}
-
 type readFile struct {
 	crds []*definition
 	err  error
+}
+
+// file returns the CRDs in a file. Results are cached.
+func (d *definitions) file(path string) readFile {
+	return d.files.get(path, func() readFile {
+		data, err := input.ReadFile(path, input.MaxFile)
+		if err != nil {
+			return readFile{nil, err}
+		}
+		return readFile{definitionsIn(path, data), nil}
+	})
 }
 
 // definitionsIn returns the CRDs in the text of a file.
@@ -270,9 +250,7 @@ func (d *definitions) folder(path, top string) []*definition {
 			if !e.Type().IsRegular() || !input.Readable(file) {
 				continue
 			}
-			if crds, err := d.file(file); err == nil {
-				all = append(all, crds...)
-			}
+			all = append(all, d.file(file).crds...)
 		}
 		return all
 	})
@@ -294,17 +272,17 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 	if of.suite == nil {
 		return nil
 	}
-	defs := newDefinitions(nil, nil)
-	defs.roots = d.Roots
+	defs := &definitions{roots: d.Roots}
 	for path, text := range d.Open {
 		all := definitionsIn(path, text)
 		defs.files.get(path, func() readFile { return readFile{crds: all} })
 		defs.walked = append(defs.walked, all...)
 	}
 	for _, r := range d.Known {
-		known := &definition{file: r.Location, name: r.CRD.Name}
-		known.once.Do(func() { known.crd = &ruletest.CRD{File: r.Location, Definition: r.CRD.ForEngine()} })
-		defs.walked = append(defs.walked, known)
+		decode := func() (*ruletest.CRD, error) {
+			return &ruletest.CRD{File: r.Location, Definition: r.CRD.ForEngine()}, nil
+		}
+		defs.walked = append(defs.walked, &definition{r.Location, r.CRD.Name, sync.OnceValues(decode)})
 	}
 	crds, err := defs.find(of.suite)
 	return ruletest.New(ruletest.Config{Policies: defs.policies, Server: builtins.Alone()}).Run(ctx, of.suite, crds, err)

@@ -82,8 +82,9 @@ func (d *definitions) tableFor(dirs []string) table {
 // tests/crd_filter.go in openshift/api.
 func matchesGates(crd *apiextensionsv1.CustomResourceDefinition, gates []string, t table) bool {
 	set := crd.Annotations[featureSetKey]
+	anyOff := slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, "-") })
 	if slices.Contains(strings.Split(set, ","), custom) {
-		return !slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, "-") })
+		return !anyOff
 	}
 	profile := ""
 	for _, key := range slices.Sorted(maps.Keys(crd.Annotations)) {
@@ -93,24 +94,18 @@ func matchesGates(crd *apiextensionsv1.CustomResourceDefinition, gates []string,
 		}
 	}
 	if profile == "" || t == nil {
-		return set == "" || t != nil || slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, "-") })
+		return set == "" || t != nil || anyOff
 	}
 	if set == "" {
 		set = "Default"
 	}
-	for _, gate := range gates {
-		name, off := strings.CutPrefix(gate, "-")
-		if t[name][set+" on "+profile] == off {
-			return false
-		}
-	}
-	return true
+	return allAs(gates, func(name string) bool { return t[name][set+" on "+profile] })
 }
 
-func withGates(suite, on []string) bool {
-	for _, gate := range suite {
-		name, off := strings.CutPrefix(gate, "-")
-		if slices.Contains(on, name) == off {
+// allAs reports whether all gates are on, and those after "-" are off.
+func allAs(gates []string, on func(name string) bool) bool {
+	for _, gate := range gates {
+		if name, off := strings.CutPrefix(gate, "-"); on(name) == off {
 			return false
 		}
 	}

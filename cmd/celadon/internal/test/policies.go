@@ -3,11 +3,9 @@ package test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,7 +25,6 @@ const (
 
 // A policyList holds the policies at the paths of a suite.
 type policyList struct {
-	once     sync.Once
 	policies *ruletest.Policies
 	notes    []policies.Problem
 	errs     []error
@@ -48,20 +45,19 @@ func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) 
 	for _, def := range near {
 		key = append(key, def.file)
 	}
-	list := d.policyFiles.get(strings.Join(key, "\x00"), func() *policyList { return &policyList{} })
-	list.once.Do(func() { list.read(paths, d.mayRead, namespaced(slices.Concat(d.given, d.walked, near))) })
+	list := d.policyFiles.get(strings.Join(key, "\x00"), func() policyList {
+		return readPolicies(paths, d.mayRead, namespaced(slices.Concat(d.given, d.walked, near)))
+	})
 	return list.policies, list.errs
 }
 
 // near returns the CRDs in the file or folder of the suite's CRD. They may define the params of its policies.
 func (d *definitions) near(s *ruletest.Suite) []*definition {
 	if path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath)); s.CRDPath != "" && !filepath.IsAbs(s.CRDPath) && d.mayRead(path) {
-		all, _ := d.file(path) // find reports the error
-		return all
+		return d.file(path).crds // find reports the error
 	}
-	return d.laidOut(s, func(def *definition) bool {
-		return def.name == s.CRDName || s.CRDName == "" && def.name == s.CRDPath || s.CRDPath == "" && def.definesKindOf(s)
-	})
+	is, _ := wanted(s)
+	return d.laidOut(s, is)
 }
 
 // namespaced returns whether the kind of each valid CRD is namespaced.
@@ -77,60 +73,50 @@ func namespaced(crds []*definition) map[schema.GroupKind]bool {
 }
 
 // policyNotes returns the notes on policies without effect that the suites name, each once and sorted.
-func (d *definitions) policyNotes() []error {
-	d.policyFiles.mu.Lock()
-	defer d.policyFiles.mu.Unlock()
-	all := map[string]error{}
-	for _, list := range d.policyFiles.known {
-		for _, problem := range list.notes {
-			all[problem.Error()] = problem
+func (d *definitions) policyNotes() (all []error) {
+	for _, list := range d.policyFiles.known.Range {
+		for _, problem := range list.(func() policyList)().notes {
+			all = append(all, problem)
 		}
 	}
-	sorted := make([]error, 0, len(all))
-	for _, text := range slices.Sorted(maps.Keys(all)) {
-		sorted = append(sorted, all[text])
-	}
-	return sorted
+	slices.SortFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
 }
 
-// read reads the policies at paths, of the files for which mayRead returns true. kinds holds whether custom kinds are namespaced.
-func (l *policyList) read(paths []string, mayRead func(string) bool, kinds map[schema.GroupKind]bool) {
+// readPolicies reads the policies at paths, of the files for which mayRead returns true. kinds holds whether custom kinds are namespaced.
+func readPolicies(paths []string, mayRead func(string) bool, kinds map[schema.GroupKind]bool) (l policyList) {
 	docs, err := policyDocuments(paths, mayRead)
 	if err != nil {
-		l.errs = []error{fmt.Errorf("policies: %w", err)}
-		return
+		return policyList{errs: []error{fmt.Errorf("policies: %w", err)}}
 	}
 	read, err := policies.FromDocuments(docs, paths, policy.Config{Namespaced: kinds})
 	if err != nil {
-		l.errs = []error{fmt.Errorf("policies: %w", err)}
-		return
+		return policyList{errs: []error{fmt.Errorf("policies: %w", err)}}
 	}
 	for _, problem := range read.Problems {
-		text, _, _ := strings.Cut(problem.Error(), "\n") // the rest is an excerpt of the expression
-		l.errs = append(l.errs, errors.New("policies: "+text))
+		l.errs = append(l.errs, errors.New("policies: "+firstLine(problem.Error()))) // the rest is an excerpt of the expression
 	}
-	if len(read.Set.Policies()) == 0 {
-		return
-	}
-	if len(read.Unbound) == len(read.Set.Policies()) && len(l.errs) == 0 {
+	switch n := len(read.Set.Policies()); {
+	case n == 0:
+	case len(read.Unbound) == n && len(l.errs) == 0:
 		l.errs = []error{fmt.Errorf("policies: %w", read.Unbound[0])}
-		return
+	default:
+		l.notes = slices.Concat(read.Misspelled(builtins.Nearest), read.Unbound)
+		l.policies = policiesIn(read, kinds)
 	}
-	l.notes = slices.Concat(read.Misspelled(builtins.Nearest), read.Unbound)
-	l.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
+	return l
+}
+
+func policiesIn(read *policies.Policies, kinds map[schema.GroupKind]bool) *ruletest.Policies {
+	return &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
 }
 
 // policyDocuments returns the documents at and below paths.
 func policyDocuments(paths []string, mayRead func(string) bool) (docs []*input.Document, err error) {
-	inside := map[string]bool{}
+	var inside memo[bool]
 	size := 0
 	input.Selection{Regular: true}.Scan(nil, paths, func() {}, func(c input.Chunk) bool {
-		may, known := inside[c.File]
-		if !known {
-			may = mayRead(c.File)
-			inside[c.File] = may
-		}
-		if !may {
+		if !inside.get(c.File, func() bool { return mayRead(c.File) }) {
 			return true
 		}
 		if size += c.Size(); size > maxPolicyBytes {

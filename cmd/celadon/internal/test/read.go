@@ -106,19 +106,18 @@ func (s *suspects) has(file string) bool {
 // readCRDs reads the CRDs at and below paths. problems are the errors of documents in files that the user named. If there is
 // neither, readCRDs returns an error.
 func readCRDs(ctx context.Context, stdin io.Reader, paths []string) (crds []*definition, problems []error, err error) {
-	read := func(doc *input.Document) *definition {
+	read := func(doc *input.Document) *readResult {
 		if doc.Err != nil && slices.Contains(paths, doc.File) {
-			return &definition{err: fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
+			return &readResult{err: fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
 		}
-		return newDefinition(doc)
+		return &readResult{crd: newDefinition(doc)}
 	}
-	err = batch.From(batch.Files(stdin, paths), read, func(d *definition) error {
+	err = batch.From(batch.Files(stdin, paths), read, func(f *readResult) error {
 		switch {
-		case d == nil:
-		case d.err != nil:
-			problems = append(problems, d.err)
-		default:
-			crds = append(crds, d)
+		case f.err != nil:
+			problems = append(problems, f.err)
+		case f.crd != nil:
+			crds = append(crds, f.crd)
 		}
 		return nil
 	}).Run(ctx)

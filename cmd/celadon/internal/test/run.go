@@ -19,6 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/ruletest"
+	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
 type run struct {
@@ -26,8 +27,8 @@ type run struct {
 	o        *Options
 	crds     *definitions
 	problems []error // unreadable files and failed updates
-	edits    edits
-	measures *measures // nil if nothing is measured
+	edits    []fileEdits
+	measures measures
 	bug      error
 }
 
@@ -41,7 +42,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 
 func test(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	defer gctuning.CollectSeldom(400, enoughMemory)()
-	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: newMeasures(&o.Measures)}
+	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: measures{Options: o, rec: coverage.New()}}
 	var err error
 	if r.crds.given, r.problems, err = readCRDs(ctx, s.Stdin, o.CRDs); err != nil {
 		return err
@@ -109,8 +110,9 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 	}
 	r.measures.attach(&cfg)
 	runner := ruletest.New(cfg)
+	on := func(gate string) bool { return slices.Contains(r.o.gates, gate) }
 	selected := slices.DeleteFunc(slices.Clone(suites), func(f *readResult) bool {
-		return r.o.gates != nil && !withGates(f.suite.FeatureGates, r.o.gates) || r.o.run != nil && runner.Selected(f.suite) == 0
+		return r.o.gates != nil && !allAs(f.suite.FeatureGates, on) || r.o.run != nil && !runner.Selects(f.suite)
 	})
 	work := func(f *readResult) done {
 		crds, err := r.crds.find(f.suite)
@@ -122,6 +124,7 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 	}
 	return parallel.Each(ctx, selected, work, func(d done) error {
 		r.edited(&d)
+		r.measures.add(d.report)
 		if err := take(d.report); err != nil {
 			return err
 		}

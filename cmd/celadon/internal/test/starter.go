@@ -55,8 +55,10 @@ func (o *InitOptions) Check() error {
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { return path != "-" })) > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
+	case slices.Contains(o.Policies, "-"):
+		return errors.New("--policy -: a suite refers to files: want a file or a folder")
 	}
-	return o.checkPolicies()
+	return nil
 }
 
 // Init implements celadon test init.
@@ -65,9 +67,9 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	if err := i.read(ctx); err != nil {
 		return err
 	}
-	bar := progress.On(s.Stderr, "searching", "suites")
-	written, err := i.startAll(ctx, func() { bar.Add(1) })
-	bar.Done()
+	i.bar = progress.On(s.Stderr, "searching", "suites")
+	err := i.startAll(ctx)
+	i.bar.Done()
 	if ctx.Err() != nil {
 		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted")}
 	}
@@ -80,9 +82,9 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	switch {
 	case len(i.problems) > 0:
 		return &command.ExitError{Code: command.Usage}
-	case written == 0 && len(o.Policies) > 0:
+	case i.written == 0 && len(o.Policies) > 0:
 		return &command.ExitError{Code: command.Usage, Err: errors.New("no policy matches a served version of the CRDs, so there is nothing to test")}
-	case written == 0:
+	case i.written == 0:
 		return &command.ExitError{Code: command.Usage, Err: errors.New("no served version of the CRDs has rules, so there is nothing to test")}
 	}
 	i.showNext()
@@ -106,26 +108,25 @@ func (i *initial) showNext() {
 	}
 }
 
-// startAll writes the requested suites and returns how many it wrote.
-func (i *initial) startAll(ctx context.Context, step func()) (written int, err error) {
+// startAll writes the requested suites.
+func (i *initial) startAll(ctx context.Context) error {
 	if len(i.o.Policies) > 0 {
 		if err := i.readPolicies(ctx); i.policies == nil {
-			return 0, err
+			return err
 		}
 		if len(i.crds) == 0 {
-			return i.startBuiltin(ctx, step)
+			return i.startBuiltin(ctx)
 		}
 	}
 	for _, d := range i.crds {
-		n, err := i.start(ctx, d, step)
-		if err != nil {
+		if err := i.start(ctx, d); err != nil {
 			i.problems = append(i.problems, fmt.Errorf("%s: %w", d.file, err))
 		}
-		if written += n; ctx.Err() != nil {
+		if ctx.Err() != nil {
 			break
 		}
 	}
-	return written, nil
+	return nil
 }
 
 // initial holds the state of a run of celadon test init.
@@ -136,7 +137,8 @@ type initial struct {
 	samples  map[string][]map[string]any // by apiVersion and kind
 	problems []error
 	named    map[string]bool
-	parts    int                // number of suites on standard output
+	bar      *progress.Bar
+	written  int                // number of suites
 	policies *ruletest.Policies // nil for suites of rules
 	missing  []requests.Missing // objects that the policies need and lack
 }
@@ -159,15 +161,15 @@ func (i *initial) read(ctx context.Context) error {
 	})
 }
 
-// start writes a suite for each served version of the CRD and returns how many it wrote.
-func (i *initial) start(ctx context.Context, d *definition, step func()) (written int, err error) {
+// start writes a suite for each served version of the CRD.
+func (i *initial) start(ctx context.Context, d *definition) error {
 	read, err := d.decode()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	e, err := engine.Compile(read.Definition, engine.Config{})
 	if e == nil {
-		return 0, err
+		return err
 	}
 	for _, v := range read.Definition.Spec.Versions {
 		if !v.Served {
@@ -175,24 +177,19 @@ func (i *initial) start(ctx context.Context, d *definition, step func()) (writte
 		}
 		if i.o.Out != "" {
 			if err := resource.CheckNames(d.name, v.Name); err != nil {
-				return written, err
+				return err
 			}
 		}
-		wrote, err := i.suite(ctx, d, e, v.Name)
-		if err != nil {
-			return written, err
-		}
-		if wrote {
-			written++
-			step()
+		if err := i.suite(ctx, d, read, e, v.Name); err != nil {
+			return err
 		}
 	}
-	return written, nil
+	return nil
 }
 
-// suite writes a suite of the rules or the policies of a version. It reports whether there are any.
-func (i *initial) suite(ctx context.Context, d *definition, e *engine.Engine, version string) (wrote bool, err error) {
-	crd, path := d.crd.Definition, i.pathTo(d.file, d.name)
+// suite writes a suite of the rules or the policies of a version, if there are any.
+func (i *initial) suite(ctx context.Context, d *definition, read *ruletest.CRD, e *engine.Engine, version string) error {
+	crd, path := read.Definition, i.pathTo(d.file, d.name)
 	samples := i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)]
 	if i.policies != nil {
 		s := &ruletest.PolicyStarter{
@@ -207,14 +204,14 @@ func (i *initial) suite(ctx context.Context, d *definition, e *engine.Engine, ve
 	}
 	made, err := s.Suite(ctx)
 	if err != nil || made == nil {
-		return false, err
+		return err
 	}
 	if made.Limited != "" {
 		i.problems = append(i.problems, fmt.Errorf("%s: version %s: not all rules have cases: %s", d.file, version, made.Limited))
 	}
 	summary := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object",
 		phrase.Count(made.Rules, "rule"), made.Rejected, made.Alone, made.Accepted)
-	return true, i.write(i.name(d, version), made.Text, summary)
+	return i.write(i.name(d, version), made.Text, summary)
 }
 
 // pathTo returns how a suite refers to its CRD: by the path of file relative to the output folder, or
@@ -245,8 +242,10 @@ func (i *initial) name(d *definition, version string) string {
 
 // write writes the text of a suite, and prints a summary.
 func (i *initial) write(name string, text []byte, summary string) error {
+	i.bar.Add(1)
+	i.written++
 	if i.o.Out == "" {
-		if i.parts++; i.parts > 1 {
+		if i.written > 1 {
 			_, _ = io.WriteString(i.Stdout, "---\n")
 		}
 		untrusted.Fprintf(i.Stderr, "%s: %s\n", name, summary)

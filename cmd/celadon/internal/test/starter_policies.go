@@ -30,7 +30,7 @@ func (i *initial) readPolicies(ctx context.Context) error {
 		i.problems = append(i.problems, problem)
 	}
 	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
-		i.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
+		i.policies = policiesIn(read, kinds)
 	}
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(i.crds))
 	for _, d := range i.crds {
@@ -52,7 +52,7 @@ func (i *initial) readPolicies(ctx context.Context) error {
 }
 
 // startBuiltin writes a suite for built-in kinds.
-func (i *initial) startBuiltin(ctx context.Context, step func()) (written int, err error) {
+func (i *initial) startBuiltin(ctx context.Context) (err error) {
 	s := &ruletest.PolicyStarter{CRDPath: "-", PolicyPaths: i.policyPaths(), Policies: i.policies, Missing: i.missing, Steps: i.o.Steps, Server: builtins.Alone()}
 	for _, objects := range i.samples {
 		for _, object := range objects {
@@ -64,17 +64,12 @@ func (i *initial) startBuiltin(ctx context.Context, step func()) (written int, e
 		}
 	}
 	if s.Builtins, err = requests.Builtins(i.policies.Documents, s.Server, true); err != nil {
-		return 0, err
+		return err
 	}
 	if len(s.Builtins) == 0 {
-		return 0, errors.New("the policies match no built-in kind: use --crd PATH")
+		return errors.New("the policies match no built-in kind: use --crd PATH")
 	}
-	wrote, err := i.writePolicies(ctx, s, "policies.testsuite.yaml")
-	if !wrote {
-		return 0, err
-	}
-	step()
-	return 1, err
+	return i.writePolicies(ctx, s, "policies.testsuite.yaml")
 }
 
 // policyPaths returns how suites refer to the policies: relative to the output folder.
@@ -86,23 +81,15 @@ func (i *initial) policyPaths() []string {
 	return paths
 }
 
-func (i *initial) writePolicies(ctx context.Context, s *ruletest.PolicyStarter, name string) (wrote bool, err error) {
+func (i *initial) writePolicies(ctx context.Context, s *ruletest.PolicyStarter, name string) error {
 	made, err := s.Suite(ctx)
 	if err != nil || made == nil {
-		return false, err
+		return err
 	}
 	accepted := "an accepted object"
 	if !made.Accepted {
 		accepted = "no accepted object"
 	}
 	summary := fmt.Sprintf("%s; %d of %d validations with a denied object", accepted, made.Denied, made.Validations)
-	return true, i.write(name, made.Text, summary)
-}
-
-// checkPolicies returns an error if the flags about policies are invalid.
-func (o *InitOptions) checkPolicies() error {
-	if slices.Contains(o.Policies, "-") {
-		return errors.New("--policy -: a suite refers to files: want a file or a folder")
-	}
-	return nil
+	return i.write(name, made.Text, summary)
 }

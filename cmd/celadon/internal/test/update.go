@@ -23,15 +23,15 @@ func (d *done) update(ctx context.Context, runner *ruletest.Runner, crds []*rule
 	d.text, d.report = text, runner.Run(ctx, after, crds, unresolved)
 }
 
-// edits holds the changed documents of each file, in order.
-type edits struct {
-	files []string
-	of    map[string][]edit
+// fileEdits holds the changed documents of a file, in order.
+type fileEdits struct {
+	file  string
+	edits []edit
 }
 
 type edit struct{ before, after []byte }
 
-// edited records the new source of a suite.
+// edited records the new source of a suite. The suites of a file follow each other.
 func (r *run) edited(d *done) {
 	for _, err := range d.errs {
 		r.problems = append(r.problems, fmt.Errorf("--update: %w", err))
@@ -40,21 +40,19 @@ func (r *run) edited(d *done) {
 		return
 	}
 	file := d.of.suite.File
-	if r.edits.of == nil {
-		r.edits.of = map[string][]edit{}
+	if n := len(r.edits); n == 0 || r.edits[n-1].file != file {
+		r.edits = append(r.edits, fileEdits{file: file})
 	}
-	if r.edits.of[file] == nil {
-		r.edits.files = append(r.edits.files, file)
-	}
-	r.edits.of[file] = append(r.edits.of[file], edit{d.of.text, d.text})
+	last := &r.edits[len(r.edits)-1]
+	last.edits = append(last.edits, edit{d.of.text, d.text})
 }
 
 func (r *run) write(report *Report) error {
-	for _, file := range r.edits.files {
-		if err := rewrite(file, r.edits.of[file]); err != nil {
+	for _, of := range r.edits {
+		if err := rewrite(of.file, of.edits); err != nil {
 			return fmt.Errorf("--update: %w", err)
 		}
-		report.Updated = append(report.Updated, file)
+		report.Updated = append(report.Updated, of.file)
 	}
 	return nil
 }
