@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
@@ -42,13 +41,7 @@ func (w *candidate) clone() *candidate {
 }
 
 // id returns a string that is equal for equal candidates.
-func (w *candidate) id() string {
-	data, err := json.Marshal([]any{w.op, w.obj, w.old})
-	if err != nil {
-		return ""
-	}
-	return string(data)
-}
+func (w *candidate) id() string { return jsonOf([]any{w.op, w.obj, w.old}) }
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
 

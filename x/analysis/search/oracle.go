@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
@@ -20,20 +19,14 @@ import (
 
 // An oracle validates writes with the engine and counts the work.
 type oracle struct {
-	ctx       context.Context
-	engine    *engine.Engine
-	other     *engine.Engine // or nil
+	*solver
 	writes    int
 	limit     int
 	validated bool
-	work      *work.Meter
-	extent    *extent
-	want      *Want // of the solver
 	// weight is the additional cost of large objects, in writes.
 	weight int
 	// lists is the length of the longest list in the validated objects.
 	lists int
-	texts *texts
 	// evaluated counts evaluations of parts of rules.
 	evaluated int
 	created   map[*engine.Engine]creation // the latest accepted old object
@@ -67,7 +60,7 @@ func overBudget(cause engine.Cause) bool {
 
 // spent returns the work done so far, in writes.
 func (j *oracle) spent() int {
-	return j.writes + j.weight + j.evaluated/perWrite + j.texts.spent/perText
+	return j.writes + j.weight + j.evaluated/perWrite + j.maker.texts.spent/perText
 }
 
 // perText is the number of steps of a string search that count as one write.
@@ -109,18 +102,11 @@ func (w *candidate) request() engine.Request {
 // newOracle returns an oracle for the solver's forms of the CRD.
 func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
-	j := &oracle{
-		ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, extent: h.extent, want: &h.want,
-		created: map[*engine.Engine]creation{},
-	}
-	if h.other != nil {
-		j.other = h.other.engine
-	}
-	return j
+	return &oracle{solver: h, limit: limit, created: map[*engine.Engine]creation{}}
 }
 
 // traces reports whether verdicts count the runs of rules.
-func (j *oracle) traces() bool { return *j.want == Accepted }
+func (j *oracle) traces() bool { return j.want == Accepted }
 
 // decide validates the write, and the writes that create its old object, with each form of the CRD.
 func (j *oracle) decide(w *candidate) (*verdict, error) {
@@ -141,7 +127,7 @@ func (j *oracle) decide(w *candidate) (*verdict, error) {
 	}
 	if j.other != nil {
 		mine := len(v.complaints)
-		if v.byOther, err = j.by(j.other, w, v); err != nil {
+		if v.byOther, err = j.by(j.other.engine, w, v); err != nil {
 			return nil, err
 		}
 		for i := range v.complaints[mine:] {
@@ -203,9 +189,9 @@ func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old 
 	}
 	j.writes++
 	var n volume
-	n.add(req.Object, j.extent)
+	n.add(req.Object, j.root.d)
 	j.weight += n.values / perWeight
-	j.work.Spend(perAsk + perVisit*n.visits)
+	j.work.Spend(perAsk + perVisit*(n.visits+2*j.largeDefaults))
 	j.lists = max(j.lists, n.longest)
 	res, err := e.Validate(j.ctx, req)
 	if res != nil {
@@ -258,42 +244,24 @@ type program struct {
 	cost     int           // of the last evaluation of the whole rule
 }
 
-// compilers holds the compilers for the rules of an engine, by path.
-type compilers struct {
-	engine *engine.Engine
-	byPath map[string]*expr.Compiler
-}
-
-func newCompilers(e *engine.Engine) *compilers {
-	return &compilers{engine: e, byPath: map[string]*expr.Compiler{}}
-}
-
-func (c *compilers) at(version, path string) (*expr.Compiler, error) {
-	if compiler := c.byPath[path]; compiler != nil {
-		return compiler, nil
-	}
-	at, err := c.engine.At(version, path)
-	if err != nil {
-		return nil, err
-	}
-	compiler, err := access.Compiler(at)
-	if err == nil {
-		c.byPath[path] = compiler
-	}
-	return compiler, err
-}
-
 // compile compiles a rule so that its parts can be evaluated.
-func (c *compilers) compile(ref engine.RuleRef, optionalOldSelf bool) (*program, error) {
-	compiler, err := c.at(ref.Version, ref.Path)
+func (s *Search) compile(ref engine.RuleRef) (*program, error) {
+	compiler := s.compilers[ref.Path]
+	if compiler == nil {
+		at, err := s.engine.At(ref.Version, ref.Path)
+		if err != nil {
+			return nil, err
+		}
+		if compiler, err = access.Compiler(at); err != nil {
+			return nil, err
+		}
+		s.compilers[ref.Path] = compiler
+	}
+	x, err := compiler.Compile(ref.Rule, ref.OptionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
-	x, err := compiler.Compile(ref.Rule, optionalOldSelf)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := record.NewParts(compiler, x, optionalOldSelf)
+	parts, err := record.NewParts(compiler, x, ref.OptionalOldSelf)
 	if err != nil {
 		return nil, err
 	}

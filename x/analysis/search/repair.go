@@ -60,7 +60,7 @@ func (c *complaint) id() string {
 // repairRule makes a rule true that rejects the write, or removes the values that it checks.
 func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	r := h.byRef[*c.cause.Rule]
-	if r == nil || r.compile(h.compilers) != nil {
+	if r == nil || r.compile(h.Search) != nil {
 		return
 	}
 	for _, in := range r.instances(w, h.root, c.old) {

@@ -1,9 +1,6 @@
 package search
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "strconv"
 
 // uniqueItems are the items of a list. In a set they must be unique; in a map list their keys must
 // be.
@@ -27,17 +24,15 @@ func itemsOf(n node, items []any) *uniqueItems {
 
 // id returns a string that is equal for items that cannot be in the same list.
 func (l *uniqueItems) id(item any) string {
-	var of any = item
-	if len(l.keys) > 0 {
-		obj, _ := item.(map[string]any)
-		values := make([]any, len(l.keys))
-		for i, k := range l.keys {
-			values[i] = obj[k]
-		}
-		of = values
+	if len(l.keys) == 0 {
+		return jsonOf(item)
 	}
-	data, _ := json.Marshal(of) // marshaling cannot fail: the item came from JSON
-	return string(data)
+	obj, _ := item.(map[string]any)
+	values := make([]any, len(l.keys))
+	for i, k := range l.keys {
+		values[i] = obj[k]
+	}
+	return jsonOf(values)
 }
 
 // takes reports whether the item can be added to the list.
