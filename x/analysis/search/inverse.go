@@ -21,8 +21,7 @@ import (
 // maxRepeat is the maximum repeat count of a pattern, as in package regexp.
 const maxRepeat = 1000
 
-// through sets the values that a function reads so that it returns a string that meets w. It
-// reports whether it set a value.
+// through sets a string that is split so that a part of it meets w. It reports whether it set a value.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -30,7 +29,12 @@ func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 			return b.throughPart(at.of.list, at.of.in, at.of.index, w)
 		}
 	case ast.CallKind:
-		return b.throughCall(e.AsCall(), sc, w)
+		call := e.AsCall()
+		if call.FunctionName() != operators.Index {
+			return false
+		}
+		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
+		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
 	}
 	return false
 }
@@ -49,48 +53,6 @@ func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() b
 		}
 	}
 	return false
-}
-
-func (b *adjuster) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
-	f := frame{before: `\A`, free: `(?s:.)`, after: `\z`}
-	switch call.FunctionName() {
-	case operators.Index:
-		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
-	case "find":
-		p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
-		if !ok || len(call.Args()) > 1 {
-			return false
-		}
-		if !strings.HasPrefix(string(p), "^") {
-			f.before = `\A(?s:.*)`
-		}
-		f.after = "" // trying the pattern determines where its match ends
-		w = w.and(textWant{match: []string{string(p)}, max: -1})
-	case "trim":
-		f.before, f.after = `\A\s*`, `\s*\z`
-	case "lowerAscii", "upperAscii":
-		f.before = `(?i)\A`
-		w = w.and(textWant{match: []string{shapes[call.FunctionName()]}, max: -1})
-	case "substring":
-		from, ok := b.eval(call.Args()[0], sc).(celtypes.Int)
-		if !ok || from < 0 || from > maxRepeat {
-			return false
-		}
-		f.before = fmt.Sprintf(`\A(?s:.{%d})`, from)
-		if len(call.Args()) > 1 {
-			to, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-			s, fits := b.m.texts.one(w.and(textWant{min: int(to - from), max: int(to - from)}), b.m.rng)
-			if !ok || to < from || !fits {
-				return false
-			}
-			f.after, w = "", oneText(s)
-		}
-	default:
-		return false
-	}
-	whole, ok := f.around(w)
-	return ok && b.wantText(call.Target(), sc, whole)
 }
 
 // A frame holds the patterns around a part of a string, and the pattern for one character of the
@@ -253,22 +215,6 @@ func repeat(min, max int) string {
 		return fmt.Sprintf("{%d,}", min)
 	}
 	return fmt.Sprintf("{%d,%d}", min, max)
-}
-
-// sizeSplit makes a split string have lo to hi parts and reports whether it succeeded.
-func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
-	s, ok := b.splittingOf(e, sc)
-	if !ok || lo > maxRepeat || hi == 0 {
-		return false
-	}
-	for _, least := range []string{"+", "*"} { // prefer parts that are not empty
-		part := s.free + least
-		p := fmt.Sprintf(`\A(?:%s%s)%s%s\z`, part, s.sep, repeat(max(lo-1, 0), hi-1), part)
-		if b.wantText(s.of, sc, textWant{match: []string{p}, max: -1}) {
-			return true
-		}
-	}
-	return false
 }
 
 func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }

@@ -53,11 +53,6 @@ const (
 	costPerUnit = 4
 )
 
-// overBudget reports whether rules were stopped because of their total cost.
-func overBudget(cause engine.Cause) bool {
-	return cause.Rule == nil && cause.Kind == engine.CauseOutOfBudget
-}
-
 // spent returns the work done so far, in writes.
 func (j *oracle) spent() int {
 	return j.writes + j.weight + j.evaluated/perWrite + j.maker.texts.spent/perText
@@ -72,12 +67,11 @@ var errSpent = errors.New("the limit of objects to try was reached")
 // A verdict is the engine's result for a candidate.
 type verdict struct {
 	complaints []complaint
-	// ran counts the runs of each rule, if the oracle traces them.
-	ran map[engine.RuleRef]int
 	// undecided is set if a rule exceeded the work limit.
 	undecided bool
 	result    *engine.Result
 	byOther   *engine.Result
+	other     bool // the other form is validating
 }
 
 // A complaint is a reason to reject the write or, if old is set, to reject the old object. other is
@@ -88,6 +82,11 @@ type complaint struct {
 }
 
 func (v *verdict) accepted() bool { return len(v.complaints) == 0 && !v.undecided }
+
+// runs reports whether a rule ran on the object, if the engine traced it.
+func (v *verdict) runs(ref engine.RuleRef) bool {
+	return slices.ContainsFunc(v.result.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
+}
 
 // rejectedByOther reports whether the write is rejected only by the other form of the CRD.
 func (v *verdict) rejectedByOther() bool {
@@ -105,9 +104,6 @@ func (h *solver) newOracle(limit int) *oracle {
 	return &oracle{solver: h, limit: limit, created: map[*engine.Engine]creation{}}
 }
 
-// traces reports whether verdicts count the runs of rules.
-func (j *oracle) traces() bool { return j.want == Accepted }
-
 // decide validates the write, and the writes that create its old object, with each form of the CRD.
 func (j *oracle) decide(w *candidate) (*verdict, error) {
 	if j.validated && j.work.Empty() {
@@ -119,19 +115,10 @@ func (j *oracle) decide(w *candidate) (*verdict, error) {
 	if v.result, err = j.by(j.engine, w, v); err != nil {
 		return nil, err
 	}
-	if v.result != nil && j.traces() {
-		v.ran = map[engine.RuleRef]int{}
-		for _, r := range v.result.Rules {
-			v.ran[r.RuleRef] += r.Runs
-		}
-	}
 	if j.other != nil {
-		mine := len(v.complaints)
+		v.other = true
 		if v.byOther, err = j.by(j.other.engine, w, v); err != nil {
 			return nil, err
-		}
-		for i := range v.complaints[mine:] {
-			v.complaints[mine+i].other = true
 		}
 	}
 	return v, nil
@@ -142,7 +129,7 @@ func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result,
 		return nil, err
 	}
 	req := w.request()
-	req.Trace = j.traces()
+	req.Trace = j.want == Accepted // which requires that the rule runs
 	return j.validate(e, req, v, false)
 }
 
@@ -207,24 +194,13 @@ func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old 
 	}
 	v.undecided = v.undecided || res.Undecided != nil
 	for _, cause := range res.Causes {
-		v.complaints = append(v.complaints, complaint{old: old, cause: cause})
+		v.complaints = append(v.complaints, complaint{old, v.other, cause})
 	}
 	if !res.Allowed && len(res.Causes) == 0 {
-		v.complaints = append(v.complaints, complaint{old: old, cause: engine.Cause{Message: res.Failure.Message}})
+		v.complaints = append(v.complaints, complaint{old, v.other, engine.Cause{Message: res.Failure.Message}})
 	}
 	return res, nil
 }
-
-// An outcome is the result of evaluating a rule at a path.
-type outcome uint8
-
-const (
-	passes outcome = iota
-	rejects
-	errs
-	exceeds
-	unclear
-)
 
 // unanalyzed returns why a rule cannot be analyzed.
 func unanalyzed(err error) string {
@@ -292,20 +268,21 @@ func (p *program) cheap() bool {
 	return p.expr.Estimate().Max < uint64(p.compiler.Limit())/10
 }
 
-// outcome evaluates the whole rule. old is nil if no old value exists.
-func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
+// outcome evaluates the whole rule. old is nil if no old value exists. The result is "" if the evaluation exceeds the
+// work limit.
+func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) Want {
 	out := p.compiler.Eval(ctx, p.expr, optionalOldSelf, self, old)
 	p.cost = int(out.Cost)
 	var overwork *eval.OverworkError
 	switch {
 	case out.Stopped:
-		return exceeds
+		return OverBudget
 	case errors.As(out.Err, &overwork):
-		return unclear
+		return ""
 	case out.Err != nil:
-		return errs
+		return Errs
 	case out.False():
-		return rejects
+		return Rejected
 	}
-	return passes
+	return Accepted
 }

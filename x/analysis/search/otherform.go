@@ -108,11 +108,7 @@ func (h *solver) part(w *candidate) {
 	if !ok || len(steps) == 0 && rng.IntN(4) > 0 {
 		return
 	}
-	there := h.other.root
-	for _, s := range steps {
-		there = there.step(s)
-	}
-	h.cross(w, p, there)
+	h.cross(w, p, h.other.root.at(steps))
 }
 
 func (h *solver) partRule(w *candidate, r *rule) {

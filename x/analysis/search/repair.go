@@ -64,7 +64,7 @@ func (h *solver) repairRule(w *candidate, c complaint, times int) {
 		return
 	}
 	for _, in := range r.instances(w, h.root, c.old) {
-		if r.at(h.ctx, w, in, h.work) == passes {
+		if r.at(h.ctx, w, in, h.work) == Accepted {
 			continue
 		}
 		b := h.newAdjuster(w, r, in)
@@ -137,11 +137,7 @@ func (h *solver) pathOf(w *candidate, c complaint) (objectPath, bool) {
 	if err != nil || len(steps) > 0 && steps[0].Name == "<nil>" {
 		return objectPath{}, len(steps) > 0
 	}
-	p := objectPath{old: c.old, node: h.root}
-	for _, s := range steps {
-		p = p.step(s)
-	}
-	return p, true
+	return objectPath{c.old, steps, h.root.at(steps)}, true
 }
 
 // validations returns the validations for p from allOf, anyOf, and oneOf of its parents.

@@ -130,10 +130,10 @@ func (w *candidate) sameKeys(n node, item, oldList objectPath) (int, bool) {
 }
 
 // at evaluates the rule at the path of an instance.
-func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) outcome {
+func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) Want {
 	self, ok := w.get(in.self)
 	if !ok {
-		return passes
+		return Accepted
 	}
 	var before any
 	if in.hasOld {

@@ -103,14 +103,7 @@ func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
 // isRequired reports whether the schema rejects an object without the field at a path.
 func (s *shrinker) isRequired(path []engine.Step) bool {
 	last := len(path) - 1
-	if path[last].Name == "" {
-		return false
-	}
-	at := s.root
-	for _, step := range path[:last] {
-		at = at.step(step)
-	}
-	name := path[last].Name
+	at, name := s.root.at(path[:last]), path[last].Name
 	return slices.Contains(at.required(), name) && !at.field(name).hasDefault()
 }
 
@@ -118,12 +111,8 @@ func (s *shrinker) isRequired(path []engine.Step) bool {
 // demonstrates the outcome.
 func (s *shrinker) simplify(p objectPath) (held, gone bool, err error) {
 	v, _ := s.w.get(p)
-	at := objectPath{old: p.old, node: s.root}
-	for _, step := range p.path {
-		at = at.step(step)
-	}
 	s.work.Spend(len(p.path))
-	for _, small := range s.maker.smaller(at.node, v) {
+	for _, small := range s.maker.smaller(s.root.at(p.path), v) {
 		held, err = s.try(p, func(w *candidate, p objectPath) bool {
 			now, ok := w.get(p)
 			return ok && equalJSON(now, v) && w.put(p, small)

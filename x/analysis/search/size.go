@@ -19,11 +19,8 @@ func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 		return b.wantText(e, sc, textWant{min: lo, max: hi})
 	}
 	if e.Kind() == ast.CallKind {
-		switch call := e.AsCall(); call.FunctionName() {
-		case operators.Conditional:
+		if call := e.AsCall(); call.FunctionName() == operators.Conditional {
 			return b.conditional(call.Args(), sc, func(branch ast.Expr) bool { return b.size(branch, sc, lo, hi) })
-		case "split":
-			return b.sizeSplit(e, sc, lo, hi)
 		}
 	}
 	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)
