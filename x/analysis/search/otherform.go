@@ -236,9 +236,6 @@ func (m *maker) beyondText(mine, other *facts) (pool []any) {
 	for _, p := range other.text.match {
 		wants = append(wants, textWant{avoid: []string{p}, max: -1})
 	}
-	for _, p := range other.text.avoid {
-		wants = append(wants, textWant{match: []string{p}, max: -1})
-	}
 	if other.text.max >= 0 {
 		wants = append(wants, textWant{min: other.text.max + 1, max: -1})
 	}

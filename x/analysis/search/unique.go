@@ -148,23 +148,15 @@ func (t *texts) numbered(w textWant, from string, n int) (all []string) {
 	for i := n; i > 0; i /= 26 {
 		letters += string(rune('a' + i%26))
 	}
-	try := func(s string) {
-		if t.has(w, s) {
-			all = append(all, s)
-		}
-	}
 	for _, number := range []string{strconv.Itoa(n), letters} {
-		for _, base := range []string{word, from} {
+		for _, base := range []string{word, from, ""} {
 			runes := []rune(base)
-			for _, at := range []int{len(runes), 1, len(runes) - 1, 0} {
-				at = max(0, min(at, len(runes)))
-				try(string(runes[:at]) + number + string(runes[at:]))
-			}
-			if kept := len(runes) - len(number); kept >= 0 { // not longer than before
-				try(string(runes[:kept]) + number)
+			for _, at := range []int{len(runes), min(1, len(runes))} {
+				if s := string(runes[:at]) + number + string(runes[at:]); t.has(w, s) {
+					all = append(all, s)
+				}
 			}
 		}
-		try(number)
 	}
 	return all
 }
