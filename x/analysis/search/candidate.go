@@ -117,12 +117,6 @@ func (w *candidate) shared(p objectPath) bool {
 	return false
 }
 
-// checksSchema reports whether the write checks the schema at a path. If the status is a subresource,
-// only a write of the subresource checks it.
-func (w *candidate) checksSchema(path []engine.Step) bool {
-	return path[0].Name != "status" || !w.split || w.op == Status
-}
-
 // put sets a value whose parent exists, and reports whether it does. Shared values are set in both
 // objects.
 func (w *candidate) put(p objectPath, v any) bool {

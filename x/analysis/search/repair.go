@@ -126,7 +126,7 @@ func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	}
 	if !hasPath(w, p) {
 		b.ensure(p)
-	} else if fresh := h.maker.value(p.node, h.validations(p), 0); fresh != nil {
+	} else if fresh := h.maker.value(p.node, nil, 0); fresh != nil {
 		w.put(p, fresh)
 	}
 }
@@ -138,20 +138,4 @@ func (h *solver) pathOf(w *candidate, c complaint) (objectPath, bool) {
 		return objectPath{}, len(steps) > 0
 	}
 	return objectPath{c.old, steps, h.root.at(steps)}, true
-}
-
-// validations returns the validations for p from allOf, anyOf, and oneOf of its parents.
-// Alternatives are chosen randomly.
-func (h *solver) validations(p objectPath) (more []*nested) {
-	at := objectPath{old: p.old, node: h.root}
-	for _, s := range p.path {
-		f := h.maker.facts(at.node, more)
-		if at.node.isList() {
-			more = f.items()
-		} else {
-			more = f.below(s.Name)
-		}
-		at = at.step(s)
-	}
-	return more
 }

@@ -93,18 +93,8 @@ func (s *shrinker) applyEverywhere(
 }
 
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
-	if s.alone && s.w.checksSchema(p.path) && s.isRequired(p.path) {
-		return false, false, nil // another cause would follow
-	}
 	held, err = s.try(p, func(w *candidate, p objectPath) bool { return w.drop(p) })
 	return held, held, err
-}
-
-// isRequired reports whether the schema rejects an object without the field at a path.
-func (s *shrinker) isRequired(path []engine.Step) bool {
-	last := len(path) - 1
-	at, name := s.root.at(path[:last]), path[last].Name
-	return slices.Contains(at.required(), name) && !at.field(name).hasDefault()
 }
 
 // simplify replaces the value at p by the smallest of some smaller values, if the candidate still
