@@ -273,8 +273,7 @@ func (t *texts) plain(w textWant) (found []string) {
 	return found
 }
 
-// exactly returns the pattern that only matches s.
-func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
-
 // oneText returns a textWant that only s meets.
-func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }
+func oneText(s string) textWant {
+	return textWant{match: []string{`\A` + regexp.QuoteMeta(s) + `\z`}, max: -1}
+}
