@@ -94,7 +94,7 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 		}
 	case "substring":
 		from, _ := b.eval(args[0], sc).(celtypes.Int)
-		if s, ok := v.(string); ok && from >= 0 && from < maxRepeat && b.equal(operand, sc, strings.Repeat("a", int(from))+s) && done() {
+		if s, ok := v.(string); ok && from >= 0 && from < maxItems && b.equal(operand, sc, strings.Repeat("a", int(from))+s) && done() {
 			return true
 		}
 	case "int", "double", "uint":

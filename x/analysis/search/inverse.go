@@ -1,23 +1,13 @@
 package search
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-
-	"github.com/celadon-cel/celadon/types"
 )
-
-// How it works. A requirement on a part of a string, such as self.split(':')[1], is translated to a
-// pattern for the whole string that leaves everything else open. text.go can then intersect it with
-// the requirements of other rules on the same string.
-
-// maxRepeat is the maximum repeat count of a pattern, as in package regexp.
-const maxRepeat = 1000
 
 // through sets a string that is split so that a part of it meets w. It reports whether it set a value.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
@@ -32,7 +22,7 @@ func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 			return false
 		}
 		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
+		return ok && i >= 0 && i < maxItems && b.throughPart(call.Args()[0], sc, int(i), w)
 	}
 	return false
 }
@@ -53,55 +43,34 @@ func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() b
 	return false
 }
 
-// A splitting is a call of split on a string.
-type splitting struct {
-	of    ast.Expr
-	by    string
-	limit int // maximum number of parts; 0: unlimited
-}
-
-func (b *adjuster) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "split" {
-		return s, false
-	}
-	call := e.AsCall()
-	sep, ok := b.eval(call.Args()[0], sc).(celtypes.String)
-	if !ok || sep == "" {
-		return s, false
-	}
-	s = splitting{of: call.Target(), by: string(sep)}
-	if len(call.Args()) > 1 {
-		limit, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-		if !ok || limit <= 0 || limit > maxRepeat {
-			return s, false
-		}
-		s.limit = int(limit)
-	}
-	return s, true
-}
-
-// throughPart sets a part of a string that is split to a string that meets w, and reports whether it set it.
-// It adds parts if there are too few.
+// throughPart replaces a part of a string that a call of split returns by a string that meets w, and reports whether it
+// did. It adds parts if there are too few.
 func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
-	s, ok := b.splittingOf(list, sc)
-	if !ok || s.limit > 0 && i >= s.limit {
+	if list.Kind() != ast.CallKind || list.AsCall().FunctionName() != "split" {
 		return false
 	}
-	if i+1 != s.limit {
-		w = w.and(textWant{avoid: []string{regexp.QuoteMeta(s.by)}, max: -1})
+	args, limit := list.AsCall().Args(), -1
+	sep, _ := b.eval(args[0], sc).(celtypes.String)
+	if len(args) > 1 {
+		n, _ := b.eval(args[1], sc).(celtypes.Int)
+		limit = int(n)
+	}
+	if sep == "" || limit >= 0 && i >= limit {
+		return false
+	}
+	if i+1 != limit {
+		w = w.and(textWant{avoid: []string{regexp.QuoteMeta(string(sep))}, max: -1})
 	}
 	part, ok := b.m.texts.one(w, b.m.rng)
 	if !ok {
 		return false
 	}
-	now, _ := b.native(s.of, sc)
+	now, _ := b.native(list.AsCall().Target(), sc)
 	text, _ := now.(string)
-	parts := strings.SplitN(text, s.by, cmp.Or(s.limit, -1))
+	parts := strings.SplitN(text, string(sep), limit)
 	for len(parts) <= i {
 		parts = append(parts, word)
 	}
 	parts[i] = part
-	return b.equal(s.of, sc, strings.Join(parts, s.by))
+	return b.equal(list.AsCall().Target(), sc, strings.Join(parts, string(sep)))
 }
-
-func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }

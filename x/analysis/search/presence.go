@@ -12,11 +12,10 @@ func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	if !ok || h.key {
 		return
 	}
-	switch {
-	case want:
+	if want {
 		b.ensure(h.objectPath)
-	case b.optional(h.objectPath):
-		b.w.drop(h.objectPath)
+	} else {
+		b.absent(h.objectPath)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/internal/cel/loops"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // textCall makes matches, startsWith, endsWith, or contains evaluate to want, and reports whether
@@ -113,6 +114,8 @@ func (b *adjuster) remembered(h handle) []textWant {
 
 // remember records w together with the earlier requirements also.
 func (b *adjuster) remember(h handle, also, w textWant) { b.wants[h.id()] = also.and(w) }
+
+func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }
 
 // bytesAt does the same as textAt for bytes, and reports whether it succeeded. Objects hold bytes
 // in base64, and the lengths in the schema apply to that form.
