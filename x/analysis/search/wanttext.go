@@ -3,6 +3,7 @@ package search
 import (
 	"encoding/base64"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
@@ -86,6 +87,10 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 	}
 	for _, also := range b.remembered(h) {
 		try := f.text.and(also).and(w)
+		if s, ok := b.longer(h, try); ok {
+			b.remember(h, also, w)
+			return b.assign(h, s)
+		}
 		readable := try
 		readable.min = max(try.min, 1)
 		s, ok := b.m.texts.one(readable, b.m.rng)
@@ -102,6 +107,28 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 		return b.assign(h, s)
 	}
 	return false
+}
+
+// longer sometimes lengthens the current string by repeating a piece, if only its length is
+// insufficient. This often keeps properties that cannot be derived from a rule, such as being a
+// valid URL.
+func (b *adjuster) longer(h handle, w textWant) (string, bool) {
+	rng := b.m.rng
+	v, _ := b.w.get(h.objectPath)
+	s, ok := v.(string)
+	if !ok || h.key || s == "" || utf8.RuneCountInString(s) >= w.min || rng.IntN(2) == 0 {
+		return "", false
+	}
+	runes := []rune(s)
+	for range stretches {
+		way := ways[rng.IntN(len(ways))]
+		way.piece = min(way.piece, len(runes))
+		b.m.texts.spent += 1 + w.min/longText
+		if long, ok := way.stretched(runes, rng.IntN(len(runes)-way.piece+1), w.min); ok && b.m.texts.has(w, long) {
+			return long, true
+		}
+	}
+	return "", false
 }
 
 // remembered returns the earlier requirements on a string in this attempt, then no requirement.
