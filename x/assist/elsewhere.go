@@ -82,13 +82,13 @@ func (f *fault) hiddenField(name string, i int) string {
 	if f.at(i-1) != "." && f.at(i-1) != ".?" {
 		return ""
 	}
-	if slices.Contains(metadataFields, name) && f.at(i-2) == "metadata" && f.names != nil {
+	if slices.Contains(metadataFields, name) && f.at(i-2) == "metadata" {
 		seen := slices.Sorted(slices.Values(f.names(string(f.src[:f.tokens[i].Start]))))
 		if slices.Equal(seen, []string{"generateName", "name"}) { // not a field that only has the name metadata
 			return onlyName
 		}
 	}
-	if f.context == nil || f.at(i-2) != types.Self && f.at(i-2) != types.OldSelf {
+	if f.at(i-2) != types.Self && f.at(i-2) != types.OldSelf {
 		return ""
 	}
 	steps := f.context.steps()

@@ -332,7 +332,7 @@ func (m *fixer) variableEdit(i int) [][]Edit {
 		return [][]Edit{replace(m.tokenSpan(i+2, i+2), "e, "+m.at(i+2)+"(e)")}
 	}
 	var fields []string // of the items
-	if i > 0 && m.at(i-1) == "." && m.names != nil {
+	if i > 0 && m.at(i-1) == "." {
 		fields = m.names(string(m.src[:m.tokens[i-1].Start]) + "[0].")
 	}
 	for j := i + 2; j < end; j++ {

@@ -47,9 +47,6 @@ func (f *fault) isBare(i int) bool {
 }
 
 func (f *fault) isFunction(name string) bool {
-	if f.context == nil {
-		return false
-	}
 	env := f.context.env()
 	return env != nil && env.HasFunction(name)
 }
@@ -67,9 +64,6 @@ func (f *fault) selected(i int) bool {
 
 // owners returns the variables at token i that have a field with its name, the innermost first.
 func (f *fault) owners(i int) (all []string) {
-	if f.names == nil {
-		return nil
-	}
 	start := f.tokens[i].Start
 	if f.at(i-1) == "." {
 		start = f.tokens[i-1].Start

@@ -157,11 +157,10 @@ func (m *fixer) continued(attempts []attempt, steps int) []Fix {
 		case one.proposal.last:
 			continue
 		case one.next != nil:
-			f, ok := newFault(one.next)
+			f, ok := m.context.newFault(one.next)
 			if !ok || one.next.Summary() == m.text && f.offset <= m.offset {
 				continue
 			}
-			f.names, f.context = m.names, m.context
 			fixes = m.context.fixesIn(one.next, f, f.advise(one.next.Summary()), m.hunt, steps)
 		case one.compiled != nil && !m.context.fits(one.compiled):
 			fixes = m.context.mistyped(one.compiled).Fixes
@@ -297,7 +296,7 @@ func (m *fixer) try(edits []Edit) attempt {
 	case !errors.As(err, &one.next):
 		return one
 	}
-	next, ok := newFault(one.next)
+	next, ok := m.context.newFault(one.next)
 	lastEnd, grown := 0, 0
 	for _, e := range edits {
 		lastEnd = max(lastEnd, e.End)

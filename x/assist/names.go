@@ -77,7 +77,7 @@ func (f *fault) unknown(name string) Advice {
 	t := f.tokens[i]
 	behindDot := !strings.HasPrefix(name, ".") && (f.at(i-1) == "." || f.at(i-1) == ".?")
 	call := f.at(i+1) == "("
-	if call && behindDot && f.names != nil && slices.Contains(f.names(string(f.src[:t.Start])), name) {
+	if call && behindDot && slices.Contains(f.names(string(f.src[:t.Start])), name) {
 		return Advice{Words: f.arguments(name, i)}
 	}
 	if words := f.hiddenField(name, i); words != "" {
@@ -104,7 +104,7 @@ func (f *fault) unknown(name string) Advice {
 	if words := f.elsewhere(name, i); words != "" {
 		return Advice{Words: f.as(OutsideSelf, words)}
 	}
-	if !behindDot && f.names != nil && !call {
+	if !behindDot && !call {
 		if text := wordHints[name]; text != "" {
 			return Advice{Words: f.as(UnknownOperator, text)}
 		}
@@ -128,9 +128,6 @@ func (f *fault) unknown(name string) Advice {
 
 // nearField returns the fields of variables at token i that are similar to its name.
 func (f *fault) nearField(i int) (all []string) {
-	if f.names == nil {
-		return nil
-	}
 	before := string(f.src[:f.tokens[i].Start])
 	for _, v := range append(f.variablesAt(i), types.Self) {
 		if near := spell.Near(f.at(i), f.names(before+v+".")); len(near) == 1 && len(f.at(i)) > 2 {
@@ -150,7 +147,7 @@ func qualified(variables []string, name string) (all []string) {
 
 // elsewhere returns a hint for a field that self has at another path, or "".
 func (f *fault) elsewhere(name string, i int) string {
-	if f.context == nil || f.at(i+1) == "(" {
+	if f.at(i+1) == "(" {
 		return ""
 	}
 	of := types.Self
@@ -217,7 +214,7 @@ func (f *fault) selection(text string) Advice {
 		return Advice{}
 	}
 	name, start := f.tokens[i].Text, f.tokens[i].Start
-	if f.names != nil && slices.Contains(f.names(string(f.src[:start])), name) {
+	if slices.Contains(f.names(string(f.src[:start])), name) {
 		return Advice{Names: []string{name + "()"}}
 	}
 	typ, _, _ := strings.Cut(strings.TrimPrefix(text, "type '"), "' does not support")
