@@ -24,14 +24,13 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		}
 	}
 	add(m.rawEdits())
-	for _, edits := range slices.Concat(m.quoteEdits(), m.wrapperEdits()) {
+	for _, edits := range slices.Concat(m.quoteEdits(), m.rewritten(templateForms, nil), m.rewritten(lambdaForms, nil)) {
 		add(edits)
 	}
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
 		if i < 0 || i >= len(m.tokens) {
 			continue
 		}
-		add(m.lambda(i))
 		if edit := m.operatorEdit(i); edit != nil {
 			add(edit)
 			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
@@ -47,10 +46,11 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 }
 
 // shapeEdits returns edits that change more than the spelling of an operator.
-func (m *fixer) shapeEdits() (all [][]Edit) {
+func (m *fixer) shapeEdits() [][]Edit {
+	all := m.rewritten(shapeForms, nil)
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
 		if i >= 0 && i < len(m.tokens) {
-			all = append(all, m.infix(i), m.inParentheses(i), m.listEdit(i), m.stringParts(i), m.ofAll(i), m.eitherPresent(i))
+			all = append(all, m.listEdit(i), m.stringParts(i), m.ofAll(i))
 		}
 	}
 	return append(all, m.literalEdits()...)
@@ -93,20 +93,6 @@ func (m *fixer) stringParts(i int) []Edit {
 }
 
 var placeholder = lazy.New(`\{[^{}]+\}`)
-
-// inParentheses rewrites x in (a, b) or x in {a, b}, where in or the bracket is near token i, with a list.
-func (m *fixer) inParentheses(i int) []Edit {
-	for ; i > 0 && m.at(i) != "in"; i-- {
-	}
-	if m.at(i) != "in" || m.at(i+1) != "(" && m.at(i+1) != "{" {
-		return nil
-	}
-	end := m.closing(i + 1)
-	if end < 0 {
-		return nil
-	}
-	return []Edit{{m.tokens[i+1].Start, m.tokens[i+1].End, "["}, {m.tokens[end].Start, m.tokens[end].End, "]"}}
-}
 
 // optionalEdits replaces each ?. by .?, and the dot in front of the field that may be absent: a.b?.c is a.?b.?c.
 func (m *fixer) optionalEdits() (all []Edit) {
@@ -258,15 +244,6 @@ func (m *fixer) tokenEdit(i int) []Edit {
 	return nil
 }
 
-// eitherPresent rewrites a xor b for two fields, where xor is token i, with tests of presence.
-func (m *fixer) eitherPresent(i int) []Edit {
-	from, to := m.operandFirst(i-1), m.operandEnd(i+1)
-	if from < 0 || !isExclusive(m.tokens[i]) || to >= len(m.tokens) || to <= i {
-		return nil
-	}
-	return replace(m.tokenSpan(from, to), "has("+m.part(from, i-1)+") != has("+m.part(i+1, to)+")")
-}
-
 // ofAll rewrites a condition on each item of a list, such as list[*].a > 0, list[].a > 0, or list.*.a > 0, near token i.
 func (m *fixer) ofAll(i int) []Edit {
 	first, last := i-1, i
@@ -284,67 +261,6 @@ func (m *fixer) ofAll(i int) []Edit {
 		end = min(end, at-1)
 	}
 	return []Edit{{m.tokens[first].Start, m.tokens[last].End, ".all(e, e"}, {m.tokens[end].End, m.tokens[end].End, ")"}}
-}
-
-// lambda fixes a macro call that introduces its variable with an arrow.
-func (m *fixer) lambda(i int) []Edit {
-	first, last := m.runAt(i)
-	if first > last {
-		return m.variablesInBrackets(i)
-	}
-	text, open := m.textOf(m.tokenSpan(first, last)), first-2
-	if m.at(first-2) == "," && m.isName(first-3) {
-		open = first - 4
-	}
-	if text != "=>" && text != "->" || open < 1 || !m.isName(first-1) || m.at(open) != "(" || !IsLoop(renamedOr(m.at(open-1))) {
-		return nil
-	}
-	return replace(Span{m.tokens[first-1].End, m.tokens[last].End}, ",")
-}
-
-// variablesInBrackets removes the brackets around the variables of a macro: all((i, v), …).
-func (m *fixer) variablesInBrackets(i int) []Edit {
-	open := m.bracket(i)
-	if end := open + 4; open > 1 && m.at(open-1) == "(" && IsLoop(renamedOr(m.at(open-2))) && m.at(end) == ")" {
-		edits := append(replace(m.tokenSpan(open, open), ""), replace(m.tokenSpan(end, end), "")...)
-		if first, last := m.runAt(end + 1); first <= last {
-			edits[1] = Edit{m.tokens[end].Start, m.tokens[last].End, ","}
-		}
-		return edits
-	}
-	return nil
-}
-
-// infix rewrites an operator between two operands as the method that CEL has for it.
-func (m *fixer) infix(i int) []Edit {
-	first, last := m.runAt(i)
-	if first > last {
-		first, last = i, i
-	}
-	method, not := "", false
-	switch m.textOf(m.tokenSpan(first, last)) {
-	case "=~", "~=", "~", "matches":
-		method = ".matches("
-	case "!~":
-		method, not = ".matches(", true
-	case "contains", "startsWith", "endsWith":
-		method = "." + m.at(i) + "("
-	case "??", "?:":
-		method = ".orValue("
-	}
-	left := lex.Operand(m.tokens, first-1)
-	if method == "" || left < 0 || last+1 >= len(m.tokens) {
-		return nil
-	}
-	right := m.operandEnd(last + 1)
-	edits := []Edit{{m.tokens[first-1].End, m.tokens[last+1].Start, method}, {m.tokens[right].End, m.tokens[right].End, ")"}}
-	if not {
-		edits = append([]Edit{{m.tokens[left].Start, m.tokens[left].Start, "!"}}, edits...)
-	}
-	if method == ".orValue(" && m.at(first-2) == "." {
-		edits = append([]Edit{{m.tokens[first-2].Start, m.tokens[first-2].End, ".?"}}, edits...)
-	}
-	return edits
 }
 
 // operandEnd returns the index of the last token of the operand that begins with token i. An
@@ -367,17 +283,4 @@ func (f *fault) operandEnd(i int) int {
 		}
 	}
 	return i
-}
-
-// wrapperEdits removes the delimiters of templates around the expression.
-func (m *fixer) wrapperEdits() (all [][]Edit) {
-	text := string(m.src)
-	for _, around := range [][2]string{{"{{", "}}"}, {"${", "}"}, {"$(", ")"}} {
-		before := len(text) - len(strings.TrimLeft(text, " \n"))
-		inner, ok := strings.CutPrefix(strings.TrimSpace(text), around[0])
-		if inner, ok2 := strings.CutSuffix(inner, around[1]); ok && ok2 {
-			all = append(all, []Edit{{before, len(m.src), strings.TrimSpace(inner)}})
-		}
-	}
-	return all
 }
