@@ -46,14 +46,9 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 		return [][]Edit{wrap(of.Span, "string(", ")")}
 	case of.kind == kindString && makers[name] != "":
 		return [][]Edit{wrap(of.Span, makers[name]+"(", ")")}
-	case of.kind == kindString && (name == "startsWith" || name == "endsWith") && len(on) > 2: // one of them
-		return [][]Edit{replace(whole, m.ofEach("["+m.textOf(arguments)+"]", ".exists", text+"."+name+"($)"))}
 	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
 		return [][]Edit{replace(whole, m.ofEach(m.textOf(on[1].Span), ".exists", text+"."+name+"($)"))}
 	case of.kind == kindCIDR && name == "contains" && len(on) == 2:
-		if m.holds(on[1].e, ofCIDRs...) {
-			return [][]Edit{{{of.End, on[1].Start, ".containsCIDR("}}}
-		}
 		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
 	case name == "matches" && len(on) == 3 && isText(on[1].e) && isText(on[2].e): // flags
 		pattern, flags := m.textOf(on[1].Span), strings.Trim(m.textOf(on[2].Span), `'"`)

@@ -33,8 +33,6 @@ func (m *fixer) elseEdit(i int) []Edit {
 		return []Edit{{m.tokens[last].End, m.tokens[last].End, " : true"}}
 	case m.at(colon) == ";":
 		return replace(m.tokenSpan(colon, colon), ":")
-	case colon == last:
-		return []Edit{{m.tokens[colon].End, m.tokens[colon].End, " true"}}
 	}
 	return nil
 }

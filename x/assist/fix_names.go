@@ -46,9 +46,6 @@ func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 			s.End = s.Start + len([]rune(whole))
 		}
 		all = append(all, replace(s, name), replace(s, name+"()"))
-		if every := m.nameEverywhere(m.at(i), name); s.End == m.tokens[i].End && len(every) > 1 {
-			all = append(all, every)
-		}
 	}
 	return all
 }
@@ -65,16 +62,6 @@ func (m *fixer) isTypo(name string) bool {
 	}
 	written, _ := types.Unescape(strings.TrimSuffix(name[strings.LastIndex(name, ".")+1:], "()"))
 	return spell.IsTypo(word, written)
-}
-
-// nameEverywhere returns edits that replace every occurrence of a name that does not follow a dot.
-func (m *fixer) nameEverywhere(was, is string) (all []Edit) {
-	for i, t := range m.tokens {
-		if m.isName(i) && t.Text == was && m.at(i-1) != "." && m.at(i-1) != ".?" {
-			all = append(all, Edit{t.Start, t.End, is})
-		}
-	}
-	return all
 }
 
 // nameToken returns the index of the token with the name that the error is about, or -1.
@@ -166,9 +153,6 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 	all = append(all, m.intoMacro(i))
 	if m.at(i-1) == "." && m.at(i+1) == "." && (IsLoop(m.at(i+2)) || slices.Contains(ofLists, m.at(i+2))) {
 		all = append(all, replace(m.tokenSpan(i-1, i), ".map(e, e."+m.at(i)+")"))
-	}
-	if m.at(i-1) == "." {
-		all = append(all, replace(m.tokenSpan(i-1, i-1), ".?"))
 	}
 	return all
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
@@ -166,8 +165,6 @@ func (m *fixer) comparedWith(i int) (other referent, ok bool) {
 		first, last = m.operandFirst(i-2), i-2
 	case isEquality(m.at(i+1)) && i+2 < len(m.tokens):
 		first, last = i+2, m.operandEnd(i+2)
-	case m.at(i-1) == "(" && m.at(i+1) == ")" && slices.Contains(ofTexts, m.at(i-2)) && m.at(i-3) == ".":
-		return referent{}, true
 	case m.at(i+1) == "in" && i+2 < len(m.tokens): // a key of a map
 		other = m.referentOf(m.tokenSpan(i+2, m.operandEnd(i+2)))
 		return referent{}, other.decl != nil && other.decl.Kind == types.Map
@@ -209,34 +206,13 @@ func (m *fixer) presenceOf(e ast.Expr, text string) (test string, known bool) {
 	if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() {
 		return "", true
 	}
-	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
+	v := m.context.viewOf(m.nodes, e)
 	if len(v.path) == 0 || v.expr(e.AsSelect().Operand()).decl == nil || v.always(e.AsSelect()) {
 		return "", true
 	}
 	test = "has(" + strings.TrimPrefix(text, "!!") + ")"
-	if !strings.Contains(string(m.src), test) {
-		return test, true
+	if strings.Contains(string(m.src), test) {
+		return "", false
 	}
-	for i, of := range v.path[:len(v.path)-1] {
-		if of.Kind() != ast.CallKind || v.path[i+1] == of.AsCall().Args()[0] {
-			continue
-		}
-		guard := of.AsCall().Args()[0]
-		switch {
-		case isCall(of, operators.LogicalAnd) && m.joins(guard, operators.LogicalAnd, test),
-			isCall(of, operators.LogicalOr) && m.joins(guard, operators.LogicalOr, "!"+test),
-			isCall(of, operators.Conditional) && m.joins(guard, operators.LogicalAnd, test):
-			return "", true
-		}
-	}
-	return "", false
-}
-
-// joins reports whether e is a part with this text, or joins such a part with others by an operator.
-func (m *fixer) joins(e ast.Expr, operator, text string) bool {
-	if isCall(e, operator) {
-		return slices.ContainsFunc(e.AsCall().Args(), func(e ast.Expr) bool { return m.joins(e, operator, text) })
-	}
-	s, ok := m.span(e)
-	return ok && m.textOf(s) == text
+	return test, true
 }

@@ -172,17 +172,11 @@ func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
 		is, end := celOperators[t.Text], t.End
 		switch strings.ToLower(t.Text) {
 		case "is":
-			switch {
-			case m.at(i+1) == "null" || m.at(i+2) == "null":
-				continue // nullTest has it
-			case m.at(i+1) == "not":
-				is, end = "!=", m.tokens[i+1].End
+			if m.at(i+1) == "null" || m.at(i+2) == "null" {
+				continue // a test of presence is meant
 			}
 		case "not", "return":
-			if m.at(i-1) == "is" {
-				continue
-			}
-			if i+1 == len(m.tokens) {
+			if m.at(i-1) == "is" || i+1 == len(m.tokens) {
 				continue
 			}
 			if end = m.tokens[i+1].Start; strings.ToLower(t.Text) == "not" {
@@ -214,19 +208,13 @@ func (m *fixer) tokenEdit(i int) []Edit {
 			text = " && "
 		}
 		return replace(s, text)
-	case t.Text == "$" && m.at(i+1) == ".":
-		return replace(s, types.Self)
 	case t.Text == "$" && !m.isName(i+1):
 		return replace(s, types.Self)
 	case t.Text == "$":
 		return replace(s, "")
-	case t.Text == "#":
-		return replace(s, "//")
 	case t.Text == "in" && m.at(i-1) == "." && m.at(i+2) == "[" && m.closing(i+1) > 0:
 		end := m.closing(i + 1)
 		return []Edit{{m.tokens[i-1].Start, m.tokens[i+2].Start, " in "}, {m.tokens[end].Start, m.tokens[end].End, ""}}
-	case t.Text == "in" && m.at(i-1) == ".":
-		return replace(m.tokenSpan(i-1, i), " in ")
 	case t.Text == "*" && m.at(i-1) == "*" && m.at(i+1) == "2" && m.operandFirst(i-2) >= 0: // a ** 2
 		return replace(m.tokenSpan(i-1, i+1), "* "+m.part(m.operandFirst(i-2), i-2))
 	case m.at(i-1) == "has" && m.isName(i):
@@ -236,8 +224,6 @@ func (m *fixer) tokenEdit(i int) []Edit {
 		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-4), i-4)+" ", "")
 	case comparisons[t.Text] && (m.at(i-1) == "||" || m.at(i-1) == "&&") && i > 2 && m.isName(i-2): // 1 <= a && <= 2
 		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-2), i-2)+" ", "")
-	case t.Kind == lex.Number && m.at(i-1) == ".":
-		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
 	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:
 		return replace(m.tokenSpan(i, i+1), "["+m.at(i+1)+"]")
 	}

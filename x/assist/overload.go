@@ -11,18 +11,30 @@ import (
 
 const noOverload = "found no matching overload for '"
 
+// overloadOf returns the operator or function that a message is about, and the types to which it is applied, that of the
+// receiver first. It reports false for another message.
+func overloadOf(text string) (name string, types []string, ok bool) {
+	match := overloads.FindStringSubmatch(text)
+	if match == nil {
+		return "", nil, false
+	}
+	return match[1], splitTypes(strings.TrimLeft(strings.Replace(strings.TrimSuffix(match[2], ")"), ".(", ", ", 1), "(")), true
+}
+
+// expectedIn returns the two types in a message about a value of another type than expected. It reports false for another
+// message.
+func expectedIn(text string) (want, found string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "expected type '")
+	want, found, _ = strings.Cut(rest, "' but found '")
+	return want, strings.TrimSuffix(found, "'"), ok
+}
+
 // overload returns a hint for an operator or function that is applied to types it does not accept.
 func (f *fault) overload(text string) string {
-	name, rest, ok := strings.Cut(strings.TrimPrefix(text, noOverload), "' applied to '")
-	if !ok {
-		return ""
-	}
-	signature := strings.TrimSuffix(rest, "'")
-	if target, args, method := strings.Cut(signature, ".("); method {
-		return f.method(name, target, strings.TrimSuffix(args, ")"))
-	}
-	types := splitTypes(strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")"))
+	name, types, _ := overloadOf(text)
 	switch {
+	case strings.Contains(text, ".("):
+		return f.method(name, types)
 	case f.at(f.token) == "(":
 		return function(name, types)
 	case name == "_?_:_" && len(types) == 3:
@@ -90,11 +102,6 @@ func (f *fault) binary(name string, types []string, left string) string {
 			return fmt.Sprintf("a duration has a unit: compare duration(%s) with duration('30s')", left)
 		}
 		return cmp.Or(f.testCompared(left, a), together(a, b, left))
-	case "_&&_", "_||_":
-		if i := f.token + 1; i < len(f.tokens) && isLiteral(f.tokens[i]) && notBool(a, b) == b {
-			return f.as(NotACondition, noAlternative(f.at(f.token), f.at(i)))
-		}
-		return f.as(NotACondition, asCondition(notBool(a, b), "x"))
 	case "_+_":
 		return sum(a, b, left)
 	case "_%_":
@@ -138,13 +145,6 @@ func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.
 func noAlternative(operator, value string) string {
 	example := map[string]string{"||": "x == 'a' || x == 'b'", "&&": "x != 'a' && x != 'b'"}[operator]
 	return fmt.Sprintf("%s joins conditions, and %s is none: repeat the comparison, %s", operator, value, example)
-}
-
-func notBool(a, b kind) kind {
-	if a == kindBool {
-		return b
-	}
-	return a
 }
 
 // equality returns a hint for == and != between values that are never equal.
@@ -269,10 +269,9 @@ var comparisons = map[string]bool{"==": true, "!=": true, "<": true, "<=": true,
 
 // asCondition returns a hint on how to turn a value of kind k into a condition.
 func asCondition(k kind, text string) string {
-	test := map[kind]string{kindString: " != ''", kindInt: " != 0", kindDouble: " != 0.0"}[k]
+	test := text + " != " + zeros[k]
 	switch k {
 	case kindString, kindInt, kindDouble:
-		test = text + test
 	case kindList, kindMap:
 		test = "size(" + text + ") > 0"
 	case kindOptional:
