@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,38 +92,35 @@ func (f *fault) ownedBy(i int, variable string) Edit {
 // ownerEdits puts the variables in front of names that are their fields. If several variables have a field with the
 // name, each alternative uses one of them.
 func (m *fixer) ownerEdits() (all [][]Edit) {
-	var sole []Edit
-	several := map[string][]Edit{}
-	var order []string
-	looked := 0
+	owners, choices := map[int][]string{}, []string(nil)
 	for i := range m.tokens {
-		if m.isBareCall(i) {
-			sole = append(sole, m.ownedBy(i, types.Self))
+		switch {
+		case len(owners) == maxOwned:
+		case m.isBareCall(i):
+			owners[i] = []string{types.Self}
+		case m.isBare(i):
+			owners[i] = m.owners(i)
+		}
+		if len(owners[i]) > 1 {
+			choices = append(choices, owners[i]...)
+		}
+	}
+	if len(choices) == 0 {
+		choices = []string{types.Self}
+	}
+	for n, v := range choices {
+		if slices.Contains(choices[:n], v) {
 			continue
 		}
-		if !m.isBare(i) {
-			continue
-		}
-		if looked++; looked > maxOwned {
-			break
-		}
-		owners := m.owners(i)
-		if len(owners) == 1 {
-			sole = append(sole, m.ownedBy(i, owners[0]))
-			continue
-		}
-		for _, v := range owners {
-			if several[v] == nil {
-				order = append(order, v)
+		var edits []Edit
+		for _, i := range slices.Sorted(maps.Keys(owners)) {
+			if of := owners[i]; slices.Contains(of, v) {
+				edits = append(edits, m.ownedBy(i, v))
+			} else if len(of) == 1 {
+				edits = append(edits, m.ownedBy(i, of[0]))
 			}
-			several[v] = append(several[v], m.ownedBy(i, v))
 		}
-	}
-	for _, v := range order {
-		all = append(all, slices.Concat(sole, several[v]))
-	}
-	if len(order) == 0 && len(sole) > 0 {
-		all = append(all, sole)
+		all = append(all, edits)
 	}
 	return all
 }

@@ -24,8 +24,11 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		}
 	}
 	add(m.rawEdits())
-	for _, edits := range slices.Concat(m.quoteEdits(), m.rewritten(templateForms, nil), m.rewritten(lambdaForms, nil)) {
+	for _, edits := range slices.Concat(m.quoteEdits(), m.rewritten(templateForms, nil)) {
 		add(edits)
+	}
+	for _, edits := range m.rewritten(lambdaForms, nil) {
+		add(difference(m.src, []rune(Apply(string(m.src), edits))))
 	}
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
 		if i < 0 || i >= len(m.tokens) {
@@ -38,8 +41,7 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		}
 		add(m.tokenEdit(i))
 	}
-	add(m.optionalEdits()) // the parser reports a?.b where it expects a conditional to continue
-	add(m.everywhere("?."))
+	add(m.everywhere("?.")) // the parser reports a?.b where it expects a conditional to continue
 	add(m.withoutOptional())
 	near, every := m.wordEdits()
 	return append(append(all, near...), every, append(m.everywhere(""), every...))
@@ -94,30 +96,6 @@ func (m *fixer) stringParts(i int) []Edit {
 
 var placeholder = lazy.New(`\{[^{}]+\}`)
 
-// optionalEdits replaces each ?. by .?, and the dot in front of the field that may be absent: a.b?.c is a.?b.?c.
-func (m *fixer) optionalEdits() (all []Edit) {
-	for _, e := range m.everywhere("?.") {
-		i := slices.IndexFunc(m.tokens, func(t lex.Token) bool { return t.Start >= e.Start })
-		if m.at(i-2) == "." {
-			all = append(all, Edit{m.tokens[i-2].Start, m.tokens[i-2].End, ".?"})
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
-// withoutOptional replaces each ?. in front of a method by a dot.
-func (m *fixer) withoutOptional() (all []Edit) {
-	for i := range m.tokens {
-		first, last := m.runAt(i)
-		if first == i && first < last && m.textOf(m.tokenSpan(first, last)) == "?." && m.at(last+2) == "(" {
-			s := m.tokenSpan(first, last)
-			all = append(all, Edit{s.Start, s.End, "."})
-		}
-	}
-	return all
-}
-
 // operatorEdit replaces the operator at token i by its CEL counterpart, or returns nil.
 func (m *fixer) operatorEdit(i int) []Edit {
 	first, last := m.runAt(i)
@@ -158,6 +136,18 @@ func (m *fixer) nullTests() (all []Edit) {
 			e = Edit{m.tokens[from].Start, m.tokens[i+1].End, not[e.Text] + "has(" + field + ")"}
 		}
 		all = append(all, e)
+	}
+	return all
+}
+
+// withoutOptional replaces each ?. in front of a method by a dot.
+func (m *fixer) withoutOptional() (all []Edit) {
+	for i := range m.tokens {
+		first, last := m.runAt(i)
+		if first == i && first < last && m.textOf(m.tokenSpan(first, last)) == "?." && m.at(last+2) == "(" {
+			s := m.tokenSpan(first, last)
+			all = append(all, Edit{s.Start, s.End, "."})
+		}
 	}
 	return all
 }
