@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,26 +172,11 @@ func (m *fixer) methodFor(name string, a, b operandPart) [][]Edit {
 		k = b.kind
 	}
 	left, right := m.made(a, k), m.made(b, k)
-	if left == "" || right == "" {
-		return nil
+	symbol, _ := operators.FindReverse(name)
+	if call := methodCalls[symbol]; call != "" && left != "" && right != "" {
+		return [][]Edit{replace(Span{a.Start, b.End}, fmt.Sprintf(call, left, right))}
 	}
-	text := ""
-	switch name {
-	case operators.Less:
-		text = left + ".isLessThan(" + right + ")"
-	case operators.Greater:
-		text = left + ".isGreaterThan(" + right + ")"
-	case operators.LessEquals, operators.GreaterEquals, operators.Equals, operators.NotEquals:
-		text = left + ".compareTo(" + right + ") " + m.at(m.token) + " 0"
-	case operators.Add:
-		text = left + ".add(" + right + ")"
-	case operators.Subtract:
-		text = left + ".sub(" + right + ")"
-	}
-	if text == "" {
-		return nil
-	}
-	return [][]Edit{replace(Span{a.Start, b.End}, text)}
+	return nil
 }
 
 // made returns the text of an operand as a value of kind k, or "".

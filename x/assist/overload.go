@@ -227,17 +227,19 @@ func together(a, b kind, left string) string {
 	return ""
 }
 
+// methodCalls maps operators to the calls by which quantities and versions are compared or added.
+var methodCalls = map[string]string{
+	"<": "%s.isLessThan(%s)", ">": "%s.isGreaterThan(%s)", "<=": "%s.compareTo(%s) <= 0", ">=": "%s.compareTo(%s) >= 0",
+	"==": "%s.compareTo(%s) == 0", "!=": "%s.compareTo(%s) != 0", "+": "%s.add(%s)", "-": "%s.sub(%s)",
+}
+
 // methodHint returns a hint for an operator between quantities or versions.
 func methodHint(k kind, operator string) string {
-	one := constructors[k]
-	example := map[string]string{
-		"<": "a.isLessThan(b)", ">": "a.isGreaterThan(b)", "<=": "a.compareTo(b) <= 0", ">=": "a.compareTo(b) >= 0",
-		"==": "a.compareTo(b) == 0", "!=": "a.compareTo(b) != 0", "+": "a.add(b)", "-": "a.sub(b)",
-	}[operator]
+	example := methodCalls[operator]
 	if example == "" || k == kindSemver && (operator == "+" || operator == "-") {
 		return fmt.Sprintf("%s is not a valid operand of %s: compare with isLessThan, isGreaterThan, or compareTo", k, operator)
 	}
-	return fmt.Sprintf("use %s for %s, with both made by %s(…)", example, operator, one)
+	return fmt.Sprintf("use "+example+" for %s, with both made by %s(…)", "a", "b", operator, constructors[k])
 }
 
 // sum is like together for +, which also concatenates strings and lists.
