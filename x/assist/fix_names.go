@@ -10,25 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// renamed maps names from other languages to their CEL names.
-var renamed = map[string]string{
-	"length": "size", "len": "size", "count": "size",
-	"any": "exists", "some": "exists", "anyMatch": "exists", "every": "all", "forall": "all", "forAll": "all", "forEach": "all", "foreach": "all",
-	"one": "exists_one", "existsone": "exists_one", "select": "filter", "where": "filter",
-	"toLowerCase": "lowerAscii", "toLower": "lowerAscii", "lower": "lowerAscii", "lowercase": "lowerAscii",
-	"toUpperCase": "upperAscii", "toUpper": "upperAscii", "upper": "upperAscii", "uppercase": "upperAscii",
-	"match": "matches", "regex": "matches", "test": "matches", "substr": "substring", "strip": "trim", "hasPrefix": "startsWith", "hasSuffix": "endsWith",
-	"str": "string", "toString": "string", "parseInt": "int", "toInt": "int", "integer": "int", "number": "double", "float": "double", "boolean": "bool", "typeof": "type",
-	"None": "null", "nil": "null", "undefined": "null", "NULL": "null", "Null": "null", "TRUE": "true", "FALSE": "false", "True": "true", "False": "false",
-	"lessThan": "isLessThan", "lt": "isLessThan", "greaterThan": "isGreaterThan", "gt": "isGreaterThan", "compare": "compareTo", "cmp": "compareTo",
-	"plus": "add", "minus": "sub", "subtract": "sub",
-	"host": "getHost", "hostname": "getHostname", "scheme": "getScheme", "protocol": "getScheme", "port": "getPort", "path": "getEscapedPath", "query": "getQuery",
-	"seconds": "getSeconds", "minutes": "getMinutes", "hours": "getHours", "year": "getFullYear", "month": "getMonth", "day": "getDayOfMonth",
-	"includes": "contains", "trimSpace": "trim", "indexof": "indexOf", "regexMatch": "matches", "distinctBy": "distinct",
-	"defined": "has", "isset": "has", "present": "has", "exist": "has", "hasField": "has",
-	"this": types.Self, "object": types.Self, "obj": types.Self, "value": types.Self, "resource": types.Self, "oldObject": types.OldSelf, "old": types.OldSelf,
-}
-
 func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
@@ -83,7 +64,7 @@ func (m *fixer) renamedEdits(name string) (all [][]Edit) {
 	if i < 0 {
 		return nil
 	}
-	is, call := renamed[name], m.at(i+1) == "("
+	is, call := foreignName(name).is, m.at(i+1) == "("
 	s := m.tokenSpan(i, i)
 	switch {
 	case is != "" && m.at(i-1) == "." && call && m.at(i+2) == ")":

@@ -129,7 +129,7 @@ func (m *fixer) ownerEdits() (all [][]Edit) {
 // one of the values that the text can have.
 func (m *fixer) textEdits() (edits []Edit, certain bool) {
 	i := m.nameToken()
-	if i < 0 || !m.plainName(i) || renamed[m.at(i)] == types.Self || renamed[m.at(i)] == types.OldSelf {
+	if i < 0 || !m.plainName(i) || foreignName(m.at(i)).is == types.Self || foreignName(m.at(i)).is == types.OldSelf {
 		return nil, false
 	}
 	edits = []Edit{quoteAt(m.tokens[i])}
@@ -146,7 +146,7 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 			}
 		}
 		return nil, false
-	case renamed[m.at(i)] == "null":
+	case foreignName(m.at(i)).is == "null":
 		return nil, false
 	case other.decl != nil && other.decl.Kind != types.String && other.decl.Kind != types.IntOrString, len(m.owners(i)) > 0:
 		return nil, false

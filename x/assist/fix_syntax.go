@@ -9,13 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// celOperators maps operators of other languages to CEL operators.
-var celOperators = map[string]string{
-	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
-	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
-	"AND": "&&", "OR": "||", "XOR": "!=", "IN": "in",
-}
-
 // syntaxEdits returns edits for expressions that do not parse.
 func (m *fixer) syntaxEdits() (all [][]Edit) {
 	add := func(edits []Edit) {
@@ -103,7 +96,7 @@ func (m *fixer) operatorEdit(i int) []Edit {
 		return nil
 	}
 	s := m.tokenSpan(first, last)
-	if is := celOperators[m.textOf(s)]; is != "" {
+	if is := foreignOperator(m.textOf(s)).is; is != "" {
 		return replace(s, is)
 	}
 	return nil
@@ -119,8 +112,8 @@ func (m *fixer) everywhere(like string) (all []Edit) {
 		}
 		s := m.tokenSpan(first, last)
 		at = last
-		if text := m.textOf(s); celOperators[text] != "" && (like == "" || text == like) {
-			all = append(all, Edit{s.Start, s.End, celOperators[text]})
+		if text := m.textOf(s); foreignOperator(text).is != "" && (like == "" || text == like) {
+			all = append(all, Edit{s.Start, s.End, foreignOperator(text).is})
 		}
 	}
 	return all
@@ -159,7 +152,7 @@ func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
 		if t.Kind != lex.Ident || m.at(i-1) == "." || m.at(i+1) == "." && t.Text != "not" {
 			continue
 		}
-		is, end := celOperators[t.Text], t.End
+		is, end := foreignKeyword(t.Text).is, t.End
 		switch strings.ToLower(t.Text) {
 		case "is":
 			if m.at(i+1) == "null" || m.at(i+2) == "null" {

@@ -224,7 +224,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 		add(sure, m.renamedEdits(match[1])...)
 		add(guess, m.elsewhereEdits(match[1])...)
 		add(guess, m.pathEdits()...)
-		if wordHints[match[1]] != "" {
+		if foreignKeyword(match[1]).hint != "" {
 			near, every := m.wordEdits()
 			add(sure, append(near, every)...)
 		}

@@ -2,72 +2,54 @@ package assist
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
+// A word is an operator, a keyword, or a name of other languages: what CEL has in its place, or "", and a hint, or "".
+type word struct{ is, hint string }
+
+//go:embed words.txt
+var wordTexts string
+
+// foreignWords returns the words of each section of words.txt.
+var foreignWords = sync.OnceValue(func() map[string]map[string]word {
+	all, section := map[string]map[string]word{}, ""
+	for line := range strings.Lines(wordTexts) {
+		line = strings.TrimSpace(line)
+		columns := append(strings.Split(line, "\t"), "", "")
+		switch {
+		case line == "" || strings.HasPrefix(line, "# "):
+		case line[0] == '[':
+			section = line
+			all[section] = map[string]word{}
+		default:
+			for _, text := range strings.Fields(columns[0]) {
+				all[section][text] = word{columns[1], columns[2]}
+			}
+		}
+	}
+	return all
+})
+
+func foreignOperator(text string) word { return foreignWords()["[operators]"][text] }
+func foreignKeyword(text string) word  { return foreignWords()["[keywords]"][text] }
+func foreignName(text string) word     { return foreignWords()["[names]"][text] }
+
 // NameHint returns the hint for a name or keyword that other languages use, or "".
-func NameHint(name string) string { return cmp.Or(nameHints[name], wordHints[name]) }
+func NameHint(name string) string { return cmp.Or(foreignName(name).hint, foreignKeyword(name).hint) }
 
-// nameHints maps names from other languages to hints about their CEL counterparts.
-var nameHints = map[string]string{
-	"length": sizeOf, "len": sizeOf, "count": sizeOf,
-	"isEmpty": empty, "empty": empty, "notEmpty": empty, "nonEmpty": empty,
-	"any": "use list.exists(e, e > 0)", "some": "use list.exists(e, e > 0)", "anyMatch": "use list.exists(e, e > 0)",
-	"every": "use list.all(e, e > 0)", "forall": "use list.all(e, e > 0)", "forAll": "use list.all(e, e > 0)",
-	"forEach": loop, "foreach": loop, "for": loop, "while": loop,
-	"one": "use list.exists_one(e, e > 0)", "select": "use list.filter(e, e > 0)", "where": "use list.filter(e, e > 0)",
-	"toLowerCase": "use .lowerAscii()", "toLower": "use .lowerAscii()", "lower": "use .lowerAscii()", "lowercase": "use .lowerAscii()",
-	"toUpperCase": "use .upperAscii()", "toUpper": "use .upperAscii()", "upper": "use .upperAscii()", "uppercase": "use .upperAscii()",
-	"match": pattern, "regex": pattern, "regexp": pattern, "test": pattern, "re": pattern,
-	"substr": "use text.substring(0, 3)", "strip": "use text.trim()", "hasPrefix": "use text.startsWith('a')", "hasSuffix": "use text.endsWith('a')",
-	"toString": "use string(value)", "str": "use string(value)", "parseInt": "use int(text)", "toInt": "use int(text)", "integer": "use int(text)", "number": "use double(text)", "float": "use double(text)", "boolean": "use bool(text)",
-	"hasKey": key, "containsKey": key, "has_key": key, "hasOwnProperty": key, "hasField": "use has(self.name)", "defined": "use has(self.name)", "exist": "use has(self.name)",
-	"keys": "macros on a map iterate over its keys: self.labels.all(k, k != '')", "values": "use self.labels.all(k, v, v != ''), or self.labels.all(k, self.labels[k] != '')",
-	"equals": "use == to compare", "eq": "use == to compare",
-	"concat": "use + to join strings and lists", "append": "use + to join lists", "push": "use + to join lists",
-	"now": clock, "today": clock, "time": clock, "date": clock,
-	"typeof": "use type(value)", "instanceof": "use type(value) == string", "isinstance": "use type(value) == string",
-	"None": null, "nil": null, "undefined": null, "NULL": null, "Null": null,
-	"TRUE": "use true", "FALSE": "use false",
-	"unique": unique, "isUnique": unique, "uniqueItems": unique, "hasDuplicates": unique,
-	"immutable": immutable, "isImmutable": immutable, "unchanged": immutable, "isUnchanged": immutable, "readOnly": immutable, "readonly": immutable, "changed": immutable, "isChanged": immutable,
-	"range": rangeOf, "between": rangeOf, "isBetween": rangeOf, "inRange": rangeOf,
-	"abs": noMath, "math": noMath, "pow": noMath, "round": noMath, "floor": noMath, "ceil": noMath, "sqrt": noMath,
-	"print": noOutput, "println": noOutput, "console": noOutput, "echo": noOutput, "assert": "a rule is its condition: leave out assert", "require": "a rule is its condition: leave out require",
-	"find": "use list.exists(e, e > 0), or list.filter(e, e > 0)", "none": "use !list.exists(e, e > 0)",
-	"containsAll": subset, "isSubsetOf": subset, "uniqueBy": unique, "toSet": unique, "set": unique, "get": key,
-	"oneOf": counting, "exactlyOne": counting, "onlyOne": counting, "atMostOne": counting, "atLeastOne": counting, "anyOf": counting,
-	"strings": "functions of strings are methods: use text.startsWith('a')", "isPresent": "use has(self.name)", "isSet": "use has(self.name)",
-	"has": "has is a macro: has(self.name) for a field, 'key' in self.labels for a map", "isset": "use has(self.name)", "present": "use has(self.name)", "exists": "use has(self.name) for a field, or list.exists(e, e > 0)",
-	"lessThan": "use isLessThan", "greaterThan": "use isGreaterThan", "includes": "use text.contains('a'), or 'a' in list for a list",
-	"host": "use getHost()", "hostname": "use getHostname()", "scheme": "use getScheme()", "port": "use getPort()", "seconds": "use getSeconds()", "minutes": "use getMinutes()", "hours": "use getHours()", "year": "use getFullYear()",
-	"this": "the value is called self", "object": "the value is called self", "obj": "the value is called self", "value": "the value is called self", "resource": "the value is called self",
-	"oldObject": "the value before the change is called oldSelf", "old": "the value before the change is called oldSelf",
-	"request": admissionOnly, "params": admissionOnly, "namespaceObject": admissionOnly, "authorizer": admissionOnly, "variables": admissionOnly,
+// hasHintOf reports whether the hint of a name is that of one of others.
+func hasHintOf(name string, others ...string) bool {
+	return slices.ContainsFunc(others, func(other string) bool { return foreignName(name).hint == foreignName(other).hint })
 }
-
-const (
-	noMath        = "rules have no such function; CEL has + - * / %, comparisons, and [a, b].min() and .max()"
-	rangeOf       = "use 1 <= x && x <= 5 for a range"
-	sizeOf        = "use size(), which takes a string, a list, or a map"
-	empty         = "use size() == 0 or size() > 0"
-	pattern       = "use text.matches('^[a-z]+$')"
-	key           = "use 'key' in self.labels"
-	unique        = "use list.all(x, list.exists_one(y, y == x)), or x-kubernetes-list-type: set, or map with keys"
-	immutable     = "compare with the value before the change: self.name == oldSelf.name"
-	noOutput      = "expressions have no output; write the condition alone"
-	clock         = "rules have no clock: the same object must always get the same verdict"
-	subset        = "use a.all(e, e in b)"
-	counting      = "count the conditions that hold: use [has(self.a), has(self.b)].filter(x, x).size() == 1"
-	null          = "use null; to test whether a field is present, use has(self.name)"
-	admissionOnly = "CRD rules can use only self and oldSelf; this variable belongs to admission policies"
-)
 
 func (f *fault) unknown(name string) Advice {
 	i := f.tokenOf(strings.TrimPrefix(name, "."))
@@ -105,18 +87,18 @@ func (f *fault) unknown(name string) Advice {
 		return Advice{Words: f.as(OutsideSelf, words)}
 	}
 	if !behindDot && !call {
-		if text := wordHints[name]; text != "" {
+		if text := foreignKeyword(name).hint; text != "" {
 			return Advice{Words: f.as(UnknownOperator, text)}
 		}
 	}
-	switch words := nameHints[name]; {
-	case behindDot && !call && !slices.Contains([]string{"", sizeOf, empty, unique, immutable}, words):
+	switch words := foreignName(name).hint; {
+	case behindDot && !call && words != "" && !hasHintOf(name, "length", "isEmpty", "unique", "immutable"):
 		return Advice{} // an unknown field rather than a function
-	case words == clock && call && f.at(i+2) != ")":
+	case hasHintOf(name, "now") && call && f.at(i+2) != ")":
 		return Advice{Words: f.as(UnknownFunction, "use timestamp('2030-01-31T00:00:00Z')")}
-	case words == admissionOnly:
+	case hasHintOf(name, "request"):
 		return Advice{Words: f.as(PolicyVariable, words)}
-	case words == clock:
+	case hasHintOf(name, "now"):
 		return Advice{Words: f.as(NoClock, words)}
 	case words != "":
 		return Advice{Words: f.as(UnknownFunction, words)}
@@ -224,8 +206,8 @@ func (f *fault) selection(text string) Advice {
 		return Advice{Words: fmt.Sprintf(countsItems, operand)}
 	case k == kindBool && f.at(i-2) == ")":
 		return Advice{Words: fmt.Sprintf("a condition has no fields: test %s in the macro, list.exists(e, e.name == 'a' && e.%s == 1)", name, name)}
-	case nameHints[name] != "" && f.at(i+1) != "(" && (k != kindList || slices.Contains([]string{sizeOf, empty, unique}, nameHints[name])):
-		return Advice{Words: nameHints[name]}
+	case foreignName(name).hint != "" && f.at(i+1) != "(" && (k != kindList || hasHintOf(name, "length", "isEmpty", "unique")):
+		return Advice{Words: foreignName(name).hint}
 	case k == kindList:
 		return Advice{Words: fmt.Sprintf("%s is a list: select a field of one element, %s[0].%s, or of each, %s.all(e, e.%s …)", operand, operand, name, operand, name)}
 	case k == kindOptional:
