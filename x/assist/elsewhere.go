@@ -15,7 +15,8 @@ const (
 )
 
 // fieldElsewhere returns the expression for the field with this name below self, or "" if there is none, or several
-// at the level closest to self. of is the expression in which the name was not found. It must be self or oldSelf, or a path of fields.
+// at the level closest to self. of is the expression in which the name was not found. It must be
+// self or oldSelf, or a path of fields.
 func (p *Context) fieldElsewhere(of, name string) string {
 	if of != types.Self && !strings.HasPrefix(of, types.Self+".") && of != types.OldSelf && !strings.HasPrefix(of, types.OldSelf+".") {
 		return ""

@@ -12,7 +12,16 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// advise returns a hint for an error message without its position. It has no Fixes.
+// Advise returns the hint for an error, without looking for fixes.
+func (p *Context) Advise(bad *engine.CompileError) Advice {
+	f, ok := p.newFault(bad)
+	if !ok {
+		return Advice{}
+	}
+	return f.advise(bad.Summary())
+}
+
+// advise returns a hint for an error message without its position.
 func (f *fault) advise(text string) Advice {
 	f.code = ""
 	advice := f.adviceOn(text)

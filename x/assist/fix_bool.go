@@ -56,12 +56,13 @@ func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
 			continue
 		}
 		s, ok := m.span(e)
-		if !ok || e.Kind() != ast.CallKind || !slices.Contains(ofTexts, e.AsCall().FunctionName()) || !e.AsCall().IsMemberFunction() {
+		if !ok || e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || len(e.AsCall().Args()) == 0 {
 			return nil
 		}
+		method := e.AsCall().FunctionName()
 		of, _ := m.span(e.AsCall().Target())
-		if list := m.listOf(e.AsCall().Args()[0]); list != "" {
-			return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+e.AsCall().FunctionName()+"($)"))}
+		if list := m.listOf(e.AsCall().Args()[0]); list != "" && slices.Contains(ofTexts, method) {
+			return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+method+"($)"))}
 		}
 		return nil
 	}

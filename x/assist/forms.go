@@ -15,7 +15,7 @@ import (
 // The tokens of from are separated by spaces, and alternatives by a bar. null is also None, nil, and so on. A capital
 // letter is a part of the expression, which may also be used in to: A and B are operands, N is a name, T a type, M a
 // method of strings, O a comparison, and L a list of arguments. The others are any expressions up to the next token of
-// the form, or to the end of the brackets around it. X has no branches, such as those of a conditional, and Y has no else.
+// the form, or to the end of the brackets around it. X has no branches, and Y has no else.
 //
 // In to, $ is a new variable, and the functions of capitals change the text of a part.
 type form struct{ from, to string }
@@ -146,8 +146,7 @@ func (m *fixer) rewrite(f form, i int) (text string, first, last int) {
 		parts[lead] = m.body(first, i-1)
 	}
 	text = m.filled(f.to, parts)
-	binary := strings.TrimLeft(text, "!")
-	if binary != "" && lex.Operand(lex.Tokens([]rune(binary)), len(lex.Tokens([]rune(binary)))-1) != 0 && m.binds(first-1, last+1) {
+	if text != "" && !isOperand(strings.TrimLeft(text, "!")) && m.binds(first-1, last+1) {
 		text = "(" + text + ")"
 	}
 	return text, first, last
@@ -248,26 +247,30 @@ func (m *fixer) filled(to string, parts map[string]string) string {
 
 // changed returns a part as a function of a form changes it, or "".
 func changed(function, text string) string {
-	tokens := lex.Tokens([]rune(text))
-	isOperand := len(tokens) > 0 && lex.Operand(tokens, len(tokens)-1) == 0
 	switch {
-	case function == "OLD" && (text == types.Self || strings.HasPrefix(text, types.Self+".")): // its value before the change
+	case function == "OLD" && strings.HasPrefix(text+".", types.Self+"."): // its value before the change
 		return types.OldSelf + strings.TrimPrefix(text, types.Self)
 	case function == "OPT" && strings.Contains(text, "."): // with an optional selection
 		dot := strings.LastIndexByte(text, '.') + 1
 		return text[:dot] + "?" + strings.TrimPrefix(text[dot:], "?")
 	case function == "BARE": // without quotes
 		return strings.Trim(text, `'"`)
-	case function == "NOT" && isOperand:
+	case function == "NOT" && isOperand(text):
 		return "!" + text
 	case function == "NOT":
 		return "!(" + text + ")"
-	case function == "SIDE" && isOperand: // of a comparison
+	case function == "SIDE" && isOperand(text): // of a comparison
 		return text
 	case function == "SIDE":
 		return "(" + text + ")"
 	}
 	return ""
+}
+
+// isOperand reports whether a text is an operand as a whole.
+func isOperand(text string) bool {
+	tokens := lex.Tokens([]rune(text))
+	return len(tokens) > 0 && lex.Operand(tokens, len(tokens)-1) == 0
 }
 
 // presenceEdits returns the edit for a has() near the error whose argument joins or compares fields.

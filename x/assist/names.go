@@ -48,7 +48,8 @@ func NameHint(name string) string { return cmp.Or(foreignName(name).hint, foreig
 
 // hasHintOf reports whether the hint of a name is that of one of others.
 func hasHintOf(name string, others ...string) bool {
-	return slices.ContainsFunc(others, func(other string) bool { return foreignName(name).hint == foreignName(other).hint })
+	isSame := func(other string) bool { return foreignName(name).hint == foreignName(other).hint }
+	return slices.ContainsFunc(others, isSame)
 }
 
 func (f *fault) unknown(name string) Advice {

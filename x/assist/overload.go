@@ -11,18 +11,19 @@ import (
 
 const noOverload = "found no matching overload for '"
 
-// overloadOf returns the operator or function that a message is about, and the types to which it is applied, that of the
-// receiver first. It reports false for another message.
+// overloadOf returns the operator or function that a message is about, and the types to which it is applied, the
+// receiver's first. It reports false for another message.
 func overloadOf(text string) (name string, types []string, ok bool) {
 	match := overloads.FindStringSubmatch(text)
 	if match == nil {
 		return "", nil, false
 	}
-	return match[1], splitTypes(strings.TrimLeft(strings.Replace(strings.TrimSuffix(match[2], ")"), ".(", ", ", 1), "(")), true
+	list := strings.TrimPrefix(strings.Replace(strings.TrimSuffix(match[2], ")"), ".(", ", ", 1), "(")
+	return match[1], splitTypes(list), true
 }
 
-// expectedIn returns the two types in a message about a value of another type than expected. It reports false for another
-// message.
+// expectedIn returns the two types in a message about a value of another type than expected. It reports false for
+// another message.
 func expectedIn(text string) (want, found string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "expected type '")
 	want, found, _ = strings.Cut(rest, "' but found '")

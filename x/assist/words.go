@@ -40,8 +40,9 @@ func typeWords(t *cel.Type) string {
 }
 
 var kindWords = map[celtypes.Kind]string{
-	celtypes.BoolKind: "boolean", celtypes.IntKind: "integer", celtypes.UintKind: "unsigned integer", celtypes.DoubleKind: "number",
-	celtypes.StringKind: "string", celtypes.BytesKind: "bytes", celtypes.NullTypeKind: "null", celtypes.TypeKind: "type",
+	celtypes.BoolKind: "boolean", celtypes.IntKind: "integer", celtypes.UintKind: "unsigned integer",
+	celtypes.DoubleKind: "number", celtypes.StringKind: "string", celtypes.BytesKind: "bytes",
+	celtypes.NullTypeKind: "null", celtypes.TypeKind: "type",
 	celtypes.TimestampKind: "date-time", celtypes.DurationKind: "duration", celtypes.TypeParamKind: "anything",
 	celtypes.DynKind: "int-or-string", celtypes.AnyKind: "int-or-string",
 }

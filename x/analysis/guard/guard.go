@@ -148,7 +148,7 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 		before = test + " && "
 	}
 	text := []rune(x.Source())
-	clear := apply(text, []Insertion{{start, "(" + before + "("}, {end, "))"}})
+	explicit := apply(text, []Insertion{{start, "(" + before + "("}, {end, "))"}})
 	if isCall(at.e, operators.Conditional) {
 		before, after = before+"(", ")"
 	}
@@ -159,7 +159,8 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 	if after == "" {
 		insertions = insertions[:1]
 	}
-	if !same(env, apply(text, insertions), clear) || !same(env, apply(text, []Insertion{{start, "("}, {end, ")"}}), x.Source()) {
+	whole := apply(text, []Insertion{{start, "("}, {end, ")"}})
+	if !same(env, apply(text, insertions), explicit) || !same(env, whole, x.Source()) {
 		return nil
 	}
 	return insertions

@@ -87,8 +87,8 @@ func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }
 
-// shape returns a string that is equal for expressions with the same syntax tree, regardless of parentheses, spaces, and
-// how the parser groups the terms of && and ||.
+// shape returns a string that is equal for expressions with the same syntax tree, regardless of parentheses, spaces,
+// and how the parser groups the terms of && and ||.
 func shape(e ast.Expr) string {
 	head, parts := "", loops.Children(e)
 	switch e.Kind() {
