@@ -102,7 +102,7 @@ type variable struct {
 type bindingDocument struct {
 	Spec struct {
 		bindingBase
-		ValidationActions []string `json:"validationActions"`
+		ValidationActions []Action `json:"validationActions"`
 	} `json:"spec"`
 }
 

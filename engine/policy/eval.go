@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/google/cel-go/common/types/ref"
@@ -37,31 +36,25 @@ const maxOutcome = 16 << 20
 // params object of its first binding that has one. The policy need not match the request. The error is
 // an *ExpressionError if the expression does not compile.
 func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out *Outcome, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			out, err = nil, internal(policy, p)
-		}
-	}()
-	i := slices.IndexFunc(s.policies, func(p *compiledPolicy) bool { return p.name == policy })
-	if i < 0 {
-		return nil, fmt.Errorf("no policy %q", policy)
+	defer recovered(&policy, &out, &err)
+	_, p, err := s.policy(policy)
+	if err != nil {
+		return nil, err
 	}
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	p := s.policies[i]
-	scope, err := p.explained()
+	explained, err := p.explained()
 	if err != nil {
 		return nil, err
 	}
-	x, typeName, err := scope.compile(source)
+	program := *explained
+	x, typeName, err := program.add(source)
 	if err != nil {
 		return nil, err
 	}
 	at := situation{set: s, req: &req}
 	params, unknown := s.firstParams(p, &req)
-	program := *scope.program
-	program.readsNamespace = program.readsNamespace || readsNamespace(x.checked)
 	for root := range program.uses {
 		program.uses[root] = true
 	}
@@ -117,25 +110,24 @@ func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]an
 	return nil, unknown
 }
 
-// compile compiles an expression in the scope of the policy.
-func (x *explainer) compile(source string) (*expression, string, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// add compiles an expression that may use everything that expressions of the program may.
+func (p *program) add(text string) (*expression, string, error) {
+	p.compiler.Lock()
+	defer p.compiler.Unlock()
+	p.compiler.scope.Forget()
 	var detail string
-	x.compiler.report = func(_, text string, _ int) { detail = text }
-	compiled, t := x.compiler.compile("", source, x.program.roots)
-	if detail != "" || t == nil {
+	x, t := p.compiler.compile(p, source{text: text}, func(_, text string, _ int) { detail = text })
+	if t == nil {
 		return nil, "", &ExpressionError{detail}
 	}
-	return compiled, t.String(), nil
+	return x, t.String(), nil
 }
 
 // VariableNames returns the names of a policy's variables, or nil for an unknown policy.
 func (s *Set) VariableNames(policy string) []string {
-	for _, p := range s.policies {
-		if p.name == policy {
-			return slices.Clone(p.program.variableNames)
-		}
+	_, p, err := s.policy(policy)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return slices.Clone(p.program.variableNames)
 }

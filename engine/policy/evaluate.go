@@ -15,11 +15,7 @@ import (
 // done, if req is malformed, or on an internal error.
 func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error) {
 	at := ""
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internal(at, p)
-		}
-	}()
+	defer recovered(&at, &res, &err)
 	if err := req.check(); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -41,11 +40,7 @@ const (
 // Evaluate for req. With the validation -1, Explain explains the matchCondition that failed. It returns nothing for an
 // expression that the policy does not have. It returns an error only if ctx is done or on an internal error.
 func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validation int) (values []Value, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			values, err = nil, internal(e.Policy, p)
-		}
-	}()
+	defer recovered(&e.Policy, &values, &err)
 	p := e.of
 	if p == nil {
 		return nil, nil
@@ -54,7 +49,7 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	if err != nil {
 		return nil, err
 	}
-	x := explained.expression(e, validation)
+	x := explained.find(e, validation)
 	if x == nil || x.checked == nil {
 		return nil, nil
 	}
@@ -63,7 +58,7 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	if to.err != nil {
 		return nil, nil
 	}
-	program := explained.program.withElements(x)
+	program := explained.withElements(x)
 	r := newRun(program)
 	r.start(ctx, maxExplainWork)
 	r.authority.decide = s.authorize
@@ -75,7 +70,7 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 		r.bindNamespace(&at, at.filteredNamespace)
 		r.bindRequestValue(&at, to.resource, to)
 	}
-	values = explained.values(r, x)
+	values = r.explain(x)
 	if p.paramKind != nil && e.params == nil {
 		values = append(values, Value{Expression: "params", Offset: -1, Problem: "null, because the binding has no paramRef"})
 	}
@@ -88,35 +83,20 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	return values, nil
 }
 
-// An explainer is a program that is compiled again, with the parts of its expressions.
-type explainer struct {
-	program *program
-	perCall int64
-
-	mu       sync.Mutex
-	compiler *compiler
-}
-
-// expression returns the expression of a validation, or of the matchCondition that failed for -1. It returns nil if there
+// find returns the expression of a validation, or of the matchCondition that failed for -1. It returns nil if there
 // is none.
-func (x *explainer) expression(e *Evaluation, validation int) *expression {
-	if validation >= 0 && validation < len(x.program.validations) {
-		return x.program.validations[validation]
+func (p *program) find(e *Evaluation, validation int) *expression {
+	if list := p.parts[partValidation]; validation >= 0 && validation < len(list) {
+		return list[validation]
 	}
 	for _, d := range e.Decisions {
-		for _, c := range x.program.conditions {
+		for _, c := range p.parts[partCondition] {
 			if validation < 0 && d.Condition != "" && d.Condition == c.name {
 				return c
 			}
 		}
 	}
 	return nil
-}
-
-// newExplainer compiles the expressions of a policy again. Their errors are already reported.
-func newExplainer(s settings, doc *policyDocument) (*explainer, error) {
-	p, c, err := compilePolicy(s, doc, func(string, string, int) {}, true)
-	return &explainer{program: p, compiler: c, perCall: s.perCall}, err
 }
 
 // A read is a part of an expression that selects a value below a variable.

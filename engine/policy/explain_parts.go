@@ -49,12 +49,12 @@ func (p *program) withElements(x *expression) *program {
 	return &out
 }
 
-// values returns the values of the parts that determined the result of an expression.
-func (x *explainer) values(r *run, of *expression) []Value {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// explain returns the values of the parts that determined the result of an expression.
+func (r *run) explain(of *expression) []Value {
+	r.program.compiler.Lock()
+	defer r.program.compiler.Unlock()
 	c := &valueCollector{
-		explainer: x, run: r, reads: &readCollector{seen: map[string]bool{}, roots: map[string]bool{}}, seen: map[string]bool{}, steps: maxSteps,
+		run: r, reads: &readCollector{seen: map[string]bool{}, roots: map[string]bool{}}, seen: map[string]bool{}, steps: maxSteps,
 	}
 	for _, root := range r.program.roots[:authorizerRoot] {
 		c.reads.roots[root.Name] = true
@@ -64,7 +64,6 @@ func (x *explainer) values(r *run, of *expression) []Value {
 }
 
 type valueCollector struct {
-	*explainer
 	run      *run
 	of       *expression
 	reads    *readCollector
@@ -84,7 +83,8 @@ type valueCollector struct {
 func (c *valueCollector) value(e ast.Expr) ref.Val {
 	program, ok := c.programs[e.ID()]
 	if !ok {
-		program, _ = c.compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, c.perCall)
+		compiler := c.run.program.compiler
+		program, _ = compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, compiler.settings.perCall)
 		c.programs[e.ID()] = program
 	}
 	if c.steps--; program == nil || c.steps < 0 {
@@ -103,7 +103,7 @@ func (c *valueCollector) value(e ast.Expr) ref.Val {
 
 func (c *valueCollector) expression(of *expression) {
 	root := of.checked.NativeRep().Expr()
-	c.of, c.source, c.programs = of, lex.NewSource(of.source, of.checked), map[int64]*eval.Program{}
+	c.of, c.source, c.programs = of, lex.NewSource(of.text, of.checked), map[int64]*eval.Program{}
 	c.failed = celtypes.IsError(c.value(root))
 	c.visit(root)
 }
@@ -134,12 +134,12 @@ const maxVariables = 8
 func (c *valueCollector) variable(name string) {
 	name, _, _ = strings.Cut(name, ".")
 	i, ok := c.run.program.variableIndex[name]
-	if !ok || c.depth == maxVariables || c.run.program.variables[i].checked == nil {
+	if !ok || c.depth == maxVariables || c.run.program.parts[partVariable][i].checked == nil {
 		return
 	}
 	inner := *c
 	inner.depth++
-	inner.expression(c.run.program.variables[i])
+	inner.expression(c.run.program.parts[partVariable][i])
 	c.values, c.steps = inner.values, inner.steps
 }
 

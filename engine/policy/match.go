@@ -18,7 +18,7 @@ type constraints struct {
 }
 
 // newConstraints compiles m, which is at path. The server's defaults apply to absent fields.
-func newConstraints(m *matchResources, path string, report func(path, detail string)) *constraints {
+func newConstraints(m *matchResources, path string, report reporter) *constraints {
 	c := &constraints{rules: m.ResourceRules, exclude: m.ExcludeResourceRules, equivalent: m.MatchPolicy == nil || *m.MatchPolicy == "Equivalent"}
 	if p := m.MatchPolicy; p != nil && *p != "Equivalent" && *p != "Exact" {
 		report(path+".matchPolicy", fmt.Sprintf("got %q, want Exact or Equivalent", *p))
@@ -34,7 +34,7 @@ func newConstraints(m *matchResources, path string, report func(path, detail str
 	return c
 }
 
-func newSelector(s *metav1.LabelSelector, path string, report func(path, detail string)) labels.Selector {
+func newSelector(s *metav1.LabelSelector, path string, report reporter) labels.Selector {
 	if s == nil {
 		return labels.Everything()
 	}
@@ -47,7 +47,7 @@ func newSelector(s *metav1.LabelSelector, path string, report func(path, detail 
 }
 
 // check reports fields of a rule that the server rejects.
-func (r *resourceRule) check(path string, report func(path, detail string)) {
+func (r *resourceRule) check(path string, report reporter) {
 	for _, list := range []struct {
 		field string
 		items []string

@@ -25,11 +25,7 @@ import (
 // it validates the object afterwards.
 func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err error) {
 	m := &mutator{ctx: ctx, set: s, req: req, workLeft: maxWork}
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internal(m.at, p)
-		}
-	}()
+	defer recovered(&m.at, &res, &err)
 	if err := req.check(); err != nil {
 		return nil, err
 	}

@@ -3,10 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-
-	"github.com/google/cel-go/cel"
-
-	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // A PatchType is the type of a mutation's patch.
@@ -73,20 +69,12 @@ func (l *loader) loadMutatingPolicy(h header, doc map[string]any) error {
 		return nil
 	}
 	var d mutatingDocument
-	p := l.newPolicy(doc, &d, &d.Spec.policyBase, func() { d.check(l.report) })
+	p := l.newPolicy(doc, &d, &d.Spec.policyBase)
 	if p == nil {
 		return nil
 	}
 	p.reinvoke = *d.Spec.ReinvocationPolicy == "IfNeeded"
-	for _, m := range d.Spec.Mutations {
-		p.mutations = append(p.mutations, m.PatchType)
-	}
-	var err error
-	if p.program, err = newMutatingProgram(l.set.settings, &d, l.reportExpression); err != nil {
-		return err
-	}
-	l.addPolicy(p)
-	return nil
+	return l.addPolicy(p, d.body())
 }
 
 // loadMutatingBinding adds the binding of a mutating policy, unless it is invalid.
@@ -95,11 +83,11 @@ func (l *loader) loadMutatingBinding(h header, doc map[string]any) {
 		return
 	}
 	var d mutatingBindingDocument
-	l.addBinding(doc, &d, &d.Spec, func() { d.check(l.report) }, func(*compiledBinding) {})
+	l.addBinding(doc, &d, &d.Spec)
 }
 
 // check reports fields of a policy that the server rejects.
-func (d *mutatingDocument) check(report func(path, detail string)) {
+func (d *mutatingDocument) check(report reporter) {
 	spec := &d.Spec
 	spec.policyBase.check(report)
 	checkMutable(spec.MatchConstraints, "spec.matchConstraints", report)
@@ -118,7 +106,7 @@ func (d *mutatingDocument) check(report func(path, detail string)) {
 }
 
 // checkMutable reports rules for operations without an object to mutate.
-func checkMutable(m *matchResources, path string, report func(path, detail string)) {
+func checkMutable(m *matchResources, path string, report reporter) {
 	if m == nil {
 		return
 	}
@@ -129,7 +117,7 @@ func checkMutable(m *matchResources, path string, report func(path, detail strin
 	}
 }
 
-func (m *mutation) check(path string, report func(path, detail string)) {
+func (m *mutation) check(path string, report reporter) {
 	given, other, field, otherField := m.ApplyConfiguration, m.JSONPatch, "applyConfiguration", "jsonPatch"
 	switch m.PatchType {
 	case PatchApplyConfiguration:
@@ -153,35 +141,9 @@ func (m *mutation) check(path string, report func(path, detail string)) {
 }
 
 // check reports fields of a binding that the server rejects.
-func (d *mutatingBindingDocument) check(report func(path, detail string)) {
+func (d *mutatingBindingDocument) check(report reporter) {
 	if d.Spec.PolicyName == "" {
 		report("spec.policyName", "the name of the policy is missing")
 	}
 	checkMutable(d.Spec.MatchResources, "spec.matchResources", report)
-}
-
-// newMutatingProgram compiles the expressions of a MutatingAdmissionPolicy.
-func newMutatingProgram(s settings, doc *mutatingDocument, report expressionReport) (*program, error) {
-	p, base, err := newBaseProgram(s, &doc.Spec.policyBase, report, false)
-	if err != nil {
-		return nil, err
-	}
-	s.env = s.env.WithPatchTypes()
-	c, err := newCompiler(s, base.roots, report)
-	if err != nil {
-		return nil, err
-	}
-	c.uses, c.readsNamespace = base.uses, base.readsNamespace
-	for i, m := range doc.Spec.Mutations {
-		path := fmt.Sprintf("spec.mutations[%d].", i)
-		var x *expression
-		if m.PatchType == PatchJSON {
-			x, _ = c.compile(path+"jsonPatch.expression", m.JSONPatch.Expression, c.roots, cel.ListType(celenv.JSONPatchType))
-		} else {
-			x, _ = c.compile(path+"applyConfiguration.expression", m.ApplyConfiguration.Expression, c.roots, celenv.ObjectType)
-		}
-		p.mutations = append(p.mutations, x)
-	}
-	p.uses, p.readsNamespace = c.uses, c.readsNamespace
-	return p, nil
 }

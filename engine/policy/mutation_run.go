@@ -23,7 +23,7 @@ func (m *mutator) invoke(s *situation, v *invocation) (ran *versionedObject) {
 	defer r.finish()
 	r.start(m.ctx, m.workLeft)
 	r.authority.decide = m.set.authorize
-	m.kept += 1 + len(r.program.mutations)
+	m.kept += 1 + len(r.program.parts[partMutation])
 	if err := m.limit(r); err != nil {
 		m.undecide(p, v.binding, err.reason)
 		return nil
@@ -79,7 +79,7 @@ func (m *mutator) settle(r *run, v *invocation) bool {
 func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *MutationEvaluation) bool {
 	to := &v.objects.converted
 	r.bindRequest(s, to, v.params)
-	if len(r.program.conditions) == 0 {
+	if len(r.program.parts[partCondition]) == 0 {
 		return true
 	}
 	r.bindUsed(namespaceRoot, nil)
@@ -106,13 +106,13 @@ func (m *mutator) mutations(s *situation, r *run, v *invocation, e *MutationEval
 	before := v.objects.object
 	r.bindNamespace(s, s.fullNamespace)
 	r.bindRequestValue(s, v.target.resource, &v.objects.converted)
-	for i := range r.program.mutations {
+	for _, x := range r.program.parts[partMutation] {
 		ran = v.objects
 		if ran.object == nil {
 			continue // the request has no object
 		}
-		out := MutationOutcome{PatchType: v.policy.mutations[i]}
-		err := m.mutate(r, v, i, &out)
+		out := MutationOutcome{PatchType: x.patch}
+		err := m.mutate(r, v, x, &out)
 		if !m.settle(r, v) {
 			return nil
 		}
@@ -157,8 +157,7 @@ func (e *MutationEvaluation) add(out MutationOutcome) {
 
 // mutate runs a mutation. The error is an *undecidedError if its result is not known, and a StatusError if no
 // failurePolicy ignores it.
-func (m *mutator) mutate(r *run, v *invocation, index int, out *MutationOutcome) error {
-	x := r.program.mutations[index]
+func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutcome) error {
 	if x.program == nil {
 		return errors.New(x.failure)
 	}

@@ -37,7 +37,7 @@ type compiledRef struct {
 }
 
 // newRef compiles a paramRef and reports fields that the server rejects.
-func newRef(r *paramRef, report func(path, detail string)) *compiledRef {
+func newRef(r *paramRef, report reporter) *compiledRef {
 	c := &compiledRef{name: r.Name, namespace: r.Namespace}
 	switch {
 	case r.Name == "" && r.Selector == nil:

@@ -32,16 +32,15 @@ var (
 	namespaceType = objectType("kubernetes.Namespace", namespaceFields)
 )
 
-// newRoots returns the roots of the expressions of a policy or webhook. variables is nil for a
-// webhook.
-func newRoots(hasParams bool, variables *kubecel.DeclType) []celenv.Root {
+// newRoots returns the roots of the expressions of a policy or webhook.
+func newRoots(hasParams, isPolicy bool, variables *kubecel.DeclType) []celenv.Root {
 	roots := make([]celenv.Root, rootCount)
 	roots[objectRoot] = celenv.Root{Name: "object", Type: cel.DynType}
 	roots[oldObjectRoot] = celenv.Root{Name: "oldObject", Type: cel.DynType}
 	roots[namespaceRoot] = celenv.Root{Name: "namespaceObject", Object: namespaceType}
 	roots[requestRoot] = celenv.Root{Name: "request", Object: requestType}
 	roots[variablesRoot] = celenv.Root{Name: undeclaredName, Type: cel.DynType}
-	if variables != nil {
+	if isPolicy {
 		roots[variablesRoot] = celenv.Root{Name: "variables", Object: variables}
 	}
 	roots[paramsRoot] = celenv.Root{Name: undeclaredName, Type: cel.DynType}

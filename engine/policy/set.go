@@ -38,13 +38,12 @@ type compiledPolicy struct {
 	paramKind      *paramKind
 	validations    []validationTexts
 	annotationKeys []string
-	mutations      []PatchType
 	reinvoke       bool               // reinvocationPolicy: IfNeeded
 	bindings       []*compiledBinding // sorted by name
 	rejected       bool               // a binding is invalid
-	runs           sync.Pool          // of *run
-	document       *policyDocument
-	explained      func() (*explainer, error)
+	runs           *sync.Pool         // of *run
+	body           body
+	explained      func() (*program, error) // not trimmed
 }
 
 type validationTexts struct{ message, reason string }
@@ -98,11 +97,7 @@ func (s *Set) KubeVersion() string { return s.settings.version.String() }
 // afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 	l := &loader{policies: map[policyKey]*compiledPolicy{}, seen: map[policyKey]bool{}, bindings: map[policyKey]bool{}}
-	defer func() {
-		if p := recover(); p != nil {
-			set, err = nil, internal(l.name, p)
-		}
-	}()
+	defer recovered(&l.name, &set, &err)
 	settings, err := settingsOf(cfg)
 	if err != nil {
 		return nil, err
@@ -159,6 +154,9 @@ type boundBinding struct {
 	binding *compiledBinding
 	index   int // of the binding among the documents
 }
+
+// A reporter is called for a problem of the field at a path.
+type reporter = func(path, detail string)
 
 // report adds an error about the current document. A document with such an error is dropped.
 func (l *loader) report(path, detail string) { l.add(path, detail, 0, true) }
@@ -236,7 +234,7 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 // loadPolicy compiles a policy, unless it is invalid.
 func (l *loader) loadPolicy(doc map[string]any) error {
 	var d policyDocument
-	p := l.newPolicy(doc, &d, &d.Spec.policyBase, func() { d.check(l.report) })
+	p := l.newPolicy(doc, &d, &d.Spec.policyBase)
 	if p == nil {
 		return nil
 	}
@@ -251,19 +249,12 @@ func (l *loader) loadPolicy(doc map[string]any) error {
 	for _, a := range d.Spec.AuditAnnotations {
 		p.annotationKeys = append(p.annotationKeys, a.Key)
 	}
-	var err error
-	if p.program, err = newPolicyProgram(l.set.settings, &d, l.reportExpression); err != nil {
-		return err
-	}
-	p.document = &d
-	p.explained = sync.OnceValues(func() (*explainer, error) { return newExplainer(l.set.settings, &d) })
-	l.addPolicy(p)
-	return nil
+	return l.addPolicy(p, d.body())
 }
 
 // newPolicy decodes a policy into document, which has the fields base, and checks it. It returns nil if
 // the policy is invalid.
-func (l *loader) newPolicy(doc map[string]any, document any, base *policyBase, check func()) *compiledPolicy {
+func (l *loader) newPolicy(doc map[string]any, document interface{ check(reporter) }, base *policyBase) *compiledPolicy {
 	key := l.key()
 	l.seen[key] = true
 	if err := decode(doc, document); err != nil {
@@ -275,7 +266,7 @@ func (l *loader) newPolicy(doc map[string]any, document any, base *policyBase, c
 		return nil
 	}
 	before := len(l.errs)
-	check()
+	document.check(l.report)
 	p := &compiledPolicy{kind: key.kind, name: key.name, paramKind: base.ParamKind, ignore: base.FailurePolicy != nil && *base.FailurePolicy == "Ignore"}
 	if m := base.MatchConstraints; m != nil {
 		p.constraints = newConstraints(m, "spec.matchConstraints", l.report)
@@ -286,24 +277,34 @@ func (l *loader) newPolicy(doc map[string]any, document any, base *policyBase, c
 	return p
 }
 
-func (l *loader) addPolicy(p *compiledPolicy) {
-	p.runs.New = func() any { return newRun(p.program) }
+func (l *loader) addPolicy(p *compiledPolicy, b body) error {
+	program, err := compile(l.set.settings, b, l.reportExpression)
+	if err != nil {
+		return err
+	}
+	p.use(l.set.settings, program, b)
 	l.policies[l.key()] = p
+	return nil
+}
+
+// use makes a program, which is compiled from b, the program of the policy.
+func (p *compiledPolicy) use(s settings, compiled *program, b body) {
+	p.program, p.body = compiled.trimmed(), b
+	p.explained = sync.OnceValues(func() (*program, error) { return compile(s, b, func(string, string, int) {}) })
+	p.runs = &sync.Pool{New: func() any { return newRun(compiled) }}
 }
 
 // loadBinding compiles a binding, unless it is invalid.
 func (l *loader) loadBinding(doc map[string]any) {
 	var d bindingDocument
-	l.addBinding(doc, &d, &d.Spec.bindingBase, func() { d.check(l.report) }, func(b *compiledBinding) {
-		for _, a := range d.Spec.ValidationActions {
-			b.actions = append(b.actions, Action(a))
-		}
-	})
+	if b := l.addBinding(doc, &d, &d.Spec.bindingBase); b != nil {
+		b.actions = d.Spec.ValidationActions
+	}
 }
 
-// addBinding decodes a binding into document, which has the fields base, checks it, and adds it unless it is
-// invalid. complete sets the remaining fields.
-func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase, check func(), complete func(*compiledBinding)) {
+// addBinding decodes a binding into document, which has the fields base, checks it, and adds it. It returns nil if the binding
+// is invalid.
+func (l *loader) addBinding(doc map[string]any, document interface{ check(reporter) }, base *bindingBase) *compiledBinding {
 	key, before := l.key(), len(l.errs)
 	defer func() {
 		if len(l.errs) > before {
@@ -312,13 +313,13 @@ func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase,
 	}()
 	if err := decode(doc, document); err != nil {
 		l.report(pathOf(err), err.Error())
-		return
+		return nil
 	}
 	if l.bindings[key] {
 		l.report("metadata.name", "several bindings have this name: remove all but one")
-		return
+		return nil
 	}
-	check()
+	document.check(l.report)
 	b := &compiledBinding{name: key.name}
 	if m := base.MatchResources; m != nil {
 		b.constraints = newConstraints(m, "spec.matchResources", l.report)
@@ -330,12 +331,12 @@ func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase,
 		}
 		b.paramRef = newRef(base.ParamRef, l.report)
 	}
-	complete(b)
 	if len(l.errs) > before {
-		return
+		return nil
 	}
 	l.bindings[key] = true
 	l.bound = append(l.bound, boundBinding{policyKey{key.kind, base.PolicyName}, b, l.index})
+	return b
 }
 
 // finish attaches bindings to policies and sorts everything.

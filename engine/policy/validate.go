@@ -43,7 +43,7 @@ type annotation struct {
 // validate evaluates a policy. params is nil for a policy without params.
 func (r *run) validate(s *situation, p *compiledPolicy, to *converted, params map[string]any) (v verdict) {
 	r.bindRequest(s, to, params)
-	if len(r.program.conditions) > 0 {
+	if len(r.program.parts[partCondition]) > 0 {
 		r.bindUsed(namespaceRoot, nil)
 		r.bindRequestValue(s, s.req.Resource, to)
 		name, failure, excluded, cost := r.conditions(&s.set.settings)
@@ -69,7 +69,7 @@ func (r *run) validate(s *situation, p *compiledPolicy, to *converted, params ma
 	budget := s.set.settings.budget
 	remaining, failure := r.validations(p, &v, &s.set.settings)
 	v.cost = budget - remaining
-	if failure == "" && len(r.program.annotations) > 0 {
+	if failure == "" && len(r.program.parts[partAnnotation]) > 0 {
 		r.bindNamespace(s, s.fullNamespace)
 		failure = r.auditAnnotations(p, &v, budget)
 	}
@@ -92,7 +92,7 @@ func (p *compiledPolicy) failed(message string) decision {
 // validations evaluates the validations and their message expressions. If there are no decisions,
 // failure is the reason.
 func (r *run) validations(p *compiledPolicy, v *verdict, s *settings) (remaining int64, failure string) {
-	results, remaining, failure := r.group(r.program.validations, s.budget)
+	results, remaining, failure := r.group(r.program.parts[partValidation], s.budget)
 	if failure != "" {
 		return 0, failure
 	}
@@ -109,7 +109,7 @@ func (r *run) validations(p *compiledPolicy, v *verdict, s *settings) (remaining
 		return remaining, ""
 	}
 	doubt := r.firstDoubt
-	messages, left, failure := r.group(r.program.messages, remaining)
+	messages, left, failure := r.group(r.program.parts[partMessage], remaining)
 	if failure != "" {
 		r.messagesFailed(p, v, "failed messageExpression: "+failure)
 		return 0, ""
@@ -177,7 +177,7 @@ func (r *run) messages(p *compiledPolicy, v *verdict, results []result) (known b
 
 // auditAnnotations evaluates the audit annotations, with a budget of their own.
 func (r *run) auditAnnotations(p *compiledPolicy, v *verdict, budget int64) (failure string) {
-	results, remaining, failure := r.group(r.program.annotations, budget)
+	results, remaining, failure := r.group(r.program.parts[partAnnotation], budget)
 	if failure != "" {
 		v.cost += budget
 		return failure
@@ -197,7 +197,7 @@ func (r *run) auditAnnotations(p *compiledPolicy, v *verdict, budget int64) (fai
 				a.failure = res.failure
 			}
 		default:
-			a.failure = fmt.Sprintf("valueExpression '%v' resulted in unsupported return type: %v. Return type must be either string or null.", r.program.annotations[i].source, value.Type())
+			a.failure = fmt.Sprintf("valueExpression '%v' resulted in unsupported return type: %v. Return type must be either string or null.", r.program.parts[partAnnotation][i].text, value.Type())
 		}
 	}
 	return ""

@@ -28,6 +28,11 @@ func newVariablesType() *kubecel.DeclType {
 	return kubecel.NewObjectType(variablesName, map[string]*kubecel.DeclField{})
 }
 
+// declareVariable adds a variable whose expression has type t.
+func declareVariable(variables *kubecel.DeclType, name string, t *cel.Type) {
+	variables.Fields[name] = kubecel.NewDeclField(name, variableType(t), true, nil, nil)
+}
+
 // variableType returns the type of a variable whose expression has type t, which is nil if it does
 // not compile. Types other than scalars, lists, and maps become dyn.
 func variableType(t *cel.Type) *kubecel.DeclType {

@@ -67,11 +67,13 @@ func (l *loader) loadWebhooks(doc map[string]any) error {
 		if len(l.errs) > before {
 			continue
 		}
-		p, err := newWebhookProgram(l.set.settings, path+".", w.MatchConditions, l.reportExpression)
+		var b body
+		b.addConditions(path+".", w.MatchConditions)
+		p, err := compile(l.set.settings, b, l.reportExpression)
 		if err != nil {
 			return err
 		}
-		hook := &compiledWebhook{configuration: l.name, name: w.Name, kind: l.kind, constraints: c, program: p, ignore: w.FailurePolicy != nil && *w.FailurePolicy == "Ignore"}
+		hook := &compiledWebhook{configuration: l.name, name: w.Name, kind: l.kind, constraints: c, program: p.trimmed(), ignore: w.FailurePolicy != nil && *w.FailurePolicy == "Ignore"}
 		hook.runs.New = func() any { return newRun(p) }
 		l.set.webhooks = append(l.set.webhooks, hook)
 	}
@@ -93,11 +95,7 @@ const (
 // Evaluate.
 func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list []WebhookMatch, err error) {
 	at := ""
-	defer func() {
-		if p := recover(); p != nil {
-			list, err = nil, internal(at, p)
-		}
-	}()
+	defer recovered(&at, &list, &err)
 	if err := req.check(); err != nil {
 		return nil, err
 	}
