@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -53,16 +54,14 @@ func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out
 	if err != nil {
 		return nil, err
 	}
-	at := situation{set: s, req: &req}
+	at := situation{ctx: ctx, set: s, req: &req, workLeft: maxWork}
 	params, unknown := s.firstParams(p, &req)
 	for root := range program.uses {
 		program.uses[root] = true
 	}
 	r := newRun(&program)
-	r.start(ctx, maxWork)
-	r.authority.decide = s.authorize
 	to := at.to(target{resource: req.Resource, kind: req.Kind})
-	r.bindRequest(&at, to, params)
+	at.begin(r, to, params)
 	if expr.Mentions(x.checked, "namespaceObject") {
 		r.bindNamespace(&at, at.filteredNamespace)
 	}
@@ -99,10 +98,8 @@ func fits(v ref.Val) bool {
 // if a binding has params that are not available.
 func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]any, unknown string) {
 	for _, b := range p.bindings {
-		found, missing := s.paramsOf(p, b, req)
-		if missing != nil {
-			unknown = missing.undecided + missing.failure
-		}
+		found, failure, undecided := s.paramsOf(p, b, req)
+		unknown = cmp.Or(failure, undecided, unknown)
 		if len(found) > 0 && found[0] != nil {
 			return found[0], ""
 		}

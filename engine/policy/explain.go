@@ -53,32 +53,25 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	if x == nil || x.checked == nil {
 		return nil, nil
 	}
-	at := situation{set: s, req: &req}
+	at := situation{ctx: ctx, set: s, req: &req, workLeft: maxExplainWork}
 	to := at.to(e.to)
 	if to.err != nil {
 		return nil, nil
 	}
 	program := explained.withElements(x)
 	r := newRun(program)
-	r.start(ctx, maxExplainWork)
-	r.authority.decide = s.authorize
-	r.bindRequest(&at, to, e.params)
+	at.begin(r, to, e.params)
 	if validation < 0 {
-		r.bindUsed(namespaceRoot, nil)
-		r.bindRequestValue(&at, req.Resource, to)
+		r.bindConditions(&at, to)
 	} else {
-		r.bindNamespace(&at, at.filteredNamespace)
-		r.bindRequestValue(&at, to.resource, to)
+		r.bindValidations(&at, to)
 	}
 	values = r.explain(x)
 	if p.paramKind != nil && e.params == nil {
 		values = append(values, Value{Expression: "params", Offset: -1, Problem: "null, because the binding has no paramRef"})
 	}
-	if r.bug != nil {
-		return nil, internal(p.name, r.bug)
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if _, err := at.end(r, p.name); err != nil {
+		return nil, err
 	}
 	return values, nil
 }

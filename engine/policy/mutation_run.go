@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -15,21 +14,17 @@ import (
 )
 
 // invoke runs the mutations of a policy. It returns the object if mutations ran.
-func (m *mutator) invoke(s *situation, v *invocation) (ran *versionedObject) {
+func (m *mutator) invoke(v *invocation) (ran *versionedObject) {
 	p := v.policy
 	m.at = p.name
 	r := p.runs.Get().(*run)
 	defer p.runs.Put(r)
 	defer r.finish()
-	r.start(m.ctx, m.workLeft)
-	r.authority.decide = m.set.authorize
-	m.kept += 1 + len(r.program.parts[partMutation])
-	if err := m.limit(r); err != nil {
-		m.undecide(p, v.binding, err.reason)
+	if m.kept += 1 + len(r.program.parts[partMutation]); !m.proceed(p, v.binding, evaluationWork) {
 		return nil
 	}
 	e := MutationEvaluation{Policy: p.name, Binding: v.binding.name, Params: paramsName(v.params), Reinvoked: m.again > 0, Ignored: p.ignore}
-	runs := m.conditionsHold(s, r, v, &e)
+	runs := m.conditionsHold(r, v, &e)
 	if !m.settle(r, v) {
 		return nil
 	}
@@ -40,51 +35,25 @@ func (m *mutator) invoke(s *situation, v *invocation) (ran *versionedObject) {
 		return nil
 	}
 	if runs {
-		ran = m.mutations(s, r, v, &e)
+		ran = m.mutations(r, v, &e)
 	}
 	m.result.Evaluations = append(m.result.Evaluations, e)
 	return ran
 }
 
-// limit adds the work of an evaluation. It returns the reason if a limit is reached.
-func (m *mutator) limit(r *run) *undecidedError {
-	switch {
-	case r.spend(evaluationWork) != nil:
-		return errWork
-	case m.kept > maxKept:
-		return errMany
-	case m.texts > maxTexts:
-		return errTexts
-	}
-	return nil
-}
-
 // settle reports whether the results of r are known. If not, it ends the evaluation.
 func (m *mutator) settle(r *run, v *invocation) bool {
-	m.workLeft = r.workLeft
-	undecided := r.whyUndecided()
-	switch {
-	case r.bug != nil:
-		m.err = internal(v.policy.name, r.bug)
-	case m.ctx.Err() != nil:
-		m.err = context.Cause(m.ctx)
-	case undecided != "":
+	undecided, err := m.end(r, v.policy.name)
+	if m.err = err; undecided != "" {
 		m.undecide(v.policy, v.binding, undecided)
-	default:
-		return true
 	}
-	return false
+	return err == nil && undecided == ""
 }
 
-func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *MutationEvaluation) bool {
+func (m *mutator) conditionsHold(r *run, v *invocation, e *MutationEvaluation) bool {
 	to := &v.objects.converted
-	r.bindRequest(s, to, v.params)
-	if len(r.program.parts[partCondition]) == 0 {
-		return true
-	}
-	r.bindUsed(namespaceRoot, nil)
-	r.bindRequestValue(s, s.req.Resource, to)
-	name, failure, excluded, cost := r.conditions(&m.set.settings)
+	m.begin(r, to, v.params)
+	name, failure, excluded, cost := r.conditions(&m.situation, to)
 	e.MatchCost = cost
 	m.result.MatchCost = addCost(m.result.MatchCost, uint64(cost))
 	switch {
@@ -102,10 +71,10 @@ func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *Mutatio
 }
 
 // mutations runs the mutations of a policy in order. It returns the object, or nil if the evaluation ended.
-func (m *mutator) mutations(s *situation, r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
+func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
 	before := v.objects.object
-	r.bindNamespace(s, s.fullNamespace)
-	r.bindRequestValue(s, v.target.resource, &v.objects.converted)
+	r.bindNamespace(&m.situation, m.fullNamespace)
+	r.bindRequestValue(&m.situation, v.target.resource, &v.objects.converted)
 	for _, x := range r.program.parts[partMutation] {
 		ran = v.objects
 		if ran.object == nil {
@@ -176,7 +145,7 @@ func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutc
 	if err != nil {
 		return err
 	}
-	if def := v.defaulter(&m.req); def != nil {
+	if def := v.defaulter(m.req); def != nil {
 		def(patched)
 	}
 	out.Changed = !sameJSON(v.objects.object, patched)
@@ -215,7 +184,7 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 			patched, err = applyPatch(v.objects.object, patch, r.spend)
 		}
 		if err == nil {
-			err = v.schema(&m.req).checkFields(patched)
+			err = v.schema(m.req).checkFields(patched)
 		}
 		if !errors.Is(err, jsonpatch.ErrTestFailed) {
 			return patched, err
@@ -228,7 +197,7 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 }
 
 func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[string]any, error) {
-	merge := v.schema(&m.req)
+	merge := v.schema(m.req)
 	if merge == nil {
 		return nil, &undecidedError{fmt.Sprintf("ApplyConfiguration needs the schema of %v: set Request.Schema", v.target.kind)}
 	}

@@ -187,35 +187,29 @@ func (s *Set) serves(kind *paramKind) bool {
 	return defined || isBuiltinGroup(gvk.Group)
 }
 
-// An unavailable describes why the params of a binding are not available.
-type unavailable struct {
-	failure   string // the server's error
-	undecided string // why the result is not known
-}
-
 // noParams are the params of a policy or binding without params.
 var noParams = []map[string]any{nil}
 
-// paramsOf returns the params objects with which the policy is evaluated: none if it is skipped.
-func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]map[string]any, *unavailable) {
+// paramsOf returns the params objects with which the policy is evaluated: none if it is skipped. failure is the server's
+// error, and undecided the reason why the params are not known.
+func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) (found []map[string]any, failure, undecided string) {
 	ref := b.paramRef
 	if p.paramKind == nil || ref == nil {
-		return noParams, nil
+		return noParams, "", ""
 	}
 	namespace := ""
 	if s.isNamespaced(p.paramKind, ref) {
 		if namespace = cmp.Or(ref.namespace, req.Namespace); namespace == "" {
-			return nil, &unavailable{failure: "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"}
+			return nil, "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources", ""
 		}
 	} else if ref.namespace != "" {
-		return nil, &unavailable{failure: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"}
+		return nil, "paramRef.namespace must not be provided for a cluster-scoped `paramKind`", ""
 	}
-	var found []map[string]any
 	var last paramsObject
 	for _, candidate := range s.paramsOfKind(*p.paramKind) {
 		if candidate.in(namespace) && ref.selects(candidate) {
 			if candidate.namespace == last.namespace && candidate.name == last.name && len(found) > 0 {
-				return nil, &unavailable{undecided: fmt.Sprintf("several params objects are %s %s: remove all but one", p.paramKind, candidate)}
+				return nil, "", fmt.Sprintf("several params objects are %s %s: remove all but one", p.paramKind, candidate)
 			}
 			found, last = append(found, candidate.object), candidate
 		}
@@ -223,11 +217,12 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]m
 	switch {
 	case len(found) > 0:
 	case !s.settings.complete:
-		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it%s", p.paramKind, ref, inNamespace(namespace), s.similarParams(p.paramKind, ref))}
+		return nil, "", fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it%s",
+			p.paramKind, ref, inNamespace(namespace), s.similarParams(p.paramKind, ref))
 	case ref.deny:
-		return nil, &unavailable{failure: "no params found for policy binding with `Deny` parameterNotFoundAction"}
+		return nil, "no params found for policy binding with `Deny` parameterNotFoundAction", ""
 	}
-	return found, nil
+	return found, "", ""
 }
 
 // similarParams returns the end of a message that names the params object that a reference by name may mean, or "".

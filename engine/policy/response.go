@@ -130,35 +130,16 @@ const (
 	failuresAnnotation    = "validation.policy.admission.k8s.io/validation_failure"
 )
 
-// decide adds the decisions of a policy and returns them in exported form.
-func (r *response) decide(req *Request, p *compiledPolicy, b *compiledBinding, v *verdict) (decisions []Decision) {
-	for i, d := range v.decisions {
-		if !d.deny && !d.failed {
-			continue
-		}
-		one := Decision{Validation: i, Condition: d.condition, Reason: d.reason, Message: d.message, Failed: d.failed, Cost: d.cost}
-		if d.whole {
-			one.Validation = -1
-		}
-		if d.deny {
-			one.Actions = b.actions
-			r.act(req, p, b, i, &d)
-		}
-		decisions = append(decisions, one)
-	}
-	return decisions
-}
-
-// act applies the actions of a binding to a decision with the given index.
-func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, index int, d *decision) {
-	for _, action := range b.actions {
+// act applies the actions of a decision.
+func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, d *Decision) {
+	for _, action := range d.Actions {
 		switch action {
 		case ActionDeny:
-			r.deny(req, p, b, d.reason, d.message)
+			r.deny(req, p, b, d.Reason, d.Message)
 		case ActionWarn:
-			r.warnings.Add(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.message))
+			r.warnings.Add(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.Message))
 		case ActionAudit:
-			r.failures = append(r.failures, validationFailure{d.message, p.name, b.name, index, b.actions})
+			r.failures = append(r.failures, validationFailure{d.Message, p.name, b.name, max(0, d.Validation), b.actions})
 		}
 	}
 }
@@ -218,9 +199,9 @@ func codeOf(reason metav1.StatusReason) int32 {
 // Annotations of a policy are joined over its bindings and params.
 type annotations map[string][]string
 
-// annotate adds the audit annotations of a verdict, which deny the request if they fail.
-func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding, v *verdict, all annotations) (decisions []Decision) {
-	for _, a := range v.annotations {
+// annotate adds audit annotations, which deny the request if they fail.
+func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding, list []annotation, all annotations) (decisions []Decision) {
+	for _, a := range list {
 		switch {
 		case a.failure != "":
 			r.deny(req, p, b, "", a.failure)

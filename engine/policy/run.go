@@ -109,6 +109,9 @@ func (r *run) spend(units uint64) error {
 	return nil
 }
 
+// whyUndecided returns the reason why the result of the run is not known, or "".
+func (r *run) whyUndecided() string { return cmp.Or(r.undecided, r.firstDoubt) }
+
 // evaluate evaluates an expression with the variables that it needs. It may use half of the work that is left, so
 // that work is left for later expressions.
 func (r *run) evaluate(x *expression) eval.Outcome {
@@ -292,8 +295,12 @@ func (r *run) bindAuthorizer(req *Request, bound bool) {
 
 // conditions evaluates matchConditions. It returns the name of the first that is false, or, if none is false, the
 // errors and the name of the first that fails.
-func (r *run) conditions(s *settings) (name, failure string, isFalse bool, cost int64) {
-	budget := s.matchBudget
+func (r *run) conditions(s *situation, to *converted) (name, failure string, isFalse bool, cost int64) {
+	if len(r.program.parts[partCondition]) == 0 {
+		return "", "", false, 0
+	}
+	r.bindConditions(s, to)
+	budget := s.set.settings.matchBudget
 	results, remaining, failure := r.group(r.program.parts[partCondition], budget)
 	if failure != "" {
 		return "", failure, false, budget
@@ -306,7 +313,7 @@ func (r *run) conditions(s *settings) (name, failure string, isFalse bool, cost 
 			name = cmp.Or(name, r.program.parts[partCondition][i].name)
 		}
 		if results[i].value == celtypes.False && !results[i].isDoubtful {
-			if r.isWithin(remaining, s.perCall) {
+			if r.isWithin(remaining, s.set.settings.perCall) {
 				r.forget() // any false condition excludes the request
 			}
 			return r.program.parts[partCondition][i].name, "", true, cost

@@ -94,16 +94,11 @@ func (w *Watch) Replay(ctx context.Context, set *Set, req Request, res *Result) 
 			continue
 		}
 		at = e.Policy
-		s := situation{set: set, req: &req}
+		s := situation{ctx: ctx, set: set, req: &req, workLeft: maxWork}
 		r := newRun(program)
-		r.start(ctx, maxWork)
-		r.authority.decide = set.authorize
-		r.validate(&s, e.of, s.to(e.to), e.params)
-		switch {
-		case r.bug != nil:
-			return internal(e.Policy, r.bug)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
+		r.validate(&s, e.of, s.to(e.to), &Evaluation{params: e.params}, nil)
+		if _, err := s.end(r, e.Policy); err != nil {
+			return err
 		}
 	}
 	return nil

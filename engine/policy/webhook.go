@@ -102,13 +102,12 @@ func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list
 	if isVirtual(&req) && s.settings.version.Minor >= webhooksSkipVirtual || isPolicy(&req) || isWebhook(&req) {
 		return nil, nil
 	}
-	of := &situation{set: s, req: &req}
-	left := uint64(maxWork)
+	of := &situation{ctx: ctx, set: s, req: &req, workLeft: maxWork}
 	for _, w := range s.webhooks {
 		if at = w.name; w.kind != kind {
 			continue
 		}
-		match, ok, err := w.match(ctx, of, &left)
+		match, ok, err := w.match(of)
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +132,8 @@ func isWebhook(req *Request) bool {
 }
 
 // match evaluates a webhook. ok is false if its rules or selectors do not match. A webhook without
-// rules matches nothing. workLeft limits the work, which it reduces.
-func (w *compiledWebhook) match(ctx context.Context, s *situation, workLeft *uint64) (m WebhookMatch, ok bool, err error) {
+// rules matches nothing.
+func (w *compiledWebhook) match(s *situation) (m WebhookMatch, ok bool, err error) {
 	if len(w.constraints.rules) == 0 {
 		return m, false, nil
 	}
@@ -152,29 +151,19 @@ func (w *compiledWebhook) match(ctx context.Context, s *situation, workLeft *uin
 		m.Undecided = "the object cannot be converted: " + objects.err.Error()
 		return m, true, nil
 	}
+	if s.workLeft < evaluationWork {
+		m.Undecided = errWork.reason
+		return m, true, nil
+	}
+	s.workLeft -= evaluationWork
 	r := w.runs.Get().(*run)
 	defer w.runs.Put(r)
 	defer r.finish()
-	r.start(ctx, *workLeft)
-	if err := r.spend(evaluationWork); err != nil {
-		m.Undecided = err.Error()
-		return m, true, nil
-	}
-	defer func() { *workLeft = r.workLeft }()
-	r.authority.decide = s.set.authorize
-	r.bindRequest(s, objects, nil)
-	r.bindUsed(namespaceRoot, nil)
-	r.bindRequestValue(s, s.req.Resource, objects)
-	name, failure, excluded, cost := r.conditions(&s.set.settings)
-	if r.bug != nil {
-		return m, false, internal(w.name, r.bug)
-	}
-	if ctx.Err() != nil {
-		return m, false, context.Cause(ctx)
-	}
-	m.Cost, m.Undecided = cost, r.whyUndecided()
-	if m.Undecided != "" {
-		return m, true, nil
+	s.begin(r, objects, nil)
+	name, failure, excluded, cost := r.conditions(s, objects)
+	undecided, err := s.end(r, w.name)
+	if m.Cost, m.Undecided = cost, undecided; err != nil || undecided != "" {
+		return m, err == nil, err
 	}
 	m.Called, m.Condition, m.Failure = !excluded && failure == "", name, failure
 	m.Denied = failure != "" && !w.ignore
