@@ -145,7 +145,7 @@ func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutc
 	if err != nil {
 		return err
 	}
-	if def := v.defaulter(m.req); def != nil {
+	if def := v.version(m.req).Default; def != nil {
 		def(patched)
 	}
 	out.Changed = !sameJSON(v.objects.object, patched)
@@ -153,18 +153,12 @@ func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutc
 	return nil
 }
 
-func (v *invocation) defaulter(req *Request) func(map[string]any) {
+// version returns the version of the object, whose schema and defaults apply.
+func (v *invocation) version(req *Request) *Equivalent {
 	if v.target.equivalent != nil {
-		return v.target.equivalent.Default
+		return v.target.equivalent
 	}
-	return req.Default
-}
-
-func (v *invocation) schema(req *Request) *MergeSchema {
-	if v.target.equivalent != nil {
-		return v.target.equivalent.Schema
-	}
-	return req.Schema
+	return &Equivalent{Schema: req.Schema, Default: req.Default}
 }
 
 // patch returns the object with a patch applied. It shares no memory with the previous object.
@@ -184,7 +178,7 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 			patched, err = applyPatch(v.objects.object, patch, r.spend)
 		}
 		if err == nil {
-			err = v.schema(m.req).checkFields(patched)
+			err = v.version(m.req).Schema.checkFields(patched)
 		}
 		if !errors.Is(err, jsonpatch.ErrTestFailed) {
 			return patched, err
@@ -197,7 +191,7 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 }
 
 func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[string]any, error) {
-	merge := v.schema(m.req)
+	merge := v.version(m.req).Schema
 	if merge == nil {
 		return nil, &undecidedError{fmt.Sprintf("ApplyConfiguration needs the schema of %v: set Request.Schema", v.target.kind)}
 	}
@@ -205,8 +199,7 @@ func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[
 	if !ok {
 		return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
 	}
-	merged, err := merge.apply(v.objects.object, object, v.target.kind, m.set.settings.version.Minor, r.spend)
-	return merged, err
+	return merge.apply(v.objects.object, object, v.target.kind, m.set.settings.version.Minor, r.spend)
 }
 
 // A MutationResult is the effect of the MutatingAdmissionPolicies on a request.

@@ -93,10 +93,7 @@ func (l *loader) loadScope(doc map[string]any) {
 func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) {
 	derived := *s
 	derived.settings.complete = s.settings.complete || complete
-	derived.ownParams = maps.Clone(s.ownParams)
-	if derived.ownParams == nil {
-		derived.ownParams = map[paramKind][]paramsObject{}
-	}
+	derived.params = maps.Clone(s.params)
 	added := map[paramKind][]paramsObject{}
 	for i, object := range objects {
 		h, err := headerOf(object)
@@ -114,7 +111,7 @@ func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) 
 		added[kind] = append(added[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, object})
 	}
 	for kind, list := range added {
-		derived.ownParams[kind] = joinParams(s.paramsOfKind(kind), list)
+		derived.params[kind] = joinParams(s.params[kind], list)
 	}
 	return &derived, nil
 }
@@ -135,14 +132,6 @@ func joinParams(list, added []paramsObject) []paramsObject {
 	return all
 }
 
-// paramsOfKind returns the params objects of a kind, sorted by namespace and name.
-func (s *Set) paramsOfKind(kind paramKind) []paramsObject {
-	if own, ok := s.ownParams[kind]; ok {
-		return own
-	}
-	return s.params[kind]
-}
-
 // clusterKinds are the kinds of the core group that are not namespaced.
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
@@ -159,12 +148,7 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	if h.group == "" {
 		return !clusterKinds[h.kind]
 	}
-	for _, p := range s.paramsOfKind(*kind) {
-		if p.namespace != "" {
-			return true
-		}
-	}
-	return ref.namespace != ""
+	return ref.namespace != "" || slices.ContainsFunc(s.params[*kind], func(p paramsObject) bool { return p.namespace != "" })
 }
 
 // isBuiltinGroup reports whether an API group is part of Kubernetes.
@@ -179,7 +163,7 @@ func isBuiltinGroup(group string) bool {
 // serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
 // given, but neither its CRD nor an object of it.
 func (s *Set) serves(kind *paramKind) bool {
-	if !s.settings.complete || len(s.paramsOfKind(*kind)) > 0 {
+	if !s.settings.complete || len(s.params[*kind]) > 0 {
 		return true
 	}
 	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
@@ -206,7 +190,7 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) (fou
 		return nil, "paramRef.namespace must not be provided for a cluster-scoped `paramKind`", ""
 	}
 	var last paramsObject
-	for _, candidate := range s.paramsOfKind(*p.paramKind) {
+	for _, candidate := range s.params[*p.paramKind] {
 		if candidate.in(namespace) && ref.selects(candidate) {
 			if candidate.namespace == last.namespace && candidate.name == last.name && len(found) > 0 {
 				return nil, "", fmt.Sprintf("several params objects are %s %s: remove all but one", p.paramKind, candidate)
@@ -231,7 +215,7 @@ func (s *Set) similarParams(kind *paramKind, ref *compiledRef) string {
 		return ""
 	}
 	hasName := func(p paramsObject) bool { return p.name == ref.name }
-	known := s.paramsOfKind(*kind)
+	known := s.params[*kind]
 	if i := slices.IndexFunc(known, hasName); i >= 0 {
 		return "; the one of this name is in namespace " + cmp.Or(known[i].namespace, defaultNamespace)
 	}
@@ -252,7 +236,7 @@ func (s *Set) candidates(p *compiledPolicy, b *compiledBinding) int {
 	if p.paramKind == nil || b.paramRef == nil {
 		return 0
 	}
-	return len(s.paramsOfKind(*p.paramKind))
+	return len(s.params[*p.paramKind])
 }
 
 func inNamespace(namespace string) string {

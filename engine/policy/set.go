@@ -21,7 +21,6 @@ type Set struct {
 	webhooks   []*compiledWebhook
 	namespaces map[string]map[string]any
 	params     map[paramKind][]paramsObject // sorted by namespace and name
-	ownParams  map[paramKind][]paramsObject // see WithParams: instead of params of these kinds
 	scopes     map[groupKind]bool           // whether a kind is namespaced
 	authorize  func(Access) Authorization
 
