@@ -13,29 +13,22 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
-// The kinds of policies and bindings, and their API group.
+// The kinds of policies, the suffix of the kinds of their bindings, and their API group.
 const (
-	policyKind          = "ValidatingAdmissionPolicy"
-	bindingKind         = "ValidatingAdmissionPolicyBinding"
-	mutatingKind        = "MutatingAdmissionPolicy"
-	mutatingBindingKind = "MutatingAdmissionPolicyBinding"
-	apiGroup            = "admissionregistration.k8s.io"
+	policyKind    = "ValidatingAdmissionPolicy"
+	mutatingKind  = "MutatingAdmissionPolicy"
+	bindingSuffix = "Binding"
+	apiGroup      = "admissionregistration.k8s.io"
 )
 
-// bindingKinds maps the kinds of policies to the kinds of their bindings.
-var bindingKinds = map[string]string{policyKind: bindingKind, mutatingKind: mutatingBindingKind}
-
 func isPolicy(document map[string]any) bool {
-	kind, _ := document["kind"].(string)
-	return bindingKinds[kind] != ""
+	return document["kind"] == policyKind || document["kind"] == mutatingKind
 }
 
 // policyKindOf returns the kind of the policies that a kind of bindings binds, or "".
-func policyKindOf(binding string) string {
-	for policy, of := range bindingKinds {
-		if of == binding {
-			return policy
-		}
+func policyKindOf(kind string) string {
+	if of, ok := strings.CutSuffix(kind, bindingSuffix); ok && (of == policyKind || of == mutatingKind) {
+		return of
 	}
 	return ""
 }
@@ -50,7 +43,7 @@ func IsVetted(document map[string]any) bool {
 	if group, _, _ := strings.Cut(apiVersion, "/"); group != apiGroup {
 		return false
 	}
-	return bindingKinds[kind] != "" || policyKindOf(kind) != "" || slices.Contains(webhookKinds, kind) && hasConditions(document)
+	return isPolicy(document) || policyKindOf(kind) != "" || slices.Contains(webhookKinds, kind) && hasConditions(document)
 }
 
 func hasConditions(document map[string]any) bool {

@@ -6,6 +6,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // How it works: an evaluator evaluates an expression for a request about which only a few facts are known,
@@ -65,16 +67,10 @@ func (n *evaluator) eval(e ast.Expr) result {
 		return n.call(e)
 	case ast.ListKind:
 		return n.list(e.AsList())
-	case ast.MapKind:
+	case ast.MapKind, ast.StructKind:
 		out := result{set: isOther}
-		for _, entry := range e.AsMap().Entries() {
-			out.set |= (n.eval(entry.AsMapEntry().Key()).set | n.eval(entry.AsMapEntry().Value()).set) & isError
-		}
-		return out
-	case ast.StructKind:
-		out := result{set: isOther}
-		for _, f := range e.AsStruct().Fields() {
-			out.set |= n.eval(f.AsStructField().Value()).set & isError
+		for _, child := range loops.Children(e) {
+			out.set |= n.eval(child).set & isError
 		}
 		return out
 	case ast.ComprehensionKind:

@@ -2,6 +2,7 @@ package policyvet
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ type family struct {
 
 func newLinter(version types.Version, cfg *Config) *linter {
 	l := &linter{version: version, schemas: cfg.Schemas, server: cfg.Server, without: cfg.Without, families: map[string]*family{}}
-	for kind := range bindingKinds {
+	for _, kind := range []string{policyKind, mutatingKind} {
 		l.families[kind] = &family{map[string]bool{}, map[string][]*bindingDocument{}}
 	}
 	return l
@@ -126,8 +127,8 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		var bindings []*bindingDocument
 		if f := l.families[s.kind]; f != nil {
 			bindings = f.bindings[s.name]
-			if len(bindings) == 0 && !f.renamed(s.name) {
-				add(noBinding, place{}, "no binding among the documents names the policy, so it has no effect: add a "+bindingKinds[s.kind])
+			if len(bindings) == 0 && !anyKey(f.bindings, func(bound string) bool { return isRenamed(s.name, bound) }) {
+				add(noBinding, place{}, "no binding among the documents names the policy, so it has no effect: add a "+s.kind+bindingSuffix)
 			}
 		}
 		selectors(s.rulesPath, &s.match, add)
@@ -145,26 +146,11 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 	}
 }
 
-// renamed reports whether a binding names the policy with a prefix or suffix, which kustomize adds.
-func (f *family) renamed(policy string) bool {
-	for name := range f.bindings {
-		if isRenamed(policy, name) {
-			return true
-		}
-	}
-	return false
+func anyKey[V any](m map[string]V, holds func(string) bool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(m)), holds)
 }
 
-// renamesPolicy reports whether a policy has the name without a prefix or suffix.
-func (f *family) renamesPolicy(name string) bool {
-	for policy := range f.policies {
-		if isRenamed(policy, name) {
-			return true
-		}
-	}
-	return false
-}
-
+// isRenamed reports whether a name is another with a prefix or suffix, which kustomize adds.
 func isRenamed(name, renamed string) bool {
 	return name != "" && (strings.HasSuffix(renamed, "-"+name) || strings.HasPrefix(renamed, name+"-"))
 }
@@ -174,7 +160,7 @@ func (l *linter) binding(f *family, document map[string]any, add reporter) {
 	if decode(document, &d) != nil {
 		return
 	}
-	if name := d.Spec.PolicyName; name != "" && !f.policies[name] && !f.renamesPolicy(name) {
+	if name := d.Spec.PolicyName; name != "" && !f.policies[name] && !anyKey(f.policies, func(policy string) bool { return isRenamed(policy, name) }) {
 		add(noPolicy, place{path: "spec.policyName"}, "no policy "+name+" is among the documents: without it, the binding has no effect")
 	}
 	if m := d.Spec.MatchResources; m != nil {
@@ -189,28 +175,14 @@ func unusedVariables(s *subject, add reporter) {
 	if !s.whole {
 		return
 	}
-	used := map[string]bool{}
-	var open []*expression
-	for _, x := range s.expressions {
-		if x.role != roleVariable {
-			open = append(open, x)
-		}
-	}
-	for len(open) > 0 {
-		x := open[len(open)-1]
-		open = open[:len(open)-1]
-		for name := range x.uses {
-			if name == "" {
-				return // variables is read as a whole
-			}
-			if y := s.variables[name]; y != nil && !used[name] {
-				used[name] = true
-				open = append(open, y)
-			}
+	used := s.used(func(x *expression) bool { return x.role != roleVariable })
+	for x := range used {
+		if x.uses[""] {
+			return // variables is read as a whole
 		}
 	}
 	for _, x := range s.expressions {
-		if x.role == roleVariable && !used[x.name] {
+		if x.role == roleVariable && !used[s.variables[x.name]] {
 			add(unusedVariable, x.at(nil), "no expression that is evaluated uses the variable "+x.name+": remove it, or use it")
 		}
 	}
@@ -226,7 +198,7 @@ func accountPrefixes(s *subject, add reporter) {
 			continue
 		}
 		var prefix, reads ast.Expr
-		ast.PreOrderVisit(x.tree, ast.NewExprVisitor(func(e ast.Expr) {
+		visit(x.tree, func(e ast.Expr) {
 			if x.role == roleCondition && reads == nil && isRoot(e, "namespaceObject") {
 				reads = e
 			}
@@ -236,7 +208,7 @@ func accountPrefixes(s *subject, add reporter) {
 			if literal, ok := text(e.AsCall().Args()[0]); ok && openAccount.MatchString(literal) {
 				prefix = e.AsCall().Args()[0]
 			}
-		}))
+		})
 		if prefix != nil {
 			literal, _ := text(prefix)
 			add(openPrefix, x.at(prefix), fmt.Sprintf("%[1]s is also a prefix of service accounts in namespaces such as %[2]s-a: "+
@@ -286,7 +258,7 @@ func (l *linter) connection(s *subject) *evaluator {
 		for _, item := range r.Resources {
 			resource, sub := split(item)
 			for _, k := range l.schemas.byResource[resource] {
-				if of := k.subresourceKinds[sub]; strings.HasSuffix(of, "Options") && has(r.APIGroups, k.Group) && has(r.Operations, "CONNECT") {
+				if of := k.subresources[sub]; strings.HasSuffix(of, "Options") && has(r.APIGroups, k.Group) && has(r.Operations, "CONNECT") {
 					n := newEvaluator(s, oldObjectName, map[string]string{
 						"request.operation": "CONNECT", "request.resource.resource": resource, "request.subResource": sub, "request.kind.kind": of, "object.kind": of,
 					})

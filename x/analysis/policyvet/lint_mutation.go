@@ -59,7 +59,7 @@ type mutationLint struct {
 
 // literals reports a field of a message literal that cannot be merged. It reports whether there is one.
 func (m *mutationLint) literals(add reporter) (found bool) {
-	ast.PreOrderVisit(m.x.tree, ast.NewExprVisitor(func(e ast.Expr) {
+	visit(m.x.tree, func(e ast.Expr) {
 		if found || e.Kind() != ast.StructKind {
 			return
 		}
@@ -88,7 +88,7 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 				return
 			}
 		}
-	}))
+	})
 	return found
 }
 

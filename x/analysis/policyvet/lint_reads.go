@@ -67,7 +67,7 @@ func (l *linter) missedSubresources(s *subject, add reporter) {
 
 // misses reports whether s matches a kind but not its subresource, and no other policy checks the field there.
 func (l *linter) misses(s *subject, k *kind, sub *subresource) bool {
-	if !slices.Contains(k.subresources, sub.name) || !slices.ContainsFunc(sub.operations, func(op string) bool { return s.match.names(op, k) }) {
+	if _, ok := k.subresources[sub.name]; !ok || !slices.ContainsFunc(sub.operations, func(op string) bool { return s.match.names(op, k) }) {
 		return false
 	}
 	return !slices.ContainsFunc(l.subjects, func(other *subject) bool {

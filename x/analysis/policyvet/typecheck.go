@@ -134,26 +134,29 @@ func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Es
 
 // group returns the cost of the expressions with a role. Each variable that they use is evaluated once.
 func (s *subject) group(costs map[string]uint64, r role) (sum uint64) {
-	var used []*expression
-	for _, x := range s.expressions {
-		if x.role == r {
-			used = append(used, x)
-		}
-	}
-	seen := map[*expression]bool{}
-	for len(used) > 0 {
-		x := used[len(used)-1]
-		used = used[:len(used)-1]
-		if seen[x] {
-			continue
-		}
-		seen[x] = true
+	for x := range s.used(func(x *expression) bool { return x.role == r }) {
 		sum = cost.Add(sum, costs[x.path])
-		for name := range x.uses {
-			if y := s.variables[name]; y != nil {
-				used = append(used, y)
-			}
-		}
 	}
 	return sum
+}
+
+// used returns the expressions for which of holds, and the variables that they use, directly or through variables.
+func (s *subject) used(of func(*expression) bool) map[*expression]bool {
+	all := map[*expression]bool{}
+	var add func(x *expression)
+	add = func(x *expression) {
+		if x == nil || all[x] {
+			return
+		}
+		all[x] = true
+		for name := range x.uses {
+			add(s.variables[name])
+		}
+	}
+	for _, x := range s.expressions {
+		if of(x) {
+			add(x)
+		}
+	}
+	return all
 }
