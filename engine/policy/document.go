@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	strictjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/internal/text/spell"
@@ -27,12 +28,6 @@ const crdGroup = "apiextensions.k8s.io"
 // maxDocument limits the size of a policy, binding, or webhook configuration in bytes, like the API
 // server's limit on requests.
 const maxDocument = 3 << 20
-
-type objectMeta struct {
-	Name      string            `json:"name"`
-	Namespace string            `json:"namespace"`
-	Labels    map[string]string `json:"labels"`
-}
 
 // A policyDocument is a ValidatingAdmissionPolicy.
 type policyDocument struct {
@@ -120,29 +115,30 @@ type paramRef struct {
 	ParameterNotFoundAction *string               `json:"parameterNotFoundAction"`
 }
 
-// A header holds the fields that all documents have.
+// A header holds the fields that all documents have, and the document.
 type header struct {
-	apiVersion, group, version, kind string
-	meta                             objectMeta
+	schema.GroupVersionKind
+	apiVersion string
+	paramsObject
 }
 
 // headerOf returns the identity of a document. labels that are not strings are an error.
 func headerOf(doc map[string]any) (h header, err error) {
-	h.apiVersion, _ = doc["apiVersion"].(string)
-	h.kind, _ = doc["kind"].(string)
-	if h.apiVersion == "" || h.kind == "" {
+	h.apiVersion, h.Kind, h.object = textOf(doc, "apiVersion"), textOf(doc, "kind"), doc
+	if h.apiVersion == "" || h.Kind == "" {
 		return h, errors.New("apiVersion and kind must be set")
 	}
 	var grouped bool
-	if h.group, h.version, grouped = strings.Cut(h.apiVersion, "/"); !grouped {
-		h.group, h.version = "", h.apiVersion
+	if h.Group, h.Version, grouped = strings.Cut(h.apiVersion, "/"); !grouped {
+		h.Group, h.Version = "", h.apiVersion
 	}
 	meta, _ := doc["metadata"].(map[string]any)
-	h.meta.Name, _ = meta["name"].(string)
-	h.meta.Namespace, _ = meta["namespace"].(string)
-	h.meta.Labels, err = labelsOf(meta)
+	h.name, h.namespace = textOf(meta, "name"), textOf(meta, "namespace")
+	h.labels, err = labelsOf(meta)
 	return h, err
 }
+
+func (h *header) paramKind() paramKind { return paramKind{h.apiVersion, h.Kind} }
 
 func labelsOf(meta map[string]any) (map[string]string, error) {
 	given, ok := meta["labels"].(map[string]any)
@@ -166,13 +162,9 @@ func labelsOf(meta map[string]any) (map[string]string, error) {
 // decode decodes a document without its metadata and status into out. It reports
 // unknown fields as an error.
 func decode(doc map[string]any, out any) error {
-	part := map[string]any{}
-	for field, value := range doc {
-		switch field {
-		case "apiVersion", "kind", "metadata", "status":
-		default:
-			part[field] = value
-		}
+	part := maps.Clone(doc)
+	for _, field := range []string{"apiVersion", "kind", "metadata", "status"} {
+		delete(part, field)
 	}
 	data, err := json.Marshal(part)
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/google/cel-go/common/types/ref"
-
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
@@ -81,17 +79,14 @@ func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
 		if unknown != "" {
 			out.Failure += " (" + unknown + ")"
 		}
-	case !fits(res.Value):
-		out.Failure = "the value is too large to show"
 	default:
-		out.Value = expr.Native(res.Value)
+		if _, fits := eval.TextSize(res.Value, maxOutcome); fits {
+			out.Value = expr.Native(res.Value)
+		} else {
+			out.Failure = "the value is too large to show"
+		}
 	}
 	return out
-}
-
-func fits(v ref.Val) bool {
-	_, ok := eval.TextSize(v, maxOutcome)
-	return ok
 }
 
 // firstParams returns the first params object of a policy for a request, or nil. unknown is the reason

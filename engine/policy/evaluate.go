@@ -195,9 +195,5 @@ func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, f
 
 func paramsName(params map[string]any) string {
 	meta, _ := params["metadata"].(map[string]any)
-	name, _ := meta["name"].(string)
-	if namespace, _ := meta["namespace"].(string); namespace != "" {
-		return namespace + "/" + name
-	}
-	return name
+	return strings.TrimPrefix(textOf(meta, "namespace")+"/"+textOf(meta, "name"), "/")
 }

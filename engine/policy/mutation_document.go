@@ -44,7 +44,7 @@ var mutatingSince = map[string]int{"v1alpha1": 32, "v1beta1": 34, "v1": 36}
 // supportsMutating reports whether the Kubernetes version of the set has the API version of a document. If not, it
 // adds an error.
 func (l *loader) supportsMutating(h header) bool {
-	since, minor := mutatingSince[h.version], l.set.settings.version.Minor
+	since, minor := mutatingSince[h.Version], l.set.settings.version.Minor
 	if minor >= since {
 		return true
 	}
@@ -58,7 +58,7 @@ func (l *loader) supportsMutating(h header) bool {
 	if newest != "" {
 		fix = "use " + newest
 	}
-	l.report("apiVersion", fmt.Sprintf("%s %s exists since Kubernetes 1.%d, not in 1.%d: %s", h.version, h.kind, since, minor, fix))
+	l.report("apiVersion", fmt.Sprintf("%s %s exists since Kubernetes 1.%d, not in 1.%d: %s", h.Version, h.Kind, since, minor, fix))
 	return false
 }
 

@@ -64,25 +64,22 @@ func newRef(r *paramRef, report reporter) *compiledRef {
 
 // addParams adds a document that a binding can refer to. The server's cache of built-in kinds has no
 // managedFields.
-func (l *loader) addParams(h header, doc map[string]any) {
-	kind := paramKind{h.apiVersion, h.kind}
-	if meta, _ := doc["metadata"].(map[string]any); isBuiltinGroup(h.group) && meta["managedFields"] != nil {
+func (l *loader) addParams(h header) {
+	if meta, _ := h.object["metadata"].(map[string]any); isBuiltinGroup(h.Group) && meta["managedFields"] != nil {
 		meta = maps.Clone(meta)
 		delete(meta, "managedFields")
-		doc = maps.Clone(doc)
-		doc["metadata"] = meta
+		h.object = maps.Clone(h.object)
+		h.object["metadata"] = meta
 	}
-	l.set.params[kind] = append(l.set.params[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, doc})
+	l.set.params[h.paramKind()] = append(l.set.params[h.paramKind()], h.paramsObject)
 }
 
 // loadScope records whether the kind of a CRD is namespaced.
 func (l *loader) loadScope(doc map[string]any) {
 	spec, _ := doc["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
-	group, _ := spec["group"].(string)
-	kind, _ := names["kind"].(string)
 	if scope, ok := spec["scope"].(string); ok {
-		l.set.scopes[groupKind{group, kind}] = scope == "Namespaced"
+		l.set.scopes[schema.GroupKind{Group: textOf(spec, "group"), Kind: textOf(names, "kind")}] = scope == "Namespaced"
 	}
 }
 
@@ -99,16 +96,15 @@ func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) 
 		h, err := headerOf(object)
 		switch {
 		case err != nil:
-		case h.meta.Name == "":
+		case h.name == "":
 			err = errors.New("metadata.name must be set")
-		case h.group == registration || h.group == rbacGroup || h.group == crdGroup:
-			err = fmt.Errorf("%s %s cannot be a params object: add it to the policies", h.apiVersion, h.kind)
+		case h.Group == registration || h.Group == rbacGroup || h.Group == crdGroup:
+			err = fmt.Errorf("%s %s cannot be a params object: add it to the policies", h.apiVersion, h.Kind)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("params object %d: %w", i+1, err)
 		}
-		kind := paramKind{h.apiVersion, h.kind}
-		added[kind] = append(added[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, object})
+		added[h.paramKind()] = append(added[h.paramKind()], h.paramsObject)
 	}
 	for kind, list := range added {
 		derived.params[kind] = joinParams(s.params[kind], list)
@@ -142,11 +138,11 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	if err != nil {
 		return false
 	}
-	if namespaced, ok := s.scopes[groupKind{h.group, h.kind}]; ok {
+	if namespaced, ok := s.scopes[h.GroupKind()]; ok {
 		return namespaced
 	}
-	if h.group == "" {
-		return !clusterKinds[h.kind]
+	if h.Group == "" {
+		return !clusterKinds[h.Kind]
 	}
 	return ref.namespace != "" || slices.ContainsFunc(s.params[*kind], func(p paramsObject) bool { return p.namespace != "" })
 }
@@ -166,9 +162,9 @@ func (s *Set) serves(kind *paramKind) bool {
 	if !s.settings.complete || len(s.params[*kind]) > 0 {
 		return true
 	}
-	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
-	_, defined := s.scopes[groupKind{gvk.Group, gvk.Kind}]
-	return defined || isBuiltinGroup(gvk.Group)
+	of := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind).GroupKind()
+	_, defined := s.scopes[of]
+	return defined || isBuiltinGroup(of.Group)
 }
 
 // noParams are the params of a policy or binding without params.

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -155,7 +157,7 @@ func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, rea
 	if b != nil {
 		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", p.name, b.name, message)
 	}
-	status := apierrors.NewForbidden(req.Resource.GroupResource(), req.shownName(), errorText(text)).ErrStatus
+	status := apierrors.NewForbidden(req.Resource.GroupResource(), req.shownName(), errors.New(text)).ErrStatus
 	status.Reason = metav1.StatusReasonInvalid
 	if reason != "" {
 		status.Reason = metav1.StatusReason(reason)
@@ -166,22 +168,10 @@ func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, rea
 	r.result.Allowed = false
 }
 
-type errorText string
-
-func (e errorText) Error() string { return string(e) }
-
 // shownName returns the name of the object in messages.
 func (req *Request) shownName() string {
-	if req.Name != "" {
-		return req.Name
-	}
 	meta, _ := req.Object["metadata"].(map[string]any)
-	for _, field := range []string{"name", "generateName"} {
-		if name, _ := meta[field].(string); name != "" {
-			return name
-		}
-	}
-	return "Unknown"
+	return cmp.Or(req.Name, textOf(meta, "name"), textOf(meta, "generateName"), "Unknown")
 }
 
 func codeOf(reason metav1.StatusReason) int32 {

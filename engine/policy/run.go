@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/eval"
@@ -306,10 +306,10 @@ func (r *run) conditions(s *situation, to *converted) (name, failure string, isF
 		return "", failure, false, budget
 	}
 	cost = budget - remaining
-	var failures []string
+	var failures []error
 	for i := range results {
 		if results[i].failure != "" {
-			failures = append(failures, results[i].failure)
+			failures = append(failures, errors.New(results[i].failure))
 			name = cmp.Or(name, r.program.parts[partCondition][i].name)
 		}
 		if results[i].value == celtypes.False && !results[i].isDoubtful {
@@ -319,22 +319,8 @@ func (r *run) conditions(s *situation, to *converted) (name, failure string, isF
 			return r.program.parts[partCondition][i].name, "", true, cost
 		}
 	}
-	return name, aggregate(failures), false, cost
-}
-
-// aggregate joins errors in the form of the server: equal errors occur once, and several are in
-// brackets.
-func aggregate(failures []string) string {
-	var distinct []string
-	seen := map[string]bool{}
-	for _, f := range failures {
-		if !seen[f] {
-			seen[f] = true
-			distinct = append(distinct, f)
-		}
+	if len(failures) > 0 {
+		failure = utilerrors.NewAggregate(failures).Error()
 	}
-	if len(distinct) < 2 {
-		return strings.Join(distinct, "")
-	}
-	return "[" + strings.Join(distinct, ", ") + "]"
+	return name, failure, false, cost
 }

@@ -3,10 +3,12 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apivalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/internal/text/spell"
@@ -21,13 +23,11 @@ type Set struct {
 	webhooks   []*compiledWebhook
 	namespaces map[string]map[string]any
 	params     map[paramKind][]paramsObject // sorted by namespace and name
-	scopes     map[groupKind]bool           // whether a kind is namespaced
+	scopes     map[schema.GroupKind]bool    // whether a kind is namespaced
 	authorize  func(Access) Authorization
 
 	evaluations *sync.Pool // of *evaluation
 }
-
-type groupKind struct{ group, kind string }
 
 type compiledPolicy struct {
 	kind, name     string
@@ -95,7 +95,7 @@ func (s *Set) KubeVersion() string { return s.settings.version.String() }
 // that needs the expression then fails, as in the API server. documents must not be modified
 // afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
-	l := &loader{policies: map[policyKey]*compiledPolicy{}, seen: map[policyKey]bool{}, bindings: map[policyKey]bool{}}
+	l := &loader{policies: map[policyKey]*compiledPolicy{}, seen: map[policyKey]bool{}, bindings: map[policyKey]bool{}, rbac: rbac{roles: map[roleKey]*role{}}}
 	defer recovered(&l.name, &set, &err)
 	settings, err := settingsOf(cfg)
 	if err != nil {
@@ -103,12 +103,10 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 	}
 	l.set = &Set{
 		settings: settings, authorize: cfg.Authorize,
-		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[groupKind]bool{},
+		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[schema.GroupKind]bool{},
+		evaluations: &sync.Pool{New: func() any { return new(evaluation) }},
 	}
-	for kind, namespaced := range cfg.Namespaced {
-		l.set.scopes[groupKind{kind.Group, kind.Kind}] = namespaced
-	}
-	l.set.evaluations = &sync.Pool{New: func() any { return new(evaluation) }}
+	maps.Copy(l.set.scopes, cfg.Namespaced)
 	for i, doc := range documents {
 		if err := l.load(i, doc); err != nil {
 			return nil, err
@@ -172,26 +170,26 @@ func (l *loader) add(path, detail string, offset int, dropped bool) {
 // load adds a document to the set. The error is set if compiling as a whole failed.
 func (l *loader) load(index int, doc map[string]any) error {
 	h, err := headerOf(doc)
-	l.version = h.version
-	l.index, l.kind, l.name = index, cmp.Or(h.kind, "document"), cmp.Or(h.meta.Name, fmt.Sprintf("(document %d)", index+1))
+	l.version = h.Version
+	l.index, l.kind, l.name = index, cmp.Or(h.Kind, "document"), cmp.Or(h.name, fmt.Sprintf("(document %d)", index+1))
 	if err != nil {
 		l.report("", err.Error())
 		return nil
 	}
 	switch {
-	case h.group == registration:
+	case h.Group == registration:
 		return l.loadRegistration(h, doc)
-	case h.group == rbacGroup:
+	case h.Group == rbacGroup:
 		if err := l.rbac.add(h, doc); err != nil {
 			l.report("", err.Error())
 		}
-	case h.group == crdGroup && h.kind == "CustomResourceDefinition":
+	case h.Group == crdGroup && h.Kind == "CustomResourceDefinition":
 		l.loadScope(doc)
-	case h.group == "" && h.kind == "Namespace":
-		l.set.namespaces[h.meta.Name] = withNameLabel(doc, h.meta.Name)
-		l.addParams(h, doc)
+	case h.Group == "" && h.Kind == "Namespace":
+		l.set.namespaces[h.name] = withNameLabel(doc, h.name)
+		fallthrough
 	default:
-		l.addParams(h, doc)
+		l.addParams(h)
 	}
 	return nil
 }
@@ -200,19 +198,19 @@ func (l *loader) load(index int, doc map[string]any) error {
 var versions = []string{"v1", "v1beta1", "v1alpha1"}
 
 func (l *loader) loadRegistration(h header, doc map[string]any) error {
-	if !slices.Contains(versions, h.version) {
+	if !slices.Contains(versions, h.Version) {
 		l.report("apiVersion", fmt.Sprintf("got %q, want %s/v1", h.apiVersion, registration))
 		return nil
 	}
 	switch {
-	case h.meta.Name == "":
+	case h.name == "":
 		l.report("metadata.name", "the name is missing")
 		return nil
-	case len(apivalidation.IsDNS1123Subdomain(h.meta.Name)) > 0:
-		l.report("metadata.name", fmt.Sprintf("got %q, want lowercase letters, digits, hyphens, and dots, with a letter or digit at each end of a part", h.meta.Name))
+	case len(apivalidation.IsDNS1123Subdomain(h.name)) > 0:
+		l.report("metadata.name", fmt.Sprintf("got %q, want lowercase letters, digits, hyphens, and dots, with a letter or digit at each end of a part", h.name))
 		return nil
 	}
-	switch h.kind {
+	switch h.Kind {
 	case validatingKind:
 		return l.loadPolicy(doc)
 	case validatingKind + bindingSuffix:
@@ -225,7 +223,7 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 		return l.loadWebhooks(doc)
 	default:
 		kinds := []string{validatingKind, validatingKind + bindingSuffix, mutatingKind, mutatingKind + bindingSuffix, ValidatingWebhooks, MutatingWebhooks}
-		l.report("kind", fmt.Sprintf("%s has no such kind: check the spelling%s", registration, spell.DidYouMean(h.kind, kinds)))
+		l.report("kind", fmt.Sprintf("%s has no such kind: check the spelling%s", registration, spell.DidYouMean(h.Kind, kinds)))
 	}
 	return nil
 }

@@ -261,18 +261,12 @@ func only(object map[string]any, fields ...string) map[string]any {
 
 func isEmpty(v any) bool {
 	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case int64:
-		return v == 0
 	case map[string]any:
 		return len(v) == 0
 	case []any:
 		return len(v) == 0
 	}
-	return false
+	return v == nil || v == "" || v == int64(0)
 }
 
 func textOf(object map[string]any, field string) string {
