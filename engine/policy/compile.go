@@ -28,7 +28,10 @@ const (
 )
 
 // partNames holds the parts that Expression names.
-var partNames = [partCount]string{partVariable: "variable", partCondition: "matchCondition", partValidation: "validation"}
+var partNames = [partCount]string{
+	partVariable: PartVariable, partCondition: PartCondition, partValidation: PartValidation, partMessage: PartMessage, partAnnotation: PartAnnotation,
+	partMutation: PartMutation,
+}
 
 // A source is an expression in a document, with its path and its index in the list of its part.
 type source struct {
@@ -112,6 +115,27 @@ func (d *mutatingDocument) body() body {
 		}
 	}
 	return b
+}
+
+// bodyOf returns the expressions of a policy, or of the webhooks of a configuration. With an error, it returns those that it
+// could decode.
+func bodyOf(document map[string]any) (b body, err error) {
+	switch document["kind"] {
+	case validatingKind:
+		var d policyDocument
+		err = decode(document, &d)
+		return d.body(), err
+	case mutatingKind:
+		var d mutatingDocument
+		err = decode(document, &d)
+		return d.body(), err
+	}
+	var d webhookConfiguration
+	err = decode(document, &d)
+	for i := range d.Webhooks {
+		b.addConditions(fmt.Sprintf("webhooks[%d].", i), d.Webhooks[i].MatchConditions)
+	}
+	return b, err
 }
 
 // An expression is a compiled expression. A nil expression is absent.

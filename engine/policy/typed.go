@@ -2,7 +2,7 @@ package policy
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,23 +54,9 @@ func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch document["kind"] {
-	case validatingKind:
-		var d policyDocument
-		err = decode(document, &d)
-		return &TypeChecker{settings, d.body()}, err
-	case mutatingKind:
-		var d mutatingDocument
-		err = decode(document, &d)
-		return &TypeChecker{settings, d.Spec.policyBase.body()}, err
-	}
-	var d webhookConfiguration
-	err = decode(document, &d)
-	c := &TypeChecker{settings: settings}
-	for i := range d.Webhooks {
-		c.addConditions(fmt.Sprintf("webhooks[%d].", i), d.Webhooks[i].MatchConditions)
-	}
-	return c, err
+	b, err := bodyOf(document)
+	b.sources = slices.DeleteFunc(b.sources, func(s source) bool { return s.part == partMutation })
+	return &TypeChecker{settings, b}, err
 }
 
 // Check checks all expressions with object and oldObject declared as object, and params as params. If a

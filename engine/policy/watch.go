@@ -11,17 +11,41 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// An Expression identifies a matchCondition, variable, or validation of a policy.
+// The parts of policies that have expressions.
+const (
+	PartVariable   = "variable"
+	PartCondition  = "matchCondition"
+	PartValidation = "validation"
+	PartMessage    = "messageExpression"
+	PartAnnotation = "auditAnnotation"
+	PartMutation   = "mutation"
+)
+
+// An Expression is an expression of a policy or webhook configuration.
 type Expression struct {
 	Policy string
-	// Path is the field, such as "spec.validations[0].expression". Part is "validation",
-	// "matchCondition", or "variable", and Index is the index in the list.
+	// Path is the field, such as "spec.validations[0].expression". Part is one of the constants, such as PartValidation, and
+	// Index is the index in the list.
 	Path  string
 	Part  string
 	Index int
 	// Name is the name of a matchCondition or variable.
 	Name   string
 	Source string
+}
+
+// Expressions returns the expressions of a policy or webhook configuration, as far as its fields can be decoded.
+func Expressions(document map[string]any) (list []Expression) {
+	h, _ := headerOf(document)
+	b, _ := bodyOf(document)
+	for _, s := range b.sources {
+		list = append(list, s.expression(h.name))
+	}
+	return list
+}
+
+func (s *source) expression(policy string) Expression {
+	return Expression{Policy: policy, Path: s.path, Part: partNames[s.part], Index: s.index, Name: s.name, Source: s.text}
 }
 
 // An ExpressionObserver observes the evaluations of an expression. Its methods are not called
@@ -67,7 +91,7 @@ func (p *program) watched(policy string, observer func(Expression) ExpressionObs
 		for i, given := range p.parts[of] {
 			x := *given
 			out.parts[of][i] = &x
-			x.observer = observer(Expression{Policy: policy, Path: x.path, Part: partNames[of], Index: i, Name: x.name, Source: x.text})
+			x.observer = observer(x.expression(policy))
 			if x.observer == nil || x.checked == nil {
 				continue
 			}

@@ -61,7 +61,7 @@ func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path,
 		if err != nil || roots == nil {
 			continue
 		}
-		in := assist.NewPolicyContext(v.version.String(), partOf[x.role], roots)
+		in := assist.NewPolicyContext(v.version.String(), partOf[x.Part], roots)
 		problem := in.Problem(source, to.Offset)
 		if problem == nil {
 			continue
@@ -74,7 +74,7 @@ func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path,
 	}
 }
 
-var partOf = map[role]assist.Part{roleCondition: assist.Rule, roleValidation: assist.Rule, roleMessage: assist.MessageExpression}
+var partOf = map[string]assist.Part{policy.PartCondition: assist.Rule, policy.PartValidation: assist.Rule, policy.PartMessage: assist.MessageExpression}
 
 func (v *vetter) declare(k *kind) *types.Decl {
 	if k == nil {
@@ -123,12 +123,12 @@ func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool 
 // swallowed reports the comments that contain the rest of an expression.
 func (v *vetter) swallowed(r *Report, s *subject) {
 	for _, x := range s.expressions {
-		if r.hasError(x.path) || !strings.Contains(x.source, "//") || slices.Contains(v.cfg.Without, swallowedComment) {
+		if r.hasError(x.Path) || !strings.Contains(x.Source, "//") || slices.Contains(v.cfg.Without, swallowedComment) {
 			continue
 		}
-		fixed, at := lex.Swallowed(x.source, func(src string) bool { return v.isCorrect(s, nil, x.path, src) })
+		fixed, at := lex.Swallowed(x.Source, func(src string) bool { return v.isCorrect(s, nil, x.Path, src) })
 		if fixed != "" {
-			r.Lints = append(r.Lints, Lint{swallowedComment, x.path, x.source, lex.SwallowedMessage, Advice{Offset: at, Fixed: fixed}})
+			r.Lints = append(r.Lints, Lint{swallowedComment, x.Path, x.Source, lex.SwallowedMessage, Advice{Offset: at, Fixed: fixed}})
 		}
 	}
 }

@@ -345,7 +345,7 @@ func (n *evaluator) reached() map[node]bool {
 		}
 		all[at] = true
 		if at.id == useNode {
-			open = append(open[:len(open):len(open)], n.visitedBy[at.of.name]...)
+			open = append(open[:len(open):len(open)], n.visitedBy[at.of.Name]...)
 		}
 	}
 	return all

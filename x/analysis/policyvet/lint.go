@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
@@ -102,9 +103,9 @@ type place struct {
 
 // at returns the location of a part of x, or of x as a whole if part is nil.
 func (x *expression) at(part ast.Expr) place {
-	p := place{path: x.path, expression: x.source}
+	p := place{path: x.Path, expression: x.Source}
 	if part != nil {
-		p.offset, _, _ = lex.NewSource(x.source, x.parsed).Range(part)
+		p.offset, _, _ = lex.NewSource(x.Source, x.parsed).Range(part)
 	}
 	return p
 }
@@ -175,15 +176,15 @@ func unusedVariables(s *subject, add reporter) {
 	if !s.whole {
 		return
 	}
-	used := s.used(func(x *expression) bool { return x.role != roleVariable })
+	used := s.used(func(x *expression) bool { return x.Part != policy.PartVariable })
 	for x := range used {
 		if x.uses[""] {
 			return // variables is read as a whole
 		}
 	}
 	for _, x := range s.expressions {
-		if x.role == roleVariable && !used[s.variables[x.name]] {
-			add(unusedVariable, x.at(nil), "no expression that is evaluated uses the variable "+x.name+": remove it, or use it")
+		if x.Part == policy.PartVariable && !used[s.variables[x.Name]] {
+			add(unusedVariable, x.at(nil), "no expression that is evaluated uses the variable "+x.Name+": remove it, or use it")
 		}
 	}
 }
@@ -199,7 +200,7 @@ func accountPrefixes(s *subject, add reporter) {
 		}
 		var prefix, reads ast.Expr
 		visit(x.tree, func(e ast.Expr) {
-			if x.role == roleCondition && reads == nil && isRoot(e, "namespaceObject") {
+			if x.Part == policy.PartCondition && reads == nil && isRoot(e, "namespaceObject") {
 				reads = e
 			}
 			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "startsWith" || len(e.AsCall().Args()) != 1 || prefix != nil {
@@ -231,8 +232,8 @@ func (l *linter) subresourceObjects(s *subject, add reporter) {
 	var failing []*expression
 	for _, x := range s.expressions {
 		switch {
-		case x.tree == nil || x.role == roleVariable || x.role == roleMessage:
-		case x.role == roleCondition && n.top(x).set == isFalse:
+		case x.tree == nil || x.Part == policy.PartVariable || x.Part == policy.PartMessage:
+		case x.Part == policy.PartCondition && n.top(x).set == isFalse:
 			return // the policy is skipped
 		case n.top(x).set&isError != 0:
 			failing = append(failing, x)

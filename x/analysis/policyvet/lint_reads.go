@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
@@ -92,7 +93,7 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 	tested := s.tested()
 	kinds, _ := l.schemas.matched(&s.match)
 	for _, r := range s.reads {
-		if r.test || tested[r.path] || r.of.role == roleMessage {
+		if r.test || tested[r.path] || r.of.Part == policy.PartMessage {
 			continue
 		}
 		for _, k := range kinds {

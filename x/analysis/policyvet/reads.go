@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
@@ -51,8 +52,8 @@ func (s *subject) read() {
 	s.paths, s.tests = map[node][]string{}, map[node]bool{}
 	r := &reader{subject: s, vars: map[string][]origin{}, variables: map[string][]origin{}, seen: map[read]bool{}}
 	for _, x := range s.expressions {
-		if x.role == roleVariable {
-			r.variable(x.name)
+		if x.Part == policy.PartVariable {
+			r.variable(x.Name)
 		} else if x.tree != nil {
 			r.current = x
 			r.of(x.tree)

@@ -109,9 +109,9 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 		r.Estimates = append(r.Estimates, v.estimate(s, k.kind, list))
 	}
 	for _, x := range s.expressions {
-		if !r.hasError(x.path) {
+		if !r.hasError(x.Path) {
 			r.Warnings = append(r.Warnings, found.warnings(x)...)
-			v.explainWarnings(r, c, s, x.path)
+			v.explainWarnings(r, c, s, x.Path)
 		}
 	}
 	return nil
@@ -126,16 +126,16 @@ func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Es
 		e.Incomplete = e.Incomplete || x.Issues != ""
 		e.Expressions = append(e.Expressions, ExpressionEstimate{Path: x.Path, Expression: x.Source, Cost: x.Cost.Max, Limit: uint64(v.limits.PerCall)})
 	}
-	e.Conditions = s.group(costs, roleCondition)
-	e.Validations = cost.Add(s.group(costs, roleValidation), s.group(costs, roleMessage))
-	e.Annotations = s.group(costs, roleAnnotation)
+	e.Conditions = s.group(costs, policy.PartCondition)
+	e.Validations = cost.Add(s.group(costs, policy.PartValidation), s.group(costs, policy.PartMessage))
+	e.Annotations = s.group(costs, policy.PartAnnotation)
 	return e
 }
 
 // group returns the cost of the expressions with a role. Each variable that they use is evaluated once.
-func (s *subject) group(costs map[string]uint64, r role) (sum uint64) {
-	for x := range s.used(func(x *expression) bool { return x.role == r }) {
-		sum = cost.Add(sum, costs[x.path])
+func (s *subject) group(costs map[string]uint64, part string) (sum uint64) {
+	for x := range s.used(func(x *expression) bool { return x.Part == part }) {
+		sum = cost.Add(sum, costs[x.Path])
 	}
 	return sum
 }

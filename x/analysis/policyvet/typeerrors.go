@@ -86,12 +86,12 @@ func (t *typeErrors) warnings(x *expression) (all []Warning) {
 	groups := map[string]*Warning{}
 	for _, i := range list {
 		harmless := !i.real && !slices.ContainsFunc(i.tests, func(at node) bool { return t.tests[at] == t.kinds })
-		if harmless && x.role != roleValidation && x.role != roleMessage {
+		if harmless && x.Part != policy.PartValidation && x.Part != policy.PartMessage {
 			continue // the server does not report it
 		}
 		w := groups[i.text]
 		if w == nil {
-			w = &Warning{Path: x.path, Expression: x.source, Harmless: true, Advice: Advice{Offset: i.offset}}
+			w = &Warning{Path: x.Path, Expression: x.Source, Harmless: true, Advice: Advice{Offset: i.offset}}
 			groups[i.text], texts = w, append(texts, i.text)
 		}
 		w.kinds, w.Harmless = append(w.kinds, i.kind.kind), w.Harmless && harmless
@@ -120,7 +120,7 @@ func shownKinds(kinds []*kind) string {
 
 // at returns the expression at a path, or nil.
 func (s *subject) at(path string) *expression {
-	i := slices.IndexFunc(s.expressions, func(x *expression) bool { return x.path == path })
+	i := slices.IndexFunc(s.expressions, func(x *expression) bool { return x.Path == path })
 	if i < 0 {
 		return nil
 	}
@@ -136,12 +136,12 @@ func (s *subject) reachedFor(k *kind) map[node]bool {
 	})
 	n.kind = k
 	for _, x := range s.expressions {
-		if x.role == roleCondition && x.tree != nil && n.top(x).set == isFalse {
+		if x.Part == policy.PartCondition && x.tree != nil && n.top(x).set == isFalse {
 			return n.reached() // the policy is skipped
 		}
 	}
 	for _, x := range s.expressions {
-		if x.role != roleCondition && x.role != roleVariable && x.tree != nil {
+		if x.Part != policy.PartCondition && x.Part != policy.PartVariable && x.tree != nil {
 			n.top(x)
 		}
 	}
