@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/mergeschema"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -22,6 +24,24 @@ var duplicatesAllowed = minors.Since(35) // k8s.io/apiserver 0.35, plugin/policy
 
 // maxKeyed limits the items of a list that is merged by key, because merging can take quadratic time.
 const maxKeyed = 20_000
+
+// A MergeSchema describes how an ApplyConfiguration patch merges with objects of a kind: which fields
+// exist, and which lists and maps are merged by key or replaced as a whole. It is immutable and safe for
+// concurrent use.
+type MergeSchema struct {
+	typed  typed.ParseableType
+	strict bool
+}
+
+// Strict returns the merge schema of a kind that the API server defines in Go. A JSON patch of such a kind fails if it
+// adds a field that the schema does not declare.
+func (m *MergeSchema) Strict() *MergeSchema { return &MergeSchema{m.typed, true} }
+
+// NewMergeSchema returns the merge schema of a kind with the given schema. s describes the whole object,
+// and is nil for a kind without a schema. NewMergeSchema may share memory with s.
+func NewMergeSchema(s *structural.Structural) *MergeSchema {
+	return &MergeSchema{typed: mergeschema.Of(s)}
+}
 
 // An undecidedError is returned instead of a result that is not known.
 type undecidedError struct{ reason string }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // The API server's limits on the lists of a policy.
@@ -40,7 +41,7 @@ func (b *policyBase) check(report reporter) {
 	case len(m.ResourceRules) == 0:
 		report("spec.matchConstraints.resourceRules", "the list is empty, so the policy matches nothing: add a rule")
 	}
-	checkFailurePolicy(b.FailurePolicy, "spec.failurePolicy", report)
+	checkOneOf(b.FailurePolicy, "spec.failurePolicy", false, report, "Fail", "Ignore")
 	if k := b.ParamKind; k != nil && (k.APIVersion == "" || k.Kind == "") {
 		report("spec.paramKind", "set apiVersion and kind")
 	}
@@ -48,10 +49,22 @@ func (b *policyBase) check(report reporter) {
 	checkConditions(b.MatchConditions, "spec.", report)
 }
 
-func checkFailurePolicy(p *string, path string, report reporter) {
-	if p != nil && *p != "Fail" && *p != "Ignore" {
-		report(path, fmt.Sprintf("got %q, want Fail or Ignore", *p))
+// checkOneOf reports whether a value is one of those that the server accepts, or is absent and not required. Otherwise it
+// reports the value.
+func checkOneOf[T ~string](got *T, path string, required bool, report reporter, want ...T) bool {
+	names := make([]string, len(want))
+	for i, name := range want {
+		names[i] = string(name)
 	}
+	switch {
+	case got == nil && !required || got != nil && slices.Contains(want, *got):
+		return true
+	case got == nil || *got == "" && required:
+		report(path, "the field is missing: set "+phrase.Or(names))
+	default:
+		report(path, fmt.Sprintf("got %q, want %s", *got, phrase.Or(names)))
+	}
+	return false
 }
 
 // identifier matches the names that expressions can select.
@@ -135,10 +148,7 @@ func (d *bindingDocument) check(report reporter) {
 	}
 	seen := map[Action]bool{}
 	for _, a := range spec.ValidationActions {
-		switch {
-		case a != ActionDeny && a != ActionWarn && a != ActionAudit:
-			report("spec.validationActions", fmt.Sprintf("got %q, want Deny, Warn, or Audit", a))
-		case seen[a]:
+		if checkOneOf(&a, "spec.validationActions", false, report, ActionDeny, ActionWarn, ActionAudit) && seen[a] {
 			report("spec.validationActions", fmt.Sprintf("%s occurs twice: remove one", a))
 		}
 		seen[a] = true

@@ -20,9 +20,7 @@ type constraints struct {
 // newConstraints compiles m, which is at path. The server's defaults apply to absent fields.
 func newConstraints(m *matchResources, path string, report reporter) *constraints {
 	c := &constraints{rules: m.ResourceRules, exclude: m.ExcludeResourceRules, equivalent: m.MatchPolicy == nil || *m.MatchPolicy == "Equivalent"}
-	if p := m.MatchPolicy; p != nil && *p != "Equivalent" && *p != "Exact" {
-		report(path+".matchPolicy", fmt.Sprintf("got %q, want Exact or Equivalent", *p))
-	}
+	checkOneOf(m.MatchPolicy, path+".matchPolicy", false, report, "Exact", "Equivalent")
 	c.namespaces = newSelector(m.NamespaceSelector, path+".namespaceSelector", report)
 	c.objects = newSelector(m.ObjectSelector, path+".objectSelector", report)
 	for i, r := range m.ResourceRules {
@@ -63,15 +61,9 @@ func (r *resourceRule) check(path string, report reporter) {
 		report(path+".resources", problem)
 	}
 	for _, op := range r.Operations {
-		switch Operation(op) {
-		case OperationCreate, OperationUpdate, OperationDelete, OperationConnect, "*":
-		default:
-			report(path+".operations", fmt.Sprintf("got %q, want CREATE, UPDATE, DELETE, CONNECT, or *", op))
-		}
+		checkOneOf(&op, path+".operations", false, report, "CREATE", "UPDATE", "DELETE", "CONNECT", "*")
 	}
-	if s := r.Scope; s != nil && *s != "*" && *s != "Cluster" && *s != "Namespaced" {
-		report(path+".scope", fmt.Sprintf("got %q, want Cluster, Namespaced, or *", *s))
-	}
+	checkOneOf(r.Scope, path+".scope", false, report, "Cluster", "Namespaced", "*")
 }
 
 // resourcesProblem reports why the server rejects resources: an empty item, or a wildcard that already

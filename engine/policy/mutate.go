@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,12 +87,10 @@ type mutator struct {
 
 type invocationKey struct{ policy, binding, params string }
 
-// A policyFailure is an error of a policy. binding is nil if the policy itself cannot be used.
+// A policyFailure is an error of a policy that denies the request.
 type policyFailure struct {
-	policy  *compiledPolicy
-	binding *compiledBinding
-	text    string
-	reason  metav1.StatusReason
+	text   string
+	reason metav1.StatusReason
 }
 
 // An invocation is a policy with a binding and params that match the request.
@@ -223,9 +222,18 @@ func (m *mutator) configurationFails(p *compiledPolicy, b *compiledBinding, text
 	m.fail(p, b, text, "")
 }
 
+// fail records a failure of a policy, which denies the request unless it is ignored. b is nil if the policy itself cannot be used.
 func (m *mutator) fail(p *compiledPolicy, b *compiledBinding, text string, reason metav1.StatusReason) {
 	m.texts += len(text)
-	m.failures = append(m.failures, policyFailure{p, b, text, reason})
+	switch {
+	case p.ignore:
+		return
+	case b == nil:
+		text = fmt.Sprintf("policy %q denied request: %s", p.name, text)
+	default:
+		text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", p.name, b.name, text)
+	}
+	m.failures = append(m.failures, policyFailure{text, reason})
 }
 
 // crash ends the evaluation with a Status that no failurePolicy ignores.
@@ -267,21 +275,11 @@ func (e *Equivalent) revert(object map[string]any, to schema.GroupVersion) (map[
 // deny denies the request if a policy failed. The first failure is in the message.
 func (m *mutator) deny() {
 	for _, f := range m.failures {
-		if f.policy.ignore {
-			continue
-		}
-		text := fmt.Sprintf("policy %q denied request: %s", f.policy.name, f.text)
-		if f.binding != nil {
-			text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", f.policy.name, f.binding.name, f.text)
-		}
 		if m.result.Failure == nil {
-			status := apierrors.NewForbidden(m.req.Resource.GroupResource(), m.req.shownName(), errors.New(text)).ErrStatus
-			status.Message = text
-			if f.reason != "" {
-				status.Reason = f.reason
-			}
+			status := apierrors.NewForbidden(m.req.Resource.GroupResource(), m.req.shownName(), errors.New(f.text)).ErrStatus
+			status.Message, status.Reason = f.text, cmp.Or(f.reason, status.Reason)
 			m.result.Failure, m.result.Allowed = &status, false
 		}
-		m.result.Failure.Details.Causes = append(m.result.Failure.Details.Causes, metav1.StatusCause{Message: text})
+		m.result.Failure.Details.Causes = append(m.result.Failure.Details.Causes, metav1.StatusCause{Message: f.text})
 	}
 }

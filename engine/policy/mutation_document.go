@@ -64,7 +64,7 @@ func (l *loader) supportsMutating(h header) bool {
 
 // loadMutatingPolicy compiles a mutating policy, unless it is invalid.
 func (l *loader) loadMutatingPolicy(h header, doc map[string]any) error {
-	l.seen[l.key()] = true
+	l.policies[l.key()] = l.policies[l.key()]
 	if !l.supportsMutating(h) {
 		return nil
 	}
@@ -97,12 +97,7 @@ func (d *mutatingDocument) check(report reporter) {
 	for i := range spec.Mutations {
 		spec.Mutations[i].check(fmt.Sprintf("spec.mutations[%d]", i), report)
 	}
-	switch p := spec.ReinvocationPolicy; {
-	case p == nil:
-		report("spec.reinvocationPolicy", "the field is missing: set Never or IfNeeded")
-	case *p != "Never" && *p != "IfNeeded":
-		report("spec.reinvocationPolicy", fmt.Sprintf("got %q, want Never or IfNeeded", *p))
-	}
+	checkOneOf(spec.ReinvocationPolicy, "spec.reinvocationPolicy", true, report, "Never", "IfNeeded")
 }
 
 // checkMutable reports rules for operations without an object to mutate.
@@ -118,17 +113,12 @@ func checkMutable(m *matchResources, path string, report reporter) {
 }
 
 func (m *mutation) check(path string, report reporter) {
+	if !checkOneOf(&m.PatchType, path+".patchType", true, report, PatchApplyConfiguration, PatchJSON) {
+		return
+	}
 	given, other, field, otherField := m.ApplyConfiguration, m.JSONPatch, "applyConfiguration", "jsonPatch"
-	switch m.PatchType {
-	case PatchApplyConfiguration:
-	case PatchJSON:
+	if m.PatchType == PatchJSON {
 		given, other, field, otherField = other, given, otherField, field
-	case "":
-		report(path+".patchType", "the field is missing: set ApplyConfiguration or JSONPatch")
-		return
-	default:
-		report(path+".patchType", fmt.Sprintf("got %q, want ApplyConfiguration or JSONPatch", m.PatchType))
-		return
 	}
 	if given == nil {
 		report(path+"."+field, fmt.Sprintf("the field is missing, but patchType is %s", m.PatchType))

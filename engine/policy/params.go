@@ -51,12 +51,7 @@ func newRef(r *paramRef, report reporter) *compiledRef {
 			report("spec.paramRef.selector", "invalid selector: "+err.Error())
 		}
 	}
-	switch a := r.ParameterNotFoundAction; {
-	case a == nil:
-		report("spec.paramRef.parameterNotFoundAction", "the field is missing: set Allow or Deny")
-	case *a != "Allow" && *a != "Deny":
-		report("spec.paramRef.parameterNotFoundAction", fmt.Sprintf("got %q, want Allow or Deny", *a))
-	default:
+	if a := r.ParameterNotFoundAction; checkOneOf(a, "spec.paramRef.parameterNotFoundAction", true, report, "Allow", "Deny") {
 		c.deny = *a == "Deny"
 	}
 	return c

@@ -95,7 +95,7 @@ func (s *Set) KubeVersion() string { return s.settings.version.String() }
 // that needs the expression then fails, as in the API server. documents must not be modified
 // afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
-	l := &loader{policies: map[policyKey]*compiledPolicy{}, seen: map[policyKey]bool{}, bindings: map[policyKey]bool{}, rbac: rbac{roles: map[roleKey]*role{}}}
+	l := &loader{policies: map[policyKey]*compiledPolicy{}, bindings: map[policyKey]bool{}, rbac: rbac{roles: map[roleKey]*role{}}}
 	defer recovered(&l.name, &set, &err)
 	settings, err := settingsOf(cfg)
 	if err != nil {
@@ -123,9 +123,8 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 type loader struct {
 	set      *Set
 	errs     []*CompileError
-	policies map[policyKey]*compiledPolicy
-	seen     map[policyKey]bool // policies, also invalid ones
-	bindings map[policyKey]bool // with the kind of their policies
+	policies map[policyKey]*compiledPolicy // nil for invalid ones
+	bindings map[policyKey]bool            // with the kind of their policies
 	bound    []boundBinding
 	rejected []policyKey // the policies of invalid bindings
 	rbac     rbac
@@ -253,12 +252,13 @@ func (l *loader) loadPolicy(doc map[string]any) error {
 // the policy is invalid.
 func (l *loader) newPolicy(doc map[string]any, document interface{ check(reporter) }, base *policyBase) *compiledPolicy {
 	key := l.key()
-	l.seen[key] = true
+	known := l.policies[key]
+	l.policies[key] = known
 	if err := decode(doc, document); err != nil {
 		l.report(pathOf(err), err.Error())
 		return nil
 	}
-	if l.policies[key] != nil {
+	if known != nil {
 		l.report("metadata.name", "several policies have this name: remove all but one")
 		return nil
 	}
@@ -339,16 +339,15 @@ func (l *loader) addBinding(doc map[string]any, document interface{ check(report
 // finish attaches bindings to policies and sorts everything.
 func (l *loader) finish() {
 	for _, b := range l.bound {
-		if p := l.policies[b.policy]; p != nil {
+		if p, seen := l.policies[b.policy]; p != nil {
 			p.bindings = append(p.bindings, b.binding)
 			continue
-		}
-		if l.seen[b.policy] {
+		} else if seen {
 			continue // the errors of the policy are reported
 		}
 		l.index, l.kind, l.name = b.index, b.policy.kind+bindingSuffix, b.binding.name
 		var names []string
-		for key := range l.seen {
+		for key := range l.policies {
 			if key.kind == b.policy.kind {
 				names = append(names, key.name)
 			}
@@ -362,6 +361,7 @@ func (l *loader) finish() {
 			p.rejected = true
 		}
 	}
+	maps.DeleteFunc(l.policies, func(_ policyKey, p *compiledPolicy) bool { return p == nil })
 	for _, p := range l.policies {
 		slices.SortFunc(p.bindings, func(a, b *compiledBinding) int { return strings.Compare(a.name, b.name) })
 		if p.kind == mutatingKind {

@@ -61,7 +61,7 @@ func (l *loader) loadWebhooks(doc map[string]any) error {
 		path := fmt.Sprintf("webhooks[%d]", i)
 		before := len(l.errs)
 		w.matchResources.ResourceRules = w.Rules
-		checkFailurePolicy(w.FailurePolicy, path+".failurePolicy", l.report)
+		checkOneOf(w.FailurePolicy, path+".failurePolicy", false, l.report, "Fail", "Ignore")
 		checkConditions(w.MatchConditions, path+".", l.report)
 		c := newConstraints(&w.matchResources, path, l.report)
 		if len(l.errs) > before {
