@@ -129,21 +129,16 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 		return result{set: isTrue | of.set&isError}
 	}
 	out := result{set: of.set & isError}
-	if of.set&isNull != 0 {
-		if test {
-			out.set |= isFalse
-		} else {
-			out.set |= isError
-		}
-	}
-	if of.set&isLiteralNull != 0 && test {
+	switch {
+	case test && of.set&anything != 0:
+		out.set |= isBool
+	case test && of.set&(isNull|isLiteralNull) != 0:
 		out.set |= isFalse
-	}
-	if of.set&anything != 0 {
+	case !test && of.set&anything != 0:
 		out.set |= anything
-		if test {
-			out.set = out.set&isError | isBool
-		}
+	}
+	if !test && of.set&isNull != 0 {
+		out.set |= isError
 	}
 	return out
 }
