@@ -57,7 +57,7 @@ func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path,
 		return
 	}
 	for _, k := range kinds {
-		roots, err := c.Roots(path, v.declare(k), v.declare(v.cfg.Schemas.named(s.params)))
+		roots, err := c.Roots(path, v.declare(k), v.params(s))
 		if err != nil || roots == nil {
 			continue
 		}
@@ -83,6 +83,8 @@ func (v *vetter) declare(k *kind) *types.Decl {
 	return v.cfg.Schemas.declare(k)
 }
 
+func (v *vetter) params(s *subject) *types.Decl { return v.declare(v.cfg.Schemas.byName[s.params]) }
+
 // isCorrect reports whether the expression at a path can be replaced: all Kubernetes versions of the configuration
 // accept the new expression, and it fits the types of the kinds.
 func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool {
@@ -107,7 +109,7 @@ func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool 
 		return false
 	}
 	for _, k := range kinds {
-		list, err := c.Check(v.declare(k), v.declare(v.cfg.Schemas.named(s.params)))
+		list, err := c.Check(v.declare(k), v.params(s))
 		if err != nil {
 			return false
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
@@ -131,7 +132,7 @@ type subject struct {
 	expressions                   []*expression
 	variables                     map[string]*expression
 	messages                      []message
-	params                        *kindName
+	params                        schema.GroupVersionKind // none for the zero value
 	// reads holds the fields that expressions read. paths maps each field selection to the paths that it may
 	// select.
 	reads []read
@@ -144,16 +145,12 @@ type subject struct {
 
 type message struct{ path, text string }
 
-type kindName struct{ apiVersion, kind string }
-
-type parser struct{ env *cel.Env }
-
 // parse adds the expressions of a policy or webhook.
-func (p parser) parse(s *subject, list []policy.Expression) []*subject {
+func (s *subject) parse(env *cel.Env, list []policy.Expression) *subject {
 	s.variables, s.whole = map[string]*expression{}, true
 	for _, given := range list {
 		x := &expression{Expression: given}
-		if parsed, err := celenv.Parse(p.env, x.Source); err == nil {
+		if parsed, err := celenv.Parse(env, x.Source); err == nil {
 			x.parsed, x.tree = parsed, parsed.NativeRep().Expr()
 			x.uses = usedVariables(x.tree)
 		} else {
@@ -165,12 +162,12 @@ func (p parser) parse(s *subject, list []policy.Expression) []*subject {
 		}
 	}
 	s.read()
-	return []*subject{s}
+	return s
 }
 
-// subjects returns the policy, or the webhooks with matchConditions, of a document. It returns nil if
+// subjectsOf returns the policy, or the webhooks with matchConditions, of a document. It returns nil if
 // the document cannot be decoded, which compiling reports.
-func (p parser) subjects(document map[string]any) (list []*subject) {
+func subjectsOf(env *cel.Env, document map[string]any) (list []*subject) {
 	all := policy.Expressions(document)
 	var d policyDocument
 	var configuration webhookConfiguration
@@ -181,14 +178,14 @@ func (p parser) subjects(document map[string]any) (list []*subject) {
 			match: d.Spec.MatchConstraints, ignore: d.Spec.FailurePolicy == "Ignore",
 		}
 		if k := d.Spec.ParamKind; k != nil {
-			s.params = &kindName{k.APIVersion, k.Kind}
+			s.params = schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
 		}
 		for i, v := range d.Spec.Validations {
 			if v.Message != "" {
 				s.messages = append(s.messages, message{fmt.Sprintf("spec.validations[%d].message", i), v.Message})
 			}
 		}
-		return p.parse(s, all)
+		return []*subject{s.parse(env, all)}
 	case slices.Contains(webhookKinds, fmt.Sprint(document["kind"])) && decode(document, &configuration) == nil:
 		for i, w := range configuration.Webhooks {
 			path, n := fmt.Sprintf("webhooks[%d]", i), 0
@@ -198,7 +195,7 @@ func (p parser) subjects(document map[string]any) (list []*subject) {
 			if n > 0 {
 				w.matchResources.ResourceRules = w.Rules
 				s := &subject{name: w.Name, prefix: path + ".", rulesPath: path, rulesField: "rules", match: w.matchResources, ignore: w.FailurePolicy == "Ignore"}
-				list = append(list, p.parse(s, all[:n])...)
+				list = append(list, s.parse(env, all[:n]))
 			}
 			all = all[n:]
 		}

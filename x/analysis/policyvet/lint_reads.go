@@ -23,7 +23,7 @@ type subresource struct {
 
 var subresources = []subresource{
 	{"ephemeralcontainers", []string{"CREATE", "UPDATE"}, func(r read) bool { return below(r.path, "object.spec.ephemeralContainers") }, 25},
-	{"resize", []string{"CREATE", "UPDATE"}, readsResources, 33},
+	{"resize", []string{"CREATE", "UPDATE"}, func(r read) bool { return !r.test && resources.MatchString(r.path) }, 33},
 	{"scale", []string{"UPDATE"}, func(r read) bool { return !r.test && r.path == "object.spec.replicas" }, 0},
 }
 
@@ -32,17 +32,8 @@ func below(path, above string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// readsResources reports whether r reads the amount of a resource of a container.
-func readsResources(r read) bool {
-	for _, list := range []string{"containers", "initContainers"} {
-		for _, field := range []string{"limits", "requests"} {
-			if !r.test && strings.HasPrefix(r.path, "object.spec."+list+"[].resources."+field+".") {
-				return true
-			}
-		}
-	}
-	return false
-}
+// resources matches the amount of a resource of a container.
+var resources = lazy.New(`^object\.spec\.(c|initC)ontainers\[]\.resources\.(limits|requests)\.`)
 
 // missedSubresources reports fields that a policy checks although requests for a subresource, which it
 // does not match, can change them.

@@ -172,18 +172,6 @@ func (s *Schemas) addMetadata(props *apiextensionsv1.JSONSchemaProps, root bool)
 	props.Properties["metadata"] = *s.metadata
 }
 
-// named returns a kind, or nil if it is not known.
-func (s *Schemas) named(k *kindName) *kind {
-	if k == nil {
-		return nil
-	}
-	gv, err := schema.ParseGroupVersion(k.apiVersion)
-	if err != nil {
-		return nil
-	}
-	return s.byName[gv.WithKind(k.kind)]
-}
-
 // A matchedKind is a kind that a policy matches. It is explicit if a rule names its group, version, and
 // resource.
 type matchedKind struct {

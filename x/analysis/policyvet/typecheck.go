@@ -7,7 +7,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // A Warning is an expression that does not fit the types of objects that the policy matches. The API
@@ -82,10 +81,7 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 	if !complete {
 		r.Limited = "types are checked for the first 200 kinds only"
 	}
-	var params *types.Decl
-	if k := v.cfg.Schemas.named(s.params); k != nil {
-		params = v.cfg.Schemas.declare(k)
-	}
+	params := v.params(s)
 	found := &typeErrors{subject: s, issues: map[*expression][]kindIssue{}, tests: map[node]int{}}
 	for _, k := range kinds {
 		d := v.cfg.Schemas.declare(k.kind)
