@@ -193,7 +193,7 @@ func compile(s settings, b body, report expressionReport) (*program, error) {
 	}
 	variables := newVariablesType()
 	p := &program{roots: newRoots(b.hasParams, b.isPolicy, variables), variableIndex: map[string]int{}, compiler: c}
-	if s.isNew && !slices.ContainsFunc(b.sources, func(s source) bool { return s.part == partVariable }) {
+	if s.New && !slices.ContainsFunc(b.sources, func(s source) bool { return s.part == partVariable }) {
 		p.roots[variablesRoot].Name = undeclaredName // stored expressions can name them
 	}
 	for _, of := range b.sources {
@@ -253,7 +253,7 @@ func rootsOf(roots []celenv.Root, of part, isNew bool) []celenv.Root {
 // compile compiles an expression of a program. It reports an expression that does not compile.
 func (c *compiler) compile(p *program, of source, report expressionReport) (*expression, *cel.Type) {
 	x := &expression{source: of}
-	roots := rootsOf(p.roots, of.part, c.settings.isNew)
+	roots := rootsOf(p.roots, of.part, c.settings.New)
 	checked, err := c.scope.CompileWith(declared(roots), of.text)
 	var complex *celenv.ComplexError
 	var issues *celenv.IssuesError
@@ -270,7 +270,7 @@ func (c *compiler) compile(p *program, of source, report expressionReport) (*exp
 	case !isOneOf(checked.OutputType(), of.types()):
 		x.failure = mistyped(checked.OutputType(), of.types())
 	default:
-		if x.program, err = c.planner.PlanWith(checked, roots, c.settings.perCall); err != nil {
+		if x.program, err = c.planner.PlanWith(checked, roots, c.settings.Limits.PerCall); err != nil {
 			x.program, x.failure = nil, "program instantiation failed: "+err.Error()
 		}
 	}

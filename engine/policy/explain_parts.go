@@ -84,7 +84,7 @@ func (c *valueCollector) value(e ast.Expr) ref.Val {
 	program, ok := c.programs[e.ID()]
 	if !ok {
 		compiler := c.run.program.compiler
-		program, _ = compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, compiler.settings.perCall)
+		program, _ = compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, compiler.settings.Limits.PerCall)
 		c.programs[e.ID()] = program
 	}
 	if c.steps--; program == nil || c.steps < 0 {

@@ -131,7 +131,7 @@ func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutc
 		return errors.New(x.failure)
 	}
 	r.bindUsed(objectRoot, v.objects.object)
-	budget := m.set.settings.budget
+	budget := m.set.settings.Limits.PerObject
 	results, remaining, failure := r.group([]*expression{x}, budget)
 	if failure != "" {
 		out.Cost = budget

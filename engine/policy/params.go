@@ -84,7 +84,7 @@ func (l *loader) loadScope(doc map[string]any) {
 // object has no kind or name, or cannot be a params object.
 func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) {
 	derived := *s
-	derived.settings.complete = s.settings.complete || complete
+	derived.settings.Complete = s.settings.Complete || complete
 	derived.params = maps.Clone(s.params)
 	added := map[paramKind][]paramsObject{}
 	for i, object := range objects {
@@ -154,7 +154,7 @@ func isBuiltinGroup(group string) bool {
 // serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
 // given, but neither its CRD nor an object of it.
 func (s *Set) serves(kind *paramKind) bool {
-	if !s.settings.complete || len(s.params[*kind]) > 0 {
+	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true
 	}
 	of := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind).GroupKind()
@@ -191,7 +191,7 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) (fou
 	}
 	switch {
 	case len(found) > 0:
-	case !s.settings.complete:
+	case !s.settings.Complete:
 		return nil, "", fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it%s",
 			p.paramKind, ref, inNamespace(namespace), s.similarParams(p.paramKind, ref))
 	case ref.deny:
@@ -220,14 +220,6 @@ func (s *Set) similarParams(kind *paramKind, ref *compiledRef) string {
 		names = append(names, p.name)
 	}
 	return spell.DidYouMean(ref.name, names)
-}
-
-// candidates returns the number of params objects that paramsOf tests.
-func (s *Set) candidates(p *compiledPolicy, b *compiledBinding) int {
-	if p.paramKind == nil || b.paramRef == nil {
-		return 0
-	}
-	return len(s.params[*p.paramKind])
 }
 
 func inNamespace(namespace string) string {

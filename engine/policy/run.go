@@ -300,7 +300,7 @@ func (r *run) conditions(s *situation, to *converted) (name, failure string, isF
 		return "", "", false, 0
 	}
 	r.bindConditions(s, to)
-	budget := s.set.settings.matchBudget
+	budget := s.set.settings.MatchConditions
 	results, remaining, failure := r.group(r.program.parts[partCondition], budget)
 	if failure != "" {
 		return "", failure, false, budget
@@ -313,7 +313,7 @@ func (r *run) conditions(s *situation, to *converted) (name, failure string, isF
 			name = cmp.Or(name, r.program.parts[partCondition][i].name)
 		}
 		if results[i].value == celtypes.False && !results[i].isDoubtful {
-			if r.isWithin(remaining, s.set.settings.perCall) {
+			if r.isWithin(remaining, s.set.settings.Limits.PerCall) {
 				r.forget() // any false condition excludes the request
 			}
 			return r.program.parts[partCondition][i].name, "", true, cost

@@ -24,7 +24,6 @@ type Set struct {
 	namespaces map[string]map[string]any
 	params     map[paramKind][]paramsObject // sorted by namespace and name
 	scopes     map[schema.GroupKind]bool    // whether a kind is namespaced
-	authorize  func(Access) Authorization
 
 	evaluations *sync.Pool // of *evaluation
 }
@@ -102,8 +101,7 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 		return nil, err
 	}
 	l.set = &Set{
-		settings: settings, authorize: cfg.Authorize,
-		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[schema.GroupKind]bool{},
+		settings: settings, namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[schema.GroupKind]bool{},
 		evaluations: &sync.Pool{New: func() any { return new(evaluation) }},
 	}
 	maps.Copy(l.set.scopes, cfg.Namespaced)
@@ -361,8 +359,10 @@ func (l *loader) finish() {
 			p.rejected = true
 		}
 	}
-	maps.DeleteFunc(l.policies, func(_ policyKey, p *compiledPolicy) bool { return p == nil })
 	for _, p := range l.policies {
+		if p == nil {
+			continue
+		}
 		slices.SortFunc(p.bindings, func(a, b *compiledBinding) int { return strings.Compare(a.name, b.name) })
 		if p.kind == mutatingKind {
 			l.set.mutating = append(l.set.mutating, p)
@@ -377,11 +377,7 @@ func (l *loader) finish() {
 		slices.SortStableFunc(list, compareParams)
 	}
 	slices.SortStableFunc(l.set.webhooks, func(a, b *compiledWebhook) int { return strings.Compare(a.configuration, b.configuration) })
-	switch {
-	case l.set.authorize != nil:
-	case l.rbac.known():
-		l.set.authorize = l.rbac.authorizer()
-	default:
-		l.set.authorize = administers
+	if l.set.settings.Authorize == nil {
+		l.set.settings.Authorize = l.rbac.authorizer()
 	}
 }

@@ -72,7 +72,11 @@ func (s *situation) matches(p *compiledPolicy, b *compiledBinding, c *constraint
 
 // paramsOf returns the params objects with which a policy is evaluated: none if it is skipped, undecided, or fails.
 func (s *situation) paramsOf(p *compiledPolicy, b *compiledBinding) (list []map[string]any, failure string) {
-	if !s.proceed(p, b, candidateWork*s.set.candidates(p, b)) {
+	candidates := 0
+	if p.paramKind != nil && b.paramRef != nil {
+		candidates = len(s.set.params[*p.paramKind])
+	}
+	if !s.proceed(p, b, candidateWork*candidates) {
 		return nil, ""
 	}
 	list, failure, undecided := s.set.paramsOf(p, b, s.req)
@@ -85,7 +89,7 @@ func (s *situation) paramsOf(p *compiledPolicy, b *compiledBinding) (list []map[
 // begin prepares a run with the roots that are the same for all expressions of a policy.
 func (s *situation) begin(r *run, to *converted, params map[string]any) {
 	r.start(s.ctx, s.workLeft)
-	r.authority.decide = s.set.authorize
+	r.authority.decide = s.set.settings.Authorize
 	r.bindUsed(objectRoot, to.object)
 	r.bindUsed(oldObjectRoot, to.oldObject)
 	r.bindUsed(paramsRoot, params)

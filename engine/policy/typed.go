@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -208,14 +209,11 @@ type Config struct {
 	Authorize func(Access) Authorization
 }
 
-// settings are the parts of a Config that compiling uses, with defaults.
+// settings are a Config with defaults.
 type settings struct {
-	version         types.Version
-	env             *celenv.Env
-	perCall, budget int64
-	matchBudget     int64
-	complete        bool
-	isNew           bool // Config.New
+	Config
+	version types.Version
+	env     *celenv.Env
 }
 
 func settingsOf(cfg Config) (settings, error) {
@@ -223,13 +221,7 @@ func settingsOf(cfg Config) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	limits := cfg.Limits.WithDefaults()
-	s := settings{version: v, env: celenv.StoredRules(v), perCall: limits.PerCall, budget: limits.PerObject, matchBudget: cfg.MatchConditions, complete: cfg.Complete, isNew: cfg.New}
-	if cfg.New {
-		s.env = celenv.NewRules(v)
-	}
-	if s.matchBudget == 0 {
-		s.matchBudget = celconfig.RuntimeCELCostBudgetMatchConditions
-	}
-	return s, nil
+	cfg.Limits = cfg.Limits.WithDefaults()
+	cfg.MatchConditions = cmp.Or(cfg.MatchConditions, celconfig.RuntimeCELCostBudgetMatchConditions)
+	return settings{cfg, v, celenv.ForRules(v, cfg.New)}, nil
 }

@@ -39,14 +39,14 @@ func (r *run) validate(s *situation, p *compiledPolicy, to *converted, e *Evalua
 	r.bindValidations(s, to)
 	settings := &s.set.settings
 	remaining, failure := r.validations(p, e, settings, actions)
-	e.Cost = settings.budget - remaining
+	e.Cost = settings.Limits.PerObject - remaining
 	if failure == "" && len(r.program.parts[partAnnotation]) > 0 {
 		r.bindNamespace(s, s.fullNamespace)
-		all, failure = r.auditAnnotations(p, e, settings.budget)
+		all, failure = r.auditAnnotations(p, e, settings.Limits.PerObject)
 	}
 	switch {
 	case r.whyUndecided() != "": // the decisions that are known hold, unless the budget may be exceeded
-		if all = nil; r.undecided != "" || failure != "" || !r.isWithin(remaining, settings.perCall) {
+		if all = nil; r.undecided != "" || failure != "" || !r.isWithin(remaining, settings.Limits.PerCall) {
 			e.Decisions = nil
 		}
 	case failure != "":
@@ -67,7 +67,7 @@ func (p *compiledPolicy) failed(validation int, message string, actions []Action
 // validations evaluates the validations and their message expressions. If there are no decisions,
 // failure is the reason.
 func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions []Action) (remaining int64, failure string) {
-	results, remaining, failure := r.group(r.program.parts[partValidation], s.budget)
+	results, remaining, failure := r.group(r.program.parts[partValidation], s.Limits.PerObject)
 	if failure != "" {
 		return 0, failure
 	}
@@ -101,7 +101,7 @@ func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions
 		e.Decisions = all
 		return 0, ""
 	}
-	if e.setMessages(messages) && r.isWithin(left, s.perCall) {
+	if e.setMessages(messages) && r.isWithin(left, s.Limits.PerCall) {
 		r.firstDoubt = doubt
 	}
 	return left, ""

@@ -95,7 +95,7 @@ func (p *program) watched(policy string, observer func(Expression) ExpressionObs
 			if x.observer == nil || x.checked == nil {
 				continue
 			}
-			probed, err := p.compiler.planner.PlanProbed(x.checked, p.roots, p.compiler.settings.perCall, x.observer.Probes(x.checked))
+			probed, err := p.compiler.planner.PlanProbed(x.checked, p.roots, p.compiler.settings.Limits.PerCall, x.observer.Probes(x.checked))
 			if err == nil { // otherwise, the conditions of the expression are not observed
 				x.program = probed
 			}
