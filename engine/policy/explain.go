@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/google/cel-go/common/ast"
@@ -10,6 +11,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // A Value is a part of an expression with its value.
@@ -92,83 +94,53 @@ func (p *program) find(e *Evaluation, validation int) *expression {
 	return nil
 }
 
-// A read is a part of an expression that selects a value below a variable.
-type read struct {
-	text string
-	part ast.Expr
-}
-
-// A readCollector finds the longest selections below the roots, each once.
-type readCollector struct {
-	reads []read
-	seen  map[string]bool
-	roots map[string]bool
-}
-
-func (w *readCollector) visit(e ast.Expr) {
-	if text, ok := w.text(e); ok {
-		if !w.seen[text] {
-			w.seen[text] = true
-			w.reads = append(w.reads, read{text, e})
-		}
-		return
-	}
-	if e.Kind() == ast.ComprehensionKind {
-		w.comprehension(e.AsComprehension())
-		return
-	}
-	for _, child := range ast.NavigateExpr(nil, e).Children() {
-		w.visit(child)
-	}
-}
-
-func (w *readCollector) all(list ...ast.Expr) {
+// visitReads visits the longest selections below the roots. The variables of macros hide roots.
+func (c *valueCollector) visitReads(list ...ast.Expr) {
 	for _, e := range list {
-		w.visit(e)
-	}
-}
-
-// comprehension visits the parts of a macro, in which the macro's variables hide roots.
-func (w *readCollector) comprehension(c ast.ComprehensionExpr) {
-	w.all(c.IterRange(), c.AccuInit())
-	hidden := map[string]bool{}
-	for _, name := range []string{c.IterVar(), c.IterVar2(), c.AccuVar()} {
-		if w.roots[name] {
-			hidden[name] = true
-			delete(w.roots, name)
+		if _, ok := c.text(e); ok {
+			c.visit(e)
+			continue
 		}
-	}
-	w.all(c.LoopCondition(), c.LoopStep(), c.Result())
-	for name := range hidden {
-		w.roots[name] = true
+		if e.Kind() != ast.ComprehensionKind {
+			c.visitReads(loops.Children(e)...)
+			continue
+		}
+		m, outer := e.AsComprehension(), c.roots
+		c.visitReads(m.IterRange(), m.AccuInit())
+		c.roots = maps.Clone(outer)
+		for _, name := range []string{m.IterVar(), m.IterVar2(), m.AccuVar()} {
+			delete(c.roots, name)
+		}
+		c.visitReads(m.LoopCondition(), m.LoopStep(), m.Result())
+		c.roots = outer
 	}
 }
 
 // text returns the text of a selection below a root.
-func (w *readCollector) text(e ast.Expr) (string, bool) {
+func (c *valueCollector) text(e ast.Expr) (string, bool) {
 	switch e.Kind() {
 	case ast.IdentKind:
-		return e.AsIdent(), w.roots[e.AsIdent()]
+		return e.AsIdent(), c.roots[e.AsIdent()]
 	case ast.SelectKind:
 		s := e.AsSelect()
-		of, ok := w.text(s.Operand())
+		of, ok := c.text(s.Operand())
 		if s.IsTestOnly() {
 			return "has(" + of + "." + s.FieldName() + ")", ok
 		}
 		return of + "." + s.FieldName(), ok
 	case ast.CallKind:
-		return w.callText(e.AsCall())
+		return c.callText(e.AsCall())
 	}
 	return "", false
 }
 
 // callText returns the text of an index with a constant, or of an optional selection.
-func (w *readCollector) callText(call ast.CallExpr) (string, bool) {
+func (c *valueCollector) callText(call ast.CallExpr) (string, bool) {
 	form := map[string]string{operators.Index: "%s[%s]", operators.OptIndex: "%s[?%s]", operators.OptSelect: "%s.?%s"}[call.FunctionName()]
 	if form == "" || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
 		return "", false
 	}
-	of, ok := w.text(call.Args()[0])
+	of, ok := c.text(call.Args()[0])
 	if !ok {
 		return "", false
 	}

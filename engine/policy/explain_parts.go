@@ -54,10 +54,10 @@ func (r *run) explain(of *expression) []Value {
 	r.program.compiler.Lock()
 	defer r.program.compiler.Unlock()
 	c := &valueCollector{
-		run: r, reads: &readCollector{seen: map[string]bool{}, roots: map[string]bool{}}, seen: map[string]bool{}, steps: maxSteps,
+		run: r, roots: map[string]bool{}, seen: map[string]bool{}, steps: maxSteps,
 	}
 	for _, root := range r.program.roots[:authorizerRoot] {
-		c.reads.roots[root.Name] = true
+		c.roots[root.Name] = true
 	}
 	c.expression(of)
 	return c.values
@@ -66,7 +66,7 @@ func (r *run) explain(of *expression) []Value {
 type valueCollector struct {
 	run      *run
 	of       *expression
-	reads    *readCollector
+	roots    map[string]bool
 	source   *lex.Source
 	programs map[int64]*eval.Program // by the ID of the part; nil if it cannot be planned
 	values   []Value
@@ -111,7 +111,7 @@ func (c *valueCollector) expression(of *expression) {
 // visit adds the values of the parts of e, and the call or selection that fails.
 func (c *valueCollector) visit(e ast.Expr) {
 	problems := c.problems
-	if text, ok := c.reads.text(e); ok {
+	if text, ok := c.text(e); ok {
 		v := c.value(e)
 		c.add(text, e, v)
 		if name, isVariable := strings.CutPrefix(text, "variables."); isVariable && c.failed && celtypes.IsError(v) {
@@ -215,11 +215,7 @@ func (c *valueCollector) loop(e ast.Expr) {
 	if ok && l.Settled != nil && c.element(l, c.value(e)) {
 		return
 	}
-	from := len(c.reads.reads)
-	c.reads.visit(e)
-	for _, read := range c.reads.reads[from:] {
-		c.visit(read.part)
-	}
+	c.visitReads(e)
 }
 
 // element visits the test of a macro with the value whole, for the first element that gave the macro its value. It reports
@@ -261,8 +257,8 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 		}
 		c.add(text, nil, item)
 		for _, name := range []string{l.Variable, l.Index} {
-			c.reads.roots[name] = name != ""
-			defer delete(c.reads.roots, name)
+			c.roots[name] = name != ""
+			defer delete(c.roots, name)
 		}
 		c.seen[l.Variable] = true
 		c.visit(l.Body)
