@@ -72,7 +72,7 @@ var identifier = lazy.New(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
 // checkVariables reports invalid variables. The server accepts several variables with the same name;
 // the last has effect.
-func checkVariables(list []variable, report reporter) {
+func checkVariables(list []matchCondition, report reporter) {
 	for i, v := range list {
 		path := fmt.Sprintf("spec.variables[%d]", i)
 		if !identifier.MatchString(v.Name) || celenv.Reserved(v.Name) {

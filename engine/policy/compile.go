@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -38,8 +40,10 @@ type source struct {
 	part       part
 	index      int
 	path, text string
-	name       string    // of a variable or matchCondition
+	name       string    // of a variable or matchCondition, or the key of an audit annotation
 	patch      PatchType // of a mutation
+	// message and reason are those of a validation, with the server's defaults.
+	message, reason string
 }
 
 // types returns the types that the expression may have, or nil for any type.
@@ -64,6 +68,7 @@ func (s *source) types() []*cel.Type {
 type body struct {
 	sources             []source
 	hasParams, isPolicy bool
+	reinvoke            bool // reinvocationPolicy: IfNeeded
 }
 
 func (b *body) add(of part, index int, path, text string) *source {
@@ -92,19 +97,24 @@ func (d *policyDocument) body() body {
 	b := d.Spec.policyBase.body()
 	for i, v := range d.Spec.Validations {
 		at := fmt.Sprintf("spec.validations[%d].", i)
-		b.add(partValidation, i, at+"expression", v.Expression)
+		of := b.add(partValidation, i, at+"expression", v.Expression)
+		of.message, of.reason = cmp.Or(strings.TrimSpace(v.Message), "failed expression: "+strings.TrimSpace(v.Expression)), "Invalid"
+		if v.Reason != nil {
+			of.reason = *v.Reason
+		}
 		if v.MessageExpression != "" {
 			b.add(partMessage, i, at+"messageExpression", v.MessageExpression)
 		}
 	}
 	for i, a := range d.Spec.AuditAnnotations {
-		b.add(partAnnotation, i, fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), a.ValueExpression)
+		b.add(partAnnotation, i, fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), a.ValueExpression).name = a.Key
 	}
 	return b
 }
 
 func (d *mutatingDocument) body() body {
 	b := d.Spec.policyBase.body()
+	b.reinvoke = d.Spec.ReinvocationPolicy != nil && *d.Spec.ReinvocationPolicy == "IfNeeded"
 	for i, m := range d.Spec.Mutations {
 		field, given := "applyConfiguration", m.ApplyConfiguration
 		if m.PatchType == PatchJSON {

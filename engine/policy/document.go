@@ -38,13 +38,15 @@ type policyDocument struct {
 	} `json:"spec"`
 }
 
+func (d *policyDocument) base() *policyBase { return &d.Spec.policyBase }
+
 // A policyBase has the fields of both kinds of policies.
 type policyBase struct {
 	ParamKind        *paramKind       `json:"paramKind"`
 	MatchConstraints *matchResources  `json:"matchConstraints"`
 	FailurePolicy    *string          `json:"failurePolicy"`
 	MatchConditions  []matchCondition `json:"matchConditions"`
-	Variables        []variable       `json:"variables"`
+	Variables        []matchCondition `json:"variables"`
 }
 
 type paramKind struct {
@@ -83,12 +85,8 @@ type auditAnnotation struct {
 	ValueExpression string `json:"valueExpression"`
 }
 
+// A matchCondition has the same fields as a variable.
 type matchCondition struct {
-	Name       string `json:"name"`
-	Expression string `json:"expression"`
-}
-
-type variable struct {
 	Name       string `json:"name"`
 	Expression string `json:"expression"`
 }

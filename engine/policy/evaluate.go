@@ -102,7 +102,7 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 		return nil
 	}
 	var all annotations
-	if len(p.annotationKeys) > 0 {
+	if len(p.program.parts[partAnnotation]) > 0 {
 		all = annotations{}
 	}
 	for _, b := range p.bindings {

@@ -62,29 +62,7 @@ func (l *loader) supportsMutating(h header) bool {
 	return false
 }
 
-// loadMutatingPolicy compiles a mutating policy, unless it is invalid.
-func (l *loader) loadMutatingPolicy(h header, doc map[string]any) error {
-	l.policies[l.key()] = l.policies[l.key()]
-	if !l.supportsMutating(h) {
-		return nil
-	}
-	var d mutatingDocument
-	p := l.newPolicy(doc, &d, &d.Spec.policyBase)
-	if p == nil {
-		return nil
-	}
-	p.reinvoke = *d.Spec.ReinvocationPolicy == "IfNeeded"
-	return l.addPolicy(p, d.body())
-}
-
-// loadMutatingBinding adds the binding of a mutating policy, unless it is invalid.
-func (l *loader) loadMutatingBinding(h header, doc map[string]any) {
-	if !l.supportsMutating(h) {
-		return
-	}
-	var d mutatingBindingDocument
-	l.addBinding(doc, &d, &d.Spec)
-}
+func (d *mutatingDocument) base() *policyBase { return &d.Spec.policyBase }
 
 // check reports fields of a policy that the server rejects.
 func (d *mutatingDocument) check(report reporter) {

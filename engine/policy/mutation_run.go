@@ -110,7 +110,7 @@ func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *
 		e.Changed = true
 		m.requireReinvocation()
 	}
-	if v.policy.reinvoke {
+	if v.policy.body.reinvoke {
 		if m.previous == nil {
 			m.previous = map[invocationKey]bool{}
 		}

@@ -29,22 +29,17 @@ type Set struct {
 }
 
 type compiledPolicy struct {
-	kind, name     string
-	program        *program
-	constraints    *constraints
-	ignore         bool // failurePolicy: Ignore
-	paramKind      *paramKind
-	validations    []validationTexts
-	annotationKeys []string
-	reinvoke       bool               // reinvocationPolicy: IfNeeded
-	bindings       []*compiledBinding // sorted by name
-	rejected       bool               // a binding is invalid
-	runs           *sync.Pool         // of *run
-	body           body
-	explained      func() (*program, error) // not trimmed
+	kind, name  string
+	program     *program
+	constraints *constraints
+	ignore      bool // failurePolicy: Ignore
+	paramKind   *paramKind
+	bindings    []*compiledBinding // sorted by name
+	rejected    bool               // a binding is invalid
+	runs        *sync.Pool         // of *run
+	body        body
+	explained   func() (*program, error) // not trimmed
 }
-
-type validationTexts struct{ message, reason string }
 
 type compiledBinding struct {
 	name        string
@@ -209,13 +204,19 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 	}
 	switch h.Kind {
 	case validatingKind:
-		return l.loadPolicy(doc)
+		return l.loadPolicy(doc, &policyDocument{})
 	case validatingKind + bindingSuffix:
 		l.loadBinding(doc)
 	case mutatingKind:
-		return l.loadMutatingPolicy(h, doc)
+		l.policies[l.key()] = l.policies[l.key()] // seen
+		if l.supportsMutating(h) {
+			return l.loadPolicy(doc, &mutatingDocument{})
+		}
 	case mutatingKind + bindingSuffix:
-		l.loadMutatingBinding(h, doc)
+		if l.supportsMutating(h) {
+			var d mutatingBindingDocument
+			l.addBinding(doc, &d, &d.Spec)
+		}
 	case ValidatingWebhooks, MutatingWebhooks:
 		return l.loadWebhooks(doc)
 	default:
@@ -225,34 +226,19 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 	return nil
 }
 
-// loadPolicy compiles a policy, unless it is invalid.
-func (l *loader) loadPolicy(doc map[string]any) error {
-	var d policyDocument
-	p := l.newPolicy(doc, &d, &d.Spec.policyBase)
-	if p == nil {
-		return nil
-	}
-	for _, v := range d.Spec.Validations {
-		message := cmp.Or(strings.TrimSpace(v.Message), "failed expression: "+strings.TrimSpace(v.Expression))
-		texts := validationTexts{message: message, reason: "Invalid"}
-		if v.Reason != nil {
-			texts.reason = *v.Reason
-		}
-		p.validations = append(p.validations, texts)
-	}
-	for _, a := range d.Spec.AuditAnnotations {
-		p.annotationKeys = append(p.annotationKeys, a.Key)
-	}
-	return l.addPolicy(p, d.body())
+// A document is a policy of either kind.
+type document interface {
+	base() *policyBase
+	check(reporter)
+	body() body
 }
 
-// newPolicy decodes a policy into document, which has the fields base, and checks it. It returns nil if
-// the policy is invalid.
-func (l *loader) newPolicy(doc map[string]any, document interface{ check(reporter) }, base *policyBase) *compiledPolicy {
+// loadPolicy decodes a policy into d and compiles it, unless it is invalid.
+func (l *loader) loadPolicy(doc map[string]any, d document) error {
 	key := l.key()
 	known := l.policies[key]
 	l.policies[key] = known
-	if err := decode(doc, document); err != nil {
+	if err := decode(doc, d); err != nil {
 		l.report(pathOf(err), err.Error())
 		return nil
 	}
@@ -260,8 +246,8 @@ func (l *loader) newPolicy(doc map[string]any, document interface{ check(reporte
 		l.report("metadata.name", "several policies have this name: remove all but one")
 		return nil
 	}
-	before := len(l.errs)
-	document.check(l.report)
+	before, base := len(l.errs), d.base()
+	d.check(l.report)
 	p := &compiledPolicy{kind: key.kind, name: key.name, paramKind: base.ParamKind, ignore: base.FailurePolicy != nil && *base.FailurePolicy == "Ignore"}
 	if m := base.MatchConstraints; m != nil {
 		p.constraints = newConstraints(m, "spec.matchConstraints", l.report)
@@ -269,16 +255,13 @@ func (l *loader) newPolicy(doc map[string]any, document interface{ check(reporte
 	if len(l.errs) > before {
 		return nil
 	}
-	return p
-}
-
-func (l *loader) addPolicy(p *compiledPolicy, b body) error {
+	b := d.body()
 	program, err := compile(l.set.settings, b, l.reportExpression)
 	if err != nil {
 		return err
 	}
 	p.use(l.set.settings, program, b)
-	l.policies[l.key()] = p
+	l.policies[key] = p
 	return nil
 }
 

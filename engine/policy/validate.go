@@ -67,7 +67,8 @@ func (p *compiledPolicy) failed(validation int, message string, actions []Action
 // validations evaluates the validations and their message expressions. If there are no decisions,
 // failure is the reason.
 func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions []Action) (remaining int64, failure string) {
-	results, remaining, failure := r.group(r.program.parts[partValidation], s.Limits.PerObject)
+	list := r.program.parts[partValidation]
+	results, remaining, failure := r.group(list, s.Limits.PerObject)
 	if failure != "" {
 		return 0, failure
 	}
@@ -78,7 +79,7 @@ func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions
 		case res.failure != "":
 			e.Decisions = append(e.Decisions, p.failed(i, res.failure, actions))
 		default:
-			e.Decisions = append(e.Decisions, Decision{Validation: i, Actions: actions, Reason: p.validations[i].reason, Message: p.validations[i].message})
+			e.Decisions = append(e.Decisions, Decision{Validation: i, Actions: actions, Reason: list[i].reason, Message: list[i].message})
 		}
 		e.Decisions[len(e.Decisions)-1].Cost = res.cost
 	}
@@ -89,7 +90,7 @@ func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions
 	doubt := r.firstDoubt
 	messages, left, failure := r.group(r.program.parts[partMessage], remaining)
 	if failure != "" { // then validations that are true fail as well
-		all := make([]Decision, len(p.validations))
+		all := make([]Decision, len(list))
 		for i := range all {
 			all[i] = p.failed(i, "failed messageExpression: "+failure, actions)
 		}
@@ -137,7 +138,7 @@ func (r *run) auditAnnotations(p *compiledPolicy, e *Evaluation, budget int64) (
 	all = make([]annotation, len(results))
 	for i, res := range results {
 		a := &all[i]
-		a.key = p.annotationKeys[i]
+		a.key = r.program.parts[partAnnotation][i].name
 		switch value := res.value.(type) {
 		case celtypes.String:
 			a.value = strings.TrimSpace(string(value))
