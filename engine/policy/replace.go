@@ -23,7 +23,8 @@ func (s *Set) WithExpression(x Expression) (set *Set, err error) {
 	}
 	b.sources[at].text = x.Source
 	var invalid error
-	program, err := compile(s.settings, b, func(path, detail string, _ int) {
+	changed := *p
+	err = changed.use(s.settings, b, func(path, detail string, _ int) {
 		if path == b.sources[at].path && invalid == nil {
 			invalid = &ExpressionError{detail}
 		}
@@ -31,8 +32,6 @@ func (s *Set) WithExpression(x Expression) (set *Set, err error) {
 	if err != nil || invalid != nil {
 		return nil, cmp.Or(err, invalid)
 	}
-	changed := *p
-	changed.use(s.settings, program, b)
 	derived := *s
 	derived.policies = slices.Clone(s.policies)
 	derived.policies[i] = &changed

@@ -196,7 +196,7 @@ func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding,
 		case a.failure != "":
 			r.deny(req, p, b, "", a.failure)
 			decisions = append(decisions, Decision{Validation: -1, Actions: []Action{ActionDeny}, Message: a.failure, Failed: true})
-		case a.publish:
+		case a.value != "":
 			value := a.value[:min(len(a.value), maxAnnotation)]
 			if !slices.Contains(all[a.key], value) {
 				all[a.key] = append(all[a.key], value)

@@ -248,28 +248,29 @@ func (l *loader) loadPolicy(doc map[string]any, d document) error {
 	}
 	before, base := len(l.errs), d.base()
 	d.check(l.report)
-	p := &compiledPolicy{kind: key.kind, name: key.name, paramKind: base.ParamKind, ignore: base.FailurePolicy != nil && *base.FailurePolicy == "Ignore"}
+	p := &compiledPolicy{kind: key.kind, name: key.name, paramKind: base.ParamKind, ignore: isIgnore(base.FailurePolicy)}
 	if m := base.MatchConstraints; m != nil {
 		p.constraints = newConstraints(m, "spec.matchConstraints", l.report)
 	}
 	if len(l.errs) > before {
 		return nil
 	}
-	b := d.body()
-	program, err := compile(l.set.settings, b, l.reportExpression)
+	l.policies[key] = p
+	return p.use(l.set.settings, d.body(), l.reportExpression)
+}
+
+func isIgnore(failurePolicy *string) bool { return failurePolicy != nil && *failurePolicy == "Ignore" }
+
+// use compiles the expressions of the policy.
+func (p *compiledPolicy) use(s settings, b body, report expressionReport) error {
+	compiled, err := compile(s, b, report)
 	if err != nil {
 		return err
 	}
-	p.use(l.set.settings, program, b)
-	l.policies[key] = p
-	return nil
-}
-
-// use makes a program, which is compiled from b, the program of the policy.
-func (p *compiledPolicy) use(s settings, compiled *program, b body) {
 	p.program, p.body = compiled.trimmed(), b
 	p.explained = sync.OnceValues(func() (*program, error) { return compile(s, b, func(string, string, int) {}) })
 	p.runs = &sync.Pool{New: func() any { return newRun(compiled) }}
+	return nil
 }
 
 // loadBinding compiles a binding, unless it is invalid.

@@ -12,8 +12,7 @@ import (
 
 // An annotation is the outcome of an auditAnnotation.
 type annotation struct {
-	key, value string
-	publish    bool
+	key, value string // published unless value is ""
 	failure    string // denies the request if it is not ""
 }
 
@@ -142,7 +141,6 @@ func (r *run) auditAnnotations(p *compiledPolicy, e *Evaluation, budget int64) (
 		switch value := res.value.(type) {
 		case celtypes.String:
 			a.value = strings.TrimSpace(string(value))
-			a.publish = a.value != ""
 		case celtypes.Null:
 		case nil:
 			if !p.ignore {

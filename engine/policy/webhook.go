@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 )
 
 // A webhookConfiguration is a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. The
@@ -24,12 +23,10 @@ type webhookConfiguration struct {
 	} `json:"webhooks"`
 }
 
+// A compiledWebhook has the fields of a policy that match and evaluate matchConditions.
 type compiledWebhook struct {
-	configuration, name, kind string
-	constraints               *constraints
-	program                   *program
-	ignore                    bool
-	runs                      sync.Pool // of *run
+	compiledPolicy
+	configuration string
 }
 
 // A WebhookMatch describes whether the server calls a webhook for a request.
@@ -69,12 +66,10 @@ func (l *loader) loadWebhooks(doc map[string]any) error {
 		}
 		var b body
 		b.addConditions(path+".", w.MatchConditions)
-		p, err := compile(l.set.settings, b, l.reportExpression)
-		if err != nil {
+		hook := &compiledWebhook{compiledPolicy{kind: l.kind, name: w.Name, constraints: c, ignore: isIgnore(w.FailurePolicy)}, l.name}
+		if err := hook.use(l.set.settings, b, l.reportExpression); err != nil {
 			return err
 		}
-		hook := &compiledWebhook{configuration: l.name, name: w.Name, kind: l.kind, constraints: c, program: p.trimmed(), ignore: w.FailurePolicy != nil && *w.FailurePolicy == "Ignore"}
-		hook.runs.New = func() any { return newRun(p) }
 		l.set.webhooks = append(l.set.webhooks, hook)
 	}
 	return nil

@@ -46,7 +46,7 @@ func (l *linter) removedVersions(path string, rules []rule, add reporter) {
 	}
 	for i := range rules {
 		if problem := l.removedVersion(&rules[i]); problem != "" {
-			add(removedVersion, place{path: fmt.Sprintf("%s[%d].apiVersions", path, i)}, problem)
+			add(removedVersion, Lint{Path: fmt.Sprintf("%s[%d].apiVersions", path, i)}, problem)
 		}
 	}
 }

@@ -93,32 +93,27 @@ func (l *linter) add(document map[string]any) {
 	}
 }
 
-type reporter func(lint string, at place, message string)
-
-// A place is the location of a lint: a field, and the part of its expression.
-type place struct {
-	path, expression string
-	offset           int
-}
+// A reporter adds a lint. at has only its location.
+type reporter func(lint string, at Lint, message string)
 
 // at returns the location of a part of x, or of x as a whole if part is nil.
-func (x *expression) at(part ast.Expr) place {
-	p := place{path: x.Path, expression: x.Source}
+func (x *expression) at(part ast.Expr) Lint {
+	at := Lint{Path: x.Path, Expression: x.Source}
 	if part != nil {
-		p.offset, _, _ = lex.NewSource(x.Source, x.parsed).Range(part)
+		at.Offset, _, _ = lex.NewSource(x.Source, x.parsed).Range(part)
 	}
-	return p
+	return at
 }
 
 func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
-	add := func(lint string, at place, message string) {
-		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == at.path } // the other lint explains more
-		if !slices.Contains(l.without, lint) && !slices.ContainsFunc(r.Lints, isAt) {
-			r.Lints = append(r.Lints, Lint{lint, at.path, at.expression, message, Advice{Offset: at.offset}})
+	add := func(lint string, at Lint, message string) {
+		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == at.Path } // the other lint explains more
+		if at.Name, at.Message = lint, message; !slices.Contains(l.without, lint) && !slices.ContainsFunc(r.Lints, isAt) {
+			r.Lints = append(r.Lints, at)
 		}
 	}
 	if problem, isError := unserved(document, l.version.Minor); problem != "" && !isError {
-		add(removedVersion, place{path: "apiVersion"}, problem)
+		add(removedVersion, Lint{Path: "apiVersion"}, problem)
 	}
 	if f := l.families[policyKindOf(r.Kind)]; f != nil {
 		l.binding(f, document, add)
@@ -129,7 +124,7 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		if f := l.families[s.kind]; f != nil {
 			bindings = f.bindings[s.name]
 			if len(bindings) == 0 && !anyKey(f.bindings, func(bound string) bool { return isRenamed(s.name, bound) }) {
-				add(noBinding, place{}, "no binding among the documents names the policy, so it has no effect: add a "+s.kind+bindingSuffix)
+				add(noBinding, Lint{}, "no binding among the documents names the policy, so it has no effect: add a "+s.kind+bindingSuffix)
 			}
 		}
 		selectors(s.rulesPath, &s.match, add)
@@ -162,7 +157,7 @@ func (l *linter) binding(f *family, document map[string]any, add reporter) {
 		return
 	}
 	if name := d.Spec.PolicyName; name != "" && !f.policies[name] && !anyKey(f.policies, func(policy string) bool { return isRenamed(policy, name) }) {
-		add(noPolicy, place{path: "spec.policyName"}, "no policy "+name+" is among the documents: without it, the binding has no effect")
+		add(noPolicy, Lint{Path: "spec.policyName"}, "no policy "+name+" is among the documents: without it, the binding has no effect")
 	}
 	if m := d.Spec.MatchResources; m != nil {
 		selectors("spec.matchResources", m, add)
@@ -287,9 +282,9 @@ func messages(s *subject, schemas *Schemas, add reporter) {
 	for _, m := range s.messages {
 		switch {
 		case placeholder.MatchString(m.text):
-			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the placeholder: write a messageExpression, such as 'text ' + string(object.spec.replicas)")
+			add(celInMessage, Lint{Path: m.path}, "message is not evaluated, so users see the placeholder: write a messageExpression, such as 'text ' + string(object.spec.replicas)")
 		case isTextExpression(m.text, schemas) || concatenation.MatchString(m.text):
-			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the expression: move it to messageExpression")
+			add(celInMessage, Lint{Path: m.path}, "message is not evaluated, so users see the expression: move it to messageExpression")
 		}
 	}
 }

@@ -22,7 +22,7 @@ func selectors(path string, m *matchResources, add reporter) {
 			continue
 		}
 		if key := contradiction(one.selector); key != "" {
-			add(emptySelector, place{path: path + "." + one.field}, "the selector matches nothing, because its requirements for the label "+key+" contradict each other: remove one of them")
+			add(emptySelector, Lint{Path: path + "." + one.field}, "the selector matches nothing, because its requirements for the label "+key+" contradict each other: remove one of them")
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (l *linter) resources(path string, rules []rule, add reporter) {
 		}
 		for j, item := range r.Resources {
 			if problem := l.schemas.missing(r.APIGroups, item); problem != "" {
-				add(unknownResource, place{path: fmt.Sprintf("%s[%d].resources[%d]", path, i, j)}, problem)
+				add(unknownResource, Lint{Path: fmt.Sprintf("%s[%d].resources[%d]", path, i, j)}, problem)
 			}
 		}
 	}
