@@ -57,7 +57,7 @@ func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path,
 		return
 	}
 	for _, k := range kinds {
-		roots, err := c.Roots(path, v.declare(k), v.params(s))
+		roots, err := c.Roots(path, v.cfg.Schemas.declare(k), v.params(s))
 		if err != nil || roots == nil {
 			continue
 		}
@@ -76,14 +76,9 @@ func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path,
 
 var partOf = map[string]assist.Part{policy.PartCondition: assist.Rule, policy.PartValidation: assist.Rule, policy.PartMessage: assist.MessageExpression}
 
-func (v *vetter) declare(k *kind) *types.Decl {
-	if k == nil {
-		return nil
-	}
-	return v.cfg.Schemas.declare(k)
+func (v *vetter) params(s *subject) *types.Decl {
+	return v.cfg.Schemas.declare(v.cfg.Schemas.byName[s.params])
 }
-
-func (v *vetter) params(s *subject) *types.Decl { return v.declare(v.cfg.Schemas.byName[s.params]) }
 
 // isCorrect reports whether the expression at a path can be replaced: all Kubernetes versions of the configuration
 // accept the new expression, and it fits the types of the kinds.
@@ -109,7 +104,7 @@ func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool 
 		return false
 	}
 	for _, k := range kinds {
-		list, err := c.Check(v.declare(k), v.params(s))
+		list, err := c.Check(v.cfg.Schemas.declare(k), v.params(s))
 		if err != nil {
 			return false
 		}

@@ -128,8 +128,11 @@ func (s *Schemas) addCRD(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// declare returns the declaration of a kind's objects, or nil if its schema is not structural.
+// declare returns the declaration of a kind's objects, or nil if k is nil or its schema is not structural.
 func (s *Schemas) declare(k *kind) *types.Decl {
+	if k == nil {
+		return nil
+	}
 	if k.loaded {
 		return k.decl
 	}
