@@ -208,7 +208,7 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 	case validatingKind + bindingSuffix:
 		l.loadBinding(doc)
 	case mutatingKind:
-		l.policies[l.key()] = l.policies[l.key()] // seen
+		l.policies[l.key()] = l.policies[l.key()] // known to its bindings, even if it is not supported
 		if l.supportsMutating(h) {
 			return l.loadPolicy(doc, &mutatingDocument{})
 		}
