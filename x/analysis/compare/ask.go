@@ -22,15 +22,12 @@ type answer struct {
 	limited  bool   // because the work budget is used up
 }
 
-// weakerAnswer is the result if a side has no requirement that the other does not have.
-var weakerAnswer = answer{proof: "the requirement is weaker"}
-
 // pursue looks for an object that base admits and that other, because of the goal, rejects or
 // persists with fewer values. It returns an error if the context is done, or on an internal error.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
-		return weakerAnswer, nil
+		return answer{proof: "the requirement is weaker"}, nil
 	case !base.version.Served && !base.version.Storage:
 		return answer{proof: unserved}, nil
 	case m.Empty():
@@ -61,10 +58,8 @@ type goalSearch struct {
 }
 
 func (c *comparison) newGoalSearch(g *goal, base, other *side, m *work.Meter) *goalSearch {
-	return &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: isRelabeling(base, other)}
+	return &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: base.version.Name != other.version.Name}
 }
-
-func isRelabeling(base, other *side) bool { return base.version.Name != other.version.Name }
 
 func (a *goalSearch) run() error {
 	h, ok := hybridOf(a.base, a.goal, false)
@@ -164,7 +159,8 @@ func (a *goalSearch) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	if a.from == nil {
 		steps *= schemaSteps
 	}
-	q := a.uncompiled(a.base, h.crd, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed, OtherForm: a.both})
+	q := analysis.Uncompiled(h.crd, a.base.kubeVersion, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed, OtherForm: a.both})
+	q.Charge(a.work)
 	err := q.Compile()
 	var broken *engine.CompileErrors
 	if !errors.As(err, &broken) {
@@ -187,15 +183,10 @@ func (a *goalSearch) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer,
 	return q, err
 }
 
-func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
+// prover returns an Analyzer for proofs about a CRD in a version of a side.
+func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition) *analysis.Analyzer {
 	a.work.Spend(a.base.size / 4)
-	return a.uncompiled(of, crd, version, analysis.Config{})
-}
-
-// uncompiled returns an Analyzer for a CRD in the Kubernetes version of a side. It charges the meter of the
-// question.
-func (a *goalSearch) uncompiled(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
-	q := analysis.Uncompiled(crd, of.kubeVersion, version, cfg)
+	q := analysis.Uncompiled(crd, of.kubeVersion, of.version.Name, analysis.Config{})
 	q.Charge(a.work)
 	return q
 }
@@ -209,15 +200,12 @@ const schemaSteps = 3
 // hybrid also holds on the other side if both sides read the same values. If the rule is false, such a
 // proof shows that no object that base admits has the path.
 func (a *goalSearch) prove(h *hybrid) *prove.Proof {
-	read := a.goal.at.steps
-	if a.within.steps != nil {
-		read = a.within.steps
-	}
+	read := a.expected()
 	before, after := crdcopy.At(a.base.schema(), read...), crdcopy.At(a.other.schema(), read...)
 	alike := before != nil && after != nil && (a.ofSelf || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
-		if proof := a.prover(a.base, h.crd, h.ref.Version).Prove(h.ref, search.Rejected); proof != nil {
+		if proof := a.prover(a.base, h.crd).Prove(h.ref, search.Rejected); proof != nil {
 			return proof
 		}
 	}
@@ -233,8 +221,7 @@ func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil // objects of base may have values for the new fields, unvalidated
 	}
-	base := a.prover(a.base, a.base.crd, a.base.version.Name)
-	return base.Passes(a.prover(a.other, a.other.crd, a.other.version.Name), rule)
+	return a.prover(a.base, a.base.crd).Passes(a.prover(a.other, a.other.crd), rule)
 }
 
 // find searches for an object that the rule rejects or on which it fails.

@@ -110,11 +110,13 @@ type CRDChange struct {
 	Rejected, Admitted, Kept *Witness
 }
 
+type crdVersion = apiextensionsv1.CustomResourceDefinitionVersion
+
 // A side is one of the two CRDs, in one version.
 type side struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	engine  *engine.Engine
-	version *apiextensionsv1.CustomResourceDefinitionVersion
+	version *crdVersion
 	index   int // in spec.versions
 	size    int // the work of compiling the CRD
 

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -62,14 +61,10 @@ func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 // pinned returns a root schema in which apiVersion and kind have their only possible value as an
 // enum.
 func (s *side) pinned(root *props) *props {
-	only := map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind}
-	for _, name := range sortedKeys(only) {
-		pinned, ok := crdcopy.Schema(root, []engine.Step{{Name: name}}, func(p *props) {
-			p.Enum = []apiextensionsv1.JSON{{Raw: strconv.AppendQuote(nil, only[name])}}
+	for name, only := range map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind} {
+		root, _ = crdcopy.Schema(root, []engine.Step{{Name: name}}, func(p *props) {
+			p.Enum = []apiextensionsv1.JSON{{Raw: strconv.AppendQuote(nil, only)}}
 		})
-		if ok {
-			root = pinned
-		}
 	}
 	return root
 }
@@ -98,9 +93,10 @@ func addMissingFields(dst, src *props) {
 			continue
 		}
 		rule := "!has(self." + ident + ")"
-		if value, ok := scalar(field.Default); ok {
-			rule = "self." + ident + " == " + literal(value, field.Type)
-		} else {
+		switch defaultValue(&field).(type) {
+		case string, int64, float64, bool:
+			rule = "self." + ident + " == " + literal(field.Default.Raw, field.Type)
+		default:
 			field.Default = nil
 		}
 		field = *field.DeepCopy()
@@ -112,20 +108,13 @@ func addMissingFields(dst, src *props) {
 	}
 }
 
-// scalar returns the JSON of a default that is a string, a number, or a bool.
-func scalar(v *apiextensionsv1.JSON) ([]byte, bool) {
-	if v == nil {
-		return nil, false
+// defaultValue returns the default of a schema, or nil.
+func defaultValue(s *props) any {
+	if s.Default == nil {
+		return nil
 	}
-	var value any
-	if json.Unmarshal(v.Raw, &value) != nil {
-		return nil, false
-	}
-	switch value.(type) {
-	case string, float64, bool:
-		return v.Raw, true
-	}
-	return nil, false
+	v, _ := decoded(s.Default.Raw)
+	return v
 }
 
 // decoded decodes a JSON value as engines do.

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ type schemaPath struct {
 }
 
 func (p schemaPath) field(name string) schemaPath {
-	below := "." + "properties[" + name + "]"
+	below := ".properties[" + name + "]"
 	return schemaPath{append(slices.Clip(p.steps), engine.Step{Name: name}), p.oldField + below, p.newField + below}
 }
 
@@ -40,12 +39,8 @@ func (p schemaPath) last() string { return p.steps[len(p.steps)-1].Name }
 // pair compares a version of the old CRD with a version of the new CRD.
 func (c *comparison) pair(before, after *side) {
 	w := &walker{c, before, after}
-	root := schemaPath{
-		oldField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", before.index),
-		newField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", after.index),
-	}
 	if o, n := before.schema(), after.schema(); o != nil && n != nil {
-		w.node(root, o, n)
+		w.node(schemaPath{nil, before.field(schemaField), after.field(schemaField)}, o, n)
 	}
 }
 
@@ -69,8 +64,8 @@ func (w *walker) node(at schemaPath, o, n *props) {
 		w.metadata(at, o, n)
 		return
 	}
-	if typeOf(o) != typeOf(n) {
-		w.typed(at, o, n)
+	if old, new := typeOf(o), typeOf(n); old != new {
+		w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n)).altered = true
 	}
 	w.facets(at, o, n)
 	w.logic(at, o, n)
@@ -198,9 +193,6 @@ func (w *walker) filled(at schemaPath) *goal {
 
 // compact returns v as JSON on one line, or "" for null.
 func compact(v any) string {
-	if v == nil {
-		return ""
-	}
 	data, err := json.Marshal(v)
 	if err != nil || string(data) == "null" {
 		return ""
