@@ -12,7 +12,7 @@ import (
 type spot struct {
 	// sets holds the markers that may have made rules of the node or of its items. above holds the
 	// markers of the list that the node is an item of.
-	sets, above []*markerSet
+	sets, above []markerSet
 	// expr is a struct, list, or map type in file, or nil if the node is another type or unknown.
 	expr ast.Expr
 	file *file

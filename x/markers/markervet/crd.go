@@ -46,7 +46,7 @@ func (c *CRD) Map() *markers.Map { return c.m }
 
 // Find returns all findings of CRDs that were generated from src, except for the lints in without.
 func Find(src *markers.Source, crds []*CRD, without []string) []Finding {
-	all := &findings{at: map[key]int{}, bounds: map[boundKey]int{}, reported: map[pathKey]bool{}}
+	all := &findings{at: map[key]int{}, reported: map[pathKey]bool{}}
 	for i, c := range crds {
 		c.find(all, i, without)
 	}
