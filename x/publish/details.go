@@ -75,25 +75,20 @@ func parts(path string, s node) (all []part) {
 
 // rule is a validation rule as declared in a schema.
 type rule struct {
-	index                                               int
-	text, message, messageExpression, reason, fieldPath string
-	optionalOldSelf                                     bool
+	index int
+	node
 }
 
 func rules(s node) (all []rule) {
 	for i, v := range list(s["x-kubernetes-validations"]) {
 		v, _ := v.(map[string]any)
-		r := node(v)
-		all = append(all, rule{
-			index: i, text: r.Text("rule"), message: r.Text("message"), messageExpression: r.Text("messageExpression"),
-			reason: r.Text("reason"), fieldPath: r.Text("fieldPath"), optionalOldSelf: r["optionalOldSelf"] == true,
-		})
+		all = append(all, rule{i, v})
 	}
 	return all
 }
 
 func (e *explainer) rule(r rule, path, here string) (lines []string) {
-	lines = append(lines, lex.Flat(r.text))
+	lines = append(lines, lex.Flat(r.Text("rule")))
 	add := func(what, text string) {
 		if text != "" {
 			lines = append(lines, "    "+what+": "+lex.OneLine(text))
@@ -114,13 +109,16 @@ func (e *explainer) rule(r rule, path, here string) (lines []string) {
 // Fact is a property of a rule, version, or resource.
 type Fact struct{ Name, Text string }
 
-func (r *rule) facts() (all []Fact) {
-	for _, f := range []Fact{{"message", r.message}, {"messageExpression", lex.Flat(r.messageExpression)}, {"reason", r.reason}, {"fieldPath", r.fieldPath}} {
+func (r rule) facts() (all []Fact) {
+	for _, f := range []Fact{
+		{"message", r.Text("message")}, {"messageExpression", lex.Flat(r.Text("messageExpression"))},
+		{"reason", r.Text("reason")}, {"fieldPath", r.Text("fieldPath")},
+	} {
 		if f.Text != "" {
 			all = append(all, f)
 		}
 	}
-	if r.optionalOldSelf {
+	if r.node["optionalOldSelf"] == true {
 		all = append(all, Fact{"optionalOldSelf", "true"})
 	}
 	return all
