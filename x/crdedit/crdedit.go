@@ -47,91 +47,76 @@ const validations = "x-kubernetes-validations"
 
 // AddRule appends a rule to the rules of a schema node.
 func (c *CRD) AddRule(at SchemaNode, rule string) ([]byte, error) {
-	list, err := c.rules(at)
-	if err != nil {
-		return nil, err
-	}
-	_, v := c.doc.Find(list)
-	item := position.Map{{Key: "rule", Value: rule}}
-	if v == nil || v.Kind == position.Scalar && v.Tag == "!!null" {
-		return c.doc.Edit(position.Set(list, []any{item}))
-	}
-	return c.doc.Edit(position.Insert(append(list, position.Item(len(v.Items))), item))
+	return c.edit(at, func(list position.Path) position.Change {
+		_, v := c.doc.Find(list)
+		item := position.Map{{Key: "rule", Value: rule}}
+		if v == nil || v.Kind == position.Scalar && v.Tag == "!!null" {
+			return position.Set(list, []any{item})
+		}
+		return position.Insert(append(list, position.Item(len(v.Items))), item)
+	})
 }
 
 // DropRule removes a rule. With the last rule, it also removes the list of rules.
 func (c *CRD) DropRule(at SchemaNode, index int) ([]byte, error) {
-	drop, err := c.dropRule(at, index)
-	if err != nil {
-		return nil, err
-	}
-	return c.doc.Edit(drop)
-}
-
-func (c *CRD) dropRule(at SchemaNode, index int) (position.Change, error) {
-	list, err := c.rules(at)
-	if err != nil {
-		return position.Change{}, err
-	}
-	if _, v := c.doc.Find(list); v == nil || len(v.Items) > 1 {
-		list = append(list, position.Item(index))
-	}
-	return position.Remove(list), nil
+	return c.edit(at, func(list position.Path) position.Change {
+		if _, v := c.doc.Find(list); v == nil || len(v.Items) > 1 {
+			list = append(list, position.Item(index))
+		}
+		return position.Remove(list)
+	})
 }
 
 // SetPart sets a field of a rule, such as its message.
 func (c *CRD) SetPart(at SchemaNode, index int, part string, value any) ([]byte, error) {
-	list, err := c.rules(at)
-	if err != nil {
-		return nil, err
-	}
-	return c.doc.Edit(position.Set(append(list, position.Item(index), position.Key(part)), value))
+	return c.edit(at, func(list position.Path) position.Change {
+		return position.Set(append(list, position.Item(index), position.Key(part)), value)
+	})
 }
 
 // DropPart removes a field of a rule.
 func (c *CRD) DropPart(at SchemaNode, index int, part string) ([]byte, error) {
+	return c.edit(at, func(list position.Path) position.Change {
+		return position.Remove(append(list, position.Item(index), position.Key(part)))
+	})
+}
+
+// edit makes a change for which change needs the path to the rules of a schema node.
+func (c *CRD) edit(at SchemaNode, change func(list position.Path) position.Change) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
 		return nil, err
 	}
-	return c.doc.Edit(position.Remove(append(list, position.Item(index), position.Key(part))))
+	return c.doc.Edit(change(list))
 }
 
 // ReplaceByListType removes a rule and sets the type of a list: a map with the given keys, or a set if
 // there are no keys.
 func (c *CRD) ReplaceByListType(list SchemaNode, keys []string, rule SchemaNode, index int) ([]byte, error) {
-	drop, err := c.dropRule(rule, index)
-	if err != nil {
-		return nil, err
-	}
 	path, err := c.schema(list)
 	if err != nil {
 		return nil, err
 	}
-	changes := []position.Change{drop}
+	text, err := c.DropRule(rule, index)
+	set := func(key string, value any) { // one by one, because the changes can be at the same position
+		var doc *position.Document
+		if err == nil {
+			doc, err = position.Parse(text)
+		}
+		if err == nil {
+			text, err = doc.Edit(position.Set(append(path, position.Key(key)), value))
+		}
+	}
 	if len(keys) == 0 {
-		changes = append(changes, position.Set(append(path, position.Key("x-kubernetes-list-type")), "set"))
-	} else {
-		names := make([]any, len(keys))
-		for i, key := range keys {
-			names[i] = key
-		}
-		changes = append(changes, position.Set(append(path, position.Key("x-kubernetes-list-type")), "map"),
-			position.Set(append(path, position.Key("x-kubernetes-list-map-keys")), names))
+		set("x-kubernetes-list-type", "set")
+		return text, err
 	}
-	text, err := c.doc.Edit(changes[0])
-	for _, change := range changes[1:] { // one by one, because they can be at the same position
-		if err != nil {
-			return nil, err
-		}
-		doc, err := position.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		if text, err = doc.Edit(change); err != nil {
-			return nil, err
-		}
+	names := make([]any, len(keys))
+	for i, key := range keys {
+		names[i] = key
 	}
+	set("x-kubernetes-list-type", "map")
+	set("x-kubernetes-list-map-keys", names)
 	return text, err
 }
 
