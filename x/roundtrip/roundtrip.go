@@ -83,22 +83,17 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 	}
 	for _, version := range t.forms.versions {
 		if err := t.version(ctx, version); err != nil {
-			return t.partialReport(), err
+			if !t.answered || len(t.report.Findings) == 0 {
+				return nil, err
+			}
+			return t.report, err
 		}
 	}
 	return t.report, nil
 }
 
-// partialReport returns the report if the converter has answered and there are findings, else nil.
-func (t *tester) partialReport() *Report {
-	if !t.answered || len(t.report.Findings) == 0 {
-		return nil
-	}
-	return t.report
-}
-
-func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*tester, error) {
-	t := &tester{cfg: cfg, known: map[string]*Finding{}, report: &Report{Seed: cfg.Seed}, pool: map[string][]map[string]any{}}
+func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (t *tester, err error) {
+	t = &tester{cfg: cfg, known: map[string]*Finding{}, report: &Report{Seed: cfg.Seed}, pool: map[string][]map[string]any{}}
 	for _, path := range cfg.Ignore {
 		steps, err := engine.ParsePath(path)
 		if err != nil {
@@ -106,7 +101,6 @@ func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter
 		}
 		t.ignore = append(t.ignore, steps)
 	}
-	var err error
 	t.forms, err = newForms(crd, c)
 	return t, err
 }

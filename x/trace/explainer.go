@@ -136,7 +136,7 @@ func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engi
 	if !ok {
 		return nil, errNotFound
 	}
-	p, err := x.program(*cause.Rule)
+	p, err := x.Program(*cause.Rule)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,8 @@ type compiled struct {
 	err     error
 }
 
-func (x *Explainer) program(rule engine.RuleRef) (*record.Program, error) {
+// Program returns the program that records evaluations of a rule.
+func (x *Explainer) Program(rule engine.RuleRef) (*record.Program, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c, ok := x.programs[rule]

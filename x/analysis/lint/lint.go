@@ -89,11 +89,12 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 	for _, u := range units(crd, report) {
 		cfg.work = work.NewRun(len(u.rules), crdcopy.Nodes(crd))
 		f := &finder{ctx: ctx, cfg: &cfg, crd: crd, engine: e, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
-		if err := f.find(); err != nil {
-			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
+		failed := f.find()
+		if failed == nil {
+			failed = f.suggest(all)
 		}
-		if err := f.suggest(all); err != nil {
-			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
+		if failed != nil {
+			return append(all, f.lints...), cmp.Or(ctx.Err(), failed)
 		}
 		all = slices.DeleteFunc(all, func(l Lint) bool { return l.Name == optionalRead && f.settled[l.Field] })
 		all = append(all, f.lints...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/guard"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
@@ -215,16 +216,9 @@ func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 // guarded returns the rule with guards for all failures on known writes, or "" if no guard is known
 // for a failure.
 func (m *rewriter) guarded(text string, way guard.Way) string {
-	env, err := m.site.compiler.Env(m.site.optional)
-	if err != nil {
-		return ""
-	}
 	for range maxGuards {
-		if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
-			return ""
-		}
-		x, err := m.site.compile(text)
-		if err != nil {
+		x := m.compile(text)
+		if x == nil {
 			return ""
 		}
 		var fails *failure
@@ -240,7 +234,7 @@ func (m *rewriter) guarded(text string, way guard.Way) string {
 		if !slices.Contains(m.reasons, reason) {
 			m.reasons = append(m.reasons, reason)
 		}
-		if text = guard.First(x, env, reason, way); text == "" {
+		if text = guard.First(x, m.site.env, reason, way); text == "" {
 			return ""
 		}
 	}
@@ -250,20 +244,13 @@ func (m *rewriter) guarded(text string, way guard.Way) string {
 // guardAll returns the rule with guards for every part that could fail for a known
 // reason, even if no object is known on which it does.
 func (m *rewriter) guardAll(text string, way guard.Way) string {
-	env, err := m.site.compiler.Env(m.site.optional)
-	if err != nil {
-		return text
-	}
 	for _, reason := range m.reasons {
 		for range maxGuards {
-			if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
+			x := m.compile(text)
+			if x == nil {
 				return text
 			}
-			x, err := m.site.compile(text)
-			if err != nil {
-				return text
-			}
-			more := guard.First(x, env, reason, way)
+			more := guard.First(x, m.site.env, reason, way)
 			if more == "" {
 				break
 			}
@@ -271,6 +258,18 @@ func (m *rewriter) guardAll(text string, way guard.Way) string {
 		}
 	}
 	return text
+}
+
+// compile returns nil if text does not compile or the budget is used up.
+func (m *rewriter) compile(text string) *expr.Expr {
+	if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
+		return nil
+	}
+	x, err := m.site.compile(text)
+	if err != nil {
+		return nil
+	}
+	return x
 }
 
 // withRule returns a copy of the CRD with another source for a rule of a version.

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/cel-go/cel"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
@@ -41,6 +43,7 @@ const maxShown = 72
 // A site compiles and evaluates sources at the path of a rule.
 type site struct {
 	compiler *expr.Compiler
+	env      *cel.Env
 	steps    []engine.Step
 	optional bool // optionalOldSelf
 }
@@ -54,8 +57,12 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
+	env, err := compiler.Env(rule.OptionalOldSelf)
+	if err != nil {
+		return nil, err
+	}
 	steps, err := engine.ParsePath(rule.Path)
-	return &site{compiler, steps, rule.OptionalOldSelf}, err
+	return &site{compiler, env, steps, rule.OptionalOldSelf}, err
 }
 
 func (s *site) compile(text string) (*expr.Expr, error) { return s.compiler.Compile(text, s.optional) }

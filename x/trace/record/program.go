@@ -18,7 +18,6 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
@@ -132,16 +131,11 @@ func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 
 // chained returns the operand of a selection or an index, and nil for other nodes.
 func chained(e ast.Expr) ast.Expr {
-	switch e.Kind() {
-	case ast.SelectKind:
-		if !e.AsSelect().IsTestOnly() {
-			return e.AsSelect().Operand()
-		}
-	case ast.CallKind:
-		switch e.AsCall().FunctionName() {
-		case operators.Index, operators.OptIndex, operators.OptSelect:
-			return e.AsCall().Args()[0]
-		}
+	switch {
+	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():
+		return e.AsSelect().Operand()
+	case isIndex(e):
+		return e.AsCall().Args()[0]
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func (w *why) loop(e ast.Expr, depth int) {
 	switch {
 	case over == nil:
 	case number > 0 && (failed || l.Settled != nil && v == l.Settled):
-		w.element(l, element{number, vars}, size, depth)
+		w.element(l, number, size, vars, depth)
 		return
 	case w.program.constant(l.Over):
 		return
@@ -251,25 +251,19 @@ func (w *why) loop(e ast.Expr, depth int) {
 	w.operand(l.Over, depth)
 }
 
-// element is the number of a macro's element, from 1, and the values of its variables.
-type element struct {
-	number int
-	values map[string]ref.Val
-}
-
 // element adds the variables of a macro for the element that ended it.
-func (w *why) element(l loops.Loop, last element, size, depth int) {
+func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
-	element := Part{Text: l.Variable, Depth: depth, Value: last.values[l.Variable], Note: fmt.Sprintf("element %d of %d", last.number, size)}
+	element := Part{Text: l.Variable, Depth: depth, Value: values[l.Variable], Note: fmt.Sprintf("element %d of %d", number, size)}
 	if isList {
-		element.At = fmt.Sprintf("%s[%d]", w.program.source.Of(l.Over), last.number-1)
+		element.At = fmt.Sprintf("%s[%d]", w.program.source.Of(l.Over), number-1)
 	}
 	if l.Index != "" {
-		w.part(Part{Text: l.Index, Depth: depth, Value: last.values[l.Index]})
+		w.part(Part{Text: l.Index, Depth: depth, Value: values[l.Index]})
 	}
 	w.part(element)
 	outer := maps.Clone(w.bound)
-	maps.Copy(w.bound, last.values)
+	maps.Copy(w.bound, values)
 	w.decide(l.Body, depth+1)
 	w.bound = outer
 }
