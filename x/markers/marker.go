@@ -24,7 +24,6 @@ type Marker struct {
 	items      bool
 	inDoc      bool // in the doc comment of a type, which gofmt may rewrite
 	hidden     bool // belongs to a field that is not in objects
-	implied    bool // generated together with another rule, and not always
 	bad        *badArgument
 	decl       *typeDecl
 	used       bool // some CRD has its rule
@@ -165,7 +164,7 @@ func fieldNames(text string) (names []string) {
 // field, unless the field is required.
 func alsoUnset(m *Marker, field string) *Marker {
 	more := *m
-	more.Made, more.implied = "!has(oldSelf."+field+") || has(self."+field+")", true
+	more.Made = "!has(oldSelf." + field + ") || has(self." + field + ")"
 	return &more
 }
 

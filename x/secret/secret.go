@@ -5,13 +5,13 @@ package secret
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/types/path"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
@@ -66,27 +66,15 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, steps []pa
 	if schema == nil {
 		return
 	}
-	switch v := v.(type) {
+	switch v.(type) {
 	case string, int64, float64, bool:
 		if v != "" && schema.Format == "password" {
 			s.Texts = append(s.Texts, forms(v)...)
 			s.Paths = append(s.Paths, slices.Clone(steps))
 		}
-	case []any:
-		if schema.Items != nil {
-			for i, item := range v {
-				s.add(schema.Items.Schema, item, append(steps, path.Step{Item: true, Index: i}))
-			}
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			inner := append(steps, path.Step{Name: name})
-			if prop, ok := schema.Properties[name]; ok {
-				s.add(&prop, v[name], inner)
-			} else if schema.AdditionalProperties != nil {
-				s.add(schema.AdditionalProperties.Schema, v[name], inner)
-			}
-		}
+	}
+	for step, child := range valuediff.Children(v) {
+		s.add(crdcopy.At(schema, step), child, append(steps, step))
 	}
 }
 

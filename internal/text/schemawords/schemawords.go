@@ -114,19 +114,15 @@ func (s Node) rangeWords(minimum, maximum, noun string) string {
 		return quantity(value(from)+" to "+value(to), value(to), noun)
 	}
 	var parts []string
-	if low {
-		word := "at least "
-		if minimum == "minimum" && s.flag("exclusiveMinimum") {
-			word = "more than "
+	for _, b := range []struct{ field, exclusive, word, strict string }{
+		{minimum, "exclusiveMinimum", "at least ", "more than "}, {maximum, "exclusiveMaximum", "at most ", "less than "},
+	} {
+		if noun == "" && s.flag(b.exclusive) {
+			b.word = b.strict
 		}
-		parts = append(parts, quantity(word+value(from), value(from), noun))
-	}
-	if high {
-		word := "at most "
-		if maximum == "maximum" && s.flag("exclusiveMaximum") {
-			word = "less than "
+		if v, ok := s[b.field]; ok {
+			parts = append(parts, quantity(b.word+value(v), value(v), noun))
 		}
-		parts = append(parts, quantity(word+value(to), value(to), noun))
 	}
 	return joined(", ", parts...)
 }

@@ -62,8 +62,8 @@ func (c *comparison) newGoalSearch(g *goal, base, other *side, m *work.Meter) *g
 }
 
 func (a *goalSearch) run() error {
-	h, ok := hybridOf(a.base, a.goal, false)
-	if !ok {
+	h := hybridOf(a.base, a.goal)
+	if h == nil {
 		a.reason = "the path does not exist"
 		return nil
 	}
@@ -72,18 +72,13 @@ func (a *goalSearch) run() error {
 		return nil
 	}
 	q, err := a.compiled(h)
-	if err != nil && a.from != nil { // the rule refers to fields that base does not have
-		if h, ok = hybridOf(a.base, a.goal, true); ok {
-			q, err = a.compiled(h)
-		}
-	}
 	switch {
 	case err != nil && a.from == nil && a.values == nil:
 		return a.unknownTo(err)
 	case err != nil && a.from == nil:
 		return err
-	case err != nil:
-		a.reason = err.Error()
+	case err != nil: // the rule refers to fields that base does not have
+		a.reason, err = err.Error(), nil
 	case a.values != nil:
 		if err = a.try(q, h); a.witness != nil || err != nil || !a.kept || a.relabel {
 			return err
@@ -98,9 +93,9 @@ func (a *goalSearch) run() error {
 		if err := a.many(); a.witness != nil || err != nil {
 			return err
 		}
-		return a.find(q, h.ref, h.grafted)
+		return a.find(q, h.ref)
 	default:
-		err = a.find(q, h.ref, h.grafted)
+		err = a.find(q, h.ref)
 	}
 	if a.from != nil && a.witness == nil && err == nil {
 		return a.findInOtherCRD()
@@ -114,8 +109,8 @@ func (a *goalSearch) unknownTo(why error) error {
 	g := *a.goal
 	g.rule, g.values = "false", []any{}
 	a.goal = &g
-	h, ok := hybridOf(a.base, a.goal, false)
-	if !ok {
+	h := hybridOf(a.base, a.goal)
+	if h == nil {
 		return why
 	}
 	q, err := a.compiled(h)
@@ -145,7 +140,7 @@ func (a *goalSearch) findInOtherCRD() error {
 		Version: a.other.version.Name, Path: engine.FormatPath(a.goal.at.steps), Index: a.index,
 		Rule: a.rule, OptionalOldSelf: optional(a.from),
 	}
-	return a.find(q, ref, false)
+	return a.find(q, ref)
 }
 
 // compiled returns an Analyzer for a hybrid. It returns an error if the goal's rule does not
@@ -225,7 +220,7 @@ func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 }
 
 // find searches for an object that the rule rejects or on which it fails.
-func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef, isHybrid bool) error {
+func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef) error {
 	for _, want := range []search.Want{search.Rejected, search.Errs} {
 		if want == search.Errs && a.from == nil {
 			continue // rules generated from the schema do not fail
@@ -242,7 +237,7 @@ func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef, isHybrid bo
 		if found.Witness == nil {
 			continue
 		}
-		if a.witness, err = a.show(found.Witness, isHybrid); a.witness != nil || err != nil {
+		if a.witness, err = a.show(found.Witness); a.witness != nil || err != nil {
 			return err
 		}
 	}

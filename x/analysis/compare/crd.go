@@ -224,9 +224,22 @@ func (c *comparison) version(old, now *side) {
 		}
 		return paths
 	}
-	was, is, effect := nameSets(fields(o), fields(n))
-	add(".selectableFields", "selectable fields", was, is, effect, "clients use them in field selectors")
-	c.subresources(add, o.Subresources, n.Subresources)
+	before, after, effect := nameSets(fields(o), fields(n))
+	add(".selectableFields", "selectable fields", before, after, effect, "clients use them in field selectors")
+	was, is := subresources(o), subresources(n)
+	status := map[bool]string{true: "status"}
+	if why = "writes of status to the object itself are dropped"; was.Status != nil {
+		why = "writes to /status get 404"
+	}
+	add(".subresources.status", "subresource", status[was.Status != nil], status[is.Status != nil], Breaking, why)
+	if effect = Breaking; was.Scale == nil {
+		effect = Loosening
+	}
+	add(".subresources.scale", "subresource", compact(was.Scale), compact(is.Scale), effect, "clients of /scale read other values")
+}
+
+func subresources(v *crdVersion) *apiextensionsv1.CustomResourceSubresources {
+	return cmp.Or(v.Subresources, &apiextensionsv1.CustomResourceSubresources{})
 }
 
 const unserved = "the version is not served"
@@ -239,21 +252,6 @@ func deprecated(v *crdVersion) string {
 		return "deprecated: " + *v.DeprecationWarning
 	}
 	return "deprecated"
-}
-
-func (c *comparison) subresources(add func(field, subject, before, after string, effect Effect, why string) *change, o, n *apiextensionsv1.CustomResourceSubresources) {
-	o, n = cmp.Or(o, &apiextensionsv1.CustomResourceSubresources{}), cmp.Or(n, &apiextensionsv1.CustomResourceSubresources{})
-	status := map[bool]string{true: "status"}
-	why := "writes of status to the object itself are dropped"
-	if o.Status != nil {
-		why = "writes to /status get 404"
-	}
-	add(".subresources.status", "subresource", status[o.Status != nil], status[n.Status != nil], Breaking, why)
-	effect := Breaking
-	if o.Scale == nil {
-		effect = Loosening
-	}
-	add(".subresources.scale", "subresource", compact(o.Scale), compact(n.Scale), effect, "clients of /scale read other values")
 }
 
 // stored reports a change of the storage version, and the fields that objects lose because its

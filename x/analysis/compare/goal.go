@@ -16,10 +16,9 @@ import (
 type goal struct {
 	at   schemaPath
 	rule string
-	// from is the rule if the CRD has such a rule, and schema is the schema at its path there.
-	from   *apiextensionsv1.ValidationRule
-	schema *props
-	index  int // index of the rule at its path
+	// from is the rule if the CRD has such a rule.
+	from  *apiextensionsv1.ValidationRule
+	index int // index of the rule at its path
 	// of is the schema of the values at the path.
 	of *props
 	// within is the path at which a rejection is expected, if that is not the path of the rule.
@@ -105,7 +104,13 @@ func (w *walker) defaulted(at schemaPath, o, n *props) {
 }
 
 // defaultOf returns a schema's default as JSON, with passwords hidden.
-func defaultOf(s *props) string { return compact(veiled(s, defaultValue(s))) }
+func defaultOf(s *props) string {
+	if s.Default == nil {
+		return ""
+	}
+	v, _ := decoded(s.Default.Raw)
+	return compact(veiled(s, v))
+}
 
 // veiled returns a value without its passwords. The result shares memory with v.
 func veiled(s *props, v any) any {

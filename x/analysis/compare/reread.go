@@ -36,7 +36,7 @@ func (c *comparison) reread(ch *change, known answer, m *work.Meter) (answer, er
 			if i < len(steps) && !reads(rule.Rule, steps[i]) {
 				continue
 			}
-			g := &goal{at: schemaPath{steps: steps[:i]}, rule: rule.Rule, from: rule, schema: here, index: index}
+			g := &goal{at: schemaPath{steps: steps[:i]}, rule: rule.Rule, from: rule, index: index}
 			a := c.newGoalSearch(g, ch.before, ch.after, m)
 			if a.passes(engine.RuleRef{Path: engine.FormatPath(g.at.steps), Index: index}) != nil {
 				if ch.Kept == nil {

@@ -33,11 +33,11 @@ func (w *walker) rules(at schemaPath, o, n *props) {
 		oldKey, newKey := ".x-kubernetes-validations", ".x-kubernetes-validations"
 		var breaks, loosens *goal
 		if m.new != nil {
-			breaks = &goal{at: at, rule: m.new.Rule, from: m.new, schema: n, index: m.newI}
+			breaks = &goal{at: at, rule: m.new.Rule, from: m.new, index: m.newI}
 			new, newKey = m.new.Rule, fmt.Sprintf("%s[%d]", newKey, m.newI)
 		}
 		if m.old != nil {
-			loosens = &goal{at: at, rule: m.old.Rule, from: m.old, schema: o, index: m.oldI}
+			loosens = &goal{at: at, rule: m.old.Rule, from: m.old, index: m.oldI}
 			old, oldKey = m.old.Rule, fmt.Sprintf("%s[%d]", oldKey, m.oldI)
 		}
 		if m.same {

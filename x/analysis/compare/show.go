@@ -50,7 +50,7 @@ type Witness struct {
 // show confirms a write that base admits with both sides, and returns nil if it does not
 // demonstrate the change. The object is tried as written and then as base persists it, because a
 // changed default was applied long ago.
-func (a *goalSearch) show(found *search.Witness, isHybrid bool) (*Witness, error) {
+func (a *goalSearch) show(found *search.Witness) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
 	before, err := a.base.engine.Validate(a.ctx, req)
@@ -62,13 +62,8 @@ func (a *goalSearch) show(found *search.Witness, isHybrid bool) (*Witness, error
 			return nil, undecidable(err)
 		}
 	}
-	if !isHybrid {
-		if w, err := a.shown(req, before); w != nil || err != nil {
-			return w, err
-		}
-	}
-	if a.defaulted {
-		return nil, nil // the persisted object has the default
+	if w, err := a.shown(req, before); w != nil || err != nil || a.defaulted { // the persisted object has the default
+		return w, err
 	}
 	written := req.Object
 	req.Object = maps.Clone(before.Object)
@@ -330,18 +325,12 @@ const maxLeaves = 200
 // leaves visits all values, children before parents, until visit returns false, and reports whether
 // visit never did. It skips the items of lists after the first maxLeaves.
 func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range sortedKeys(v) {
-			if !leaves(append(slices.Clip(path), engine.Step{Name: name}), v[name], visit) {
-				return false
-			}
+	for step, child := range valuediff.Children(v) {
+		if step.Item && step.Index == maxLeaves {
+			break
 		}
-	case []any:
-		for i, item := range v[:min(len(v), maxLeaves)] {
-			if !leaves(append(slices.Clip(path), engine.Step{Item: true, Index: i}), item, visit) {
-				return false
-			}
+		if !leaves(append(slices.Clip(path), step), child, visit) {
+			return false
 		}
 	}
 	return visit(path, v)

@@ -53,7 +53,7 @@ func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 			continue
 		}
 		a.searched++
-		if a.witness, err = a.show(&w, false); a.witness != nil || err != nil {
+		if a.witness, err = a.show(&w); a.witness != nil || err != nil {
 			return err
 		}
 	}
@@ -82,8 +82,8 @@ const maxMany = 5000
 // to repair each pair.
 func (a *goalSearch) many() error {
 	item := &goal{at: a.goal.at.any(""), rule: "false"}
-	h, ok := hybridOf(a.base, item, false)
-	if !ok || a.items > maxMany {
+	h := hybridOf(a.base, item)
+	if h == nil || a.items > maxMany {
 		return nil
 	}
 	q, err := a.compiled(h)
@@ -111,7 +111,7 @@ func (a *goalSearch) many() error {
 	}
 	put(w.Object, list, all)
 	a.searched++
-	a.witness, err = a.show(&w, false)
+	a.witness, err = a.show(&w)
 	return err
 }
 

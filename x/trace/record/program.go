@@ -83,17 +83,22 @@ func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trac
 	if p.optional {
 		vars = vars.Optional()
 	}
-	var record *eval.Record
-	out, err := budget.run(func(limit uint64) (out eval.Outcome, work uint64) {
-		vars.LimitWork(limit)
-		out, record = p.recorder.Eval(ctx, vars)
-		return out, vars.Work()
-	})
-	if err != nil {
-		return nil, err
+	limit := min(budget.left, maxWork)
+	if limit == 0 {
+		budget.ended = true
+		return nil, errBudget
 	}
+	vars.LimitWork(limit)
+	out, record := p.recorder.Eval(ctx, vars)
+	budget.spend(vars.Work())
 	switch out.Err.(type) {
-	case *eval.OverworkError, *eval.InternalError:
+	case *eval.OverworkError:
+		if limit < maxWork && budget.left == 0 {
+			budget.ended = true
+			return nil, errBudget
+		}
+		return nil, out.Err
+	case *eval.InternalError:
 		return nil, out.Err
 	}
 	return &Trace{Value: out.Value, Err: out.Err, Cost: out.Cost, program: p, vars: vars, record: record, budget: budget}, nil
