@@ -141,37 +141,33 @@ func (p *Target) resolved(s node) node {
 	return s
 }
 
-// field finds a field as kubectl does: in the properties of s, of its items or entries, or of a
-// part of allOf. through is the number of lists and maps in between.
-func (p *Target) field(s node, name string) (found node, through int) {
-	for ; s != nil; s, through = elements(s), through+1 {
-		s = p.resolved(s)
-		if found = s.Child("properties").Child(name); found != nil {
-			return found, through
-		}
-		if elements(s) != nil {
-			continue
-		}
-		for _, part := range junctor(s, "allOf") {
-			if found, more := p.field(part, name); found != nil {
-				return found, through + more
-			}
-		}
-	}
-	return nil, 0
+// A found is a field and the number of lists and maps that it is in.
+type found struct {
+	schema  node
+	through int
 }
 
-// names returns all fields that field finds.
-func (p *Target) names(s node) map[string]any {
-	all := map[string]any{}
-	for ; s != nil; s = elements(s) {
+// fields returns the fields that kubectl finds by name: in the properties of s, of its items or entries, or of a part of
+// allOf.
+func (p *Target) fields(s node) map[string]found {
+	all := map[string]found{}
+	add := func(name string, f found) {
+		if _, ok := all[name]; !ok && f.schema != nil {
+			all[name] = f
+		}
+	}
+	for through := 0; s != nil; s, through = elements(s), through+1 {
 		s = p.resolved(s)
-		maps.Copy(all, s.Child("properties"))
+		for name := range s.Child("properties") {
+			add(name, found{s.Child("properties").Child(name), through})
+		}
 		if elements(s) != nil {
 			continue
 		}
 		for _, part := range junctor(s, "allOf") {
-			maps.Copy(all, p.names(part))
+			for name, f := range p.fields(part) {
+				add(name, found{f.schema, f.through + through})
+			}
 		}
 	}
 	return all

@@ -165,23 +165,24 @@ func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextens
 func (p *Target) walk(names []string) error {
 	var steps []engine.Step
 	for i, name := range names {
-		next, through := p.field(p.schema, name)
-		if next == nil {
+		fields := p.fields(p.schema)
+		next, ok := fields[name]
+		if !ok {
 			where := "in " + engine.FormatPath(steps)
 			if i == 0 {
 				where = "at the root"
 			}
-			known := slices.Sorted(maps.Keys(p.names(p.schema)))
+			known := slices.Sorted(maps.Keys(fields))
 			if i == len(names)-1 {
 				return fmt.Errorf("field %q does not exist %s%s", name, where, spell.SuggestOrList(name, known))
 			}
 			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, spell.SuggestOrList(name, known))
 		}
-		for range through {
+		for range next.through {
 			steps = append(steps, engine.Step{Any: true})
 		}
 		steps = append(steps, engine.Step{Name: name})
-		p.schema, p.name = next, name
+		p.schema, p.name = next.schema, name
 	}
 	p.Path = engine.FormatPath(steps)
 	return nil
