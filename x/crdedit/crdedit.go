@@ -1,5 +1,4 @@
-// Package crdedit edits the rules and bounds in the text of a CRD. All other bytes stay as they
-// are.
+// Package crdedit edits the rules and bounds in the text of a CRD. All other bytes stay as they are.
 package crdedit
 
 import (
@@ -17,8 +16,7 @@ type CRD struct {
 	root position.Path
 }
 
-// Parse parses a YAML document or JSON value. It is a CRD, or a List with the CRD at index item if
-// inList is set.
+// Parse parses a YAML document or JSON value. It is a CRD, or a List with the CRD at index item if inList is set.
 func Parse(text []byte, inList bool, item int) (*CRD, error) {
 	doc, err := position.Parse(text)
 	if err != nil {
@@ -155,8 +153,7 @@ func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err erro
 	return text, len(changes) - len(rules), err
 }
 
-// CorrectKeys renames the unknown keys that have a known key. It returns the new text and the number of
-// keys.
+// CorrectKeys renames the unknown keys that have a known key. It returns the new text and the number of keys.
 func (c *CRD) CorrectKeys(keys []vet.UnknownKey) (text []byte, n int, err error) {
 	var changes []position.Change
 	for _, key := range keys {
@@ -180,8 +177,7 @@ func (c *CRD) CorrectKeys(keys []vet.UnknownKey) (text []byte, n int, err error)
 	return text, len(changes), err
 }
 
-// Schema returns the node of a schema and its document. The node is nil if the CRD does not declare
-// the schema.
+// Schema returns the node of a schema and its document. The node is nil if the CRD does not declare the schema.
 func (c *CRD) Schema(at SchemaNode) (*position.Document, *position.Node) {
 	path, err := c.schema(at)
 	if err != nil {
@@ -222,8 +218,7 @@ func (c *CRD) schema(at SchemaNode) (position.Path, error) {
 	return path[:len(path):len(path)], nil
 }
 
-// top returns the path to the parent of a version's schema. A v1beta1 CRD can have one schema for
-// all versions.
+// top returns the path to the parent of a version's schema. A v1beta1 CRD can have one schema for all versions.
 func (c *CRD) top(version int) position.Path {
 	spec := append(c.root[:len(c.root):len(c.root)], position.Key("spec"))
 	spec = spec[:len(spec):len(spec)]

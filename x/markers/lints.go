@@ -89,8 +89,7 @@ func (m *Marker) cut() (offset int, why string) {
 	return 0, ""
 }
 
-// unbalanced reports whether rule has more opening than closing brackets. It also counts brackets
-// in strings.
+// unbalanced reports whether rule has more opening than closing brackets. It also counts brackets in strings.
 func unbalanced(rule string) bool {
 	return strings.Count(rule, "(") > strings.Count(rule, ")") || strings.Count(rule, "[") > strings.Count(rule, "]") || strings.Count(rule, "{") > strings.Count(rule, "}")
 }
@@ -191,6 +190,5 @@ func (s *Source) parts(t *typeDecl) (all []*typeDecl) {
 	return all
 }
 
-// Missing returns the reason why a package could not be read, or nil if it was read or is not
-// needed.
+// Missing returns the reason why a package could not be read, or nil if it was read or is not needed.
 func (s *Source) Missing(importPath string) error { return s.failed[importPath] }

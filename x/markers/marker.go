@@ -137,8 +137,7 @@ func (r fieldRule) rule(fields []string) string {
 	return strings.Join(parts, r.between) + r.end
 }
 
-// misplaced returns where the marker should be, if generators ignore it at its type or field, or
-// "".
+// misplaced returns where the marker should be, if generators ignore it at its type or field, or "".
 func (m *Marker) misplaced() string {
 	switch {
 	case m.Name == immutableName && m.Type != "" && m.Field == "":

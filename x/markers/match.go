@@ -18,8 +18,7 @@ type Rule struct {
 	Marker *Marker
 	// Others holds markers with the same text that match as well.
 	Others []*Marker
-	// Missing is the import path of a package that could not be read and may contain the marker, or
-	// "".
+	// Missing is the import path of a package that could not be read and may contain the marker, or "".
 	Missing string
 }
 
@@ -118,9 +117,8 @@ func (r *Rule) addOthers(alike []*Marker, taken map[*Marker]bool) {
 	}
 }
 
-// best returns the first marker that is not taken, preferably with the rule's message. If all
-// are taken, it returns the first, because a type that is inlined twice has its rules twice. It
-// returns nil if alike is empty.
+// best returns the first marker that is not taken, preferably with the rule's message. If all are taken, it returns
+// the first, because a type that is inlined twice has its rules twice. It returns nil if alike is empty.
 func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {
 	for _, m := range alike {
 		switch {

@@ -90,8 +90,7 @@ type fieldDecl struct {
 	schemaless bool
 }
 
-// Parse parses files. Files with syntax errors are reported by Problems, and as much of them as
-// possible is used.
+// Parse parses files. Files with syntax errors are reported by Problems, and as much of them as possible is used.
 func Parse(files []File, cfg Config) *Source {
 	s := &Source{cfg: cfg, packages: map[string]*goPackage{}, failed: map[string]error{}, byRule: map[string][]*Marker{}, roots: map[*typeDecl]bool{}, spots: map[*typeDecl]spot{}}
 	for _, f := range files {

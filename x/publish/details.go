@@ -63,8 +63,7 @@ type part struct {
 	schema node
 }
 
-// parts returns a value and its unnamed parts: the items of a list, the entries of a map, and so
-// on.
+// parts returns a value and its unnamed parts: the items of a list, the entries of a map, and so on.
 func parts(path string, s node) (all []part) {
 	for ; s != nil; s = elements(s) {
 		all = append(all, part{path, s})

@@ -54,8 +54,7 @@ type Example struct {
 // in the depth, and real schemas have at most 30 levels.
 const deepest = 200
 
-// NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal
-// error.
+// NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal error.
 func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Page, error) {
 	p := &Page{CRD: crd}
 	e, broken := engine.Compile(crd, engine.Config{})

@@ -88,8 +88,7 @@ func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 	}
 }
 
-// describeValues returns a field's type, bounds, default, and whether it accepts other fields. The root has
-// no type.
+// describeValues returns a field's type, bounds, default, and whether it accepts other fields. The root has no type.
 func describeValues(s node, required, root bool) string {
 	words := s.Describe(required)
 	if words == "" && !root {

@@ -18,9 +18,8 @@ import (
 // node is a schema decoded from JSON. Numbers are float64, as in kubectl.
 type node = schemawords.Node
 
-// published returns the schema of a version as a server publishes it in OpenAPI v3: the structural
-// schema with the fields that every object has. If the schema is not structural, it is just an
-// object.
+// published returns the schema of a version as a server publishes it in OpenAPI v3: the structural schema with the
+// fields that every object has. If the schema is not structural, it is just an object.
 func published(v *apiextensionsv1.CustomResourceDefinitionVersion) (node, error) {
 	s := structuralOf(v)
 	if s == nil {
@@ -95,16 +94,14 @@ func embedded(s node) {
 	s["required"] = required
 }
 
-// Descriptions that servers publish for apiVersion and kind in embedded objects. Those at the root
-// are longer.
+// Descriptions that servers publish for apiVersion and kind in embedded objects. Those at the root are longer.
 const (
 	embeddedAPIVersion = "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	embeddedKind       = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 )
 
-// definitions returns the schemas of the types that metadata refers to, by name. They are derived
-// from the Go types, because OpenAPI's own definitions have the same content but depend on a web
-// framework.
+// definitions returns the schemas of the types that metadata refers to, by name. They are derived from the Go types,
+// because OpenAPI's own definitions have the same content but depend on a web framework.
 func definitions() map[string]node {
 	all := map[string]node{
 		"Time": {"type": "string", "format": "date-time", "description": "Time is a wrapper around time.Time which supports correct marshaling to YAML and JSON.  Wrappers are provided for many of the factory methods that the time package offers."},

@@ -123,8 +123,7 @@ func singular(n *apiextensionsv1.CustomResourceDefinitionNames) string {
 	return cmp.Or(n.Singular, strings.ToLower(n.Kind))
 }
 
-// preferred returns the version that is first in a server's discovery, or nil if no version is
-// served.
+// preferred returns the version that is first in a server's discovery, or nil if no version is served.
 func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionVersion {
 	var best *apiextensionsv1.CustomResourceDefinitionVersion
 	for i := range crd.Spec.Versions {
@@ -160,8 +159,7 @@ func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextens
 	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), spell.SuggestOrList(apiVersion, known))
 }
 
-// walk descends to a field, passing through lists and maps. Fields that only allOf declares are
-// tried last.
+// walk descends to a field, passing through lists and maps. Fields that only allOf declares are tried last.
 func (p *Target) walk(names []string) error {
 	var steps []engine.Step
 	for i, name := range names {

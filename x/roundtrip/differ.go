@@ -152,8 +152,7 @@ func compact(v any) string {
 	return string(data)
 }
 
-// byKeys sorts the items of a map list by the positions of the items with the same keys in was. New
-// items follow.
+// byKeys sorts the items of a map list by the positions of the items with the same keys in was. New items follow.
 func byKeys(was, is []any, keys []string) []any {
 	key := func(v any) string {
 		m, _ := v.(map[string]any)

@@ -54,16 +54,14 @@ type tester struct {
 	// shrunk is the number of smaller objects that were tried.
 	shrunk int
 	mu     sync.Mutex // guards the rest
-	// answered is set once the converter has responded. unanswered counts consecutive failures to
-	// respond.
+	// answered is set once the converter has responded. unanswered counts consecutive failures to respond.
 	answered   bool
 	unanswered int
 }
 
-// Test converts generated objects and reports the data that the converter loses. It returns an
-// error if ctx is done, if the CRD cannot be used, if the converter no longer responds (the error
-// wraps an *engine.NotCheckedError), or on an internal error. With an error, it also returns the
-// report of earlier findings, if there are any.
+// Test converts generated objects and reports the data that the converter loses. It returns an error if ctx is done,
+// if the CRD cannot be used, if the converter no longer responds (the error wraps an *engine.NotCheckedError), or on
+// an internal error. With an error, it also returns the report of earlier findings, if there are any.
 func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*Report, error) {
 	if cfg.Objects == 0 {
 		cfg.Objects = DefaultObjects

@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// The maximum number of smaller objects that are tried for each finding, and for all findings
-// together.
+// The maximum number of smaller objects that are tried for each finding, and for all findings together.
 const (
 	shrinkTrips    = 200
 	allShrinkTrips = 2000

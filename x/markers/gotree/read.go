@@ -86,8 +86,7 @@ func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// goFiles reads the Go files of a folder. It skips tests and other files that cannot contain
-// markers.
+// goFiles reads the Go files of a folder. It skips tests and other files that cannot contain markers.
 func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []markers.File, err error) {
 	for _, e := range list {
 		base := e.Name()

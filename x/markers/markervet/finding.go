@@ -28,17 +28,15 @@ type Finding struct {
 	Rule string
 	// Shown holds lines that illustrate the finding.
 	Shown []string
-	// Position is in a Go file, and Line is the line of source there. If Position has no line
-	// number, nothing in Go corresponds to the finding, and CRD and Field locate it in the CRD's
-	// file.
+	// Position is in a Go file, and Line is the line of source there. If Position has no line number, nothing in Go
+	// corresponds to the finding, and CRD and Field locate it in the CRD's file.
 	markers.Position
 	Line  string
 	CRD   int
 	Field string
 	// Near is then the nearest enclosing field or type, if any.
 	Near markers.Position
-	// Write is a marker to add above Position, such as // +kubebuilder:validation:MaxItems=8, or
-	// "".
+	// Write is a marker to add above Position, such as // +kubebuilder:validation:MaxItems=8, or "".
 	Write string
 	// Of is the type and field that the marker belongs to.
 	Of string
