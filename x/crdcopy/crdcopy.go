@@ -16,9 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// With returns a copy of crd in which change was applied to the schema node at a path of a
-// version. ok is false if the node does not exist. change receives a shallow copy, whose slices and
-// maps are shared with the original.
+// With returns a copy of crd in which change was applied to the schema node at a path of a version. ok is false if
+// the node does not exist. change receives a shallow copy, whose slices and maps are shared with the original.
 func With(crd *apiextensionsv1.CustomResourceDefinition, version string, at []path.Step, change func(*apiextensionsv1.JSONSchemaProps)) (out *apiextensionsv1.CustomResourceDefinition, ok bool) {
 	changed := *crd
 	changed.Spec.Versions = slices.Clone(crd.Spec.Versions)

@@ -67,15 +67,13 @@ func (m Mask) Object(obj map[string]any) map[string]any {
 	return out
 }
 
-// hideable reports whether a field of the root can be hidden: apiVersion, kind, and metadata
-// identify the object.
+// hideable reports whether a field of the root can be hidden: apiVersion, kind, and metadata identify the object.
 func hideable(name string) bool { return name != "apiVersion" && name != "kind" && name != "metadata" }
 
 // Value returns a part of an object without its secrets.
 func (m Mask) Value(v any) any { return m.texts.Hide(v) }
 
-// Piece is like Value for values that were computed from an object. It also hides pieces of a
-// secret.
+// Piece is like Value for values that were computed from an object. It also hides pieces of a secret.
 func (m Mask) Piece(v any) any { return m.texts.HidePieces(v) }
 
 func (m Mask) metadata(v any) any {
@@ -95,8 +93,7 @@ const Hidden = "(hidden)"
 // Texts are strings that must not be shown.
 type Texts []string
 
-// maxHidden limits how many secrets are searched for in each text. If there are more, every text
-// is hidden.
+// maxHidden limits how many secrets are searched for in each text. If there are more, every text is hidden.
 const maxHidden = 1000
 
 // In reports whether text contains a secret, regardless of case.

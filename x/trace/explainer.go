@@ -7,10 +7,9 @@
 // Explaining never changes a verdict. The work is bounded: see Explainer.Explain.
 package trace
 
-// How it works. The rule of a cause is evaluated again for the same value, by the same evaluator,
-// with a plan that records each node (x/trace/record). The same limits apply: the CEL cost limit, a
-// check of each call's cost before the call, and a limit on work, which all explanations of an
-// object share.
+// How it works. The rule of a cause is evaluated again for the same value, by the same evaluator, with a plan that
+// records each node (x/trace/record). The same limits apply: the CEL cost limit, a check of each call's cost before
+// the call, and a limit on work, which all explanations of an object share.
 
 import (
 	"context"

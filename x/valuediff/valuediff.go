@@ -82,8 +82,7 @@ func Children(v any) iter.Seq2[path.Step, any] {
 	}
 }
 
-// Merge applies a merge patch (RFC 7386) to an object. The result shares unchanged parts with the
-// object.
+// Merge applies a merge patch (RFC 7386) to an object. The result shares unchanged parts with the object.
 func Merge(object, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {

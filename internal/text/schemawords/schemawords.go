@@ -9,8 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// A Node is a schema decoded from a CRD, including its descriptions. Values of unexpected types are
-// ignored.
+// A Node is a schema decoded from a CRD, including its descriptions. Values of unexpected types are ignored.
 type Node map[string]any
 
 // Child returns a child schema, or nil if it does not exist.
@@ -139,8 +138,7 @@ func quantity(bound, last, noun string) string {
 }
 
 const (
-	// maxValue limits the length of a value, and maxChoices the total length of the values of an
-	// enum.
+	// maxValue limits the length of a value, and maxChoices the total length of the values of an enum.
 	maxValue   = 60
 	maxChoices = 100
 )

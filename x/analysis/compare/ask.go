@@ -186,9 +186,8 @@ func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinit
 	return q
 }
 
-// schemaSteps multiplies the number of writes that are tried for constraints of the schema. A
-// string of the length that demonstrates the change is expensive to find if rules also constrain
-// it.
+// schemaSteps multiplies the number of writes that are tried for constraints of the schema. A string of the length
+// that demonstrates the change is expensive to find if rules also constrain it.
 const schemaSteps = 3
 
 // prove returns a proof that the goal's rule rejects nothing that base admits, or nil. A proof in the
@@ -210,8 +209,7 @@ func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	return a.passes(engine.RuleRef{Path: h.ref.Path, Index: a.index})
 }
 
-// passes returns a proof that a rule of the other side rejects nothing that base admits, or
-// nil.
+// passes returns a proof that a rule of the other side rejects nothing that base admits, or nil.
 func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil // objects of base may have values for the new fields, unvalidated

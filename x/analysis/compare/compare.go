@@ -15,8 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config determines the search effort. The same configuration and the same CRDs always produce the
-// same report.
+// Config determines the search effort. The same configuration and the same CRDs always produce the same report.
 type Config struct {
 	// Steps limits the objects that may be tried for a question about a rule. Questions about the
 	// schema may use three times as many. 0 is DefaultSteps.

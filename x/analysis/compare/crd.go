@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// fact adds a change whose effect is known without an object. It returns nil if old and new are
-// equal.
+// fact adds a change whose effect is known without an object. It returns nil if old and new are equal.
 func (c *comparison) fact(field, subject, old, new string, effect Effect, why string) *change {
 	if old == new {
 		return nil

@@ -29,8 +29,7 @@ type goal struct {
 	under  string
 	// kept is set if it also counts as a loss that less of the object is persisted.
 	kept bool
-	// items is the number of items that a list should have, if the goal is about the length of a
-	// list.
+	// items is the number of items that a list should have, if the goal is about the length of a list.
 	items int64
 	// ofSelf is set if the rule is about a scalar or the length of a list, regardless of defaults and fields: if a default
 	// sets the value, it meets the requirement.
@@ -68,8 +67,7 @@ func wrapped(values []any) []any {
 // wider lists the types that accept all values of a type.
 var wider = map[string][]string{"integer": {"number", "int-or-string"}, "string": {"int-or-string"}}
 
-// takes returns the goal that values of one schema have the type of another, or nil if they always
-// do.
+// takes returns the goal that values of one schema have the type of another, or nil if they always do.
 func (w *walker) takes(at schemaPath, by, of *props) *goal {
 	if slices.Contains(wider[typeOf(of)], typeOf(by)) || typeOf(by) == "anything" {
 		return nil
@@ -165,8 +163,7 @@ func (w *walker) required(at schemaPath, o, n *props) {
 	}
 }
 
-// requires returns the goal for a required field, or nil if the field is not required or has a
-// default.
+// requires returns the goal for a required field, or nil if the field is not required or has a default.
 func (w *walker) requires(at schemaPath, name string, required bool, by *props) *goal {
 	if p := by.Properties[name]; !required || p.Default != nil {
 		return nil
@@ -202,8 +199,7 @@ func compactLogic(s *props) string {
 	return ""
 }
 
-// reasoned returns the goal for a combination. If CEL cannot express the combination, sample values
-// are tried.
+// reasoned returns the goal for a combination. If CEL cannot express the combination, sample values are tried.
 func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 	if compactLogic(only) == "" {
 		return nil
@@ -304,9 +300,8 @@ func conjunction(all []string) string {
 	return "(" + strings.Join(all, " && ") + ")"
 }
 
-// formatted returns strings of a format that CEL does not represent as strings, some longer and
-// some shorter than n characters. No rule can express a constraint on such strings. It returns nil
-// for all other formats.
+// formatted returns strings of a format that CEL does not represent as strings, some longer and some shorter than n
+// characters. No rule can express a constraint on such strings. It returns nil for all other formats.
 func formatted(format string, n int64) []any {
 	n = min(n, maxFormatted)
 	switch strings.ReplaceAll(format, "-", "") {

@@ -48,8 +48,7 @@ func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 	return &crd
 }
 
-// pinned returns a root schema in which apiVersion and kind have their only possible value as an
-// enum.
+// pinned returns a root schema in which apiVersion and kind have their only possible value as an enum.
 func (s *side) pinned(root *props) *props {
 	for name, only := range map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind} {
 		root, _ = crdcopy.Schema(root, []engine.Step{{Name: name}}, func(p *props) {

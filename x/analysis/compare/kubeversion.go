@@ -36,8 +36,7 @@ func (c *comparison) upgrade(before, after *side) {
 // kubeVersionChange is CRDChange.Subject of a change of the Kubernetes version.
 const kubeVersionChange = "Kubernetes version"
 
-// sharedRuleSteps limits the writes that are tried for a rule that both versions have. Hardly any rule
-// differs.
+// sharedRuleSteps limits the writes that are tried for a rule that both versions have. Hardly any rule differs.
 const sharedRuleSteps = 60
 
 // maxVaried limits the writes that are made from samples.
@@ -158,8 +157,7 @@ func (u *upgrading) vary(a *goalSearch, sample map[string]any) {
 	u.varied = ""
 }
 
-// valuesBetweenVersions returns values of a schema that some Kubernetes versions accept and others
-// reject.
+// valuesBetweenVersions returns values of a schema that some Kubernetes versions accept and others reject.
 func valuesBetweenVersions(s *props) []any {
 	switch {
 	case s == nil:

@@ -47,9 +47,8 @@ type Witness struct {
 	AlsoBreaks []ChangeRef
 }
 
-// show confirms a write that base admits with both sides, and returns nil if it does not
-// demonstrate the change. The object is tried as written and then as base persists it, because a
-// changed default was applied long ago.
+// show confirms a write that base admits with both sides, and returns nil if it does not demonstrate the change. The
+// object is tried as written and then as base persists it, because a changed default was applied long ago.
 func (a *goalSearch) show(found *search.Witness) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
@@ -174,8 +173,7 @@ func (g *goal) explains(causes []engine.Cause, steps []engine.Step, above bool) 
 	})
 }
 
-// combined matches the API server's messages for oneOf and the like. Their causes have the path only in the
-// message.
+// combined matches the API server's messages for oneOf and the like. Their causes have the path only in the message.
 var combined = regexp.MustCompile(`"([^"]+)" must (?:not )?validate `)
 
 func fieldOf(c engine.Cause) string {

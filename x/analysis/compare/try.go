@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// try inserts values at the goal's path into an object that has the path. It is used if CEL cannot
-// express the goal.
+// try inserts values at the goal's path into an object that has the path. It is used if CEL cannot express the goal.
 func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 	found, err := q.Search(a.ctx, h.ref, search.Rejected)
 	if err != nil {
@@ -60,8 +59,7 @@ func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 	return nil
 }
 
-// first returns the first path in an object that matches the goal's path, or nil if no path
-// matches.
+// first returns the first path in an object that matches the goal's path, or nil if no path matches.
 func (a *goalSearch) first(obj map[string]any) (steps []engine.Step) {
 	leaves(nil, obj, func(path []engine.Step, v any) bool {
 		if len(path) == len(a.goal.at.steps) && covers(a.goal.at.steps, path) {
@@ -130,8 +128,7 @@ func (a *goalSearch) another(item any, i int) any {
 	return item
 }
 
-// put sets a value whose parent exists, or removes it if value is absent. It reports whether that
-// is possible.
+// put sets a value whose parent exists, or removes it if value is absent. It reports whether that is possible.
 func put(obj map[string]any, path []engine.Step, value any) bool {
 	if _, ok := value.(unchanged); ok {
 		return true

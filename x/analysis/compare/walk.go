@@ -130,8 +130,7 @@ func valuesOf(s *props) *props {
 
 func preserves(s *props) bool { return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields }
 
-// removed adds a change for a removed field. Its values are now pruned, or preserved without
-// validation.
+// removed adds a change for a removed field. Its values are now pruned, or preserved without validation.
 func (w *walker) removed(at schemaPath, o, parent *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		ch := w.add(at, "", "field", typeOf(o), "", nil, w.present(at, o, samples(o)))
@@ -184,8 +183,7 @@ func (w *walker) present(at schemaPath, s *props, values []any) *goal {
 	return &goal{at: at, rule: "false", of: s, values: values, kept: true}
 }
 
-// filled returns the goal of an object in which a default sets a field, because the object does not
-// have it.
+// filled returns the goal of an object in which a default sets a field, because the object does not have it.
 func (w *walker) filled(at schemaPath) *goal {
 	parent := schemaPath{steps: at.steps[:len(at.steps)-1]}
 	return &goal{at: parent, rule: "false", under: at.last(), values: []any{absent{}}, kept: true, defaulted: true}

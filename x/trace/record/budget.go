@@ -30,8 +30,7 @@ func NewBudget(units uint64) *Budget {
 	return &Budget{total: units, left: units}
 }
 
-// Spent returns the work that was done. It exceeds the budget if the budget
-// ended before all parts were shown.
+// Spent returns the work that was done. It exceeds the budget if the budget ended before all parts were shown.
 func (b *Budget) Spent() uint64 {
 	if b.ended {
 		return b.total + 1

@@ -104,8 +104,7 @@ func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trac
 	return &Trace{Value: out.Value, Err: out.Err, Cost: out.Cost, program: p, vars: vars, record: record, budget: budget}, nil
 }
 
-// Trace is the record of an evaluation. The nodes of a macro's body hold the values for the last
-// element evaluated.
+// Trace is the record of an evaluation. The nodes of a macro's body hold the values for the last element evaluated.
 type Trace struct {
 	// Value and Err are the result, and Cost is the cost of the whole expression in CEL cost units.
 	Value ref.Val
@@ -121,9 +120,8 @@ type Trace struct {
 // Cut reports whether the budget was used up before all parts were returned.
 func (t *Trace) Cut() bool { return t.budget.ended }
 
-// at returns the value of a node and its cost including all operands, summed over the elements of a
-// macro. ok is false if the node was not evaluated. In a chain of selections and indexes, only the
-// whole chain has a value.
+// at returns the value of a node and its cost including all operands, summed over the elements of a macro. ok is
+// false if the node was not evaluated. In a chain of selections and indexes, only the whole chain has a value.
 func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral(), 0, true

@@ -30,8 +30,7 @@ type Part struct {
 	// At is the path of a macro's element in its list, such as "self.env[1]", or "" for any other
 	// part. Note is a remark about the part.
 	At, Note string
-	// Step is set for an intermediate value, computed from the object on the way to the compared
-	// values.
+	// Step is set for an intermediate value, computed from the object on the way to the compared values.
 	Step bool
 	// Ran reports whether the part was evaluated.
 	Ran bool
@@ -57,9 +56,8 @@ func (t *Trace) Tree() []Part {
 	return parts
 }
 
-// Why returns the values that determined the result, in source order: the false side of &&, the
-// element that ended a macro, and the compared values with their operands. It stops when the budget
-// is used up.
+// Why returns the values that determined the result, in source order: the false side of &&, the element that ended a
+// macro, and the compared values with their operands. It stops when the budget is used up.
 func (t *Trace) Why() []Part {
 	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
 	w.decide(t.program.root(), 0)
@@ -82,8 +80,7 @@ func (w *why) value(e ast.Expr) ref.Val {
 	return w.link(e)
 }
 
-// link evaluates selections and indexes from the start of their chain. It returns nil if a link has
-// no value.
+// link evaluates selections and indexes from the start of their chain. It returns nil if a link has no value.
 func (w *why) link(e ast.Expr) ref.Val {
 	if e.Kind() == ast.IdentKind {
 		if v, ok := w.bound[e.AsIdent()]; ok {
@@ -221,8 +218,7 @@ func (w *why) operand(e ast.Expr, depth int) {
 	}
 }
 
-// loop adds the element that ended all or exists, and why it did. For other macros, it adds the
-// list or map.
+// loop adds the element that ended all or exists, and why it did. For other macros, it adds the list or map.
 func (w *why) loop(e ast.Expr, depth int) {
 	l, ok := loops.Of(e)
 	if !ok {
@@ -268,8 +264,7 @@ func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val,
 	w.bound = outer
 }
 
-// difference adds the first difference between two objects or lists, and reports whether they
-// differ.
+// difference adds the first difference between two objects or lists, and reports whether they differ.
 func (w *why) difference(args []ast.Expr, depth int) bool {
 	a, b := w.value(args[0]), w.value(args[1])
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
