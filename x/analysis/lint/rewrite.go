@@ -24,8 +24,7 @@ const (
 	Guard Effect = iota
 	// Equivalent: the replacement rejects the same objects as the rule.
 	Equivalent
-	// Wanted: the replacement follows the probable intent of the author. It may reject other
-	// objects.
+	// Wanted: the replacement follows the probable intent of the author. It may reject other objects.
 	Wanted
 )
 
@@ -45,8 +44,7 @@ type Rewrite struct {
 	guardWay guard.Way
 }
 
-// Keeping returns the rewrite with which the CRD accepts no more than before, or nil if no
-// rewrite does.
+// Keeping returns the rewrite with which the CRD accepts no more than before, or nil if no rewrite does.
 func (l *Lint) Keeping() *Rewrite {
 	i := slices.IndexFunc(l.Rewrites, func(m Rewrite) bool { return m.Keeps })
 	if i < 0 {
@@ -76,8 +74,7 @@ type rewriter struct {
 	reasons      []string
 }
 
-// maxRounds is the number of rounds over all ways of guarding. Failures found with one way are
-// useful for the others.
+// maxRounds is the number of rounds over all ways of guarding. Failures found with one way are useful for the others.
 const maxRounds = 2
 
 // rewrites returns the replacements for a rule that are known to work: first one that accepts no
@@ -126,8 +123,7 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 	return all, nil
 }
 
-// rewrite adds guards until no object is known on which the rule fails. It returns nil if that does
-// not succeed.
+// rewrite adds guards until no object is known on which the rule fails. It returns nil if that does not succeed.
 func (m *rewriter) rewrite(way guard.Way) (*Rewrite, error) {
 	text := m.rule.Rule
 	for range maxWitnesses {
@@ -213,8 +209,7 @@ func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 	return fix, nil
 }
 
-// guarded returns the rule with guards for all failures on known writes, or "" if no guard is known
-// for a failure.
+// guarded returns the rule with guards for all failures on known writes, or "" if no guard is known for a failure.
 func (m *rewriter) guarded(text string, way guard.Way) string {
 	for range maxGuards {
 		x := m.compile(text)

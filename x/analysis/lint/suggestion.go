@@ -11,10 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be
-// equivalent, the prover confirms that, or the search looks for a write that only one of the two
-// CRDs admits. Otherwise the search looks for such a write as an example, among the values for which
-// vet knows that the results differ.
+// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be equivalent, the prover
+// confirms that, or the search looks for a write that only one of the two CRDs admits. Otherwise the search looks for
+// such a write as an example, among the values for which vet knows that the results differ.
 
 // uniqueList is vet's lint for rules that reject duplicates in a list.
 const uniqueList = "unique-list"
