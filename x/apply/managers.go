@@ -134,8 +134,8 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 	return wholeNumbers(out.(*unstructured.Unstructured).UnstructuredContent()).(map[string]any), nil, nil
 }
 
-// wholeNumbers returns a value in the form of engine.Decode: a merge leaves whole numbers of defaults as float64. It copies
-// maps and lists, because they may share memory with the schema.
+// wholeNumbers returns a value in the form of engine.Decode: a merge leaves whole numbers of defaults as float64. It
+// copies maps and lists, because they may share memory with the schema.
 func wholeNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:

@@ -74,7 +74,12 @@ func (a *goalSearch) run() error {
 	q, err := a.compiled(h)
 	switch {
 	case err != nil && a.from == nil && a.values == nil:
-		return a.unknownTo(err)
+		// The rule refers to fields that base does not have, such as a new required field. Any object that base admits
+		// may then demonstrate the change.
+		g := *a.goal
+		g.rule, g.values = "false", []any{}
+		a.goal = &g
+		return a.run()
 	case err != nil && a.from == nil:
 		return err
 	case err != nil: // the rule refers to fields that base does not have
@@ -101,23 +106,6 @@ func (a *goalSearch) run() error {
 		return a.findInOtherCRD()
 	}
 	return err
-}
-
-// unknownTo handles a goal whose rule refers to fields that base does not have, such as a new
-// required field. Any object that base admits may then demonstrate the change.
-func (a *goalSearch) unknownTo(why error) error {
-	g := *a.goal
-	g.rule, g.values = "false", []any{}
-	a.goal = &g
-	h := hybridOf(a.base, a.goal)
-	if h == nil {
-		return why
-	}
-	q, err := a.compiled(h)
-	if err != nil {
-		return err
-	}
-	return a.try(q, h)
 }
 
 // findInOtherCRD searches in the complete other CRD. Its other changes may be the reason that the

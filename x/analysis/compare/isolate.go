@@ -102,8 +102,10 @@ func (c *comparison) requirementsOf(changes []*change, m *work.Meter) *requireme
 		return nil
 	}
 	var broken *engine.CompileErrors
-	for i := range changes {
-		if errors.As(err, &broken) && slices.ContainsFunc(broken.Errors, func(e *engine.CompileError) bool { return sameRule(e.RuleRef, r.refs[i]) }) {
+	errors.As(err, &broken)
+	for i, ref := range r.refs {
+		isRule := func(e *engine.CompileError) bool { return sameRule(e.RuleRef, ref) }
+		if broken != nil && slices.ContainsFunc(broken.Errors, isRule) {
 			r.refs[i] = engine.RuleRef{}
 		}
 	}

@@ -220,7 +220,8 @@ func (w *Witness) losesValue() bool {
 // that changes nothing.
 func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.Result) (err error) {
 	stored := req.Object
-	if w.UnchangedUpdate, err = a.verdictOn(w, engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}); err != nil {
+	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
+	if w.UnchangedUpdate, err = a.verdictOn(w, unchanged); err != nil {
 		return err
 	}
 	if w.Operation != search.Status {
