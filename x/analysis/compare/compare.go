@@ -264,28 +264,23 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	ch.Rejected, ch.Admitted = breaks.witness, loosens.witness
 	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
 	ch.Limited = breaks.limited && breaks.witness == nil && breaks.proof == ""
-	switch {
-	case breaks.witness != nil:
-		ch.By = ByWitness
-	case breaks.proof != "":
-		ch.By = ByProof
-	default:
-		ch.By = BySearch
-	}
+	looser := loosens.witness != nil || ch.Kept != nil
 	switch {
 	case breaks.witness != nil && loosens.witness != nil:
-		ch.Effect = Both
+		ch.By, ch.Effect = ByWitness, Both
 	case breaks.witness != nil:
-		ch.Effect = Breaking
-	case loosens.witness != nil, ch.Kept != nil, ch.By == ByProof && loosens.proof == "":
-		ch.Effect = Loosening
-	case ch.By == ByProof:
-		ch.Effect = Equivalent
-		if ch.breaks == nil {
-			ch.Proof = loosens.proof // loosens explains the equivalence
-		}
+		ch.By, ch.Effect = ByWitness, Breaking
+	case breaks.proof == "" && looser:
+		ch.By, ch.Effect = BySearch, Loosening
+	case breaks.proof == "":
+		ch.By, ch.Effect = BySearch, Unknown
+	case looser || loosens.proof == "":
+		ch.By, ch.Effect = ByProof, Loosening
 	default:
-		ch.Effect = Unknown
+		ch.By, ch.Effect = ByProof, Equivalent
+		if ch.breaks == nil {
+			ch.Proof = loosens.proof // it explains the equivalence
+		}
 	}
 	if ch.merged && !ch.Effect.Breaks() {
 		ch.Effect, ch.By, ch.Proof, ch.Reason = Unknown, BySearch, "", "server-side apply merges the value in another way"
