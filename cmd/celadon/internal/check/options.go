@@ -286,3 +286,19 @@ func (o *Options) explains() bool {
 
 // locates reports whether the report shows locations.
 func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet || o.Reports.Any() }
+
+// parseSelector parses --field-selector. It returns nil if the flag is empty.
+func parseSelector(text string) (fields.Selector, error) {
+	selector, err := fields.ParseSelector(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--field-selector %q: %w", text, err)
+	case text != "" && selector.Empty():
+		return nil, fmt.Errorf("--field-selector %q: %w", text, errEmptySelector)
+	case text == "":
+		return nil, nil
+	}
+	return selector, nil
+}
+
+var errEmptySelector = errors.New("want FIELD=VALUE or FIELD!=VALUE, separated by commas")

@@ -175,11 +175,12 @@ func (t *tally) printSummary(interrupted bool) error {
 func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {
-		s.Vanished += c.Olds.Vanished()
+		counts, vanished := c.Olds.Count()
+		s.Vanished += vanished
 		c.CRDs.CountUnevaluated(c.Admission, s)
 		// The text report of a shard would count only the shard's matches.
 		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) {
-			s.Old = &finding.OldSummary{Given: c.Olds.Given(), Matched: c.Olds.Paired()}
+			s.Old = &counts
 		}
 		t.problems = slices.Concat(t.problems, c.policyProblems, c.Problems())
 	}

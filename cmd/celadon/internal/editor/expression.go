@@ -8,9 +8,15 @@
 package editor
 
 import (
+	"errors"
 	"slices"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
 // An Expression is a part of a rule in a text.
@@ -93,4 +99,58 @@ func nameIn(tree *position.Document, path position.Path) string {
 		return name.Value
 	}
 	return ""
+}
+
+// A RuleAt identifies a part of a rule in the source of a CRD.
+type RuleAt struct {
+	Version int // index in the CRD
+	Steps   []engine.Step
+	Index   int
+	Key     string // key of the part, for example "rule"
+	// Item is the index of the CRD if the text is a List. Path leads to the part in the text's tree.
+	Item int
+	Path position.Path
+}
+
+// Part returns the kind of the part.
+func (r *RuleAt) Part() assist.Part {
+	switch r.Key {
+	case "rule":
+		return assist.Rule
+	case "messageExpression":
+		return assist.MessageExpression
+	}
+	return assist.AnyExpression
+}
+
+// RuleOf returns the part of a rule at path in the source of a CRD. It returns false if path is not
+// in a rule.
+func RuleOf(path position.Path) (RuleAt, bool) {
+	at, index, part, ok := crdedit.RuleAt(path)
+	r := RuleAt{Version: at.Version, Steps: at.Steps, Index: index, Key: part, Path: path}
+	if len(path) > 1 {
+		if name, _ := path[0].Name(); name == "items" {
+			r.Item = path[1].Index()
+		}
+	}
+	return r, ok
+}
+
+// NewContext returns the context of a part of a rule. The engine e must be compiled from crd, which must include its
+// descriptions. NewContext returns nil if the CRD has no rules at that path. An error is always internal.
+func NewContext(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, at *RuleAt, optionalOldSelf bool, functions *assist.Functions) (*assist.Context, error) {
+	if at.Version < 0 || at.Version >= len(crd.Spec.Versions) || crd.Spec.Versions[at.Version].Schema == nil {
+		return nil, nil
+	}
+	v := &crd.Spec.Versions[at.Version]
+	c, err := assist.NewContext(e, v.Schema.OpenAPIV3Schema, v.Name, engine.FormatPath(at.Steps))
+	var bug *engine.InternalError
+	switch {
+	case errors.As(err, &bug):
+		return nil, err
+	case err != nil: // the schema has changed since it was last valid
+		return nil, nil
+	}
+	c.Part, c.OptionalOldSelf, c.Functions = at.Part(), optionalOldSelf, functions
+	return c, nil
 }

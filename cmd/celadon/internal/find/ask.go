@@ -165,7 +165,11 @@ func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part
 	for _, m := range f.Mutations() {
 		at := p.Locate("MutatingAdmissionPolicy", m.Policy, fmt.Sprintf("spec.mutations[%d]", m.Index))
 		one := &MutationPart{Policy: m.Policy, Mutation: m.Index, Expression: m.Expression, Location: at}
-		for _, want := range v.o.mutationWants(m.Index) {
+		wants := []requests.Want{requests.Changed}
+		if m.Index == 0 { // all mutations of a policy together can make an object invalid, so this is tested once
+			wants = append(wants, requests.Breaks)
+		}
+		for _, want := range v.o.policyWants(wants) {
 			answer, err := f.Find(v.ctx, m, want)
 			if err != nil {
 				return err
@@ -178,59 +182,15 @@ func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part
 	return nil
 }
 
-// mutationWants returns the selected outcomes of a mutation. All mutations of a policy together can make an object
-// invalid, so this is tested once.
-func (o *Options) mutationWants(index int) (wants []requests.Want) {
-	if o.Want != "error" {
-		wants = append(wants, requests.Changed)
-		if index == 0 {
-			wants = append(wants, requests.Breaks)
-		}
-	}
-	if o.Want != "refused" {
-		wants = append(wants, requests.Fails)
-	}
-	return wants
-}
-
 func (m *MutationPart) set(want requests.Want, f *PolicyFinding) {
-	switch want {
-	case requests.Changed:
-		m.Changed = f
-	case requests.Breaks:
-		m.Invalid = f
-	default:
-		m.Error = f
-	}
+	*map[requests.Want]**PolicyFinding{requests.Changed: &m.Changed, requests.Breaks: &m.Invalid, requests.Fails: &m.Error}[want] = f
 }
 
 func (s *Summary) countMutation(m *MutationPart) {
-	if s.Policies == nil {
-		s.Policies = &PolicySummary{}
-	}
-	found := func(f *PolicyFinding) bool { return f != nil && f.Status == search.Found }
-	s.Policies.Mutations++
-	if found(m.Changed) {
-		s.Policies.Changed++
-	}
+	n := s.policies()
+	n.Mutations++
+	countFound(map[*int]*PolicyFinding{&n.Changed: m.Changed, &n.Invalid: m.Invalid, &n.Errors: m.Error})
 	if m.Changed.unknown() || m.Error.unknown() || m.Invalid.undecided() {
-		s.Policies.Unknown++
+		n.Unknown++
 	}
-	if found(m.Invalid) {
-		s.Policies.Invalid++
-	}
-	if found(m.Error) {
-		s.Policies.Errors++
-	}
-}
-
-func (m *MutationPart) name() string {
-	return fmt.Sprintf("policy %s, spec.mutations[%d]", m.Policy, m.Mutation)
-}
-
-func (m *MutationPart) expression() string { return m.Expression }
-
-// answers returns the results for the mutation, in order.
-func (m *MutationPart) answers() []policyAnswer {
-	return worded(policyAnswer{"is changed", m.Changed}, policyAnswer{"is changed by the policy and then rejected by the server", m.Invalid}, policyAnswer{"makes the policy fail", m.Error})
 }

@@ -108,7 +108,7 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 		case a.part == nil:
 			return nil
 		}
-		known.add(&a.part.known)
+		known.versions, known.rules = append(known.versions, a.part.known.versions...), append(known.rules, a.part.known.rules...)
 		selected = selected || len(a.part.Versions) > 0
 		all.CRDs = append(all.CRDs, a.part)
 		all.Summary.add(a.part)

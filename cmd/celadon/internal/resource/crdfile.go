@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/vet"
 )
 
 const (
@@ -105,4 +107,53 @@ func BrokenRule(crd string, e *engine.CompileError) string {
 
 func indent(text, by string) string {
 	return by + strings.ReplaceAll(text, "\n", "\n"+by)
+}
+
+// CheckNames returns an error if a server would reject a CRD's name or versions. They are untrusted,
+// and valid names can safely be used in file names.
+func CheckNames(name string, versions ...string) error {
+	if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
+		return fmt.Errorf("%q: not the name of a CRD: %s", name, errs[0])
+	}
+	for _, v := range versions {
+		if errs := validation.IsDNS1035Label(v); len(errs) > 0 {
+			return fmt.Errorf("%s: version %q: not the name of a version: %s", name, v, errs[0])
+		}
+	}
+	return nil
+}
+
+// atTop maps fields of a version to the fields of a v1beta1 CRD's spec that apply to all versions.
+var atTop = map[string]string{
+	"schema":                   "validation",
+	"subresources":             "subresources",
+	"additionalPrinterColumns": "additionalPrinterColumns",
+	"selectableFields":         "selectableFields",
+	"name":                     "version",
+}
+
+// DocumentPath returns the path in a document of a CRD's field, which is named as in a report. In a v1beta1
+// CRD, the field may be at the top level of the spec.
+func DocumentPath(doc *input.Document, field string) string {
+	path := vet.Place(field)
+	if doc.Original != nil {
+		return originalPath(doc, path)
+	}
+	if !Beta(doc) {
+		return path
+	}
+	rest, ok := strings.CutPrefix(path, "spec.versions[")
+	_, rest, closed := strings.Cut(rest, "].")
+	if !ok || !closed {
+		return path
+	}
+	name, end := rest, ""
+	if i := strings.IndexAny(rest, ".["); i >= 0 {
+		name, end = rest[:i], rest[i:]
+	}
+	spec, _ := doc.Object["spec"].(map[string]any)
+	if top := atTop[name]; top != "" && spec[top] != nil {
+		return "spec." + top + end
+	}
+	return path
 }

@@ -66,11 +66,7 @@ func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error
 		f.digest, f.since = sum, now
 	}
 	if len(p.Problems) > 0 {
-		problems := make([]error, len(p.Problems))
-		for i, problem := range p.Problems {
-			problems[i] = problem
-		}
-		return 0, errors.Join(problems...)
+		return 0, errors.Join(p.Problems...)
 	}
 	bindings := 0
 	for _, info := range p.Set.Policies() {

@@ -29,7 +29,7 @@ const (
 type policyList struct {
 	once     sync.Once
 	policies *ruletest.Policies
-	notes    []policies.Problem
+	notes    []error
 	errs     []error
 }
 

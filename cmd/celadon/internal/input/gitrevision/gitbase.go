@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
 // Read yields the chunks of the files at and below paths as of a revision. The files keep the names
@@ -183,4 +184,46 @@ func (r revision) file(ctx context.Context, rel string, limit int64) (data []byt
 		return nil, errors.New("not a regular file there")
 	}
 	return r.read(ctx, entries[0], limit)
+}
+
+// repositoryOf returns the top of the work tree that contains path, and the path relative to it. It uses
+// the work tree of the working directory, because the user chose it. If path is outside that work
+// tree, or there is none, repositoryOf uses the outermost work tree that contains path. Nested work trees
+// are rejected, because other people control their settings.
+func repositoryOf(path string) (top, rel string, err error) {
+	path, err = worktree.Resolve(path)
+	if err != nil {
+		return "", "", err
+	}
+	top, err = worktree.Top(".")
+	if err != nil {
+		return "", "", err
+	}
+	nearest, err := worktree.Top(path)
+	if err != nil {
+		return "", "", err
+	}
+	if _, ok := worktree.Rel(top, path); top == "" || !ok {
+		if top, err = outermost(nearest); err != nil {
+			return "", "", err
+		}
+	}
+	rel, ok := worktree.Rel(top, path)
+	switch {
+	case nearest == "":
+		return "", "", errors.New("not in a git work tree: want files or folders in a work tree")
+	case nearest != top || !ok:
+		return "", "", fmt.Errorf("is in another repository: run celadon in %s", nearest)
+	}
+	return top, rel, nil
+}
+
+func outermost(top string) (string, error) {
+	for {
+		above, err := worktree.Top(filepath.Dir(top))
+		if above == "" || above == top || err != nil {
+			return top, err
+		}
+		top = above
+	}
 }

@@ -72,9 +72,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	var limit *engine.WorkLimitError
 	var bug *engine.InternalError
 	switch {
-	case errors.As(err, &limit):
-		return outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
-	case errors.As(err, &bug):
+	case errors.As(err, &limit), errors.As(err, &bug):
 		return failed(err)
 	case err != nil: // the old object cannot be one of a server
 		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}

@@ -103,32 +103,20 @@ func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	return gone[0]
 }
 
-// count returns the number of old objects, and of those with a new version.
-func (o *Olds) count() (all, paired int) {
+// Count returns the numbers of objects in --old, including those without a CRD, and of old objects with a new version, and
+// without one. An unreadable document counts as an object.
+func (o *Olds) Count() (sum finding.OldSummary, vanished int) {
+	sum.Given = o.given
 	for _, old := range o.byKey {
 		for ; old != nil; old = old.next {
-			if all++; old.paired.Load() {
-				paired++
+			if old.paired.Load() {
+				sum.Matched++
+			} else {
+				vanished++
 			}
 		}
 	}
-	return all, paired
-}
-
-// Vanished returns the number of old objects without a new version.
-func (o *Olds) Vanished() int {
-	all, paired := o.count()
-	return all - paired
-}
-
-// Given returns the number of objects in --old, including those without a CRD. For an unreadable document, it
-// counts an object.
-func (o *Olds) Given() int { return o.given }
-
-// Paired returns the number of old objects with a new version.
-func (o *Olds) Paired() int {
-	_, paired := o.count()
-	return paired
+	return sum, vanished
 }
 
 // key returns the key that pairs an object with its old version. If the kind is namespaced, a

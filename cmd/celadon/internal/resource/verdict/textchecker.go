@@ -137,9 +137,9 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		}
 	}
 	checked.Problems = append(d.Problems(), policyProblems...)
-	summary.Vanished = olds.Vanished()
-	if given := olds.Given(); given > 0 {
-		summary.Old = &finding.OldSummary{Given: given, Matched: olds.Paired()}
+	counts, vanished := olds.Count()
+	if summary.Vanished = vanished; counts.Given > 0 {
+		summary.Old = &counts
 	}
 	tables.Fill(summary)
 	err = p.End(summary)
@@ -173,8 +173,5 @@ func (c *TextChecker) admission(text input.Text) (_ *Admission, problems []error
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, problem := range slices.Concat(p.Problems, p.Unbound) {
-		problems = append(problems, problem)
-	}
-	return &Admission{Policies: p, User: policyrequest.User("", nil)}, problems, nil
+	return &Admission{Policies: p, User: policyrequest.User("", nil)}, slices.Concat(p.Problems, p.Unbound), nil
 }
