@@ -190,13 +190,10 @@ func (t *tally) reported(problem error) bool {
 // whyUnclear returns a hint if no object could be checked and files are unreadable, or "".
 func (t *tally) whyUnclear() string {
 	s := &t.summary
-	switch {
-	case t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0:
+	if t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0 || s.Unreadable == 0 {
 		return ""
-	case s.Unreadable > 0:
-		return "no object was checked: skip the unreadable files with --exclude GLOB, or name the CRDs with --crd PATH"
 	}
-	return ""
+	return "no object was checked: skip the unreadable files with --exclude GLOB, or name the CRDs with --crd PATH"
 }
 
 func (t *tally) whyNone() string {

@@ -128,7 +128,7 @@ func (r *runner) surroundings(
 		}
 		return doc.Object
 	}
-	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
+	named := input.WithoutStdin(paths)
 	source := func(wait func(), yield func(input.Chunk) bool) {
 		o.withRendered(r.source(o, named))(wait, func(c input.Chunk) bool {
 			c.Skip = verdict.Without(builtin.ReadKinds())

@@ -172,14 +172,15 @@ func (o *Options) Check(paths []string) error {
 		return errors.New("--diff: use -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
 		return errors.New("--crd-old: checks the objects as stored: do not set --old, --base, or --subresource")
-	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths), "-") > 1:
-		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	case o.Watch && (o.Out != "" || o.BaselineOut != "" || o.partial()):
 		return errors.New("--watch: each run writes a new report: do not set --out, --baseline-out, --shard, or --source")
 	case o.Watch && slices.Contains(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths), "-"):
 		return errors.New("--watch: standard input does not change: want files or folders")
+	}
+	if err := command.OneStdin(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths)...); err != nil {
+		return err
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
@@ -234,7 +235,7 @@ func (o *Options) crdPaths(paths []string) []string {
 	if !o.among() {
 		return o.CRDs
 	}
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
+	return input.WithoutStdin(paths)
 }
 
 // upgrades reports whether objects are validated against an old and a new CRD.
@@ -248,29 +249,16 @@ func (o *Options) upgrade() string {
 	return "--crd-old"
 }
 
-func count(texts []string, text string) (n int) {
-	for _, t := range texts {
-		if t == text {
-			n++
-		}
-	}
-	return n
-}
-
 // selection returns the files of folders that are read.
 func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
 
 // fieldValidation converts kubectl's --validate to the fieldValidation of the API server.
 func (o *Options) fieldValidation() (string, error) {
-	switch o.Validate {
-	case "strict", "true":
-		return "Strict", nil
-	case "warn":
-		return "Warn", nil
-	case "ignore", "false":
-		return "Ignore", nil
+	known := map[string]string{"strict": "Strict", "true": "Strict", "warn": "Warn", "ignore": "Ignore", "false": "Ignore"}
+	if known[o.Validate] == "" {
+		return "", fmt.Errorf("--validate %q: want strict, warn, or ignore", o.Validate)
 	}
-	return "", fmt.Errorf("--validate %q: want strict, warn, or ignore", o.Validate)
+	return known[o.Validate], nil
 }
 
 // explains reports whether the report shows the values in failed rules.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 )
 
@@ -85,7 +86,7 @@ func (t *tally) crd(crd *finding.CRD) error {
 	if crd.Rejected() && !crd.Known {
 		t.findings++ // always printed, because the other results depend on it
 	}
-	return t.to.printer.CRD(crd)
+	return t.to.printers.Each(func(p print.Printer) error { return p.CRD(crd) })
 }
 
 // markKnown marks r as known if the baseline contains its findings.
@@ -147,7 +148,7 @@ func (t *tally) object(r *finding.Object) error {
 	if r.Finding(t.options.StrictKinds) && t.omits() {
 		return nil
 	}
-	if err := t.to.printer.Object(r); err != nil {
+	if err := t.to.object(r); err != nil {
 		return err
 	}
 	return t.to.flush()
@@ -168,7 +169,7 @@ func (t *tally) printSummary(interrupted bool) error {
 	if t.tables != nil {
 		t.tables.Fill(s)
 	}
-	return t.to.printer.End(s)
+	return t.to.printers.Each(func(p print.Printer) error { return p.End(s) })
 }
 
 // last adds the counts and problems that are known only after all objects are validated.

@@ -46,6 +46,14 @@ func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 	}
 }
 
+// OneStdin returns an error if several of paths are standard input.
+func OneStdin(paths ...string) error {
+	if len(paths)-len(input.WithoutStdin(paths)) > 1 {
+		return errors.New("- is given more than once: standard input can be read only once")
+	}
+	return nil
+}
+
 // AddTo adds arguments to the values of a flag.
 func AddTo(cmd *cobra.Command, flag string, arguments []string) {
 	for _, value := range arguments {

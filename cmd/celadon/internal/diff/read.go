@@ -88,7 +88,7 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 	}
 	if o.ToKubeVersion != "" {
 		both.double()
-		read := slices.DeleteFunc(slices.Concat(paths, o.Objects), func(path string) bool { return path == "-" })
+		read := input.WithoutStdin(slices.Concat(paths, o.Objects))
 		if err := both.readRemoved(ctx, s, o, read); err != nil {
 			return nil, err
 		}

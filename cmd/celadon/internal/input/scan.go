@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -74,6 +75,11 @@ func (s Selection) Scan(stdin io.Reader, paths []string, wait func(), yield func
 			return
 		}
 	}
+}
+
+// WithoutStdin returns the paths other than standard input.
+func WithoutStdin(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
 }
 
 // Split yields the chunks of r until yield returns false.

@@ -36,7 +36,7 @@ type Kustomizations struct {
 // NewKustomizations returns the kustomizations below roots, the paths that the user named.
 func NewKustomizations(roots ...string) *Kustomizations {
 	return &Kustomizations{
-		roots:   slices.DeleteFunc(slices.Clone(roots), func(path string) bool { return path == "-" }),
+		roots:   input.WithoutStdin(roots),
 		folders: map[string]*kustomization{}, ignored: map[string]bool{}, outside: map[string]bool{}, invalid: map[string]bool{},
 	}
 }

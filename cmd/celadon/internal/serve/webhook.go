@@ -72,24 +72,29 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // config returns the configuration that the flags describe, or an error if they are invalid.
 func (o *Options) config() (cfg admission.Config, err error) {
-	if len(o.CRDs) == 0 {
+	switch {
+	case len(o.CRDs) == 0:
 		return cfg, errors.New("no CRDs given: use --crd PATH (see celadon serve --help)")
-	}
-	if slices.Contains(o.CRDs, "-") {
+	case slices.Contains(o.CRDs, "-"):
 		return cfg, errors.New("--crd -: want a file or a folder, which can be watched")
-	}
-	if slices.Contains(o.Policies, "-") {
+	case slices.Contains(o.Policies, "-"):
 		return cfg, errors.New("--policy -: want a file or a folder, which can be watched")
-	}
-	if cfg.Mode, err = o.admissionMode(); err != nil {
-		return cfg, err
-	}
-	switch o.Unknown {
-	case "allow":
-	case "refuse":
-		cfg.Unknown = admission.RejectUnknown
-	default:
+	case o.Unknown != "allow" && o.Unknown != "refuse":
 		return cfg, fmt.Errorf("--unknown-crd %q: want allow or refuse", o.Unknown)
+	case o.Grace < 0:
+		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.Grace)
+	case o.Drain < 0:
+		return cfg, fmt.Errorf("--drain %s: want 0 or more", o.Drain)
+	case o.Concurrency < 1:
+		return cfg, fmt.Errorf("--max-concurrent %d: want at least 1", o.Concurrency)
+	}
+	modes := []admission.Mode{admission.Enforce, admission.Warn, admission.Audit}
+	mode := slices.IndexFunc(modes, func(m admission.Mode) bool { return m.String() == o.Mode })
+	if mode < 0 {
+		return cfg, fmt.Errorf("--mode %q: want enforce, warn, or audit", o.Mode)
+	}
+	if cfg.Mode = modes[mode]; o.Unknown == "refuse" {
+		cfg.Unknown = admission.RejectUnknown
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return cfg, fmt.Errorf("--kube-version: %w", err)
@@ -98,25 +103,7 @@ func (o *Options) config() (cfg admission.Config, err error) {
 	if cfg.Engine.Converter, err = o.Convert.Open(0); err != nil {
 		return cfg, err
 	}
-	if o.Grace < 0 {
-		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.Grace)
-	}
-	if o.Drain < 0 {
-		return cfg, fmt.Errorf("--drain %s: want 0 or more", o.Drain)
-	}
-	if o.Concurrency < 1 {
-		return cfg, fmt.Errorf("--max-concurrent %d: want at least 1", o.Concurrency)
-	}
 	return cfg, o.listener()
-}
-
-func (o *Options) admissionMode() (admission.Mode, error) {
-	for _, mode := range []admission.Mode{admission.Enforce, admission.Warn, admission.Audit} {
-		if o.Mode == mode.String() {
-			return mode, nil
-		}
-	}
-	return 0, fmt.Errorf("--mode %q: want enforce, warn, or audit", o.Mode)
 }
 
 // listener returns an error if objects, which may contain secrets, would be sent unencrypted over a
@@ -190,25 +177,33 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 // serveTLS loads the certificate and the client CA, and watches their files until ctx is done.
 func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
 	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
-	watch := func(load func() error, reload func() time.Duration, paths ...string) error {
+	watch := func(what string, load func() (changed []any, err error), paths ...string) error {
 		files, err := watch.New(paths, unwatched(s.log))
 		if err != nil {
 			return err
 		}
 		context.AfterFunc(ctx, func() { _ = files.Close() })
-		if err := load(); err != nil {
+		if _, err := load(); err != nil {
 			return err
 		}
-		go files.Run(ctx, reload)
+		go files.Run(ctx, func() time.Duration {
+			switch changed, err := load(); {
+			case err != nil:
+				s.log.Error(what+" not changed", "error", err)
+			case changed != nil:
+				s.log.Info(what+" changed", changed...)
+			}
+			return 0
+		})
 		return nil
 	}
 	if o.ClientCA != "" {
-		s.clients = &clientCA{file: o.ClientCA, log: s.log}
-		if err := watch(s.clients.load, s.clients.reload, o.ClientCA); err != nil {
+		s.clients = &clientCA{file: o.ClientCA}
+		if err := watch("client CA", s.clients.load, o.ClientCA); err != nil {
 			return nil, err
 		}
 	}
-	return cert, watch(cert.load, cert.reload, o.TLSCert, o.TLSKey)
+	return cert, watch("certificate", cert.load, o.TLSCert, o.TLSKey)
 }
 
 // unwatched returns a function that logs paths that cannot be watched.
