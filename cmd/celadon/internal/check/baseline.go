@@ -304,18 +304,14 @@ func (b *baseline) text() ([]byte, error) {
 	w := untrusted.NewWriter(&out)
 	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"findings":[`, baselineKind, finding.APIVersion)
 	for i, f := range all {
-		sep := ",\n"
-		if i == 0 {
-			sep = "\n"
-		}
-		fmt.Fprint(w, sep)
 		var line bytes.Buffer
 		if err := print.Encoder(&line).Encode(counted{f, b.current[f]}); err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n"))); err != nil {
-			return nil, err
+		if i > 0 {
+			fmt.Fprint(w, ",")
 		}
+		fmt.Fprintf(w, "\n%s", bytes.TrimSuffix(line.Bytes(), []byte("\n")))
 	}
 	_, err := fmt.Fprint(w, "\n]}\n")
 	return out.Bytes(), err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/roundtrip"
@@ -73,7 +74,7 @@ func (c *CRD) print(b *strings.Builder) error {
 		if err != nil {
 			return err
 		}
-		indented(b, data)
+		b.WriteString(resource.Indent(string(data), "    ") + "\n")
 		if f.Change != nil {
 			untrusted.Fprintf(b, "    # and in %s: %s\n", f.To, f.Change.String())
 		}
@@ -107,10 +108,4 @@ func (c *CRD) between() string {
 	}
 	end := len(names) - 1
 	return strings.Join(names[:end], ", ") + " and " + names[end]
-}
-
-func indented(b *strings.Builder, data []byte) {
-	for line := range strings.Lines(string(data)) {
-		b.WriteString("    " + line)
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -17,39 +16,13 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// answered is the result for a CRD. part is nil if err is set or if the run was interrupted
-// before the CRD's turn.
-type answered struct {
-	crd  *definition
-	part *CRDPart
-	err  error
-}
-
-// answerAll processes CRDs on all cores and calls take with their results in order. The questions about a CRD also
-// run in parallel, because there may be only one CRD. If ctx is done, the remaining results are incomplete or have no
-// part.
-func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definition, step func(), take func(answered) error) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	if p != nil {
-		p.crds = len(crds)
-	}
-	work := func(crd *definition) answered {
-		a := answered{crd: crd}
-		if ctx.Err() == nil {
-			a.part, a.err = answerCRD(ctx, o, p, crd, step)
-		}
-		return a
-	}
-	return parallel.Each(context.WithoutCancel(ctx), crds, work, take)
-}
-
-// answerCRD searches all versions of a CRD. p is nil for questions about its rules.
+// answerCRD searches all versions of a CRD. p is nil for questions about its rules. With an error, the result identifies
+// the CRD.
 func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
 	if e == nil {
-		return nil, err
+		return part, err
 	}
 	var meter *work.Meter
 	if p != nil {
@@ -69,7 +42,7 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 		}
 		found, err := run()
 		if err != nil {
-			return nil, err
+			return part, err
 		}
 		if found != nil {
 			part.Versions = append(part.Versions, found)

@@ -101,12 +101,13 @@ func BrokenRule(crd string, e *engine.CompileError) string {
 		fmt.Fprintf(&b, ": %s", e.Detail)
 		return b.String()
 	}
-	fmt.Fprintf(&b, " at line %d, column %d:\n%s\n%s", e.Line, e.Column, indent(e.Snippet, "    "), indent(e.Summary(), "  "))
+	fmt.Fprintf(&b, " at line %d, column %d:\n%s\n%s", e.Line, e.Column, Indent(e.Snippet, "    "), Indent(e.Summary(), "  "))
 	return b.String()
 }
 
-func indent(text, by string) string {
-	return by + strings.ReplaceAll(text, "\n", "\n"+by)
+// Indent returns text with each of its lines indented. It has no line break at the end.
+func Indent(text, by string) string {
+	return by + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+by)
 }
 
 // CheckNames returns an error if a server would reject a CRD's name or versions. They are untrusted,

@@ -69,51 +69,57 @@ func read(ctx context.Context, rev string, known map[string]revision, path strin
 // working directory, or "" if the file does not exist. A file of more than limit bytes is an error.
 func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
 	top, rel, err := repositoryOf(".")
-	if err != nil {
-		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	if err == nil {
+		candidates := []string{path.Join(rel, name)}
+		for dir := rel; dir != "."; {
+			dir = path.Dir(dir)
+			candidates = append(candidates, path.Join(dir, name))
+		}
+		if found, data, err = longest(ctx, top, rev, limit, candidates); err != nil && found != "" {
+			err = fmt.Errorf("%s: %w", found, err)
+		}
 	}
-	at, err := repository{top}.at(ctx, rev)
-	if err != nil {
-		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	if err == nil && found != "" {
+		found, err = filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(found))
 	}
-	found, data, err = at.nearest(ctx, rel, name, limit)
 	if err != nil {
 		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
 	return found, data, nil
 }
 
-func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (found string, data []byte, err error) {
-	candidates := []string{path.Join(rel, name)}
-	for dir := rel; dir != "."; {
-		dir = path.Dir(dir)
-		candidates = append(candidates, path.Join(dir, name))
+// File reads a file of the work tree as of a revision. It returns nil if the file did not exist, and
+// an error if it has more than limit bytes.
+func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
+	top, rel, err := repositoryOf(name)
+	if err != nil {
+		return nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
-	entries, err := r.list(ctx, func(string) bool { return true }, candidates...)
+	if _, data, err = longest(ctx, top, rev, limit, []string{rel}); err != nil {
+		return nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
+	}
+	return data, nil
+}
+
+// longest reads the longest of the paths that existed at a revision. found is "" if none of them did.
+func longest(ctx context.Context, top, rev string, limit int64, paths []string) (found string, data []byte, err error) {
+	at, err := repository{top}.at(ctx, rev)
+	if err != nil {
+		return "", nil, err
+	}
+	entries, err := at.list(ctx, func(name string) bool { return slices.Contains(paths, name) }, paths...)
 	if err != nil || len(entries) == 0 {
 		return "", nil, err
 	}
-	nearest := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
-	if !nearest.regular() {
-		return "", nil, fmt.Errorf("%s: not a regular file there", nearest.path)
+	e := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
+	if !e.regular() {
+		return e.path, nil, errors.New("not a regular file there")
 	}
-	found, err = filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(nearest.path))
-	if err != nil {
-		return "", nil, err
-	}
-	if data, err = r.read(ctx, nearest, limit); err != nil {
-		return "", nil, fmt.Errorf("%s: %w", nearest.path, err)
-	}
-	return found, data, nil
-}
-
-// read reads a file of at most limit bytes.
-func (r revision) read(ctx context.Context, e entry, limit int64) (data []byte, err error) {
-	err = r.contents(ctx, []file{{object: e.object, name: e.path}}, func(_ file, content io.Reader) (err error) {
+	err = at.contents(ctx, []file{{object: e.object, name: e.path}}, func(_ file, content io.Reader) (err error) {
 		data, err = input.ReadAll(content, limit)
 		return err
 	})
-	return data, err
+	return e.path, data, err
 }
 
 var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
@@ -156,34 +162,6 @@ func fetchFirst(rev string, err error) error {
 		return fmt.Errorf("%w; in a shallow clone: git fetch --unshallow", err)
 	}
 	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, ref)
-}
-
-// File reads a file of the work tree as of a revision. It returns nil if the file did not exist, and
-// an error if it has more than limit bytes.
-func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
-	top, rel, err := repositoryOf(name)
-	if err != nil {
-		return nil, fmt.Errorf("--base %s: %w", rev, err)
-	}
-	at, err := repository{top}.at(ctx, rev)
-	if err == nil {
-		data, err = at.file(ctx, rel, limit)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
-	}
-	return data, nil
-}
-
-func (r revision) file(ctx context.Context, rel string, limit int64) (data []byte, err error) {
-	entries, err := r.list(ctx, func(name string) bool { return name == rel }, rel)
-	if err != nil || len(entries) == 0 {
-		return nil, err
-	}
-	if !entries[0].regular() {
-		return nil, errors.New("not a regular file there")
-	}
-	return r.read(ctx, entries[0], limit)
 }
 
 // repositoryOf returns the top of the work tree that contains path, and the path relative to it. It uses
