@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
@@ -163,7 +161,7 @@ func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte
 
 func (b *baseline) read(data []byte) error {
 	var f baselineFile
-	if err := unmarshalStrict(data, &f); err != nil {
+	if err := input.UnmarshalStrict(data, &f); err != nil {
 		return fmt.Errorf("%s: not a baseline, as --baseline-out writes: %w", b.name, err)
 	}
 	if f.Kind != baselineKind || f.APIVersion != finding.APIVersion {
@@ -180,7 +178,7 @@ func (b *baseline) read(data []byte) error {
 		var c counted
 		err := list.Decode(&item)
 		if err == nil {
-			err = unmarshalStrict(item, &c)
+			err = input.UnmarshalStrict(item, &c)
 		}
 		if err == nil && i >= maxKnown {
 			return fmt.Errorf("%s: more than %d findings", b.name, maxKnown)
@@ -195,11 +193,6 @@ func (b *baseline) read(data []byte) error {
 		b.files[[2]string{c.Source, c.File}] = false
 	}
 	return nil
-}
-
-func unmarshalStrict(data []byte, v any) error {
-	strict, err := kjson.UnmarshalStrict(data, v)
-	return cmp.Or(err, errors.Join(strict...))
 }
 
 // see records that a file of the baseline was read.

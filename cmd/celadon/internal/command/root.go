@@ -65,11 +65,7 @@ func Complete(root *cobra.Command, topics Topics) {
 // kubectl, the flags for the cluster can be empty. So can --at, because the path of the root is empty.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		if err == nil && slices.Contains(values, "") && !slices.Contains([]string{"kubeconfig", "context", "at"}, f.Name) {
+		if err == nil && slices.Contains(flagValues(f), "") && !slices.Contains([]string{"kubeconfig", "context", "at"}, f.Name) {
 			err = SeeHelp(cmd, fmt.Errorf("--%s: the value is empty", f.Name))
 		}
 	})

@@ -92,9 +92,7 @@ func (o *Options) read() (*lock, error) {
 	}
 	l := &lock{}
 	if err == nil {
-		decoder := json.NewDecoder(bytes.NewReader(data))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(l)
+		err = input.UnmarshalStrict(data, l)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(o.Dir, LockName), err)

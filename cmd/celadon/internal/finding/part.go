@@ -130,7 +130,7 @@ type PartRef struct {
 	Rule    string `json:"rule,omitempty"`
 }
 
-// Join restores the fields of the CRD or object of l that partPrinter moved to its
+// Join restores the fields of the CRD or object of l that package print moved to its
 // part. It returns an error if the two do not belong together.
 func (l *PartLine) Join() error {
 	p := l.Part
@@ -215,6 +215,14 @@ func CheckSource(name string) error {
 		return fmt.Errorf("%q: want letters, digits and - _ . : / @", name)
 	}
 	return nil
+}
+
+// InSource prefixes text with the name of a source, if there is one.
+func InSource(source, text string) string {
+	if source == "" {
+		return text
+	}
+	return source + ": " + text
 }
 
 // CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published

@@ -1,6 +1,8 @@
 package input
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // A path that the user names can be anything readable, for example a pipe. Files that are found
@@ -125,6 +129,36 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	}
 	return data, WithoutPath(err)
 }
+
+// UnmarshalStrict decodes JSON like an API server. Unknown and duplicate fields are errors.
+func UnmarshalStrict(data []byte, v any) error {
+	strict, err := kjson.UnmarshalStrict(data, v)
+	return cmp.Or(err, errors.Join(strict...))
+}
+
+// A Head is a writer that keeps the beginning of what is written to it. It does not embed bytes.Buffer, whose ReadFrom
+// has no limit.
+type Head struct {
+	Limit int
+	// Exceeded is set if more was written. OnExceeded, if not nil, is then called.
+	Exceeded   bool
+	OnExceeded func()
+	kept       bytes.Buffer
+}
+
+func (h *Head) Write(p []byte) (int, error) {
+	keep := min(len(p), h.Limit-h.kept.Len())
+	h.kept.Write(p[:keep])
+	if keep < len(p) {
+		if h.Exceeded = true; h.OnExceeded != nil {
+			h.OnExceeded()
+		}
+	}
+	return len(p), nil
+}
+
+// Bytes returns the beginning of what was written.
+func (h *Head) Bytes() []byte { return h.kept.Bytes() }
 
 // WithoutPath removes the path from an error, for callers that print the path themselves.
 func WithoutPath(err error) error {

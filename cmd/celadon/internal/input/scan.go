@@ -92,11 +92,11 @@ func Split(file string, r io.Reader, yield func(Chunk) bool) {
 	split(file, io.MultiReader(bytes.NewReader(head), r), func() {}, yield)
 }
 
-// SplitText yields the chunks of text until yield returns false. The chunks share memory with text,
-// which must not change.
-func SplitText(file string, text []byte, yield func(Chunk) bool) {
+// SplitText yields the chunks of text until yield returns false, and reports whether it did not. The chunks share memory
+// with text, which must not change.
+func SplitText(file string, text []byte, yield func(Chunk) bool) (more bool) {
 	s := splitter{file: file, w: bytesWindow(text), yield: yield}
-	s.run()
+	return s.run()
 }
 
 func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {

@@ -10,9 +10,8 @@ import (
 	"io"
 	"os"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
@@ -117,8 +116,7 @@ func (r *reader) decode(text []byte) (*finding.PartLine, error) {
 }
 
 func strictly(text []byte, into any) error {
-	strict, err := kjson.UnmarshalStrict(text, into)
-	if err = cmp.Or(err, errors.Join(strict...)); err != nil {
+	if input.UnmarshalStrict(text, into) != nil {
 		return errors.New("not a line of a report of celadon check -o jsonl with --shard or --source")
 	}
 	return nil

@@ -122,7 +122,7 @@ func Applied(doc *input.Document, old *apiextensionsv1.CustomResourceDefinition)
 	if old == nil || old.UID == "" && old.Annotations[apply.LastApplied] == "" || doc.Object["apiVersion"] != APIVersion {
 		return nil, nil
 	}
-	live, err := mapping(old)
+	live, err := Mapping(old)
 	if err != nil {
 		return nil, nil
 	}
@@ -159,15 +159,15 @@ func storedSpec(data []byte) any {
 	if json.Unmarshal(data, &crd) != nil {
 		return nil
 	}
-	spec, err := mapping(crd.stored())
+	spec, err := Mapping(crd.stored())
 	if err != nil {
 		return nil
 	}
 	return spec
 }
 
-// mapping returns a value of the API as decoded JSON.
-func mapping(v any) (map[string]any, error) {
+// Mapping returns a value of the API as decoded JSON.
+func Mapping(v any) (map[string]any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -235,23 +236,21 @@ func (k *Kustomizations) Notes() (notes []error) {
 
 // firstOf returns the first few paths of a set.
 func firstOf(set map[string]bool) string {
-	paths := make([]string, 0, len(set))
-	for path := range set {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	more := len(paths) - maxNamed
-	paths = paths[:min(len(paths), maxNamed)]
-	for i, path := range paths {
+	paths := slices.Sorted(maps.Keys(set))
+	for i, path := range paths[:min(len(paths), maxNamed)] {
 		if len(path) > maxPath {
 			paths[i] = strings.ToValidUTF8(path[:maxPath], "") + "…"
 		}
 	}
-	text := strings.Join(paths, ", ")
-	if more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
+	return Some(paths, maxNamed)
+}
+
+// Some returns the first names of a list, at most limit, for messages.
+func Some(names []string, limit int) string {
+	if n := len(names) - limit; n > 0 {
+		names = append(names[:limit:limit], fmt.Sprintf("and %d more", n))
 	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // maxPath limits the length of a path in a note.

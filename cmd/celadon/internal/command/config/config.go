@@ -200,10 +200,7 @@ func named(path string) (*file, error) {
 // Without a tree, it only tries the working directory. It returns nil if no file is found. The returned
 // path is relative, which makes reports readable.
 func nearest(tree string) (*file, error) {
-	here, err := filepath.Abs(".")
-	if err == nil {
-		here, err = filepath.EvalSymlinks(here)
-	}
+	here, err := worktree.Resolve(".")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}

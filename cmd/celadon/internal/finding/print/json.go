@@ -88,25 +88,6 @@ func (p *jsonPrinter) End(s *finding.Summary) error {
 	return err
 }
 
-// jsonLinesPrinter writes one line per object, then the summary.
-type jsonLinesPrinter struct{ w io.Writer }
-
-// CRD omits accepted CRDs without warnings, because consumers of JSON lines expect objects.
-func (p *jsonLinesPrinter) CRD(c *finding.CRD) error {
-	if c.Quiet() {
-		return nil
-	}
-	return Encoder(p.w).Encode(finding.PartLine{CRD: c})
-}
-
-func (p *jsonLinesPrinter) Object(o *finding.Object) error {
-	return Encoder(p.w).Encode(finding.PartLine{Object: o})
-}
-
-func (p *jsonLinesPrinter) End(s *finding.Summary) error {
-	return Encoder(p.w).Encode(finding.PartLine{Summary: s})
-}
-
 // JSON writes v as an indented document.
 func JSON(w io.Writer, v any) error {
 	text, err := indented(v, "")

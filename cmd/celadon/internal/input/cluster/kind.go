@@ -173,21 +173,6 @@ func notRead(err error) error {
 	return fmt.Errorf("not read: %w", err)
 }
 
-// Names returns a list of the first limit kinds for messages.
-func Names(kinds []Kind, limit int) string {
-	var text []byte
-	for i, k := range kinds {
-		if i > 0 {
-			text = append(text, ", "...)
-		}
-		if i == limit {
-			return fmt.Sprintf("%sand %d more", text, len(kinds)-limit)
-		}
-		text = append(text, k.String()...)
-	}
-	return string(text)
-}
-
 // Object reads the object KIND/NAME and its CRD. KIND is anything that kubectl get accepts: the
 // kind, its plural, its singular, or a short name, with .GROUP if it is ambiguous. A namespaced
 // object is read from --namespace, or else from the namespace of the context.

@@ -52,8 +52,8 @@ const (
 func runConverter(ctx context.Context, path string, args []string, review []byte) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out := &bounded{limit: conversion.DefaultMaxBytes, onExceeded: cancel}
-	stderr := &bounded{limit: maxStderr}
+	out := &input.Head{Limit: conversion.DefaultMaxBytes, OnExceeded: cancel}
+	stderr := &input.Head{Limit: maxStderr}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(review), out, stderr
 	cmd.WaitDelay = grace
@@ -64,34 +64,13 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 		err = nil
 	}
 	switch {
-	case out.exceeded:
-		return nil, fmt.Errorf("%s: the response is too large (got more than %d bytes)", args[0], out.limit)
+	case out.Exceeded:
+		return nil, fmt.Errorf("%s: the response is too large (got more than %d bytes)", args[0], out.Limit)
 	case err == nil:
-		return out.kept.Bytes(), nil
+		return out.Bytes(), nil
 	}
-	if text := strings.TrimSpace(stderr.kept.String()); text != "" {
+	if text := bytes.TrimSpace(stderr.Bytes()); len(text) > 0 {
 		return nil, fmt.Errorf("%s: %w: %s", args[0], err, text)
 	}
 	return nil, fmt.Errorf("%s: %w", args[0], err)
-}
-
-// bounded keeps the beginning of the data that is written to it. It does not embed bytes.Buffer,
-// whose ReadFrom has no limit.
-type bounded struct {
-	kept       bytes.Buffer
-	limit      int
-	exceeded   bool
-	onExceeded func() // called when the limit is exceeded; may be nil
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	keep := min(len(p), b.limit-b.kept.Len())
-	b.kept.Write(p[:keep])
-	if keep < len(p) {
-		b.exceeded = true
-		if b.onExceeded != nil {
-			b.onExceeded()
-		}
-	}
-	return len(p), nil
 }

@@ -139,14 +139,7 @@ func shortValue(v any, absent bool) string {
 }
 
 // decoded returns the parts of a CRD's spec that writes depend on as decoded JSON, or nil.
-func decoded(r crdRead) any {
-	data, err := json.Marshal(r.CRD.ForWrites().Spec)
-	if err != nil {
-		return nil
-	}
-	v, err := engine.Decode(data)
-	if err != nil {
-		return nil
-	}
-	return v
+func decoded(r crdRead) map[string]any {
+	spec, _ := resource.Mapping(r.CRD.ForWrites().Spec)
+	return spec
 }

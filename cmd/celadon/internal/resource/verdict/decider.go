@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -154,10 +153,7 @@ func someOf(set *sync.Map) string {
 		return true
 	})
 	slices.Sort(names)
-	if n := len(names) - maxNoted; n > 0 {
-		names = append(names[:maxNoted], fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(names, ", ")
+	return resource.Some(names, maxNoted)
 }
 
 // maxNoted limits the names in a note.

@@ -218,9 +218,12 @@ func (def *Definition) noSubresource(obj map[string]any, subresource string) out
 		return outcome{}
 	}
 	v := def.view(obj)
-	if v == nil || slices.Contains(v.subresources, subresource) {
+	if v == nil {
+		return outcome{}
+	}
+	if s := v.Subresources; s != nil && (subresource == "status" && s.Status != nil || subresource == "scale" && s.Scale != nil) {
 		return outcome{}
 	}
 	const message = "the server could not find the requested resource: version %s of the CRD has no %s subresource"
-	return notFound(Update, fmt.Sprintf(message, v.table().Kind.Version, subresource))
+	return notFound(Update, fmt.Sprintf(message, v.Name, subresource))
 }
