@@ -17,8 +17,7 @@ type Results struct {
 	// CRDs yields all CRDs. Objects yields all objects and the end of each part.
 	CRDs    func(take func(*finding.CRD) error) error
 	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine)) error
-	// Missing lists the parts without a report. Unclear is set if there was another problem, which
-	// has been printed.
+	// Missing lists the parts without a report. Unclear is set if there was another problem, which has been printed.
 	Missing []string
 	Unclear bool
 }

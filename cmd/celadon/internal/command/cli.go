@@ -37,8 +37,7 @@ type Streams struct {
 	Name string
 }
 
-// Complain writes err to stderr. Lines after the first are indented, so untrusted text in err cannot
-// forge a message.
+// Complain writes err to stderr. Lines after the first are indented, so untrusted text in err cannot forge a message.
 func (s Streams) Complain(err error) {
 	text := strings.Replace(err.Error(), "(see "+own+" ", "(see "+s.called()+" ", 1)
 	untrusted.Fprintf(s.Stderr, "%s: %s\n", s.called(), untrusted.Lines(text, "  "))

@@ -22,9 +22,8 @@ type Topics interface {
 	Text(name string) string
 }
 
-// Complete prepares root, to which all commands have been added. Usage errors then suggest similar
-// names, and "help" and "completion" reject unknown arguments. By default, cobra prints help for these.
-// topics may be nil.
+// Complete prepares root, to which all commands have been added. Usage errors then suggest similar names, and "help"
+// and "completion" reject unknown arguments. By default, cobra prints help for these. topics may be nil.
 func Complete(root *cobra.Command, topics Topics) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) }
@@ -143,8 +142,7 @@ var wanted = map[string]string{
 // Wanted describes the values of a flag, or returns "" if its own errors do.
 func Wanted(f *pflag.Flag) string { return wanted[f.Value.Type()] }
 
-// Values completes the value of a flag with values. Without values, it only turns off the completion of
-// file names.
+// Values completes the value of a flag with values. Without values, it only turns off the completion of file names.
 func Values(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -220,9 +218,8 @@ func ungroupedFlags(cmd *cobra.Command, groups []FlagGroup) (names []string) {
 	return names
 }
 
-// GroupCommands makes the help of root list its subcommands under the titles of
-// its groups. Subcommands without a group (cobra's help and completion) are not
-// listed. The help of the subcommands does not change.
+// GroupCommands makes the help of root list its subcommands under the titles of its groups. Subcommands without a
+// group (cobra's help and completion) are not listed. The help of the subcommands does not change.
 func GroupCommands(root *cobra.Command) {
 	standard := root.UsageFunc()
 	root.SetUsageFunc(func(cmd *cobra.Command) error {

@@ -55,8 +55,7 @@ func (o *Options) Check(paths []string) error {
 	return command.OneStdin(slices.Concat(o.CRDs, paths)...)
 }
 
-// Run prints the objects in another version, as a client would read them after creating them as they
-// are in the files.
+// Run prints the objects in another version, as a client would read them after creating them as they are in the files.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	converter, err := o.Converter.Open()
 	if err != nil {

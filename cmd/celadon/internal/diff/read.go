@@ -162,8 +162,7 @@ func (s *sides) add(d *definition, where string, before bool) {
 	*slot = d
 }
 
-// complete returns an error if there is nothing to compare: a path without CRDs, or two files with
-// different CRDs.
+// complete returns an error if there is nothing to compare: a path without CRDs, or two files with different CRDs.
 func (s *sides) complete(o *Options, paths []string) error {
 	if len(s.problems) > 0 {
 		return nil // the problems are reported instead

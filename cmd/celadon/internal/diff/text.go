@@ -218,8 +218,7 @@ func (p *textPrinter) end(r *Report) error {
 	return p.write(&b)
 }
 
-// unchanged writes the number of unchanged CRDs on a line, followed by their names if the output is
-// verbose.
+// unchanged writes the number of unchanged CRDs on a line, followed by their names if the output is verbose.
 func (p *textPrinter) unchanged(b *strings.Builder, r *Report) {
 	names := r.unchanged()
 	if len(names) == 0 {

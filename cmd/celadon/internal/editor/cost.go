@@ -21,10 +21,9 @@ func (e CRDError) inSchema() CRDError {
 	return e
 }
 
-// Repeats reports for each error whether an editor can leave it out, because another error at the same position
-// has the same cause. A rule that is too expensive causes an error of its own, another because the rule
-// contributes to the total, and a third because of the total. Versions that share a schema in the text repeat
-// all of them.
+// Repeats reports for each error whether an editor can leave it out, because another error at the same position has
+// the same cause. A rule that is too expensive causes an error of its own, another because the rule contributes to the
+// total, and a third because of the total. Versions that share a schema in the text repeat all of them.
 func Repeats(errors []CRDError) []bool {
 	type position struct{ line, column int }
 	over := map[position]bool{}

@@ -123,8 +123,7 @@ func (r *RuleAt) Part() assist.Part {
 	return assist.AnyExpression
 }
 
-// RuleOf returns the part of a rule at path in the source of a CRD. It returns false if path is not
-// in a rule.
+// RuleOf returns the part of a rule at path in the source of a CRD. It returns false if path is not in a rule.
 func RuleOf(path position.Path) (RuleAt, bool) {
 	at, index, part, ok := crdedit.RuleAt(path)
 	r := RuleAt{Version: at.Version, Steps: at.Steps, Index: index, Key: part, Path: path}

@@ -1,5 +1,4 @@
-// Package find implements celadon find, which looks for objects that demonstrate the effect of CRD
-// rules.
+// Package find implements celadon find, which looks for objects that demonstrate the effect of CRD rules.
 package find
 
 import (

@@ -19,8 +19,7 @@ type printer interface {
 	end(*Report) error
 }
 
-// newPrinter returns a printer that writes to out. If terminal is a terminal, text is cut to its
-// width.
+// newPrinter returns a printer that writes to out. If terminal is a terminal, text is cut to its width.
 func newPrinter(out *untrusted.Writer, terminal io.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":

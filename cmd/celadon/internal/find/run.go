@@ -87,8 +87,7 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 	})
 }
 
-// report runs all searches that the options select and writes the report. It calls step after each
-// search.
+// report runs all searches that the options select and writes the report. It calls step after each search.
 func report(ctx context.Context, s command.Streams, o *Options, policies *bothPolicies, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
@@ -148,8 +147,7 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 	return &all.Summary, p.end(all)
 }
 
-// A ticker counts the progress of several workers on a bar. The report and the bar may share a
-// terminal.
+// A ticker counts the progress of several workers on a bar. The report and the bar may share a terminal.
 type ticker struct {
 	mu  sync.Mutex
 	bar *progress.Bar

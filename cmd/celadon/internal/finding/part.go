@@ -107,8 +107,7 @@ type Part struct {
 	Strict []Excerpt   `json:"strict,omitempty"`
 	// Following belongs to Object.Following.
 	Following []PartCause `json:"following,omitempty"`
-	// Duplicate, Update, Resource, and Bug are the fields of Object and CRD. Limit is the rule of an
-	// undecided object.
+	// Duplicate, Update, Resource, and Bug are the fields of Object and CRD. Limit is the rule of an undecided object.
 	Duplicate bool     `json:"duplicate,omitempty"`
 	Update    bool     `json:"update,omitempty"`
 	Resource  string   `json:"resource,omitempty"`
@@ -182,8 +181,7 @@ func joinCauses(parts []PartCause, causes []Cause) {
 	}
 }
 
-// Check returns an error if h is not the first line of a part that this Celadon can
-// merge.
+// Check returns an error if h is not the first line of a part that this Celadon can merge.
 func (h *PartHead) Check() error {
 	switch {
 	case h.Kind != Kind || h.APIVersion != APIVersion:
@@ -225,8 +223,7 @@ func InSource(source, text string) string {
 	return source + ": " + text
 }
 
-// CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published
-// contract.
+// CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published contract.
 type CRD struct {
 	Source   string   `json:"source,omitempty"`
 	File     string   `json:"file"`
@@ -291,8 +288,7 @@ func (c *CRD) AsObject() *Object {
 // Quiet reports whether the CRD is accepted without warnings.
 func (c *CRD) Quiet() bool { return c.Accepted && len(c.Warnings) == 0 }
 
-// KubeVersion is the verdict of a Kubernetes minor version on a CRD. The JSON form is a published
-// contract.
+// KubeVersion is the verdict of a Kubernetes minor version on a CRD. The JSON form is a published contract.
 type KubeVersion struct {
 	Version       string             `json:"version"`
 	Accepted      bool               `json:"accepted"`

@@ -1,5 +1,4 @@
-// Package finding defines the findings of all commands, and the report of celadon check. Package
-// print writes them.
+// Package finding defines the findings of all commands, and the report of celadon check. Package print writes them.
 package finding
 
 import (
@@ -77,8 +76,7 @@ type Object struct {
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
-	// Known is set if a baseline contains all errors of the object, so that they do not fail the
-	// run.
+	// Known is set if a baseline contains all errors of the object, so that they do not fail the run.
 	Known bool `json:"known,omitempty"`
 	// Strict lists the positions of unknown and duplicate fields, of values that the server cannot decode, and of a kind or
 	// version that it does not know. They have no causes.
@@ -120,8 +118,7 @@ type Object struct {
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules has a result for each rule that ran, if requested.
 	Rules []engine.RuleResult `json:"-"`
-	// Key identifies the object; it determines the shard. At is the object's index in the whole
-	// input.
+	// Key identifies the object; it determines the shard. At is the object's index in the whole input.
 	Key string `json:"-"`
 	At  int64  `json:"-"`
 }
@@ -205,8 +202,7 @@ func valueHint(value any, detail string) string {
 	return ""
 }
 
-// Incomplete reports whether the cause is the server's remark that some rules did not run because of
-// the other causes.
+// Incomplete reports whether the cause is the server's remark that some rules did not run because of the other causes.
 func (c *Cause) Incomplete() bool {
 	return c.Kind == engine.CauseRulesSkipped
 }

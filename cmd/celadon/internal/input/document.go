@@ -29,8 +29,7 @@ type Document struct {
 	Object map[string]any
 	// Original is the object in the file, if Object was derived from it.
 	Original map[string]any
-	// Raw is the object's JSON if it has duplicate keys, which Object cannot represent. It is nil
-	// otherwise.
+	// Raw is the object's JSON if it has duplicate keys, which Object cannot represent. It is nil otherwise.
 	Raw []byte
 	// Duplicate is the API server's error for duplicate keys in a YAML body. With kubectl, the last
 	// value wins, because kubectl sends JSON.
@@ -253,9 +252,8 @@ func (d *Document) items(items []any, find func(*Document), yield func(*Document
 	return true
 }
 
-// Live returns a chunk for an object that a cluster sent. Its document has the form of kubectl get
-// -o json: indented, without managedFields. The document's File is made from the resource and the
-// object's name.
+// Live returns a chunk for an object that a cluster sent. Its document has the form of kubectl get -o json: indented,
+// without managedFields. The document's File is made from the resource and the object's name.
 func Live(resource, apiVersion, kind string, sent []byte) Chunk {
 	return Chunk{File: resource, form: liveObject, apiVersion: apiVersion, kind: kind, line: 1, column: 1, text: sent}
 }

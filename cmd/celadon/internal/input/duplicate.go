@@ -24,8 +24,7 @@ type duplicateKey struct {
 	key       *position.Node
 }
 
-// duplicates returns the duplicate keys in and below n, in the server's order. It does not descend
-// into but.
+// duplicates returns the duplicate keys in and below n, in the server's order. It does not descend into but.
 func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 	seen := map[any]bool{}
 	for i, item := range n.Items {
@@ -96,8 +95,7 @@ func keyOf(key *position.Node) (name any, ok bool) {
 	return name, name != nil // the server ignores duplicate null keys
 }
 
-// complain returns the server's error for duplicate keys in a YAML body, or nil if duplicates is
-// empty.
+// complain returns the server's error for duplicate keys in a YAML body, or nil if duplicates is empty.
 func complain(duplicates []duplicateKey) error {
 	if len(duplicates) == 0 {
 		return nil
@@ -136,8 +134,7 @@ type DuplicateKey struct {
 	Around bool
 }
 
-// DuplicateKeys returns the duplicate keys that are strings. It omits keys if their positions are
-// unknown.
+// DuplicateKeys returns the duplicate keys that are strings. It omits keys if their positions are unknown.
 func (d *Document) DuplicateKeys() []DuplicateKey {
 	keys := make([]DuplicateKey, 0, len(d.duplicates))
 	around := 0

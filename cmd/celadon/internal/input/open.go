@@ -51,8 +51,7 @@ func StatRegular(path string) (fs.FileInfo, error) {
 	return info, WithoutPath(err)
 }
 
-// still returns f if it is a regular file. The file may have been replaced since its path was
-// checked.
+// still returns f if it is a regular file. The file may have been replaced since its path was checked.
 func still(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, err
@@ -89,10 +88,9 @@ func kind(mode fs.FileMode) string {
 	return "no file"
 }
 
-// mayReadSpecialFile reports whether a path that is not a regular file may be read because the user named it,
-// for example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because
-// another user may have replaced a file by such a link. Links in /dev and /proc are trusted,
-// because they belong to the system.
+// mayReadSpecialFile reports whether a path that is not a regular file may be read because the user named it, for
+// example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because another user may
+// have replaced a file by such a link. Links in /dev and /proc are trusted, because they belong to the system.
 func mayReadSpecialFile(path string, info fs.FileInfo) bool {
 	if info.IsDir() {
 		return false
@@ -169,8 +167,7 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// Below returns a file system of the regular files and folders below folder. It follows links that
-// stay in the folder.
+// Below returns a file system of the regular files and folders below folder. It follows links that stay in the folder.
 func Below(folder *os.Root) fs.FS { return below{folder, folder.FS()} }
 
 type below struct {

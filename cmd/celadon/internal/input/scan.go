@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a
-// small file.
+// A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a small file.
 type Chunk struct {
 	// File is the file as the user named it; "-" is standard input.
 	File string
@@ -52,9 +51,8 @@ const (
 // files are split first.
 const small = 1 << 20
 
-// Scan yields the chunks of files, folders, and "-" (standard input), in order, until yield returns
-// false. A path that cannot be read yields a chunk whose document has an error. Scan calls wait
-// before each read that may block.
+// Scan yields the chunks of files, folders, and "-" (standard input), in order, until yield returns false. A path that
+// cannot be read yields a chunk whose document has an error. Scan calls wait before each read that may block.
 func Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) {
 	Selection{}.Scan(stdin, paths, wait, yield)
 }
@@ -238,9 +236,8 @@ func (c Chunk) Size() int {
 
 // A Selection selects files of folders. Hidden folders and links to folders are never followed.
 type Selection struct {
-	// Exclude holds globs. A glob without a slash matches the name of a file or folder. A glob with
-	// a slash matches a path, either as it is reported or relative to the folder. An excluded folder
-	// is not read.
+	// Exclude holds globs. A glob without a slash matches the name of a file or folder. A glob with a slash matches a
+	// path, either as it is reported or relative to the folder. An excluded folder is not read.
 	Exclude []string
 	// Linked, if not nil, is called for links to folders, which are not followed.
 	Linked func(path string)

@@ -11,8 +11,7 @@ func (d *Document) Source() (source []byte, line int, inList bool) {
 	return d.text.text, d.text.line, d.item
 }
 
-// Detach copies the document's source, so that the rest of the file can be freed. Items of a List
-// keep the List.
+// Detach copies the document's source, so that the rest of the file can be freed. Items of a List keep the List.
 func (d *Document) Detach() {
 	if d.text != nil && !d.item {
 		d.text = &text{text: bytes.Clone(d.text.text), before: bytes.Clone(d.text.before), line: d.text.line, column: d.text.column}

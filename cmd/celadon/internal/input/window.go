@@ -120,8 +120,7 @@ var newline = []byte{'\n'}
 // without line breaks does not fill the memory.
 const maxLine = maxObject
 
-// lineEnd returns the length of the line at offset i, including its line break. It returns at most
-// maxLine.
+// lineEnd returns the length of the line at offset i, including its line break. It returns at most maxLine.
 func (w *window) lineEnd(i int) int {
 	for from := i; ; {
 		if n := bytes.IndexByte(w.rest()[from:], '\n'); n >= 0 {

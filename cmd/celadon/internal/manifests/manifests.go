@@ -1,5 +1,4 @@
-// Package manifests implements celadon manifests, which prints Kubernetes manifests for running celadon
-// in a cluster.
+// Package manifests implements celadon manifests, which prints Kubernetes manifests for running celadon in a cluster.
 package manifests
 
 import (
@@ -99,8 +98,7 @@ func Job(ctx context.Context, s command.Streams, o *Options) error {
 	}{o, rules, crds})
 }
 
-// read returns the CRDs as file names and contents for a ConfigMap, and the RBAC rules to list their
-// objects.
+// read returns the CRDs as file names and contents for a ConfigMap, and the RBAC rules to list their objects.
 func (o *Options) read(ctx context.Context, s command.Streams) (map[string]string, []rule, error) {
 	type one struct {
 		*resource.Compact

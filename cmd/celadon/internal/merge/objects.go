@@ -76,8 +76,7 @@ type openReport struct {
 	next *finding.PartLine
 }
 
-// at returns the position of the next object in the input. The end of a report sorts after all
-// objects.
+// at returns the position of the next object in the input. The end of a report sorts after all objects.
 func (a *openReport) at() int64 {
 	if a.next.End != nil {
 		return atEnd

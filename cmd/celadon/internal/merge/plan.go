@@ -121,8 +121,7 @@ func differs(a, b *finding.PartHead) string {
 	return ""
 }
 
-// disagrees returns the difference between two shards of a source as a phrase, or "" if they
-// agree.
+// disagrees returns the difference between two shards of a source as a phrase, or "" if they agree.
 func disagrees(a, b *part) string {
 	switch {
 	case a.head.KubeVersion != b.head.KubeVersion:
@@ -186,8 +185,7 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 	}
 }
 
-// counted returns the common prefix of all source names if they end in numbers, as the pods of an
-// indexed Job do.
+// counted returns the common prefix of all source names if they end in numbers, as the pods of an indexed Job do.
 func counted(sources map[string]*source) (prefix string, ok bool) {
 	for name := range sources {
 		before := strings.TrimRight(name, "0123456789")

@@ -19,8 +19,7 @@ const (
 	// maxLine is the maximum length of a line in bytes. A line has an object with all its causes
 	// and its persisted form.
 	maxLine = 32 << 20
-	// readAhead is the size of the buffer of an open report. All shards of a source
-	// are open at the same time.
+	// readAhead is the size of the buffer of an open report. All shards of a source are open at the same time.
 	readAhead = 16 << 10
 )
 
@@ -183,8 +182,7 @@ func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	return l.Report, text, nil
 }
 
-// inspect reads and checks a whole report. If it returns an error, the part still has a head if
-// that could be read.
+// inspect reads and checks a whole report. If it returns an error, the part still has a head if that could be read.
 func inspect(name string) (*part, error) {
 	p := &part{file: name}
 	r, err := open(name)

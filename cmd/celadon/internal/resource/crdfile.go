@@ -48,9 +48,8 @@ func FoundPatch(doc *input.Document, named []string) bool {
 	return doc.Object["kind"] == Kind && !slices.Contains(named, doc.File) && catalog.IsPatchObject(doc.Object)
 }
 
-// Decode returns the CRD in a document, complete, and nil for a document of another kind. It
-// converts a CRD of apiextensions.k8s.io/v1beta1 as the API server does. It does not modify
-// the document.
+// Decode returns the CRD in a document, complete, and nil for a document of another kind. It converts a CRD of
+// apiextensions.k8s.io/v1beta1 as the API server does. It does not modify the document.
 func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if doc.Err != nil || doc.Object["kind"] != Kind {
 		return nil, doc.Err
@@ -68,8 +67,7 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 // Stored reports whether a CRD comes from a server, which has set its uid.
 func Stored(crd map[string]any) bool { return input.Metadata(crd)["uid"] != nil }
 
-// Complete sets the apiVersion and kind of a CRD that comes from a server's list, whose items lack
-// them.
+// Complete sets the apiVersion and kind of a CRD that comes from a server's list, whose items lack them.
 func Complete(doc *input.Document) {
 	obj := doc.Object
 	if obj == nil || obj["kind"] != nil || obj["apiVersion"] != nil {

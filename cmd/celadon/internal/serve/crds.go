@@ -31,8 +31,7 @@ type crdFolder struct {
 	server *server
 	// grace is how long the files must have been unchanged before a CRD that they lack is removed.
 	grace time.Duration
-	// reviewer, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD
-	// is never used.
+	// reviewer, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD is never used.
 	reviewer *crdReviewer
 	enforce  bool
 	// digest is the digest of the last reading, and since is when it was first obtained.
@@ -77,9 +76,8 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 	return problems, missing
 }
 
-// choose omits CRDs that an API server would reject. With enforce, it omits all of them, because
-// their rules may not work as intended. Otherwise, it omits them only if another CRD with that name
-// is in force.
+// choose omits CRDs that an API server would reject. With enforce, it omits all of them, because their rules may not
+// work as intended. Otherwise, it omits them only if another CRD with that name is in force.
 func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, problems []error) {
 	rejected := 0
 	for _, crd := range found {
@@ -218,8 +216,7 @@ func (j *crdReviewer) begin() {
 	}
 }
 
-// rejects returns the reason why a server would reject a CRD, or nil. Data is the CRD's complete
-// JSON.
+// rejects returns the reason why a server would reject a CRD, or nil. Data is the CRD's complete JSON.
 func (j *crdReviewer) rejects(doc *input.Document, data []byte) error {
 	if j == nil {
 		return nil

@@ -26,8 +26,7 @@ const (
 	answerRoom = 32 << 20
 	// transferTimeout limits the time for receiving a body or sending a response.
 	transferTimeout = 5 * time.Second
-	// maxValues limits the JSON values in a body, because each may take much more memory than its
-	// bytes.
+	// maxValues limits the JSON values in a body, because each may take much more memory than its bytes.
 	maxValues = 1 << 18
 	// valueMemory and byteMemory are the bytes of memory that a JSON value and a byte of a body need while the
 	// request is processed.
@@ -183,8 +182,7 @@ func reject(w http.ResponseWriter, err *httpError) {
 	http.Error(w, err.text, err.code)
 }
 
-// jsonValues returns an upper bound of the number of values in a JSON text, including nested
-// values.
+// jsonValues returns an upper bound of the number of values in a JSON text, including nested values.
 func jsonValues(data []byte) int {
 	n := 1
 	for i := 0; i < len(data); i++ {

@@ -20,8 +20,7 @@ type policyFolder struct {
 	paths       []string
 	kubeVersion string
 	server      *server
-	// grace is how long the files must have been unchanged before policies or bindings that they lack
-	// are removed.
+	// grace is how long the files must have been unchanged before policies or bindings that they lack are removed.
 	grace time.Duration
 	// inForce is the number of bindings in force.
 	inForce int
@@ -51,9 +50,8 @@ func (o *Options) servePolicies(ctx context.Context, s *server) error {
 	return nil
 }
 
-// load puts the policies at the paths in force as one change, if all of them are valid. If bindings
-// are gone, it waits until the content has been the same for at least grace, as for CRDs, and returns
-// the time that is left.
+// load puts the policies at the paths in force as one change, if all of them are valid. If bindings are gone, it waits
+// until the content has been the same for at least grace, as for CRDs, and returns the time that is left.
 func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error) {
 	p, err := policies.Read(ctx, nil, f.paths, input.Selection{}, policy.Config{KubeVersion: f.kubeVersion})
 	if err != nil {
@@ -87,8 +85,7 @@ func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error
 	return 0, nil
 }
 
-// reload is load for a running server. It logs errors, and returns the time after which it must be
-// called again, or 0.
+// reload is load for a running server. It logs errors, and returns the time after which it must be called again, or 0.
 func (f *policyFolder) reload(ctx context.Context) time.Duration {
 	again, err := f.load(ctx)
 	if err != nil {

@@ -106,8 +106,7 @@ func (o *Options) config() (cfg admission.Config, err error) {
 	return cfg, o.listener()
 }
 
-// listener returns an error if objects, which may contain secrets, would be sent unencrypted over a
-// network.
+// listener returns an error if objects, which may contain secrets, would be sent unencrypted over a network.
 func (o *Options) listener() error {
 	if !o.PlainHTTP {
 		if o.TLSCert == "" || o.TLSKey == "" {
@@ -131,8 +130,7 @@ func (o *Options) listener() error {
 // Run implements celadon serve. It serves until ctx is done or the process receives a signal. A
 // second signal ends the process immediately.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
-	// Run, not main, handles the signals, because it drains before it returns. Tests stop a server in
-	// the same way.
+	// Run, not main, handles the signals, because it drains before it returns. Tests stop a server in the same way.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)

@@ -147,9 +147,8 @@ func setDefault(flag *pflag.Flag, values []string) error {
 	return nil
 }
 
-// find returns the file that --config names, or else the nearest file, or nil if neither exists. With
-// --base, the nearest file of that revision applies: the change under check must not configure its own
-// check.
+// find returns the file that --config names, or else the nearest file, or nil if neither exists. With --base, the
+// nearest file of that revision applies: the change under check must not configure its own check.
 func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	switch {
 	case c.off && c.file != "":

@@ -156,8 +156,7 @@ func tables(b *strings.Builder, s *finding.Summary) {
 	}
 }
 
-// kindRows writes the table of kinds. The column for undecided objects is omitted if it would
-// be empty.
+// kindRows writes the table of kinds. The column for undecided objects is omitted if it would be empty.
 func kindRows(t io.Writer, s *finding.Summary) {
 	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
 	if s.Undecided > 0 {

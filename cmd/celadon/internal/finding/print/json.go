@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
-// jsonPrinter writes a single document. Its summary comes first but is known last, so objects are
-// kept in a spool.
+// jsonPrinter writes a single document. Its summary comes first but is known last, so objects are kept in a spool.
 type jsonPrinter struct {
 	w           io.Writer
 	kubeVersion string

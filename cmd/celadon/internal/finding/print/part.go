@@ -86,8 +86,7 @@ func partCauses(causes []finding.Cause) (list []finding.PartCause) {
 	return list
 }
 
-// yamlPrinter writes accepted objects as they would be stored. Findings go to stderr, so that the
-// output can be piped.
+// yamlPrinter writes accepted objects as they would be stored. Findings go to stderr, so that the output can be piped.
 type yamlPrinter struct {
 	*textPrinter // on stderr
 	w            *untrusted.Writer

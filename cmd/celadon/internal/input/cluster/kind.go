@@ -123,9 +123,8 @@ func given(more bool) error {
 
 const crdKinds = "customresourcedefinitions.apiextensions.k8s.io"
 
-// CRDs returns a source of the CRDs for which wanted returns true, or all CRDs if wanted is nil.
-// CRDs whose name is unknown are included. After the source was read, failed returns the error that
-// ended it early, or nil.
+// CRDs returns a source of the CRDs for which wanted returns true, or all CRDs if wanted is nil. CRDs whose name is
+// unknown are included. After the source was read, failed returns the error that ended it early, or nil.
 func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all Source, failed func() error) {
 	var err error
 	all = func(wait func(), yield func(input.Chunk) bool) {

@@ -124,8 +124,7 @@ func longest(ctx context.Context, top, rev string, limit int64, paths []string) 
 
 var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// A revision is a revision of a repository, resolved to a commit once, so that all reads refer to
-// the same commit.
+// A revision is a revision of a repository, resolved to a commit once, so that all reads refer to the same commit.
 type revision struct {
 	repository
 	rev, commit string

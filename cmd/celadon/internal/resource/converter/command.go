@@ -42,8 +42,7 @@ func command(line string, timeout time.Duration) (engine.Converter, error) {
 }
 
 const (
-	// grace is how long to wait for output after the program has ended, if another process holds it
-	// open.
+	// grace is how long to wait for output after the program has ended, if another process holds it open.
 	grace = time.Second
 	// maxStderr limits the bytes of error output that are shown.
 	maxStderr = 2 << 10

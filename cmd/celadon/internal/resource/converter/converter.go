@@ -19,8 +19,7 @@ const (
 	timeout = 10 * time.Second
 	// Patience is how many times a command waits for a converter that has never responded.
 	Patience = 3
-	// maxWaiting limits the conversions that wait at the same time in a server, so that it can serve
-	// other requests.
+	// maxWaiting limits the conversions that wait at the same time in a server, so that it can serve other requests.
 	maxWaiting = 64
 	maxCA      = 1 << 20
 )
@@ -34,9 +33,8 @@ func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: `FILE` with the certificate authorities to trust, in PEM (default: the system's)")
 }
 
-// Open returns a converter, or nil if no webhook is selected. maxTimeouts is how many times a webhook
-// that has never responded may time out before calls to it stop; 0 means no limit and is for
-// servers.
+// Open returns a converter, or nil if no webhook is selected. maxTimeouts is how many times a webhook that has never
+// responded may time out before calls to it stop; 0 means no limit and is for servers.
 func (f *Flags) Open(maxTimeouts int64) (engine.Converter, error) {
 	if f.URL == "" {
 		if f.CA != "" {

@@ -160,9 +160,8 @@ func (p *Policies) Misspelled(nearest func(group, resource string) string) (note
 	return notes
 }
 
-// Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first
-// document of this kind and name. It returns the document's location if the field is not found, and
-// "" without a matching document.
+// Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first document of this
+// kind and name. It returns the document's location if the field is not found, and "" without a matching document.
 func (p *Policies) Locate(kind, name, path string) string {
 	if doc := p.named[kind+"/"+name]; doc != nil {
 		return location(doc, path)

@@ -32,8 +32,7 @@ type CRDs struct {
 
 	// Problems holds the errors of CRDs that cannot be read.
 	Problems []error
-	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a
-	// reviewer.
+	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a reviewer.
 	Verdicts []*finding.CRD
 	// All holds the usable CRDs in the order of the files.
 	All []*Definition

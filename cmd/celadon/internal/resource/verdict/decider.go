@@ -68,9 +68,8 @@ type Config struct {
 	// failed rules. Trace adds each rule that ran.
 	Locate, Explain, Trace bool
 	Width                  int
-	// These add data about accepted objects: the persisted object, its selectable fields, the
-	// difference between the input and the persisted object, and the row of kubectl get at the time
-	// Now. A zero Now means the current time.
+	// These add data about accepted objects: the persisted object, its selectable fields, the difference between the
+	// input and the persisted object, and the row of kubectl get at the time Now. A zero Now means the current time.
 	Persisted, Selectable, Diff, Row bool
 	Now                              time.Time
 	// Observe, if not nil, is called for each run of a rule.

@@ -187,8 +187,7 @@ func subtractSize(v any, left int) int {
 	return left
 }
 
-// tooLarge returns a warning if an accepted object is too large to be sent or stored. Sent returns
-// the request's body.
+// tooLarge returns a warning if an accepted object is too large to be sent or stored. Sent returns the request's body.
 func tooLarge(sent func() ([]byte, error), res *engine.Result) []string {
 	if body, err := sent(); err == nil && len(body) > maxBody {
 		return []string{fmt.Sprintf("the object has %d bytes as JSON, more than the %d (3 MiB) of a request body: the API server answers 413 (Request entity too large)", len(body), maxBody)}

@@ -38,8 +38,7 @@ type Olds struct {
 	given int
 }
 
-// An oldObject holds its JSON if it was read from JSON, because that takes a tenth of the memory of
-// decoded values.
+// An oldObject holds its JSON if it was read from JSON, because that takes a tenth of the memory of decoded values.
 type oldObject struct {
 	object map[string]any // nil if json is set
 	json   []byte

@@ -30,8 +30,7 @@ type TextChecker struct {
 	kubeVersion string
 }
 
-// NewTextChecker reads the CRDs without compiling them. It returns an error only if kubeVersion is
-// invalid.
+// NewTextChecker reads the CRDs without compiling them. It returns an error only if kubeVersion is invalid.
 func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*TextChecker, error) {
 	if _, err := types.ParseVersion(kubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
@@ -77,8 +76,7 @@ type Answer struct {
 	Secrets secret.Texts
 }
 
-// Check validates the objects. It returns an error if the context is canceled or w.Subresource is
-// invalid.
+// Check validates the objects. It returns an error if the context is canceled or w.Subresource is invalid.
 func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	switch w.Subresource {
 	case "", "status", "scale":
