@@ -74,9 +74,7 @@ func (t *tally) reportCRDs(context.Context) error {
 }
 
 func (t *tally) crd(crd *finding.CRD) error {
-	if crd.Bug != nil {
-		t.bug = cmp.Or(t.bug, crd.Bug)
-	}
+	t.bug = cmp.Or(t.bug, crd.Bug)
 	if crd.Rejected() {
 		o := crd.AsObject()
 		t.markKnown(o)
@@ -141,7 +139,8 @@ func (t *tally) take(r *finding.Object) error {
 
 func (t *tally) object(r *finding.Object) error {
 	t.markKnown(r)
-	t.count(r)
+	t.summary.Count(r)
+	t.bug = cmp.Or(t.bug, r.Bug)
 	if r.Verdict == finding.Ignored && !t.shows() {
 		return nil
 	}
@@ -152,13 +151,6 @@ func (t *tally) object(r *finding.Object) error {
 		return err
 	}
 	return t.to.flush()
-}
-
-func (t *tally) count(r *finding.Object) {
-	t.summary.Count(r)
-	if r.Bug != nil && t.bug == nil {
-		t.bug = r.Bug
-	}
 }
 
 func (t *tally) printSummary(interrupted bool) error {

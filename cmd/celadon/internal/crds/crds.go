@@ -164,7 +164,7 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 		text        []byte
 		err, unread error
 	}
-	s := &source{Source: name, Version: from.version, CRDs: []string{}}
+	s := &source{Source: name, Version: from.version}
 	decode := func(doc *input.Document) one {
 		if doc.Err != nil && !doc.Unrelated && !errors.Is(doc.Err, input.ErrNoObject) {
 			return one{unread: fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
@@ -208,10 +208,7 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 	if err != nil {
 		return nil, nil, err
 	}
-	for crd := range files {
-		s.CRDs = append(s.CRDs, crd)
-	}
-	slices.Sort(s.CRDs)
+	s.CRDs = slices.Sorted(maps.Keys(files))
 	s.Digest = digestOf(s.CRDs, func(crd string) []byte { return files[crd] })
 	return s, files, nil
 }

@@ -97,27 +97,22 @@ func (d *Document) Locate(fields []string) []Position {
 	if len(fields) == 0 {
 		return found
 	}
-	root := d.root()
-	if root == nil {
-		return found
-	}
-	for i, field := range fields {
-		found[i] = d.text.position(position.Nearest(root, field).Start)
+	if root := d.root(); root != nil {
+		for i, field := range fields {
+			found[i] = d.text.position(position.Nearest(root, field).Start)
+		}
 	}
 	return found
 }
 
 // Value returns the node of a field's value, or nil if the field does not exist or the position is unknown.
 func (d *Document) Value(field string) *position.Node {
-	root := d.root()
-	if root == nil {
-		return nil
+	if root := d.root(); root != nil {
+		if n := position.Value(root, field); n != nil {
+			return n.Resolve()
+		}
 	}
-	n := position.Value(root, field)
-	if n != nil {
-		n = n.Resolve()
-	}
-	return n
+	return nil
 }
 
 // Inside returns the position of a code point in the string that is the value of a field. It returns false if the

@@ -14,7 +14,6 @@ import (
 
 type plan struct {
 	head    *finding.PartHead
-	run     string    // only reports of this run are merged; "" is any run
 	other   int       // reports of other runs
 	sources []*source // by name
 	// missing lists missing parts, and problems the errors in existing parts.
@@ -32,7 +31,7 @@ type source struct {
 
 // read reads all reports. It returns an error if they are not of the same run.
 func read(ctx context.Context, files []string, o *Options) (*plan, error) {
-	p := &plan{run: o.Run}
+	p := &plan{}
 	var whole, known []*part
 	for _, name := range files {
 		if ctx.Err() != nil {

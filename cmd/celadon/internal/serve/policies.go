@@ -5,11 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/watch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -37,17 +34,11 @@ func (o *Options) servePolicies(ctx context.Context, s *server) error {
 		return nil
 	}
 	f := &policyFolder{paths: o.Policies, kubeVersion: o.KubeVersion, server: s, grace: o.Grace}
-	files, err := watch.New(f.paths, unwatched(s.log))
-	if err != nil {
-		return err
+	load := func() error {
+		_, err := f.load(ctx)
+		return notServed("policies", err)
 	}
-	context.AfterFunc(ctx, func() { _ = files.Close() })
-	if _, err := f.load(ctx); err != nil {
-		text := strings.ReplaceAll("\n"+err.Error(), "\n", "\n  ")
-		return fmt.Errorf("not all policies can be served:%s", text)
-	}
-	go files.Run(ctx, func() time.Duration { return f.reload(ctx) })
-	return nil
+	return s.watch(ctx, f.paths, load, func() time.Duration { return f.reload(ctx) })
 }
 
 // load puts the policies at the paths in force as one change, if all of them are valid. If bindings are gone, it waits

@@ -140,20 +140,18 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	}
 	log := slog.New(slog.NewJSONHandler(streams.Stderr, nil))
 	s := newServer(admission.NewSet(cfg), o.Concurrency, log)
-	crds, err := watch.New(o.CRDs, unwatched(log))
-	if err != nil {
-		return err
-	}
-	defer crds.Close()
 	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
 	if !o.NoVet {
 		folder.reviewer = &crdReviewer{kubeVersion: o.KubeVersion}
 	}
-	if problems, _ := folder.load(); len(problems) > 0 {
-		text := strings.ReplaceAll("\n"+errors.Join(problems...).Error(), "\n", "\n  ")
-		return fmt.Errorf("not all CRDs can be served:%s", text)
+	err = s.watch(ctx, o.CRDs, func() error {
+		problems, _ := folder.load()
+		return notServed("CRDs", errors.Join(problems...))
+	}, folder.reload)
+	if err == nil {
+		err = o.servePolicies(ctx, s)
 	}
-	if err := o.servePolicies(ctx, s); err != nil {
+	if err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
@@ -167,24 +165,27 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 			return err
 		}
 	}
-	go crds.Run(ctx, folder.reload)
 	log.Info("serving", "address", listener.Addr().String(), "mode", o.Mode, "unknownCRD", o.Unknown, "crds", len(s.set.Names()), "pid", os.Getpid())
 	return s.run(ctx, listener, cert, o.Drain)
+}
+
+// notServed returns an error about the problems of a first reading, or nil without problems.
+func notServed(what string, problems error) error {
+	if problems == nil {
+		return nil
+	}
+	return fmt.Errorf("not all %s can be served:%s", what, strings.ReplaceAll("\n"+problems.Error(), "\n", "\n  "))
 }
 
 // serveTLS loads the certificate and the client CA, and watches their files until ctx is done.
 func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
 	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
 	watch := func(what string, load func() (changed []any, err error), paths ...string) error {
-		files, err := watch.New(paths, unwatched(s.log))
-		if err != nil {
+		first := func() error {
+			_, err := load()
 			return err
 		}
-		context.AfterFunc(ctx, func() { _ = files.Close() })
-		if _, err := load(); err != nil {
-			return err
-		}
-		go files.Run(ctx, func() time.Duration {
+		return s.watch(ctx, paths, first, func() time.Duration {
 			switch changed, err := load(); {
 			case err != nil:
 				s.log.Error(what+" not changed", "error", err)
@@ -193,7 +194,6 @@ func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) 
 			}
 			return 0
 		})
-		return nil
 	}
 	if o.ClientCA != "" {
 		s.clients = &clientCA{file: o.ClientCA}
@@ -204,13 +204,22 @@ func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) 
 	return cert, watch("certificate", cert.load, o.TLSCert, o.TLSKey)
 }
 
-// unwatched returns a function that logs paths that cannot be watched.
-func unwatched(log *slog.Logger) func(string, error) {
-	return func(path string, err error) {
+// watch calls load, and then reload after each change of files or of files below folders, until ctx is done.
+func (s *server) watch(ctx context.Context, paths []string, load func() error, reload func() time.Duration) error {
+	files, err := watch.New(paths, func(path string, err error) {
 		if path == "" {
-			log.Warn("watch", "error", err)
+			s.log.Warn("watch", "error", err)
 			return
 		}
-		log.Warn("folder not watched", "path", path, "error", err)
+		s.log.Warn("folder not watched", "path", path, "error", err)
+	})
+	if err != nil {
+		return err
 	}
+	context.AfterFunc(ctx, func() { _ = files.Close() })
+	if err := load(); err != nil {
+		return err
+	}
+	go files.Run(ctx, reload)
+	return nil
 }

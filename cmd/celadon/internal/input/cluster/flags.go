@@ -12,6 +12,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -86,12 +87,7 @@ func (f *Flags) contexts() []string {
 	if err != nil {
 		return nil
 	}
-	var names []string
-	for name := range cfg.Contexts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(cfg.Contexts))
 }
 
 // rules returns kubectl's rules for finding the kubeconfig, without its warnings.

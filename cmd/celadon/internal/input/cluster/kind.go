@@ -128,8 +128,8 @@ const crdKinds = "customresourcedefinitions.apiextensions.k8s.io"
 func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all Source, failed func() error) {
 	var err error
 	all = func(wait func(), yield func(input.Chunk) bool) {
-		err = c.crds(ctx, wait, func(name string, raw []byte) error {
-			if wanted != nil && name != "" && !wanted(name) {
+		err = c.crds(ctx, wait, func(crd *heading, raw []byte) error {
+			if name := crd.Metadata.Name; wanted != nil && name != "" && !wanted(name) {
 				return nil
 			}
 			return given(yield(input.Live(crdKinds, resource.APIVersion, resource.Kind, raw)))
@@ -141,17 +141,17 @@ func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all S
 	return all, func() error { return err }
 }
 
-func (c *Client) crds(ctx context.Context, wait func(), each func(name string, raw []byte) error) error {
+func (c *Client) crds(ctx context.Context, wait func(), each func(crd *heading, raw []byte) error) error {
 	all := *c
 	all.selector = "" // the selector applies to objects
 	l := listing{
 		client: &all, path: []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, bounds: crdBounds,
 		each: func(raw []byte) error {
-			var crd heading
-			if json.Unmarshal(raw, &crd) != nil {
-				return each("", raw)
+			crd := &heading{}
+			if json.Unmarshal(raw, crd) != nil {
+				crd = &heading{}
 			}
-			return each(crd.Metadata.Name, raw)
+			return each(crd, raw)
 		},
 	}
 	err := l.list(ctx, wait)
@@ -215,11 +215,10 @@ func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chun
 // defining returns the CRD of the kind that word refers to.
 func (c *Client) defining(ctx context.Context, word string) (found []byte, err error) {
 	var names []string
-	err = c.crds(ctx, func() {}, func(_ string, raw []byte) error {
-		var def heading
-		if json.Unmarshal(raw, &def) == nil && def.means(word) {
+	err = c.crds(ctx, func() {}, func(crd *heading, raw []byte) error {
+		if crd.means(word) {
 			found = raw
-			names = append(names, def.Metadata.Name)
+			names = append(names, crd.Metadata.Name)
 		}
 		return nil
 	})

@@ -52,13 +52,6 @@ func NewOlds() *Olds {
 	return &Olds{byKey: map[string]*oldObject{}}
 }
 
-func newOldObject(r Old) *oldObject {
-	if r.json != nil {
-		return &oldObject{json: bytes.Clone(r.json)}
-	}
-	return &oldObject{object: r.object}
-}
-
 func (o *oldObject) value() map[string]any {
 	if o.object != nil {
 		return o.object
@@ -162,11 +155,14 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool, isBase bool) e
 	if r.Err != nil || !o.keeps(r, crds) {
 		return r.Err
 	}
-	key, old := crds.key(r.id), newOldObject(r)
-	if isBase {
-		old.file, old.next = r.file, o.byKey[key]
-	} else if o.byKey[key] != nil {
-		return fmt.Errorf("%s: duplicate: keep one of them", key)
+	key, old := crds.key(r.id), r.oldObject
+	if old.next = o.byKey[key]; !isBase {
+		if old.file = ""; old.next != nil {
+			return fmt.Errorf("%s: duplicate: keep one of them", key)
+		}
+	}
+	if old.json != nil {
+		old.json, old.object = bytes.Clone(old.json), nil
 	}
 	o.byKey[key] = old
 	return nil
@@ -190,18 +186,13 @@ type Old struct {
 	Location string
 	Err      error
 
-	file   string
-	object map[string]any
-	id     input.Identity
-	json   []byte
+	id input.Identity
+	*oldObject
 }
 
 // ReadOld reads a document as an old object.
 func ReadOld(doc *input.Document) Old {
-	return Old{
-		Location: doc.Location(), Err: doc.Err,
-		file: doc.File, object: doc.Object, id: doc.Identity(), json: doc.FromJSON(),
-	}
+	return Old{doc.Location(), doc.Err, doc.Identity(), &oldObject{object: doc.Object, json: doc.FromJSON(), file: doc.File}}
 }
 
 // A Single is how one object is written.

@@ -159,10 +159,9 @@ func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition
 // mistyped reports whether an object has an apiVersion or kind that is not a string.
 func mistyped(obj map[string]any) bool {
 	for _, name := range []string{"apiVersion", "kind"} {
-		if v, ok := obj[name]; ok {
-			if _, ok := v.(string); !ok {
-				return true
-			}
+		v, ok := obj[name]
+		if _, isText := v.(string); ok && !isText {
+			return true
 		}
 	}
 	return false
