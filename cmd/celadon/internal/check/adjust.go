@@ -49,7 +49,6 @@ func (o *Options) adjustment() (*adjustment, error) {
 	return a, nil
 }
 
-// maxVariables limits the size of a file with variables.
 const maxVariables = 1 << 20
 
 // read adds the variables of the environment, or of a file with a ConfigMap, a Secret, or a mapping.
@@ -93,7 +92,6 @@ func (a *adjustment) read(from string) error {
 	return nil
 }
 
-// adjusted adds the adjustment to the chunks of a source.
 func (o *Options) adjusted(source batch.Source) batch.Source {
 	if o.adjust == nil {
 		return source
@@ -215,7 +213,6 @@ func (o *Options) renders() bool { return len(o.Kustomize) > 0 || len(o.Charts) 
 // Given reports whether the flags name objects, so that no arguments are needed.
 func (o *Options) Given() bool { return o.Cluster.On || o.renders() }
 
-// render runs kustomize and helm.
 func (o *Options) render(ctx context.Context) error {
 	o.rendered = nil
 	for _, folder := range o.Kustomize {

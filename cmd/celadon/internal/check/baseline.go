@@ -105,7 +105,6 @@ func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 	return all
 }
 
-// baselined reports whether a baseline is read or written.
 func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut != "" }
 
 // A baseline holds the findings of the baseline file and of this run.
@@ -256,10 +255,8 @@ func (f knownFinding) String() string {
 	return text
 }
 
-// maxStale limits the stale lines that are listed.
 const maxStale = 20
 
-// listStale lists stale lines of the baseline on stderr.
 func (r *runner) listStale(t *tally) {
 	if t.options.BaselineOut != "" {
 		return // the new baseline has no stale lines
@@ -272,7 +269,6 @@ func (r *runner) listStale(t *tally) {
 	}
 }
 
-// writeBaseline writes the findings of this run as the new baseline.
 func (r *runner) writeBaseline(t *tally) error {
 	text, err := t.baseline.text()
 	if err == nil {
@@ -285,7 +281,6 @@ func (r *runner) writeBaseline(t *tally) error {
 	return err
 }
 
-// text returns the content of the new baseline file.
 func (b *baseline) text() ([]byte, error) {
 	all := slices.SortedFunc(maps.Keys(b.current), func(x, y knownFinding) int {
 		return cmp.Or(strings.Compare(x.Source, y.Source), strings.Compare(x.File, y.File), strings.Compare(x.Object, y.Object),

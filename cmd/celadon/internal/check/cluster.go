@@ -88,7 +88,6 @@ func (r *runner) objectsOf(
 	return client.Objects(ctx, kinds)
 }
 
-// announce prints the cluster and the kinds that are read.
 func (r *runner) announce(client *cluster.Client, o *Options, kinds []cluster.Kind) {
 	if o.Quiet {
 		return

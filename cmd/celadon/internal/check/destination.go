@@ -96,7 +96,6 @@ func (d *destination) commit() error {
 	return file.Commit()
 }
 
-// discard removes incomplete files.
 func (d *destination) discard() {
 	d.others.Discard()
 	if d.file != nil {

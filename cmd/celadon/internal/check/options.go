@@ -125,7 +125,6 @@ func (o *Options) ReportFlags(f *pflag.FlagSet, formats []string) {
 	f.StringVar(&o.BaselineOut, "baseline-out", "", "write the current findings to `FILE` as the new baseline")
 }
 
-// checkReport returns an error if the flags of the report are invalid.
 func (o *Options) checkReport() error {
 	code := o.FindingsExitCode
 	switch {

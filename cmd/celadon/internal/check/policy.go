@@ -33,7 +33,6 @@ func (o *policyOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, delete, or deletecollection each object (default: update objects with an old version, and create the others)")
 }
 
-// checkPolicy returns an error if the flags about policies are invalid.
 func (o *Options) checkPolicy() error {
 	p := &o.policy
 	switch {

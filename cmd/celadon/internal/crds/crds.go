@@ -61,7 +61,6 @@ func (o *Options) Flags(f *pflag.FlagSet, fetches bool) {
 	}
 }
 
-// lock is the content of the lock file.
 type lock struct {
 	Sources []*source `json:"sources"`
 }
@@ -77,7 +76,6 @@ type source struct {
 	unread []error // documents that are not YAML
 }
 
-// find returns the source with a name, or nil.
 func (l *lock) find(name string) *source {
 	if i := slices.IndexFunc(l.Sources, func(s *source) bool { return s.Source == name }); i >= 0 {
 		return l.Sources[i]

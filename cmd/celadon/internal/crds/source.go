@@ -71,7 +71,6 @@ func (o *Options) selectable(source string) error {
 	return err
 }
 
-// opened is a source that can be read.
 type opened struct {
 	documents batch.Source
 	version   string       // of the content, or ""

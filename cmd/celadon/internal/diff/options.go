@@ -64,7 +64,6 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	config.Never.Set(f, "objects")
 }
 
-// check returns an error if the flags or paths are invalid.
 func (o *Options) check(paths []string) error {
 	switch {
 	case o.two() && len(paths) != 2:

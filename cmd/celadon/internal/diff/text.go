@@ -173,7 +173,6 @@ func kept(c *finding.Change) untrusted.Safe {
 	return untrusted.Sprintf("%s becomes %s", c.Before, c.After)
 }
 
-// locations returns the locations of a change on both sides.
 func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 	var parts []string
 	if c.OldLine > 0 && crd.OldFile != "" {

@@ -118,7 +118,6 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	return nil
 }
 
-// wants returns the selected outcomes.
 func (o *Options) wants() []search.Want {
 	if o.Want == "all" {
 		return []search.Want{search.Rejected, search.Accepted, search.Errs, search.OverBudget}

@@ -82,7 +82,6 @@ type expressionPart struct {
 	answers          []policyAnswer
 }
 
-// expressions returns the results for mutations and validations.
 func (v *VersionPart) expressions() (all []expressionPart) {
 	for _, m := range v.Mutations {
 		all = append(all, expressionPart{fmt.Sprintf("policy %s, spec.mutations[%d]", m.Policy, m.Mutation), m.Expression, worded(

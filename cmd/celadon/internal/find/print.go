@@ -85,7 +85,6 @@ func (p *textPrinter) crd(part *CRDPart) error {
 	return err
 }
 
-// cut shortens a line to the width of the terminal.
 func (p *textPrinter) cut(line string) string {
 	if p.width > 0 {
 		return termwidth.Cut(line, p.width)

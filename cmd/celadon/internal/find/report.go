@@ -135,7 +135,6 @@ func (r *RulePart) set(want search.Want, f *Finding) {
 	*map[search.Want]**Finding{search.Rejected: &r.Rejected, search.Accepted: &r.Accepted, search.Errs: &r.Error, search.OverBudget: &r.Budget}[want] = f
 }
 
-// answers returns the results for the rule, in order.
 func (r *RulePart) answers() (all []answer) {
 	for _, a := range []answer{{search.Rejected, r.Rejected}, {search.Accepted, r.Accepted}, {search.Errs, r.Error}, {search.OverBudget, r.Budget}} {
 		if a.finding != nil {

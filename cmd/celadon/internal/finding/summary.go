@@ -101,10 +101,8 @@ var builtinGroups = map[string]bool{
 	"resource.k8s.io": true, "scheduling.k8s.io": true, "storage.k8s.io": true, "storagemigration.k8s.io": true,
 }
 
-// maxSkippedKinds limits the kinds in a Summary.
 const maxSkippedKinds = 100
 
-// skip counts a skipped object by its kind.
 func (s *Summary) skip(o *Object) {
 	s.Skipped++
 	kind := o.GroupKind().String()

@@ -94,7 +94,6 @@ func (s *splitter) separatorAt(i int) bool {
 	return decode.Separator(s.w.rest()[i : i+n])
 }
 
-// maxShown limits how many bytes of a line a message shows.
 const maxShown = 40
 
 // yaml yields everything up to the next separator as a document. If that contains JSON objects and is

@@ -75,7 +75,6 @@ func (w *window) giveUp(err error) {
 	w.buf, w.eof, w.err = w.buf[:w.start], true, err
 }
 
-// skip consumes n bytes.
 func (w *window) skip(n int) {
 	gone := w.buf[w.start : w.start+n]
 	w.start += n
@@ -140,7 +139,6 @@ const maxPassed = 256 << 20
 
 var errEndless = errors.New("a line of more than 256 MiB: the rest is not read")
 
-// skipLine consumes the rest of the line.
 func (w *window) skipLine() {
 	for passed := 0; ; {
 		n := w.lineEnd(0)

@@ -150,7 +150,6 @@ func Applied(doc *input.Document, old *apiextensionsv1.CustomResourceDefinition)
 	return data, kept
 }
 
-// maxKept limits the length of a value in a note.
 const maxKept = 60
 
 // storedSpec returns the spec of a CRD with the defaults of a server, or nil.

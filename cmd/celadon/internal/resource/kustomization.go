@@ -252,5 +252,4 @@ func Some(names []string, limit int) string {
 	return strings.Join(names, ", ")
 }
 
-// maxPath limits the length of a path in a note.
 const maxPath = 200

@@ -139,7 +139,6 @@ type readCRD struct {
 	rejected error
 }
 
-// read reads all CRDs and sets the digest.
 func (f *crdFolder) read() (found []readCRD, problems []error) {
 	digest := sha256.New()
 	f.reviewer.begin()

@@ -136,7 +136,6 @@ func (s *server) panicked(path string, p any) {
 	s.log.Error("panic, please report it", "path", path, "panic", brief(fmt.Sprint(p)), "stack", brief(string(debug.Stack())))
 }
 
-// maxLog limits the length of a string in the log.
 const maxLog = 8 << 10
 
 func brief(text string) string { return preview.Bytes(text, maxLog) }

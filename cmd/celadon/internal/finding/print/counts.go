@@ -94,7 +94,6 @@ func Also(b *strings.Builder, n int, words string, plural ...string) {
 	}
 }
 
-// shownKinds limits the kinds of skipped objects in text.
 const shownKinds = 5
 
 // skippedKinds returns the most frequent kinds of skipped objects with their counts.

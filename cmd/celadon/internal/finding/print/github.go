@@ -168,7 +168,6 @@ type gitlabIssue struct {
 	} `json:"location"`
 }
 
-// severities maps levels to GitLab's severities.
 var severities = map[string]string{"error": "major", "warning": "minor", "note": "info"}
 
 func (p *gitlabPrinter) Add(r finding.Result) error {

@@ -144,7 +144,6 @@ func (s *spool) copyTo(w io.Writer) error {
 	return err
 }
 
-// reset empties the spool for reuse.
 func (s *spool) reset() {
 	s.mem.Reset()
 	if s.file != nil {

@@ -103,7 +103,6 @@ func (p *process) end(failed error) error {
 	return cmp.Or(err, failed)
 }
 
-// errGit wraps the error output of git.
 var errGit = errors.New("git")
 
 // maxHead limits the bytes of short outputs.

@@ -141,7 +141,6 @@ func Locate(path string) (Location, error) {
 	return Location{Path: at, Tree: tree(filepath.Dir(at))}, nil
 }
 
-// maxLinks limits the links that a path may go through.
 const maxLinks = 255
 
 // ErrLoop reports a path with too many links.

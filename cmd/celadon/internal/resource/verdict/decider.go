@@ -155,7 +155,6 @@ func someOf(set *sync.Map) string {
 	return resource.Some(names, maxNoted)
 }
 
-// maxNoted limits the names in a note.
 const maxNoted = 5
 
 // A decision is a document on its way through the stages.

@@ -187,7 +187,6 @@ func (d *decision) applied(ctx context.Context, req engine.Request, w apply.Writ
 	return out
 }
 
-// recreates makes the write a create.
 func (d *decision) recreates() {
 	d.report.Operation, d.report.Apply, d.report.Warnings = Create, "", []string{}
 	d.report.Mutations, d.report.Webhooks = nil, nil
