@@ -106,10 +106,14 @@ func New[P any](
 	for i := 0; i < len(files.named) && err == nil; i++ {
 		f := &files.named[i]
 		if f.out, err = outfile.Create(f.name); err != nil {
-			return nil, fmt.Errorf("--output %s: %w", f.format, err)
+			err = fmt.Errorf("--output %s: %w", f.format, err)
+			break
 		}
 		f.buffer = bufio.NewWriter(f.out)
 		err = add(f.format, io.Discard, f.buffer)
+	}
+	if err != nil {
+		files.Discard()
 	}
 	return p, err
 }
