@@ -16,7 +16,6 @@ import (
 
 type m = map[string]any
 
-// TestConditions checks which parts of a rule are its conditions.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{
@@ -55,7 +54,6 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestGaps checks the descriptions of gaps.
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -161,8 +159,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestHostileRules checks that a rule with a thousand operands and nested macros over long lists
-// take linear time.
+// TestHostileRules checks a rule with a thousand operands, and nested macros over long lists. Both
+// must take linear time.
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
 	var terms []string

@@ -48,9 +48,10 @@ type Item struct {
 	Index   int    `json:"index"`
 	Rule    string `json:"rule"`
 	// Ran is how often the rule ran, for each value in each object. Rejected is how often it was
-	// false and rejected the object itself. Errors is how often its evaluation failed. Ratcheted is
-	// how often it was false but only caused a warning. For an expression of a policy, Passed is how
-	// often it was true or had a value of another type, and Rejected how often it was false.
+	// false and rejected the object. Errors is how often its evaluation failed. Ratcheted is how
+	// often it was false for a value that an update did not change. For an expression of a policy,
+	// Passed is how often it was true or had a value of another type, and Rejected how often it was
+	// false.
 	Ran       int `json:"ran"`
 	Passed    int `json:"passed"`
 	Rejected  int `json:"refused"`

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// measured lists the projects whose rules are mutated.
 var measured = []string{"karpenter", "karpenter-provider-aws", "nginx-gateway-fabric", "postgres-operator"}
 
 // corpusSuites returns the projects' cases, one suite per CRD. A case passes if its verdict and
@@ -54,7 +53,7 @@ func asBefore(t testing.TB, e *engine.Engine, req engine.Request) func(*engine.R
 	}
 }
 
-// places returns the fields and messages of all causes, as tests compare them.
+// places returns the fields and messages of all causes.
 func places(r *engine.Result) (all []string) {
 	for _, c := range r.Causes {
 		all = append(all, c.Field+": "+c.Message)
@@ -62,7 +61,6 @@ func places(r *engine.Result) (all []string) {
 	return all
 }
 
-// TestCorpusMutants measures the tests of four projects.
 func TestCorpusMutants(t *testing.T) {
 	for _, folder := range corpus.Folders(t) {
 		for project, suites := range corpusSuites(t, folder) {
