@@ -20,6 +20,6 @@ package fakeclient
 // version, with all their changes.
 //
 // controller-runtime's fake client reads, lists, and watches them through a tracker (tracker.go). Its own writes are
-// not used, because they differ from a server's: it ignores dry runs, has no generation, applies without the
-// schema, and stores each version separately. Writes arrive through interceptors instead (client.go), and those
-// of the dynamic client through reactors (dynamic.go).
+// not used, because they differ from a server's: it does not maintain the generation, applies without the schema,
+// and stores each version separately. Writes arrive through interceptors instead (client.go), and those of the
+// dynamic client through reactors (dynamic.go).
