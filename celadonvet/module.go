@@ -22,7 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// A module holds the findings of a Go module, which are computed once.
+// A module holds the findings of a Go module.
 type module struct {
 	once     sync.Once
 	findings []markervet.Finding
@@ -113,8 +113,8 @@ func vetLints(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(markers.LintNames(), name) })
 }
 
-// withMarkers returns the files of packages that contain a marker. Other packages are only read if
-// a marked type refers to their types.
+// withMarkers returns the files of packages that contain a marker. It reuses the memory of files.
+// Other packages are only read if a marked type refers to their types.
 func withMarkers(files []markers.File) []markers.File {
 	marked := map[string]bool{}
 	for _, f := range files {
@@ -127,7 +127,6 @@ func withMarkers(files []markers.File) []markers.File {
 	return slices.DeleteFunc(files, func(f markers.File) bool { return !marked[f.Package] })
 }
 
-// readCRDs returns the CRDs in files and folders of a repository.
 func readCRDs(repository fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
 	for _, p := range paths {
 		info, err := fs.Stat(repository, p)
