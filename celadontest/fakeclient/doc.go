@@ -10,12 +10,12 @@
 // client is updated to its persisted form. Kinds without a CRD are handled by the fake client as
 // usual.
 //
-// A write that cannot be decided fails the test.
+// A write without a verdict fails the test.
 package fakeclient
 
 // How it works: requests for kinds with a CRD are calls to a server (call.go, server.go), which makes the checks on
-// the URL and the options, and sends the warnings. The server implements what an API server does in addition
-// to the engine's checks: the registry's preconditions, deletion, patches, and watches (write.go, delete.go,
+// the URL and the options, and sends the warnings. The server implements the parts of an API server
+// that the engine does not: the registry's preconditions, deletion, patches, and watches (write.go, delete.go,
 // patch.go, watch.go). Server-side apply uses apimachinery's field manager. Objects of a kind are stored in one
 // version, with all their changes.
 //

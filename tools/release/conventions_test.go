@@ -156,8 +156,9 @@ func TestAqua(t *testing.T) {
 	}
 }
 
-// TestMegaLinter checks that the plugin installs an archive of the newest version, and that its
-// example runs the linter with the same arguments.
+// TestMegaLinter checks that the plugin installs an archive of the newest version, that its example
+// runs the linter with the same arguments, and that it has no other fields, such as
+// config_file_name.
 func TestMegaLinter(t *testing.T) {
 	t.Parallel()
 	var plugin struct {

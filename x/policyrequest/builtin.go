@@ -89,7 +89,7 @@ type Write struct {
 	// NoObject permits that the result has no Object.
 	NoObject bool
 	// Assume, if not nil, is called with each object, such as "PriorityClass high", that an admission plugin of the server
-	// needs but that was not given. The plugin then does not decide.
+	// needs but that was not given. The plugin is then skipped.
 	Assume func(object string)
 	// Admission, if not nil, holds the policies.
 	Admission Admission

@@ -34,7 +34,7 @@ type Decision struct {
 	Error bool  `json:"error"`
 	Cost  int64 `json:"cost"`
 	// Expression is the expression of the validation or matchCondition. File, Line, and Column are
-	// its position. With Values, they are the position of the part that decided.
+	// its position. With Values, they are the position of the part that determined the result.
 	Expression string `json:"expression,omitempty"`
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`

@@ -51,7 +51,7 @@ type expectation struct {
 	follows bool
 	// causes are all causes, if valid is not set. An empty list expects any rejection.
 	causes []*expectedCause
-	// decisions are all decisions of policies, if decided is set.
+	// decisions are all expected decisions of policies, if decided is set.
 	decisions   []*expectedDecision
 	decided     bool
 	decisionsAt Position

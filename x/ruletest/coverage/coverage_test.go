@@ -68,7 +68,7 @@ func TestGaps(t *testing.T) {
 		{"!has(self.a) || self.b", []m{{}, {"a": true, "b": true}, {"a": true, "b": false}}, nil},
 		{"self.a || self.b", []m{{"b": true}, {"a": true}}, []string{"never rejected", "`self.a` never false", "`self.b` never false"}},
 		{"self.a || self.b", []m{{"b": false}, {"a": true, "b": false}}, []string{"never rejected", "`self.a` never false", "`self.b` never true"}},
-		// If a is false, b decides
+		// If a is false, b determines the result
 		{"self.a || self.b", []m{{"a": true}, {"a": false, "b": true}},
 			[]string{"never rejected", "`self.a` true and false, but never decisive for the result", "`self.b` never false"}},
 		{"self.a && self.b || self.c", []m{{"a": false, "c": true}, {"a": true, "b": true}, {"c": false, "a": false}},

@@ -26,7 +26,7 @@ type decision struct {
 	parts []part
 }
 
-// anatomy holds the conditions of a rule in the order of the text, and its decisions.
+// anatomy holds the conditions of a rule in the order of its source, and its decisions.
 type anatomy struct {
 	tree       *ast.AST
 	source     *lex.Source
@@ -100,7 +100,7 @@ func (a *anatomy) op(e ast.Expr) string {
 func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
 
 // inside searches the operands of an expression for decisions. The condition of a ?: that is not a
-// bool is a decision of its own.
+// bool is a separate decision.
 func (a *anatomy) inside(e ast.Expr) {
 	if e.Kind() == ast.ComprehensionKind {
 		a.loop(e.AsComprehension())

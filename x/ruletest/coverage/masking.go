@@ -117,7 +117,7 @@ func (s *scale) evaluate(i int) {
 	s.value[i] = s.with(i, p.below[0], s.value[p.below[0]])
 }
 
-// decides reports whether the outcome can differ if part i has value v instead of its own.
+// decides reports whether the outcome can differ if part i has value v instead.
 func (s *scale) decides(i int, v set) bool {
 	for v&^s.value[i] != 0 {
 		if i == len(s.parts)-1 {

@@ -290,7 +290,7 @@ func (d *diary) mcdc(root, cond *bush) bool {
 	return false
 }
 
-// decisionsOf returns the decisions of a rule in the order of the text.
+// decisionsOf returns the decisions of a rule in the order of the source.
 func decisionsOf(root *bush) []*bush {
 	all := []*bush{root}
 	for _, l := range leavesOf(root) {

@@ -57,7 +57,7 @@ type Item struct {
 	Rejected  int `json:"refused"`
 	Errors    int `json:"errors"`
 	Ratcheted int `json:"ratcheted,omitempty"`
-	// Conditions are in the order of the text.
+	// Conditions are in the order of the source.
 	Conditions []Condition `json:"conditions"`
 	// Unmeasured is the reason why the rule's conditions were not measured, or "".
 	Unmeasured string `json:"unmeasured,omitempty"`
