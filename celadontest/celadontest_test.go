@@ -263,7 +263,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// TestParallel checks that parallel tests share compiled CRDs, and that each has its own coverage.
+// TestParallel checks that parallel tests can share CRDs, whose coverage is recorded.
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	crds := celadontest.New(t, crontabs)

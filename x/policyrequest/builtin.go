@@ -43,7 +43,8 @@ type Server interface {
 	Write(ctx context.Context, w Write) (*engine.Result, error)
 	// Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells.
 	Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error)
-	// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if all have it.
+	// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if all
+	// have it or that is not known.
 	FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int)
 	// SetDefaults sets the defaults of an object of a kind that the Server serves. It modifies the
 	// object.

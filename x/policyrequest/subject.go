@@ -22,7 +22,7 @@ type Subject struct {
 	Resource    schema.GroupVersionResource
 	Kind        schema.GroupVersionKind
 	Equivalents []policy.Equivalent
-	// Secrets are the passwords of the object and its old version.
+	// Secrets are the strings in the forms of the object that must not be shown.
 	Secrets secret.Texts
 
 	mergeable func(kind schema.GroupVersionKind) *Mergeable

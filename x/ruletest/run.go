@@ -24,7 +24,7 @@ type Config struct {
 	Run *regexp.Regexp
 	// KubeVersion is the Kubernetes version for cases without kubeVersions; "" is the newest.
 	KubeVersion string
-	// Exact fails cases whose expected messages differ from the server's in printed values.
+	// Exact fails cases whose expected messages differ from the server's only in printed values.
 	Exact bool
 	// FailFast stops a suite at the first case that fails or has no verdict.
 	FailFast bool

@@ -42,7 +42,7 @@ type target struct {
 	writer  *apply.Writer
 	err     error
 	observe func(engine.RuleRun)
-	// trips creates the converter on first use.
+	// trips creates the Trips on first use.
 	trips func() (*roundtrip.Trips, error)
 }
 

@@ -22,8 +22,8 @@ type Update struct {
 }
 
 // UpdateOf makes an update from crd. The result depends only on crd and seed. Most updates have
-// descriptions in schemas. Some have rules with all fields, or rules in both CRDs that far exceed
-// the cost limit: the API server accepts such rules as long as their schema is unchanged.
+// descriptions in schemas. Some have rules with several fields, or rules in both CRDs that far
+// exceed the cost limit: the API server accepts such rules as long as their schema is unchanged.
 func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Update {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 38)), crd: crd.DeepCopy()}
 	u := &Update{}
@@ -158,7 +158,7 @@ func (m *maker) fullRule() bool {
 	})
 }
 
-// fieldPath returns the path of a property, or a path that no rule can have.
+// fieldPath returns the path of a property, or a path that is usually invalid.
 func (m *maker) fieldPath(s *schemaProps) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	if len(names) == 0 || m.IntN(4) == 0 {

@@ -2,7 +2,7 @@
 // value, the reworded rule is true if and only if the original is.
 //
 //	text, ways, err := reword.Rule(rand.New(rand.NewPCG(1, 2)), "has(self.a) && self.a > 3")
-//	// !(!has(self.a) || self.a <= 3), [comparison turned round  De Morgan]
+//	// text is an equivalent rule, such as !(!has(self.a) || self.a <= 3), and ways names the changes
 package reword
 
 import (

@@ -17,8 +17,8 @@ type Report struct {
 	Rules    int `json:"rules"`
 	Ran      int `json:"ran"`
 	Rejected int `json:"refused"`
-	// Conditions is the number of conditions of all rules, and Both is how many of them were both true
-	// and false.
+	// Conditions is the number of conditions of all rules and expressions, and Both is how many of
+	// them were both true and false.
 	Conditions int `json:"conditions"`
 	Both       int `json:"both"`
 	// Decisive is the number of conditions that were shown to be decisive; see Condition.MCDC.

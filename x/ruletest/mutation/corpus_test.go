@@ -13,8 +13,8 @@ import (
 
 var measured = []string{"karpenter", "karpenter-provider-aws", "nginx-gateway-fabric", "postgres-operator"}
 
-// corpusSuites returns the projects' cases, one suite per CRD. A case passes if its verdict and
-// causes are those of the original.
+// corpusSuites returns the cases of the measured projects, one suite per CRD. A case passes if its
+// verdict and causes are those of the original.
 func corpusSuites(t testing.TB, folder string) map[string][]Suite {
 	t.Helper()
 	suites, byFile := map[string][]Suite{}, map[string]int{}

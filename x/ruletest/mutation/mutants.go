@@ -187,8 +187,8 @@ type target struct {
 	policies *PolicySuite    // instead of suite
 }
 
-// Apply returns a copy of crd with the change in m.Version. The copy shares unchanged parts with
-// crd. The mutant must have been generated from crd.
+// Apply returns a copy of crd with the change of a mutant of a CRD in m.Version. The copy shares
+// unchanged parts with crd. The mutant must have been generated from crd.
 func (m *Mutant) Apply(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	return m.apply(crd, m.Version)
 }

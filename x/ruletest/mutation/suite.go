@@ -90,8 +90,8 @@ type Mutant struct {
 	// Changed is its replacement, or "" if it is removed.
 	Rule    string `json:"rule"`
 	Changed string `json:"mutant"`
-	// Start and End are the replaced range of the rule, in code points. Both are 0 if the whole
-	// rule or its fieldPath is changed.
+	// Start and End are the replaced range of the rule or expression, in code points. Both are 0 if
+	// the whole rule, its fieldPath, or the schema is changed.
 	Start int `json:"start"`
 	End   int `json:"end"`
 	// Operator is the kind of change.

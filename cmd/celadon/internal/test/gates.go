@@ -31,7 +31,8 @@ var profiles = map[string]string{
 	"single-node-developer":          "SingleNode",
 }
 
-// table maps each gate to the feature sets that enable it, such as "Default on Hypershift".
+// table maps each gate and feature set, such as "Default on Hypershift", to whether the set enables
+// the gate.
 type table map[string]map[string]bool
 
 // parseTable parses a Markdown table whose first column is the gate.

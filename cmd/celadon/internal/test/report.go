@@ -23,7 +23,7 @@ type Report struct {
 	KubeVersion string                  `json:"kubeVersion,omitempty"`
 	Summary     ruletest.Summary        `json:"summary"`
 	Suites      []*ruletest.SuiteReport `json:"suites"`
-	// Coverage and Mutation are set if they were requested and a case was run.
+	// Coverage and Mutation are set if they were requested and measured.
 	Coverage *coverage.Report `json:"coverage,omitempty"`
 	Mutation *mutation.Report `json:"mutation,omitempty"`
 	// Updated lists the files that --update changed.
