@@ -10,6 +10,4 @@
 // The package uses four terms: a limit is a constant, a budget is the rest of a limit, a cost is a
 // number of CEL cost units, and an estimate is a range of costs. Units and estimates are defined at
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#resource-use-by-validation-functions.
-//
-// The functions only read declarations and return numbers; they have no side effects.
 package cost

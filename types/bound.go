@@ -19,7 +19,7 @@ type Bound struct {
 type BoundSource uint8
 
 const (
-	// NoBound means that values of the type have no size.
+	// NoBound means that no maximum is declared or assumed, for example for numbers and objects.
 	NoBound BoundSource = iota
 	// Declared means that Max comes from maxLength, maxItems, or maxProperties.
 	Declared
@@ -110,7 +110,7 @@ func longestText(enum []schema.JSON) (bytes int64) {
 	return bytes
 }
 
-// The versions that assume each bound; see SchemaDeclType in k8s.io/apiserver/pkg/cel/common and
+// The versions with each behavior; see SchemaDeclType in k8s.io/apiserver/pkg/cel/common and
 // WithTypeAndObjectMeta in k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model.
 var (
 	// enumLength: a string is at most as long as its longest enum value.
@@ -123,8 +123,8 @@ var (
 	rootMaps = minors.Since(31)
 )
 
-// noEmptyObjects are the versions in which an object without declared fields is an error; see
-// UnstructuredToVal in values.go there.
+// noEmptyObjects are the versions in which an object without declared fields is an error, unless it
+// keeps unknown fields; see UnstructuredToVal in k8s.io/apiserver/pkg/cel/common.
 var noEmptyObjects = minors.Until(29)
 
 // SameBounds reports whether two versions declare all schemas with the same bounds.

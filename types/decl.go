@@ -13,7 +13,7 @@ import (
 type Kind uint8
 
 const (
-	// Hidden nodes have no CEL type. They are data kept only by
+	// Hidden nodes have no CEL type, for example data kept only by
 	// x-kubernetes-preserve-unknown-fields, and lists or maps of such data. They affect equality,
 	// but expressions cannot read them.
 	Hidden Kind = iota
@@ -54,8 +54,8 @@ type Decl struct {
 	Nullable bool
 	// Root is set at the root of a resource or an embedded resource.
 	Root bool
-	// Fields holds an object's properties by JSON name, including hidden ones. The root of a
-	// resource always has apiVersion, kind, and metadata, even if its schema does not declare them.
+	// Fields holds an object's properties by JSON name, including hidden ones. An object with Root
+	// always has apiVersion, kind, and metadata, even if its schema does not declare them.
 	Fields map[string]*Field
 	// Elem is the declaration of a list's items or a map's values.
 	Elem *Decl
@@ -75,7 +75,7 @@ type Decl struct {
 // Form returns the representation of values of d.
 func (d *Decl) Form() Form { return d.form }
 
-// Readable reports whether a value of d can be other than an error.
+// Readable reports whether any value of d is valid.
 func (d *Decl) Readable() bool { return d.form != FormInvalid }
 
 // Version returns the Kubernetes version that declares the schema. Values and evaluation follow it.
@@ -124,8 +124,8 @@ type Field struct {
 // Visible reports whether expressions can name the field.
 func (f *Field) Visible() bool { return f.Escaped != "" && f.Decl.Kind != Hidden }
 
-// A Form is the JSON representation of a node's values at run time. It differs from Kind if CEL
-// cannot see a node but equality can.
+// A Form is the JSON representation of a node's values at run time. It can differ from Kind:
+// equality reads the values of Hidden nodes, and a Map can also have declared properties.
 type Form uint8
 
 const (

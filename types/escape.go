@@ -9,13 +9,13 @@ const (
 )
 
 // Escape returns the CEL identifier of a property name. ok is false if the name has no identifier,
-// because it begins with a digit or contains characters other than letters, digits, "_", ".", "-",
-// and "/". Expressions cannot name such a property. See
+// because it is empty, begins with a digit, or contains characters other than letters, digits, "_",
+// ".", "-", and "/". Expressions cannot name such a property. See
 // https://kubernetes.io/docs/reference/using-api/cel/#escaping.
 func Escape(name string) (ident string, ok bool) { return kubecel.Escape(name) }
 
-// Unescape returns the property name of a CEL identifier. ok is false if ident contains a sequence
-// that Escape never produces.
+// Unescape returns the property name of a CEL identifier. ok is false if ident contains an unknown
+// escape sequence.
 func Unescape(ident string) (name string, ok bool) {
 	if !hasDoubleUnderscore(ident) {
 		return ident, true // saves evaluating a regular expression

@@ -23,7 +23,8 @@ func NewInterner() *Interner {
 	return &Interner{decls: map[string]*Decl{}, ids: map[*Decl]uint64{}}
 }
 
-// FromSchema is like the package function FromSchema, but shares equal declarations.
+// FromSchema declares s as in.Version does, and shares equal declarations. It returns nil only if s
+// is nil.
 func (in *Interner) FromSchema(s *schema.Structural, at Place) *Decl {
 	if s == nil {
 		return nil
@@ -51,8 +52,9 @@ func (in *Interner) intern(d *Decl) *Decl {
 	return d
 }
 
-// fingerprint appends the identity of d to b. Two Decls have equal fingerprints if the checker,
-// estimates, and values cannot distinguish them. The children of d must be interned already.
+// fingerprint appends the identity of d to b. Two Decls have equal fingerprints only if the
+// checker, estimates, and values cannot distinguish them. The children of d must be interned
+// already.
 func (in *Interner) fingerprint(b []byte, d *Decl) []byte {
 	b = append(b, byte(d.Kind), byte(d.form), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source))
 	b = binary.AppendVarint(b, d.Max.Max)

@@ -43,8 +43,8 @@ func declaresMetadata(s *schema.Structural) bool {
 		metadata.Type == "object" && metadata.Properties["name"].Type == "string" && metadata.Properties["generateName"].Type == "string"
 }
 
-// boundedStringSchema returns the schema of a string with the given maximum length, or with the declared maximum
-// length if that is smaller.
+// boundedStringSchema returns the schema of a string with the given maximum length, or with the
+// declared maximum length if that is smaller.
 func boundedStringSchema(limit int, declared schema.Structural) schema.Structural {
 	length := int64(limit)
 	if v := declared.ValueValidation; v != nil && v.MaxLength != nil {

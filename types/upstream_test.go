@@ -21,7 +21,6 @@ func upstreamType(s *schema.Structural, root bool) *apiservercel.DeclType {
 	return t.MaybeAssignTypeName("selfType")
 }
 
-// diffTypes returns the differences between two declarations.
 func diffTypes(path string, got, want *apiservercel.DeclType) []string {
 	if got == nil || want == nil {
 		if got != want {

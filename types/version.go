@@ -92,5 +92,6 @@ var fieldMinors = map[string]minors.Range{
 	"optionalOldSelf": minors.Since(30), // apiextensions-apiserver, feature gate CRDValidationRatcheting
 }
 
-// FieldSince returns the first minor version whose servers keep the given field of a rule.
+// FieldSince returns the first supported minor version whose servers keep the given field of a
+// rule.
 func FieldSince(field string) int { return max(fieldMinors[field].Since, Oldest) }

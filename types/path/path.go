@@ -88,7 +88,6 @@ func Child(parent, name string) string {
 	return b.String()
 }
 
-// write appends the step to the path in b.
 func (s Step) write(b *strings.Builder) {
 	switch {
 	case s.Any:
