@@ -13,9 +13,9 @@
 // it from Config.Accept.
 package catalog
 
-// How it works: a Catalog is an atomic pointer to an immutable snapshot. A change creates the next
-// snapshot, with all CRDs compiled, and replaces the pointer (change.go). With Config.Lazy, an
-// entry is compiled when its engine is first used (entry.go).
+// How it works: a Catalog is an atomic pointer to an immutable snapshot. A change compiles new and
+// changed CRDs, creates the next snapshot, and replaces the pointer (change.go). With Config.Lazy,
+// an entry is compiled when its engine is first used (entry.go).
 
 import (
 	"maps"
@@ -45,9 +45,8 @@ type Config struct {
 
 // A Catalog is a set of CRDs that can change. It must not be copied.
 type Catalog struct {
-	config  Config
-	current atomic.Pointer[snapshot]
-	// changing serializes changes.
+	config   Config
+	current  atomic.Pointer[snapshot]
 	changing sync.Mutex
 }
 
@@ -76,7 +75,8 @@ func (c *Catalog) Named(name string) *Entry { return c.current.Load().byName[nam
 // does not contain it.
 func (c *Catalog) Find(kind schema.GroupKind) *Entry { return c.current.Load().byKind[kind] }
 
-// Engine returns the engine for a group, version, and kind, or nil if no active CRD serves it.
+// Engine returns the engine for a group, version, and kind. It returns nil if no active CRD serves
+// it, or if a lazy catalog cannot compile the CRD.
 func (c *Catalog) Engine(gvk schema.GroupVersionKind) *engine.Engine {
 	if e := c.Find(gvk.GroupKind()); e != nil && e.Serves(gvk.Version) {
 		compiled, _ := e.Engine()

@@ -17,7 +17,7 @@ import (
 )
 
 // An Error is the reason why a CRD of a change did not become active. An earlier CRD of the same
-// name remains active.
+// name remains active, unless the change removes it or gives its kind to another CRD.
 type Error struct {
 	// Name is the name of the CRD.
 	Name string
@@ -31,7 +31,7 @@ func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errors holds the errors of all CRDs of a change that did not become active.
+// Errors holds the errors of the CRDs of a change that did not become active.
 type Errors struct {
 	Errors []*Error
 }
@@ -53,11 +53,12 @@ func (e *Errors) Unwrap() []error {
 	return errs
 }
 
-// ErrTwice is the error for a CRD that has the same name as another CRD of the same change.
+// ErrTwice is the error for a CRD that has the same name as an earlier CRD of the same change.
 var ErrTwice = errors.New("a duplicate: keep one of them")
 
-// Put adds a CRD, or replaces the CRD of the same name. If any part of it does not compile, even a
-// single rule, the catalog is unchanged and the error is *Errors.
+// Put adds a CRD, or replaces the CRD of the same name. If the CRD is not accepted, the catalog is
+// unchanged and the error is *Errors. Unless the catalog is lazy, a CRD with a rule that does not
+// compile is not accepted.
 func (c *Catalog) Put(crd *apiextensionsv1.CustomResourceDefinition) error {
 	return c.Apply([]*apiextensionsv1.CustomResourceDefinition{crd}, nil)
 }
@@ -77,11 +78,11 @@ func (c *Catalog) Remove(name string) bool {
 }
 
 // Apply removes CRDs by name and adds or replaces others in an atomic change. CRDs that cannot be
-// added are reported in *Errors, in the order of put, followed by CRDs whose kind belongs to another
-// CRD, sorted by name. They do not affect the others. If several CRDs
-// have the same name, they are all rejected, because it is not clear which of them is meant. A CRD
-// whose spec has not changed is not compiled again. The CRDs may be modified afterwards, unless the
-// catalog is lazy.
+// added are reported in *Errors, in the order of put, followed by CRDs whose kind belongs to
+// another CRD, sorted by name. They do not affect the others. If several CRDs have the same name,
+// they are all rejected, because it is not clear which of them is meant. Unless the catalog is
+// lazy, a CRD whose spec has not changed is not compiled again, and the CRDs may be modified
+// afterwards.
 func (c *Catalog) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []string) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -132,8 +133,8 @@ func (e *Errors) add(name string, index int, err error) {
 	e.Errors = append(e.Errors, &Error{name, err, index})
 }
 
-// conflicts removes CRDs from next whose kind belongs to another CRD, restores their active form,
-// and adds errors. A CRD that already has the kind keeps it.
+// conflicts removes CRDs from next whose kind belongs to another CRD, restores their active form if
+// its kind is still free, and adds errors. A CRD that already has the kind keeps it.
 func (e *Errors) conflicts(next, known map[string]*Entry, index map[string]int) {
 	owner := map[schema.GroupKind]string{}
 	for _, name := range sortedNames(next) {
@@ -164,7 +165,6 @@ func (e *Errors) conflicts(next, known map[string]*Entry, index map[string]int) 
 	}
 }
 
-// swap makes a change active.
 func (c *Catalog) swap(byName map[string]*Entry) {
 	next := &snapshot{byName: byName, byKind: make(map[schema.GroupKind]*Entry, len(byName))}
 	for _, e := range byName {
@@ -196,7 +196,8 @@ func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, kn
 	return all
 }
 
-// define creates an entry. known is the active entry of the same name, or nil.
+// define returns a new entry for crd, or known if its spec is the same. known is the active entry
+// of the same name, or nil.
 func (c *Catalog) define(crd *apiextensionsv1.CustomResourceDefinition, known *Entry) (*Entry, error) {
 	if c.config.Lazy && known == nil {
 		return c.accepted(crd)
@@ -224,7 +225,6 @@ func (c *Catalog) define(crd *apiextensionsv1.CustomResourceDefinition, known *E
 	return e, nil
 }
 
-// accepted returns an uncompiled entry for crd, or an error if crd is not accepted.
 func (c *Catalog) accepted(crd *apiextensionsv1.CustomResourceDefinition) (*Entry, error) {
 	if crd.Name == "" {
 		return nil, errors.New("metadata.name: Required value")

@@ -78,7 +78,6 @@ func toJSON(t *testing.T, text string) []byte {
 	return data
 }
 
-// spec returns a value in the form of decoded JSON.
 func spec(t *testing.T, v any) (out any) {
 	t.Helper()
 	data, err := json.Marshal(v)

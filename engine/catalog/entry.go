@@ -19,7 +19,8 @@ type Entry struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 
 	versions map[string]version
-	// digest is the SHA-256 hash of the CRD's spec, to detect changes.
+	// digest is the SHA-256 hash of the CRD's spec, to detect changes. It is zero for a CRD that is
+	// new in a lazy catalog.
 	digest [32]byte
 	config engine.Config
 
@@ -31,13 +32,12 @@ type Entry struct {
 // A version holds the properties of a CRD version that are available before it is compiled.
 type version struct {
 	served bool
-	// status is set if the version has the status subresource.
 	status bool
 }
 
-// Engine returns the engine of the CRD. In a lazy catalog, Engine compiles the CRD when it is first
-// called: then it may return an engine with *engine.CompileErrors, or no engine and another error.
-// Otherwise it always returns an engine.
+// Engine returns the engine of the CRD. In a lazy catalog, the first call compiles the CRD, and
+// Engine can return an engine with *engine.CompileErrors, or no engine and another error. Otherwise
+// it always returns an engine.
 func (e *Entry) Engine() (*engine.Engine, error) {
 	e.once.Do(func() { e.engine, e.err = engine.Compile(e.CRD, e.config) })
 	return e.engine, e.err

@@ -30,8 +30,8 @@ func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return readCRDs(data, false)
 }
 
-// ReadWhole is like Read, but skips patches of CRDs as well: see IsPatchObject. Use it for files that were found in a
-// folder instead of being named by the user.
+// ReadWhole is like Read, but skips patches of CRDs as well: see IsPatchObject. Use it for files
+// that were found in a folder instead of being named by the user.
 func ReadWhole(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return readCRDs(data, true)
 }
@@ -88,8 +88,8 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, w
 	return crds, nil
 }
 
-// ReadFS reads the CRDs of all .yaml, .yml, and .json files of a folder and the folders below it, in the order of their
-// names. It skips hidden folders and, like ReadWhole, patches of CRDs.
+// ReadFS reads the CRDs of all .yaml, .yml, and .json files of a folder and the folders below it,
+// in the order of their names. It skips hidden folders and, like ReadWhole, patches of CRDs.
 func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	err := WalkFS(fsys, func(name string, data []byte) error {

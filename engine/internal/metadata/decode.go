@@ -100,7 +100,7 @@ func (d Decoding) Embedded(resource map[string]any, path *field.Path) (unknown [
 	return unknown, err
 }
 
-// normal returns metadata as decoding and encoding it produces it.
+// normal decodes metadata and encodes it again, without a zero creationTimestamp.
 func (d Decoding) normal(value any, path *field.Path) (fields map[string]any, unknown []string, err error) {
 	meta, unknown, err := d.Decode(value, path)
 	if err != nil {

@@ -81,8 +81,9 @@ func (v *Validator) Update(meta, old metav1.Object, path *field.Path) (errs fiel
 	return append(errs, v.managedFields(meta.GetManagedFields(), path.Child("managedFields"))...)
 }
 
-// Distinct returns the errors of Create or Update as the server reports them for custom resources and
-// embedded resources. The checks that are common to all resources report them unchanged.
+// Distinct returns the errors of Create or Update as the server reports them for custom resources
+// and embedded resources: some versions drop duplicates, or the details of errors in
+// ownerReferences. It modifies errs.
 func (v *Validator) Distinct(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if v.has[bareOwners] && err.CoveredByDeclarative {

@@ -46,7 +46,6 @@ func (v *Validator) QualifiedName(value string) (reasons []string) {
 	return reasons
 }
 
-// prefix returns the reasons why the prefix of a qualified name is not a DNS subdomain.
 func (v *Validator) prefix(prefix string) (reasons []string) {
 	if prefix == "" {
 		return []string{"prefix part " + validation.EmptyError()}

@@ -131,8 +131,8 @@ func (v *Validator) manager(name string, path *field.Path) (errs field.ErrorList
 type feature uint8
 
 const (
-	// strictOwners: owner references are reported with their index, missing fields as Required, and an
-	// apiVersion must have the form of one.
+	// strictOwners: owner references are reported with their index, missing fields as Required, and
+	// a malformed apiVersion as Invalid.
 	strictOwners feature = iota
 	// namedOwnerFields: the error for a missing field of an owner reference repeats its name.
 	namedOwnerFields

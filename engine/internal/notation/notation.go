@@ -38,7 +38,6 @@ func (k Kind) String() string {
 	return [...]string{"text", "quantities", "durations", "versions", "timestamps", "IP addresses", "CIDR ranges", "numbers"}[k]
 }
 
-// maxLength limits the strings that are parsed.
 const maxLength = 64
 
 var (
@@ -143,7 +142,8 @@ func (k Kind) Samples() []string {
 	return nil
 }
 
-// Spellings returns other strings for the value of text. It returns nil for most kinds.
+// Spellings returns strings with the value of text, which may include text itself. It returns nil
+// for kinds other than Quantity and Duration.
 func (k Kind) Spellings(text string) (list []string) {
 	switch k {
 	case Quantity:

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// jsonValues: errors show the rejected value as JSON. Before, they show it in Go syntax.
-// k8s.io/apimachinery/pkg/util/validation/field/errors.go, ErrorBody
+// jsonValues: errors show the rejected value as JSON. Older versions show it in Go syntax. See
+// ErrorBody in k8s.io/apimachinery/pkg/util/validation/field/errors.go.
 var jsonValues = minors.Since(34)
 
 // A Renderer formats errors as the API server of one minor version does.

@@ -1,5 +1,6 @@
 // Package respond implements parts of responses that do not depend on the resource, as the API
-// server produces them: warnings, the messages of field errors, and rejections of bodies that cannot be decoded.
+// server produces them: warnings, the messages of field errors, and rejections of bodies that
+// cannot be decoded.
 package respond
 
 import (
@@ -13,8 +14,8 @@ import (
 // k8s.io/apiserver/pkg/endpoints/filters.WithWarningRecorder.
 type Warnings struct {
 	sent []string
-	// added holds all warnings, including those that were not sent. When the total is too long,
-	// each is shortened, which may remove the characters that a header cannot carry.
+	// added holds all warnings until the total is too long, including those that were not sent.
+	// Then each is shortened, which may remove the characters that a header cannot carry.
 	added []string
 	known map[string]bool
 	runes int // of the warnings in sent
