@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// BenchmarkOf estimates one checked expression.
 func BenchmarkOf(b *testing.B) {
 	maxItems := int64(64)
 	text := schema.Structural{Generic: schema.Generic{Type: "string"}}

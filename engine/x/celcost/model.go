@@ -46,7 +46,6 @@ func (m Model) If(checked *cel.Ast, d *types.Decl, a *Assumption) cost.Estimate 
 	return cost.Estimate{Min: est.Min, Max: est.Max}
 }
 
-// declaration adapts a *types.Decl to the estimate package.
 type declaration struct{ decl *types.Decl }
 
 func declarationOf(d *types.Decl) estimate.Declaration {
@@ -62,7 +61,6 @@ func (d declaration) Child(step string) estimate.Declaration {
 
 func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
 
-// assumed is a declaration with the sizes of an assumption.
 type assumed struct {
 	assumption *Assumption
 	decl       *types.Decl
@@ -106,7 +104,6 @@ func (s sized) Child(step string) estimate.Declaration {
 
 func (s sized) MaxSize() int64 { return s.max }
 
-// object is the declaration of an object by its fields.
 type object map[string]Value
 
 func (o object) Child(step string) estimate.Declaration { return o[step].of }
@@ -144,9 +141,8 @@ type Assumption struct {
 // cel-go's checker: identifiers, @items, @values, and @keys.
 func Path(steps []string) string { return strings.Join(steps, "/") }
 
-// Estimator returns cel-go's form of an estimator that prices calls as the linked release of
-// k8s.io/apiserver does, with sizes from d.
-// It works for estimates and for tracking actual cost.
+// Estimator returns an estimator for cel-go that prices calls as the linked release of
+// k8s.io/apiserver does, with sizes from d. It works for estimates and for tracking actual cost.
 func Estimator(d *types.Decl) *kubecel.CostEstimator {
 	return &kubecel.CostEstimator{SizeEstimator: sizes{d}}
 }

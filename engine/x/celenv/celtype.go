@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// anyObject is the type of all objects in CELType.
 var anyObject = cel.ObjectType("object")
 
 // CELType returns the CEL type of d. All objects have the same type, "object". It returns nil if d

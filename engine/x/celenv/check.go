@@ -26,9 +26,8 @@ type checks struct {
 	parser  *knownParser
 	checker *check.Checker
 	// validators inspect the checked expression; they share config.
-	validators []cel.ASTValidator
-	config     validatorConfig
-	// untypedSecond is set if the environment has untypedSecondVariables.
+	validators    []cel.ASTValidator
+	config        validatorConfig
 	untypedSecond bool
 }
 
@@ -148,8 +147,8 @@ var validators = map[string]string{
 	"duration": "cel.validator.duration", "timestamp": "cel.validator.timestamp", "matches": "cel.validator.matches", "format": "cel.validator.string_format",
 }
 
-// validatorOf returns the name of the validator that has to inspect call. It returns "" if the
-// argument is not a literal or is known to be valid.
+// validatorOf returns the name of the validator that has to inspect call, or "". It skips calls
+// whose argument is not a literal or is known to be valid, except calls of format.
 func validatorOf(call ast.CallExpr) string {
 	function, args := call.FunctionName(), call.Args()
 	name := validators[function]
@@ -167,8 +166,8 @@ const constantFormatValidator = "celadon.validator.constant_format"
 // literalsValidator checks that list and map literals are homogeneous.
 const literalsValidator = "cel.validator.homogeneous_literals"
 
-// alike reports whether the list needs no validation: it has at most one item, as in most macro
-// expansions, or all its items are literals of the same type.
+// alike reports whether the list needs no validation: it has at most one item, which is not
+// optional, as in most macro expansions, or all its items are literals of the same type.
 func alike(list ast.ListExpr) bool {
 	items := list.Elements()
 	if len(items) < 2 {

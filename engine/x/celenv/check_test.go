@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestValidators checks that expressions without lists, maps, and a few functions need no validator
-// in any version.
+// TestValidators checks that the environments of all versions have only validators that Scope
+// considers.
 func TestValidators(t *testing.T) {
 	t.Parallel()
 	known := []string{"cel.validator.duration", "cel.validator.timestamp", "cel.validator.matches", "cel.validator.homogeneous_literals", "cel.validator.string_format", "celadon.validator.constant_format"}

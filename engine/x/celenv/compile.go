@@ -12,8 +12,9 @@ import (
 // to plan the expression and estimate its cost. To compile many expressions, use a Scope, which is
 // faster.
 //
-// The error is types.ErrHidden if d has no CEL type, an *IssuesError or an UntypedError if the expression is
-// invalid, a *ComplexError if it is too complex, and a *PanicError if cel-go panics while it checks the expression.
+// The error is types.ErrHidden if d has no CEL type, an *IssuesError or an UntypedError if the
+// expression is invalid, a *ComplexError if it is too complex, and a *PanicError if cel-go panics
+// while it checks the expression.
 func (e *Env) Compile(d *types.Decl, optionalOldSelf bool, src string) (env *cel.Env, checked *cel.Ast, err error) {
 	env, err = e.For(d, optionalOldSelf)
 	if err != nil {

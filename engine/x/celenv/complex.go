@@ -20,7 +20,7 @@ import (
 // type. An API server would run for minutes.
 type ComplexError struct {
 	Generic, Depth int
-	// flood is the parser's error if the expression was not even parsed.
+	// flood is the parser's error if the expression was not parsed.
 	flood error
 	// invalid is the number of invalid expressions before this one if their errors took too much work.
 	invalid int
@@ -55,12 +55,11 @@ func complexity(e ast.Expr) (units int, err *ComplexError) {
 	return units, &ComplexError{Generic: c.calls, Depth: c.depth}
 }
 
-// A counter counts the constructs that slow down checking.
 type counter struct {
 	generic      map[string]bool
 	calls, depth int
 	loops, inner int // maximum and current nesting of macros
-	doublings    int // keys in map literals that are not literals
+	doublings    int // map keys that are not literals
 }
 
 // expr counts e, which is nested in depth list, map, or struct literals.

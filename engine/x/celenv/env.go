@@ -24,8 +24,7 @@ type Env struct {
 	patches  int // 1 for WithPatchTypes, otherwise 0
 }
 
-// StoredRules returns the environment for rules that are already stored in a server of version v. For
-// the newest version, it accepts everything that any version ever accepted.
+// StoredRules returns the environment for rules that are already stored in a server of version v.
 func StoredRules(v types.Version) *Env {
 	return &Env{version: v, base: baseEnv(v, 1), keywords: v.Minor >= keywordFields, stored: 1}
 }
@@ -60,8 +59,8 @@ func (e *Env) For(d *types.Decl, optionalOldSelf bool) (*cel.Env, error) {
 	return e.With(RuleRoots(d, optionalOldSelf))
 }
 
-// With returns the environment for expressions that use the given roots. It returns types.ErrHidden if a
-// root has no CEL type.
+// With returns the environment for expressions that use the given roots. It returns types.ErrHidden
+// if a root has no CEL type.
 func (e *Env) With(roots []Root) (*cel.Env, error) {
 	if hidden(roots) {
 		return nil, types.ErrHidden
@@ -104,8 +103,8 @@ type Root struct {
 	// Decl declares its values, which are decoded JSON. Roots with the same Decl have the same
 	// type.
 	Decl *types.Decl
-	// Object is the type of the variable if Decl is nil. Its values are CEL values. Fields can be added
-	// to the type after it was used; expressions that are compiled later can select them.
+	// Object is the type of the variable if Decl is nil. Its values are CEL values. Fields can be
+	// added to the type after it was used; expressions that are compiled later can select them.
 	Object *kubecel.DeclType
 	// Type is the type of the variable if Decl and Object are nil. Its values are CEL values.
 	Type *cel.Type
@@ -119,7 +118,6 @@ func RuleRoots(d *types.Decl, optionalOldSelf bool) []Root {
 	return []Root{{Name: types.Self, Decl: d}, {Name: types.OldSelf, Decl: d, Optional: optionalOldSelf}}
 }
 
-// hidden reports whether a root has no CEL type.
 func hidden(roots []Root) bool {
 	for _, r := range roots {
 		if r.Decl != nil && r.Decl.Kind == types.Hidden {
@@ -129,7 +127,6 @@ func hidden(roots []Root) bool {
 	return false
 }
 
-// of returns the type of the variable, where t is the type of its value.
 func (r *Root) of(t *cel.Type) *cel.Type {
 	if r.Optional {
 		return cel.OptionalType(t)
@@ -149,8 +146,7 @@ type typeTable struct {
 }
 
 type object struct {
-	decl *types.Decl
-	// fields caches the fields looked up so far.
+	decl   *types.Decl
 	fields map[string]*celtypes.FieldType
 }
 
@@ -166,7 +162,6 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 	}, err
 }
 
-// declare adds the type of a root to the provider.
 func (t *typeTable) declare(e *Env, object *kubecel.DeclType) error {
 	all := append(t.declared, object)
 	provider, err := e.provider(all...).WithTypeProvider(e.base.CELTypeProvider())

@@ -34,7 +34,7 @@ func newIssuesError(source common.Source, issues *cel.Issues) *IssuesError {
 	return e
 }
 
-// Errors returns the errors, each with the ID of its expression.
+// Errors returns the errors, sorted by position.
 func (e *IssuesError) Errors() []*common.Error { return e.errors }
 
 // Offset returns the position of error i in code points, or 0 if it is unknown.
@@ -68,8 +68,8 @@ func (e *IssuesError) Place() (line, column int, snippet string) {
 // maxErrors is the number of errors that cel-go shows (cel-go, common/errors.go).
 const maxErrors = 100
 
-// truncated returns the line in the text of issues about the errors that it does not show, or "".
-// Only the text has their number. Without positions, cel-go writes it in linear time.
+// truncated returns the last line of the text of issues, which has the number of errors that are not
+// shown, or "" if all are shown. Without positions, cel-go writes the text in linear time.
 func truncated(issues *cel.Issues) string {
 	shown := issues.Errors()
 	if len(shown) < maxErrors {
@@ -93,8 +93,8 @@ func truncated(issues *cel.Issues) string {
 // maxSnippet is the length of the longest line that cel-go shows, in bytes (cel-go, common/error.go).
 const maxSnippet = 16384
 
-// writeError writes the text of an error in the same form as cel-go, which takes time that grows with the
-// square of the column.
+// writeError writes the text of an error like cel-go, whose time grows with the square of the
+// column.
 func writeError(b *strings.Builder, source common.Source, err *common.Error) {
 	line, column := err.Location.Line(), err.Location.Column()
 	fmt.Fprintf(b, "ERROR: %s:%d:%d: %s", source.Description(), line, column+1, err.Message)

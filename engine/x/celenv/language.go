@@ -147,7 +147,6 @@ func (d dialect) LibraryName() string               { return string(d) }
 func (dialect) CompileOptions() []cel.EnvOption     { return nil }
 func (dialect) ProgramOptions() []cel.ProgramOption { return nil }
 
-// runtimeOptions is a library of the options of programs.
 type runtimeOptions struct{}
 
 func (runtimeOptions) CompileOptions() []cel.EnvOption { return nil }

@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/upstream"
 )
 
-// Parse parses src in env, like env.Parse; all parsing uses it. Celadon's parser returns the same
-// tree as cel-go's in a fifteenth of the time. It can be removed when the cel-go version used by
-// k8s.io is as fast. The error is a *ComplexError, or an *IssuesError with cel-go's messages.
+// Parse parses src in env, like env.Parse. Celadon's parser returns the same tree as cel-go's in a
+// fifteenth of the time. It can be removed when the cel-go version used by k8s.io is as fast. The
+// error is a *ComplexError, or an *IssuesError with cel-go's messages.
 func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 	known, err := parserOf(env)
 	if err != nil {

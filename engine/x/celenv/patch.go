@@ -18,12 +18,12 @@ var (
 	JSONPatchType = celtypes.NewObjectType("JSONPatch")
 )
 
-// objectTypeName is the name of the type of objects. The fields of an object have types with longer names,
-// such as Object.spec.
+// objectTypeName is the name of the type of objects. The fields of an object have types with longer
+// names, such as Object.spec.
 const objectTypeName = "Object"
 
-// WithPatchTypes returns the environment for mutations of a MutatingAdmissionPolicy: it has the types
-// Object and JSONPatch, and the function jsonpatch.escapeKey.
+// WithPatchTypes returns the environment for mutations of a MutatingAdmissionPolicy: it has the
+// types Object and JSONPatch, and the function jsonpatch.escapeKey.
 func (e *Env) WithPatchTypes() *Env {
 	out := *e
 	out.patches = 1

@@ -25,8 +25,8 @@ var (
 	_ traits.Zeroer = (*ObjectValue)(nil)
 )
 
-// Field selects a field like the server: from the object as a JSON value. An absent field is null. It returns an
-// error if the object cannot be converted to JSON.
+// Field selects a field like the server: from the object as a JSON value. An absent field is null.
+// Field returns an error if the object cannot be converted to JSON.
 func (v *ObjectValue) Field(name string) (field ref.Val, present bool, err error) {
 	fields, err := v.native()
 	if err != nil {
@@ -171,8 +171,8 @@ func (v *ObjectValue) nativeMap(m traits.Mapper) (any, error) {
 	return out, nil
 }
 
-// CheckTypes reports objects in v whose type does not have the name of their path. Names of lists and
-// maps on the path do not count.
+// CheckTypes returns errors for the objects in v whose type does not have the name of their path.
+// Indexes of lists and keys of maps are not part of the path.
 func (v *ObjectValue) CheckTypes() error {
 	return errors.Join(mistypedObjects(v, v.typ.TypeName(), nil)...)
 }

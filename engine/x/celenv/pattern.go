@@ -16,7 +16,8 @@ import (
 
 // compile parses and checks src, like env.Compile. Unlike env.Compile, it rejects expressions that
 // are too complex, and it hides huge patterns from the validators, which would compile them to
-// millions of states. The error is a *ComplexError, an *IssuesError, an UntypedError, or a *PanicError.
+// millions of states. The error is a *ComplexError, an *IssuesError, an UntypedError, or a
+// *PanicError.
 func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, err := Parse(env, src)
 	if err != nil {
@@ -53,7 +54,7 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	return checked, nil
 }
 
-// checkTree is like env.Check, but returns a *PanicError if cel-go panics.
+// checkTree is like env.Check, but suggests no names and returns a *PanicError if cel-go panics.
 func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer func() {
 		r := recover()
@@ -131,13 +132,13 @@ func LargePattern(checked *cel.Ast) (large bool) {
 	return large
 }
 
-// How it works: cel-go 0.22.0 leaves the second variable of a macro over a dyn value without a type. Most
-// uses of such a variable are errors of the checker; the others fail when the checked expression is
-// converted. To get the errors, these variables are replaced by a variable whose type also accepts nothing, and
-// the expression is checked again.
+// How it works: cel-go 0.22.0 leaves the second variable of a macro over a dyn value without a
+// type. Most uses of such a variable are errors of the checker; the others fail when the checked
+// expression is converted. To get the errors, these variables are replaced by a variable whose type
+// accepts nothing either, and the expression is checked again.
 
-// untypedSecondVariables marks environments in which the second variable of a macro over a dyn value has no
-// type.
+// untypedSecondVariables marks environments in which the second variable of a macro over a dyn
+// value has no type.
 const untypedSecondVariables dialect = "celadon.second"
 
 // untypedVariable replaces second variables without a type.
@@ -148,8 +149,8 @@ type UntypedError struct{}
 
 func (UntypedError) Error() string { return "missing type conversion to proto: " }
 
-// withUntypedSecond returns the error of a checked expression in which second variables may have no type,
-// or nil.
+// withUntypedSecond returns the error of a checked expression in which second variables may have no
+// type, or nil.
 func withUntypedSecond(env *cel.Env, src string, checked *cel.Ast) error {
 	seconds := untypedSeconds(checked.NativeRep())
 	if len(seconds) == 0 {
@@ -194,7 +195,6 @@ func untypedSeconds(checked *ast.AST) (ids []int64) {
 	return ids
 }
 
-// references appends the IDs of the references to a variable in e.
 func references(e ast.Expr, name string, ids []int64) []int64 {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -46,7 +46,7 @@ func qualifyNames(env *cel.Env, e ast.Expr) {
 
 type qualifier struct {
 	types  celtypes.Provider
-	locals map[string]int // the variables of macros in scope
+	locals map[string]int // the number of macros in scope that declare each variable
 }
 
 func (q *qualifier) visit(e ast.Expr) {

@@ -38,6 +38,7 @@ type Scope struct {
 	}
 }
 
+// Scope returns a new Scope for expressions in e.
 func (e *Env) Scope() (*Scope, error) {
 	checks, err := e.checks()
 	if err != nil {

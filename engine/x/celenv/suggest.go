@@ -48,8 +48,7 @@ func withSuggestions(env *cel.Env, src string, issues *cel.Issues) *cel.Issues {
 type suggester struct {
 	env    *cel.Env
 	parsed *ast.AST
-	// known holds the declared names, once they are needed.
-	known []string
+	known  []string
 	// unknown holds the IDs of unknown names. replaced holds the IDs of expressions whose errors are
 	// dropped, because added has a better error.
 	unknown, replaced map[int64]bool
@@ -126,7 +125,7 @@ func suggestion(name string, found []string) string {
 	return ""
 }
 
-// names returns the names of all variables, functions, and macros.
+// names returns the names of all variables, functions, and macros, shortest first.
 func (s *suggester) names() []string {
 	if s.known == nil {
 		for name := range s.env.Functions() {
@@ -178,7 +177,7 @@ func (s *suggester) find(name string) (found []string) {
 	return found[:min(len(found), 2)]
 }
 
-// maxCells limits the work of distance. Longer names are not similar.
+// maxCells limits the work of distance. Longer names do not count as similar.
 const maxCells = 64 * 64
 
 // distance returns the number of characters to insert, delete, replace, or swap with the next one to turn a

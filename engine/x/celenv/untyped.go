@@ -56,7 +56,6 @@ func withUntypedCalls(env *cel.Env, src string, issues *cel.Issues) *cel.Issues 
 	return cel.NewIssues(common.NewErrors(parsed.Source()).Append(list))
 }
 
-// replaceLogical replaces logical operators by functions with the same signature.
 func replaceLogical(e ast.Expr) {
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind {
@@ -68,7 +67,6 @@ func replaceLogical(e ast.Expr) {
 	}))
 }
 
-// olderMessage returns a message of the checker in an older version.
 func olderMessage(message string) string {
 	for operator, name := range logicalFunctions {
 		message = strings.Replace(message, "overload for '"+name+"'", "overload for '"+operator+"'", 1)
@@ -97,7 +95,6 @@ func protoText(name string) string {
 	return name
 }
 
-// undeclaredCalls returns the messages about undeclared names by the ID of the expression.
 func undeclaredCalls(errs []*common.Error) map[int64]string {
 	messages := map[int64]string{}
 	for _, e := range errs {

@@ -95,7 +95,7 @@ func TestLanguageOfNewest(t *testing.T) {
 	}
 }
 
-// contents lists everything that an environment declares.
+// contents lists the libraries, overloads, macros, and validators of an environment.
 func contents(env *cel.Env) (list []string) {
 	list = append(list, env.Libraries()...)
 	for _, f := range env.Functions() {
