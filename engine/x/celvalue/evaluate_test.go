@@ -57,13 +57,11 @@ func newPlace(t testing.TB, text string, root bool) *place {
 	return p
 }
 
-// An outcome is the printed result of an evaluation and its cost.
 type outcome struct {
 	text string
 	cost uint64
 }
 
-// An expression is a compiled expression at a place.
 type expression struct {
 	*place
 	src  string

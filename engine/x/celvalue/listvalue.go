@@ -327,7 +327,6 @@ var quirkMinors = map[quirk]minors.Range{
 	strictFields:  minors.Until(34), // values.go, unstructuredMap.Equal
 }
 
-// quirksOf holds the quirks of each minor version.
 var quirksOf = func() (all [types.Last + 1]quirk) {
 	for q, in := range quirkMinors {
 		for minor := range all {

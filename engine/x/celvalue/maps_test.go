@@ -52,7 +52,6 @@ var objectExpressions = []string{
 	`self.m.map(k, self.m[k]).sum()`, `self.m.map(k, k).isSorted()`,
 }
 
-// TestObjects evaluates each expression for each pair of objects.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, schemas.Objects, false)

@@ -109,8 +109,8 @@ func (m *mapValue) Iterator() traits.Iterator {
 	return &keyIterator{mapValue: m, keys: keys, unknown: len(m.fields) - len(keys)}
 }
 
-// Equal treats JSON names as CEL identifiers, as upstream does. Therefore a field whose name is not
-// a valid identifier equals any value.
+// Equal treats JSON names as CEL identifiers, as upstream does. Therefore a field with two
+// underscores in its name can equal any value, or be compared with another field.
 func (m *mapValue) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {

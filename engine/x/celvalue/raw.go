@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Raw returns the decoded JSON of an object, map, list, or unknown value created by this package. It returns false for any
-// other value.
+// Raw returns the decoded JSON of an object, map, list, or unknown value returned by New, Untyped,
+// or FromGo. It returns false for any other value.
 func Raw(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case *mapValue:

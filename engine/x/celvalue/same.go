@@ -7,10 +7,11 @@ import (
 )
 
 // Same reports whether a and b are equal under their declaration, that is, whether New(a,
-// d).Equal(New(b, d)) is true. It allocates nothing and handles only the simple cases: if it
-// returns false, the values may still be equal.
+// d).Equal(New(b, d)) is true. It handles only the simple cases: if it returns false, the values
+// may still be equal.
 //
-// Same subtracts its work from left, in bytes. It returns false when left becomes negative.
+// Same subtracts its work from left: perNode for each value, and 1 for each 8 bytes of a string. It
+// returns false if it has to compare another value when left is negative.
 func Same(a, b any, d *types.Decl, left *int) bool {
 	if *left -= perNode; *left < 0 {
 		return false
@@ -35,7 +36,7 @@ func Same(a, b any, d *types.Decl, left *int) bool {
 	return false
 }
 
-// perNode is the work to compare a value, not counting the bytes of strings.
+// perNode is the work to compare a value, not counting strings.
 const perNode = 8
 
 // sameScalar reports whether two scalars are equal if their kind accepts every value of the right

@@ -45,18 +45,15 @@ func schemaless(v any, fromGo bool) ref.Val {
 	return celtypes.DefaultTypeAdapter.NativeToValue(v)
 }
 
-// An untypedMap is a JSON object without a schema.
 type untypedMap struct {
 	fields map[string]any
 	fromGo bool // see FromGo
 }
 
-// of returns the value of one of the fields, or of a field below them.
 func (m *untypedMap) of(field any) ref.Val { return schemaless(field, m.fromGo) }
 
 var _ traits.Mapper = (*untypedMap)(nil)
 
-// base returns cel-go's value of the object.
 func (m *untypedMap) base() traits.Mapper {
 	return celtypes.NewStringInterfaceMap(celtypes.DefaultTypeAdapter, m.fields)
 }
@@ -144,7 +141,6 @@ func (i *untypedKeyIterator) Next() ref.Val {
 	return celtypes.String(key)
 }
 
-// untypedList is a JSON array without a schema.
 type untypedList struct {
 	items  []any
 	fromGo bool // see FromGo
@@ -152,7 +148,6 @@ type untypedList struct {
 
 var _ traits.Lister = (*untypedList)(nil)
 
-// base returns cel-go's value of the array.
 func (l *untypedList) base() traits.Lister {
 	return celtypes.NewDynamicList(celtypes.DefaultTypeAdapter, l.items)
 }
@@ -244,7 +239,7 @@ func (iteratorValue) Equal(ref.Val) ref.Val          { return celtypes.NewErr("n
 func (iteratorValue) Type() ref.Type                 { return celtypes.IteratorType }
 func (iteratorValue) Value() any                     { return nil }
 
-// A sumValue is a list that adding two lists made. Unlike for other lists, Value returns the values of the
+// A sumValue is the sum of two lists. Unlike for other lists, Value returns the values of the
 // items, not the items. They are computed once, because sums can share items many times.
 type sumValue struct {
 	traits.Lister
@@ -256,7 +251,7 @@ var (
 	_ traits.Zeroer = (*sumValue)(nil)
 )
 
-// NewSum returns the sum of two lists with the given items.
+// NewSum returns the items of two lists as their sum.
 func NewSum(items []ref.Val) ref.Val { return &sumValue{Lister: newList(items)} }
 
 func (s *sumValue) IsZeroValue() bool { return s.Size() == celtypes.IntZero }
@@ -286,7 +281,8 @@ func (s *sumValue) ConvertToType(t ref.Type) ref.Val {
 	return s.Lister.ConvertToType(t)
 }
 
-// goStructs lists the Go types of request and namespaceObject with fields that only they have.
+// goStructs lists the Go types of request and namespaceObject with the fields by which
+// unconvertible recognizes them.
 var goStructs = []struct {
 	name   string
 	fields []string
@@ -308,7 +304,8 @@ func (m *untypedMap) unconvertible(t reflect.Type) error {
 	return fmt.Errorf("type conversion error from '%s' to '%s'", celtypes.MapType, t)
 }
 
-// isOptions reports whether an object is the options of a request, which are JSON in the server, not a struct.
+// isOptions reports whether an object has the form of a request's options, which are JSON in the
+// server, not a struct.
 func isOptions(object map[string]any) bool { return hasAll(object, "apiVersion", "kind") }
 
 func hasAll(object map[string]any, fields ...string) bool {

@@ -154,8 +154,8 @@ func formatted(s string, k types.Kind) ref.Val {
 }
 
 // escapedKeys returns a map list's keys as CEL identifiers. As in upstream, these names are also
-// used to look up keys in the JSON. Therefore a key that contains a dash is never found, and all
-// items share the same key.
+// used to look up keys in the JSON. Therefore a key that contains a dash is never found and does
+// not distinguish items.
 func escapedKeys(names []string) []string {
 	keys := make([]string, len(names))
 	for i, name := range names {

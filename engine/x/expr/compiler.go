@@ -26,10 +26,10 @@ type Compiler struct {
 	plain, optional *cel.Env
 }
 
-// NewCompiler returns a Compiler for expressions whose self is declared as d. If bare is set, self and oldSelf
-// are not declared, and d only determines the Kubernetes version of evaluation. An evaluation stops
-// when its cost exceeds limit. bad converts the error of an invalid expression. NewCompiler returns
-// types.ErrHidden if d has no CEL type.
+// NewCompiler returns a Compiler for expressions whose self is declared as d. If bare is set, self
+// and oldSelf are not declared, and d only determines the Kubernetes version of evaluation. An
+// evaluation stops when its cost exceeds limit. bad converts the error of an invalid expression.
+// Unless bare is set, NewCompiler returns types.ErrHidden if d has no CEL type.
 func NewCompiler(env *celenv.Env, d *types.Decl, bare bool, limit int64, bad func(src string, err error) error) (*Compiler, error) {
 	c := &Compiler{env: env, decl: d, bare: bare, limit: limit, bad: bad}
 	_, err := c.Env(false)

@@ -15,7 +15,7 @@ import (
 )
 
 // An Expr is an expression compiled for a schema node: a rule, a messageExpression, or a line of
-// the shell. It is immutable and safe for concurrent use.
+// the shell. Except for Forget, it is immutable and safe for concurrent use.
 type Expr struct {
 	src     string
 	decl    *types.Decl
@@ -49,7 +49,8 @@ func (x *Expr) Forget() { x.checked = nil }
 // Source returns the source of the expression.
 func (x *Expr) Source() string { return x.src }
 
-// AST returns the checked expression, or nil after Forget. Compiled rules are forgotten.
+// AST returns the checked expression. It returns nil after Forget, as for compiled rules, and for
+// the result of Overworked.
 func (x *Expr) AST() *cel.Ast { return x.checked }
 
 // Type returns the type of the expression's value. Do not call it after Forget.

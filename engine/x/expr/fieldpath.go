@@ -33,7 +33,6 @@ func FieldPath(path string, s *schema.Structural) (normal string, err error) {
 	return p.path.String(), nil
 }
 
-// A pathParser holds the path that was parsed so far and the schema at its end.
 type pathParser struct {
 	tokens *bufio.Scanner
 	path   *field.Path
@@ -77,7 +76,6 @@ func (p *pathParser) next() (token string, err error) {
 	return p.tokens.Text(), nil
 }
 
-// enter goes to the property or the key of the given name.
 func (p *pathParser) enter(name string) error {
 	switch {
 	case p.at == nil:
@@ -127,7 +125,6 @@ func closingQuote(data []byte) int {
 	return -1
 }
 
-// escape is an escape sequence in a quoted string.
 var escape = regexp.MustCompile(`\\.`)
 
 // escapes maps the character after a backslash to the character that both represent.

@@ -25,7 +25,7 @@ type Key struct {
 	Source   string
 }
 
-// A Checked is an expression that passed the checker and has the type that its part requires.
+// A Checked is an expression that passed the checker.
 type Checked struct {
 	Key
 	Version types.Version
@@ -55,8 +55,8 @@ type KeyedConfig[T any] struct {
 	// Finish converts a checked expression to the caller's form. If it returns an error other than
 	// a *Rejection, compiling ends.
 	Finish func(*Checked) (T, error)
-	// Complex returns the value for an expression that is too complex to be checked. If Complex is
-	// nil, compiling ends.
+	// Complex returns the value for an expression that is too complex to be checked, or whose error
+	// exceeds the limit on reported errors. If Complex is nil, compiling ends.
 	Complex func(Key, *celenv.ComplexError) T
 }
 
@@ -79,7 +79,8 @@ func NewKeyedCompiler[T any](cfg KeyedConfig[T]) *KeyedCompiler[T] {
 }
 
 // Compile compiles an expression, or returns the earlier result for its key. rejected is nil if the
-// server accepts the expression. err is set if compilation as a whole failed.
+// server accepts the expression, or if the value comes from Complex. err is set if compilation as a
+// whole failed.
 func (c *KeyedCompiler[T]) Compile(key Key) (value T, rejected *Rejection, err error) {
 	one := c.known[key]
 	if one == nil {

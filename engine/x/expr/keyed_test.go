@@ -17,7 +17,6 @@ func declared(t *testing.T) *types.Decl {
 	return types.NewInterner().FromSchema(s, types.Subtree)
 }
 
-// newest returns the environment of the newest Kubernetes version.
 func newest(t *testing.T) *celenv.Env {
 	t.Helper()
 	v, err := types.ParseVersion("")

@@ -56,8 +56,8 @@ func Native(v ref.Val) any {
 	return fmt.Sprint(v.Value())
 }
 
-// Entry returns the value of a key in m. Rules cannot read a nullable field that is null: m.Get
-// returns an error. For such a field, Entry returns null.
+// Entry returns the value of a key in m. It returns null if m.Get returns an error, for example for
+// a nullable field that is null, which rules cannot read.
 func Entry(m traits.Mapper, key ref.Val) ref.Val {
 	v := m.Get(key)
 	if celtypes.IsError(v) {

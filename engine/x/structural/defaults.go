@@ -254,7 +254,6 @@ func drop(v any, s *schema.Structural, keep bool) {
 	}
 }
 
-// declares reports whether s has a property of the name or permits any.
 func declares(s *schema.Structural, name string) bool {
 	_, ok := s.Properties[name]
 	return ok || s.AdditionalProperties != nil

@@ -58,7 +58,7 @@ var names = []string{"apiVersion", "kind", "metadata", "name", "labels", "creati
 
 func (r random) name() string { return names[r.IntN(len(names))] }
 
-// schema returns a random schema. Only a root that is a list is not an object.
+// schema returns a random schema. A root is a list if list is set, and otherwise an object.
 func (r random) schema(depth int, list bool) *schema.Structural {
 	s := &schema.Structural{}
 	s.Nullable, s.XPreserveUnknownFields = r.one(4), r.one(6)

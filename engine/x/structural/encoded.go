@@ -49,7 +49,6 @@ func EncodedCRD(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.
 	return changed
 }
 
-// encoded is Encoded for the schema of a version.
 func encoded(v *apiextensionsv1.CustomResourceValidation) *apiextensionsv1.CustomResourceValidation {
 	if v == nil {
 		return nil

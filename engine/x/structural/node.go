@@ -85,7 +85,6 @@ func (m *maker) properties(s *apiextensionsv1.JSONSchemaProps, out *schema.Struc
 	return nil
 }
 
-// unusual reports whether s needs upstream's functions.
 func unusual(s *apiextensionsv1.JSONSchemaProps) bool {
 	return s.ID != "" || s.Schema != "" || s.Ref != nil || len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 ||
 		s.AdditionalItems != nil || len(s.Definitions) > 0 || s.ExternalDocs != nil || s.Example != nil ||

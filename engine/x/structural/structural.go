@@ -11,9 +11,8 @@ import (
 )
 
 // Open returns the schema of a version whose CRD has preserveUnknownFields. Only CRDs that were
-// stored long ago can have it. Their schema may be missing or not structural. Then it only
-// validates values, and the structural schema accepts any fields. Defaults of such CRDs are not
-// pruned.
+// stored long ago can have it. If their schema is missing or not structural, it only validates
+// values, and the structural schema accepts any fields. Defaults of such CRDs are not pruned.
 func Open(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JSONSchemaProps, *schema.Structural, error) {
 	open := &schema.Structural{Generic: schema.Generic{Type: "object"}, Extensions: schema.Extensions{XPreserveUnknownFields: true}}
 	if source = encoded(source); source == nil || source.OpenAPIV3Schema == nil {
