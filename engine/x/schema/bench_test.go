@@ -19,14 +19,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A benchCase is a valid object and its schema.
 type benchCase struct {
 	name     string
 	subject  *subject
 	obj, old map[string]any
 }
 
-// benchCases returns the largest valid objects of some CRDs in the corpus.
+// benchCases returns an ordinary object, and the largest valid objects of some CRDs in the corpus.
 func benchCases(b *testing.B) []benchCase {
 	own := benchCase{name: "own", subject: parseSubject(b, ordinarySchema), obj: parse(b, ordinaryObject).(map[string]any)}
 	largest := map[string]benchCase{"httproutes": {}, "gateways": {}, "nodepools": {}, "hostedclusters": {}}

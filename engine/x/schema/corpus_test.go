@@ -176,7 +176,7 @@ func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int
 	return objects
 }
 
-// corpusSubject returns the subject of a case, or nil if its CRD is not in the corpus.
+// corpusSubject returns the subject of a case, or nil if its CRD does not have the version.
 func corpusSubject(t testing.TB, known map[string]*subject, folder string, c corpus.Case) *subject {
 	t.Helper()
 	key := c.CRD + " " + c.Version

@@ -76,7 +76,6 @@ func (n *node) distinctItems(items []any) bool {
 	return true
 }
 
-// A listReport collects errors for duplicate items.
 type listReport struct {
 	base *field.Path
 	errs field.ErrorList
@@ -94,7 +93,7 @@ func (r *listReport) value(n *node, v any, at *errorPath) {
 	}
 }
 
-// object checks each field that is a property against additionalProperties too, as the API server
+// object checks each field against additionalProperties even if it is a property, as the API server
 // does.
 func (r *listReport) object(n *node, fields map[string]any, at *errorPath) {
 	here := errorPath{up: at}

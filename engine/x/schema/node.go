@@ -45,7 +45,8 @@ type named struct {
 	node *node
 }
 
-// child returns the schema of a field. known is false if the field would be pruned.
+// child returns the schema of a field. known is false if the field is pruned unless unknown fields
+// are preserved.
 func (n *node) child(name string) (child *node, known bool) {
 	if n == nil {
 		return nil, false

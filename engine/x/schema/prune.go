@@ -12,7 +12,7 @@ import (
 type Preparation struct {
 	// Prune drops unknown fields, and nulls of fields that are neither nullable nor have a default.
 	Prune bool
-	// Track collects the paths of unknown fields.
+	// Track collects the paths of the unknown fields that Prune drops.
 	Track bool
 	// Default fills in defaults.
 	Default bool
@@ -20,9 +20,9 @@ type Preparation struct {
 	NoStatus bool
 }
 
-// Prepare prunes and defaults an object of the custom resource. It does not modify obj. The result shares
-// memory with obj, and is obj itself if nothing changes.
-// Unknown fields are sorted as in the API server.
+// Prepare prunes and defaults an object of the custom resource. It does not modify obj. The result
+// shares memory with obj, and is obj itself if nothing changes. Unknown fields are sorted as in the
+// API server.
 func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
 	p := &preparer{Preparation: steps}
 	mode := keepUnknown

@@ -58,8 +58,9 @@ func (n *node) Field(name string) (*node, bool) {
 }
 
 // Same reports whether v equals old as in the API server's ratcheting: map lists are compared by
-// key in any order, objects field by field, and other values with Equal. Objects with fields that
-// are not in the schema are never the same.
+// key in any order, objects field by field, and other values, including other lists, with Equal.
+// Objects with fields that are not in the schema are never the same, unless they are in a list that
+// is compared with Equal.
 func Same[N Ratcheted[N]](n N, v, old any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -11,7 +11,7 @@ import (
 // in is the location of values in kube-openapi's errors.
 const in = "body"
 
-// A report collects the errors of a value. Its methods return the number of passed checks, which
+// A report collects the errors of a value. Its checks return the number of passed checks, which
 // decides between the branches of anyOf and oneOf. The numbers must equal the API server's,
 // including its oddities.
 type report struct {
@@ -44,7 +44,6 @@ func (r *report) add(errs ...error) {
 	}
 }
 
-// found adds err if it is not nil, and reports whether it did.
 func (r *report) found(err *openapierrors.Validation) bool {
 	if err != nil {
 		r.add(err)
@@ -52,7 +51,6 @@ func (r *report) found(err *openapierrors.Validation) bool {
 	return err != nil
 }
 
-// value reports the errors of v. was is the value before an update.
 func (r *report) value(n *node, v any, at *errorPath, was oldValue) (passed int) {
 	r.spend(perReported)
 	if r.skips(n, v) || r.full() && !r.thorough {
@@ -61,8 +59,9 @@ func (r *report) value(n *node, v any, at *errorPath, was oldValue) (passed int)
 	return r.suspect(n, v, at, was)
 }
 
-// skips reports whether v has no errors. Without logic in the schema, it does not check the fields
-// of an object, because deep values would then be checked again at each level.
+// skips reports whether v can be skipped because it has no errors. Without logic in the schema, it
+// does not check the fields of an object, because deep values would then be checked again at each
+// level.
 func (r *report) skips(n *node, v any) bool {
 	if r.thorough {
 		return false
@@ -153,7 +152,6 @@ func (r *report) text(n *node, s string, at *errorPath) (passed int) {
 	return 2
 }
 
-// name returns the pattern as shown in errors.
 func (p *pattern) name() string {
 	if p.err != nil {
 		return fmt.Sprintf("%s, but pattern is invalid: %s", p.text, p.err)

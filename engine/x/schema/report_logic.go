@@ -9,8 +9,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// logic reports the errors of allOf, anyOf, oneOf, and not. Errors inside them are never dropped
-// for unchanged values.
+// logic reports the errors of allOf, anyOf, oneOf, and not. Errors inside them are not dropped for
+// unchanged parts of v.
 func (r *report) logic(l *logic, v any, at *errorPath) (passed int) {
 	if l == nil {
 		return 1
@@ -27,7 +27,6 @@ func (r *report) logic(l *logic, v any, at *errorPath) (passed int) {
 	return some + one + all + 1
 }
 
-// A branch is the result of checking a value against a schema.
 type branch struct {
 	errs   []error
 	passed int

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// text holds the checks of strings.
 type text struct {
 	maxLength, minLength *int64
 	pattern              *pattern
@@ -113,7 +112,6 @@ const (
 	perReported = 64
 )
 
-// A meter counts down the work on a value.
 type meter struct{ left int }
 
 func (m *meter) spend(units int) {
@@ -138,7 +136,6 @@ func (m *meter) stopped(path *field.Path, errs *field.ErrorList) {
 	}
 }
 
-// maxShown is the maximum length of a pattern in an error.
 const maxShown = 80
 
 // Schema is a compiled schema, or the schema of a property. It is immutable.
@@ -147,16 +144,15 @@ type Schema struct {
 	server *server
 	// marked is set if a property's name starts with mark. Errors of branches can then count
 	// although another branch is valid, which only a thorough report detects.
-	marked bool
-	// settled is the result of Settled.
+	marked  bool
 	settled bool
 }
 
 // Compile compiles a schema that is passed both as props and as the equivalent structural schema.
 // Values are validated against props as the API server of Kubernetes 1.minor does; pruning,
-// defaulting, and list types are the same in all versions. structural is used to prune, default, and
-// correlate objects; the caller must have pruned its defaults. The result shares memory with both, so do
-// not modify them afterwards.
+// defaulting, and list types are the same in all versions. structural is used to prune, default,
+// and correlate objects; the caller must have pruned its defaults. The result shares memory with
+// both, so do not modify them afterwards.
 func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschema.Structural, minor int) (*Schema, error) {
 	if props == nil || structural == nil || minor <= 0 {
 		return nil, errors.New("schema: want a schema in both forms and a minor version")
@@ -186,7 +182,8 @@ func (s *Schema) Property(name string) *Schema {
 // ValidateEmbedded do nothing.
 func (s *Schema) Embedded() bool { return s.root.embeds }
 
-// Settled reports whether pruning and defaulting an object twice is the same as doing it once.
+// Settled reports whether pruning and defaulting an object twice is certainly the same as doing it
+// once.
 func (s *Schema) Settled() bool { return s.settled }
 
 // Validate validates a value for a create. Errors are reported below path. If the value needs too

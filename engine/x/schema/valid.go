@@ -6,7 +6,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// valid reports whether value is valid. See the package comment for the precision of the result.
+// valid reports whether value is valid. See doc.go for the precision of the result.
 func (n *node) valid(value any, m *meter) bool {
 	m.spend(perNode)
 	if n.free {
@@ -32,7 +32,6 @@ func (n *node) valid(value any, m *meter) bool {
 	return ok && n.enum.has(value, m) && n.logic.valid(value, m)
 }
 
-// array holds the checks of lists.
 type array struct {
 	items    *node
 	min, max *int64

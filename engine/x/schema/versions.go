@@ -14,10 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// What differs between the API servers of different minor versions.
+// The differences between the API servers of different minor versions.
 var (
-	// formatsByType: a format applies only to the type for which it is defined. Before, the type did
-	// not matter, and formats of numbers were ignored.
+	// formatsByType: a format applies only to the type for which it is defined. In older versions,
+	// the type did not matter, and formats of numbers were ignored.
 	// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go
 	formatsByType = minors.Since(36)
 	// numberRanges: numbers and their bounds must be in the range of their type and format.
@@ -29,7 +29,7 @@ var (
 	// tooFew: too few items or properties are an error of their own type.
 	// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/validation.go, kubeOpenAPIResultToFieldErrors
 	tooFew = minors.Since(38)
-	// tooShort: so is a string that is too short.
+	// tooShort: a string that is too short is an error of its own type.
 	tooShort = minors.Since(38)
 )
 
@@ -55,7 +55,6 @@ type server struct {
 	minor                                                    int
 }
 
-// serverOf returns the API server of Kubernetes 1.minor.
 var serverOf = minors.Each(newServer)
 
 func newServer(minor int) *server {
@@ -82,7 +81,6 @@ func (s *server) tooLongError(path *field.Path, limit int64) *field.Error {
 	return err
 }
 
-// tooManyError returns the error for a list or an object whose n entries are more than limit.
 func (s *server) tooManyError(path *field.Path, n, limit int64) *field.Error {
 	err := field.TooMany(path, int(n), int(limit))
 	err.Detail = fmt.Sprintf("must have at most %d items", limit)
@@ -135,7 +133,6 @@ func Reword(err *field.Error, minor int, ofType bool) {
 	}
 }
 
-// lowText matches the messages for strings, lists, and objects that are too small.
 var lowText = regexp.MustCompile(`in body should (be|have) at least (\d+) (?:chars long|items|properties)$`)
 
 // rewordLow replaces an error about a value that is too small by one of its own type, if the version has it.
