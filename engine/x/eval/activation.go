@@ -12,12 +12,12 @@ import (
 
 // How it works: roots are numbered. A planned program reads root 0 instead of looking up "self", so
 // variables cost the same in every context. An object is bound in its decoded form and converted to
-// a ref.Val at most once per binding, when code needs that. Each activation owns a frame, which is
-// the only memory that an evaluation allocates, so evaluating after a rebind allocates nothing.
+// a ref.Val at most once per binding, when code needs that. Each activation owns a frame, whose
+// memory its evaluations reuse.
 
 // An Activation holds the values of an expression's roots, such as self and oldSelf, for
 // evaluations of programs with the same roots. It is not safe for concurrent use. It can be bound
-// again after its evaluations have ended; further evaluations then allocate no memory.
+// again after its evaluations have ended, which saves allocations.
 type Activation struct {
 	roots []root // in the order in which programs number them
 
@@ -27,7 +27,6 @@ type Activation struct {
 	nested      *Activation // see Nested; nil before the first use
 }
 
-// A root is the value of a root variable.
 type root struct {
 	name  string
 	raw   any         // decoded JSON; nil if absent

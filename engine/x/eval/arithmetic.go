@@ -11,7 +11,7 @@ import (
 // How it works: numbers keep their Go types. Overflow and division by zero are checked as in
 // cel-go's common/types, because the error message is part of the verdict. A numeric operator costs
 // 1 regardless of the result. + on strings is charged by the number of characters of both operands;
-// an error counts as one character.
+// before errorsEnd, an operand that is an error counts as one character.
 
 var (
 	errOverflow     = newErr("integer overflow")
@@ -110,7 +110,6 @@ func concatenate(x, y strFunc) strFunc {
 	}
 }
 
-// sizeOrOne returns the number of characters of s, or 1 for an error (ok is false).
 func (f *frame) sizeOrOne(s string, ok bool) uint64 {
 	if ok {
 		return f.runes(s)

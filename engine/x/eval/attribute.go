@@ -30,7 +30,6 @@ type attribute struct {
 	typ *celtypes.Type
 }
 
-// A qualifier is a selection or an index.
 type qualifier struct {
 	key      *code // may be a constant
 	optional bool
@@ -84,7 +83,6 @@ func (a *attribute) setKey() {
 	}
 }
 
-// plainOperand returns the operand if a has no qualifiers, and nil otherwise.
 func (a *attribute) plainOperand() *code {
 	if len(a.qualifiers) == 0 {
 		return a.operand
@@ -176,7 +174,6 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 	return a, nil
 }
 
-// branch plans a branch of a conditional.
 func (p *planner) branch(e ast.Expr) (*attribute, error) {
 	if p.probes[e.ID()] == nil {
 		a, err := p.attribute(e)

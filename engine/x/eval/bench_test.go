@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// typical holds typical rules of real CRDs. Each accepts the first test value and boxes nothing.
+// typical holds typical rules of real CRDs. Each accepts the first test value and allocates nothing.
 var typical = []struct{ name, rule string }{
 	{"compare", "self.i > self.j && self.s != self.t"},
 	{"has", "!has(self.missing) || self.missing == 'x'"},

@@ -20,7 +20,6 @@ import (
 //
 // Arguments are kept on a stack in the frame, so that a call allocates no slice.
 
-// An invocation is a call whose arguments are planned.
 type invocation struct {
 	id       int64
 	function string
@@ -210,7 +209,8 @@ func (fn *function) binding(inv *invocation) *functions.Overload {
 	return byName
 }
 
-// isExact reports whether the overload's declared result type excludes null.
+// isExact reports whether the overload's declared result is a bool, int, double, or string, which
+// excludes null.
 func (fn *function) isExact(inv *invocation) bool {
 	for _, o := range fn.overloads {
 		if o.ID() == inv.overload {
@@ -223,7 +223,6 @@ func (fn *function) isExact(inv *invocation) bool {
 	return false
 }
 
-// code returns code that calls the binding with boxed arguments.
 func (b *binding) code(inv *invocation) *code {
 	args := make([]valFunc, len(inv.args))
 	for i, arg := range inv.args {
@@ -270,7 +269,8 @@ func (b *binding) caller() callFunc {
 	}
 }
 
-// apply calls the bound function, or the receiver if no function is bound.
+// apply calls the bound function. It calls the receiver if no function is bound, or if the first
+// argument lacks the function's trait.
 func (b *binding) apply(args []ref.Val) ref.Val {
 	if !b.lenient {
 		for _, arg := range args {

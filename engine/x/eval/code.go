@@ -88,7 +88,7 @@ func listCode(list listFunc, elem *types.Decl) *code {
 
 func (c *code) isConst() bool { return c.constant != nil }
 
-// boxed returns a function that evaluates c to a ref.Val. It never returns nil.
+// boxed returns a function that evaluates c to a ref.Val, which is never nil.
 func (c *code) boxed() valFunc {
 	if c.val != nil {
 		return c.val
@@ -145,7 +145,6 @@ func boxList(list listFunc, elem *types.Decl) valFunc {
 	}
 }
 
-// box returns decoded JSON as a ref.Val.
 func (f *frame) box(v any, d *types.Decl) ref.Val {
 	if d != nil && goTypeOf(d) == goCheckedValue {
 		f.parsed(v)

@@ -9,8 +9,8 @@ import (
 // How it works: cel-go turns a constant list into a set and does not charge for the lookup, so
 // neither does this code. Other lists and maps are searched as ref.Vals.
 
-// inConstants plans `in` over a constant list, which cel-go turns into a set. The lookup is not
-// charged. inConstants returns nil if cel-go does not make a set of the list.
+// inConstants plans `in` over a constant list. It returns nil if cel-go does not make a set of the
+// list.
 func inConstants(inv *invocation) *code {
 	list := inv.args[1].constant.(traits.Lister)
 	if list.Size() == celtypes.IntZero {

@@ -36,7 +36,6 @@ func read(t testing.TB, name string) string {
 	return string(data)
 }
 
-// values reads a file of YAML documents.
 func values(t testing.TB, name string) []any {
 	t.Helper()
 	var vals []any

@@ -19,8 +19,8 @@ package eval
 // Everything else is evaluated on ref.Vals with the functions that the environment binds,
 // dispatched as in cel-go (call.go, path_boxed.go, fold.go). Maps are iterated in key order.
 //
-// Cost is added where the work is done. The cost of a typed operator is next to its code; calls on
-// boxed values use the Kubernetes estimator (cost.go). If the limit is exceeded, the evaluation
+// Cost is added where the work is done. The cost of a typed operator is next to its code; the costs
+// of calls on boxed values are in cost.go and price.go. If the limit is exceeded, the evaluation
 // panics with a private value, which Eval turns into an Outcome, so no && or || can absorb it.
 //
 // Work is added before it is done (work.go): by typed code where it reads bytes, and for library
@@ -31,6 +31,6 @@ package eval
 // (record.go, watch.go).
 //
 // An error is stored in the frame; the result of a function only reports whether there is an error.
-// The error equals cel-go's even if several are possible. Both operands of an operator are
-// evaluated, and the first error is returned. A filter returns the last error of its predicate, a
-// map the first error of its items.
+// The error equals cel-go's even if several are possible. Before errorsEnd, both operands of an
+// operator are evaluated, and the first error is returned. A filter returns the last error of its
+// predicate, a map the first error of its items.

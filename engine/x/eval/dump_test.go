@@ -12,7 +12,6 @@ import (
 
 var updateDumps = flag.Bool("update", false, "write the golden files anew")
 
-// dumpOf returns the plan of an expression over the declaration in testdata.
 func dumpOf(t *testing.T, src string) string {
 	t.Helper()
 	decl := declare(t, read(t, "testdata/schema.yaml"))

@@ -15,7 +15,8 @@ import (
 // values implement. The cost of an equality is based on the shorter operand, because no more has to
 // be read.
 
-// equalityCode plans == and !=. Both operands are evaluated, even if the first is an error.
+// equalityCode plans == and !=. Before errorsEnd, both operands are evaluated, even if the first is
+// an error.
 func (m *semantics) equalityCode(inv *invocation) *code {
 	equal := inv.function == operators.Equals
 	a, b := inv.args[0], inv.args[1]
@@ -47,7 +48,7 @@ func sameScalar(a, b *code) bool {
 	return a.kind == b.kind && a.kind != boxedKind || a.kind == stringKind && b.strings() != nil || a.kind == intKind && b.ints() != nil
 }
 
-// errorCost returns the cost of comparing an error with b, if b is a constant.
+// errorCost returns the cost of comparing an error with b.
 func (m *semantics) errorCost(b *code) uint64 {
 	if m.has[errorsEnd] || !b.isConst() {
 		return 1
@@ -133,7 +134,6 @@ func equalTruths(x, y testFunc, equal bool) testFunc {
 	}
 }
 
-// equalBoxed plans the comparison of ref.Vals by their own Equal method.
 func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	x, y := inv.args[0].boxed(), inv.args[1].boxed()
 	compare := m.boxedEquality(inv.function, equal)
@@ -146,7 +146,6 @@ func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	}
 }
 
-// boxedEquality returns a function that compares two ref.Vals and charges for it.
 func (m *semantics) boxedEquality(function string, equal bool) func(f *frame, a, b ref.Val) truth {
 	overload := "equals"
 	if !equal {
@@ -172,7 +171,7 @@ func (m *semantics) boxedEquality(function string, equal bool) func(f *frame, a,
 }
 
 // equalStructures compares two objects, maps, or lists with the same declaration. It boxes them
-// only if their JSON differs.
+// only if celvalue.Same does not find them equal.
 func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 	return func(f *frame) truth {
 		a, okA, b, okB := pair(f, x, y)

@@ -13,10 +13,10 @@ import (
 )
 
 // How it works: the parser expands every macro into a fold: a range, an accumulator, a condition,
-// and a step. Folds that macro.go does not recognize run in that form, on boxed values:
-// transformMap, macros with two variables over a range whose type is only known at run time, and
-// nested folds that no macro produces. Lists and maps in which the fold collects are changed in
-// place, as in cel-go, because otherwise each step would copy them.
+// and a step. Folds that macro.go does not plan run in that form, on boxed values, for example
+// transformMap, and macros with two variables over a range that is not planned as JSON. Lists and
+// maps in which the fold collects are changed in place, as in cel-go, because otherwise each step
+// would copy them.
 //
 // cel-go iterates over a map in Go's random order. Here maps are iterated in the order of their
 // keys, so that the same object always gets the same result.
@@ -46,7 +46,7 @@ type fold struct {
 	// init computes the initial value of the accumulator before the loop; nil if that is done on
 	// demand.
 	init valFunc
-	// badRange is as in loop.
+	// badRange: see loop.
 	badRange *celtypes.Err
 }
 
@@ -227,8 +227,8 @@ func (f *frame) sortedKeys(m traits.Mapper) []ref.Val {
 	return keys
 }
 
-// compareKeys orders keys of the same type by value and other keys by type. Null is last: it is the
-// key of an object's fields that have no name.
+// compareKeys orders keys that CEL can compare by value and other keys by type. Null is last: it is
+// the key of an object's fields that have no name.
 func compareKeys(a, b ref.Val) int {
 	if aNull, bNull := a == celtypes.NullValue, b == celtypes.NullValue; aNull || bNull {
 		return cmp.Compare(rank(aNull), rank(bNull))

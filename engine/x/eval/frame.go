@@ -37,7 +37,6 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// A frame is the state of an evaluation.
 type frame struct {
 	cost, limit uint64
 	errorsEnd   bool // of the program
@@ -86,7 +85,7 @@ type costLimitExceeded struct{}
 
 func stop() { panic(costLimitExceeded{}) }
 
-// charge adds the cost of a step.
+// charge adds n to the cost. It ends the evaluation if the limit is exceeded.
 func (f *frame) charge(n uint64) {
 	f.cost += n
 	if f.cost > f.limit {
@@ -94,14 +93,16 @@ func (f *frame) charge(n uint64) {
 	}
 }
 
-// chargeCall adds the cost of a call. ok is false if an operand is an error.
+// chargeCall adds the cost of a call. ok is false if an operand is an error; with errorsEnd, such a
+// call costs nothing.
 func (f *frame) chargeCall(n uint64, ok bool) {
 	if ok || !f.errorsEnd {
 		f.charge(n)
 	}
 }
 
-// chargeFailure adds the cost of a failing step to a field or item that may be missing.
+// chargeFailure adds the cost of a failing step to a field or item that may be missing. Before
+// errorsEnd, it costs nothing.
 func (f *frame) chargeFailure() {
 	if f.errorsEnd {
 		f.charge(1)
@@ -132,7 +133,6 @@ func (f *frame) fail(v ref.Val) {
 	f.err = errNoOverload
 }
 
-// failMismatch stores the error of a value that does not fit its declaration.
 func (f *frame) failMismatch(v any, d *types.Decl) {
 	f.fail(celvalue.New(v, d))
 }

@@ -12,7 +12,6 @@ import (
 // checks that the Go type of the value matches the declaration, which costs a type switch. Only
 // values with a format have to be parsed for the check.
 
-// A goType is the Go type that values of a declaration have.
 type goType uint8
 
 const (

@@ -37,7 +37,6 @@ func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	}), nil
 }
 
-// A literalItem is an item of a list, or an entry of a map.
 type literalItem struct {
 	key, val valFunc
 	optional bool
@@ -127,7 +126,6 @@ func newMap(f *frame, items []literalItem) ref.Val {
 	return celtypes.NewRefValMap(celtypes.DefaultTypeAdapter, entries)
 }
 
-// messageLiteral plans T{f: v}.
 func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 	msg := e.AsStruct()
 	name, ok := p.messageType(msg.TypeName())
@@ -166,7 +164,7 @@ type messageField struct {
 	literalItem
 }
 
-// newMessage returns a message, or an error. made is false if a field is an error.
+// newMessage returns a message, or an error. made is false if the error is that of a field.
 func newMessage(f *frame, provider celtypes.Provider, name string, fields []messageField) (_ ref.Val, made bool) {
 	vals := make(map[string]ref.Val, len(fields))
 	for i := range fields {

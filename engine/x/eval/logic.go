@@ -40,7 +40,7 @@ func junction(terms []testFunc, decides, rest truth) testFunc {
 }
 
 // errNotBool is the error of && and || with an operand that is not a bool, in versions with
-// lateTypeErrors. It differs from errNoOverload, which their operands have.
+// lateTypeErrors. It is distinct from errNoOverload, the error of the operand itself.
 var errNotBool = newErr("no such overload")
 
 // junctionLate is like junction of two terms, for versions with lateTypeErrors.

@@ -20,14 +20,13 @@ import (
 // A loop is the range of a macro with the slots of its variables. Exactly one of list, entries, and
 // boxed is set.
 type loop struct {
-	list      listFunc // the items of a list
-	entries   rawFunc  // a map, iterated in key order
-	boxed     valFunc
-	elem      *types.Decl
-	two       bool
-	key, item int
-	null      *celtypes.Err
-	// emptyRanges is set in versions with emptyRanges.
+	list        listFunc // the items of a list
+	entries     rawFunc  // a map, iterated in key order
+	boxed       valFunc
+	elem        *types.Decl
+	two         bool
+	key, item   int
+	null        *celtypes.Err
 	emptyRanges bool
 	// badRange replaces an error of the range; nil if the error is kept.
 	badRange *celtypes.Err
@@ -43,8 +42,8 @@ type cursor struct {
 	base    int // the height of the frame's keys before the loop
 }
 
-// loop plans a macro's range. It returns nil if the macro has two variables and the type of the
-// range is only known at run time.
+// loop plans a macro's range. It returns nil if the macro has two variables and the range is not
+// planned as JSON.
 func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 	over, err := p.plan(x.IterRange())
 	if err != nil {
@@ -96,7 +95,7 @@ func (l *loop) rawList(raw rawFunc) listFunc {
 	}
 }
 
-// variables returns the loop's variables in lookup order.
+// variables returns the loop's variables. Later variables shadow earlier variables.
 func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 	result := &variable{name: x.AccuVar(), form: resultForm}
 	item := &variable{form: rawForm, slot: l.item, decl: l.elem}
@@ -119,7 +118,6 @@ func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 	return []*variable{item, key, result}
 }
 
-// begin evaluates the range and reports whether it succeeded.
 func (l *loop) begin(f *frame, c *cursor) bool {
 	ok := l.beginRange(f, c)
 	if !ok && l.badRange != nil && f.err != l.null {

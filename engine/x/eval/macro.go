@@ -10,15 +10,12 @@ import (
 
 // How it works: the parser does not keep the names of macros: a.all(x, p) becomes a fold with
 // accumulator true, condition @not_strictly_false(accu), and step accu && p. Each recognize
-// function accepts exactly one shape. A fold with any difference runs as a fold. A loop needs no
+// function accepts only the shapes of its macros. Any other fold runs as a fold. A loop needs no
 // accumulator, but charges the variables and calls that the fold would have, in cel-go's order, so
 // that a limit is exceeded at the same step.
 
 // macro plans a comprehension that is the expansion of all, exists, exists_one, filter, map, or
-// transformList. It returns nil for any other comprehension.
-//
-// These loops charge the units of calls and variables that the expansion has and the loop does not
-// need.
+// transformList. It returns nil for any other comprehension, and if loop does not plan the range.
 func (p *planner) macro(e ast.Expr) (*code, error) {
 	x := e.AsComprehension()
 	m := recognize(x)
@@ -241,8 +238,9 @@ func (l *loop) existsOne(pred testFunc) testFunc {
 	}
 }
 
-// collect plans filter and map. It evaluates every item; price is the cost of the list that the expansion makes of
-// each. An error of the predicate replaces an earlier error; an error of the item expression does not.
+// collect plans filter and map; price is the cost of the list that the expansion makes of each item.
+// Before errorsEnd, it evaluates every item. An error of the predicate replaces an earlier error; an
+// error of the item expression does not.
 func (l *loop) collect(pred testFunc, item rawFunc, price uint64) listFunc {
 	return func(f *frame) ([]any, bool) {
 		var c cursor

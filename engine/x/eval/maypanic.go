@@ -2,7 +2,6 @@ package eval
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -47,12 +46,12 @@ func callMayPanic(checked *ast.AST, e ast.Expr, mayBeUnhashable bool) bool {
 		case "list_flatten_int":
 			return call.Args()[0].Kind() != ast.LiteralKind
 		}
-		return strings.HasPrefix(overload, "list_") && (strings.HasSuffix(overload, "_sort") || strings.HasSuffix(overload, "_sortByAssociatedKeys"))
+		return isSort(overload) || isSortBy(overload)
 	})
 }
 
-// makesUnhashable reports whether a value of type dyn may be unhashable. It returns false if every
-// such value comes from the object's JSON, without bytes, semvers, or objects with unnamed fields.
+// makesUnhashable reports whether the expression itself may make an unhashable value of type dyn: it
+// calls dyn, or has a list or map of dyn, bytes, or a semver.
 func makesUnhashable(checked *ast.AST) (makes bool) {
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {

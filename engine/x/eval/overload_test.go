@@ -54,8 +54,7 @@ var opaqueSamples = map[string]string{
 }
 
 // callText returns a call of an overload as an expression, or "" if only the parser can make such a
-// call. TestOverloads compares calls of every overload with cel-go: with constants, with values,
-// and with each argument in turn being an error.
+// call.
 func callText(fn *decls.FunctionDecl, o *decls.OverloadDecl, args []string) string {
 	forms := map[string]string{
 		"_?_:_": "%s ? %s : %s", "_[_]": "%s[%s]", "_[?_]": "%s[?%s]", "@in": "%s in %s", "-_": "-%s", "!_": "!%s",
@@ -78,8 +77,8 @@ func callText(fn *decls.FunctionDecl, o *decls.OverloadDecl, args []string) stri
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// TestOverloads calls every overload of the environment: with constants, with
-// values, and with each argument an error in turn.
+// TestOverloads compares calls of every overload with cel-go: with constants, with values, and with
+// each argument in turn being an error.
 func TestOverloads(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

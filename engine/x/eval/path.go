@@ -58,7 +58,8 @@ const (
 	dynIndexOp
 )
 
-// typedPath returns the code of an attribute whose steps are all declared, and nil otherwise.
+// typedPath returns the code of an attribute whose steps are all declared and not optional, and nil
+// otherwise.
 func (pl *planner) typedPath(a *attribute, counted bool) *code {
 	p := &path{key: a.key, steps: make([]pathStep, 0, len(a.qualifiers))}
 	if !p.from(a) {

@@ -14,7 +14,7 @@ import (
 // same errors. That includes which values cannot be keys, which failed steps are charged, and that
 // all steps after an optional are optional.
 
-// boxedPath evaluates an attribute on ref.Vals. It supports every attribute that CEL allows.
+// boxedPath evaluates an attribute that is not a conditional on ref.Vals.
 func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 	var root valFunc
 	if a.variable != nil {
@@ -43,7 +43,6 @@ func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 	}
 }
 
-// unwrap returns the function that returns the value of an optional.
 func (m *semantics) unwrap() func(*celtypes.Optional) ref.Val {
 	if m.has[goOptionals] {
 		return goValue
@@ -59,7 +58,6 @@ func (m *semantics) stepsFrom(v *variable) stepFunc {
 	return applySteps
 }
 
-// A boxedStep is a step on a ref.Val.
 type boxedStep struct {
 	key            valFunc
 	optional, test bool
@@ -81,7 +79,7 @@ func boxedSteps(qualifiers []qualifier) []boxedStep {
 // item that does not fit its declaration. unwrap returns the value of an optional.
 type stepFunc = func(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool)
 
-// applySteps is the stepFunc of new versions.
+// applySteps is the stepFunc of versions without errorSteps.
 func applySteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
 	if celtypes.IsError(v) {
 		return v, false

@@ -10,9 +10,8 @@ import (
 
 // How it works: a step is charged when it is tried, and the attribute as a whole is charged once
 // more before its value is checked. So a value that does not fit its declaration has been charged.
-// A value that may be null or has a format has no Go form and is boxed.
+// Scalars that may be null, doubles, int-or-strings, and formats have no typed form and are boxed.
 
-// code returns the path's code. Its form follows from the declaration.
 func (p *path) code(a *attribute, counted bool) *code {
 	step := uint64(0)
 	if counted {
@@ -46,7 +45,6 @@ func (p *path) typed(step uint64) *code {
 	return c
 }
 
-// failMismatch stores the error of a value that does not fit its declaration.
 func (p *path) failMismatch(f *frame, v any) {
 	if p.itemAsKey() {
 		f.err = errKeyIsError

@@ -96,7 +96,6 @@ func isIdent(e ast.Expr, name string) bool {
 	return e.Kind() == ast.IdentKind && e.AsIdent() == name
 }
 
-// isCall reports whether e is a call of function with n arguments, and returns the arguments.
 func isCall(e ast.Expr, function string, n int) ([]ast.Expr, bool) {
 	if e.Kind() != ast.CallKind {
 		return nil, false

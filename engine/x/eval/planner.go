@@ -120,7 +120,6 @@ func unplanned(env *cel.Env, checked *cel.Ast, minor int) (_ *Program, err error
 	return Overworked("its work cannot be counted"), nil
 }
 
-// A function holds the declared overloads of a function and their bindings.
 type function struct {
 	overloads []*decls.OverloadDecl
 	bindings  []*functions.Overload
@@ -209,8 +208,7 @@ func (e *InternalError) Error() string {
 type knownPanic struct {
 	// in is a prefix of the name of the function that panics: upstream's function, or Celadon's
 	// counterpart.
-	in string
-	// text is a prefix of the panic's message.
+	in   string
 	text string
 	// upstream names the upstream function that panics, and the cause.
 	upstream string
@@ -251,7 +249,6 @@ func isKnown(r any, in string) bool {
 	return false
 }
 
-// panicked converts a recovered panic to an error.
 func panicked(r any) error {
 	if isKnown(r, panics.In()) {
 		return fmt.Errorf("internal error: %v", r)

@@ -12,11 +12,10 @@ import (
 
 // A Program is a planned expression. It is immutable and safe for concurrent use.
 type Program struct {
-	test  testFunc // set if the expression is a condition
-	val   valFunc
-	slots int
-	limit uint64
-	// errorsEnd is set in versions with errorsEnd.
+	test      testFunc // set if the expression is a condition
+	val       valFunc
+	slots     int
+	limit     uint64
 	errorsEnd bool
 
 	over *OverworkError // set if the program always returns this error

@@ -69,7 +69,6 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestConcurrent uses one program in many goroutines.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	s, decl, self := fixture(t, "self.items.all(x, self.labels.map(k, k + x.name).filter(k, k != x.name).size() == 3)")
@@ -87,7 +86,6 @@ func TestConcurrent(t *testing.T) {
 	group.Wait()
 }
 
-// TestReuse binds one activation repeatedly.
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	s, decl, self := fixture(t, "has(oldSelf.s) ? oldSelf == self : self.s == ''")

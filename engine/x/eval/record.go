@@ -62,7 +62,6 @@ type body struct {
 	nodes, bodies span // the nodes and bodies inside it
 }
 
-// A namedValue is a variable of a macro.
 type namedValue struct {
 	name string
 	val  valFunc
@@ -135,8 +134,8 @@ func (r *Record) Element(step int64) (number int, vars map[string]ref.Val) {
 	return t.number, vars
 }
 
-// RewindToFailure reports whether the body of a macro failed for an element, and makes that element the
-// last of the record, because the macro may have continued with other elements.
+// RewindToFailure reports whether the body of a macro failed for an element, and makes the first
+// such element the last of the record, because the macro may have continued with other elements.
 func (r *Record) RewindToFailure(step int64) bool {
 	n, ok := r.plan.steps[step]
 	if !ok || r.turns[n].failed == nil {

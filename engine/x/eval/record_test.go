@@ -50,7 +50,7 @@ func (s *subject) otherRecorded(r *Recorder, bind func() *Activation, limit int6
 }
 
 // TestRecorded compares the recording plan of each expression in the tables with the ordinary plan:
-// verdict, value, error, and cost must be equal under every limit.
+// verdict, value, error, and cost must be equal without a limit and under many limits.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

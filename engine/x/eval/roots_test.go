@@ -40,7 +40,7 @@ var admissionExpressions = []string{
 	"dyn(object).spec.zz", "params.images.map(i, i + operation)", "object.spec.ports[0].name + namespaceObject.name", "operation",
 }
 
-// TestOtherRoots compares expressions over these roots with cel-go, both with and without values
+// TestOtherRoots compares expressions over admissionRoots with cel-go, both with and without values
 // for the roots.
 func TestOtherRoots(t *testing.T) {
 	t.Parallel()

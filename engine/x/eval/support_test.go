@@ -53,7 +53,7 @@ func environment(t testing.TB, d *types.Decl, optionalOldSelf bool) *cel.Env {
 	return env
 }
 
-// A subject is a checked expression with the programs of both evaluators.
+// A subject is a checked expression with Celadon's program.
 type subject struct {
 	env  *cel.Env
 	ast  *cel.Ast
@@ -103,7 +103,6 @@ func (s *subject) difference(bind func() *Activation, limit int64) (diff string,
 	return s.against(theirs, bind, limit)
 }
 
-// A reference is cel-go's own program.
 type reference struct{ cel.Program }
 
 // celProgram plans the expression with cel-go, which may reject it.

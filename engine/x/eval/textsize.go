@@ -12,8 +12,8 @@ import (
 )
 
 // How it works: a ref.Val can share parts. Ten nested lists, each holding the previous one twice,
-// need little memory but have a thousand items when they are compared or printed. Weighing
-// traverses a value as such a call would, and stops at the work limit.
+// need little memory but have a thousand items when they are compared or printed. A sizer traverses
+// a value as such a call would, and stops at the work limit.
 
 // addSizeWork adds per units of work for each byte that v has when written out, and returns the number of
 // bytes. Shared parts count each time they occur.
@@ -50,14 +50,14 @@ func TextSize(v ref.Val, limit int) (bytes int, fits bool) {
 type sizer struct {
 	*frame
 	per, bytes float64
-	depth      int // of the value that is weighed
+	depth      int // of the value that is measured
 }
 
-// maxNesting limits the depth of values, because all calls that traverse a value are recursive. The API server
-// decodes at most 10,000 levels, to which literals can add some.
+// maxNesting limits the depth of values, because all calls that traverse a value are recursive. The
+// API server decodes at most 10,000 levels, to which literals can add some.
 const maxNesting = 20_000
 
-// enter is called before the parts of a value are weighed, and leave after it.
+// enter is called before the parts of a value are measured, and leave after it.
 func (w *sizer) enter() {
 	if w.depth++; w.depth > maxNesting {
 		w.overwork(fmt.Sprintf("a value has over %d levels", maxNesting))

@@ -117,7 +117,6 @@ func rawSize(x rawFunc) intFunc {
 	}
 }
 
-// intRelations holds the comparisons of ints by overload.
 var intRelations = map[string]func(a, b int64) bool{
 	overloads.LessInt64:          func(a, b int64) bool { return a < b },
 	overloads.LessEqualsInt64:    func(a, b int64) bool { return a <= b },

@@ -15,7 +15,6 @@ import (
 // of the frame, in the form that the loop writes. The boxed form is made on demand and kept in the
 // slot until the next item.
 
-// A variable is a name in scope.
 type variable struct {
 	name string
 	form form

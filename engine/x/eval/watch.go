@@ -62,7 +62,6 @@ func (r *recording) watch(c *code, id int64, errors bool) *code {
 	return &w
 }
 
-// A watcher records the values of a node.
 type watcher struct {
 	node   int
 	errors bool // errors are recorded too

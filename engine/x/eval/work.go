@@ -131,7 +131,6 @@ func (f *frame) compared(bytes int) { f.work(bytes / perByte8) }
 
 func (f *frame) workLeft() int { return max(int(f.began+f.workLimit())-int(f.worked), 0) }
 
-// demand adds the work of a call that is about to be made.
 func (f *frame) demand(function string, d demand, args []ref.Val) {
 	f.calling = function
 	d(f, args)

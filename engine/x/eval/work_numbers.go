@@ -23,7 +23,8 @@ func numberDemands(add func(demand, string)) {
 	add(opaques(4, 2), "url_get_escaped_path")
 }
 
-// opaques returns a demand by the size of values of the Kubernetes libraries.
+// opaques returns a demand for work and memory proportional to the size of values of the Kubernetes
+// libraries.
 func opaques(work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := 0

@@ -19,8 +19,8 @@ import (
 // type if types are only known at run time.
 type demand func(f *frame, args []ref.Val)
 
-// demands holds the demands of overloads by ID. There is none if the cost bounds the work or the work does not
-// depend on the arguments. BenchmarkWork measures the factors.
+// demands holds the demands of overloads by ID. An overload has none if its cost bounds its work or
+// if its work does not depend on the arguments. BenchmarkWork measures the factors.
 var demands = demandTable()
 
 func demandTable() map[string]demand {
@@ -36,7 +36,6 @@ func demandTable() map[string]demand {
 	return table
 }
 
-// demandsOf returns the demands of the overloads that a call can have.
 func demandsOf(inv *invocation) (all []demand) {
 	for _, overload := range inv.may {
 		if d := demands[overload]; d != nil {
@@ -93,7 +92,7 @@ func isPricedFirst(overload string) bool {
 	case "list_sets_contains_list", "list_sets_intersects_list", "list_sets_equivalent_list", "list_distinct":
 		return true
 	}
-	return strings.HasPrefix(overload, "list_") && (strings.HasSuffix(overload, "_sort") || strings.HasSuffix(overload, "_sortByAssociatedKeys"))
+	return isSort(overload) || isSortBy(overload)
 }
 
 // itemsOf returns the number of items of argument i, or 0 if it has no size.
