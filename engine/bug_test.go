@@ -51,6 +51,20 @@ func TestBugIsNoVerdict(t *testing.T) {
 	}
 }
 
+// TestBugOfSchema checks the same for a schema that belongs to no CRD.
+func TestBugOfSchema(t *testing.T) {
+	t.Parallel()
+	s, err := CompileSchema(&apiextensionsv1.JSONSchemaProps{Type: "object"}, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.rules = brokenRules(t)
+	var bug *InternalError
+	if res, err := s.Validate(t.Context(), nil, map[string]any{}, nil); res != nil || !errors.As(err, &bug) || bug.Rule == nil {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
 // TestBugOfEvaluator checks the same for a panic that the evaluator itself recovers from.
 func TestBugOfEvaluator(t *testing.T) {
 	t.Parallel()

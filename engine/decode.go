@@ -64,7 +64,6 @@ func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError,
 	return obj, strict, nil, nil
 }
 
-// kindOf returns the type that an endpoint accepts.
 func (e *Engine) kindOf(version string) runtimeschema.GroupVersionKind {
 	return runtimeschema.GroupVersionKind{Group: e.info.GroupKind.Group, Version: version, Kind: e.info.GroupKind.Kind}
 }
@@ -133,14 +132,15 @@ func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool)
 		return nil, nil, gvk, runtime.NewMissingKindErr(string(body))
 	}
 	for _, err := range duplicates {
-		strict = append(strict, duplicateField(err))
+		strict = append(strict, strictError(err))
 	}
 	return obj, strict, gvk, nil
 }
 
-// duplicateField converts an error of the strict decoder.
-func duplicateField(err error) StrictError {
-	e := StrictError{Message: err.Error(), Duplicate: true}
+// strictError converts an error of a strict decoder: an unknown or a duplicate field, or the duplicate
+// keys of a YAML document.
+func strictError(err error) StrictError {
+	e := StrictError{Message: err.Error(), Duplicate: !strings.HasPrefix(err.Error(), "unknown field ")}
 	if f, ok := err.(kjson.FieldError); ok {
 		e.Field = f.FieldPath()
 	}

@@ -30,9 +30,8 @@ type Rules struct {
 type ruleNode struct {
 	decl   *types.Decl
 	schema *schema.Structural
-	// path is the schema path of the node.
-	path  string
-	rules []*compiledRule
+	path   string
+	rules  []*compiledRule
 	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so
 	// messageExpressions cannot read it either.
 	usesOld bool
@@ -52,8 +51,8 @@ type fieldRules struct {
 }
 
 // CompileRules compiles all rules of a schema. If only some rules are invalid, it returns usable
-// rules and *CompileErrors. Each invalid rule then rejects every object, as in the API server. The
-// schema must not be modified afterwards.
+// rules and *CompileErrors. Each rule whose expression is invalid then rejects every object, as in
+// the API server. The schema must not be modified afterwards.
 func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	var c *compiler
 	defer func() {
@@ -226,17 +225,25 @@ func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, bu
 			errs, remaining = append(errs, field.InternalError(path, internalError(p))), -1
 		}
 	}()
+	errs, remaining, bug := r.validate(ctx, path, obj, old, budget)
+	if bug != nil {
+		return field.ErrorList{field.InternalError(path, bug)}, -1
+	}
+	return errs, remaining
+}
+
+func (r *Rules) validate(ctx context.Context, path *field.Path, obj, old any, budget int64) (errs field.ErrorList, remaining int64, bug *InternalError) {
 	run := r.run(ctx, budget, nil)
 	defer run.done()
 	run.root(path, obj, old)
 	if run.bug != nil {
-		return field.ErrorList{field.InternalError(path, run.bug)}, -1
+		return nil, -1, run.bug
 	}
 	for _, f := range run.findings {
 		errs = append(errs, f.err)
 	}
 	if run.unknown != nil {
-		return append(errs, run.unknown.internal()), -1
+		return append(errs, run.unknown.internal()), -1, nil
 	}
-	return errs, run.budget
+	return errs, run.budget, nil
 }

@@ -157,7 +157,7 @@ func (w *write) strictScale(strict []error) (rejected bool) {
 		return false
 	}
 	for _, err := range strict {
-		w.strict = append(w.strict, duplicateField(err))
+		w.strict = append(w.strict, strictError(err))
 	}
 	if directive == metav1.FieldValidationStrict {
 		return true

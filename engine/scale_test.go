@@ -98,7 +98,6 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// scaleVerdict returns the number of replicas, or the reason for the rejection.
 func scaleVerdict(res *engine.Result, err error) string {
 	switch {
 	case err != nil:
@@ -118,7 +117,6 @@ func plainNumber(v any) string {
 	return string(rune('0' + n))
 }
 
-// TestScaleRequests checks malformed requests.
 func TestScaleRequests(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, scalable)
@@ -126,7 +124,13 @@ func TestScaleRequests(t *testing.T) {
 	if _, err := e.Validate(t.Context(), engine.Request{Object: obj, Subresource: "scale"}); err == nil || err.Error() != "request: subresource scale: want an old object" {
 		t.Errorf("without an old object: %v", err)
 	}
-	_, err := e.Validate(t.Context(), engine.Request{Object: map[string]any{"a": 1}, OldObject: obj, Subresource: "scale"})
+	raw := []byte(`{"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a", "namespace": "d"}, "spec": {"replicas": 4, "replicas": 4, "x": 1}}`)
+	old := object(t, `{apiVersion: example.org/v1, kind: Pool, metadata: {name: a, namespace: d}, spec: {nodes: {count: 3}}}`)
+	res, err := e.Validate(t.Context(), engine.Request{Raw: raw, OldObject: old, Subresource: "scale"})
+	if err != nil || len(res.Strict) != 2 || !res.Strict[0].Duplicate || res.Strict[1].Duplicate {
+		t.Errorf("a duplicate and an unknown field: %+v, %v", res, err)
+	}
+	_, err = e.Validate(t.Context(), engine.Request{Object: map[string]any{"a": 1}, OldObject: obj, Subresource: "scale"})
 	var bug *engine.InternalError
 	if err == nil || errors.As(err, &bug) {
 		t.Errorf("an object of another Go type: %v", err)

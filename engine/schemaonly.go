@@ -64,10 +64,11 @@ type SchemaResult struct {
 	Cost int64
 }
 
-// Validate prunes, defaults, and validates a value in the form that Decode returns, and runs the rules.
-// old is the value that it replaces, or nil. Unchanged values are ratcheted, with warnings as in
-// [Rules.Validate]. Errors are reported below path. The error is the context's, a *WorkLimitError if
-// the value may or may not be valid, or an internal error.
+// Validate prunes, defaults, and validates a value in the form that Decode returns, and runs the
+// rules. old is the value that it replaces, or nil. Unchanged values are ratcheted, with warnings
+// as in [Rules.Validate]. Errors are reported below path. The error is the context's, a
+// *WorkLimitError if the value may or may not be valid, an *InternalError, or an error about a Go
+// type that Decode does not return.
 func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any) (res *SchemaResult, err error) {
 	defer catch(&res, &err)
 	if !schema.Decoded(value) || !schema.Decoded(old) {
@@ -88,7 +89,10 @@ func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any)
 		relocate(e, path)
 	}
 	if !slices.ContainsFunc(res.Errors, s.server.blocksRules) {
-		errs, left := s.rules.Validate(ctx, path, res.Value, old, s.budget)
+		errs, left, bug := s.rules.validate(ctx, path, res.Value, old, s.budget)
+		if bug != nil {
+			return nil, bug
+		}
 		res.Errors, res.Cost = append(res.Errors, errs...), s.budget-max(left, 0)
 	}
 	if err := ctx.Err(); err != nil {
