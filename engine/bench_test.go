@@ -42,7 +42,6 @@ func readFile(b testing.TB, path string) string {
 	return string(data)
 }
 
-// writes returns requests with the objects of the example, and whether they are accepted.
 func writes(b testing.TB) []write {
 	good := crontab(b, "objects/good.yaml")
 	return []write{
@@ -74,7 +73,6 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-// BenchmarkValidateParallel measures one engine on all processors.
 func BenchmarkValidateParallel(b *testing.B) {
 	e := mustCompile(b, readFile(b, crontabs+"crd.yaml"))
 	request := writes(b)[0].request
@@ -88,7 +86,6 @@ func BenchmarkValidateParallel(b *testing.B) {
 	})
 }
 
-// BenchmarkRules measures the rules alone.
 func BenchmarkRules(b *testing.B) {
 	e, rules := crontabRules(b)
 	prepared, err := e.Prepare(engine.Request{Object: crontab(b, "objects/good.yaml")})

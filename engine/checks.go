@@ -69,7 +69,6 @@ func (w *write) checkUpdate() {
 	w.rules(errs)
 }
 
-// changedStatus validates the status that a status update sends.
 func (w *write) changedStatus() field.ErrorList {
 	status, ok := w.obj.Object["status"]
 	if !ok || w.version.status == nil {
@@ -143,7 +142,8 @@ func (w *write) plainMetadata() bool {
 	return ok && plainMetadata(meta) && validMetadata(meta, w.engine.info.Namespaced)
 }
 
-// unchangedMetadata reports whether an update keeps the metadata fields that must not change.
+// unchangedMetadata reports whether the old metadata is plain and the update keeps the fields that
+// must not change. A false result may be wrong.
 func (w *write) unchangedMetadata() bool {
 	meta, _ := w.obj.Object["metadata"].(map[string]any)
 	old, ok := w.old.Object["metadata"].(map[string]any)
@@ -222,7 +222,7 @@ func (w *write) newMeta() field.ErrorList {
 	return check.Distinct(check.Create(meta, w.engine.info.Namespaced, metavalidation.NameIsDNSSubdomain, metadataPath))
 }
 
-// updatedMeta does the same for an update.
+// updatedMeta is newMeta for an update.
 func (w *write) updatedMeta() field.ErrorList {
 	meta, errs := w.strategyMeta(w.obj)
 	if len(errs) > 0 {
@@ -256,7 +256,7 @@ func (w *write) strategyMeta(u *unstructured.Unstructured) (metav1.Object, field
 	return meta, nil
 }
 
-// commonMeta validates the metadata as the API server does for every resource.
+// commonMeta validates the metadata of an update as the API server does for every resource.
 func (w *write) commonMeta() field.ErrorList {
 	check := w.engine.server.metadata
 	errs := check.Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath)

@@ -22,8 +22,7 @@ type coercion struct {
 	// repair drops malformed metadata, as reading from storage does. Otherwise malformed metadata
 	// is an error.
 	repair bool
-	// track collects the paths of unknown fields.
-	track bool
+	track  bool
 	// fill applies defaults; noStatus does not add a missing status.
 	fill, noStatus bool
 	// done is set if everything but the metadata already has the form of the schema.
@@ -31,8 +30,8 @@ type coercion struct {
 }
 
 // coerce prunes an object as the API server does after decoding it from a request or from storage.
-// It does not modify obj; the result may share memory with it. Unknown fields
-// are in the server's order.
+// It does not modify obj; the result may share memory with it. Unknown fields are in the server's
+// order.
 func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced map[string]any, unknown []string, err error) {
 	if _, err := stringField(obj, "kind"); err != nil {
 		return nil, nil, err
@@ -155,8 +154,9 @@ func stringField(obj map[string]any, name string) (string, error) {
 }
 
 // received decodes, prunes, and defaults the request's object, and returns the findings of strict
-// decoding. If the server cannot decode the object, failed is set, and obj holds as much as could
-// be decoded. Unless whole is set, a missing status that the write does not use gets no default.
+// decoding. A merged object is only decoded. If the server cannot decode the object, failed is set,
+// and obj holds as much as could be decoded. Unless whole is set, a missing status that the write
+// does not use gets no default.
 func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	obj, strict, failed, err = e.decode(req)
 	if failed != nil || err != nil || req.Merged {
@@ -310,7 +310,7 @@ func (e *Engine) storageVersionOf(v *crdVersion) *crdVersion {
 }
 
 // readBack reads an object from storage in version v. The result may share memory with kept. If
-// done is set, only the metadata is processed.
+// done is set, only the metadata is processed before the conversion.
 func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersion, done bool) (map[string]any, error) {
 	read, _, err := e.coerce(kept, e.storageVersionOf(v), coercion{repair: true, fill: true, done: done})
 	if err != nil {
@@ -319,7 +319,8 @@ func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersio
 	return e.converted(ctx, read, v)
 }
 
-// converted returns an object as the CRD's conversion converts it to v, pruned.
+// converted returns an object as the CRD's conversion converts it to v. It is pruned if the
+// conversion changes it.
 func (e *Engine) converted(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	converted, err := e.inVersion(ctx, obj, v)
 	if err != nil || e.webhook || sameMapping(converted, obj) {

@@ -48,7 +48,6 @@ func benchCRDs(b *testing.B) map[string]*apiextensionsv1.CustomResourceDefinitio
 	return crds
 }
 
-// schemas returns the structural schemas of a CRD's versions.
 func schemas(b *testing.B, crd *apiextensionsv1.CustomResourceDefinition) []*schema.Structural {
 	var all []*schema.Structural
 	for _, v := range crd.Spec.Versions {

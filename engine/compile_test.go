@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// A badRule is an expected compile error.
 type badRule struct {
 	path         string
 	index        int
@@ -165,7 +164,6 @@ func TestCompileFails(t *testing.T) {
 	}
 }
 
-// crd decodes a CRD in YAML.
 func crd(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -12,8 +12,7 @@ import (
 
 // A compiler compiles a CRD or a single schema. All versions share declarations and expressions.
 type compiler struct {
-	cfg Config
-	// server has the behavior of cfg.KubeVersion.
+	cfg     Config
 	server  *server
 	env     *celenv.Env
 	limits  limits
@@ -59,7 +58,6 @@ func (c *compiler) newExprs() *expr.KeyedCompiler[*expr.Expr] {
 	})
 }
 
-// plan compiles a checked expression to a program.
 func plan(planner *eval.Planner, checked *expr.Checked, limit int64) (*expr.Expr, error) {
 	x, err := expr.Plan(planner, checked.Decl, checked.AST, checked.Source, limit)
 	if err != nil {

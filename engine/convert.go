@@ -56,7 +56,6 @@ func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string
 	return e.stored(ctx, obj, v)
 }
 
-// toStorage returns the object in the form in which it would be stored.
 func (e *Engine) toStorage(ctx context.Context, obj map[string]any, from *crdVersion) (map[string]any, error) {
 	if !schema.Decoded(obj) {
 		return nil, checkTypes("", obj)
@@ -64,7 +63,6 @@ func (e *Engine) toStorage(ctx context.Context, obj map[string]any, from *crdVer
 	return e.converted(ctx, obj, e.storageVersionOf(from))
 }
 
-// wrongKind returns the error for an object whose group, kind, or version is not in the CRD.
 func (e *Engine) wrongKind(obj map[string]any) error {
 	return fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.info.GroupKind, e.info.Versions)
 }
@@ -100,7 +98,6 @@ func (e *Engine) inVersion(ctx context.Context, obj map[string]any, v *crdVersio
 	return obj, nil
 }
 
-// callConverter calls the converter and prunes its result.
 func (e *Engine) callConverter(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	if e.versions[versionOf(obj)] == nil {
 		return nil, conversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", asString(obj["apiVersion"]))}

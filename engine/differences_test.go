@@ -27,8 +27,8 @@ func TestIntegralNumbers(t *testing.T) {
 	}
 }
 
-// TestCostAtLimit checks that the cost of a result is that of what ran if a rule exceeds the limit of a
-// call. The remaining budget is negative then, as the server's is.
+// TestCostAtLimit checks that a result has the cost of the evaluations that ran if a rule exceeds
+// the limit of a call. The remaining budget is negative then, as in the server.
 func TestCostAtLimit(t *testing.T) {
 	t.Parallel()
 	list := make([]any, 2000)

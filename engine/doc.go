@@ -34,6 +34,6 @@ package engine
 //     holds the paths whose values may change when the causes of a rejection are fixed.
 //   - Rules is a tree of ruleNodes, each with its compiledRules. run is one walk of that tree over an object, and
 //     ruleTarget the value that rules are evaluated for. eval.Program is a compiled expression.
-//   - tally counts the work, and WorkLimitError reports that it is too much. InternalError is a panic that was recovered.
+//   - tally counts the runs of rules, and WorkLimitError reports too much work. InternalError is a panic that was recovered.
 //   - finding is a reason for a rejection with its details; Result lists it as a Cause, and respond.Renderer writes the
 //     server's message.

@@ -107,7 +107,6 @@ func (b crdBuilder) schema(depth int) apiextensionsv1.JSONSchemaProps {
 	return s
 }
 
-// value returns a value that may have a schema.
 func (b crdBuilder) value(depth int) any {
 	switch n := b.IntN(7); {
 	case n == 0:

@@ -29,7 +29,6 @@ type Engine struct {
 	server         *server
 }
 
-// A crdVersion holds everything that is needed to validate objects of a version.
 type crdVersion struct {
 	name        string
 	apiVersion  string

@@ -22,7 +22,6 @@ func mustCompile(t testing.TB, text string) *engine.Engine {
 
 func asCompileError(err error, to **engine.CompileError) bool { return errors.As(err, to) }
 
-// plain returns a CEL value in Go's format.
 func plain(v ref.Val) string {
 	if l, ok := v.(traits.Lister); ok {
 		var items []any

@@ -22,7 +22,8 @@ const (
 	messagePart = "messageExpression"
 )
 
-// A CompileError is an error in a rule for which the API server would reject the CRD.
+// A CompileError is an error in a rule for which the API server would reject the CRD, or in an
+// expression that was passed to Node.Compile.
 type CompileError struct {
 	RuleRef
 	// Part is the invalid part of the rule: "rule", "messageExpression", or "fieldPath".
@@ -45,7 +46,6 @@ func (e *CompileError) Error() string {
 	return where + ": " + e.Detail
 }
 
-// where returns the schema path of a part of the rule, for error messages.
 func (r RuleRef) where(part string) string {
 	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", r.pathText(), r.Index, part)
 }
@@ -57,7 +57,8 @@ func (r RuleRef) pathText() string {
 	return r.Path
 }
 
-// CompileErrors holds all invalid rules of a CRD, ordered by version and then by schema path.
+// CompileErrors holds all invalid rules of a CRD, by version and then in the order in which the
+// schema is walked.
 type CompileErrors struct {
 	Errors []*CompileError
 }
@@ -159,8 +160,8 @@ func bugOf(rule *RuleRef, p any) *InternalError {
 	return &InternalError{Rule: rule, Reason: fmt.Sprint(p), Stack: debug.Stack()}
 }
 
-// Summary returns the first sentence of Detail, without the position and the excerpt that the
-// checker adds.
+// Summary returns the first error in Detail, without the position and the excerpt that the checker
+// adds.
 func (e *CompileError) Summary() string {
 	_, text, ok := strings.Cut(e.Detail, "<input>:")
 	if !ok {

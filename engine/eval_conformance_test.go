@@ -87,7 +87,6 @@ func TestCELConformance(t *testing.T) {
 	t.Logf("%d passed, %d skipped", passed, len(failures))
 }
 
-// suiteFiles returns the test files in the cel.dev/expr module.
 func suiteFiles(t *testing.T) []*conformancepb.SimpleTestFile {
 	t.Helper()
 	dir := gomod.Dir(t, "cel.dev/expr")
@@ -231,7 +230,7 @@ func sameValue(got, want ref.Val) bool {
 }
 
 // bound returns the expression with its variables bound. Rules have no variable but self, so each
-// variable becomes that of a macro over a list with its value.
+// variable becomes the variable of a macro over a list with its value.
 func (s *suiteTest) bound() (src, reason string) {
 	dynamic := map[string]bool{}
 	for _, d := range s.TypeEnv {
@@ -265,7 +264,6 @@ func (s *suiteTest) bound() (src, reason string) {
 	return src, ""
 }
 
-// literal returns an expression for a value.
 func literal(v *celpb.Value) (text string, ok bool) {
 	switch k := v.GetKind().(type) {
 	case *celpb.Value_NullValue:

@@ -8,18 +8,18 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// Causes that follow.
-//
-// The API server does not run rules if an earlier check finds a missing field, a wrong type, or the like. Users
-// then fix one error and see the next. Following runs those rules whose result cannot depend on how the
-// errors are fixed. That is decided by paths: a fix may change the value at the path of a cause, and
-// everything below it. A rule is unaffected if neither its own value, nor a list or map that contains it, nor a
-// field that it reads is at, above, or below such a path. On an update, ratcheting compares the whole value of a
-// rule with its old value, and items are matched by their keys, so then nothing in them may be affected.
+// How it works: the API server does not run rules if an earlier check finds, for example, a missing
+// field or a wrong type. Users then fix one error and see the next. Following runs those rules
+// whose result cannot depend on how the errors are fixed. Paths determine that: a fix may change
+// the value at the path of a cause, and everything below it. A rule is unaffected if neither its
+// own value, nor a list or map that contains it, nor a field that it reads is at, above, or below
+// such a path. On an update, ratcheting compares the whole value of a rule with its old value, and
+// items are matched by their keys, so then nothing in them may be affected.
 
-// Following returns the causes that rules add to a rejection once its causes are fixed, by valid values at
-// their paths. It only considers rules that do not depend on these values. It returns nil if
-// all rules ran before the rejection. The error is as for Prepared.RunRules.
+// Following returns the causes that rules add to a rejection once its causes are fixed, by valid
+// values at their paths. It only considers rules that do not depend on these values. It returns nil
+// if all rules ran before the rejection, or if it cannot determine these causes. The error is as
+// for Prepared.RunRules.
 func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
 	defer catch(&causes, &err)
 	skipped := func(c Cause) bool { return c.Kind == CauseRulesSkipped }
@@ -50,8 +50,8 @@ func (p *Prepared) following(ctx context.Context, open *openPaths) ([]Cause, err
 	return p.version.rules().server.causes(run.findings), nil
 }
 
-// Unaffected returns the causes that do not depend on the values at paths. They remain
-// even if these values change.
+// Unaffected returns the causes that do not depend on the values at paths. They remain even if
+// these values change.
 func (p *Prepared) Unaffected(causes []Cause, paths []string) (rest []Cause) {
 	open := &openPaths{update: p.Old != nil}
 	for _, path := range paths {

@@ -183,7 +183,6 @@ func fixAll(t *testing.T, e *engine.Engine, r *rand.Rand, obj, old map[string]an
 	return nil
 }
 
-// replaceValue replaces the value at the path of a cause by a valid value.
 func replaceValue(t *testing.T, r *rand.Rand, obj map[string]any, c engine.Cause) {
 	t.Helper()
 	fresh := randomApp(r, false)["spec"].(map[string]any)

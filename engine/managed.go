@@ -119,7 +119,6 @@ func sameUnordered(a, b any) bool {
 	return len(list) == len(other) && maps.Equal(itemsOf(list), itemsOf(other))
 }
 
-// itemsOf returns the items of a list as JSON.
 func itemsOf(list []any) map[string]bool {
 	items := make(map[string]bool, len(list))
 	for _, item := range list {

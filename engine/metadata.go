@@ -18,7 +18,6 @@ const (
 	maxGenerated    = 63 - len(generatedSuffix)
 )
 
-// fillCreate sets the metadata of a new object that the server sets.
 func fillCreate(u *unstructured.Unstructured) {
 	meta, ok := u.Object["metadata"].(map[string]any)
 	if !ok {
@@ -57,7 +56,7 @@ func fillUpdate(u, old *unstructured.Unstructured) {
 }
 
 // fillPlainly does the same for plain metadata, which has no other such fields. It reports whether
-// it did. If v or old is not plain, it changes nothing.
+// it did. If it returns false, it changes nothing.
 func fillPlainly(v, old any) bool {
 	if !plainMetadata(v) || !plainMetadata(old) {
 		return false
@@ -122,7 +121,6 @@ type owner struct {
 	controller, block flag
 }
 
-// A flag is an optional bool.
 type flag struct{ set, value bool }
 
 func ownerOf(ref metav1.OwnerReference) owner {

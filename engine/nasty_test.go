@@ -22,7 +22,6 @@ func nested(depth int) map[string]any {
 	return v
 }
 
-// TestNastyObjects validates extreme objects.
 func TestNastyObjects(t *testing.T) {
 	t.Parallel()
 	items := make([]any, 100_000)
@@ -78,7 +77,6 @@ func TestNastyObjects(t *testing.T) {
 	}
 }
 
-// TestNastyBodies decodes extreme request bodies.
 func TestNastyBodies(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -137,7 +135,8 @@ func FuzzValidateRaw(f *testing.F) {
 	})
 }
 
-// FuzzRules checks that rules accept any JSON value, even of the wrong type.
+// FuzzRules checks that rules return the same result twice and no internal error for any JSON
+// object, even with values of wrong types.
 func FuzzRules(f *testing.F) {
 	rules, err := engine.CompileRules(structural(f, `{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}}}},
 		m: {type: object, additionalProperties: {type: string, format: duration, x-kubernetes-validations: [{rule: "self > duration('1s')", messageExpression: "string(self)"}]}}, io: {x-kubernetes-int-or-string: true}},
@@ -169,7 +168,6 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// TestConcurrency validates concurrently.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)

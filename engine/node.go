@@ -102,7 +102,6 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 	return &Expr{compiled.Source(), compiled.Type().String(), compiled.Estimate(), compiled.UsesOldSelf(), compiled}, nil
 }
 
-// badRule returns the error for an invalid expression at the node.
 func (n *Node) badRule(src string, err error) error {
 	return newCompileError(RuleRef{Version: n.Version, Path: n.Path, Rule: src}, rulePart, err, err.Error())
 }
@@ -126,5 +125,4 @@ func ParsePath(text string) ([]Step, error) { return path.Parse(text) }
 // FormatPath returns the string that ParsePath parses to steps.
 func FormatPath(steps []Step) string { return path.Format(steps) }
 
-// child returns the path of a field, in FormatPath's form.
 func child(parent, name string) string { return path.Child(parent, name) }

@@ -44,7 +44,6 @@ type ruleCase struct {
 	broken bool
 }
 
-// An answer is the result of a rule validator.
 type answer struct {
 	Errors    []string
 	Warnings  []string
@@ -89,7 +88,6 @@ func (c ruleCase) run(t *testing.T) {
 	}
 }
 
-// compare compares a result with upstream's.
 func (c ruleCase) compare(t *testing.T, s *schema.Structural, obj, old any, got answer) {
 	t.Helper()
 	want := c.upstream(s, obj, old)
@@ -150,7 +148,6 @@ var clockName = regexp.MustCompile(`selfType\d+`)
 // normal replaces the timestamp in upstream's type name.
 func normal(text string) string { return clockName.ReplaceAllString(text, "selfType") }
 
-// A recorder records warnings.
 type recorder struct{ texts []string }
 
 func (r *recorder) AddWarning(_, text string) { r.texts = append(r.texts, normal(text)) }
@@ -159,7 +156,6 @@ func (r *recorder) context() context.Context {
 	return warning.WithWarningRecorder(context.Background(), r)
 }
 
-// structural decodes a schema in YAML.
 func structural(t testing.TB, text string) *schema.Structural {
 	t.Helper()
 	props := &apiextensionsv1.JSONSchemaProps{}

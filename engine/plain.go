@@ -51,7 +51,6 @@ func plainField(name string, v any) bool {
 	return false
 }
 
-// plainEntry reports whether an entry of managedFields is plain.
 func plainEntry(v any) bool {
 	entry, ok := v.(map[string]any)
 	if !ok {

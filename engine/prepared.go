@@ -161,7 +161,6 @@ func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	return self, before, true
 }
 
-// valuesBelow performs a single step of Values.
 func valuesBelow(d *types.Decl, step Step, self, before any) (any, any, bool) {
 	switch self := self.(type) {
 	case []any:

@@ -7,8 +7,8 @@ import (
 
 // A Request is one write of one object.
 type Request struct {
-	// Object is the object in the form that Decode returns.
-	// Numbers that are neither int64 nor float64 are an error.
+	// Object is the object in the form that Decode returns. Numbers that are neither int64 nor
+	// float64 are an error.
 	Object map[string]any
 	// OldObject is the object that the write replaces, or nil for a create. If
 	// metadata.managedFields is missing, it is assumed to have been hidden; if it is an empty list,
@@ -93,10 +93,10 @@ type Result struct {
 	Ratcheted []Cause
 	// Cost is in CEL cost units.
 	Cost int64
-	// Object is the object as it would be persisted, without metadata that only a
-	// server can fill in: managedFields, and uid, creationTimestamp, and
-	// resourceVersion unless OldObject has them. It may share memory with the
-	// request: treat both as read-only. Object is nil if the write is rejected.
+	// Object is the object as it would be persisted, without metadata that only a server can fill
+	// in: managedFields, and uid, creationTimestamp, and resourceVersion unless OldObject has them.
+	// It may share memory with the request: treat both as read-only. Object is nil if the write is
+	// rejected.
 	Object map[string]any
 	// Stored is the form that Object has in storage, before the defaults of the storage version are
 	// applied. If the CRD converts by a webhook and Config.Converter is nil, it is in the object's
@@ -183,8 +183,9 @@ type RuleResult struct {
 	Runs int
 	// Failed is the number of evaluations that were false or failed.
 	Failed int
-	// Errors is the number of evaluations in Failed that failed, and Ratcheted the number of those that
-	// only cause a warning, because the update does not change the value.
+	// Errors is the number of evaluations in Failed that had an error. Ratcheted is the number of
+	// evaluations in Failed that only cause a warning, because the update does not change the
+	// value.
 	Errors, Ratcheted int
 	// Undecided is the number of evaluations that would exceed the work limit. They are not in Failed.
 	Undecided int

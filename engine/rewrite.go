@@ -68,9 +68,10 @@ type Rewriter struct {
 // their total complexity.
 const maxMade = 1000
 
-// Rule returns an engine in which spec replaces the rule at the given location. If spec is nil, the
-// rule is removed. Messages that quote the rule still quote the old expression, so a different text
-// alone does not change results. Rule returns a *CompileError if the new rule does not compile.
+// Rule returns an engine in which spec replaces the rule at the given location, which must not be
+// under allOf. If spec is nil, the rule is removed. Messages that quote the rule still quote the
+// old expression, so a different text alone does not change results. Rule returns a *CompileError
+// if the new rule does not compile.
 func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -98,8 +99,8 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 	return w.Engine.with(&changed), nil
 }
 
-// node returns a copy of n with the new rule. found is false if the old rule is neither
-// in n nor below it.
+// node returns a copy of n with the new rule. found is false if the old rule is neither in n nor
+// below it. Rules under allOf are not found.
 func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (_ *ruleNode, found bool, err error) {
 	changed := *n
 	i := slices.IndexFunc(n.rules, func(r *compiledRule) bool { return r.ref == at })
@@ -189,7 +190,6 @@ func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResource
 	return w.Engine.with(&changed), nil
 }
 
-// with returns a copy of e in which v replaces the version of the same name.
 func (e *Engine) with(v *crdVersion) *Engine {
 	changed := *e
 	changed.versions = maps.Clone(e.versions)

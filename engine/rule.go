@@ -20,8 +20,8 @@ type limits = cost.Limits
 type compiledRule struct {
 	ref  RuleRef
 	spec *apiextensionsv1.ValidationRule
-	// expr is nil if the rule is empty, in which case it is skipped, or if it did not compile. Then
-	// every object fails with compileErr.
+	// expr is nil if the rule is empty, and skipped, or if it did not compile, and every object fails
+	// with compileErr.
 	expr       *expr.Expr
 	compileErr string
 	// message is nil if messageExpression is not set or did not compile.

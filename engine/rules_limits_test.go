@@ -10,7 +10,6 @@ import (
 
 const ints = `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]`
 
-// TestRuleErrors checks rules that fail to evaluate.
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{
@@ -67,7 +66,6 @@ func TestRuleErrors(t *testing.T) {
 	})
 }
 
-// TestRuleLimits checks rules that exceed cost limits.
 func TestRuleLimits(t *testing.T) {
 	t.Parallel()
 	const all = `{type: array, items: {type: integer, x-kubernetes-validations: [{rule: "self < 20"}]}, x-kubernetes-validations: [{rule: "self.all(x, x > 0)"}, {rule: "false", message: "  after "}]}`

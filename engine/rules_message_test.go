@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestRuleMessages checks the messages, reasons, and field paths of rejections.
 func TestRuleMessages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("m", 5120)

@@ -2,7 +2,6 @@ package engine_test
 
 import "testing"
 
-// TestRuleNodes checks rules at every kind of schema node.
 func TestRuleNodes(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{

@@ -2,7 +2,6 @@ package engine_test
 
 import "testing"
 
-// TestTransitionRules checks transition rules.
 func TestTransitionRules(t *testing.T) {
 	t.Parallel()
 	const grow = `x-kubernetes-validations: [{rule: "self >= oldSelf", message: grow}]`
@@ -119,7 +118,6 @@ func TestOptionalOldSelf(t *testing.T) {
 	})
 }
 
-// TestRatchetedRules checks rules on unchanged values.
 func TestRatchetedRules(t *testing.T) {
 	t.Parallel()
 	const positive = `x-kubernetes-validations: [{rule: "self > 0", message: positive}]`

@@ -21,7 +21,6 @@ type fieldSketch struct {
 	sketch *sketch
 }
 
-// A validationSketch is the sketch of a value validation, treated as a schema node.
 type validationSketch struct {
 	schema *schema.Structural
 	sketch *sketch

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// causes converts findings to causes with the server's messages.
 func (s *server) causes(findings []finding) []Cause {
 	out := make([]Cause, len(findings))
 	for i, f := range findings {

@@ -100,7 +100,6 @@ func (t *tally) failed(r *compiledRule) {
 	}
 }
 
-// stopped records that the cost of the rule exceeded a limit.
 func (t *tally) stopped(r *compiledRule) {
 	if t != nil && r != nil && t.byRule != nil {
 		t.of(r).OverBudget = true

@@ -190,7 +190,6 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// copyOf returns a deep copy of the request.
 func copyOf(req engine.Request) engine.Request {
 	if req.Object != nil {
 		req.Object = runtime.DeepCopyJSON(req.Object)

@@ -13,7 +13,7 @@ type feature uint8
 const (
 	// ratchets: an update ignores schema errors and false rules of unchanged values.
 	ratchets feature = iota
-	// ratchetsStatus: so does an update of the status.
+	// ratchetsStatus: an update of the status ignores them as well.
 	ratchetsStatus
 	// optionalOldSelf: the field exists. Before, its rules are ordinary transition rules.
 	optionalOldSelf
@@ -79,7 +79,6 @@ type server struct {
 	render   respond.Renderer
 }
 
-// serverOf returns the API server of Kubernetes 1.minor.
 var serverOf = minors.Each(newServer)
 
 func newServer(minor int) *server {

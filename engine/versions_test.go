@@ -79,8 +79,8 @@ type versionCase struct {
 	name     string
 	obj, old string // fields of the object besides apiVersion, kind, and metadata.name
 	status   bool   // the write is a status update
-	// want holds the causes by the first minor version that has them. None means that the write is
-	// accepted. The messages come from the sources of the releases.
+	// want holds the causes by the first minor version that has them. An empty list means that the
+	// write is accepted. The messages come from the sources of the releases.
 	want map[int][]string
 	// warnings holds the warnings likewise.
 	warnings map[int][]string
@@ -108,7 +108,7 @@ func (c *versionCase) request(t *testing.T) engine.Request {
 	return req
 }
 
-// as returns the entry of a minor version, which is that of the last version up to it.
+// as returns the entry of the last version up to minor.
 func as(entries map[int][]string, minor int) (entry []string) {
 	for _, since := range slices.Sorted(maps.Keys(entries)) {
 		if since <= minor {
@@ -152,7 +152,7 @@ func TestKubeVersions(t *testing.T) {
 
 const skippedRules = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// in is the place of values in the errors of schemas.
+// in returns an error of a schema. In text, $ is the location of the value.
 func in(path, text string) string {
 	return path + ": Invalid value: " + strings.ReplaceAll(text, "$", path+" in body")
 }

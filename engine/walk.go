@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
-// A run evaluates all rules for an object.
 type run struct {
 	ctx      context.Context
 	rules    *Rules
@@ -48,7 +47,6 @@ type run struct {
 	frames frames
 }
 
-// A step is an element of a path in an object.
 type step struct {
 	kind stepKind
 	name string // of a field, or a map's key
@@ -63,8 +61,7 @@ const (
 	stepIndex
 )
 
-// run returns a run that reuses the memory of an earlier run, so that validating an accepted object
-// does not allocate. done releases it.
+// run returns a run that reuses the memory of an earlier run, if possible. done releases it.
 func (r *Rules) run(ctx context.Context, budget int64, t *tally) *run {
 	p, ok := r.passes.Get().(*run)
 	if !ok {
@@ -103,14 +100,12 @@ func (r *run) root(path *field.Path, obj, old any) {
 	r.node(r.rules.root, obj, old)
 }
 
-// recoverPanic recovers from a panic and records it as an internal error of the current rule.
 func (r *run) recoverPanic() {
 	if p := recover(); p != nil {
 		r.recordInternalError(p)
 	}
 }
 
-// recordInternalError records an internal error and ends the run.
 func (r *run) recordInternalError(p any) {
 	var rule *RuleRef
 	if r.running != nil {
@@ -247,7 +242,6 @@ func (r *run) fields(n *ruleNode, obj, old map[string]any) {
 	r.steps = r.steps[:at]
 }
 
-// entry visits a field or a map value.
 func (r *run) entry(n *ruleNode, name string, obj, old any) {
 	if len(r.frames) == 0 {
 		r.node(n, obj, old)
