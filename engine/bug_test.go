@@ -15,8 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// brokenRules returns two rules, of which the second panics in a way that upstream's evaluator
-// never does.
+// brokenRules returns two rules. The second panics in a way that upstream's evaluator never does.
 func brokenRules(t *testing.T) *Rules {
 	t.Helper()
 	s := &schema.Structural{Generic: schema.Generic{Type: "object"}, ValidationExtensions: schema.ValidationExtensions{

@@ -96,7 +96,7 @@ func TestManagedFieldsOfMetadata(t *testing.T) {
 }
 
 // TestKindOfStatusWrite checks that the message about a status write names the kind that was sent,
-// although the object keeps that of the old object.
+// although the object keeps the kind of the old object.
 func TestKindOfStatusWrite(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, tracked)

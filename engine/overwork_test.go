@@ -177,7 +177,7 @@ func TestPlacesThatNeedQuotes(t *testing.T) {
 }
 
 // TestManyCauses checks that the causes of an object with a million errors are limited, and that
-// its cost is that of all rules.
+// its cost includes all rules.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestOwnerReferences checks the errors of owner references. The texts are those of
-// k8s.io/apimachinery/pkg/api/validation/objectmeta.go in each release.
+// TestOwnerReferences checks the errors of owner references. The messages are in
+// k8s.io/apimachinery/pkg/api/validation/objectmeta.go of each release.
 func TestOwnerReferences(t *testing.T) {
 	t.Parallel()
 	refs := []metav1.OwnerReference{

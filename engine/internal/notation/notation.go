@@ -100,7 +100,7 @@ func (k Kind) Compare(a, b string) (order int, ok bool) {
 	return 0, false
 }
 
-// parseVersion parses a version as semver(text, true) does.
+// parseVersion parses a version like semver(text, true), but does not accept leading zeros.
 func parseVersion(text string) (semver.Version, error) {
 	text = strings.TrimPrefix(text, "v")
 	for range 2 {

@@ -113,7 +113,7 @@ func (c *checks) validate(checked *ast.AST, todo map[string]bool, src cel.Source
 }
 
 // validated returns the names of the validators that have something to inspect in e. Running only
-// these saves time, because each validator traverses the expression twice.
+// these saves time, because each validator traverses the expression.
 func validated(e ast.Expr) map[string]bool {
 	var names map[string]bool
 	note := func(name string) {

@@ -125,7 +125,7 @@ func (l *listValue) ConvertToType(t ref.Type) ref.Val {
 	return celtypes.NewErr("type conversion error from '%s' to '%s'", l.Type(), t.TypeName())
 }
 
-// itemIterator is also a Lister, because CEL calls Value on iterators.
+// An itemIterator embeds its list, like upstream's, for the other methods of ref.Val.
 type itemIterator struct {
 	*listValue
 	next int

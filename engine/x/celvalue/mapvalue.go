@@ -190,7 +190,7 @@ func (m *mapValue) ConvertToType(t ref.Type) ref.Val {
 	return celtypes.NewErr("type conversion error from '%s' to '%s'", m.Type(), t.TypeName())
 }
 
-// keyIterator is also a Mapper, because CEL calls Value on iterators.
+// A keyIterator embeds its map, like upstream's, for the other methods of ref.Val.
 type keyIterator struct {
 	*mapValue
 	keys    []string

@@ -164,7 +164,7 @@ type messageField struct {
 	literalItem
 }
 
-// newMessage returns a message, or an error. made is false if the error is that of a field.
+// newMessage returns a message, or an error. made is false if a field has that error.
 func newMessage(f *frame, provider celtypes.Provider, name string, fields []messageField) (_ ref.Val, made bool) {
 	vals := make(map[string]ref.Val, len(fields))
 	for i := range fields {

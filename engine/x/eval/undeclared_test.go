@@ -147,7 +147,7 @@ func (s *subject) againstServer(t *testing.T, self, old any, limit uint64) strin
 }
 
 // shuffled copies v and fills all maps in random order. This is necessary because a Go map keeps
-// its order, apart from the start, and the order of a small map is that of insertion.
+// its order, apart from the start, and a small map has the order of insertion.
 func shuffled(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

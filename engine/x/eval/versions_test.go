@@ -30,8 +30,7 @@ type versionCase struct {
 	Outcomes map[int]string
 }
 
-// versionCases reads testdata/versions.yaml, whose outcomes are those of the API
-// server's libraries.
+// versionCases reads testdata/versions.yaml, which has the outcomes of the API server's libraries.
 func versionCases(t *testing.T) (schemaText string, cases []versionCase) {
 	t.Helper()
 	var file struct {

@@ -21,8 +21,8 @@ type number struct {
 	isInt, isInt32, isFloat bool
 }
 
-// newNumber returns the checks of n, or nil if there are none. Types and formats limit the range of
-// numbers if ranges is set.
+// newNumber returns the checks of n, or nil if n does not restrict numbers. Types and formats limit
+// the range of numbers if ranges is set.
 func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps, ranges bool) *number {
 	ranged := ranges && len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number" && n.format == "float")
 	if !ranged && p.MultipleOf == nil && p.Maximum == nil && p.Minimum == nil {

@@ -10,9 +10,9 @@ import (
 
 type props = apiextensionsv1.JSONSchemaProps
 
-// Encoded returns s as it is after it was encoded and decoded, which is how the API server receives the
-// schemas of CRDs that are built in Go. It returns s itself if nothing changes, or if s has a value that is
-// not JSON; otherwise, a copy.
+// Encoded returns the result of encoding and decoding s. The API server receives schemas of CRDs
+// that are built in Go in this form. It returns s itself if nothing changes, or if s has a value
+// that is not JSON; otherwise, a copy.
 func Encoded(s *props) *props {
 	if s == nil || !encodingChanges(s) {
 		return s
