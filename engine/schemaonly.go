@@ -41,7 +41,7 @@ func CompileSchema(props *apiextensionsv1.JSONSchemaProps, cfg Config) (*Schema,
 	if err != nil {
 		return nil, err
 	}
-	cfg.Subtree = true
+	cfg.Subtree = !props.XEmbeddedResource
 	value := spine.Properties[wrapped]
 	rules, err := CompileRules(&value, cfg)
 	if rules == nil {

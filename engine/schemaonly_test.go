@@ -54,6 +54,9 @@ func TestCompileSchema(t *testing.T) {
 		{name: "ratcheted", schema: variable, value: `{"size": 0}`, old: `{"size": 0}`, result: `{"limit":3,"size":0}`},
 		{name: "scalar", schema: `{type: string, x-kubernetes-validations: [{rule: self == 'a'}]}`, value: `"b"`, path: field.NewPath("v"), want: []string{`v: Invalid value: "b": failed rule: self == 'a'`}},
 		{name: "list", schema: `{type: array, x-kubernetes-list-type: set, items: {type: integer}}`, value: `[1, 1]`, want: []string{`[1]: Duplicate value: 1`}},
+		{name: "embedded resource", schema: `{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true,
+			x-kubernetes-validations: [{rule: self.metadata.name == self.kind, message: differ}]}`, value: `{"apiVersion": "v1", "kind": "A", "metadata": {"name": "b"}}`,
+			want: []string{`<nil>: Invalid value: differ`}},
 		{name: "null default", schema: `{type: string, default: x}`, value: `null`, result: `"x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
