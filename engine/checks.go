@@ -40,8 +40,8 @@ func (w *write) checkCreate() {
 	}
 }
 
-// checkUpdate runs the checks of an update in the API server's order. Unchanged values are
-// ratcheted. For a status update, only the status is validated against the schema.
+// checkUpdate runs the checks of an update in the API server's order. For a status update, only the
+// status is validated against the schema.
 func (w *write) checkUpdate() {
 	values, plain := w.version.values, w.plainMetadata() && w.unchangedMetadata()
 	whole := w.req.Subresource != "status"

@@ -27,13 +27,16 @@ package engine
 //
 //   - Engine is a compiled CRD, and crdVersion one of its versions. versionSchema is its compiled
 //     schema, and schema.Schema checks values.
-//   - Request becomes a write, which holds the state of the request. coercion drops fields and sets metadata as the
-//     server's decoder does; StrictError is a finding of strict decoding, and decodeFailure is the response to an
-//     object that cannot be decoded.
-//   - metadata.Validator checks metadata, server holds the behavior that differs between minors, and openPaths
-//     holds the paths whose values may change when the causes of a rejection are fixed.
-//   - Rules is a tree of ruleNodes, each with its compiledRules. run is one walk of that tree over an object, and
-//     ruleTarget the value that rules are evaluated for. eval.Program is a compiled expression.
-//   - tally counts the runs of rules, and WorkLimitError reports too much work. InternalError is a panic that was recovered.
-//   - finding is a reason for a rejection with its details; Result lists it as a Cause, and respond.Renderer writes the
-//     server's message.
+//   - Request becomes a write, which holds the state of the request. coercion drops fields and sets
+//     metadata as the server's decoder does; StrictError is a finding of strict decoding, and
+//     decodeFailure is the response to an object that cannot be decoded.
+//   - metadata.Validator checks metadata, server holds the behavior that differs between minors,
+//     and openPaths holds the paths whose values may change when the causes of a rejection are
+//     fixed.
+//   - Rules is a tree of ruleNodes, each with its compiledRules. run is one walk of that tree over
+//     an object, and ruleTarget the value that rules are evaluated for. eval.Program is a compiled
+//     expression.
+//   - tally counts the runs of rules, and WorkLimitError reports too much work. InternalError is a
+//     panic that was recovered.
+//   - finding is a reason for a rejection with its details; Result lists it as a Cause, and
+//     respond.Renderer writes the server's message.

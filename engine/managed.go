@@ -108,8 +108,8 @@ func sameOwnedMetadata(obj, old map[string]any) bool {
 	return true
 }
 
-// sameUnordered reports whether two values are equal if order and repetition of list items are ignored. Lists must have the
-// same length.
+// sameUnordered reports whether two values are equal if order and repetition of list items are
+// ignored. Lists must have the same length.
 func sameUnordered(a, b any) bool {
 	list, ok := a.([]any)
 	other, isList := b.([]any)
@@ -144,9 +144,9 @@ func (w *write) completeMetadata() (restore func()) {
 	}
 }
 
-// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the
-// sent object with the old one by the rules of structured-merge-diff, and ignores metadata and spec. It fails if one of the
-// two does not have the types of the schema.
+// sameStatusOwners reports whether a status write leaves managedFields as they are. The field
+// manager compares the sent object with the old one by the rules of structured-merge-diff, and
+// ignores metadata and spec. It fails if one of the two does not have the types of the schema.
 func (s *server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
 	if !s.has[managedCleared] && sameBut("spec", sent, old) {
 		return true

@@ -105,8 +105,8 @@ type Result struct {
 	// Unread is the reason why the server cannot decode the object, without the text that the
 	// handler adds in Failure. It is nil if the server can decode it.
 	Unread error
-	// Rules holds the result of each rule that ran. It is set only if Request.Trace is. Engine.Rules
-	// returns all rules of a version, also those that have no value in the object.
+	// Rules holds the result of each rule that ran. It is set only if Request.Trace is.
+	// Engine.Rules also returns the rules that have no value in the object.
 	Rules []RuleResult
 	// Undecided is set if the object is rejected and a rule exceeds the work limit. The server
 	// might then return more causes or another message.

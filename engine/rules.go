@@ -215,10 +215,11 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 }
 
 // Validate evaluates the rules for obj, which is an object or a value of the schema's node. old is
-// nil on create. The errors have the same form as upstream's. A rule that is false for an unchanged
-// value causes a warning instead (k8s.io/apiserver/pkg/warning). budget is in CEL cost units. A
-// negative remaining budget means that evaluation stopped, or that a rule exceeds the work limit
-// (see WorkLimitError); in the latter case, errs contains an internal error.
+// nil on create. The errors have the same form as upstream's. With ratcheting, a rule that does not
+// mention oldSelf and is false for an unchanged value causes a warning instead
+// (k8s.io/apiserver/pkg/warning). budget is in CEL cost units. A negative remaining budget means
+// that evaluation stopped, that a rule exceeds the work limit (see WorkLimitError), or that Celadon
+// has a bug; in the last two cases, errs contains an internal error.
 func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, budget int64) (errs field.ErrorList, remaining int64) {
 	defer func() {
 		if p := recover(); p != nil {

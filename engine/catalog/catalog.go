@@ -35,8 +35,8 @@ type Config struct {
 	// Engine is the configuration with which CRDs are compiled.
 	Engine engine.Config
 	// Lazy compiles a CRD when its engine is first used, so that unused CRDs cost nothing. Compile
-	// errors are then returned by Entry.Engine, and a CRD with some invalid rules is active, as it
-	// is in a server.
+	// errors are then returned by Entry.Engine, and a CRD with some invalid rules is active, as in
+	// a server.
 	Lazy bool
 	// Accept is called before a new or changed CRD becomes active. If it returns an error, the CRD
 	// does not become active. It is called concurrently.

@@ -314,8 +314,8 @@ const (
 	oneSidedLists
 	// ambiguousKeys: composite keys of more than three values are not quoted.
 	ambiguousKeys
-	// strictFields: objects are not equal if a field is null, or if its name is another field's
-	// identifier.
+	// strictFields: objects with a null field are not equal, and a field is compared with the field of
+	// the other object for which its name is the identifier.
 	strictFields
 )
 

@@ -9,13 +9,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// KeyedCompiler compiles the parts of x-kubernetes-validations rules, with the API server's error messages. The
-// caller's Finish processes a checked expression: the engine plans it, and vet estimates its cost.
-//
-// How it works: an expression is identified by its Key. The first expression with a given key is
-// checked in a celenv.Scope, which uses a single environment for all declarations. Then its type is
-// compared with the type that its part requires, and the caller's Finish is called. All later
-// expressions with the same key, in any rule or version, share that result.
+// How it works: the first expression with a given Key is checked in a celenv.Scope, which uses a
+// single environment for all declarations. Then its type is compared with the type that its part
+// requires, and the caller's Finish is called: the engine plans the expression, and vet estimates
+// its cost. All later expressions with the same key, in any rule or version, share that result.
 
 // A Key holds everything that the result of compiling an expression depends on.
 type Key struct {
@@ -60,8 +57,8 @@ type KeyedConfig[T any] struct {
 	Complex func(Key, *celenv.ComplexError) T
 }
 
-// A KeyedCompiler compiles expressions. Expressions with equal keys are compiled once. It is not safe
-// for concurrent use.
+// A KeyedCompiler compiles the parts of x-kubernetes-validations rules, with the API server's error
+// messages. Expressions with equal keys are compiled once. It is not safe for concurrent use.
 type KeyedCompiler[T any] struct {
 	KeyedConfig[T]
 	scope *celenv.Scope // nil before the first expression
