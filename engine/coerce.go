@@ -263,7 +263,7 @@ func checkTypes(path string, v any) error {
 }
 
 // stored returns the old object as the server reads it from storage in version v: converted to the
-// storage version, defaulted there, and without malformed metadata.
+// storage version, defaulted there, without malformed metadata, and converted to v.
 func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) (map[string]any, error) {
 	if !schema.Decoded(old) {
 		return nil, checkTypes("", old)

@@ -89,7 +89,7 @@ func (e *CompileErrors) Unwrap() []error {
 // until its deadline or crash, and persist nothing. Work is counted, not timed, so the result is
 // deterministic.
 type WorkLimitError struct {
-	// Rule is the rule. For a schema, only Version and Path are set.
+	// Rule is the rule. For a schema, at most Version and Path are set.
 	Rule RuleRef
 	// Part is "rule" or "messageExpression"; "schema" if the patterns, formats, or branches of the
 	// schema, or the conversion of a CRD from v1beta1 exceed the limit, or if the rules of a CRD that is vetted are

@@ -6,7 +6,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// replace copies the fields that an update keeps from the old object to the new object.
+// replace copies the fields that an update keeps from the old object to the new object, sets the
+// generation, and sets ownersChanged.
 func (w *write) replace() {
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)

@@ -155,7 +155,7 @@ type StrictError struct {
 	// Field is the path of the field in the server's format, with unescaped keys. It is empty for an error
 	// of the YAML decoder.
 	Field string
-	// Duplicate is set if the object contains the key twice.
+	// Duplicate is set if the object contains a key more than once.
 	Duplicate bool
 	// Message is the server's message.
 	Message string
@@ -171,8 +171,8 @@ type RuleRef struct {
 	Index int
 	// Rule is the source of the expression.
 	Rule string
-	// OptionalOldSelf is set if the rule also runs without an old value. Its oldSelf is then an
-	// optional.
+	// OptionalOldSelf is the rule's optionalOldSelf, in versions that have it. If it is set,
+	// oldSelf is an optional, and since Kubernetes 1.30, the rule also runs without an old value.
 	OptionalOldSelf bool
 }
 

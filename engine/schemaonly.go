@@ -21,7 +21,7 @@ type Schema struct {
 	budget  int64
 }
 
-// wrapped is the name of the property.
+// wrapped is the name of the wrapper's property.
 const wrapped = "value"
 
 // CompileSchema compiles a schema. It returns an error if the schema is not structural, and a usable

@@ -19,7 +19,7 @@ import (
 const (
 	crdKind    = "CustomResourceDefinition"
 	apiVersion = "apiextensions.k8s.io/v1"
-	// maxFile is more than the size of any file of CRDs.
+	// maxFile limits the size of a file. It is more than any file of CRDs needs.
 	maxFile = 32 << 20
 )
 

@@ -13,11 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A ComplexError reports that an expression was not checked because it would take too long. The
-// time of cel-go's checker grows with the square of the number of calls with generic types, with
-// the square of the depth of macros, and with the cube of the depth of lists. It triples with each
-// map whose keys can be maps: in [1].map(a, {a: a}).map(b, {b: b}), each macro doubles the item
-// type. An API server would run for minutes.
+// A ComplexError reports that an expression was not parsed or checked because that would take too
+// long, or that the errors of invalid expressions reach their limit. The time of cel-go's checker
+// grows with the square of the number of calls with generic types, with the square of the depth of
+// macros, and with the cube of the depth of lists. It triples with each map whose keys can be maps:
+// in [1].map(a, {a: a}).map(b, {b: b}), each macro doubles the item type. An API server would run
+// for minutes.
 type ComplexError struct {
 	Generic, Depth int
 	// flood is the parser's error if the expression was not parsed.

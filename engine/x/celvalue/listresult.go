@@ -164,7 +164,7 @@ func itemKey(item ref.Val, keys []string) any {
 	})
 }
 
-// hashable returns v, or its text if v cannot be a map key.
+// hashable returns v, or its Go syntax if v cannot be a map key.
 func hashable(v any) any {
 	if v != nil && !reflect.TypeOf(v).Comparable() {
 		return fmt.Sprintf("%#v", v)

@@ -201,7 +201,7 @@ func hasDecimals(q *resource.Quantity) bool {
 // A textSearch is indexOf or lastIndexOf of an older version. An empty string is found at any offset.
 type textSearch struct {
 	last bool // lastIndexOf
-	// strict: an offset beyond the end is an error, also the implicit one of an empty string.
+	// strict: an offset that is not in the string is an error, also the implicit offset of an empty string.
 	strict bool
 	// emptyFails: lastIndexOf in an empty string is an error.
 	emptyFails bool

@@ -19,8 +19,8 @@ func (s *Schema) ListTypes(path *field.Path, obj map[string]any) field.ErrorList
 	return r.errs
 }
 
-// distinct reports whether no list in value has duplicates. It may return false for a value without
-// duplicates.
+// distinct reports whether no set or map list in value has duplicates. It may return false for a
+// value without duplicates.
 func (n *node) distinct(value any) bool {
 	if n == nil || !n.lists {
 		return true
