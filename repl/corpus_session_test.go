@@ -16,7 +16,7 @@ import (
 // every fourth, because each edit compiles all rules again.
 const largeCRD = 60_000
 
-// TestCorpusSessions makes random edits at random paths of each CRD. It checks that only rules
+// TestCorpusSessions makes random edits at random paths of a sample of the CRDs. It checks that only rules
 // change, that a failed edit changes nothing, and that undoing all edits restores the text.
 func TestCorpusSessions(t *testing.T) {
 	t.Parallel()

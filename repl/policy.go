@@ -193,7 +193,6 @@ func (r *review) decide(ctx context.Context, st *state) (err error) {
 	return err
 }
 
-// decisions returns the decisions of the policies about the object.
 func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 	p := s.state.policies
 	r, err := s.review(ctx, deletes)

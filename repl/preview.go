@@ -188,8 +188,9 @@ func (s *Session) previewValue(ctx context.Context, compiled *expr.Expr) (text s
 	return printable(format(out.Value)) + " " + facts, false
 }
 
-// describeCandidate returns the documentation of a candidate of Complete in an expression, on a single line: the description
-// of the field or function, or the arguments of the command. start is where the completion starts.
+// describeCandidate returns a line about a candidate of Complete: the bounds and the description of a field,
+// the description of a function, or the arguments of a command. It returns "" if nothing is known. start is
+// where the completion starts.
 func (s *Session) describeCandidate(line string, start int, candidate string) (text string) {
 	defer func() {
 		if recover() != nil {

@@ -104,7 +104,6 @@ func (s *Session) run(ctx context.Context) (v verdicts, err error) {
 	return v, err
 }
 
-// runOne runs all rules for the loaded object.
 func (s *Session) runOne(ctx context.Context) (v verdicts, err error) {
 	seen := s.state.here()
 	if seen == nil {
@@ -147,8 +146,8 @@ const (
 // allRules is the index for all rules of a path.
 const allRules = -1
 
-// rulesAt lists the rules at p, or the rule with the index only. If parts is set, it includes their messages and other
-// fields.
+// rulesAt lists the rules at p, or the rule with the index only. If parts is set, it includes their messages
+// and other fields.
 func (s *Session) rulesAt(p *location, ran verdicts, parts bool, only int) *listing {
 	l := &listing{}
 	node := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
@@ -343,7 +342,7 @@ func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text
 	return b.String() + termwidth.Fold(printable(notes), s.Width, 2), total, nil
 }
 
-// rulePaths returns the schema paths that have rules, sorted by field name.
+// rulePaths returns the schema paths that have rules. Parents come first, and fields are sorted by name.
 func rulePaths(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.Step {
 	if s == nil {
 		return nil

@@ -92,7 +92,8 @@ func whyText(parts []record.Part, width int) string {
 	return table(rows, width)
 }
 
-// definitions formats pairs of a term and its description: in two columns, or on a terminal with the description below.
+// definitions formats pairs of a term and its description: in two columns, or on a terminal with the
+// description below.
 func definitions(rows [][2]string, width int) string {
 	if width <= 0 {
 		var cells [][]string

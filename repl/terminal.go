@@ -125,7 +125,6 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	return strings.ReplaceAll(line, shownBreak, "\n"), err
 }
 
-// draft sets the initial content of the next line.
 func (t *Terminal) draft(line string) { t.begun = line }
 
 // Close restores the terminal.
@@ -140,7 +139,6 @@ func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// width returns the number of columns of the terminal, or 0 if that is unknown.
 func (t *Terminal) width() int {
 	width, _ := t.size()
 	return width
@@ -154,7 +152,6 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
-// style colors error messages.
 func (t *Terminal) style(r Reply) string {
 	if !t.config.Color || !r.Failed {
 		return r.Text
@@ -215,8 +212,9 @@ func (m *rawMode) exit() error {
 // shownBreak represents a line break in the line editor.
 const shownBreak = "⏎"
 
-// recall sets the entries of the up key to those of earlier sessions and of this session. It rebuilds the history because
-// an editor that is positioned at an older entry would keep that entry instead of a new entry.
+// recall sets the entries of the up key to those of earlier sessions and of this session. It rebuilds the
+// history because an editor that is positioned at an older entry would keep that entry instead of a new
+// entry.
 func (t *Terminal) recall(entries []string) error {
 	t.end(entries[:max(0, len(entries)-1)])
 	t.rl.ResetHistory()

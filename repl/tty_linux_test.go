@@ -99,7 +99,7 @@ func (c *fakeTTY) resize(columns, rows int) {
 	ioctl(c.t, c.keyboard, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	c.screen.Resize(columns, rows)
 	if c.term != nil {
-		c.term.refresh() // the signal goes to the processes of a terminal, and this is none
+		c.term.refresh() // this is not the process's own terminal, so no signal arrives
 	}
 }
 

@@ -185,7 +185,7 @@ func (e *Editor) searchKey(r rune, line []rune, pos int) Action {
 	return e.key(r, line, pos)
 }
 
-// find shows the first entry that contains the text. It starts at the entry with index at; see search.at.
+// find shows the latest entry that contains the text, from the entry with index at backwards; see search.at.
 func (e *Editor) find(at int) Action {
 	s := e.search
 	s.failing = false
