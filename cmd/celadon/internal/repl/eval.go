@@ -104,7 +104,6 @@ func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error
 	return nil
 }
 
-// errNoCRD is the error of an expression that needs a CRD.
 var errNoCRD = errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
 
 // withoutCRD rewords the error of an expression that needs a CRD to name the flag that supplies it.
@@ -156,7 +155,7 @@ func (e *evaluation) printReport(rep *repl.Report) error {
 	return print.Encoder(untrusted.NewWriter(e.Stdout)).Encode(rep)
 }
 
-// broken reports an expression that does not compile, on stderr or as JSON.
+// broken reports an expression that does not compile, on stderr or as JSON. It returns any other error.
 func (e *evaluation) broken(s *repl.Session, err error) error {
 	var bug *engine.InternalError
 	if errors.As(err, &bug) {
