@@ -25,8 +25,8 @@ const (
 	fixAll   = "source.fixAll"
 )
 
-// codeActions offers actions that fix the findings in a range, and an action that applies all fixes
-// of celadon vet --fix.
+// codeActions offers actions that fix the findings in a range, and an action that sets all bounds that make
+// the rules fit.
 func (v *view) codeActions(p protocol.Params) []protocol.CodeAction {
 	a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 	a.actions = []protocol.CodeAction{}
@@ -94,7 +94,7 @@ func smallestChange(before, after []byte) (from, to int, text string) {
 	return from, len(before) - end, string(after[from : len(after)-end])
 }
 
-// expression offers fixes for the expression around the range, or else for the expressions of the
+// expression offers fixes for the expression at the start of the range, or else for the expressions of the
 // rule around it, because lints are reported at a rule's first key.
 func (a *actor) expression() {
 	if e := a.view.expression(a.from); e != nil && e.isChecked() {
@@ -245,13 +245,13 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 		case p.Kind == assist.Costly:
 			return false
 		}
-		_, isMistake := assist.Find(d.Code) // a note if the error would follow others
+		_, isMistake := assist.Find(d.Code) // whatever its severity
 		return isMistake || d.Severity == protocol.Error && d.Code == "FieldValueInvalid"
 	}
 }
 
-// fixedBy returns a filter for the findings that the advised bounds fix. If they are all the bounds,
-// and bounds suffice, these include the findings that a cost exceeds its limit.
+// fixedBy returns a filter for the findings that the advised bounds fix. If these are all the bounds, and
+// bounds suffice, it includes the findings that a cost exceeds its limit.
 func (p *part) fixedBy(advised []protocol.Diagnostic) fixFilter {
 	all := slices.DeleteFunc(slices.Clone(p.findings), func(f protocol.Diagnostic) bool { return f.Advice == "" })
 	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.report().Versions, func(v vet.Version) bool { return !v.Fixable })
@@ -263,7 +263,7 @@ func (p *part) fixedBy(advised []protocol.Diagnostic) fixFilter {
 	}
 }
 
-// isOverLimit reports whether a finding is that a cost exceeds its limit.
+// isOverLimit reports whether a finding is a cost that exceeds its limit.
 func isOverLimit(d *protocol.Diagnostic) bool {
 	kinds := []engine.CauseKind{engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost}
 	return d.Data != nil && slices.Contains(kinds, engine.CauseKind(d.Data.Kind))

@@ -35,7 +35,7 @@ type client struct {
 	versions  map[string]int32
 }
 
-// start starts a server for a workspace with these files.
+// start starts a server for a workspace with the given files.
 func start(t testing.TB, options any, files map[string]string) *client {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

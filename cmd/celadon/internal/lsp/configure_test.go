@@ -38,7 +38,7 @@ spec:
 `)
 }
 
-// newer is a CRD with a rule that requires Kubernetes 1.30.
+// newer is a CRD with a rule that Kubernetes 1.28 rejects.
 var newer = definition("Host", `address:
   type: string
   maxLength: 40

@@ -17,14 +17,14 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crds holds all known CRDs, on disk and in the editor. If several have the same name, the CRD with
-// the shortest path is in force, and among those the first. A repository may contain copies.
+// crds holds all known CRDs, on disk and in the editor. A repository may contain copies: of several CRDs with
+// the same name, the CRD with the shortest path is in force, and in one file the last.
 type crds struct {
 	mu      sync.Mutex
 	objects *verdict.Decider
 	files   map[string][]read // by path
 	names   map[string][]read // by name; the first is in force
-	changed atomic.Int64      // CRDs that have been added or removed so far
+	changed atomic.Int64      // number of additions, replacements, and removals of CRDs
 }
 
 // read is a CRD in a file.
@@ -123,14 +123,12 @@ func (c *crds) fileOf(name string) string {
 	return ""
 }
 
-// paths returns the files that contain CRDs.
 func (c *crds) paths() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Keys(c.files))
 }
 
-// known returns the CRDs in force.
 func (c *crds) known() (all []resource.Read) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -82,7 +82,6 @@ func (s *server) didOpen(p protocol.Params) {
 	s.rounds.mark(doc.URI)
 }
 
-// didChange applies changes in order.
 func (s *server) didChange(p protocol.Params) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -206,7 +206,7 @@ func spoilRule(text string, rules []position.Path, in func(string) string, n int
 
 func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
-// checkFixes applies every action for every finding of a text, like an editor that sends all findings.
+// checkFixes applies up to m.most actions for the findings of a text, like an editor that sends all findings.
 func (m *fixChecker) checkFixes(name, text, fault string) {
 	m.t.Helper()
 	const file = "crd.yaml"

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// hints returns the cost of each rule and its share of the limit, to be shown after the rule.
+// hints returns the cost of each rule that compiles and its share of the limit, to be shown after the rule.
 func (v *view) hints(protocol.Params) []protocol.InlayHint {
 	all := []protocol.InlayHint{}
 	for _, p := range v.known.parts {

@@ -11,7 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// TestMistakes checks that a code action corrects the mistakes that newcomers make, as vet and the shell suggest.
+// TestMistakes checks that code actions correct 95 % of the mistakes that newcomers make. A mistake without a
+// known correction only needs an error.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	const dir = "../../../../x/assist/testdata/"

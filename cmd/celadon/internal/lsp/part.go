@@ -130,7 +130,7 @@ func (p *part) rangeOf(t *text, at finding.Location) protocol.Range {
 // description does not match.
 var action = regexp.MustCompile(`(?m)^[ \t]*(- |[\w./-]+:[ \t]+)*["']?\{\{`)
 
-// template reports whether a file is a Helm template, which is not valid YAML until Helm renders it.
+// template reports whether a file seems to be a Helm template, which is not valid YAML until Helm renders it.
 func template(name, language string, t *text, parts []*part) bool {
 	if language == "helm" || filepath.IsAbs(name) && resource.ChartOf(name) != "" {
 		return true

@@ -26,7 +26,7 @@ type objectAt struct {
 	root    *apiextensionsv1.JSONSchemaProps
 }
 
-// objectAt returns the object in a document, or nil if no CRD is known for it.
+// objectAt returns the object in a document, or nil if its schema is not known.
 func (v *view) objectAt(p editor.Piece) *objectAt {
 	if p.Tree.Root == nil {
 		return nil
