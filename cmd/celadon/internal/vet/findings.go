@@ -184,7 +184,7 @@ func (p *listPrinter) end(s *summary) error {
 	return p.list.End(print.End{Text: s.String() + "\n", Interrupted: s.Interrupted})
 }
 
-// testcase returns a test case. Errors are its failure, and other findings its output.
+// testcase returns a test case. Errors are its failure or error, and other findings its output.
 func testcase(name, class untrusted.Safe, findings []finding.Finding) junit.Testcase {
 	c := junit.Testcase{Name: string(name), Classname: string(class)}
 	var errors, others strings.Builder

@@ -153,7 +153,7 @@ type goSummary struct {
 	Files   int `json:"files"`
 	Markers int `json:"markers"`
 	Rules   int `json:"rules"`
-	// Mapped counts rules with a marker, Ambiguous those with several.
+	// Mapped counts rules with a marker, Ambiguous rules with several markers.
 	Mapped    int `json:"mapped"`
 	Ambiguous int `json:"ambiguous,omitempty"`
 	// Undeclared counts CRDs whose kind the packages do not declare.

@@ -41,7 +41,6 @@ type goSource struct {
 	roots     []*os.Root // that are open
 }
 
-// open opens a folder. close closes it.
 func (g *goSource) open(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err == nil {
@@ -56,9 +55,9 @@ func (g *goSource) close() {
 	}
 }
 
-// readGo parses the packages in folders of a module. Access to the module is confined to its
-// repository, including symbolic links, and the go command is never run. texts holds unsaved
-// contents by file name; they replace those on disk.
+// readGo parses the packages in folders of a module. Access is confined to the repository of the module and
+// the module cache, including symbolic links, and the go command is never run. texts holds unsaved contents
+// by file name; they replace the contents on disk.
 func readGo(dirs []string, texts map[string][]byte) (_ *goSource, err error) {
 	g, err := locate(dirs[0])
 	if err != nil {

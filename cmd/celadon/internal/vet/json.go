@@ -114,7 +114,7 @@ type factorReport struct {
 
 type reasonReport struct {
 	vet.Reason
-	// EstimatedTotal is the estimate of KubeVersion.
+	// EstimatedTotal is the estimate in Kubernetes KubeVersion, if the reason has one.
 	EstimatedTotal uint64 `json:"estimatedTotal,omitempty"`
 }
 

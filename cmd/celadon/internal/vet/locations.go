@@ -54,7 +54,8 @@ func (one *vetted) excerpts(width int) *excerpt.Excerpts {
 	return excerpt.NewExcerpts(one.doc, width, &secret.Secrets{}, nil)
 }
 
-// strict returns the locations of keys that strict decoding rejects, as far as they are found.
+// strict returns the locations of keys that strict decoding rejects, or of values that cannot be decoded, as
+// far as they are found.
 func (one *vetted) strict(width int) []finding.Location {
 	var found []finding.Location
 	switch {

@@ -147,7 +147,7 @@ func (p *listPrinter) policy(one *vettedPolicy) error {
 	})
 }
 
-// policyReport is a policy, binding, or webhook configuration in JSON.
+// policyReport is a policy, a binding, a webhook configuration, or a file of kube-apiserver in JSON.
 type policyReport struct {
 	File      string                  `json:"file"`
 	Document  int                     `json:"document"`

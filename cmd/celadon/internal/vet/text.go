@@ -94,7 +94,7 @@ func (p *textPrinter) head(f *finding.Finding) untrusted.Safe {
 	return untrusted.Line(level) + " " + p.out.Paint(color, untrusted.Line(f.ID))
 }
 
-// verdict writes the verdict, and unless the output is quiet, the positions and advice.
+// verdict writes the verdict and, unless the output is quiet, warnings, names, and positions.
 func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
@@ -164,8 +164,7 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	return o
 }
 
-// versions returns the versions to show. Versions with the same rules at the same costs are
-// combined.
+// versions returns the versions with rules. Versions with the same rules at the same costs are combined.
 func versions(r *vet.Report) (list []vet.Version) {
 	for _, v := range r.Versions {
 		if i := slices.IndexFunc(list, func(o vet.Version) bool { return sameRules(o, v) }); i >= 0 {
@@ -201,7 +200,7 @@ func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
 	p.why(b, one, v)
 }
 
-// needs writes each function and field once, with its first path.
+// needs writes each function and field once, with its first path, or with --all for each path.
 func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
 	for i, n := range r.Needs {
 		same := func(o vet.Need) bool {
