@@ -82,8 +82,8 @@ func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args
 	return both.String(), cmd.ProcessState.ExitCode(), peak
 }
 
-// runMeasured runs a command and returns its peak memory. The peak memory that the system reports at the
-// end is at least that of the test process.
+// runMeasured runs a command and returns its peak memory. It measures while the command runs, because the
+// peak memory that the system reports at the end is at least as high as the test process's.
 func runMeasured(t *testing.T, cmd *exec.Cmd) (peak int64, err error) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {

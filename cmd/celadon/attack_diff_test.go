@@ -43,7 +43,8 @@ func numberedProperties(text string) string {
 	return b.String()
 }
 
-// TestAttackDiff checks that hostile sizes of CRDs are bounded, and that an honest CRD next to them is compared.
+// TestAttackDiff checks that diff bounds its work and its output for hostile CRDs, and that an honest CRD
+// next to them is compared.
 func TestAttackDiff(t *testing.T) {
 	const text, integer = `{"type":"string"}`, `{"type":"integer"}`
 	honest := [2]string{diffCRD("a", 1, `"x":`+text), diffCRD("a", 1, `"x":`+integer)}

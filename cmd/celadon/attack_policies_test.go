@@ -116,8 +116,8 @@ func policyAttacks() map[string]policyAttack {
 	}
 }
 
-// TestAttackPolicies checks policies that take much work or memory, each in its own process and next to an honest object
-// that they do not match, whose verdict must not change.
+// TestAttackPolicies checks policies that take much work or memory, each in its own process and next to an
+// honest object that they do not match, whose verdict must not change.
 func TestAttackPolicies(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

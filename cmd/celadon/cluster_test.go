@@ -386,7 +386,7 @@ func TestClusterTree(t *testing.T) {
 			}
 		}
 	}
-	// With --cluster, settings from the tree that weaken the check do not apply.
+	// With --cluster, settings from the tree do not apply.
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".celadon.yaml"), []byte("check: {crd: [crd.yaml], objects: [a], kube-version: \"1.28\"}"), 0o600); err != nil {
 		t.Fatal(err)

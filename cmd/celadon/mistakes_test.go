@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestMistakesPage compares docs/errors.md with the index of errors. The text before the index is that of
+// TestMistakesPage compares docs/errors.md with the index of errors. The page begins with
 // testdata/errors_page.md.
 func TestMistakesPage(t *testing.T) {
 	const page = "../../docs/errors.md"
@@ -88,8 +88,8 @@ func TestMistakeTopics(t *testing.T) {
 	}
 }
 
-// TestMistakesEverywhere checks that vet and the shell show the hints and fixes of the mistakes that newcomers make. The
-// test of package lsp has the same for editors.
+// TestMistakesEverywhere checks that vet and the shell show hints and fixes for 95 % of the mistakes that
+// newcomers make. Package lsp has the same test for editors.
 func TestMistakesEverywhere(t *testing.T) {
 	list, crd := readMistakes(t)
 	dir := t.TempDir()

@@ -30,8 +30,9 @@ type recipe struct {
 	from           string          // the oldest version from which all cases pass
 }
 
-// TestRecipes checks that the suites in examples/recipes pass and cover all rules and conditions, that no changed rule
-// passes them, that vet reports nothing, and that docs/recipes.md has the costs and Kubernetes versions of the recipes.
+// TestRecipes checks that the suites in examples/recipes pass and cover all rules and conditions, that no
+// changed rule passes them, that vet reports nothing, and that docs/recipes.md has the costs and Kubernetes
+// versions of the recipes.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	all := readRecipes(t)
@@ -142,8 +143,8 @@ func testRecipes(t *testing.T, all []*recipe) {
 	}
 }
 
-// tryMinors runs the suites with each Kubernetes version that accepts their CRDs, and finds the oldest version from which
-// all cases pass.
+// tryMinors runs the suites with each Kubernetes version that accepts their CRDs, and finds the oldest
+// version from which all cases pass.
 func tryMinors(t *testing.T, all []*recipe) {
 	t.Helper()
 	open := slices.Clone(all) // passed in all newer versions

@@ -29,7 +29,7 @@ type console struct {
 
 	mu   sync.Mutex
 	out  bytes.Buffer
-	read int // offset in out, moved by expect
+	read int // offset in out without escape sequences, moved by expect
 }
 
 func openConsole(t testing.TB, env []string, args ...string) *console {

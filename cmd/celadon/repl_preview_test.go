@@ -18,7 +18,6 @@ func readyConsole(t *testing.T) *console {
 	return c
 }
 
-// set changes a setting.
 func (c *console) set(setting string) {
 	c.t.Helper()
 	c.typed(":set " + setting + "\r")
