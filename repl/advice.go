@@ -316,7 +316,6 @@ func stuck(r *vet.Report) bool {
 	return slices.ContainsFunc(r.Versions, func(v vet.Version) bool { return !v.Fixable })
 }
 
-// advised returns table rows of the bounds that r advises.
 func advised(r *vet.Report) (rows [][]string) {
 	for i := range r.Versions {
 		v := &r.Versions[i]

@@ -21,7 +21,6 @@ import (
 // without rules, so that types, paths, and completion are as for custom resources. Defaults and verdicts come
 // from Host.Builtins.
 
-// errBuiltinRules is the error of commands that print or change rules, if the kind is built in.
 var errBuiltinRules = errors.New("built-in kinds have no rules of their own: load a policy with :load policy FILE")
 
 // BuiltinCRD returns a document that describes a built-in kind in all its versions. ok is false if the kind

@@ -63,7 +63,6 @@ func (c *collection) add(in *Input, used *int) error {
 	return nil
 }
 
-// asOlds returns c as a collection of old versions.
 func (c *collection) asOlds() *collection {
 	c.byName = make(map[identity]int, len(c.objects))
 	for i, o := range slices.Backward(c.objects) { // the first of several counts
@@ -72,7 +71,6 @@ func (c *collection) asOlds() *collection {
 	return c
 }
 
-// of returns the old version of an object, or nil.
 func (c *collection) of(id identity) *storedObject {
 	if c == nil {
 		return nil
@@ -83,7 +81,6 @@ func (c *collection) of(id identity) *storedObject {
 	return nil
 }
 
-// skipped counts the documents that are not in a collection.
 type skipped struct {
 	others, unreadable, ignored int
 	// other and broken are the first examples, in parentheses after a space.
@@ -103,7 +100,6 @@ func (k *skipped) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// count formats a number with thousands separators.
 func count(n int) string { return phrase.Number(uint64(n)) }
 
 // counted formats a number of things. noun is in the singular.
@@ -114,7 +110,6 @@ func counted(n int, noun string) string {
 	return count(n) + " " + noun + "s"
 }
 
-// listed joins up to most names.
 func listed(names []string, most int) string {
 	if len(names) > most {
 		names = append(names[:most:most], "…")
@@ -167,7 +162,6 @@ func (o *storedObject) shown(namespaced bool) string {
 	return shortened(name)
 }
 
-// document returns the object as a document with generated text.
 func (o *storedObject) document(namespaced bool) (Document, error) {
 	value, err := o.value()
 	if err != nil {

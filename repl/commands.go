@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// A command is a shell command and its line in :help.
 type command struct {
 	name, args, help string
 	// run executes the command and returns its output. If it returns an error, the session has not
@@ -25,8 +24,7 @@ type command struct {
 	// expression is set if the last argument is an expression, which can continue in the next line.
 	expression bool
 	// removes is set if a - instead of the expression removes it.
-	removes bool
-	// complete returns completions of the arguments.
+	removes  bool
 	complete func(s *Session, arg string) assist.Completion
 }
 
@@ -40,7 +38,6 @@ const (
 	needsRules
 )
 
-// lacks returns an error if the session does not meet a need.
 func (s *Session) lacks(n need) error {
 	switch {
 	case n != needsNothing && s.state.crd == nil:
@@ -53,7 +50,6 @@ func (s *Session) lacks(n need) error {
 	return nil
 }
 
-// commands returns all commands in the order of :help.
 func commands() []command {
 	var all []command
 	for _, group := range commandGroups() {

@@ -111,7 +111,6 @@ func randomEdit(s *Session, random *rand.Rand) string {
 	return lines[random.IntN(len(lines))]
 }
 
-// withoutRules returns text with its lists of rules removed.
 func withoutRules(t *testing.T, text []byte) string {
 	t.Helper()
 	doc, err := position.Parse(text)

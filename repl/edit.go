@@ -130,7 +130,6 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), err
 }
 
-// setPart returns the command that sets or removes a field of a rule.
 func setPart(field string) func(context.Context, *Session, string) (string, error) {
 	return func(ctx context.Context, s *Session, arg string) (string, error) {
 		n, value, err := s.target(arg)
@@ -271,7 +270,6 @@ func (s *Session) commitRules(c *crd, rule int) error {
 	return s.commit(&next, next.steps)
 }
 
-// oneRule returns the listing of rule n after an edit.
 func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
 	ran, err := s.run(ctx)
 	stopped := ""

@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	// maxFound limits the results of a search.
 	maxFound = 20
 	// maxFunctionName limits the argument of :funcs, in bytes.
 	maxFunctionName = 200
@@ -70,7 +69,6 @@ func (s *Session) inGroup(group string) []assist.FunctionEntry {
 
 const funcsFoot = ":funcs NAME explains a function, :funcs GROUP a group, such as quantity, and :funcs WORD searches.\n"
 
-// allFunctions lists the functions of all groups, one per line.
 func (s *Session) allFunctions() string {
 	var b strings.Builder
 	for _, group := range assist.FunctionGroups() {

@@ -58,7 +58,6 @@ func (s *Session) overview() string {
 	return b.String() + "\n" + termwidth.Fold(overviewFoot, s.Width, 0)
 }
 
-// commandHelp describes a command: its usage, a paragraph, and an example.
 func (s *Session) commandHelp(cmd *command) string {
 	text := termwidth.Fold(cmd.usage()+"\n", s.Width, 4)
 	paragraph, example := commandDetails(cmd.name)
@@ -107,7 +106,6 @@ const maxQuestion = 1000
 // conditional that continues in the next line has a space before its ?, or is not a path.
 var question = regexp.MustCompile(`^(:?\w*|\w+(\.\w+|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*)(\(\))?\?$`)
 
-// isQuestion reports whether line is a request for help.
 func isQuestion(line string) bool { return len(line) <= maxQuestion && question.MatchString(line) }
 
 // explain implements NAME?. It explains a command, a function, a group of functions, or a field.
@@ -184,8 +182,7 @@ func (s *Session) fieldHelp(h *assist.Hover) (string, error) {
 const (
 	// maxDescription limits the columns of a description.
 	maxDescription = 2000
-	// maxFieldRules limits the rules of a field.
-	maxFieldRules = 20
+	maxFieldRules  = 20
 )
 
 // presence returns whether a field is required, or "" if no field has the path.

@@ -129,7 +129,6 @@ func kindOf(docs []Document) string {
 	return "object"
 }
 
-// A choice selects a document of a file.
 type choice struct {
 	kind string // "crd", "object", "old", or "policy"
 	file string

@@ -25,7 +25,6 @@ func objects(_ context.Context, s *Session, _ string) (string, error) {
 	return table(rows, s.Width) + moreText(len(c.objects)-len(rows)), nil
 }
 
-// moreText returns a line with the number of rows that were left out.
 func moreText(n int) string {
 	if n <= 0 {
 		return ""

@@ -97,7 +97,6 @@ func TestManyInterrupted(t *testing.T) {
 	}
 }
 
-// readsFrom returns a session whose host reads the given documents.
 func readsFrom(t *testing.T, all ...*Input) *Session {
 	t.Helper()
 	s, err := NewSession(Config{Host: Host{Read: func(_ context.Context, _ []string, take func(*Input) error) error {

@@ -89,7 +89,6 @@ func (s *Session) change(old bool, edit func(map[string]any) error) error {
 	return s.commit(&next, next.steps)
 }
 
-// assign executes an assignment of the form PATH = JSON.
 func (s *Session) assign(obj map[string]any, arg string) error {
 	path, text, ok := strings.Cut(arg, "=")
 	if !ok {

@@ -25,7 +25,6 @@ const (
 	maxDefinitionBytes = 256 << 20
 )
 
-// A sorter sorts documents by content.
 type sorter struct {
 	named    []string         // the paths that the user named
 	only     schema.GroupKind // if set, other documents are skipped

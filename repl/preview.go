@@ -20,7 +20,6 @@ import (
 // records no line, no note, and no correction. An evaluation has a work limit, so the
 // same line has the same preview on every machine.
 
-// Limits of a preview.
 const (
 	// previewWork limits the evaluation, in units of work: about a tenth of a second.
 	previewWork = 100_000_000
@@ -28,7 +27,6 @@ const (
 	maxPreviewed = 16 << 10
 )
 
-// A typedPreview describes a line that is being typed.
 type typedPreview struct {
 	// call is the signature of the call that encloses the cursor, or "". argument is the part of it
 	// that describes the argument at the cursor.
@@ -41,7 +39,6 @@ type typedPreview struct {
 	failed bool
 }
 
-// A typedExpr is the expression in the line that is being typed.
 type typedExpr struct {
 	src string
 	pos int // the cursor, in code points

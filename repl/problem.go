@@ -44,7 +44,6 @@ func (s *Session) fieldsHint(bad *engine.CompileError) string {
 	return hintText(":ls PATH lists the fields, as does Tab after a dot", s.Width)
 }
 
-// fixed returns the expression with the first fix, or "".
 func (s *Session) fixed(bad *engine.CompileError) string { return s.problemOf(bad).Fixed(bad.Rule) }
 
 // problemOf returns the problem of an expression that does not compile. Only a rule must be a condition.
@@ -173,7 +172,6 @@ func (s *Session) lintsOf(ctx context.Context, rule apiextensionsv1.ValidationRu
 	return slices.DeleteFunc(r.Lints, func(l vet.Lint) bool { return l.Rule == "" })
 }
 
-// dropRules removes the rules and the descriptions of a schema.
 func dropRules(s *schemaNode) {
 	s.XValidations, s.Description = nil, ""
 	for name, prop := range s.Properties {

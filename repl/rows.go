@@ -96,7 +96,6 @@ func (st *state) prepareWrite(object, old map[string]any) (*engine.Prepared, err
 	return p, err
 }
 
-// row evaluates the expression with the value at path as self.
 func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.Step) Row {
 	self, old, _ := p.Values(path)
 	out := e.x.Eval(ctx, self, old)

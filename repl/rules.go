@@ -69,7 +69,6 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 // rejectedFlag is the argument of :rules that lists the objects that a rule rejects.
 const rejectedFlag = "--rejected"
 
-// wholeRule formats rule n with all of its fields, untruncated.
 func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
 	ran, err := s.run(ctx)
 	if err != nil {
@@ -83,7 +82,6 @@ func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
 	return l.text(s.Width) + indent(rejects) + indent(printable(string(text))), err
 }
 
-// verdicts holds the result of each rule, by its path and index.
 type verdicts struct {
 	// ran holds the results for the loaded object.
 	ran map[engine.RuleRef]engine.RuleResult
@@ -120,7 +118,6 @@ func (s *Session) runOne(ctx context.Context) (v verdicts, err error) {
 	return v, nil
 }
 
-// A listing is a table of rules with their costs.
 type listing struct {
 	rows   [][]string
 	total  uint64

@@ -315,7 +315,6 @@ type incompleteError struct{ text, draft string }
 
 func (e *incompleteError) Error() string { return e.text }
 
-// completions returns a table of the completions at the end of line.
 func (s *Session) completions(line string) string {
 	var rows [][]string
 	for _, c := range s.Complete(line, len([]rune(line))).Candidates {

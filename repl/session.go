@@ -49,8 +49,7 @@ type Session struct {
 	found   found
 	// corrected is the line that :fix runs, with the first fix of an error or lint in the previous line, or "".
 	corrected string
-	// doing is the command being executed.
-	doing string
+	doing     string
 	// partial is an unfinished expression, or a command with one, that the next line continues.
 	partial string
 	// progress is the lexer's progress in partial.
@@ -265,7 +264,6 @@ func (st *state) choose() error {
 	return nil
 }
 
-// maxUndo limits the number of states kept for undo.
 const maxUndo = 50
 
 // commit settles next and makes it the current state. The current state becomes the target of

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// maxValue limits the number of columns of a value in a list of values.
 const maxValue = 72
 
 // minLastColumn is the minimum width of a table's last column. If the screen has less room, the column

@@ -31,7 +31,6 @@ type TerminalConfig struct {
 	Remember func(entry string)
 }
 
-// Terminal colors by purpose.
 const (
 	colorError    = "\x1b[31m"
 	colorDim      = "\x1b[2m"
@@ -41,7 +40,6 @@ const (
 	colorReset    = "\x1b[0m"
 )
 
-// maxHistory limits the number of entries that the up key recalls.
 const maxHistory = 1000
 
 // Terminal is a LineReader that edits lines on a terminal with readline keys.
@@ -230,7 +228,6 @@ func (t *Terminal) recall(entries []string) error {
 	return nil
 }
 
-// end passes the remaining entries to Remember.
 func (t *Terminal) end(entries []string) {
 	for ; t.remembered < len(entries); t.remembered++ {
 		if t.config.Remember != nil {

@@ -132,7 +132,6 @@ func (c *fakeTTY) shows(line string, within time.Duration, below ...string) bool
 	return false
 }
 
-// mustShow is like shows, but fails the test.
 func (c *fakeTTY) mustShow(line, below string) {
 	c.t.Helper()
 	if !c.shows(line, waitsFor, below) {

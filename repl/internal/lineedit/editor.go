@@ -36,7 +36,6 @@ type Editor struct {
 	below  atomic.Pointer[panel] // a copy of the menu or of the search, or nil
 }
 
-// A panel is displayed below the line.
 type panel interface {
 	lines(style Style, width, height int) []string
 }
@@ -80,7 +79,6 @@ func (e *Editor) Key(r rune, line []rune, pos int) Action {
 
 func (e *Editor) close() { e.menu, e.search = nil, nil }
 
-// publish sets the lines that Below returns.
 func (e *Editor) publish() {
 	var shown panel
 	switch {

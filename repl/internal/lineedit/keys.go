@@ -29,7 +29,6 @@ type Keys struct {
 	err     error
 }
 
-// A chunk is the result of a read.
 type chunk struct {
 	data []byte
 	err  error
@@ -37,10 +36,8 @@ type chunk struct {
 
 const (
 	// maxEnds limits how many consecutive ends of input are treated as a key.
-	maxEnds = 3
-	// escapePause is how long Keys waits for the rest of an escape sequence.
+	maxEnds     = 3
 	escapePause = 40 * time.Millisecond
-	// maxSequence limits the length of an escape sequence.
 	maxSequence = 32
 	// pastedTab replaces a tab in pasted text.
 	pastedTab = "  "
@@ -69,7 +66,6 @@ func (k *Keys) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads a chunk and translates it.
 func (k *Keys) fill() {
 	c, ok := k.next()
 	if !ok { // the bytes so far do not continue

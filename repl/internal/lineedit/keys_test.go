@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chunks is a reader that returns one chunk at a time.
 type chunks struct{ left []string }
 
 func (c *chunks) Read(p []byte) (int, error) {

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// The layout of a menu.
 const (
 	maxMenuRows  = 8
 	minMenuRows  = 1
@@ -24,7 +23,6 @@ const (
 // A Style holds the color sequences of the lines below an edited line. The zero value has no colors.
 type Style struct{ Dim, Selected, Strong, Error, Reset string }
 
-// A menu is a list of candidates below the line.
 type menu struct {
 	all, items []Item
 	// start is where the candidates begin in the line; opened is the cursor when the menu was opened.
