@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// Kinds of code actions.
 const (
 	quickFix = "quickfix"
 	fixAll   = "source.fixAll"
@@ -51,7 +50,6 @@ func (a *actor) wants(kind string) bool {
 	return len(a.only) == 0 || slices.ContainsFunc(a.only, func(only string) bool { return kind == only || strings.HasPrefix(kind, only+".") })
 }
 
-// add offers an action that replaces a document of the text by after.
 func (a *actor) add(kind, title string, p editor.Piece, after []byte, preferred bool, isFixed fixFilter) {
 	if !a.wants(kind) || bytes.Equal(p.Bytes, after) {
 		return
@@ -225,7 +223,6 @@ func withOnly(report *vet.Report, advised vet.Advice) *vet.Report {
 	return one
 }
 
-// A fixFilter reports whether an action fixes a finding.
 type fixFilter func(*protocol.Diagnostic) bool
 
 // problem returns a filter for the findings that correspond to a problem of an expression: the API
@@ -263,13 +260,11 @@ func (p *part) fixedBy(advised []protocol.Diagnostic) fixFilter {
 	}
 }
 
-// isOverLimit reports whether a finding is a cost that exceeds its limit.
 func isOverLimit(d *protocol.Diagnostic) bool {
 	kinds := []engine.CauseKind{engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost}
 	return d.Data != nil && slices.Contains(kinds, engine.CauseKind(d.Data.Kind))
 }
 
-// fixedDiagnostics returns the diagnostics of the request that an action fixes.
 func (a *actor) fixedDiagnostics(isFixed fixFilter) (list []json.RawMessage) {
 	for _, raw := range a.diagnostics {
 		var d protocol.Diagnostic

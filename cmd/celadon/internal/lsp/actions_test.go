@@ -8,14 +8,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// actionsAt returns the actions that are offered for a range.
 func (c *client) actionsAt(name string, rng protocol.Range, only ...string) (all []protocol.CodeAction) {
 	c.t.Helper()
 	c.ask("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": c.uri(name)}, "range": rng, "context": map[string]any{"diagnostics": []any{}, "only": only}}, &all)
 	return all
 }
 
-// applied returns the text after an action.
 func applied(t *testing.T, text, uri string, a protocol.CodeAction) string {
 	t.Helper()
 	txt := newText(text)

@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// An analysis is the result of a round for a document.
 type analysis struct {
 	text        *text
 	parts       []*part
@@ -38,7 +37,6 @@ type analysis struct {
 // A spot is the index of a YAML document in its file, and the index of an item in a List.
 type spot struct{ index, item int }
 
-// maxFindings limits the findings of a document that are published.
 const maxFindings = 1000
 
 // analyze analyzes the document and puts its CRDs in force. It adds the kinds whose CRD changed to changed. A
@@ -132,7 +130,6 @@ func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	return kept
 }
 
-// ofCRD adds the findings of celadon vet.
 func (v *view) ofCRD(p *part) {
 	if p.crd.vetted == nil {
 		return
@@ -174,7 +171,6 @@ func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
 
 var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
 
-// shown makes untrusted text safe to display.
 func shown(text string) string { return string(untrusted.Text(text)) }
 
 // within narrows d to the word at which the expression of a rule fails to compile, and makes the reason its point.

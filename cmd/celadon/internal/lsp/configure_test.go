@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// definition returns a CRD whose objects have the given spec schema.
 func definition(kind, spec string) string {
 	name := strings.ToLower(kind)
 	return strings.NewReplacer("KIND", kind, "NAME", name, "SPEC", strings.ReplaceAll(spec, "\n", "\n                ")).Replace(`apiVersion: apiextensions.k8s.io/v1

@@ -27,7 +27,6 @@ type crds struct {
 	changed atomic.Int64      // number of additions, replacements, and removals of CRDs
 }
 
-// read is a CRD in a file.
 type read struct {
 	resource.Read
 	file string
@@ -50,7 +49,6 @@ func (c *crds) reset(kube string) {
 	c.files, c.names = map[string][]read{}, map[string][]read{}
 }
 
-// decider returns the decider that uses the CRDs in force.
 func (c *crds) decider() *verdict.Decider {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +102,6 @@ func kindOf(r read) schema.GroupKind {
 	return schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
 }
 
-// live returns the CRDs in force.
 func (c *crds) live() *verdict.CRDs { return c.decider().CRDs }
 
 // engine compiles a CRD. A CRD in force uses the engine that also validates objects.
@@ -113,7 +110,6 @@ func (c *crds) engine(of *resource.Compact) (*engine.Engine, error) {
 	return d.CRDs.Engine(of, engine.Config{KubeVersion: d.KubeVersion})
 }
 
-// fileOf returns the file with the CRD that is in force under a name.
 func (c *crds) fileOf(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

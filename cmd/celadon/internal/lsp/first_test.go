@@ -86,7 +86,6 @@ func sameCompletion(c *client, name, text string, at protocol.Position) []protoc
 	return first
 }
 
-// objectOf returns an object of the CRD with nothing but its identity.
 func objectOf(t *testing.T, crd string) string {
 	t.Helper()
 	var of struct {

@@ -38,7 +38,6 @@ func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	}
 }
 
-// keys offers to correct the misspelled keys of the range.
 func (a *actor) keys(of *part, p editor.Piece, text *crdedit.CRD, keys []vet.UnknownKey) {
 	for _, key := range keys {
 		found := of.doc.Locate([]string{key.Path})[0]

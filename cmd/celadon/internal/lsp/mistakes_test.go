@@ -70,7 +70,6 @@ func correct(t *testing.T, c *client, text, want string, actions []protocol.Code
 	return false
 }
 
-// withRootRule returns the CRD with a rule at the root.
 func withRootRule(t *testing.T, data []byte, rule string) string {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(data, &crd); err != nil {

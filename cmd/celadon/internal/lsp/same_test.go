@@ -26,13 +26,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// message is a finding of a SARIF log or of the server.
 type message struct {
 	line, column int // from 1; column 0 means the whole line
 	level, text  string
 }
 
-// sarif returns the findings of a SARIF log.
 func sarif(t *testing.T, log []byte) (all []message) {
 	t.Helper()
 	var doc struct {
@@ -184,7 +182,6 @@ func withoutRepeats(all []message) (kept []message) {
 	return kept
 }
 
-// kindOfCost returns the kind of the server's message about a cost.
 func kindOfCost(text string) engine.CauseKind {
 	switch {
 	case strings.Contains(text, "contributed to estimated rule cost total"):

@@ -35,10 +35,8 @@ func newSchedule() *schedule {
 	return r
 }
 
-// mark schedules documents for analysis.
 func (r *schedule) mark(uris ...string) { r.add(r.dirty, uris) }
 
-// reread schedules files to be read again.
 func (r *schedule) reread(paths ...string) { r.add(r.files, paths) }
 
 func (r *schedule) add(to map[string]bool, names []string) {
@@ -66,7 +64,6 @@ func (r *schedule) take() (uris, files []string) {
 	return uris, files
 }
 
-// run makes rounds until ctx is done.
 func (s *server) run(ctx context.Context) {
 	for {
 		select {

@@ -29,7 +29,6 @@ type Options struct {
 	KubeVersion string
 }
 
-// A server serves one editor.
 type server struct {
 	conn   *jsonrpc.Conn
 	rounds *schedule

@@ -32,7 +32,6 @@ func example(t testing.TB, name string) string {
 	return string(data)
 }
 
-// messages returns the range and the first line of each diagnostic.
 func messages(list []protocol.Diagnostic) (lines []string) {
 	for _, d := range list {
 		first, _, _ := strings.Cut(d.Message, "\n")

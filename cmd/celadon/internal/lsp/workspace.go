@@ -29,7 +29,6 @@ const (
 // passedOver lists folders that do not contain the user's own CRDs.
 var passedOver = []string{"node_modules", "vendor", "testdata"}
 
-// A walk is a search for CRDs in a folder.
 type walk struct {
 	*server
 	root    string
@@ -162,7 +161,6 @@ func readCRDs(name string, data []byte) (reads []read) {
 	return reads
 }
 
-// appendReads appends the valid CRDs among documents.
 func appendReads(reads []read, name string, docs ...*input.Document) []read {
 	for _, doc := range docs {
 		if r := newRead(name, doc); r.CRD != nil {

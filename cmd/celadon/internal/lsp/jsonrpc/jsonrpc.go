@@ -180,7 +180,6 @@ func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
 	})
 }
 
-// guarded calls do and converts a panic to an error.
 func (c *Conn) guarded(method string, do func() (any, error)) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
