@@ -24,7 +24,6 @@ import (
 
 const secret = "TOP-SECRET"
 
-// example returns a file of the crontab example.
 func example(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile("../../../../examples/crontab/" + name)

@@ -74,7 +74,6 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	return e.one(ctx, s, src)
 }
 
-// one evaluates the expression for the session's object.
 func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error {
 	o := e.EvalOptions
 	if err := s.Go(o.Version, o.At); err != nil {

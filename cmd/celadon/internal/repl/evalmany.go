@@ -29,7 +29,6 @@ import (
 // evaluated on all cores as they are read. Otherwise, the object is evaluated like a single object that the
 // user named.
 
-// checkObjects returns an error if --object does not fit the other flags.
 func (e *evaluation) checkObjects() error {
 	switch several := len(e.Objects) > 1; {
 	case len(e.Objects) == 0 && e.Cluster.On && e.CRD == "":
@@ -114,7 +113,6 @@ func (e *evaluation) all(ctx context.Context, src string) error {
 	return nil
 }
 
-// readCRDs checks the flags and reads the CRDs.
 func (m *manyEvaluation) readCRDs(ctx context.Context) error {
 	flags := m.Inputs
 	flags.Cluster = cluster.Flags{} // otherwise, check requires an object
@@ -170,7 +168,6 @@ func (m *manyEvaluation) rows(ctx context.Context, x *repl.Evaluator, doc *input
 	return x.Rows(ctx, doc.Object, m.session.OldOf(doc.Object))
 }
 
-// take processes a document, in the order of the input.
 func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
 	switch {
 	case d.ignored:
@@ -316,7 +313,6 @@ func (m *manyEvaluation) single(ctx context.Context) error {
 	return m.one(ctx, m.session, m.src)
 }
 
-// printRow prints a row, as text or as a JSON line.
 func (e *evaluation) printRow(x *repl.Evaluator, doc *input.Document, r *repl.Row) error {
 	id := doc.Identity()
 	if e.Output == "text" {

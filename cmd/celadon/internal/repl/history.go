@@ -20,7 +20,6 @@ const (
 // without a history.
 type history struct{ path string }
 
-// openHistory returns the history in the user's state folder.
 func openHistory() *history {
 	parent := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(parent) { // the XDG specification requires an absolute path

@@ -59,7 +59,6 @@ func overwritable(r repl.SaveRequest) error {
 	return nil
 }
 
-// sameFile reports whether a and b name the same existing file.
 func sameFile(a, b string) bool {
 	first, err1 := os.Stat(a)
 	second, err2 := os.Stat(b)

@@ -108,7 +108,6 @@ func printHostile(t *testing.T, p printer, text string) {
 	}
 }
 
-// document checks that an output is a valid document of its format.
 func document(t *testing.T, format string, out []byte) {
 	t.Helper()
 	switch format {

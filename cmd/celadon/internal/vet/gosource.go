@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/gotree"
 )
 
-// dots is the suffix of arguments that name Go packages.
 const dots = "/..."
 
 // goPatterns returns the folders of Go packages in the arguments, or nil if the arguments are CRDs.
@@ -137,7 +136,6 @@ func locate(dir string) (*goSource, error) {
 	return &goSource{top: top, here: here}, err
 }
 
-// resolved returns an absolute path without symbolic links.
 func resolved(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {

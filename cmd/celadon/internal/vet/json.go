@@ -118,7 +118,6 @@ type reasonReport struct {
 	EstimatedTotal uint64 `json:"estimatedTotal,omitempty"`
 }
 
-// jsonPrinter writes a single document at the end.
 type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string

@@ -70,7 +70,6 @@ func (one *vetted) strict(width int) []finding.Location {
 	return append(found, hint.Strict(one.report.Strict, one.excerpts(width))...)
 }
 
-// causes returns the server's causes with their locations.
 func (one *vetted) causes(width int) []finding.Cause {
 	list := one.located(one.report.Causes, width)
 	hint.Explain(one.doc, one.data, one.kubeVersions, list, one.report.Needs, one.excerpts(width))
@@ -147,7 +146,6 @@ func pathsOf[T any](list []T, path func(T) string) []string {
 	return paths
 }
 
-// adviceLocations returns the locations of the schemas that lack bounds.
 func (one *vetted) adviceLocations(list []vet.Advice) []finding.Location {
 	return one.locations(pathsOf(list, func(a vet.Advice) string { return a.Field }), 0)
 }

@@ -77,7 +77,6 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	config.Stricter.Set(f, "kube-version")
 }
 
-// vetConfig returns the engine's configuration for the flags.
 func (o *Options) vetConfig() (vet.Config, error) {
 	cfg := vet.Config{Explain: o.Explain, Beta: true}
 	if err := o.versions(&cfg); err != nil {

@@ -280,7 +280,6 @@ func (v *vetter) isConfiguration(doc *input.Document) bool {
 	return v.builtins != nil && doc.Err == nil && v.builtins.IsConfiguration(doc.Object)
 }
 
-// vetConfigurations vets the files of kube-apiserver.
 func (p *policyVetter) vetConfigurations() (all []*vettedPolicy, err error) {
 	for _, doc := range p.configurations {
 		res, err := p.vetter.builtins.ValidateConfiguration(doc.Object)

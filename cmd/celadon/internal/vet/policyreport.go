@@ -136,7 +136,6 @@ func (one *vettedPolicy) findings(width int) (list []finding.Finding) {
 	return list
 }
 
-// maxShownExpression limits the width of an expression below a finding.
 const maxShownExpression = 200
 
 func (p *listPrinter) policy(one *vettedPolicy) error {

@@ -44,8 +44,7 @@ type vetted struct {
 	bug     bool
 	// limited is set if --find did not search for all lints.
 	limited *lint.LimitError
-	// fix is the value of --fix.
-	fix string
+	fix     string
 	// decisive is set if all versions in report.KubeVersions must accept the CRD.
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
@@ -236,7 +235,6 @@ func readOld(doc *input.Document) oldRead {
 	return oldRead{doc.Location(), crd, err}
 }
 
-// old returns the old version of a CRD by name, or nil.
 func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	if e := v.olds.Named(name); e != nil {
 		return e.CRD

@@ -104,7 +104,6 @@ func (f *Fixer) Generated(doc *input.Document, v *Vetted) {
 	f.rejected([]crd{c})
 }
 
-// notFixed reports why a CRD is not changed.
 func (f *Fixer) notFixed(c crd, err error) {
 	f.sum.NotFixed++
 	untrusted.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Location(), c.Report.Name, err.Error())
@@ -247,13 +246,11 @@ func (f *Fixer) rejected(crds []crd) {
 	}
 }
 
-// failed reports why a file was not changed.
 func (f *Fixer) failed(err error) {
 	f.sum.Failed++
 	untrusted.Fprintf(f.err, "%s: not fixed: %s\n", f.file, err.Error())
 }
 
-// withoutPath returns the error without the file name.
 func withoutPath(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner
