@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// action holds the fields of action.yml.
 type action struct {
 	Name        string            `json:"name"`
 	Description string            `json:"description"`

@@ -26,7 +26,6 @@ func diffCRD(name string, versions int, properties string) string {
 	return b.String() + "]}}\n"
 }
 
-// properties returns n properties of a type.
 func properties(n int, of string) string {
 	return strings.TrimSuffix(strings.Repeat(`"f#":`+of+`,`, n), ",")
 }

@@ -87,7 +87,6 @@ func hostileCRD(kind, text string) string {
 	return string(data)
 }
 
-// hostileObjects maps file names to objects with hostile text.
 func hostileObjects(text string) map[string]string {
 	object := func(change func(obj, meta, spec map[string]any)) string {
 		meta, spec := map[string]any{"name": "x"}, map[string]any{}
@@ -141,7 +140,6 @@ func hostileObjects(text string) map[string]string {
 	return files
 }
 
-// writeFiles writes files to a new folder.
 func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -82,7 +82,6 @@ func readWorkflow(t *testing.T, name string) *workflow {
 	return w
 }
 
-// steps returns the steps of the workflow's job with the given names.
 func (w *workflow) steps(t *testing.T, names []string) (steps []workflowStep) {
 	t.Helper()
 	for _, step := range w.Jobs["check"].Steps {

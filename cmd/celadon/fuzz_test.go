@@ -34,7 +34,6 @@ var fuzzArgs = [][]string{
 	{},
 }
 
-// entryKind is the kind of an entry in a fuzzed tree.
 type entryKind byte
 
 const (

@@ -154,7 +154,6 @@ func readMistakes(t *testing.T) (list [][]string, crd []byte) {
 	return list, crd
 }
 
-// withRule returns the CRD with a rule at a path.
 func withRule(t *testing.T, data []byte, path, rule string) []byte {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(data, &crd); err != nil {

@@ -10,7 +10,6 @@ import (
 
 const cronPrompt = "CronTab/v1> "
 
-// readyConsole returns a console that shows the prompt.
 func readyConsole(t *testing.T) *console {
 	t.Helper()
 	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())

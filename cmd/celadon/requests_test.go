@@ -59,7 +59,6 @@ func (d *decision) String() string {
 	return cmp.Or(d.Status, d.Verdict)
 }
 
-// stage holds the policies and the CRD in the form of each command.
 type stage struct {
 	*testing.T
 	policies *policies.Policies

@@ -90,7 +90,6 @@ func shardCases(dir string) map[string][]string {
 	}
 }
 
-// shardRun runs a command line and returns its output and exit code.
 func shardRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -44,7 +44,6 @@ func TestWasmNames(t *testing.T) {
 	})
 }
 
-// exportsOf returns the functions of the package in a folder.
 func exportsOf(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -21,7 +21,6 @@ const (
 	memoryLimit    = 48 << 20
 )
 
-// A call is a request, and the function for its reply.
 type call struct {
 	request []byte
 	reply   js.Value
