@@ -35,7 +35,7 @@ func additions(o object, defaulted map[string]any) ([]operation, bool) {
 		if o.skip[name] || o.onlyStatus && name != statusSubresource {
 			continue
 		}
-		p.field(name, o.fields, defaulted[name])
+		p.compare(name, o.fields[name], defaulted[name], "add")
 	}
 	return p.ops, p.bytesLeft >= 0
 }
@@ -47,18 +47,17 @@ type patch struct {
 	bytesLeft int
 }
 
-// field compares a field of a map with its defaulted form. A null instead of a default is not
-// valid, so the default replaces it.
-func (p *patch) field(name string, fields map[string]any, defaulted any) {
-	own := fields[name]
+// compare compares a value, whose name or index is step, with its defaulted form. op adds the value if it is missing or null,
+// which is not valid instead of a default.
+func (p *patch) compare(step string, own, defaulted any, op string) {
 	if defaulted == nil || isSameValue(own, defaulted) {
 		return
 	}
-	p.at = append(p.at, name)
+	p.at = append(p.at, step)
 	if own != nil {
 		p.value(own, defaulted)
 	} else {
-		p.emit("add", defaulted)
+		p.emit(op, defaulted)
 	}
 	p.at = p.at[:len(p.at)-1]
 }
@@ -71,7 +70,7 @@ func (p *patch) value(own, defaulted any) {
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(defaulted)) {
-			p.field(name, own, defaulted[name])
+			p.compare(name, own[name], defaulted[name], "add")
 		}
 	case []any:
 		own, ok := own.([]any)
@@ -79,23 +78,9 @@ func (p *patch) value(own, defaulted any) {
 			return
 		}
 		for i := range own {
-			p.item(i, own[i], defaulted[i])
+			p.compare(strconv.Itoa(i), own[i], defaulted[i], "replace") // "add" would insert an item
 		}
 	}
-}
-
-// item compares a list item. It uses "replace", because "add" would insert an item.
-func (p *patch) item(i int, own, defaulted any) {
-	if defaulted == nil || isSameValue(own, defaulted) {
-		return
-	}
-	p.at = append(p.at, strconv.Itoa(i))
-	if own != nil {
-		p.value(own, defaulted)
-	} else {
-		p.emit("replace", defaulted)
-	}
-	p.at = p.at[:len(p.at)-1]
 }
 
 // emit adds an operation at the current path if there is enough room.

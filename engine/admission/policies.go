@@ -60,15 +60,9 @@ func (s *Set) admit(ctx context.Context, set *policy.Set, req *admissionv1.Admis
 // deny sets the response for a request that a policy denies, according to the mode.
 func (s *Set) deny(d *Decision) {
 	d.Verdict = Rejected
-	out := d.Response
 	denied := d.DeniedBy()
-	annotate(out.AuditAnnotations, AuditPolicies, len(denied), func(i int) string { return denied[i] })
-	switch s.config.Mode {
-	case Enforce:
-		out.Allowed, out.Result = false, bounded(d.Policies.Failure)
-	case Warn:
-		out.Warnings = append(out.Warnings, "celadon would reject this: "+shorten(d.Policies.Failure.Message))
-	}
+	annotate(d.Response.AuditAnnotations, AuditPolicies, len(denied), func(i int) string { return denied[i] })
+	s.reject(d.Response, bounded(d.Policies.Failure), wouldRejectText+shorten(d.Policies.Failure.Message))
 }
 
 // DeniedBy returns the validations of policies that denied the request, with the policy, the binding,

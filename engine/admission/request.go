@@ -78,7 +78,7 @@ const (
 )
 
 func kindOf(req *admissionv1.AdmissionRequest) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: req.Kind.Group, Version: req.Kind.Version, Kind: req.Kind.Kind}
+	return schema.GroupVersionKind(req.Kind)
 }
 
 // untouched reports whether the request does not write a custom resource.

@@ -71,12 +71,21 @@ func (s *Set) answer(d *Decision) {
 	if res.Allowed {
 		return
 	}
+	s.reject(out, bounded(res.Failure), wouldReject(res)...)
+}
+
+// reject rejects the request or warns, according to the mode.
+func (s *Set) reject(out *admissionv1.AdmissionResponse, result *metav1.Status, warnings ...string) {
 	switch s.config.Mode {
 	case Enforce:
-		out.Allowed, out.Result = false, bounded(res.Failure)
+		out.Allowed, out.Result = false, result
 	case Warn:
-		out.Warnings = append(out.Warnings, wouldReject(res)...)
+		out.Warnings = append(out.Warnings, warnings...)
 	}
+}
+
+func failure(code int32, reason metav1.StatusReason, message string) *metav1.Status {
+	return &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}
 }
 
 // notChecked completes the decision on a request that cannot be decided.
@@ -88,13 +97,7 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	switch {
 	case s.config.Mode == Audit:
 	case s.config.Mode == Enforce && s.config.Unknown == RejectUnknown:
-		out.Allowed = false
-		out.Result = &metav1.Status{
-			Status:  metav1.StatusFailure,
-			Code:    http.StatusForbidden,
-			Reason:  metav1.StatusReasonForbidden,
-			Message: text,
-		}
+		out.Allowed, out.Result = false, failure(http.StatusForbidden, metav1.StatusReasonForbidden, text)
 	default:
 		out.Warnings = append(out.Warnings, text)
 	}
@@ -112,18 +115,7 @@ func (s *Set) undecided(d *Decision, why, noted string) *Decision {
 		out.AuditAnnotations[AuditCRD] = d.CRD
 	}
 	text := "celadon: " + why
-	switch s.config.Mode {
-	case Enforce:
-		out.Allowed = false
-		out.Result = &metav1.Status{
-			Status:  metav1.StatusFailure,
-			Code:    http.StatusGatewayTimeout,
-			Reason:  metav1.StatusReasonTimeout,
-			Message: text,
-		}
-	case Warn:
-		out.Warnings = append(out.Warnings, text)
-	}
+	s.reject(out, failure(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, text), text)
 	return d
 }
 
@@ -162,14 +154,15 @@ func sendableCauses(status *metav1.Status) (n int, complete bool) {
 	return n, n == len(status.Details.Causes)
 }
 
+const wouldRejectText = "celadon would reject this: "
+
 // wouldReject returns the warnings for a rejected object.
 func wouldReject(res *engine.Result) []string {
-	const text = "celadon would reject this: "
 	if len(res.Causes) == 0 {
-		return []string{text + shorten(res.Failure.Message)}
+		return []string{wouldRejectText + shorten(res.Failure.Message)}
 	}
 	return capped(len(res.Causes), func(i int) string {
-		return text + shorten(res.Causes[i].Field+": "+res.Causes[i].Message)
+		return wouldRejectText + shorten(res.Causes[i].Field+": "+res.Causes[i].Message)
 	})
 }
 
@@ -240,10 +233,7 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 	if !ok {
 		return s.noDefaults(d, "too many fields to default"), nil
 	}
-	if len(ops) == 0 {
-		return d, nil
-	}
-	if s.config.Mode != Enforce {
+	if len(ops) == 0 || s.config.Mode != Enforce {
 		return d, nil
 	}
 	kind := admissionv1.PatchTypeJSONPatch

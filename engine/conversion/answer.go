@@ -3,6 +3,7 @@ package conversion
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -97,8 +98,9 @@ const (
 
 // validTexts validates labels or annotations if they changed.
 func validTexts(name string, before, now map[string]any) error {
+	keys := slices.Sorted(maps.Keys(now))
 	texts, changed := make(map[string]string, len(now)), len(before) != len(now)
-	for _, key := range sortedKeys(now) {
+	for _, key := range keys {
 		text, ok := now[key].(string)
 		if !ok {
 			return fmt.Errorf("metadata.%s[%s] must be a string, but is %T in converted object", name, key, now[key])
@@ -114,9 +116,9 @@ func validTexts(name string, before, now map[string]any) error {
 		path, validate = field.NewPath("metadata", "annotation"), apivalidation.ValidateAnnotations
 	}
 	var errs field.ErrorList
-	for keys := range slices.Chunk(sortedKeys(now), textChunk) {
-		part := make(map[string]string, len(keys))
-		for _, key := range keys {
+	for chunk := range slices.Chunk(keys, textChunk) {
+		part := make(map[string]string, len(chunk))
+		for _, key := range chunk {
 			part[key] = texts[key]
 		}
 		if errs = append(errs, validate(part, path)...); len(errs) > maxTextErrors {

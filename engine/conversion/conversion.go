@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -93,13 +93,8 @@ func empty(obj map[string]any) bool {
 }
 
 func kindOf(obj map[string]any) runtimeschema.GroupVersionKind {
-	apiVersion, _ := obj["apiVersion"].(string)
-	kind, _ := obj["kind"].(string)
-	gv, err := runtimeschema.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return runtimeschema.GroupVersionKind{}
-	}
-	return gv.WithKind(kind)
+	u := unstructured.Unstructured{Object: obj}
+	return u.GroupVersionKind()
 }
 
 // Func returns a Converter that calls a Go function. The function receives a copy of the object,
@@ -132,5 +127,3 @@ func None() *Converter {
 		return obj, nil
 	})
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -133,20 +133,18 @@ func newReview(codec runtime.Codec, qs []engine.Conversion) (*review, error) {
 	}
 	// Equal requests have equal uids, so that the same input always produces the same report.
 	r := &review{uid: types.UID(uuid.NewSHA1(uuid.Nil, id).String())}
+	request := &apiextensionsv1.ConversionRequest{UID: r.uid, DesiredAPIVersion: q.APIVersion, Objects: objects}
 	var question runtime.Object
 	for _, version := range q.ReviewVersions {
 		switch version {
 		case apiextensionsv1beta1.SchemeGroupVersion.Version:
 			question = &apiextensionsv1beta1.ConversionReview{
-				Request:  &apiextensionsv1beta1.ConversionRequest{UID: r.uid, DesiredAPIVersion: q.APIVersion, Objects: objects},
+				Request:  (*apiextensionsv1beta1.ConversionRequest)(request),
 				Response: &apiextensionsv1beta1.ConversionResponse{},
 			}
 			r.answer = &apiextensionsv1beta1.ConversionReview{}
 		case apiextensionsv1.SchemeGroupVersion.Version:
-			question = &apiextensionsv1.ConversionReview{
-				Request:  &apiextensionsv1.ConversionRequest{UID: r.uid, DesiredAPIVersion: q.APIVersion, Objects: objects},
-				Response: &apiextensionsv1.ConversionResponse{},
-			}
+			question = &apiextensionsv1.ConversionReview{Request: request, Response: &apiextensionsv1.ConversionResponse{}}
 			r.answer = &apiextensionsv1.ConversionReview{}
 		default:
 			continue
@@ -160,10 +158,12 @@ func newReview(codec runtime.Codec, qs []engine.Conversion) (*review, error) {
 
 func (r *review) converted(qs []engine.Conversion) ([]map[string]any, error) {
 	q := qs[0]
-	objects, result, err := r.response()
-	switch {
-	case err != nil:
+	response, err := r.response()
+	if err != nil {
 		return nil, failed(Wrong, q, "failed: %v", err)
+	}
+	objects, result := response.ConvertedObjects, response.Result
+	switch {
 	case result.Status == metav1.StatusSuccess:
 	case result.Message != "":
 		return nil, failed(Failed, q, "failed: %s", result.Message)
@@ -184,27 +184,22 @@ func (r *review) converted(qs []engine.Conversion) ([]map[string]any, error) {
 	return out, nil
 }
 
-// response returns the parts that both versions have. It does not check the kind and uid of
-// v1beta1.
-func (r *review) response() ([]runtime.RawExtension, metav1.Status, error) {
-	none := errors.New("no response provided")
-	switch answer := r.answer.(type) {
-	case *apiextensionsv1.ConversionReview:
-		want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
-		switch got := answer.GroupVersionKind(); {
-		case got != want:
-			return nil, metav1.Status{}, fmt.Errorf("expected webhook response of %v, got %v", want, got)
-		case answer.Response == nil:
-			return nil, metav1.Status{}, none
-		case answer.Response.UID != r.uid:
-			return nil, metav1.Status{}, fmt.Errorf("expected response.uid=%q, got %q", r.uid, answer.Response.UID)
-		}
-		return answer.Response.ConvertedObjects, answer.Response.Result, nil
-	case *apiextensionsv1beta1.ConversionReview:
-		if answer.Response == nil {
-			return nil, metav1.Status{}, none
-		}
-		return answer.Response.ConvertedObjects, answer.Response.Result, nil
+// response returns the response in a review of either version. It does not check the kind and uid of v1beta1.
+func (r *review) response() (response *apiextensionsv1.ConversionResponse, err error) {
+	want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
+	answer, isV1 := r.answer.(*apiextensionsv1.ConversionReview)
+	if isV1 {
+		response = answer.Response
+	} else {
+		response = (*apiextensionsv1.ConversionResponse)(r.answer.(*apiextensionsv1beta1.ConversionReview).Response)
 	}
-	return nil, metav1.Status{}, fmt.Errorf("unrecognized response type: %T", r.answer)
+	switch {
+	case isV1 && answer.GroupVersionKind() != want:
+		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, answer.GroupVersionKind())
+	case response == nil:
+		return nil, errors.New("no response provided")
+	case isV1 && response.UID != r.uid:
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", r.uid, response.UID)
+	}
+	return response, nil
 }

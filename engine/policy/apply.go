@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/mergeschema"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -21,6 +24,24 @@ var duplicatesAllowed = minors.Since(35) // k8s.io/apiserver 0.35, plugin/policy
 
 // maxKeyed limits the items of a list that is merged by key, because merging can take quadratic time.
 const maxKeyed = 20_000
+
+// A MergeSchema describes how an ApplyConfiguration patch merges with objects of a kind: which fields
+// exist, and which lists and maps are merged by key or replaced as a whole. It is immutable and safe for
+// concurrent use.
+type MergeSchema struct {
+	typed  typed.ParseableType
+	strict bool
+}
+
+// Strict returns the merge schema of a kind that the API server defines in Go. A JSON patch of such a kind fails if it
+// adds a field that the schema does not declare.
+func (m *MergeSchema) Strict() *MergeSchema { return &MergeSchema{m.typed, true} }
+
+// NewMergeSchema returns the merge schema of a kind with the given schema. s describes the whole object,
+// and is nil for a kind without a schema. NewMergeSchema may share memory with s.
+func NewMergeSchema(s *structural.Structural) *MergeSchema {
+	return &MergeSchema{typed: mergeschema.Of(s)}
+}
 
 // An undecidedError is returned instead of a result that is not known.
 type undecidedError struct{ reason string }
@@ -56,6 +77,7 @@ func (m *MergeSchema) merge(
 	}
 	w := &mergeWalk{schema: m.typed.Schema}
 	w.value(m.typed.TypeRef, object, "", false)
+	w.indexed = true
 	if w.value(m.typed.TypeRef, patch, "", true); w.tooLong != "" {
 		return nil, &undecidedError{fmt.Sprintf("%s has over %d items, which take long to merge", w.tooLong, maxKeyed)}
 	}
@@ -88,11 +110,29 @@ func (m *MergeSchema) merge(
 	return out, nil
 }
 
-// A mergeWalk finds values that cannot be merged.
+// maxUnknown is the number of unknown fields that the server's decoder reports.
+const maxUnknown = 100 // sigs.k8s.io/json, kubernetes_patch.go
+
+// checkFields returns the server's error if a strict schema does not declare a field of the object. m may be nil.
+func (m *MergeSchema) checkFields(object map[string]any) error {
+	if m == nil || !m.strict {
+		return nil
+	}
+	w := &mergeWalk{schema: m.typed.Schema, indexed: true}
+	if w.value(m.typed.TypeRef, object, "", false); len(w.unknown) == 0 {
+		return nil
+	}
+	return apierrors.NewInternalError(fmt.Errorf("strict decoding error: %s", strings.Join(w.unknown, ", ")))
+}
+
+// A mergeWalk finds values that cannot be merged, and unknown fields.
 type mergeWalk struct {
-	schema *schema.Schema
+	schema  *schema.Schema
+	indexed bool // paths have the indexes of items
 	// atomic holds the paths of lists and maps in the patch that would be replaced as a whole.
 	atomic []string
+	// unknown holds an error for each field that is not declared.
+	unknown []string
 	// tooLong is the path of a list with more than maxKeyed items.
 	tooLong string
 	work    uint64 // of merging
@@ -102,48 +142,46 @@ type mergeWalk struct {
 // maps, like in the server.
 func (w *mergeWalk) value(t schema.TypeRef, v any, path string, patch bool) {
 	w.work += mergeWork
-	atom, ok := w.schema.Resolve(t)
-	if !ok {
-		return
-	}
+	atom, _ := w.schema.Resolve(t)
 	switch v := v.(type) {
 	case map[string]any:
-		w.fields(atom.Map, v, path, patch)
+		if atom.Map != nil {
+			w.fields(atom.Map, v, path, patch)
+		}
 	case []any:
-		w.items(atom.List, v, path, patch)
+		if atom.List != nil {
+			w.items(atom.List, v, path, patch)
+		}
 	}
 }
 
 func (w *mergeWalk) fields(m *schema.Map, fields map[string]any, path string, patch bool) {
-	if m == nil {
-		return
-	}
 	if patch && m.ElementRelationship == schema.Atomic {
 		w.atomic = append(w.atomic, path)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		at := path + "." + name
 		if f, ok := m.FindField(name); ok {
-			w.value(f.Type, fields[name], path+"."+name, patch)
+			w.value(f.Type, fields[name], at, patch)
 		} else if m.ElementType != (schema.TypeRef{}) {
-			w.value(m.ElementType, fields[name], path+"."+name, false)
+			w.value(m.ElementType, fields[name], at, false)
+		} else if len(w.unknown) < maxUnknown {
+			w.unknown = append(w.unknown, fmt.Sprintf("unknown field %q", at[1:]))
 		}
 	}
 }
 
 func (w *mergeWalk) items(list *schema.List, items []any, path string, patch bool) {
-	if list == nil {
-		return
-	}
-	if list.ElementRelationship == schema.Atomic {
-		if patch {
-			w.atomic = append(w.atomic, path)
+	if list.ElementRelationship != schema.Atomic {
+		if w.work += keyedWork * uint64(len(items)); len(items) > maxKeyed && w.tooLong == "" {
+			w.tooLong = strings.TrimPrefix(path, ".")
 		}
-	} else if w.work += keyedWork * uint64(len(items)); len(items) > maxKeyed && w.tooLong == "" {
-		w.tooLong = strings.TrimPrefix(path, ".")
+	} else if patch {
+		w.atomic = append(w.atomic, path)
 	}
 	for i, item := range items {
 		at := path
-		if patch {
+		if w.indexed {
 			at = fmt.Sprintf("%s[%d]", path, i)
 		}
 		w.value(list.ElementType, item, at, patch)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // The API server's limits on the lists of a policy.
@@ -20,7 +21,7 @@ const (
 var reasons = []string{"Forbidden", "Invalid", "RequestEntityTooLarge"}
 
 // check reports fields of a policy that the server rejects.
-func (d *policyDocument) check(report func(path, detail string)) {
+func (d *policyDocument) check(report reporter) {
 	spec := &d.Spec
 	spec.policyBase.check(report)
 	if len(spec.Validations) == 0 && len(spec.AuditAnnotations) == 0 {
@@ -33,14 +34,14 @@ func (d *policyDocument) check(report func(path, detail string)) {
 }
 
 // check reports fields that the server rejects in policies of both kinds.
-func (b *policyBase) check(report func(path, detail string)) {
+func (b *policyBase) check(report reporter) {
 	switch m := b.MatchConstraints; {
 	case m == nil:
 		report("spec.matchConstraints", "the field is missing, so the policy matches nothing: add resourceRules")
 	case len(m.ResourceRules) == 0:
 		report("spec.matchConstraints.resourceRules", "the list is empty, so the policy matches nothing: add a rule")
 	}
-	checkFailurePolicy(b.FailurePolicy, "spec.failurePolicy", report)
+	checkOneOf(b.FailurePolicy, "spec.failurePolicy", false, report, "Fail", "Ignore")
 	if k := b.ParamKind; k != nil && (k.APIVersion == "" || k.Kind == "") {
 		report("spec.paramKind", "set apiVersion and kind")
 	}
@@ -48,10 +49,22 @@ func (b *policyBase) check(report func(path, detail string)) {
 	checkConditions(b.MatchConditions, "spec.", report)
 }
 
-func checkFailurePolicy(p *string, path string, report func(path, detail string)) {
-	if p != nil && *p != "Fail" && *p != "Ignore" {
-		report(path, fmt.Sprintf("got %q, want Fail or Ignore", *p))
+// checkOneOf reports whether a value is one of those that the server accepts, or is absent and not required. Otherwise it
+// reports the value.
+func checkOneOf[T ~string](got *T, path string, required bool, report reporter, want ...T) bool {
+	names := make([]string, len(want))
+	for i, name := range want {
+		names[i] = string(name)
 	}
+	switch {
+	case got == nil && !required || got != nil && slices.Contains(want, *got):
+		return true
+	case got == nil || *got == "" && required:
+		report(path, "the field is missing: set "+phrase.Or(names))
+	default:
+		report(path, fmt.Sprintf("got %q, want %s", *got, phrase.Or(names)))
+	}
+	return false
 }
 
 // identifier matches the names that expressions can select.
@@ -59,7 +72,7 @@ var identifier = lazy.New(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
 // checkVariables reports invalid variables. The server accepts several variables with the same name;
 // the last has effect.
-func checkVariables(list []variable, report func(path, detail string)) {
+func checkVariables(list []matchCondition, report reporter) {
 	for i, v := range list {
 		path := fmt.Sprintf("spec.variables[%d]", i)
 		if !identifier.MatchString(v.Name) || celenv.Reserved(v.Name) {
@@ -69,13 +82,13 @@ func checkVariables(list []variable, report func(path, detail string)) {
 	}
 }
 
-func checkExpression(source, path string, report func(path, detail string)) {
+func checkExpression(source, path string, report reporter) {
 	if strings.TrimSpace(source) == "" {
 		report(path, "the expression is missing")
 	}
 }
 
-func checkConditions(list []matchCondition, path string, report func(path, detail string)) {
+func checkConditions(list []matchCondition, path string, report reporter) {
 	if len(list) > maxMatchConditions {
 		report(path+"matchConditions", fmt.Sprintf("got %d items, want at most %d", len(list), maxMatchConditions))
 	}
@@ -93,7 +106,7 @@ func checkConditions(list []matchCondition, path string, report func(path, detai
 	}
 }
 
-func (v *validation) check(path string, report func(path, detail string)) {
+func (v *validation) check(path string, report reporter) {
 	checkExpression(v.Expression, path+".expression", report)
 	switch trimmed := strings.TrimSpace(v.Message); {
 	case v.Message != "" && trimmed == "":
@@ -106,7 +119,7 @@ func (v *validation) check(path string, report func(path, detail string)) {
 	}
 }
 
-func checkAnnotations(list []auditAnnotation, report func(path, detail string)) {
+func checkAnnotations(list []auditAnnotation, report reporter) {
 	if len(list) > maxAuditAnnotations {
 		report("spec.auditAnnotations", fmt.Sprintf("got %d items, want at most %d", len(list), maxAuditAnnotations))
 	}
@@ -125,7 +138,7 @@ func checkAnnotations(list []auditAnnotation, report func(path, detail string)) 
 }
 
 // check reports fields of a binding that the server rejects.
-func (d *bindingDocument) check(report func(path, detail string)) {
+func (d *bindingDocument) check(report reporter) {
 	spec := &d.Spec
 	if spec.PolicyName == "" {
 		report("spec.policyName", "the name of the policy is missing")
@@ -133,17 +146,14 @@ func (d *bindingDocument) check(report func(path, detail string)) {
 	if len(spec.ValidationActions) == 0 {
 		report("spec.validationActions", "the list is empty: add Deny, Warn, or Audit")
 	}
-	seen := map[string]bool{}
+	seen := map[Action]bool{}
 	for _, a := range spec.ValidationActions {
-		switch {
-		case a != string(ActionDeny) && a != string(ActionWarn) && a != string(ActionAudit):
-			report("spec.validationActions", fmt.Sprintf("got %q, want Deny, Warn, or Audit", a))
-		case seen[a]:
+		if checkOneOf(&a, "spec.validationActions", false, report, ActionDeny, ActionWarn, ActionAudit) && seen[a] {
 			report("spec.validationActions", fmt.Sprintf("%s occurs twice: remove one", a))
 		}
 		seen[a] = true
 	}
-	if seen[string(ActionDeny)] && seen[string(ActionWarn)] {
+	if seen[ActionDeny] && seen[ActionWarn] {
 		report("spec.validationActions", "Deny and Warn cannot be used together: remove one")
 	}
 }

@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -11,18 +14,147 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	"github.com/celadon-cel/celadon/internal/kubecel"
 )
+
+// A part is the use of an expression.
+type part uint8
+
+const (
+	partVariable part = iota
+	partCondition
+	partValidation
+	partMessage
+	partAnnotation
+	partMutation
+	partCount
+)
+
+// partNames holds the parts that Expression names.
+var partNames = [partCount]string{
+	partVariable: PartVariable, partCondition: PartCondition, partValidation: PartValidation, partMessage: PartMessage, partAnnotation: PartAnnotation,
+	partMutation: PartMutation,
+}
+
+// A source is an expression in a document, with its path and its index in the list of its part.
+type source struct {
+	part       part
+	index      int
+	path, text string
+	name       string    // of a variable or matchCondition, or the key of an audit annotation
+	patch      PatchType // of a mutation
+	// message and reason are those of a validation, with the server's defaults.
+	message, reason string
+}
+
+// types returns the types that the expression may have, or nil for any type.
+func (s *source) types() []*cel.Type {
+	switch s.part {
+	case partCondition, partValidation:
+		return []*cel.Type{cel.BoolType}
+	case partMessage:
+		return []*cel.Type{cel.StringType}
+	case partAnnotation:
+		return []*cel.Type{cel.StringType, cel.NullType}
+	case partMutation:
+		if s.patch == PatchJSON {
+			return []*cel.Type{cel.ListType(celenv.JSONPatchType)}
+		}
+		return []*cel.Type{celenv.ObjectType}
+	}
+	return nil
+}
+
+// A body holds the expressions of a policy or webhook, in the order in which they are compiled.
+type body struct {
+	sources             []source
+	hasParams, isPolicy bool
+	reinvoke            bool // reinvocationPolicy: IfNeeded
+}
+
+func (b *body) add(of part, index int, path, text string) *source {
+	b.sources = append(b.sources, source{part: of, index: index, path: path, text: text})
+	return &b.sources[len(b.sources)-1]
+}
+
+// addConditions adds matchConditions. path is the path of their parent with a dot.
+func (b *body) addConditions(path string, list []matchCondition) {
+	for i, m := range list {
+		b.add(partCondition, i, fmt.Sprintf("%smatchConditions[%d].expression", path, i), m.Expression).name = m.Name
+	}
+}
+
+// body returns the variables and matchConditions of a policy.
+func (p *policyBase) body() body {
+	b := body{hasParams: p.ParamKind != nil, isPolicy: true}
+	for i, v := range p.Variables {
+		b.add(partVariable, i, fmt.Sprintf("spec.variables[%d].expression", i), v.Expression).name = v.Name
+	}
+	b.addConditions("spec.", p.MatchConditions)
+	return b
+}
+
+func (d *policyDocument) body() body {
+	b := d.Spec.policyBase.body()
+	for i, v := range d.Spec.Validations {
+		at := fmt.Sprintf("spec.validations[%d].", i)
+		of := b.add(partValidation, i, at+"expression", v.Expression)
+		of.message, of.reason = cmp.Or(strings.TrimSpace(v.Message), "failed expression: "+strings.TrimSpace(v.Expression)), "Invalid"
+		if v.Reason != nil {
+			of.reason = *v.Reason
+		}
+		if v.MessageExpression != "" {
+			b.add(partMessage, i, at+"messageExpression", v.MessageExpression)
+		}
+	}
+	for i, a := range d.Spec.AuditAnnotations {
+		b.add(partAnnotation, i, fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), a.ValueExpression).name = a.Key
+	}
+	return b
+}
+
+func (d *mutatingDocument) body() body {
+	b := d.Spec.policyBase.body()
+	b.reinvoke = d.Spec.ReinvocationPolicy != nil && *d.Spec.ReinvocationPolicy == "IfNeeded"
+	for i, m := range d.Spec.Mutations {
+		field, given := "applyConfiguration", m.ApplyConfiguration
+		if m.PatchType == PatchJSON {
+			field, given = "jsonPatch", m.JSONPatch
+		}
+		if given != nil {
+			b.add(partMutation, i, fmt.Sprintf("spec.mutations[%d].%s.expression", i, field), given.Expression).patch = m.PatchType
+		}
+	}
+	return b
+}
+
+// bodyOf returns the expressions of a policy, or of the webhooks of a configuration. With an error, it returns those that it
+// could decode.
+func bodyOf(document map[string]any) (b body, err error) {
+	switch document["kind"] {
+	case validatingKind:
+		var d policyDocument
+		err = decode(document, &d)
+		return d.body(), err
+	case mutatingKind:
+		var d mutatingDocument
+		err = decode(document, &d)
+		return d.body(), err
+	}
+	var d webhookConfiguration
+	err = decode(document, &d)
+	for i := range d.Webhooks {
+		b.addConditions(fmt.Sprintf("webhooks[%d].", i), d.Webhooks[i].MatchConditions)
+	}
+	return b, err
+}
 
 // An expression is a compiled expression. A nil expression is absent.
 type expression struct {
-	name    string // of a variable or matchCondition
-	source  string
+	source
 	program *eval.Program // nil if it does not compile
 	// failure is the server's error if the expression does not compile.
 	failure string
-	// checked is kept for Explain and Watch only.
-	checked *cel.Ast
+	checked *cel.Ast // nil if it does not compile, or in a trimmed program
 	// observer, if not nil, observes the evaluations.
 	observer ExpressionObserver
 }
@@ -31,62 +163,137 @@ type expression struct {
 // code points, or 0.
 type expressionReport func(path, detail string, offset int)
 
-// A compiler compiles the expressions of a policy or webhook.
+// A compiler compiles the expressions of a policy or webhook. Users of a compiled program lock it.
 type compiler struct {
+	sync.Mutex
 	settings settings
-	roots    []celenv.Root
 	scope    *celenv.Scope
 	planner  *eval.Planner
-	report   expressionReport
-	keep     bool // keep the checked expressions
-	// uses marks the roots that an expression uses, and readsNamespace is as in program.
-	uses           [rootCount]bool
-	readsNamespace bool
 }
 
-func newCompiler(s settings, roots []celenv.Root, report expressionReport) (*compiler, error) {
+func newCompiler(s settings) (*compiler, error) {
 	scope, err := s.env.Scope()
 	if err != nil {
 		return nil, err
 	}
-	return &compiler{settings: s, roots: roots, scope: scope, planner: eval.NewPlanner(scope.Env()).ForVersion(s.version), report: report}, nil
+	return &compiler{settings: s, scope: scope, planner: eval.NewPlanner(scope.Env()).ForVersion(s.version)}, nil
 }
 
-// compile compiles an expression that must have one of the given types, or any type if there are
-// none. It reports an expression that does not compile.
-func (c *compiler) compile(path, source string, roots []celenv.Root, want ...*cel.Type) (*expression, *cel.Type) {
-	x := &expression{source: source}
-	checked, err := c.scope.CompileWith(declared(roots), source)
+// A program holds the compiled expressions of a policy or webhook.
+type program struct {
+	roots []celenv.Root
+	uses  [rootCount]bool // the roots that an expression uses
+	// readsNamespace is set if an expression reads more of namespaceObject than metadata.name.
+	readsNamespace bool
+	// parts holds the expressions by their part. A message is nil if its validation has no messageExpression.
+	parts [partCount][]*expression
+
+	// variableNames lists each name once. If several variables have a name, variableIndex has the last.
+	variableNames []string
+	variableIndex map[string]int
+	hasMessages   bool
+	compiler      *compiler // of the expressions other than mutations; nil in a trimmed program
+}
+
+// compile compiles the expressions of a policy or webhook.
+func compile(s settings, b body, report expressionReport) (*program, error) {
+	c, err := newCompiler(s)
+	if err != nil {
+		return nil, err
+	}
+	variables := newVariablesType()
+	p := &program{roots: newRoots(b.hasParams, b.isPolicy, variables), variableIndex: map[string]int{}, compiler: c}
+	if s.New && !slices.ContainsFunc(b.sources, func(s source) bool { return s.part == partVariable }) {
+		p.roots[variablesRoot].Name = undeclaredName // stored expressions can name them
+	}
+	for _, of := range b.sources {
+		if of.part == partMutation && c == p.compiler {
+			s.env = s.env.WithPatchTypes()
+			if c, err = newCompiler(s); err != nil {
+				return nil, err
+			}
+		}
+		x, t := c.compile(p, of, report)
+		p.parts[of.part] = append(p.parts[of.part], x)
+		switch of.part {
+		case partVariable:
+			declareVariable(variables, of.name, t)
+			if _, ok := p.variableIndex[of.name]; !ok {
+				p.variableNames = append(p.variableNames, of.name)
+			}
+			p.variableIndex[of.name] = of.index
+		case partMessage:
+			p.hasMessages = true
+		}
+	}
+	messages := make([]*expression, len(p.parts[partValidation]))
+	for _, x := range p.parts[partMessage] {
+		messages[x.index] = x
+	}
+	p.parts[partMessage] = messages
+	return p, nil
+}
+
+// trimmed drops the parts of the program that take the most memory and that only Explain, Eval, and Watch need.
+func (p *program) trimmed() *program {
+	p.compiler = nil
+	for _, list := range p.parts {
+		for _, x := range list {
+			if x != nil {
+				x.checked = nil
+			}
+		}
+	}
+	return p
+}
+
+// rootsOf returns the roots of the expressions of a part. The server rejects new matchConditions that use variables, but
+// evaluates stored ones.
+func rootsOf(roots []celenv.Root, of part, isNew bool) []celenv.Root {
+	switch {
+	case of == partMessage:
+		return roots[:authorizerRoot]
+	case of == partCondition && isNew:
+		roots = slices.Clone(roots)
+		roots[variablesRoot] = celenv.Root{Name: undeclaredName, Type: cel.DynType}
+	}
+	return roots
+}
+
+// compile compiles an expression of a program. It reports an expression that does not compile.
+func (c *compiler) compile(p *program, of source, report expressionReport) (*expression, *cel.Type) {
+	x := &expression{source: of}
+	roots := rootsOf(p.roots, of.part, c.settings.New)
+	checked, err := c.scope.CompileWith(declared(roots), of.text)
 	var complex *celenv.ComplexError
 	var issues *celenv.IssuesError
+	offset := 0
 	switch {
 	case errors.As(err, &complex):
 		x.program = eval.Overworked(err.Error())
-		c.report(path, err.Error(), 0)
+		report(of.path, err.Error(), 0)
 		return x, nil
 	case errors.As(err, &issues):
-		x.failure = "compilation failed: " + err.Error()
-		c.report(path, x.failure, issues.Offset(0))
-		return x, nil
+		x.failure, offset = "compilation failed: "+err.Error(), issues.Offset(0)
 	case err != nil:
-		return c.fail(x, path, err.Error()), nil
+		x.failure = err.Error()
+	case !isOneOf(checked.OutputType(), of.types()):
+		x.failure = mistyped(checked.OutputType(), of.types())
+	default:
+		if x.program, err = c.planner.PlanWith(checked, roots, c.settings.Limits.PerCall); err != nil {
+			x.program, x.failure = nil, "program instantiation failed: "+err.Error()
+		}
 	}
-	got := checked.OutputType()
-	if !isOneOf(got, want) {
-		return c.fail(x, path, mistyped(got, want)), nil
+	if x.failure != "" {
+		report(of.path, x.failure, offset)
+		return x, nil
 	}
-	if x.program, err = c.planner.PlanWith(checked, roots, c.settings.perCall); err != nil {
-		x.program = nil
-		return c.fail(x, path, "program instantiation failed: "+err.Error()), nil
-	}
-	if c.keep {
-		x.checked = checked
-	}
+	x.checked = checked
 	for i, r := range roots {
-		c.uses[i] = c.uses[i] || expr.Mentions(checked, r.Name)
+		p.uses[i] = p.uses[i] || expr.Mentions(checked, r.Name)
 	}
-	c.readsNamespace = c.readsNamespace || readsNamespace(checked)
-	return x, got
+	p.readsNamespace = p.readsNamespace || readsNamespace(checked)
+	return x, checked.OutputType()
 }
 
 // readsNamespace reports whether an expression reads more of namespaceObject than metadata.name.
@@ -112,21 +319,9 @@ func readsNamespace(checked *cel.Ast) bool {
 	return others > 0
 }
 
-func (c *compiler) fail(x *expression, path, failure string) *expression {
-	x.failure = failure
-	c.report(path, failure, 0)
-	return x
-}
-
 // declared returns the roots that expressions can use.
 func declared(roots []celenv.Root) []celenv.Root {
-	list := make([]celenv.Root, 0, len(roots))
-	for _, r := range roots {
-		if r.Name != undeclaredName {
-			list = append(list, r)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(roots), func(r celenv.Root) bool { return r.Name == undeclaredName })
 }
 
 func isOneOf(got *cel.Type, want []*cel.Type) bool {
@@ -138,112 +333,4 @@ func mistyped(got *cel.Type, want []*cel.Type) string {
 		return fmt.Sprintf("must evaluate to %v but got %v", want[0], got)
 	}
 	return fmt.Sprintf("must evaluate to one of %v but got %v", want, got)
-}
-
-// A program holds the compiled expressions of a policy or webhook.
-type program struct {
-	roots []celenv.Root
-	uses  [rootCount]bool
-	// readsNamespace is set if an expression reads more of namespaceObject than metadata.name.
-	readsNamespace bool
-
-	conditions  []*expression
-	variables   []*expression
-	validations []*expression
-	messages    []*expression // nil items have no messageExpression
-	annotations []*expression
-	mutations   []*expression
-
-	// variableNames lists each name once. If several variables have a name, variableIndex has the last.
-	variableNames []string
-	variableIndex map[string]int
-	hasMessages   bool
-}
-
-// newBaseProgram compiles the variables and matchConditions of a policy. The returned compiler compiles the
-// other expressions. If keep is set, it keeps the checked expressions.
-func newBaseProgram(s settings, base *policyBase, report expressionReport, keep bool) (*program, *compiler, error) {
-	variables := newVariablesType()
-	roots := newRoots(base.ParamKind != nil, variables)
-	if s.isNew && len(base.Variables) == 0 {
-		roots[variablesRoot].Name = undeclaredName // stored expressions can name them
-	}
-	c, err := newCompiler(s, roots, report)
-	if err != nil {
-		return nil, nil, err
-	}
-	c.keep = keep
-	p := &program{roots: roots, variableIndex: make(map[string]int, len(base.Variables))}
-	for i, v := range base.Variables {
-		x, t := c.compile(fmt.Sprintf("spec.variables[%d].expression", i), v.Expression, roots)
-		x.name = v.Name
-		variables.Fields[v.Name] = kubecel.NewDeclField(v.Name, variableType(t), true, nil, nil)
-		p.variables = append(p.variables, x)
-		if _, ok := p.variableIndex[v.Name]; !ok {
-			p.variableNames = append(p.variableNames, v.Name)
-		}
-		p.variableIndex[v.Name] = i
-	}
-	c.conditions(p, "spec.", base.MatchConditions)
-	return p, c, nil
-}
-
-// newPolicyProgram compiles the expressions of a ValidatingAdmissionPolicy.
-func newPolicyProgram(s settings, doc *policyDocument, report expressionReport) (*program, error) {
-	p, _, err := compilePolicy(s, doc, report, false)
-	return p, err
-}
-
-// compilePolicy compiles the expressions of a ValidatingAdmissionPolicy and returns the compiler that it
-// used. If keep is set, it keeps the checked expressions.
-func compilePolicy(s settings, doc *policyDocument, report expressionReport, keep bool) (*program, *compiler, error) {
-	p, c, err := newBaseProgram(s, &doc.Spec.policyBase, report, keep)
-	if err != nil {
-		return nil, nil, err
-	}
-	roots := c.roots
-	for i, v := range doc.Spec.Validations {
-		x, _ := c.compile(fmt.Sprintf("spec.validations[%d].expression", i), v.Expression, roots, cel.BoolType)
-		p.validations = append(p.validations, x)
-	}
-	p.messages = make([]*expression, len(doc.Spec.Validations))
-	for i, v := range doc.Spec.Validations {
-		if v.MessageExpression != "" {
-			p.messages[i], _ = c.compile(fmt.Sprintf("spec.validations[%d].messageExpression", i), v.MessageExpression, roots[:authorizerRoot], cel.StringType)
-			p.hasMessages = true
-		}
-	}
-	for i, a := range doc.Spec.AuditAnnotations {
-		x, _ := c.compile(fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), a.ValueExpression, roots, cel.StringType, cel.NullType)
-		p.annotations = append(p.annotations, x)
-	}
-	p.uses, p.readsNamespace = c.uses, c.readsNamespace
-	return p, c, nil
-}
-
-func newWebhookProgram(s settings, path string, conditions []matchCondition, report expressionReport) (*program, error) {
-	roots := newRoots(false, nil)
-	c, err := newCompiler(s, roots, report)
-	if err != nil {
-		return nil, err
-	}
-	p := &program{roots: roots}
-	c.conditions(p, path, conditions)
-	p.uses, p.readsNamespace = c.uses, c.readsNamespace
-	return p, nil
-}
-
-// conditions compiles matchConditions. path is the path of their parent with a dot, or "". The server
-// rejects new matchConditions that use variables, but evaluates stored ones.
-func (c *compiler) conditions(p *program, path string, conditions []matchCondition) {
-	roots := c.roots
-	if c.settings.isNew {
-		roots = slices.Clone(roots)
-		roots[variablesRoot] = celenv.Root{Name: undeclaredName, Type: cel.DynType}
-	}
-	for i, m := range conditions {
-		x, _ := c.compile(fmt.Sprintf("%smatchConditions[%d].expression", path, i), m.Expression, roots, cel.BoolType)
-		x.name = m.Name
-		p.conditions = append(p.conditions, x)
-	}
 }

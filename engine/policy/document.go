@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	strictjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/internal/text/spell"
@@ -28,12 +29,6 @@ const crdGroup = "apiextensions.k8s.io"
 // server's limit on requests.
 const maxDocument = 3 << 20
 
-type objectMeta struct {
-	Name      string            `json:"name"`
-	Namespace string            `json:"namespace"`
-	Labels    map[string]string `json:"labels"`
-}
-
 // A policyDocument is a ValidatingAdmissionPolicy.
 type policyDocument struct {
 	Spec struct {
@@ -43,13 +38,15 @@ type policyDocument struct {
 	} `json:"spec"`
 }
 
+func (d *policyDocument) base() *policyBase { return &d.Spec.policyBase }
+
 // A policyBase has the fields of both kinds of policies.
 type policyBase struct {
 	ParamKind        *paramKind       `json:"paramKind"`
 	MatchConstraints *matchResources  `json:"matchConstraints"`
 	FailurePolicy    *string          `json:"failurePolicy"`
 	MatchConditions  []matchCondition `json:"matchConditions"`
-	Variables        []variable       `json:"variables"`
+	Variables        []matchCondition `json:"variables"`
 }
 
 type paramKind struct {
@@ -88,12 +85,8 @@ type auditAnnotation struct {
 	ValueExpression string `json:"valueExpression"`
 }
 
+// A matchCondition has the same fields as a variable.
 type matchCondition struct {
-	Name       string `json:"name"`
-	Expression string `json:"expression"`
-}
-
-type variable struct {
 	Name       string `json:"name"`
 	Expression string `json:"expression"`
 }
@@ -102,7 +95,7 @@ type variable struct {
 type bindingDocument struct {
 	Spec struct {
 		bindingBase
-		ValidationActions []string `json:"validationActions"`
+		ValidationActions []Action `json:"validationActions"`
 	} `json:"spec"`
 }
 
@@ -120,29 +113,30 @@ type paramRef struct {
 	ParameterNotFoundAction *string               `json:"parameterNotFoundAction"`
 }
 
-// A header holds the fields that all documents have.
+// A header holds the fields that all documents have, and the document.
 type header struct {
-	apiVersion, group, version, kind string
-	meta                             objectMeta
+	schema.GroupVersionKind
+	apiVersion string
+	paramsObject
 }
 
 // headerOf returns the identity of a document. labels that are not strings are an error.
 func headerOf(doc map[string]any) (h header, err error) {
-	h.apiVersion, _ = doc["apiVersion"].(string)
-	h.kind, _ = doc["kind"].(string)
-	if h.apiVersion == "" || h.kind == "" {
+	h.apiVersion, h.Kind, h.object = textOf(doc, "apiVersion"), textOf(doc, "kind"), doc
+	if h.apiVersion == "" || h.Kind == "" {
 		return h, errors.New("apiVersion and kind must be set")
 	}
 	var grouped bool
-	if h.group, h.version, grouped = strings.Cut(h.apiVersion, "/"); !grouped {
-		h.group, h.version = "", h.apiVersion
+	if h.Group, h.Version, grouped = strings.Cut(h.apiVersion, "/"); !grouped {
+		h.Group, h.Version = "", h.apiVersion
 	}
 	meta, _ := doc["metadata"].(map[string]any)
-	h.meta.Name, _ = meta["name"].(string)
-	h.meta.Namespace, _ = meta["namespace"].(string)
-	h.meta.Labels, err = labelsOf(meta)
+	h.name, h.namespace = textOf(meta, "name"), textOf(meta, "namespace")
+	h.labels, err = labelsOf(meta)
 	return h, err
 }
+
+func (h *header) paramKind() paramKind { return paramKind{h.apiVersion, h.Kind} }
 
 func labelsOf(meta map[string]any) (map[string]string, error) {
 	given, ok := meta["labels"].(map[string]any)
@@ -166,13 +160,9 @@ func labelsOf(meta map[string]any) (map[string]string, error) {
 // decode decodes a document without its metadata and status into out. It reports
 // unknown fields as an error.
 func decode(doc map[string]any, out any) error {
-	part := map[string]any{}
-	for field, value := range doc {
-		switch field {
-		case "apiVersion", "kind", "metadata", "status":
-		default:
-			part[field] = value
-		}
+	part := maps.Clone(doc)
+	for _, field := range []string{"apiVersion", "kind", "metadata", "status"} {
+		delete(part, field)
 	}
 	data, err := json.Marshal(part)
 	if err != nil {

@@ -65,6 +65,14 @@ func (e *InternalError) Error() string {
 	return text + e.Reason
 }
 
+// recovered is deferred: it makes a panic the error of a function, whose other result is out. at is the policy.
+func recovered[T any](at *string, out *T, err *error) {
+	if p := recover(); p != nil {
+		var none T
+		*out, *err = none, internal(*at, p)
+	}
+}
+
 // internal returns the error for a recovered panic, or for an internal error of the evaluator.
 func internal(policy string, p any) *InternalError {
 	switch p := p.(type) {

@@ -1,11 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
-
-	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
@@ -37,39 +35,31 @@ const maxOutcome = 16 << 20
 // params object of its first binding that has one. The policy need not match the request. The error is
 // an *ExpressionError if the expression does not compile.
 func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out *Outcome, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			out, err = nil, internal(policy, p)
-		}
-	}()
-	i := slices.IndexFunc(s.policies, func(p *compiledPolicy) bool { return p.name == policy })
-	if i < 0 {
-		return nil, fmt.Errorf("no policy %q", policy)
+	defer recovered(&policy, &out, &err)
+	_, p, err := s.policy(policy)
+	if err != nil {
+		return nil, err
 	}
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	p := s.policies[i]
-	scope, err := p.explained()
+	explained, err := p.explained()
 	if err != nil {
 		return nil, err
 	}
-	x, typeName, err := scope.compile(source)
+	program := *explained
+	x, typeName, err := program.add(source)
 	if err != nil {
 		return nil, err
 	}
-	at := situation{set: s, req: &req}
+	at := situation{ctx: ctx, set: s, req: &req, workLeft: maxWork}
 	params, unknown := s.firstParams(p, &req)
-	program := *scope.program
-	program.readsNamespace = program.readsNamespace || readsNamespace(x.checked)
 	for root := range program.uses {
 		program.uses[root] = true
 	}
 	r := newRun(&program)
-	r.start(ctx, maxWork)
-	r.authority.decide = s.authorize
 	to := at.to(target{resource: req.Resource, kind: req.Kind})
-	r.bindRequest(&at, to, params)
+	at.begin(r, to, params)
 	if expr.Mentions(x.checked, "namespaceObject") {
 		r.bindNamespace(&at, at.filteredNamespace)
 	}
@@ -89,27 +79,22 @@ func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
 		if unknown != "" {
 			out.Failure += " (" + unknown + ")"
 		}
-	case !fits(res.Value):
-		out.Failure = "the value is too large to show"
 	default:
-		out.Value = expr.Native(res.Value)
+		if _, fits := eval.TextSize(res.Value, maxOutcome); fits {
+			out.Value = expr.Native(res.Value)
+		} else {
+			out.Failure = "the value is too large to show"
+		}
 	}
 	return out
-}
-
-func fits(v ref.Val) bool {
-	_, ok := eval.TextSize(v, maxOutcome)
-	return ok
 }
 
 // firstParams returns the first params object of a policy for a request, or nil. unknown is the reason
 // if a binding has params that are not available.
 func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]any, unknown string) {
 	for _, b := range p.bindings {
-		found, missing := s.paramsOf(p, b, req)
-		if missing != nil {
-			unknown = missing.undecided + missing.failure
-		}
+		found, failure, undecided := s.paramsOf(p, b, req)
+		unknown = cmp.Or(failure, undecided, unknown)
 		if len(found) > 0 && found[0] != nil {
 			return found[0], ""
 		}
@@ -117,25 +102,24 @@ func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]an
 	return nil, unknown
 }
 
-// compile compiles an expression in the scope of the policy.
-func (x *explainer) compile(source string) (*expression, string, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// add compiles an expression that may use everything that expressions of the program may.
+func (p *program) add(text string) (*expression, string, error) {
+	p.compiler.Lock()
+	defer p.compiler.Unlock()
+	p.compiler.scope.Forget()
 	var detail string
-	x.compiler.report = func(_, text string, _ int) { detail = text }
-	compiled, t := x.compiler.compile("", source, x.program.roots)
-	if detail != "" || t == nil {
+	x, t := p.compiler.compile(p, source{text: text}, func(_, text string, _ int) { detail = text })
+	if t == nil {
 		return nil, "", &ExpressionError{detail}
 	}
-	return compiled, t.String(), nil
+	return x, t.String(), nil
 }
 
 // VariableNames returns the names of a policy's variables, or nil for an unknown policy.
 func (s *Set) VariableNames(policy string) []string {
-	for _, p := range s.policies {
-		if p.name == policy {
-			return slices.Clone(p.program.variableNames)
-		}
+	_, p, err := s.policy(policy)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return slices.Clone(p.program.variableNames)
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,11 +14,7 @@ import (
 // done, if req is malformed, or on an internal error.
 func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error) {
 	at := ""
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internal(at, p)
-		}
-	}()
+	defer recovered(&at, &res, &err)
 	if err := req.check(); err != nil {
 		return nil, err
 	}
@@ -39,7 +34,7 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 	}
 	e.finish()
 	res = e.result
-	res.Work = int64(maxWork - e.workLeft)
+	res.Work, res.Undecided = int64(maxWork-e.workLeft), e.undecided
 	e.reset()
 	s.evaluations.Put(e)
 	return res, nil
@@ -49,12 +44,7 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 type evaluation struct {
 	situation
 	response
-	request  Request
-	ctx      context.Context
-	workLeft uint64
-	// kept counts the evaluations and decisions so far, and texts the bytes of their messages and audit annotations.
-	kept, texts int
-	ended       bool // by a limit
+	request Request
 }
 
 // A firstResult is a Result with memory for its first Evaluation, because most requests have one.
@@ -66,8 +56,8 @@ type firstResult struct {
 func (e *evaluation) start(ctx context.Context, set *Set, req *Request) {
 	res := &firstResult{Result: Result{Allowed: true}}
 	res.Evaluations = res.first[:0]
-	e.ctx, e.workLeft, e.result, e.request = ctx, maxWork, &res.Result, *req
-	e.situation.set, e.situation.req = set, &e.request
+	e.result, e.request = &res.Result, *req
+	e.ctx, e.set, e.req, e.workLeft = ctx, set, &e.request, maxWork
 }
 
 // reset drops everything about the request.
@@ -94,49 +84,17 @@ func isPolicy(req *Request) bool {
 		(strings.HasPrefix(kind, "ValidatingAdmissionPolicy") || strings.HasPrefix(kind, "MutatingAdmissionPolicy"))
 }
 
-// proceed adds work for the next step of a policy with a binding. At a limit, it ends the evaluation of the request
-// as undecided, and returns false.
-func (e *evaluation) proceed(p *compiledPolicy, b *compiledBinding, units int) bool {
-	reason := ""
-	switch {
-	case e.workLeft < uint64(units):
-		reason = errWork.reason
-	case e.kept >= maxKept:
-		reason = errMany.reason
-	case e.texts > maxTexts:
-		reason = errTexts.reason
-	default:
-		e.workLeft -= uint64(units)
-		return true
-	}
-	e.ended = true
-	e.undecide(p, b, reason)
-	return false
-}
-
 var (
 	errMany  = &undecidedError{fmt.Sprintf("the policies, bindings, and params objects that match have over %d decisions", maxKept)}
 	errTexts = &undecidedError{fmt.Sprintf("the messages of the policies have over %d MiB", maxTexts>>20)}
 )
 
-func (e *evaluation) keep(of Evaluation) {
-	e.kept += 1 + len(of.Decisions)
-	for i := range of.Decisions {
-		e.texts += len(of.Decisions[i].Message)
-	}
-	e.result.Evaluations = append(e.result.Evaluations, of)
-}
-
 func (e *evaluation) policy(p *compiledPolicy) error {
 	if len(p.bindings) == 0 {
 		return nil
 	}
-	to, ok, err := p.constraints.matches(&e.situation)
-	switch {
-	case err != nil:
-		e.undecide(p, nil, err.Error())
-		return nil
-	case !ok:
+	to, ok := e.matches(p, nil, p.constraints)
+	if !ok {
 		return nil
 	}
 	if p.paramKind != nil && !e.set.serves(p.paramKind) {
@@ -144,7 +102,7 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 		return nil
 	}
 	var all annotations
-	if len(p.annotationKeys) > 0 {
+	if len(p.program.parts[partAnnotation]) > 0 {
 		all = annotations{}
 	}
 	for _, b := range p.bindings {
@@ -157,28 +115,14 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 }
 
 func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, all annotations) error {
-	if b.constraints != nil {
-		_, ok, err := b.constraints.matches(&e.situation)
-		switch {
-		case err != nil:
-			e.undecide(p, b, err.Error())
-			return nil
-		case !ok:
-			return nil
-		}
-	}
-	if !e.proceed(p, b, candidateWork*e.set.candidates(p, b)) {
+	if _, ok := e.matches(p, b, b.constraints); !ok {
 		return nil
 	}
-	params, missing := e.set.paramsOf(p, b, e.req)
-	switch {
-	case missing != nil && missing.undecided != "":
-		e.undecide(p, b, missing.undecided)
-		return nil
-	case missing != nil:
-		e.configurationFails(p, b, missing.failure)
-		return nil
-	case len(params) == 0:
+	params, failure := e.paramsOf(p, b)
+	if failure != "" {
+		e.configurationFails(p, b, failure)
+	}
+	if len(params) == 0 {
 		return nil
 	}
 	objects := e.to(to)
@@ -198,39 +142,42 @@ func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, a
 }
 
 func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *converted, params map[string]any, all annotations) error {
+	list := append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: b.name, of: p, to: objects.target, params: params, Params: paramsName(params)})
+	one := &list[len(list)-1]
 	r := p.runs.Get().(*run)
-	r.start(e.ctx, e.workLeft)
-	r.authority.decide = e.set.authorize
-	v := r.validate(&e.situation, p, objects, params)
-	e.workLeft = r.workLeft
-	undecided, bug := r.whyUndecided(), r.bug
+	audited := r.validate(&e.situation, p, objects, one, b.actions)
+	undecided, err := e.end(r, p.name)
 	r.finish()
 	p.runs.Put(r)
-	if bug != nil {
-		return internal(p.name, bug)
-	}
-	if err := e.ctx.Err(); err != nil {
-		return context.Cause(e.ctx)
+	if err != nil {
+		return err
 	}
 	if undecided != "" {
 		e.undecide(p, b, undecided)
-		if !slices.ContainsFunc(v.decisions, func(d decision) bool { return d.deny }) {
+		if !slices.ContainsFunc(one.Decisions, func(d Decision) bool { return len(d.Actions) > 0 }) {
 			return nil
 		}
 	}
-	for i := range v.annotations {
-		e.texts += len(v.annotations[i].value)
+	for i := range one.Decisions {
+		e.act(e.req, p, b, &one.Decisions[i])
 	}
-	e.keep(Evaluation{
-		Policy: p.name, Binding: b.name, of: p, to: objects.target, params: params,
-		Params: paramsName(params), Excluded: v.isExcluded, Condition: v.excluded, Cost: v.cost, MatchCost: v.matchCost,
-		Decisions: append(e.decide(e.req, p, b, &v), e.annotate(e.req, p, b, &v, all)...),
-	})
+	for _, a := range audited {
+		e.texts += len(a.value)
+	}
+	one.Decisions = append(one.Decisions, e.annotate(e.req, p, b, audited, all)...)
+	e.keep(list)
 	return nil
 }
 
-// whyUndecided returns the reason why the result of the run is not known, or "".
-func (r *run) whyUndecided() string { return cmp.Or(r.undecided, r.firstDoubt) }
+// keep makes list, which has one item more, the evaluations of the result.
+func (e *evaluation) keep(list []Evaluation) {
+	decisions := list[len(list)-1].Decisions
+	e.kept += 1 + len(decisions)
+	for i := range decisions {
+		e.texts += len(decisions[i].Message)
+	}
+	e.result.Evaluations = list
+}
 
 // configurationFails denies the request because a binding, or the policy if b is nil, cannot be used,
 // unless failurePolicy is Ignore.
@@ -239,33 +186,14 @@ func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, f
 	if b != nil {
 		what, binding = "binding", b.name
 	}
-	d := p.failed("failed to configure " + what + ": " + failure)
-	one := Decision{Validation: -1, Message: d.message, Failed: true}
-	if d.deny {
-		one.Actions = []Action{ActionDeny}
-		e.deny(e.req, p, b, "", d.message)
+	d := p.failed(-1, "failed to configure "+what+": "+failure, []Action{ActionDeny})
+	if !p.ignore {
+		e.deny(e.req, p, b, "", d.Message)
 	}
-	e.keep(Evaluation{Policy: p.name, Binding: binding, Decisions: []Decision{one}})
-}
-
-func (e *evaluation) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
-	e.result.Undecided = append(e.result.Undecided, newUndecided(p, b, reason))
-}
-
-// newUndecided returns the reason why the result of a policy is not known. b may be nil.
-func newUndecided(p *compiledPolicy, b *compiledBinding, reason string) Undecided {
-	u := Undecided{Policy: p.name, Reason: reason}
-	if b != nil {
-		u.Binding = b.name
-	}
-	return u
+	e.keep(append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: binding, Decisions: []Decision{d}}))
 }
 
 func paramsName(params map[string]any) string {
 	meta, _ := params["metadata"].(map[string]any)
-	name, _ := meta["name"].(string)
-	if namespace, _ := meta["namespace"].(string); namespace != "" {
-		return namespace + "/" + name
-	}
-	return name
+	return strings.TrimPrefix(textOf(meta, "namespace")+"/"+textOf(meta, "name"), "/")
 }

@@ -3,14 +3,15 @@ package policy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
-	"sync"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // A Value is a part of an expression with its value.
@@ -41,11 +42,7 @@ const (
 // Evaluate for req. With the validation -1, Explain explains the matchCondition that failed. It returns nothing for an
 // expression that the policy does not have. It returns an error only if ctx is done or on an internal error.
 func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validation int) (values []Value, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			values, err = nil, internal(e.Policy, p)
-		}
-	}()
+	defer recovered(&e.Policy, &values, &err)
 	p := e.of
 	if p == nil {
 		return nil, nil
@@ -54,57 +51,41 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	if err != nil {
 		return nil, err
 	}
-	x := explained.expression(e, validation)
+	x := explained.find(e, validation)
 	if x == nil || x.checked == nil {
 		return nil, nil
 	}
-	at := situation{set: s, req: &req}
+	at := situation{ctx: ctx, set: s, req: &req, workLeft: maxExplainWork}
 	to := at.to(e.to)
 	if to.err != nil {
 		return nil, nil
 	}
-	program := explained.program.withElements(x)
+	program := explained.withElements(x)
 	r := newRun(program)
-	r.start(ctx, maxExplainWork)
-	r.authority.decide = s.authorize
-	r.bindRequest(&at, to, e.params)
+	at.begin(r, to, e.params)
 	if validation < 0 {
-		r.bindUsed(namespaceRoot, nil)
-		r.bindRequestValue(&at, req.Resource, to)
+		r.bindConditions(&at, to)
 	} else {
-		r.bindNamespace(&at, at.filteredNamespace)
-		r.bindRequestValue(&at, to.resource, to)
+		r.bindValidations(&at, to)
 	}
-	values = explained.values(r, x)
+	values = r.explain(x)
 	if p.paramKind != nil && e.params == nil {
 		values = append(values, Value{Expression: "params", Offset: -1, Problem: "null, because the binding has no paramRef"})
 	}
-	if r.bug != nil {
-		return nil, internal(p.name, r.bug)
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if _, err := at.end(r, p.name); err != nil {
+		return nil, err
 	}
 	return values, nil
 }
 
-// An explainer is a program that is compiled again, with the parts of its expressions.
-type explainer struct {
-	program *program
-	perCall int64
-
-	mu       sync.Mutex
-	compiler *compiler
-}
-
-// expression returns the expression of a validation, or of the matchCondition that failed for -1. It returns nil if there
+// find returns the expression of a validation, or of the matchCondition that failed for -1. It returns nil if there
 // is none.
-func (x *explainer) expression(e *Evaluation, validation int) *expression {
-	if validation >= 0 && validation < len(x.program.validations) {
-		return x.program.validations[validation]
+func (p *program) find(e *Evaluation, validation int) *expression {
+	if list := p.parts[partValidation]; validation >= 0 && validation < len(list) {
+		return list[validation]
 	}
 	for _, d := range e.Decisions {
-		for _, c := range x.program.conditions {
+		for _, c := range p.parts[partCondition] {
 			if validation < 0 && d.Condition != "" && d.Condition == c.name {
 				return c
 			}
@@ -113,89 +94,53 @@ func (x *explainer) expression(e *Evaluation, validation int) *expression {
 	return nil
 }
 
-// newExplainer compiles the expressions of a policy again. Their errors are already reported.
-func newExplainer(s settings, doc *policyDocument) (*explainer, error) {
-	p, c, err := compilePolicy(s, doc, func(string, string, int) {}, true)
-	return &explainer{program: p, compiler: c, perCall: s.perCall}, err
-}
-
-// A read is a part of an expression that selects a value below a variable.
-type read struct {
-	text string
-	part ast.Expr
-}
-
-// A readCollector finds the longest selections below the roots, each once.
-type readCollector struct {
-	reads []read
-	seen  map[string]bool
-	roots map[string]bool
-}
-
-func (w *readCollector) visit(e ast.Expr) {
-	if text, ok := w.text(e); ok {
-		if !w.seen[text] {
-			w.seen[text] = true
-			w.reads = append(w.reads, read{text, e})
-		}
-		return
-	}
-	if e.Kind() == ast.ComprehensionKind {
-		w.comprehension(e.AsComprehension())
-		return
-	}
-	for _, child := range ast.NavigateExpr(nil, e).Children() {
-		w.visit(child)
-	}
-}
-
-func (w *readCollector) all(list ...ast.Expr) {
+// visitReads visits the longest selections below the roots. The variables of macros hide roots.
+func (c *valueCollector) visitReads(list ...ast.Expr) {
 	for _, e := range list {
-		w.visit(e)
-	}
-}
-
-// comprehension visits the parts of a macro, in which the macro's variables hide roots.
-func (w *readCollector) comprehension(c ast.ComprehensionExpr) {
-	w.all(c.IterRange(), c.AccuInit())
-	hidden := map[string]bool{}
-	for _, name := range []string{c.IterVar(), c.IterVar2(), c.AccuVar()} {
-		if w.roots[name] {
-			hidden[name] = true
-			delete(w.roots, name)
+		if _, ok := c.text(e); ok {
+			c.visit(e)
+			continue
 		}
-	}
-	w.all(c.LoopCondition(), c.LoopStep(), c.Result())
-	for name := range hidden {
-		w.roots[name] = true
+		if e.Kind() != ast.ComprehensionKind {
+			c.visitReads(loops.Children(e)...)
+			continue
+		}
+		m, outer := e.AsComprehension(), c.roots
+		c.visitReads(m.IterRange(), m.AccuInit())
+		c.roots = maps.Clone(outer)
+		for _, name := range []string{m.IterVar(), m.IterVar2(), m.AccuVar()} {
+			delete(c.roots, name)
+		}
+		c.visitReads(m.LoopCondition(), m.LoopStep(), m.Result())
+		c.roots = outer
 	}
 }
 
 // text returns the text of a selection below a root.
-func (w *readCollector) text(e ast.Expr) (string, bool) {
+func (c *valueCollector) text(e ast.Expr) (string, bool) {
 	switch e.Kind() {
 	case ast.IdentKind:
-		return e.AsIdent(), w.roots[e.AsIdent()]
+		return e.AsIdent(), c.roots[e.AsIdent()]
 	case ast.SelectKind:
 		s := e.AsSelect()
-		of, ok := w.text(s.Operand())
+		of, ok := c.text(s.Operand())
 		if s.IsTestOnly() {
 			return "has(" + of + "." + s.FieldName() + ")", ok
 		}
 		return of + "." + s.FieldName(), ok
 	case ast.CallKind:
-		return w.callText(e.AsCall())
+		return c.callText(e.AsCall())
 	}
 	return "", false
 }
 
 // callText returns the text of an index with a constant, or of an optional selection.
-func (w *readCollector) callText(call ast.CallExpr) (string, bool) {
+func (c *valueCollector) callText(call ast.CallExpr) (string, bool) {
 	form := map[string]string{operators.Index: "%s[%s]", operators.OptIndex: "%s[?%s]", operators.OptSelect: "%s.?%s"}[call.FunctionName()]
 	if form == "" || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
 		return "", false
 	}
-	of, ok := w.text(call.Args()[0])
+	of, ok := c.text(call.Args()[0])
 	if !ok {
 		return "", false
 	}

@@ -49,25 +49,24 @@ func (p *program) withElements(x *expression) *program {
 	return &out
 }
 
-// values returns the values of the parts that determined the result of an expression.
-func (x *explainer) values(r *run, of *expression) []Value {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// explain returns the values of the parts that determined the result of an expression.
+func (r *run) explain(of *expression) []Value {
+	r.program.compiler.Lock()
+	defer r.program.compiler.Unlock()
 	c := &valueCollector{
-		explainer: x, run: r, reads: &readCollector{seen: map[string]bool{}, roots: map[string]bool{}}, seen: map[string]bool{}, steps: maxSteps,
+		run: r, roots: map[string]bool{}, seen: map[string]bool{}, steps: maxSteps,
 	}
 	for _, root := range r.program.roots[:authorizerRoot] {
-		c.reads.roots[root.Name] = true
+		c.roots[root.Name] = true
 	}
 	c.expression(of)
 	return c.values
 }
 
 type valueCollector struct {
-	*explainer
 	run      *run
 	of       *expression
-	reads    *readCollector
+	roots    map[string]bool
 	source   *lex.Source
 	programs map[int64]*eval.Program // by the ID of the part; nil if it cannot be planned
 	values   []Value
@@ -84,7 +83,8 @@ type valueCollector struct {
 func (c *valueCollector) value(e ast.Expr) ref.Val {
 	program, ok := c.programs[e.ID()]
 	if !ok {
-		program, _ = c.compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, c.perCall)
+		compiler := c.run.program.compiler
+		program, _ = compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, compiler.settings.Limits.PerCall)
 		c.programs[e.ID()] = program
 	}
 	if c.steps--; program == nil || c.steps < 0 {
@@ -103,7 +103,7 @@ func (c *valueCollector) value(e ast.Expr) ref.Val {
 
 func (c *valueCollector) expression(of *expression) {
 	root := of.checked.NativeRep().Expr()
-	c.of, c.source, c.programs = of, lex.NewSource(of.source, of.checked), map[int64]*eval.Program{}
+	c.of, c.source, c.programs = of, lex.NewSource(of.text, of.checked), map[int64]*eval.Program{}
 	c.failed = celtypes.IsError(c.value(root))
 	c.visit(root)
 }
@@ -111,7 +111,7 @@ func (c *valueCollector) expression(of *expression) {
 // visit adds the values of the parts of e, and the call or selection that fails.
 func (c *valueCollector) visit(e ast.Expr) {
 	problems := c.problems
-	if text, ok := c.reads.text(e); ok {
+	if text, ok := c.text(e); ok {
 		v := c.value(e)
 		c.add(text, e, v)
 		if name, isVariable := strings.CutPrefix(text, "variables."); isVariable && c.failed && celtypes.IsError(v) {
@@ -134,12 +134,12 @@ const maxVariables = 8
 func (c *valueCollector) variable(name string) {
 	name, _, _ = strings.Cut(name, ".")
 	i, ok := c.run.program.variableIndex[name]
-	if !ok || c.depth == maxVariables || c.run.program.variables[i].checked == nil {
+	if !ok || c.depth == maxVariables || c.run.program.parts[partVariable][i].checked == nil {
 		return
 	}
 	inner := *c
 	inner.depth++
-	inner.expression(c.run.program.variables[i])
+	inner.expression(c.run.program.parts[partVariable][i])
 	c.values, c.steps = inner.values, inner.steps
 }
 
@@ -215,11 +215,7 @@ func (c *valueCollector) loop(e ast.Expr) {
 	if ok && l.Settled != nil && c.element(l, c.value(e)) {
 		return
 	}
-	from := len(c.reads.reads)
-	c.reads.visit(e)
-	for _, read := range c.reads.reads[from:] {
-		c.visit(read.part)
-	}
+	c.visitReads(e)
 }
 
 // element visits the test of a macro with the value whole, for the first element that gave the macro its value. It reports
@@ -261,8 +257,8 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 		}
 		c.add(text, nil, item)
 		for _, name := range []string{l.Variable, l.Index} {
-			c.reads.roots[name] = name != ""
-			defer delete(c.reads.roots, name)
+			c.roots[name] = name != ""
+			defer delete(c.roots, name)
 		}
 		c.seen[l.Variable] = true
 		c.visit(l.Body)

@@ -218,11 +218,8 @@ func patchValue(v ref.Val) (*json.RawMessage, error) {
 	return &data, nil
 }
 
-// maxMutated limits an object or patch in bytes, as counted by a copier. No server stores an object of that size.
+// maxMutated limits an object or patch in bytes. No server stores an object of that size.
 const maxMutated = 16 << 20
-
-// A copier copies a JSON value and limits the memory that it takes.
-type copier struct{ left int }
 
 // maxDepth is the number of levels that encoding/json decodes.
 const maxDepth = 10_000
@@ -237,58 +234,48 @@ const nodeBytes = 16
 
 // copy returns a deep copy of an object. The error is an *undecidedError.
 func (r *run) copy(object map[string]any) (map[string]any, error) {
-	c := copier{left: maxMutated}
-	out, err := c.value(object, maxDepth)
-	if err == nil {
-		err = r.spend(copyWork * uint64(maxMutated-c.left))
+	left := maxMutated
+	if err := measure(object, maxDepth, &left); err != nil {
+		return nil, err
 	}
-	copied, _ := out.(map[string]any)
-	return copied, err
+	if err := r.spend(copyWork * uint64(maxMutated-left)); err != nil {
+		return nil, err
+	}
+	return runtime.DeepCopyJSON(object), nil
 }
 
-// value copies a value with at most the given number of levels.
-func (c *copier) value(v any, levels int) (any, error) {
-	if c.left -= nodeBytes; c.left < 0 {
-		return nil, errTooLarge
+// measure subtracts the size of a value, which has at most the given number of levels, from left.
+func measure(v any, levels int, left *int) error {
+	if *left -= nodeBytes; *left < 0 {
+		return errTooLarge
+	}
+	switch v.(type) {
+	case []any, map[string]any:
+		if levels == 0 {
+			return errTooDeep
+		}
 	}
 	switch v := v.(type) {
 	case nil, bool, int64, float64:
-		return v, nil
 	case string:
-		c.left -= len(v)
-		return v, nil
+		*left -= len(v)
 	case []any:
-		if levels == 0 {
-			return nil, errTooDeep
-		}
-		if v == nil {
-			return v, nil
-		}
-		out := make([]any, len(v))
-		for i, item := range v {
-			copied, err := c.value(item, levels-1)
-			if err != nil {
-				return nil, err
+		for _, item := range v {
+			if err := measure(item, levels-1, left); err != nil {
+				return err
 			}
-			out[i] = copied
 		}
-		return out, nil
 	case map[string]any:
-		if levels == 0 {
-			return nil, errTooDeep
-		}
-		out := make(map[string]any, len(v))
 		for name, field := range v {
-			c.left -= len(name)
-			copied, err := c.value(field, levels-1)
-			if err != nil {
-				return nil, err
+			*left -= len(name)
+			if err := measure(field, levels-1, left); err != nil {
+				return err
 			}
-			out[name] = copied
 		}
-		return out, nil
+	default:
+		return &undecidedError{fmt.Sprintf("the patch has a value of type %T, on which an API server crashes", v)}
 	}
-	return nil, &undecidedError{fmt.Sprintf("the patch has a value of type %T, on which an API server crashes", v)}
+	return nil
 }
 
 // sameJSON reports whether JSON values are equal. As in the server, a nil list or map equals an empty one.

@@ -18,11 +18,9 @@ type constraints struct {
 }
 
 // newConstraints compiles m, which is at path. The server's defaults apply to absent fields.
-func newConstraints(m *matchResources, path string, report func(path, detail string)) *constraints {
+func newConstraints(m *matchResources, path string, report reporter) *constraints {
 	c := &constraints{rules: m.ResourceRules, exclude: m.ExcludeResourceRules, equivalent: m.MatchPolicy == nil || *m.MatchPolicy == "Equivalent"}
-	if p := m.MatchPolicy; p != nil && *p != "Equivalent" && *p != "Exact" {
-		report(path+".matchPolicy", fmt.Sprintf("got %q, want Exact or Equivalent", *p))
-	}
+	checkOneOf(m.MatchPolicy, path+".matchPolicy", false, report, "Exact", "Equivalent")
 	c.namespaces = newSelector(m.NamespaceSelector, path+".namespaceSelector", report)
 	c.objects = newSelector(m.ObjectSelector, path+".objectSelector", report)
 	for i, r := range m.ResourceRules {
@@ -34,7 +32,7 @@ func newConstraints(m *matchResources, path string, report func(path, detail str
 	return c
 }
 
-func newSelector(s *metav1.LabelSelector, path string, report func(path, detail string)) labels.Selector {
+func newSelector(s *metav1.LabelSelector, path string, report reporter) labels.Selector {
 	if s == nil {
 		return labels.Everything()
 	}
@@ -47,7 +45,7 @@ func newSelector(s *metav1.LabelSelector, path string, report func(path, detail 
 }
 
 // check reports fields of a rule that the server rejects.
-func (r *resourceRule) check(path string, report func(path, detail string)) {
+func (r *resourceRule) check(path string, report reporter) {
 	for _, list := range []struct {
 		field string
 		items []string
@@ -63,15 +61,9 @@ func (r *resourceRule) check(path string, report func(path, detail string)) {
 		report(path+".resources", problem)
 	}
 	for _, op := range r.Operations {
-		switch Operation(op) {
-		case OperationCreate, OperationUpdate, OperationDelete, OperationConnect, "*":
-		default:
-			report(path+".operations", fmt.Sprintf("got %q, want CREATE, UPDATE, DELETE, CONNECT, or *", op))
-		}
+		checkOneOf(&op, path+".operations", false, report, "CREATE", "UPDATE", "DELETE", "CONNECT", "*")
 	}
-	if s := r.Scope; s != nil && *s != "*" && *s != "Cluster" && *s != "Namespaced" {
-		report(path+".scope", fmt.Sprintf("got %q, want Cluster, Namespaced, or *", *s))
-	}
+	checkOneOf(r.Scope, path+".scope", false, report, "Cluster", "Namespaced", "*")
 }
 
 // resourcesProblem reports why the server rejects resources: an empty item, or a wildcard that already

@@ -51,9 +51,7 @@ func (req *Request) SetReceivedFields(now time.Time) {
 	}
 	meta := req.metadata()
 	if creates && req.Subresource != "token" && req.Subresource != "binding" { // which keep a given UID
-		for _, field := range wipedMetadata {
-			delete(meta, field)
-		}
+		wipe(meta)
 	}
 	old, _ := req.OldObject["metadata"].(map[string]any)
 	if meta["managedFields"] = old["managedFields"]; meta["managedFields"] == nil {
@@ -61,8 +59,12 @@ func (req *Request) SetReceivedFields(now time.Time) {
 	}
 }
 
-// wipedMetadata lists the metadata of new objects that the server drops before mutation.
-var wipedMetadata = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}
+// wipe deletes the metadata of a new object that the server drops before mutation.
+func wipe(meta map[string]any) {
+	for _, field := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+		delete(meta, field)
+	}
+}
 
 // managedBy represents the managedFields of an object.
 func managedBy(apiVersion string, now time.Time) []any {
@@ -89,9 +91,7 @@ func (req *Request) setNewMetadata(now time.Time) {
 	if req.Name == "" {
 		req.Name = textOf(meta, "name")
 	}
-	for _, field := range wipedMetadata {
-		delete(meta, field)
-	}
+	wipe(meta)
 	meta["uid"], meta["creationTimestamp"] = newUID, now.UTC().Format(time.RFC3339)
 	meta["managedFields"] = managedBy(textOf(req.Object, "apiVersion"), now)
 }
@@ -128,11 +128,10 @@ func (req *Request) setGracePeriod() {
 	}
 	spec, _ := req.OldObject["spec"].(map[string]any)
 	status, _ := req.OldObject["status"].(map[string]any)
-	period, given := req.Options["gracePeriodSeconds"].(int64)
-	if !given {
-		var set bool
-		if period, set = spec["terminationGracePeriodSeconds"].(int64); !set {
-			period = podGracePeriod
+	period := podGracePeriod
+	for _, given := range []any{spec["terminationGracePeriodSeconds"], req.Options["gracePeriodSeconds"]} {
+		if seconds, ok := given.(int64); ok {
+			period = seconds
 		}
 	}
 	phase := textOf(status, "phase")

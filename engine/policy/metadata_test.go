@@ -137,7 +137,7 @@ func TestResourcesProblem(t *testing.T) {
 // TestRBACReasons checks the reasons of allowed accesses. ClusterRoleBindings are tried first.
 func TestRBACReasons(t *testing.T) {
 	t.Parallel()
-	var r rbac
+	r := rbac{roles: map[roleKey]*role{}}
 	for _, doc := range documents(t,
 		`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: ns}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`,
 		`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c}, rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]}`,

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,12 +25,9 @@ import (
 // Mutate does not validate the object. In particular, a policy can change metadata that the server rejects when
 // it validates the object afterwards.
 func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err error) {
-	m := &mutator{ctx: ctx, set: s, req: req, workLeft: maxWork}
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internal(m.at, p)
-		}
-	}()
+	m := &mutator{request: req}
+	m.ctx, m.set, m.req, m.workLeft = ctx, s, &m.request, maxWork
+	defer recovered(&m.at, &res, &err)
 	if err := req.check(); err != nil {
 		return nil, err
 	}
@@ -42,10 +40,10 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 		if m.err != nil {
 			return nil, m.err
 		}
-		if len(m.result.Undecided) > 0 {
+		if m.result.Undecided = m.undecided; len(m.undecided) > 0 {
 			m.deny() // by failures so far, whatever the undecided result is
 		}
-		if !m.result.Allowed || len(m.result.Undecided) > 0 {
+		if !m.result.Allowed || len(m.undecided) > 0 {
 			m.result.Object, m.result.Work = nil, int64(maxWork-m.workLeft)
 			return m.result, nil
 		}
@@ -72,15 +70,11 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 }
 
 type mutator struct {
-	ctx      context.Context
-	set      *Set
-	req      Request // with the current object
-	at       string  // the policy in evaluation, for internal errors
-	result   *MutationResult
-	workLeft uint64
-	// kept counts the evaluations and mutations so far, and texts the bytes of their failures.
-	kept, texts int
-	err         error // ends the evaluation
+	situation
+	request Request // with the current object
+	at      string  // the policy in evaluation, for internal errors
+	result  *MutationResult
+	err     error // ends the evaluation
 
 	again int // 1 in the second pass
 	// mutated is set if the server runs a second pass.
@@ -93,12 +87,10 @@ type mutator struct {
 
 type invocationKey struct{ policy, binding, params string }
 
-// A policyFailure is an error of a policy. binding is nil if the policy itself cannot be used.
+// A policyFailure is an error of a policy that denies the request.
 type policyFailure struct {
-	policy  *compiledPolicy
-	binding *compiledBinding
-	text    string
-	reason  metav1.StatusReason
+	text   string
+	reason metav1.StatusReason
 }
 
 // An invocation is a policy with a binding and params that match the request.
@@ -122,20 +114,20 @@ func (v *invocation) key() invocationKey {
 
 // stopped reports whether the evaluation ended early.
 func (m *mutator) stopped() bool {
-	return m.err != nil || m.result.Failure != nil || len(m.result.Undecided) > 0
+	return m.err != nil || m.result.Failure != nil || len(m.undecided) > 0
 }
 
 // pass runs all matching policies once.
 func (m *mutator) pass() {
 	m.failures = nil
-	s := &situation{set: m.set, req: &m.req}
-	invocations := m.match(s)
+	m.converted = nil // of the object before
+	invocations := m.match()
 	var last *versionedObject
 	for i := range invocations {
 		if m.stopped() {
 			return
 		}
-		if objects := m.invoke(s, &invocations[i]); objects != nil {
+		if objects := m.invoke(&invocations[i]); objects != nil {
 			last = objects
 		}
 	}
@@ -165,80 +157,57 @@ func (m *mutator) requireReinvocation() {
 }
 
 // match returns the policies, bindings, and params that match the request.
-func (m *mutator) match(s *situation) (list []invocation) {
+func (m *mutator) match() (list []invocation) {
 	var objects []*versionedObject
 	for _, p := range m.set.mutating {
 		m.at = p.name
 		if len(p.bindings) == 0 {
 			continue
 		}
-		to, ok, err := p.constraints.matches(s)
-		if err != nil {
-			m.undecide(p, nil, err.Error())
-			return nil
-		}
-		if !ok {
-			continue
-		}
+		to, ok := m.matches(p, nil, p.constraints)
 		for _, b := range p.bindings {
-			found, ok := m.matchBinding(s, p, b, to, &objects)
-			if !ok {
-				return nil
+			if !ok || len(m.undecided) > 0 {
+				break
 			}
-			if list = append(list, found...); len(list) > maxKept {
+			if list = append(list, m.matchBinding(p, b, to, &objects)...); len(list) > maxKept {
 				m.undecide(p, b, errMany.reason)
-				return nil
 			}
+		}
+		if len(m.undecided) > 0 {
+			return nil
 		}
 	}
 	return list
 }
 
-// matchBinding returns the invocations of a binding. It returns false if they are not known.
-func (m *mutator) matchBinding(s *situation, p *compiledPolicy, b *compiledBinding, to target, objects *[]*versionedObject) (list []invocation, known bool) {
-	if b.constraints != nil {
-		_, ok, err := b.constraints.matches(s)
-		if err != nil {
-			m.undecide(p, b, err.Error())
-			return nil, false
-		}
-		if !ok {
-			return nil, true
-		}
+// matchBinding returns the invocations of a binding.
+func (m *mutator) matchBinding(p *compiledPolicy, b *compiledBinding, to target, objects *[]*versionedObject) (list []invocation) {
+	if _, ok := m.matches(p, b, b.constraints); !ok {
+		return nil
 	}
-	object := versioned(s, to, objects)
+	object := m.versioned(to, objects)
 	if object.err != nil {
 		m.configurationFails(p, nil, "failed to configure policy: "+object.err.Error())
-		return nil, true
+		return nil
 	}
-	if work := uint64(candidateWork * m.set.candidates(p, b)); work > m.workLeft {
-		m.undecide(p, b, errWork.reason)
-		return nil, false
-	} else {
-		m.workLeft -= work
-	}
-	params, missing := m.set.paramsOf(p, b, &m.req)
-	switch {
-	case missing != nil && missing.undecided != "":
-		m.undecide(p, b, missing.undecided)
-		return nil, false
-	case missing != nil:
-		m.configurationFails(p, b, "failed to configure binding: "+missing.failure)
+	params, failure := m.paramsOf(p, b)
+	if failure != "" {
+		m.configurationFails(p, b, "failed to configure binding: "+failure)
 	}
 	for _, one := range params {
 		list = append(list, invocation{p, b, one, object, to})
 	}
-	return list, true
+	return list
 }
 
 // versioned returns the object in a version, which all policies that match the version share.
-func versioned(s *situation, to target, objects *[]*versionedObject) *versionedObject {
+func (m *mutator) versioned(to target, objects *[]*versionedObject) *versionedObject {
 	for _, o := range *objects {
 		if o.kind == to.kind {
 			return o
 		}
 	}
-	o := &versionedObject{converted: *s.to(to)}
+	o := &versionedObject{converted: *m.to(to)}
 	*objects = append(*objects, o)
 	return o
 }
@@ -253,13 +222,18 @@ func (m *mutator) configurationFails(p *compiledPolicy, b *compiledBinding, text
 	m.fail(p, b, text, "")
 }
 
+// fail records a failure of a policy, which denies the request unless it is ignored. b is nil if the policy itself cannot be used.
 func (m *mutator) fail(p *compiledPolicy, b *compiledBinding, text string, reason metav1.StatusReason) {
 	m.texts += len(text)
-	m.failures = append(m.failures, policyFailure{p, b, text, reason})
-}
-
-func (m *mutator) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
-	m.result.Undecided = append(m.result.Undecided, newUndecided(p, b, reason))
+	switch {
+	case p.ignore:
+		return
+	case b == nil:
+		text = fmt.Sprintf("policy %q denied request: %s", p.name, text)
+	default:
+		text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", p.name, b.name, text)
+	}
+	m.failures = append(m.failures, policyFailure{text, reason})
 }
 
 // crash ends the evaluation with a Status that no failurePolicy ignores.
@@ -301,21 +275,11 @@ func (e *Equivalent) revert(object map[string]any, to schema.GroupVersion) (map[
 // deny denies the request if a policy failed. The first failure is in the message.
 func (m *mutator) deny() {
 	for _, f := range m.failures {
-		if f.policy.ignore {
-			continue
-		}
-		text := fmt.Sprintf("policy %q denied request: %s", f.policy.name, f.text)
-		if f.binding != nil {
-			text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", f.policy.name, f.binding.name, f.text)
-		}
 		if m.result.Failure == nil {
-			status := apierrors.NewForbidden(m.req.Resource.GroupResource(), m.req.shownName(), errors.New(text)).ErrStatus
-			status.Message = text
-			if f.reason != "" {
-				status.Reason = f.reason
-			}
+			status := apierrors.NewForbidden(m.req.Resource.GroupResource(), m.req.shownName(), errors.New(f.text)).ErrStatus
+			status.Message, status.Reason = f.text, cmp.Or(f.reason, status.Reason)
 			m.result.Failure, m.result.Allowed = &status, false
 		}
-		m.result.Failure.Details.Causes = append(m.result.Failure.Details.Causes, metav1.StatusCause{Message: text})
+		m.result.Failure.Details.Causes = append(m.result.Failure.Details.Causes, metav1.StatusCause{Message: f.text})
 	}
 }

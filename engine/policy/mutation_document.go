@@ -3,10 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-
-	"github.com/google/cel-go/cel"
-
-	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // A PatchType is the type of a mutation's patch.
@@ -48,7 +44,7 @@ var mutatingSince = map[string]int{"v1alpha1": 32, "v1beta1": 34, "v1": 36}
 // supportsMutating reports whether the Kubernetes version of the set has the API version of a document. If not, it
 // adds an error.
 func (l *loader) supportsMutating(h header) bool {
-	since, minor := mutatingSince[h.version], l.set.settings.version.Minor
+	since, minor := mutatingSince[h.Version], l.set.settings.version.Minor
 	if minor >= since {
 		return true
 	}
@@ -62,44 +58,14 @@ func (l *loader) supportsMutating(h header) bool {
 	if newest != "" {
 		fix = "use " + newest
 	}
-	l.report("apiVersion", fmt.Sprintf("%s %s exists since Kubernetes 1.%d, not in 1.%d: %s", h.version, h.kind, since, minor, fix))
+	l.report("apiVersion", fmt.Sprintf("%s %s exists since Kubernetes 1.%d, not in 1.%d: %s", h.Version, h.Kind, since, minor, fix))
 	return false
 }
 
-// loadMutatingPolicy compiles a mutating policy, unless it is invalid.
-func (l *loader) loadMutatingPolicy(h header, doc map[string]any) error {
-	l.seen[l.key()] = true
-	if !l.supportsMutating(h) {
-		return nil
-	}
-	var d mutatingDocument
-	p := l.newPolicy(doc, &d, &d.Spec.policyBase, func() { d.check(l.report) })
-	if p == nil {
-		return nil
-	}
-	p.reinvoke = *d.Spec.ReinvocationPolicy == "IfNeeded"
-	for _, m := range d.Spec.Mutations {
-		p.mutations = append(p.mutations, m.PatchType)
-	}
-	var err error
-	if p.program, err = newMutatingProgram(l.set.settings, &d, l.reportExpression); err != nil {
-		return err
-	}
-	l.addPolicy(p)
-	return nil
-}
-
-// loadMutatingBinding adds the binding of a mutating policy, unless it is invalid.
-func (l *loader) loadMutatingBinding(h header, doc map[string]any) {
-	if !l.supportsMutating(h) {
-		return
-	}
-	var d mutatingBindingDocument
-	l.addBinding(doc, &d, &d.Spec, func() { d.check(l.report) }, func(*compiledBinding) {})
-}
+func (d *mutatingDocument) base() *policyBase { return &d.Spec.policyBase }
 
 // check reports fields of a policy that the server rejects.
-func (d *mutatingDocument) check(report func(path, detail string)) {
+func (d *mutatingDocument) check(report reporter) {
 	spec := &d.Spec
 	spec.policyBase.check(report)
 	checkMutable(spec.MatchConstraints, "spec.matchConstraints", report)
@@ -109,16 +75,11 @@ func (d *mutatingDocument) check(report func(path, detail string)) {
 	for i := range spec.Mutations {
 		spec.Mutations[i].check(fmt.Sprintf("spec.mutations[%d]", i), report)
 	}
-	switch p := spec.ReinvocationPolicy; {
-	case p == nil:
-		report("spec.reinvocationPolicy", "the field is missing: set Never or IfNeeded")
-	case *p != "Never" && *p != "IfNeeded":
-		report("spec.reinvocationPolicy", fmt.Sprintf("got %q, want Never or IfNeeded", *p))
-	}
+	checkOneOf(spec.ReinvocationPolicy, "spec.reinvocationPolicy", true, report, "Never", "IfNeeded")
 }
 
 // checkMutable reports rules for operations without an object to mutate.
-func checkMutable(m *matchResources, path string, report func(path, detail string)) {
+func checkMutable(m *matchResources, path string, report reporter) {
 	if m == nil {
 		return
 	}
@@ -129,18 +90,13 @@ func checkMutable(m *matchResources, path string, report func(path, detail strin
 	}
 }
 
-func (m *mutation) check(path string, report func(path, detail string)) {
+func (m *mutation) check(path string, report reporter) {
+	if !checkOneOf(&m.PatchType, path+".patchType", true, report, PatchApplyConfiguration, PatchJSON) {
+		return
+	}
 	given, other, field, otherField := m.ApplyConfiguration, m.JSONPatch, "applyConfiguration", "jsonPatch"
-	switch m.PatchType {
-	case PatchApplyConfiguration:
-	case PatchJSON:
+	if m.PatchType == PatchJSON {
 		given, other, field, otherField = other, given, otherField, field
-	case "":
-		report(path+".patchType", "the field is missing: set ApplyConfiguration or JSONPatch")
-		return
-	default:
-		report(path+".patchType", fmt.Sprintf("got %q, want ApplyConfiguration or JSONPatch", m.PatchType))
-		return
 	}
 	if given == nil {
 		report(path+"."+field, fmt.Sprintf("the field is missing, but patchType is %s", m.PatchType))
@@ -153,35 +109,9 @@ func (m *mutation) check(path string, report func(path, detail string)) {
 }
 
 // check reports fields of a binding that the server rejects.
-func (d *mutatingBindingDocument) check(report func(path, detail string)) {
+func (d *mutatingBindingDocument) check(report reporter) {
 	if d.Spec.PolicyName == "" {
 		report("spec.policyName", "the name of the policy is missing")
 	}
 	checkMutable(d.Spec.MatchResources, "spec.matchResources", report)
-}
-
-// newMutatingProgram compiles the expressions of a MutatingAdmissionPolicy.
-func newMutatingProgram(s settings, doc *mutatingDocument, report expressionReport) (*program, error) {
-	p, base, err := newBaseProgram(s, &doc.Spec.policyBase, report, false)
-	if err != nil {
-		return nil, err
-	}
-	s.env = s.env.WithPatchTypes()
-	c, err := newCompiler(s, base.roots, report)
-	if err != nil {
-		return nil, err
-	}
-	c.uses, c.readsNamespace = base.uses, base.readsNamespace
-	for i, m := range doc.Spec.Mutations {
-		path := fmt.Sprintf("spec.mutations[%d].", i)
-		var x *expression
-		if m.PatchType == PatchJSON {
-			x, _ = c.compile(path+"jsonPatch.expression", m.JSONPatch.Expression, c.roots, cel.ListType(celenv.JSONPatchType))
-		} else {
-			x, _ = c.compile(path+"applyConfiguration.expression", m.ApplyConfiguration.Expression, c.roots, celenv.ObjectType)
-		}
-		p.mutations = append(p.mutations, x)
-	}
-	p.uses, p.readsNamespace = c.uses, c.readsNamespace
-	return p, nil
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -15,21 +14,17 @@ import (
 )
 
 // invoke runs the mutations of a policy. It returns the object if mutations ran.
-func (m *mutator) invoke(s *situation, v *invocation) (ran *versionedObject) {
+func (m *mutator) invoke(v *invocation) (ran *versionedObject) {
 	p := v.policy
 	m.at = p.name
 	r := p.runs.Get().(*run)
 	defer p.runs.Put(r)
 	defer r.finish()
-	r.start(m.ctx, m.workLeft)
-	r.authority.decide = m.set.authorize
-	m.kept += 1 + len(r.program.mutations)
-	if err := m.limit(r); err != nil {
-		m.undecide(p, v.binding, err.reason)
+	if m.kept += 1 + len(r.program.parts[partMutation]); !m.proceed(p, v.binding, evaluationWork) {
 		return nil
 	}
 	e := MutationEvaluation{Policy: p.name, Binding: v.binding.name, Params: paramsName(v.params), Reinvoked: m.again > 0, Ignored: p.ignore}
-	runs := m.conditionsHold(s, r, v, &e)
+	runs := m.conditionsHold(r, v, &e)
 	if !m.settle(r, v) {
 		return nil
 	}
@@ -40,51 +35,25 @@ func (m *mutator) invoke(s *situation, v *invocation) (ran *versionedObject) {
 		return nil
 	}
 	if runs {
-		ran = m.mutations(s, r, v, &e)
+		ran = m.mutations(r, v, &e)
 	}
 	m.result.Evaluations = append(m.result.Evaluations, e)
 	return ran
 }
 
-// limit adds the work of an evaluation. It returns the reason if a limit is reached.
-func (m *mutator) limit(r *run) *undecidedError {
-	switch {
-	case r.spend(evaluationWork) != nil:
-		return errWork
-	case m.kept > maxKept:
-		return errMany
-	case m.texts > maxTexts:
-		return errTexts
-	}
-	return nil
-}
-
 // settle reports whether the results of r are known. If not, it ends the evaluation.
 func (m *mutator) settle(r *run, v *invocation) bool {
-	m.workLeft = r.workLeft
-	undecided := r.whyUndecided()
-	switch {
-	case r.bug != nil:
-		m.err = internal(v.policy.name, r.bug)
-	case m.ctx.Err() != nil:
-		m.err = context.Cause(m.ctx)
-	case undecided != "":
+	undecided, err := m.end(r, v.policy.name)
+	if m.err = err; undecided != "" {
 		m.undecide(v.policy, v.binding, undecided)
-	default:
-		return true
 	}
-	return false
+	return err == nil && undecided == ""
 }
 
-func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *MutationEvaluation) bool {
+func (m *mutator) conditionsHold(r *run, v *invocation, e *MutationEvaluation) bool {
 	to := &v.objects.converted
-	r.bindRequest(s, to, v.params)
-	if len(r.program.conditions) == 0 {
-		return true
-	}
-	r.bindUsed(namespaceRoot, nil)
-	r.bindRequestValue(s, s.req.Resource, to)
-	name, failure, excluded, cost := r.conditions(&m.set.settings)
+	m.begin(r, to, v.params)
+	name, failure, excluded, cost := r.conditions(&m.situation, to)
 	e.MatchCost = cost
 	m.result.MatchCost = addCost(m.result.MatchCost, uint64(cost))
 	switch {
@@ -102,17 +71,17 @@ func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *Mutatio
 }
 
 // mutations runs the mutations of a policy in order. It returns the object, or nil if the evaluation ended.
-func (m *mutator) mutations(s *situation, r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
+func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
 	before := v.objects.object
-	r.bindNamespace(s, s.fullNamespace)
-	r.bindRequestValue(s, v.target.resource, &v.objects.converted)
-	for i := range r.program.mutations {
+	r.bindNamespace(&m.situation, m.fullNamespace)
+	r.bindRequestValue(&m.situation, v.target.resource, &v.objects.converted)
+	for _, x := range r.program.parts[partMutation] {
 		ran = v.objects
 		if ran.object == nil {
 			continue // the request has no object
 		}
-		out := MutationOutcome{PatchType: v.policy.mutations[i]}
-		err := m.mutate(r, v, i, &out)
+		out := MutationOutcome{PatchType: x.patch}
+		err := m.mutate(r, v, x, &out)
 		if !m.settle(r, v) {
 			return nil
 		}
@@ -141,7 +110,7 @@ func (m *mutator) mutations(s *situation, r *run, v *invocation, e *MutationEval
 		e.Changed = true
 		m.requireReinvocation()
 	}
-	if v.policy.reinvoke {
+	if v.policy.body.reinvoke {
 		if m.previous == nil {
 			m.previous = map[invocationKey]bool{}
 		}
@@ -157,13 +126,12 @@ func (e *MutationEvaluation) add(out MutationOutcome) {
 
 // mutate runs a mutation. The error is an *undecidedError if its result is not known, and a StatusError if no
 // failurePolicy ignores it.
-func (m *mutator) mutate(r *run, v *invocation, index int, out *MutationOutcome) error {
-	x := r.program.mutations[index]
+func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutcome) error {
 	if x.program == nil {
 		return errors.New(x.failure)
 	}
 	r.bindUsed(objectRoot, v.objects.object)
-	budget := m.set.settings.budget
+	budget := m.set.settings.Limits.PerObject
 	results, remaining, failure := r.group([]*expression{x}, budget)
 	if failure != "" {
 		out.Cost = budget
@@ -177,7 +145,7 @@ func (m *mutator) mutate(r *run, v *invocation, index int, out *MutationOutcome)
 	if err != nil {
 		return err
 	}
-	if def := v.defaulter(&m.req); def != nil {
+	if def := v.version(m.req).Default; def != nil {
 		def(patched)
 	}
 	out.Changed = !sameJSON(v.objects.object, patched)
@@ -185,18 +153,12 @@ func (m *mutator) mutate(r *run, v *invocation, index int, out *MutationOutcome)
 	return nil
 }
 
-func (v *invocation) defaulter(req *Request) func(map[string]any) {
+// version returns the version of the object, whose schema and defaults apply.
+func (v *invocation) version(req *Request) *Equivalent {
 	if v.target.equivalent != nil {
-		return v.target.equivalent.Default
+		return v.target.equivalent
 	}
-	return req.Default
-}
-
-func (v *invocation) schema(req *Request) *MergeSchema {
-	if v.target.equivalent != nil {
-		return v.target.equivalent.Schema
-	}
-	return req.Schema
+	return &Equivalent{Schema: req.Schema, Default: req.Default}
 }
 
 // patch returns the object with a patch applied. It shares no memory with the previous object.
@@ -216,7 +178,7 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 			patched, err = applyPatch(v.objects.object, patch, r.spend)
 		}
 		if err == nil {
-			err = v.schema(&m.req).checkFields(patched)
+			err = v.version(m.req).Schema.checkFields(patched)
 		}
 		if !errors.Is(err, jsonpatch.ErrTestFailed) {
 			return patched, err
@@ -229,7 +191,7 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 }
 
 func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[string]any, error) {
-	merge := v.schema(&m.req)
+	merge := v.version(m.req).Schema
 	if merge == nil {
 		return nil, &undecidedError{fmt.Sprintf("ApplyConfiguration needs the schema of %v: set Request.Schema", v.target.kind)}
 	}
@@ -237,8 +199,7 @@ func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[
 	if !ok {
 		return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
 	}
-	merged, err := merge.apply(v.objects.object, object, v.target.kind, m.set.settings.version.Minor, r.spend)
-	return merged, err
+	return merge.apply(v.objects.object, object, v.target.kind, m.set.settings.version.Minor, r.spend)
 }
 
 // A MutationResult is the effect of the MutatingAdmissionPolicies on a request.

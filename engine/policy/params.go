@@ -37,7 +37,7 @@ type compiledRef struct {
 }
 
 // newRef compiles a paramRef and reports fields that the server rejects.
-func newRef(r *paramRef, report func(path, detail string)) *compiledRef {
+func newRef(r *paramRef, report reporter) *compiledRef {
 	c := &compiledRef{name: r.Name, namespace: r.Namespace}
 	switch {
 	case r.Name == "" && r.Selector == nil:
@@ -51,12 +51,7 @@ func newRef(r *paramRef, report func(path, detail string)) *compiledRef {
 			report("spec.paramRef.selector", "invalid selector: "+err.Error())
 		}
 	}
-	switch a := r.ParameterNotFoundAction; {
-	case a == nil:
-		report("spec.paramRef.parameterNotFoundAction", "the field is missing: set Allow or Deny")
-	case *a != "Allow" && *a != "Deny":
-		report("spec.paramRef.parameterNotFoundAction", fmt.Sprintf("got %q, want Allow or Deny", *a))
-	default:
+	if a := r.ParameterNotFoundAction; checkOneOf(a, "spec.paramRef.parameterNotFoundAction", true, report, "Allow", "Deny") {
 		c.deny = *a == "Deny"
 	}
 	return c
@@ -64,25 +59,22 @@ func newRef(r *paramRef, report func(path, detail string)) *compiledRef {
 
 // addParams adds a document that a binding can refer to. The server's cache of built-in kinds has no
 // managedFields.
-func (l *loader) addParams(h header, doc map[string]any) {
-	kind := paramKind{h.apiVersion, h.kind}
-	if meta, _ := doc["metadata"].(map[string]any); isBuiltinGroup(h.group) && meta["managedFields"] != nil {
+func (l *loader) addParams(h header) {
+	if meta, _ := h.object["metadata"].(map[string]any); isBuiltinGroup(h.Group) && meta["managedFields"] != nil {
 		meta = maps.Clone(meta)
 		delete(meta, "managedFields")
-		doc = maps.Clone(doc)
-		doc["metadata"] = meta
+		h.object = maps.Clone(h.object)
+		h.object["metadata"] = meta
 	}
-	l.set.params[kind] = append(l.set.params[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, doc})
+	l.set.params[h.paramKind()] = append(l.set.params[h.paramKind()], h.paramsObject)
 }
 
 // loadScope records whether the kind of a CRD is namespaced.
 func (l *loader) loadScope(doc map[string]any) {
 	spec, _ := doc["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
-	group, _ := spec["group"].(string)
-	kind, _ := names["kind"].(string)
 	if scope, ok := spec["scope"].(string); ok {
-		l.set.scopes[groupKind{group, kind}] = scope == "Namespaced"
+		l.set.scopes[schema.GroupKind{Group: textOf(spec, "group"), Kind: textOf(names, "kind")}] = scope == "Namespaced"
 	}
 }
 
@@ -92,29 +84,25 @@ func (l *loader) loadScope(doc map[string]any) {
 // object has no kind or name, or cannot be a params object.
 func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) {
 	derived := *s
-	derived.settings.complete = s.settings.complete || complete
-	derived.ownParams = maps.Clone(s.ownParams)
-	if derived.ownParams == nil {
-		derived.ownParams = map[paramKind][]paramsObject{}
-	}
+	derived.settings.Complete = s.settings.Complete || complete
+	derived.params = maps.Clone(s.params)
 	added := map[paramKind][]paramsObject{}
 	for i, object := range objects {
 		h, err := headerOf(object)
 		switch {
 		case err != nil:
-		case h.meta.Name == "":
+		case h.name == "":
 			err = errors.New("metadata.name must be set")
-		case h.group == registration || h.group == rbacGroup || h.group == crdGroup:
-			err = fmt.Errorf("%s %s cannot be a params object: add it to the policies", h.apiVersion, h.kind)
+		case h.Group == registration || h.Group == rbacGroup || h.Group == crdGroup:
+			err = fmt.Errorf("%s %s cannot be a params object: add it to the policies", h.apiVersion, h.Kind)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("params object %d: %w", i+1, err)
 		}
-		kind := paramKind{h.apiVersion, h.kind}
-		added[kind] = append(added[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, object})
+		added[h.paramKind()] = append(added[h.paramKind()], h.paramsObject)
 	}
 	for kind, list := range added {
-		derived.ownParams[kind] = joinParams(s.paramsOfKind(kind), list)
+		derived.params[kind] = joinParams(s.params[kind], list)
 	}
 	return &derived, nil
 }
@@ -135,14 +123,6 @@ func joinParams(list, added []paramsObject) []paramsObject {
 	return all
 }
 
-// paramsOfKind returns the params objects of a kind, sorted by namespace and name.
-func (s *Set) paramsOfKind(kind paramKind) []paramsObject {
-	if own, ok := s.ownParams[kind]; ok {
-		return own
-	}
-	return s.params[kind]
-}
-
 // clusterKinds are the kinds of the core group that are not namespaced.
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
@@ -153,18 +133,13 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	if err != nil {
 		return false
 	}
-	if namespaced, ok := s.scopes[groupKind{h.group, h.kind}]; ok {
+	if namespaced, ok := s.scopes[h.GroupKind()]; ok {
 		return namespaced
 	}
-	if h.group == "" {
-		return !clusterKinds[h.kind]
+	if h.Group == "" {
+		return !clusterKinds[h.Kind]
 	}
-	for _, p := range s.paramsOfKind(*kind) {
-		if p.namespace != "" {
-			return true
-		}
-	}
-	return ref.namespace != ""
+	return ref.namespace != "" || slices.ContainsFunc(s.params[*kind], func(p paramsObject) bool { return p.namespace != "" })
 }
 
 // isBuiltinGroup reports whether an API group is part of Kubernetes.
@@ -179,55 +154,50 @@ func isBuiltinGroup(group string) bool {
 // serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
 // given, but neither its CRD nor an object of it.
 func (s *Set) serves(kind *paramKind) bool {
-	if !s.settings.complete || len(s.paramsOfKind(*kind)) > 0 {
+	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true
 	}
-	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
-	_, defined := s.scopes[groupKind{gvk.Group, gvk.Kind}]
-	return defined || isBuiltinGroup(gvk.Group)
-}
-
-// An unavailable describes why the params of a binding are not available.
-type unavailable struct {
-	failure   string // the server's error
-	undecided string // why the result is not known
+	of := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind).GroupKind()
+	_, defined := s.scopes[of]
+	return defined || isBuiltinGroup(of.Group)
 }
 
 // noParams are the params of a policy or binding without params.
 var noParams = []map[string]any{nil}
 
-// paramsOf returns the params objects with which the policy is evaluated: none if it is skipped.
-func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]map[string]any, *unavailable) {
+// paramsOf returns the params objects with which the policy is evaluated: none if it is skipped. failure is the server's
+// error, and undecided the reason why the params are not known.
+func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) (found []map[string]any, failure, undecided string) {
 	ref := b.paramRef
 	if p.paramKind == nil || ref == nil {
-		return noParams, nil
+		return noParams, "", ""
 	}
 	namespace := ""
 	if s.isNamespaced(p.paramKind, ref) {
 		if namespace = cmp.Or(ref.namespace, req.Namespace); namespace == "" {
-			return nil, &unavailable{failure: "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"}
+			return nil, "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources", ""
 		}
 	} else if ref.namespace != "" {
-		return nil, &unavailable{failure: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"}
+		return nil, "paramRef.namespace must not be provided for a cluster-scoped `paramKind`", ""
 	}
-	var found []map[string]any
 	var last paramsObject
-	for _, candidate := range s.paramsOfKind(*p.paramKind) {
+	for _, candidate := range s.params[*p.paramKind] {
 		if candidate.in(namespace) && ref.selects(candidate) {
 			if candidate.namespace == last.namespace && candidate.name == last.name && len(found) > 0 {
-				return nil, &unavailable{undecided: fmt.Sprintf("several params objects are %s %s: remove all but one", p.paramKind, candidate)}
+				return nil, "", fmt.Sprintf("several params objects are %s %s: remove all but one", p.paramKind, candidate)
 			}
 			found, last = append(found, candidate.object), candidate
 		}
 	}
 	switch {
 	case len(found) > 0:
-	case !s.settings.complete:
-		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it%s", p.paramKind, ref, inNamespace(namespace), s.similarParams(p.paramKind, ref))}
+	case !s.settings.Complete:
+		return nil, "", fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it%s",
+			p.paramKind, ref, inNamespace(namespace), s.similarParams(p.paramKind, ref))
 	case ref.deny:
-		return nil, &unavailable{failure: "no params found for policy binding with `Deny` parameterNotFoundAction"}
+		return nil, "no params found for policy binding with `Deny` parameterNotFoundAction", ""
 	}
-	return found, nil
+	return found, "", ""
 }
 
 // similarParams returns the end of a message that names the params object that a reference by name may mean, or "".
@@ -236,7 +206,7 @@ func (s *Set) similarParams(kind *paramKind, ref *compiledRef) string {
 		return ""
 	}
 	hasName := func(p paramsObject) bool { return p.name == ref.name }
-	known := s.paramsOfKind(*kind)
+	known := s.params[*kind]
 	if i := slices.IndexFunc(known, hasName); i >= 0 {
 		return "; the one of this name is in namespace " + cmp.Or(known[i].namespace, defaultNamespace)
 	}
@@ -250,14 +220,6 @@ func (s *Set) similarParams(kind *paramKind, ref *compiledRef) string {
 		names = append(names, p.name)
 	}
 	return spell.DidYouMean(ref.name, names)
-}
-
-// candidates returns the number of params objects that paramsOf tests.
-func (s *Set) candidates(p *compiledPolicy, b *compiledBinding) int {
-	if p.paramKind == nil || b.paramRef == nil {
-		return 0
-	}
-	return len(s.paramsOfKind(*p.paramKind))
 }
 
 func inNamespace(namespace string) string {

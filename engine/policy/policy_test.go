@@ -314,7 +314,7 @@ func TestWorkLimit(t *testing.T) {
 	r.start(context.Background(), limit)
 	r.bind(objectRoot, map[string]any{"text": strings.Repeat("a", 10_000)})
 	r.activation.Set(variablesRoot, &r.variables)
-	r.group(r.program.validations, 1<<40)
+	r.group(r.program.parts[partValidation], 1<<40)
 	if !strings.Contains(r.undecided, "work limit") || r.workLeft > limit {
 		t.Errorf("got %q with %d units left", r.undecided, r.workLeft)
 	}

@@ -55,36 +55,26 @@ type subject struct {
 	Namespace string `json:"namespace"`
 }
 
-// known reports whether any document decides accesses.
-func (r *rbac) known() bool { return len(r.roles) > 0 || len(r.bindings) > 0 }
-
 // add adds an object of the RBAC group.
 func (r *rbac) add(h header, doc map[string]any) error {
-	namespace := h.meta.Namespace
-	if namespace == "" {
-		namespace = defaultNamespace
-	}
-	switch h.kind {
-	case "ClusterRole", "ClusterRoleBinding":
+	namespace := cmp.Or(h.namespace, defaultNamespace)
+	if strings.HasPrefix(h.Kind, "Cluster") {
 		namespace = ""
 	}
-	switch h.kind {
+	switch h.Kind {
 	case "Role", "ClusterRole":
 		var one role
 		if err := decode(doc, &one); err != nil {
 			return err
 		}
-		one.labels = h.meta.Labels
-		if r.roles == nil {
-			r.roles = map[roleKey]*role{}
-		}
-		r.roles[roleKey{namespace, h.meta.Name}] = &one
+		one.labels = h.labels
+		r.roles[roleKey{namespace, h.name}] = &one
 	case "RoleBinding", "ClusterRoleBinding":
 		var one roleBinding
 		if err := decode(doc, &one); err != nil {
 			return err
 		}
-		one.namespace, one.name = namespace, h.meta.Name
+		one.namespace, one.name = namespace, h.name
 		r.bindings = append(r.bindings, one)
 	default:
 		return fmt.Errorf("%s has no such kind: check the spelling", rbacGroup)
@@ -94,6 +84,9 @@ func (r *rbac) add(h header, doc map[string]any) error {
 
 // authorizer returns the function that decides accesses. It resolves aggregated roles.
 func (r *rbac) authorizer() func(Access) Authorization {
+	if len(r.roles) == 0 && len(r.bindings) == 0 {
+		return administers
+	}
 	for _, one := range r.roles {
 		if one.AggregationRule == nil {
 			continue

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -130,35 +132,16 @@ const (
 	failuresAnnotation    = "validation.policy.admission.k8s.io/validation_failure"
 )
 
-// decide adds the decisions of a policy and returns them in exported form.
-func (r *response) decide(req *Request, p *compiledPolicy, b *compiledBinding, v *verdict) (decisions []Decision) {
-	for i, d := range v.decisions {
-		if !d.deny && !d.failed {
-			continue
-		}
-		one := Decision{Validation: i, Condition: d.condition, Reason: d.reason, Message: d.message, Failed: d.failed, Cost: d.cost}
-		if d.whole {
-			one.Validation = -1
-		}
-		if d.deny {
-			one.Actions = b.actions
-			r.act(req, p, b, i, &d)
-		}
-		decisions = append(decisions, one)
-	}
-	return decisions
-}
-
-// act applies the actions of a binding to a decision with the given index.
-func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, index int, d *decision) {
-	for _, action := range b.actions {
+// act applies the actions of a decision.
+func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, d *Decision) {
+	for _, action := range d.Actions {
 		switch action {
 		case ActionDeny:
-			r.deny(req, p, b, d.reason, d.message)
+			r.deny(req, p, b, d.Reason, d.Message)
 		case ActionWarn:
-			r.warnings.Add(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.message))
+			r.warnings.Add(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.Message))
 		case ActionAudit:
-			r.failures = append(r.failures, validationFailure{d.message, p.name, b.name, index, b.actions})
+			r.failures = append(r.failures, validationFailure{d.Message, p.name, b.name, max(0, d.Validation), b.actions})
 		}
 	}
 }
@@ -174,7 +157,7 @@ func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, rea
 	if b != nil {
 		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", p.name, b.name, message)
 	}
-	status := apierrors.NewForbidden(req.Resource.GroupResource(), req.shownName(), errorText(text)).ErrStatus
+	status := apierrors.NewForbidden(req.Resource.GroupResource(), req.shownName(), errors.New(text)).ErrStatus
 	status.Reason = metav1.StatusReasonInvalid
 	if reason != "" {
 		status.Reason = metav1.StatusReason(reason)
@@ -185,22 +168,10 @@ func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, rea
 	r.result.Allowed = false
 }
 
-type errorText string
-
-func (e errorText) Error() string { return string(e) }
-
 // shownName returns the name of the object in messages.
 func (req *Request) shownName() string {
-	if req.Name != "" {
-		return req.Name
-	}
 	meta, _ := req.Object["metadata"].(map[string]any)
-	for _, field := range []string{"name", "generateName"} {
-		if name, _ := meta[field].(string); name != "" {
-			return name
-		}
-	}
-	return "Unknown"
+	return cmp.Or(req.Name, textOf(meta, "name"), textOf(meta, "generateName"), "Unknown")
 }
 
 func codeOf(reason metav1.StatusReason) int32 {
@@ -218,14 +189,14 @@ func codeOf(reason metav1.StatusReason) int32 {
 // Annotations of a policy are joined over its bindings and params.
 type annotations map[string][]string
 
-// annotate adds the audit annotations of a verdict, which deny the request if they fail.
-func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding, v *verdict, all annotations) (decisions []Decision) {
-	for _, a := range v.annotations {
+// annotate adds audit annotations, which deny the request if they fail.
+func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding, list []annotation, all annotations) (decisions []Decision) {
+	for _, a := range list {
 		switch {
 		case a.failure != "":
 			r.deny(req, p, b, "", a.failure)
 			decisions = append(decisions, Decision{Validation: -1, Actions: []Action{ActionDeny}, Message: a.failure, Failed: true})
-		case a.publish:
+		case a.value != "":
 			value := a.value[:min(len(a.value), maxAnnotation)]
 			if !slices.Contains(all[a.key], value) {
 				all[a.key] = append(all[a.key], value)

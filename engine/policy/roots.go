@@ -27,101 +27,65 @@ const (
 // undeclaredName is the name of a root that expressions cannot use.
 const undeclaredName = "@none"
 
-var (
-	requestType   = objectType("kubernetes.AdmissionRequest", requestFields)
-	namespaceType = objectType("kubernetes.Namespace", namespaceFields)
-)
-
-// newRoots returns the roots of the expressions of a policy or webhook. variables is nil for a
-// webhook.
-func newRoots(hasParams bool, variables *kubecel.DeclType) []celenv.Root {
-	roots := make([]celenv.Root, rootCount)
-	roots[objectRoot] = celenv.Root{Name: "object", Type: cel.DynType}
-	roots[oldObjectRoot] = celenv.Root{Name: "oldObject", Type: cel.DynType}
-	roots[namespaceRoot] = celenv.Root{Name: "namespaceObject", Object: namespaceType}
-	roots[requestRoot] = celenv.Root{Name: "request", Object: requestType}
-	roots[variablesRoot] = celenv.Root{Name: undeclaredName, Type: cel.DynType}
-	if variables != nil {
+// newRoots returns the roots of the expressions of a policy or webhook.
+func newRoots(hasParams, isPolicy bool, variables *kubecel.DeclType) []celenv.Root {
+	roots := []celenv.Root{
+		objectRoot:     {Name: "object", Type: cel.DynType},
+		oldObjectRoot:  {Name: "oldObject", Type: cel.DynType},
+		namespaceRoot:  {Name: "namespaceObject", Object: namespaceType},
+		requestRoot:    {Name: "request", Object: requestType},
+		variablesRoot:  {Name: undeclaredName, Type: cel.DynType},
+		paramsRoot:     {Name: undeclaredName, Type: cel.DynType},
+		authorizerRoot: {Name: "authorizer", Type: kubecel.AuthorizerType},
+		resourceRoot:   {Name: "authorizer.requestResource", Type: kubecel.ResourceCheckType},
+	}
+	if isPolicy {
 		roots[variablesRoot] = celenv.Root{Name: "variables", Object: variables}
 	}
-	roots[paramsRoot] = celenv.Root{Name: undeclaredName, Type: cel.DynType}
 	if hasParams {
 		roots[paramsRoot].Name = "params"
 	}
-	roots[authorizerRoot] = celenv.Root{Name: "authorizer", Type: kubecel.AuthorizerType}
-	roots[resourceRoot] = celenv.Root{Name: "authorizer.requestResource", Type: kubecel.ResourceCheckType}
 	return roots
 }
 
-// The fields of object types, in the form of objectType, as the API server declares them:
+// The object types of roots, as the API server declares them:
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/.
-const (
-	requestFields = `kind:kubernetes.GroupVersionKind{group,version,kind} resource:kubernetes.GroupVersionResource{group,version,resource} subResource?
-		requestKind:kubernetes.GroupVersionKind{group,version,kind} requestResource:kubernetes.GroupVersionResource{group,version,resource}
-		requestSubResource? name namespace? operation
-		userInfo:kubernetes.UserInfo{username?,uid?,groups?:[string],extra?:map[[string]]} dryRun?:bool options?:dyn`
-	namespaceFields = `metadata:kubernetes.NamespaceMetadata{name,generateName,namespace,labels:map[string],annotations:map[string],UID,creationTimestamp:timestamp,deletionGracePeriodSeconds:int,deletionTimestamp:timestamp,generation:int,resourceVersion,finalizers:[string]}
-		spec:kubernetes.NamespaceSpec{finalizers:[string]}
-		status:kubernetes.NamespaceStatus{conditions:[kubernetes.NamespaceCondition{status,type,lastTransitionTime:timestamp,message,reason}],phase}`
+var (
+	textType  = kubecel.StringType
+	textsType = kubecel.NewListType(textType, -1)
+	timeType  = kubecel.TimestampType
+
+	gvkType     = newObjectType("kubernetes.GroupVersionKind", fields{"group": textType, "version": textType, "kind": textType})
+	gvrType     = newObjectType("kubernetes.GroupVersionResource", fields{"group": textType, "version": textType, "resource": textType})
+	requestType = newObjectType("kubernetes.AdmissionRequest", fields{
+		"kind": gvkType, "resource": gvrType, "subResource?": textType, "requestKind": gvkType, "requestResource": gvrType, "requestSubResource?": textType,
+		"name": textType, "namespace?": textType, "operation": textType, "dryRun?": kubecel.BoolType, "options?": kubecel.DynType,
+		"userInfo": newObjectType("kubernetes.UserInfo", fields{"username?": textType, "uid?": textType, "groups?": textsType, "extra?": mapOf(textsType)}),
+	})
+	namespaceType = newObjectType("kubernetes.Namespace", fields{
+		"metadata": newObjectType("kubernetes.NamespaceMetadata", fields{
+			"name": textType, "generateName": textType, "namespace": textType, "labels": mapOf(textType), "annotations": mapOf(textType), "UID": textType,
+			"creationTimestamp": timeType, "deletionGracePeriodSeconds": kubecel.IntType, "deletionTimestamp": timeType,
+			"generation": kubecel.IntType, "resourceVersion": textType, "finalizers": textsType,
+		}),
+		"spec": newObjectType("kubernetes.NamespaceSpec", fields{"finalizers": textsType}),
+		"status": newObjectType("kubernetes.NamespaceStatus", fields{"phase": textType, "conditions": kubecel.NewListType(
+			newObjectType("kubernetes.NamespaceCondition", fields{"status": textType, "type": textType, "lastTransitionTime": timeType, "message": textType, "reason": textType}), -1)}),
+	})
 )
 
-// objectType returns the object type with the given name and fields. Fields are separated by spaces
-// or commas and have the form name, name:type, or, if they may be absent, name?:type. A field without
-// a type is a string. A type is a scalar, [type], map[type], or an object type with its fields in
-// braces.
-func objectType(name, fields string) *kubecel.DeclType {
+// fields are the types of an object's fields. A name ends in a question mark if the field may be absent.
+type fields map[string]*kubecel.DeclType
+
+func newObjectType(name string, all fields) *kubecel.DeclType {
 	list := map[string]*kubecel.DeclField{}
-	for _, field := range splitFields(fields) {
-		text, of, typed := strings.Cut(field, ":")
-		if !typed {
-			of = "string"
-		}
-		field, optional := strings.CutSuffix(text, "?")
-		list[field] = kubecel.NewDeclField(field, fieldType(of), !optional, nil, nil)
+	for field, t := range all {
+		field, optional := strings.CutSuffix(field, "?")
+		list[field] = kubecel.NewDeclField(field, t, !optional, nil, nil)
 	}
 	return kubecel.NewObjectType(name, list)
 }
 
-func fieldType(text string) *kubecel.DeclType {
-	if elem, ok := strings.CutPrefix(text, "["); ok {
-		return kubecel.NewListType(fieldType(strings.TrimSuffix(elem, "]")), -1)
-	}
-	if elem, ok := strings.CutPrefix(text, "map["); ok {
-		return kubecel.NewMapType(kubecel.StringType, fieldType(strings.TrimSuffix(elem, "]")), -1)
-	}
-	if name, fields, ok := strings.Cut(text, "{"); ok {
-		return objectType(name, strings.TrimSuffix(fields, "}"))
-	}
-	switch text {
-	case "bool":
-		return kubecel.BoolType
-	case "int":
-		return kubecel.IntType
-	case "timestamp":
-		return kubecel.TimestampType
-	case "dyn":
-		return kubecel.DynType
-	}
-	return kubecel.StringType
-}
-
-// splitFields splits a list of fields at the separators that are not in braces.
-func splitFields(fields string) (list []string) {
-	depth, field := 0, ""
-	for _, c := range fields + " " {
-		switch {
-		case c == '{':
-			depth++
-		case c == '}':
-			depth--
-		case depth == 0 && strings.ContainsRune(", \t\n", c):
-			if field != "" {
-				list = append(list, field)
-			}
-			field = ""
-			continue
-		}
-		field += string(c)
-	}
-	return list
+func mapOf(values *kubecel.DeclType) *kubecel.DeclType {
+	return kubecel.NewMapType(textType, values, -1)
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/eval"
@@ -76,9 +76,9 @@ type result struct {
 
 func newRun(p *program) *run {
 	r := &run{program: p, activation: eval.NewActivation(p.roots)}
-	n := len(p.variables)
+	n := len(p.parts[partVariable])
 	r.variables = variablesValue{run: r, values: make([]ref.Val, n), pending: make([]bool, n)}
-	r.results = make([]result, max(len(p.conditions), len(p.validations), len(p.annotations), min(len(p.mutations), 1)))
+	r.results = make([]result, max(len(p.parts[partCondition]), len(p.parts[partValidation]), len(p.parts[partAnnotation]), 1))
 	return r
 }
 
@@ -93,7 +93,7 @@ func (r *run) forget() { r.authority.unknown, r.firstDoubt, r.doubts = nil, "", 
 
 // isWithin reports whether expressions that are not known cannot exceed the rest of a budget, however they end.
 func (r *run) isWithin(remaining, perCall int64) bool {
-	return r.doubts*perCall*int64(1+len(r.program.variables)) <= remaining
+	return r.doubts*perCall*int64(1+len(r.program.parts[partVariable])) <= remaining
 }
 
 // A spendFunc adds work. It returns errWork if no work is left.
@@ -109,12 +109,15 @@ func (r *run) spend(units uint64) error {
 	return nil
 }
 
+// whyUndecided returns the reason why the result of the run is not known, or "".
+func (r *run) whyUndecided() string { return cmp.Or(r.undecided, r.firstDoubt) }
+
 // evaluate evaluates an expression with the variables that it needs. It may use half of the work that is left, so
 // that work is left for later expressions.
 func (r *run) evaluate(x *expression) eval.Outcome {
 	limit := min(r.workLeft/2, eval.MaxWork)
 	r.workLeft -= limit
-	if len(r.program.variables) == 0 { // otherwise, a variable may have the result of an earlier check
+	if len(r.program.parts[partVariable]) == 0 { // otherwise, a variable may have the result of an earlier check
 		r.authority.unknown = nil
 	}
 	out := r.evaluateWith(x, r.activation, limit)
@@ -183,7 +186,7 @@ func (r *run) group(expressions []*expression, budget int64) (results []result, 
 			continue
 		}
 		r.note(out.Err)
-		results[i].failure = fmt.Sprintf("expression '%v' resulted in error: %v", x.source, out.Err)
+		results[i].failure = fmt.Sprintf("expression '%v' resulted in error: %v", x.text, out.Err)
 	}
 	return results, remaining, ""
 }
@@ -210,7 +213,7 @@ func (r *run) note(err error) {
 
 // variable evaluates a variable and returns its value, or an error.
 func (r *run) variable(i int) ref.Val {
-	x := r.program.variables[i]
+	x := r.program.parts[partVariable][i]
 	switch {
 	case x.program == nil:
 		return celtypes.NewErr("composited variable %q fails to compile: %v", x.name, x.failure)
@@ -292,42 +295,32 @@ func (r *run) bindAuthorizer(req *Request, bound bool) {
 
 // conditions evaluates matchConditions. It returns the name of the first that is false, or, if none is false, the
 // errors and the name of the first that fails.
-func (r *run) conditions(s *settings) (name, failure string, isFalse bool, cost int64) {
-	budget := s.matchBudget
-	results, remaining, failure := r.group(r.program.conditions, budget)
+func (r *run) conditions(s *situation, to *converted) (name, failure string, isFalse bool, cost int64) {
+	if len(r.program.parts[partCondition]) == 0 {
+		return "", "", false, 0
+	}
+	r.bindConditions(s, to)
+	budget := s.set.settings.MatchConditions
+	results, remaining, failure := r.group(r.program.parts[partCondition], budget)
 	if failure != "" {
 		return "", failure, false, budget
 	}
 	cost = budget - remaining
-	var failures []string
+	var failures []error
 	for i := range results {
 		if results[i].failure != "" {
-			failures = append(failures, results[i].failure)
-			name = cmp.Or(name, r.program.conditions[i].name)
+			failures = append(failures, errors.New(results[i].failure))
+			name = cmp.Or(name, r.program.parts[partCondition][i].name)
 		}
 		if results[i].value == celtypes.False && !results[i].isDoubtful {
-			if r.isWithin(remaining, s.perCall) {
+			if r.isWithin(remaining, s.set.settings.Limits.PerCall) {
 				r.forget() // any false condition excludes the request
 			}
-			return r.program.conditions[i].name, "", true, cost
+			return r.program.parts[partCondition][i].name, "", true, cost
 		}
 	}
-	return name, aggregate(failures), false, cost
-}
-
-// aggregate joins errors in the form of the server: equal errors occur once, and several are in
-// brackets.
-func aggregate(failures []string) string {
-	var distinct []string
-	seen := map[string]bool{}
-	for _, f := range failures {
-		if !seen[f] {
-			seen[f] = true
-			distinct = append(distinct, f)
-		}
+	if len(failures) > 0 {
+		failure = utilerrors.NewAggregate(failures).Error()
 	}
-	if len(distinct) < 2 {
-		return strings.Join(distinct, "")
-	}
-	return "[" + strings.Join(distinct, ", ") + "]"
+	return name, failure, false, cost
 }

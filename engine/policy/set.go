@@ -3,10 +3,12 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apivalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/internal/text/spell"
@@ -21,33 +23,23 @@ type Set struct {
 	webhooks   []*compiledWebhook
 	namespaces map[string]map[string]any
 	params     map[paramKind][]paramsObject // sorted by namespace and name
-	ownParams  map[paramKind][]paramsObject // see WithParams: instead of params of these kinds
-	scopes     map[groupKind]bool           // whether a kind is namespaced
-	authorize  func(Access) Authorization
+	scopes     map[schema.GroupKind]bool    // whether a kind is namespaced
 
 	evaluations *sync.Pool // of *evaluation
 }
 
-type groupKind struct{ group, kind string }
-
 type compiledPolicy struct {
-	kind, name     string
-	program        *program
-	constraints    *constraints
-	ignore         bool // failurePolicy: Ignore
-	paramKind      *paramKind
-	validations    []validationTexts
-	annotationKeys []string
-	mutations      []PatchType
-	reinvoke       bool               // reinvocationPolicy: IfNeeded
-	bindings       []*compiledBinding // sorted by name
-	rejected       bool               // a binding is invalid
-	runs           sync.Pool          // of *run
-	document       *policyDocument
-	explained      func() (*explainer, error)
+	kind, name  string
+	program     *program
+	constraints *constraints
+	ignore      bool // failurePolicy: Ignore
+	paramKind   *paramKind
+	bindings    []*compiledBinding // sorted by name
+	rejected    bool               // a binding is invalid
+	runs        *sync.Pool         // of *run
+	body        body
+	explained   func() (*program, error) // not trimmed
 }
-
-type validationTexts struct{ message, reason string }
 
 type compiledBinding struct {
 	name        string
@@ -97,24 +89,17 @@ func (s *Set) KubeVersion() string { return s.settings.version.String() }
 // that needs the expression then fails, as in the API server. documents must not be modified
 // afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
-	l := &loader{policies: map[policyKey]*compiledPolicy{}, seen: map[policyKey]bool{}, bindings: map[policyKey]bool{}}
-	defer func() {
-		if p := recover(); p != nil {
-			set, err = nil, internal(l.name, p)
-		}
-	}()
+	l := &loader{policies: map[policyKey]*compiledPolicy{}, bindings: map[policyKey]bool{}, rbac: rbac{roles: map[roleKey]*role{}}}
+	defer recovered(&l.name, &set, &err)
 	settings, err := settingsOf(cfg)
 	if err != nil {
 		return nil, err
 	}
 	l.set = &Set{
-		settings: settings, authorize: cfg.Authorize,
-		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[groupKind]bool{},
+		settings: settings, namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[schema.GroupKind]bool{},
+		evaluations: &sync.Pool{New: func() any { return new(evaluation) }},
 	}
-	for kind, namespaced := range cfg.Namespaced {
-		l.set.scopes[groupKind{kind.Group, kind.Kind}] = namespaced
-	}
-	l.set.evaluations = &sync.Pool{New: func() any { return new(evaluation) }}
+	maps.Copy(l.set.scopes, cfg.Namespaced)
 	for i, doc := range documents {
 		if err := l.load(i, doc); err != nil {
 			return nil, err
@@ -131,9 +116,8 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 type loader struct {
 	set      *Set
 	errs     []*CompileError
-	policies map[policyKey]*compiledPolicy
-	seen     map[policyKey]bool // policies, also invalid ones
-	bindings map[policyKey]bool // with the kind of their policies
+	policies map[policyKey]*compiledPolicy // nil for invalid ones
+	bindings map[policyKey]bool            // with the kind of their policies
 	bound    []boundBinding
 	rejected []policyKey // the policies of invalid bindings
 	rbac     rbac
@@ -160,6 +144,9 @@ type boundBinding struct {
 	index   int // of the binding among the documents
 }
 
+// A reporter is called for a problem of the field at a path.
+type reporter = func(path, detail string)
+
 // report adds an error about the current document. A document with such an error is dropped.
 func (l *loader) report(path, detail string) { l.add(path, detail, 0, true) }
 
@@ -175,26 +162,26 @@ func (l *loader) add(path, detail string, offset int, dropped bool) {
 // load adds a document to the set. The error is set if compiling as a whole failed.
 func (l *loader) load(index int, doc map[string]any) error {
 	h, err := headerOf(doc)
-	l.version = h.version
-	l.index, l.kind, l.name = index, cmp.Or(h.kind, "document"), cmp.Or(h.meta.Name, fmt.Sprintf("(document %d)", index+1))
+	l.version = h.Version
+	l.index, l.kind, l.name = index, cmp.Or(h.Kind, "document"), cmp.Or(h.name, fmt.Sprintf("(document %d)", index+1))
 	if err != nil {
 		l.report("", err.Error())
 		return nil
 	}
 	switch {
-	case h.group == registration:
+	case h.Group == registration:
 		return l.loadRegistration(h, doc)
-	case h.group == rbacGroup:
+	case h.Group == rbacGroup:
 		if err := l.rbac.add(h, doc); err != nil {
 			l.report("", err.Error())
 		}
-	case h.group == crdGroup && h.kind == "CustomResourceDefinition":
+	case h.Group == crdGroup && h.Kind == "CustomResourceDefinition":
 		l.loadScope(doc)
-	case h.group == "" && h.kind == "Namespace":
-		l.set.namespaces[h.meta.Name] = withNameLabel(doc, h.meta.Name)
-		l.addParams(h, doc)
+	case h.Group == "" && h.Kind == "Namespace":
+		l.set.namespaces[h.name] = withNameLabel(doc, h.name)
+		fallthrough
 	default:
-		l.addParams(h, doc)
+		l.addParams(h)
 	}
 	return nil
 }
@@ -203,107 +190,100 @@ func (l *loader) load(index int, doc map[string]any) error {
 var versions = []string{"v1", "v1beta1", "v1alpha1"}
 
 func (l *loader) loadRegistration(h header, doc map[string]any) error {
-	if !slices.Contains(versions, h.version) {
+	if !slices.Contains(versions, h.Version) {
 		l.report("apiVersion", fmt.Sprintf("got %q, want %s/v1", h.apiVersion, registration))
 		return nil
 	}
 	switch {
-	case h.meta.Name == "":
+	case h.name == "":
 		l.report("metadata.name", "the name is missing")
 		return nil
-	case len(apivalidation.IsDNS1123Subdomain(h.meta.Name)) > 0:
-		l.report("metadata.name", fmt.Sprintf("got %q, want lowercase letters, digits, hyphens, and dots, with a letter or digit at each end of a part", h.meta.Name))
+	case len(apivalidation.IsDNS1123Subdomain(h.name)) > 0:
+		l.report("metadata.name", fmt.Sprintf("got %q, want lowercase letters, digits, hyphens, and dots, with a letter or digit at each end of a part", h.name))
 		return nil
 	}
-	switch h.kind {
+	switch h.Kind {
 	case validatingKind:
-		return l.loadPolicy(doc)
+		return l.loadPolicy(doc, &policyDocument{})
 	case validatingKind + bindingSuffix:
 		l.loadBinding(doc)
 	case mutatingKind:
-		return l.loadMutatingPolicy(h, doc)
+		l.policies[l.key()] = l.policies[l.key()] // known to its bindings, even if it is not supported
+		if l.supportsMutating(h) {
+			return l.loadPolicy(doc, &mutatingDocument{})
+		}
 	case mutatingKind + bindingSuffix:
-		l.loadMutatingBinding(h, doc)
+		if l.supportsMutating(h) {
+			var d mutatingBindingDocument
+			l.addBinding(doc, &d, &d.Spec)
+		}
 	case ValidatingWebhooks, MutatingWebhooks:
 		return l.loadWebhooks(doc)
 	default:
 		kinds := []string{validatingKind, validatingKind + bindingSuffix, mutatingKind, mutatingKind + bindingSuffix, ValidatingWebhooks, MutatingWebhooks}
-		l.report("kind", fmt.Sprintf("%s has no such kind: check the spelling%s", registration, spell.DidYouMean(h.kind, kinds)))
+		l.report("kind", fmt.Sprintf("%s has no such kind: check the spelling%s", registration, spell.DidYouMean(h.Kind, kinds)))
 	}
 	return nil
 }
 
-// loadPolicy compiles a policy, unless it is invalid.
-func (l *loader) loadPolicy(doc map[string]any) error {
-	var d policyDocument
-	p := l.newPolicy(doc, &d, &d.Spec.policyBase, func() { d.check(l.report) })
-	if p == nil {
-		return nil
-	}
-	for _, v := range d.Spec.Validations {
-		message := cmp.Or(strings.TrimSpace(v.Message), "failed expression: "+strings.TrimSpace(v.Expression))
-		texts := validationTexts{message: message, reason: "Invalid"}
-		if v.Reason != nil {
-			texts.reason = *v.Reason
-		}
-		p.validations = append(p.validations, texts)
-	}
-	for _, a := range d.Spec.AuditAnnotations {
-		p.annotationKeys = append(p.annotationKeys, a.Key)
-	}
-	var err error
-	if p.program, err = newPolicyProgram(l.set.settings, &d, l.reportExpression); err != nil {
-		return err
-	}
-	p.document = &d
-	p.explained = sync.OnceValues(func() (*explainer, error) { return newExplainer(l.set.settings, &d) })
-	l.addPolicy(p)
-	return nil
+// A document is a policy of either kind.
+type document interface {
+	base() *policyBase
+	check(reporter)
+	body() body
 }
 
-// newPolicy decodes a policy into document, which has the fields base, and checks it. It returns nil if
-// the policy is invalid.
-func (l *loader) newPolicy(doc map[string]any, document any, base *policyBase, check func()) *compiledPolicy {
+// loadPolicy decodes a policy into d and compiles it, unless it is invalid.
+func (l *loader) loadPolicy(doc map[string]any, d document) error {
 	key := l.key()
-	l.seen[key] = true
-	if err := decode(doc, document); err != nil {
+	known := l.policies[key]
+	l.policies[key] = known
+	if err := decode(doc, d); err != nil {
 		l.report(pathOf(err), err.Error())
 		return nil
 	}
-	if l.policies[key] != nil {
+	if known != nil {
 		l.report("metadata.name", "several policies have this name: remove all but one")
 		return nil
 	}
-	before := len(l.errs)
-	check()
-	p := &compiledPolicy{kind: key.kind, name: key.name, paramKind: base.ParamKind, ignore: base.FailurePolicy != nil && *base.FailurePolicy == "Ignore"}
+	before, base := len(l.errs), d.base()
+	d.check(l.report)
+	p := &compiledPolicy{kind: key.kind, name: key.name, paramKind: base.ParamKind, ignore: isIgnore(base.FailurePolicy)}
 	if m := base.MatchConstraints; m != nil {
 		p.constraints = newConstraints(m, "spec.matchConstraints", l.report)
 	}
 	if len(l.errs) > before {
 		return nil
 	}
-	return p
+	l.policies[key] = p
+	return p.use(l.set.settings, d.body(), l.reportExpression)
 }
 
-func (l *loader) addPolicy(p *compiledPolicy) {
-	p.runs.New = func() any { return newRun(p.program) }
-	l.policies[l.key()] = p
+func isIgnore(failurePolicy *string) bool { return failurePolicy != nil && *failurePolicy == "Ignore" }
+
+// use compiles the expressions of the policy.
+func (p *compiledPolicy) use(s settings, b body, report expressionReport) error {
+	compiled, err := compile(s, b, report)
+	if err != nil {
+		return err
+	}
+	p.program, p.body = compiled.trimmed(), b
+	p.explained = sync.OnceValues(func() (*program, error) { return compile(s, b, func(string, string, int) {}) })
+	p.runs = &sync.Pool{New: func() any { return newRun(compiled) }}
+	return nil
 }
 
 // loadBinding compiles a binding, unless it is invalid.
 func (l *loader) loadBinding(doc map[string]any) {
 	var d bindingDocument
-	l.addBinding(doc, &d, &d.Spec.bindingBase, func() { d.check(l.report) }, func(b *compiledBinding) {
-		for _, a := range d.Spec.ValidationActions {
-			b.actions = append(b.actions, Action(a))
-		}
-	})
+	if b := l.addBinding(doc, &d, &d.Spec.bindingBase); b != nil {
+		b.actions = d.Spec.ValidationActions
+	}
 }
 
-// addBinding decodes a binding into document, which has the fields base, checks it, and adds it unless it is
-// invalid. complete sets the remaining fields.
-func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase, check func(), complete func(*compiledBinding)) {
+// addBinding decodes a binding into document, which has the fields base, checks it, and adds it. It returns nil if the binding
+// is invalid.
+func (l *loader) addBinding(doc map[string]any, document interface{ check(reporter) }, base *bindingBase) *compiledBinding {
 	key, before := l.key(), len(l.errs)
 	defer func() {
 		if len(l.errs) > before {
@@ -312,13 +292,13 @@ func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase,
 	}()
 	if err := decode(doc, document); err != nil {
 		l.report(pathOf(err), err.Error())
-		return
+		return nil
 	}
 	if l.bindings[key] {
 		l.report("metadata.name", "several bindings have this name: remove all but one")
-		return
+		return nil
 	}
-	check()
+	document.check(l.report)
 	b := &compiledBinding{name: key.name}
 	if m := base.MatchResources; m != nil {
 		b.constraints = newConstraints(m, "spec.matchResources", l.report)
@@ -330,27 +310,26 @@ func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase,
 		}
 		b.paramRef = newRef(base.ParamRef, l.report)
 	}
-	complete(b)
 	if len(l.errs) > before {
-		return
+		return nil
 	}
 	l.bindings[key] = true
 	l.bound = append(l.bound, boundBinding{policyKey{key.kind, base.PolicyName}, b, l.index})
+	return b
 }
 
 // finish attaches bindings to policies and sorts everything.
 func (l *loader) finish() {
 	for _, b := range l.bound {
-		if p := l.policies[b.policy]; p != nil {
+		if p, seen := l.policies[b.policy]; p != nil {
 			p.bindings = append(p.bindings, b.binding)
 			continue
-		}
-		if l.seen[b.policy] {
+		} else if seen {
 			continue // the errors of the policy are reported
 		}
 		l.index, l.kind, l.name = b.index, b.policy.kind+bindingSuffix, b.binding.name
 		var names []string
-		for key := range l.seen {
+		for key := range l.policies {
 			if key.kind == b.policy.kind {
 				names = append(names, key.name)
 			}
@@ -365,6 +344,9 @@ func (l *loader) finish() {
 		}
 	}
 	for _, p := range l.policies {
+		if p == nil {
+			continue
+		}
 		slices.SortFunc(p.bindings, func(a, b *compiledBinding) int { return strings.Compare(a.name, b.name) })
 		if p.kind == mutatingKind {
 			l.set.mutating = append(l.set.mutating, p)
@@ -379,11 +361,7 @@ func (l *loader) finish() {
 		slices.SortStableFunc(list, compareParams)
 	}
 	slices.SortStableFunc(l.set.webhooks, func(a, b *compiledWebhook) int { return strings.Compare(a.configuration, b.configuration) })
-	switch {
-	case l.set.authorize != nil:
-	case l.rbac.known():
-		l.set.authorize = l.rbac.authorizer()
-	default:
-		l.set.authorize = administers
+	if l.set.settings.Authorize == nil {
+		l.set.settings.Authorize = l.rbac.authorizer()
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"maps"
 
@@ -9,16 +10,102 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A situation is a request with everything derived from it that several policies need.
+// A situation is a request with everything derived from it that several policies need, and the state of its evaluation.
 type situation struct {
+	ctx context.Context
 	set *Set
 	req *Request
+
+	workLeft uint64 // of maxWork
+	// kept counts the evaluations, decisions, and mutations so far, and texts the bytes of their messages and audit annotations.
+	kept, texts int
+	ended       bool // by a limit
+	undecided   []Undecided
 
 	converted []converted
 	namespace map[string]any // nil if unknown
 	looked    bool           // namespace was looked up
 	filtered  map[string]any // see filteredNamespace
 	full      map[string]any // see fullNamespace
+}
+
+// proceed takes the work of the next step of a policy with a binding. At a limit, it ends the evaluation of the request
+// as undecided, and returns false.
+func (s *situation) proceed(p *compiledPolicy, b *compiledBinding, units int) bool {
+	reason := errWork
+	switch {
+	case s.workLeft < uint64(units):
+	case s.kept > maxKept:
+		reason = errMany
+	case s.texts > maxTexts:
+		reason = errTexts
+	default:
+		s.workLeft -= uint64(units)
+		return true
+	}
+	s.ended = true
+	s.undecide(p, b, reason.reason)
+	return false
+}
+
+// undecide adds the reason why the result of a policy is not known. b may be nil.
+func (s *situation) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
+	u := Undecided{Policy: p.name, Reason: reason}
+	if b != nil {
+		u.Binding = b.name
+	}
+	s.undecided = append(s.undecided, u)
+}
+
+// matches reports whether the constraints of a policy, or of its binding, match the request, and in which version. It also
+// returns false if that is undecided. c may be nil.
+func (s *situation) matches(p *compiledPolicy, b *compiledBinding, c *constraints) (to target, ok bool) {
+	if c == nil {
+		return target{}, true
+	}
+	to, ok, err := c.matches(s)
+	if err != nil {
+		s.undecide(p, b, err.Error())
+	}
+	return to, ok && err == nil
+}
+
+// paramsOf returns the params objects with which a policy is evaluated: none if it is skipped, undecided, or fails.
+func (s *situation) paramsOf(p *compiledPolicy, b *compiledBinding) (list []map[string]any, failure string) {
+	candidates := 0
+	if p.paramKind != nil && b.paramRef != nil {
+		candidates = len(s.set.params[*p.paramKind])
+	}
+	if !s.proceed(p, b, candidateWork*candidates) {
+		return nil, ""
+	}
+	list, failure, undecided := s.set.paramsOf(p, b, s.req)
+	if undecided != "" {
+		s.undecide(p, b, undecided)
+	}
+	return list, failure
+}
+
+// begin prepares a run with the roots that are the same for all expressions of a policy.
+func (s *situation) begin(r *run, to *converted, params map[string]any) {
+	r.start(s.ctx, s.workLeft)
+	r.authority.decide = s.set.settings.Authorize
+	r.bindUsed(objectRoot, to.object)
+	r.bindUsed(oldObjectRoot, to.oldObject)
+	r.bindUsed(paramsRoot, params)
+	if r.program.uses[variablesRoot] {
+		r.activation.Set(variablesRoot, &r.variables)
+	}
+	r.bindAuthorizer(s.req, true)
+}
+
+// end returns why the result of a run is not known, or "". The error is the context's or an internal error.
+func (s *situation) end(r *run, policy string) (undecided string, err error) {
+	s.workLeft = r.workLeft
+	if r.bug != nil {
+		return "", internal(policy, r.bug)
+	}
+	return r.whyUndecided(), context.Cause(s.ctx)
 }
 
 // A converted holds the objects of a request in the version that a policy matches.
@@ -178,18 +265,12 @@ func only(object map[string]any, fields ...string) map[string]any {
 
 func isEmpty(v any) bool {
 	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case int64:
-		return v == 0
 	case map[string]any:
 		return len(v) == 0
 	case []any:
 		return len(v) == 0
 	}
-	return false
+	return v == nil || v == "" || v == int64(0)
 }
 
 func textOf(object map[string]any, field string) string {
@@ -197,15 +278,16 @@ func textOf(object map[string]any, field string) string {
 	return text
 }
 
-// bindRequest binds the roots that are the same for all expressions of a policy.
-func (r *run) bindRequest(s *situation, to *converted, params map[string]any) {
-	r.bindUsed(objectRoot, to.object)
-	r.bindUsed(oldObjectRoot, to.oldObject)
-	r.bindUsed(paramsRoot, params)
-	if r.program.uses[variablesRoot] {
-		r.activation.Set(variablesRoot, &r.variables)
-	}
-	r.bindAuthorizer(s.req, true)
+// bindConditions binds the other roots of matchConditions.
+func (r *run) bindConditions(s *situation, to *converted) {
+	r.bindUsed(namespaceRoot, nil)
+	r.bindRequestValue(s, s.req.Resource, to)
+}
+
+// bindValidations binds the other roots of validations.
+func (r *run) bindValidations(s *situation, to *converted) {
+	r.bindNamespace(s, s.filteredNamespace)
+	r.bindRequestValue(s, to.resource, to)
 }
 
 // bindRequestValue binds request, where the policy matches resource.

@@ -1,9 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,16 +23,8 @@ import (
 // A TypeChecker checks the expressions of a policy or webhook for objects of known types. It is not
 // safe for concurrent use.
 type TypeChecker struct {
-	settings  settings
-	hasParams bool
-	policy    bool // has variables
-	sources   []typedSource
-}
-
-// A typedSource is an expression. variable is the name of the variable that it defines, or "".
-type typedSource struct {
-	path, source, variable string
-	message                bool // has no authorizer
+	settings settings
+	body
 }
 
 // A TypedExpression is an expression with the result of checking it.
@@ -63,62 +55,16 @@ func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &TypeChecker{settings: settings}
-	if kind := document["kind"]; kind == validatingKind || kind == mutatingKind {
-		return c, c.addPolicy(document)
-	}
-	var d webhookConfiguration
-	if err := decode(document, &d); err != nil {
-		return nil, err
-	}
-	for i := range d.Webhooks {
-		c.addConditions(fmt.Sprintf("webhooks[%d].", i), d.Webhooks[i].MatchConditions)
-	}
-	return c, nil
-}
-
-func (c *TypeChecker) addPolicy(document map[string]any) error {
-	var d policyDocument
-	if document["kind"] == mutatingKind {
-		var m mutatingDocument
-		if err := decode(document, &m); err != nil {
-			return err
-		}
-		d.Spec.policyBase = m.Spec.policyBase
-	} else if err := decode(document, &d); err != nil {
-		return err
-	}
-	c.policy, c.hasParams = true, d.Spec.ParamKind != nil
-	for i, v := range d.Spec.Variables {
-		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.variables[%d].expression", i), source: v.Expression, variable: v.Name})
-	}
-	c.addConditions("spec.", d.Spec.MatchConditions)
-	for i, v := range d.Spec.Validations {
-		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.validations[%d].expression", i), source: v.Expression})
-		if v.MessageExpression != "" {
-			c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.validations[%d].messageExpression", i), source: v.MessageExpression, message: true})
-		}
-	}
-	for i, a := range d.Spec.AuditAnnotations {
-		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), source: a.ValueExpression})
-	}
-	return nil
-}
-
-func (c *TypeChecker) addConditions(path string, conditions []matchCondition) {
-	for i, m := range conditions {
-		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("%smatchConditions[%d].expression", path, i), source: m.Expression})
-	}
+	b, err := bodyOf(document)
+	b.sources = slices.DeleteFunc(b.sources, func(s source) bool { return s.part == partMutation })
+	return &TypeChecker{settings, b}, err
 }
 
 // Check checks all expressions with object and oldObject declared as object, and params as params. If a
 // declaration is nil, the type of the objects is not known.
 func (c *TypeChecker) Check(object, params *types.Decl) (list []TypedExpression, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			list, err = nil, internal("", p)
-		}
-	}()
+	at := ""
+	defer recovered(&at, &list, &err)
 	k, err := c.newTypedCompiler(object, params)
 	if err != nil {
 		return nil, err
@@ -136,20 +82,16 @@ func (c *TypeChecker) Roots(path string, object, params *types.Decl) ([]celenv.R
 	if err != nil {
 		return nil, err
 	}
-	isCondition := strings.Contains(path, "matchConditions[")
 	for i := range c.sources {
 		s := &c.sources[i]
 		if s.path != path {
 			k.compile(s)
 			continue
 		}
-		if isCondition || len(k.variables.Fields) == 0 {
+		if len(k.variables.Fields) == 0 {
 			k.roots[variablesRoot].Name = undeclaredName
 		}
-		if s.message {
-			return declared(k.roots[:authorizerRoot]), nil
-		}
-		return declared(k.roots), nil
+		return declared(rootsOf(k.roots, s.part, true)), nil
 	}
 	return nil, nil
 }
@@ -170,16 +112,7 @@ func (c *TypeChecker) newTypedCompiler(object, params *types.Decl) (*typedCompil
 		return nil, err
 	}
 	k := &typedCompiler{TypeChecker: c, scope: scope, variables: newVariablesType(), values: map[string]celcost.Value{}}
-	k.declare(object, params)
-	return k, nil
-}
-
-func (k *typedCompiler) declare(object, params *types.Decl) {
-	variables := k.variables
-	if !k.policy {
-		variables = nil
-	}
-	k.roots = newRoots(k.hasParams, variables)
+	k.roots = newRoots(k.hasParams, k.isPolicy, k.variables)
 	k.sizes = map[string]celcost.Value{"variables": celcost.Fields(k.values), "request": requestSizes()}
 	set := func(root int, d *types.Decl) {
 		if d != nil && d.Kind != types.Hidden {
@@ -192,6 +125,7 @@ func (k *typedCompiler) declare(object, params *types.Decl) {
 	if k.hasParams {
 		set(paramsRoot, params)
 	}
+	return k, nil
 }
 
 // The API server limits the size of a request's headers, which contain the user.
@@ -218,13 +152,9 @@ func requestSizes() celcost.Value {
 
 // compile checks an expression, and declares the variable that it defines. An expression that is too
 // complex has no issues, because Compile reports it.
-func (k *typedCompiler) compile(s *typedSource) TypedExpression {
-	x := TypedExpression{Path: s.path, Source: s.source}
-	roots := k.roots
-	if s.message {
-		roots = roots[:authorizerRoot]
-	}
-	checked, err := k.scope.CompileWith(declared(roots), s.source)
+func (k *typedCompiler) compile(s *source) TypedExpression {
+	x := TypedExpression{Path: s.path, Source: s.text}
+	checked, err := k.scope.CompileWith(declared(rootsOf(k.roots, s.part, false)), s.text)
 	var complex *celenv.ComplexError
 	var issues *celenv.IssuesError
 	var t *cel.Type
@@ -241,12 +171,12 @@ func (k *typedCompiler) compile(s *typedSource) TypedExpression {
 		t = checked.OutputType()
 		var value celcost.Value
 		x.Cost, value = celcost.For(k.settings.version).Measure(checked, k.sizes)
-		if s.variable != "" {
-			k.values[s.variable] = value
+		if s.part == partVariable {
+			k.values[s.name] = value
 		}
 	}
-	if s.variable != "" {
-		k.variables.Fields[s.variable] = kubecel.NewDeclField(s.variable, variableType(t), true, nil, nil)
+	if s.part == partVariable {
+		declareVariable(k.variables, s.name, t)
 	}
 	return x
 }
@@ -279,14 +209,11 @@ type Config struct {
 	Authorize func(Access) Authorization
 }
 
-// settings are the parts of a Config that compiling uses, with defaults.
+// settings are a Config with defaults.
 type settings struct {
-	version         types.Version
-	env             *celenv.Env
-	perCall, budget int64
-	matchBudget     int64
-	complete        bool
-	isNew           bool // Config.New
+	Config
+	version types.Version
+	env     *celenv.Env
 }
 
 func settingsOf(cfg Config) (settings, error) {
@@ -294,13 +221,7 @@ func settingsOf(cfg Config) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	limits := cfg.Limits.WithDefaults()
-	s := settings{version: v, env: celenv.StoredRules(v), perCall: limits.PerCall, budget: limits.PerObject, matchBudget: cfg.MatchConditions, complete: cfg.Complete, isNew: cfg.New}
-	if cfg.New {
-		s.env = celenv.NewRules(v)
-	}
-	if s.matchBudget == 0 {
-		s.matchBudget = celconfig.RuntimeCELCostBudgetMatchConditions
-	}
-	return s, nil
+	cfg.Limits = cfg.Limits.WithDefaults()
+	cfg.MatchConditions = cmp.Or(cfg.MatchConditions, celconfig.RuntimeCELCostBudgetMatchConditions)
+	return settings{cfg, v, celenv.ForRules(v, cfg.New)}, nil
 }

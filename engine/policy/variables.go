@@ -28,6 +28,11 @@ func newVariablesType() *kubecel.DeclType {
 	return kubecel.NewObjectType(variablesName, map[string]*kubecel.DeclField{})
 }
 
+// declareVariable adds a variable whose expression has type t.
+func declareVariable(variables *kubecel.DeclType, name string, t *cel.Type) {
+	variables.Fields[name] = kubecel.NewDeclField(name, variableType(t), true, nil, nil)
+}
+
 // variableType returns the type of a variable whose expression has type t, which is nil if it does
 // not compile. Types other than scalars, lists, and maps become dyn.
 func variableType(t *cel.Type) *kubecel.DeclType {
@@ -134,33 +139,14 @@ func (v *variablesValue) ConvertToNative(t reflect.Type) (any, error) {
 }
 
 // Iterator returns an iterator over the values of the variables, not their names, like the server's.
-func (v *variablesValue) Iterator() traits.Iterator { return &variablesIterator{of: v} }
+func (v *variablesValue) Iterator() traits.Iterator {
+	names := celtypes.NewStringList(celtypes.DefaultTypeAdapter, v.run.program.variableNames)
+	return variablesIterator{names.Iterator(), v}
+}
 
 type variablesIterator struct {
-	of *variablesValue
-	at int
+	traits.Iterator // of the names
+	of              *variablesValue
 }
 
-func (i *variablesIterator) HasNext() ref.Val {
-	return celtypes.Bool(i.at < len(i.of.run.program.variableNames))
-}
-
-func (i *variablesIterator) Next() ref.Val {
-	name := i.of.run.program.variableNames[i.at]
-	i.at++
-	return i.of.Get(celtypes.String(name))
-}
-
-func (i *variablesIterator) Type() ref.Type { return celtypes.IteratorType }
-
-func (i *variablesIterator) Value() any { return nil }
-
-func (i *variablesIterator) Equal(other ref.Val) ref.Val { return celtypes.Bool(other == ref.Val(i)) }
-
-func (i *variablesIterator) ConvertToType(t ref.Type) ref.Val {
-	return celtypes.NewErr("disallowed conversion of an iterator to %q", t.TypeName())
-}
-
-func (i *variablesIterator) ConvertToNative(t reflect.Type) (any, error) {
-	return nil, fmt.Errorf("disallowed conversion of an iterator to %q", t.Name())
-}
+func (i variablesIterator) Next() ref.Val { return i.of.Get(i.Iterator.Next()) }

@@ -1,9 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	celtypes "github.com/google/cel-go/common/types"
@@ -11,17 +11,41 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// An Expression identifies a matchCondition, variable, or validation of a policy.
+// The parts of policies that have expressions.
+const (
+	PartVariable   = "variable"
+	PartCondition  = "matchCondition"
+	PartValidation = "validation"
+	PartMessage    = "messageExpression"
+	PartAnnotation = "auditAnnotation"
+	PartMutation   = "mutation"
+)
+
+// An Expression is an expression of a policy or webhook configuration.
 type Expression struct {
 	Policy string
-	// Path is the field, such as "spec.validations[0].expression". Part is "validation",
-	// "matchCondition", or "variable", and Index is the index in the list.
+	// Path is the field, such as "spec.validations[0].expression". Part is one of the constants, such as PartValidation, and
+	// Index is the index in the list.
 	Path  string
 	Part  string
 	Index int
 	// Name is the name of a matchCondition or variable.
 	Name   string
 	Source string
+}
+
+// Expressions returns the expressions of a policy or webhook configuration, as far as its fields can be decoded.
+func Expressions(document map[string]any) (list []Expression) {
+	h, _ := headerOf(document)
+	b, _ := bodyOf(document)
+	for _, s := range b.sources {
+		list = append(list, s.expression(h.name))
+	}
+	return list
+}
+
+func (s *source) expression(policy string) Expression {
+	return Expression{Policy: policy, Path: s.path, Part: partNames[s.part], Index: s.index, Name: s.name, Source: s.text}
 }
 
 // An ExpressionObserver observes the evaluations of an expression. Its methods are not called
@@ -44,58 +68,47 @@ type Watch struct {
 // order of the policies, and can return nil. The error is an internal error.
 func (s *Set) Watch(observer func(Expression) ExpressionObserver) (w *Watch, err error) {
 	at := ""
-	defer func() {
-		if p := recover(); p != nil {
-			w, err = nil, internal(at, p)
-		}
-	}()
+	defer recovered(&at, &w, &err)
 	w = &Watch{programs: map[*compiledPolicy]*program{}}
 	for _, p := range s.policies {
 		at = p.name
-		compiled, c, err := compilePolicy(s.settings, p.document, func(string, string, int) {}, true)
+		explained, err := p.explained()
 		if err != nil {
 			return nil, err
 		}
-		watcher := &expressionWatcher{policy: p.name, program: compiled, planner: c.planner, perCall: s.settings.perCall, observer: observer}
-		watcher.list("matchCondition", "spec.matchConditions", compiled.conditions)
-		watcher.list("variable", "spec.variables", compiled.variables)
-		watcher.list("validation", "spec.validations", compiled.validations)
-		w.programs[p] = compiled
+		w.programs[p] = explained.watched(p.name, observer)
 	}
 	return w, nil
 }
 
-// An expressionWatcher adds observers to the expressions of a program.
-type expressionWatcher struct {
-	policy   string
-	program  *program
-	planner  *eval.Planner
-	perCall  int64
-	observer func(Expression) ExpressionObserver
-}
-
-func (w *expressionWatcher) list(part, path string, list []*expression) {
-	for i, x := range list {
-		x.observer = w.observer(Expression{Policy: w.policy, Path: fmt.Sprintf("%s[%d].expression", path, i), Part: part, Index: i, Name: x.name, Source: x.source})
-		if x.observer == nil || x.checked == nil {
-			continue
-		}
-		probed, err := w.planner.PlanProbed(x.checked, w.program.roots, w.perCall, x.observer.Probes(x.checked))
-		if err == nil { // otherwise, the conditions of the expression are not observed
-			x.program = probed
+// watched returns a copy of a program whose expressions have observers.
+func (p *program) watched(policy string, observer func(Expression) ExpressionObserver) *program {
+	p.compiler.Lock()
+	defer p.compiler.Unlock()
+	out := *p
+	for _, of := range []part{partCondition, partVariable, partValidation} {
+		out.parts[of] = make([]*expression, len(p.parts[of]))
+		for i, given := range p.parts[of] {
+			x := *given
+			out.parts[of][i] = &x
+			x.observer = observer(x.expression(policy))
+			if x.observer == nil || x.checked == nil {
+				continue
+			}
+			probed, err := p.compiler.planner.PlanProbed(x.checked, p.roots, p.compiler.settings.Limits.PerCall, x.observer.Probes(x.checked))
+			if err == nil { // otherwise, the conditions of the expression are not observed
+				x.program = probed
+			}
 		}
 	}
+	return &out
 }
 
 // Replay evaluates the policies in a result again. set is the watched Set, or one that WithParams
 // derives from it, and res is its result for req. The error is the context's or an internal error.
 func (w *Watch) Replay(ctx context.Context, set *Set, req Request, res *Result) (err error) {
 	at := ""
-	defer func() {
-		if p := recover(); p != nil {
-			err = internal(at, p)
-		}
-	}()
+	defer recovered(&at, &err, &err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range res.Evaluations {
@@ -105,16 +118,11 @@ func (w *Watch) Replay(ctx context.Context, set *Set, req Request, res *Result) 
 			continue
 		}
 		at = e.Policy
-		s := situation{set: set, req: &req}
+		s := situation{ctx: ctx, set: set, req: &req, workLeft: maxWork}
 		r := newRun(program)
-		r.start(ctx, maxWork)
-		r.authority.decide = set.authorize
-		r.validate(&s, e.of, s.to(e.to), e.params)
-		switch {
-		case r.bug != nil:
-			return internal(e.Policy, r.bug)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
+		r.validate(&s, e.of, s.to(e.to), &Evaluation{params: e.params}, nil)
+		if _, err := s.end(r, e.Policy); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -123,18 +131,13 @@ func (w *Watch) Replay(ctx context.Context, set *Set, req Request, res *Result) 
 var errUnknown = errors.New("the value is not known")
 
 func observe(observer ExpressionObserver, out eval.Outcome) {
-	switch {
-	case out.Err != nil:
-		observer.Ran(nil, out.Err)
-		return
-	case celtypes.IsUnknown(out.Value):
-		observer.Ran(nil, errUnknown)
-		return
+	var value *bool
+	err := out.Err
+	switch v := out.Value.(type) {
+	case celtypes.Bool:
+		value = (*bool)(&v)
+	case *celtypes.Unknown:
+		err = cmp.Or(err, errUnknown)
 	}
-	if value, ok := out.Value.(celtypes.Bool); ok {
-		truth := bool(value)
-		observer.Ran(&truth, nil)
-		return
-	}
-	observer.Ran(nil, nil)
+	observer.Ran(value, err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 )
 
 // A webhookConfiguration is a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. The
@@ -24,12 +23,10 @@ type webhookConfiguration struct {
 	} `json:"webhooks"`
 }
 
+// A compiledWebhook has the fields of a policy that match and evaluate matchConditions.
 type compiledWebhook struct {
-	configuration, name, kind string
-	constraints               *constraints
-	program                   *program
-	ignore                    bool
-	runs                      sync.Pool // of *run
+	compiledPolicy
+	configuration string
 }
 
 // A WebhookMatch describes whether the server calls a webhook for a request.
@@ -61,18 +58,18 @@ func (l *loader) loadWebhooks(doc map[string]any) error {
 		path := fmt.Sprintf("webhooks[%d]", i)
 		before := len(l.errs)
 		w.matchResources.ResourceRules = w.Rules
-		checkFailurePolicy(w.FailurePolicy, path+".failurePolicy", l.report)
+		checkOneOf(w.FailurePolicy, path+".failurePolicy", false, l.report, "Fail", "Ignore")
 		checkConditions(w.MatchConditions, path+".", l.report)
 		c := newConstraints(&w.matchResources, path, l.report)
 		if len(l.errs) > before {
 			continue
 		}
-		p, err := newWebhookProgram(l.set.settings, path+".", w.MatchConditions, l.reportExpression)
-		if err != nil {
+		var b body
+		b.addConditions(path+".", w.MatchConditions)
+		hook := &compiledWebhook{compiledPolicy{kind: l.kind, name: w.Name, constraints: c, ignore: isIgnore(w.FailurePolicy)}, l.name}
+		if err := hook.use(l.set.settings, b, l.reportExpression); err != nil {
 			return err
 		}
-		hook := &compiledWebhook{configuration: l.name, name: w.Name, kind: l.kind, constraints: c, program: p, ignore: w.FailurePolicy != nil && *w.FailurePolicy == "Ignore"}
-		hook.runs.New = func() any { return newRun(p) }
 		l.set.webhooks = append(l.set.webhooks, hook)
 	}
 	return nil
@@ -93,24 +90,19 @@ const (
 // Evaluate.
 func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list []WebhookMatch, err error) {
 	at := ""
-	defer func() {
-		if p := recover(); p != nil {
-			list, err = nil, internal(at, p)
-		}
-	}()
+	defer recovered(&at, &list, &err)
 	if err := req.check(); err != nil {
 		return nil, err
 	}
 	if isVirtual(&req) && s.settings.version.Minor >= webhooksSkipVirtual || isPolicy(&req) || isWebhook(&req) {
 		return nil, nil
 	}
-	of := &situation{set: s, req: &req}
-	left := uint64(maxWork)
+	of := &situation{ctx: ctx, set: s, req: &req, workLeft: maxWork}
 	for _, w := range s.webhooks {
 		if at = w.name; w.kind != kind {
 			continue
 		}
-		match, ok, err := w.match(ctx, of, &left)
+		match, ok, err := w.match(of)
 		if err != nil {
 			return nil, err
 		}
@@ -135,8 +127,8 @@ func isWebhook(req *Request) bool {
 }
 
 // match evaluates a webhook. ok is false if its rules or selectors do not match. A webhook without
-// rules matches nothing. workLeft limits the work, which it reduces.
-func (w *compiledWebhook) match(ctx context.Context, s *situation, workLeft *uint64) (m WebhookMatch, ok bool, err error) {
+// rules matches nothing.
+func (w *compiledWebhook) match(s *situation) (m WebhookMatch, ok bool, err error) {
 	if len(w.constraints.rules) == 0 {
 		return m, false, nil
 	}
@@ -154,29 +146,19 @@ func (w *compiledWebhook) match(ctx context.Context, s *situation, workLeft *uin
 		m.Undecided = "the object cannot be converted: " + objects.err.Error()
 		return m, true, nil
 	}
+	if s.workLeft < evaluationWork {
+		m.Undecided = errWork.reason
+		return m, true, nil
+	}
+	s.workLeft -= evaluationWork
 	r := w.runs.Get().(*run)
 	defer w.runs.Put(r)
 	defer r.finish()
-	r.start(ctx, *workLeft)
-	if err := r.spend(evaluationWork); err != nil {
-		m.Undecided = err.Error()
-		return m, true, nil
-	}
-	defer func() { *workLeft = r.workLeft }()
-	r.authority.decide = s.set.authorize
-	r.bindRequest(s, objects, nil)
-	r.bindUsed(namespaceRoot, nil)
-	r.bindRequestValue(s, s.req.Resource, objects)
-	name, failure, excluded, cost := r.conditions(&s.set.settings)
-	if r.bug != nil {
-		return m, false, internal(w.name, r.bug)
-	}
-	if ctx.Err() != nil {
-		return m, false, context.Cause(ctx)
-	}
-	m.Cost, m.Undecided = cost, r.whyUndecided()
-	if m.Undecided != "" {
-		return m, true, nil
+	s.begin(r, objects, nil)
+	name, failure, excluded, cost := r.conditions(s, objects)
+	undecided, err := s.end(r, w.name)
+	if m.Cost, m.Undecided = cost, undecided; err != nil || undecided != "" {
+		return m, err == nil, err
 	}
 	m.Called, m.Condition, m.Failure = !excluded && failure == "", name, failure
 	m.Denied = failure != "" && !w.ignore

@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -14,7 +13,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // How it works: strict decoding reports unknown keys, but not inside of types that decode themselves,
@@ -32,13 +30,11 @@ type UnknownKey struct {
 	Dropped bool
 
 	steps []engine.Step
+	near  []string // the known keys that are most similar
 }
 
 // droppedKey is the name of the lint about keys that servers drop.
 const droppedKey = "dropped-key"
-
-// maxUnknownKeys limits the unknown keys that are reported, as the server limits the errors of strict decoding.
-const maxUnknownKeys = 100
 
 // unknownKeys returns the unknown keys of spec in a CRD of apiextensions.k8s.io/v1, in the order of
 // their paths.
@@ -47,67 +43,12 @@ func unknownKeys(raw []byte) []UnknownKey {
 	if kjson.UnmarshalCaseSensitivePreserveInts(raw, &crd) != nil {
 		return nil
 	}
-	w := keyWalk{fields: fieldTable{}}
+	w := typeWalk{fields: fieldTable{}, seeksKeys: true}
 	if spec, ok := crd["spec"]; ok && crd["apiVersion"] == apiextensionsv1.SchemeGroupVersion.String() {
 		w.value(spec, reflect.TypeFor[apiextensionsv1.CustomResourceDefinitionSpec](), []engine.Step{{Name: "spec"}}, false)
 	}
-	return w.found
+	return w.keys
 }
-
-type keyWalk struct {
-	fields fieldTable
-	found  []UnknownKey
-}
-
-// value looks for unknown keys at and below a value of type t. lost is set if strict decoding does not
-// reach the value.
-func (w *keyWalk) value(v any, t reflect.Type, path []engine.Step, lost bool) {
-	t, decodesItself := schemaType(t)
-	switch v := v.(type) {
-	case []any:
-		if t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 {
-			t = t.Elem()
-		} else if !decodesItself {
-			return
-		}
-		for i, item := range v {
-			w.value(item, t, append(path, engine.Step{Item: true, Index: i}), lost || decodesItself)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			at := append(path, engine.Step{Name: name})
-			switch {
-			case t.Kind() == reflect.Map:
-				w.value(v[name], t.Elem(), at, lost)
-			case t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(unmarshaler):
-				return
-			case w.fields.of(t)[name] == nil:
-				if known := w.add(at, v, t, lost || decodesItself); known != "" {
-					w.value(v[name], w.fields.of(t)[known], at, true)
-				}
-			default:
-				w.value(v[name], w.fields.of(t)[name], at, lost || decodesItself)
-			}
-		}
-	}
-}
-
-// add adds the key at the end of path in among, a value of type t, and returns its known key.
-func (w *keyWalk) add(path []engine.Step, among map[string]any, t reflect.Type, lost bool) (known string) {
-	if len(w.found) == maxUnknownKeys {
-		return ""
-	}
-	key := UnknownKey{Path: engine.FormatPath(path), Dropped: lost, steps: slices.Clone(path)}
-	if near := spell.Near(path[len(path)-1].Name, slices.Sorted(maps.Keys(w.fields.of(t)))); len(near) == 1 {
-		if _, taken := among[near[0]]; !taken {
-			key.Known = near[0]
-		}
-	}
-	w.found = append(w.found, key)
-	return key.Known
-}
-
-var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // schemaType returns the type of the values of t without pointers. decodesItself is set for the types
 // that hold a schema or another value; the result is then the type of the schema.
@@ -150,29 +91,20 @@ func NearestKey(path string) string {
 	if err != nil || len(steps) == 0 {
 		return ""
 	}
-	t, fields := reflect.TypeFor[apiextensionsv1.CustomResourceDefinition](), fieldTable{}
-	for _, step := range steps[:len(steps)-1] {
-		if t, _ = schemaType(t); t.Kind() == reflect.Slice && !step.Item {
-			return ""
-		}
-		switch {
-		case step.Item && t.Kind() != reflect.Slice: // of items that are a list of schemas
-		case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
-			t = t.Elem()
-		case t.Kind() == reflect.Struct && fields.of(t)[step.Name] != nil:
-			t = fields.of(t)[step.Name]
-		default:
-			return ""
+	var v any = "" // the path is the only one in a CRD
+	for _, step := range slices.Backward(steps) {
+		if step.Item {
+			v = []any{v}
+		} else {
+			v = map[string]any{step.Name: v}
 		}
 	}
-	if t, _ = schemaType(t); t.Kind() != reflect.Struct {
+	w := typeWalk{fields: fieldTable{}, seeksKeys: true}
+	w.value(v, reflect.TypeFor[apiextensionsv1.CustomResourceDefinition](), nil, false)
+	if len(w.keys) != 1 || len(w.keys[0].steps) < len(steps) || len(w.keys[0].near) == 0 {
 		return ""
 	}
-	name := steps[len(steps)-1].Name
-	if fields.of(t)[name] != nil {
-		return ""
-	}
-	return spell.Nearest(name, slices.Sorted(maps.Keys(fields.of(t))))
+	return w.keys[0].near[0]
 }
 
 // CorrectKeys returns a CRD with the known key instead of each unknown key that has one. If no
@@ -262,8 +194,8 @@ func keyLints(keys []UnknownKey, cfg Config) (list []Lint) {
 			continue
 		}
 		what := "unknown key " + key.steps[len(key.steps)-1].Name
-		if near := cmp.Or(key.Known, NearestKey(key.Path)); near != "" {
-			what += ", did you mean " + near + "?"
+		if len(key.near) > 0 {
+			what += ", did you mean " + key.near[0] + "?"
 		} else {
 			what += ":"
 		}

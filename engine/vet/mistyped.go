@@ -3,15 +3,14 @@ package vet
 import (
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // Mistyped is a value that does not have the type of its field, so a server cannot decode the object.
@@ -37,20 +36,29 @@ func FindMistyped(object map[string]any) []Mistyped {
 // FindMistypedAs is FindMistyped for an object of a Go type.
 func FindMistypedAs(object map[string]any, t reflect.Type) []Mistyped {
 	w := typeWalk{fields: fieldTable{}}
-	w.value(object, t, nil)
-	return w.found
+	w.value(object, t, nil, false)
+	return w.mistyped
 }
 
+// A typeWalk compares a value with the fields of a Go type. The lists that it fills have at most maxFound items.
 type typeWalk struct {
-	fields fieldTable
-	found  []Mistyped
+	fields   fieldTable
+	mistyped []Mistyped
+	// keys are the unknown keys. Without seeksKeys, they are ignored.
+	keys      []UnknownKey
+	seeksKeys bool
 }
 
-// value looks for values of another type at and below a value for a field of type t.
-func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step) {
+// maxFound limits the keys and values that are reported, as the server limits the errors of strict decoding.
+const maxFound = 100
+
+// value compares v, a value for a field of type t, and the values below it. lost is set if strict decoding does
+// not reach v.
+func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step, lost bool) {
 	t, decodesItself := schemaType(t)
 	want, is := jsonType(t), TypeOf(v)
-	if v == nil || len(w.found) == maxUnknownKeys {
+	lost = lost || decodesItself
+	if v == nil {
 		return
 	}
 	if want == "" {
@@ -61,23 +69,47 @@ func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step) {
 	case isList && (want == "array" || decodesItself):
 		for i, item := range items {
 			if _, isText := item.(string); !decodesItself {
-				w.value(item, t.Elem(), append(path, engine.Step{Item: true, Index: i}))
+				w.value(item, t.Elem(), append(path, engine.Step{Item: true, Index: i}), lost)
 			} else if !isText { // a dependency
-				w.value(item, t, append(path, engine.Step{Item: true, Index: i}))
+				w.value(item, t, append(path, engine.Step{Item: true, Index: i}), lost)
 			}
 		}
 	case is == "object" && want == is:
 		fields := v.(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			if t.Kind() == reflect.Map {
-				w.value(fields[name], t.Elem(), append(path, engine.Step{Name: name}))
-			} else if below := w.fields.of(t)[name]; below != nil {
-				w.value(fields[name], below, append(path, engine.Step{Name: name}))
+		for _, name := range sortedKeys(fields) {
+			w.field(fields, name, t, append(path, engine.Step{Name: name}), lost)
+		}
+	case is == want, is == "integer" && want == "number", is == "boolean" && decodesItself, want == "base64" && isBase64(v):
+	default:
+		w.add(path, want)
+	}
+}
+
+// field compares a field of an object, which is a value of type t.
+func (w *typeWalk) field(object map[string]any, name string, t reflect.Type, path []engine.Step, lost bool) {
+	if t.Kind() == reflect.Map {
+		w.value(object[name], t.Elem(), path, lost)
+		return
+	}
+	fields := w.fields.of(t)
+	if fields[name] == nil && w.seeksKeys && len(w.keys) < maxFound {
+		key := UnknownKey{Path: engine.FormatPath(path), Dropped: lost, steps: slices.Clone(path), near: spell.Near(name, sortedKeys(fields))}
+		if len(key.near) == 1 {
+			if _, taken := object[key.near[0]]; !taken {
+				key.Known = key.near[0]
 			}
 		}
-	case is == want, is == "integer" && want == "number", is == "boolean" && decodesItself, want == "date-time" && isTime(v), want == "base64" && isBase64(v):
-	default:
-		w.found = append(w.found, Mistyped{engine.FormatPath(path), want})
+		w.keys = append(w.keys, key)
+		name, lost = key.Known, true
+	}
+	if below := fields[name]; below != nil {
+		w.value(object[path[len(path)-1].Name], below, path, lost)
+	}
+}
+
+func (w *typeWalk) add(path []engine.Step, want string) {
+	if len(w.mistyped) < maxFound {
+		w.mistyped = append(w.mistyped, Mistyped{engine.FormatPath(path), want})
 	}
 }
 
@@ -86,17 +118,19 @@ func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
 	if !parses(t) {
 		return
 	}
-	want := map[string]string{"Quantity": "quantity", "IntOrString": "integer or string", "Duration": "duration"}[t.Name()]
+	want := map[string]string{
+		"Quantity": "quantity", "IntOrString": "integer or string", "Duration": "duration", "Time": "date-time", "MicroTime": "date-time",
+	}[t.Name()]
 	data, err := json.Marshal(v)
 	if err == nil && len(data) <= maxParsed && want != "" && json.Unmarshal(data, reflect.New(t).Interface()) != nil {
-		w.found = append(w.found, Mistyped{engine.FormatPath(path), want})
+		w.add(path, want)
 	}
 }
 
 // maxParsed limits the values that are parsed, in bytes. Parsing a quantity takes time that is quadratic in its length.
 const maxParsed = 100
 
-// parses reports whether a type is parsed from a string: a quantity, an int-or-string, or a duration.
+// parses reports whether a type is parsed from a string: a quantity, an int-or-string, a duration, or a time.
 func parses(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]())
 }
@@ -104,8 +138,6 @@ func parses(t reflect.Type) bool {
 // jsonType returns the type that a Go type decodes from, or "" if it accepts any type or parses a string.
 func jsonType(t reflect.Type) string {
 	switch t {
-	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
-		return "date-time"
 	case reflect.TypeFor[apiextensionsv1.JSON](), reflect.TypeFor[metav1.FieldsV1]():
 		return ""
 	case reflect.TypeFor[[]byte]():
@@ -118,12 +150,6 @@ func jsonType(t reflect.Type) string {
 		reflect.String: "string", reflect.Bool: "boolean", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Float64: "number",
 		reflect.Map: "object", reflect.Struct: "object", reflect.Slice: "array",
 	}[t.Kind()]
-}
-
-func isTime(v any) bool {
-	text, _ := v.(string)
-	_, err := time.Parse(time.RFC3339, text)
-	return err == nil
 }
 
 func isBase64(v any) bool {

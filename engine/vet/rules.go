@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -32,21 +33,6 @@ type rule struct {
 	total       uint64
 }
 
-// cost returns the estimate of an evaluation, or 0 if the rule does not compile.
-func (r *rule) cost() uint64 {
-	if r.expr == nil || r.expr.rejected {
-		return 0
-	}
-	return r.expr.cost.Max
-}
-
-func (r *rule) messageCost() uint64 {
-	if r.message == nil || r.message.rejected {
-		return 0
-	}
-	return r.message.cost.Max
-}
-
 // visit is a walk over the rules of a schema.
 type visit struct {
 	a        *admission
@@ -67,7 +53,7 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 	_, v.sound, rejected = u.structure(a.ctx, v.errs)
 	var defaults field.ErrorList
 	if v.sound {
-		d := newDefaultRules(a.ctx, a.version.String(), rejected)
+		d := &defaultRules{ctx: a.ctx, kubeVersion: a.version.String(), rejected: rejected, budget: celconfig.RuntimeCELCostBudget}
 		if err := d.walk(u.schemaPath(), u.tree, true); err != nil {
 			return nil, err
 		}
@@ -82,9 +68,7 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 	}
 	errs := append(append(defaults, v.schema...), v.cel...)
 	if v.sound && u.total.Exceeded() && !a.cfg.Stored {
-		total := a.totalErrors(u)
-		a.costErrs += len(total)
-		errs = append(errs, total...)
+		errs = append(errs, a.totalErrors(u)...)
 	}
 	return errs, nil
 }
@@ -173,7 +157,7 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 		if err := v.panics(r); err != nil && shown {
 			return err
 		}
-		r.total = cost.Mul(r.cost(), r.times)
+		r.total = cost.Mul(r.expr.estimate(), r.times)
 		if shown {
 			v.checkRule(r, barrier)
 		}
@@ -222,10 +206,10 @@ func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	case m.rejected:
 		v.fail(r, field.Invalid(r.path.Child("messageExpression"), *r.spec, m.detail))
 	default:
-		if !v.suppress && r.messageCost() > limit {
-			v.failCost(r, "messageExpression", "estimated messageExpression cost", r.messageCost())
+		if !v.suppress && r.message.estimate() > limit {
+			v.failCost(r, "messageExpression", "estimated messageExpression cost", r.message.estimate())
 		}
-		v.u.total.Add(id+1, r.messageCost())
+		v.u.total.Add(id+1, r.message.estimate())
 	}
 	v.old(r, barrier)
 }
@@ -243,7 +227,6 @@ func (v *visit) old(r *rule, barrier *field.Path) {
 
 // failCost is like fail for an estimate over its limit.
 func (v *visit) failCost(r *rule, part, subject string, estimate uint64) {
-	v.a.costErrs++
 	err := field.Forbidden(r.path.Child(part), cost.ExceedsText(subject, estimate, uint64(v.a.limits.EstimatedPerRule)))
 	v.a.kinds[err] = engine.CauseRuleCost
 	v.fail(r, err)

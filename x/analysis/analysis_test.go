@@ -193,7 +193,7 @@ func TestRejection(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, tt := range []struct {
-		rejecting, admitting analysis.Form
+		rejecting, admitting *search.Search
 		want                 search.StatusWord
 	}{{a.Form(original), a.Form(e), search.Unknown}, {a.Form(e), a.Form(original), search.Found}} {
 		if answer, err := tt.rejecting.Rejection(t.Context(), tt.admitting); err != nil || answer.Status != tt.want {

@@ -175,17 +175,5 @@ func (a *Analyzer) Passes(next *Analyzer, rule engine.RuleRef) *prove.Proof {
 	return proof
 }
 
-// A Form is a version of a CRD with the rules of an engine, which may differ from the rules of the
-// definition.
-type Form struct {
-	schema *search.Search
-	engine *engine.Engine
-}
-
-// Form returns a's version with the rules of e.
-func (a *Analyzer) Form(e *engine.Engine) Form { return Form{a.search, e} }
-
-// Rejection searches for a write that f rejects and other admits.
-func (f Form) Rejection(ctx context.Context, other Form) (*search.Answer, error) {
-	return f.schema.Form(f.engine, other.schema.Form(other.engine, nil)).Rejection(ctx)
-}
+// Form returns a search in a's version with the rules of e, which may differ from the rules of the definition.
+func (a *Analyzer) Form(e *engine.Engine) *search.Search { return a.search.Form(e) }

@@ -168,9 +168,6 @@ func declOf(d *types.Decl, t *cel.Type) *types.Decl {
 // methods returns the methods and macros that can be called on a value of type t. It omits methods
 // that accept any receiver.
 func methods(env *cel.Env, t *cel.Type) []Candidate {
-	if env == nil {
-		return nil
-	}
 	found := map[string]Candidate{}
 	for name, f := range env.Functions() {
 		for _, o := range f.OverloadDecls() {
@@ -225,9 +222,6 @@ func candidates(byText map[string]Candidate) []Candidate {
 
 // namespace returns the functions whose name begins with prefix, without the prefix.
 func namespace(env *cel.Env, prefix string) []Candidate {
-	if env == nil {
-		return nil
-	}
 	found := map[string]Candidate{}
 	for name, f := range env.Functions() {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && identifier(rest) {

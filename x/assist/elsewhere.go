@@ -15,8 +15,8 @@ const (
 )
 
 // fieldElsewhere returns the expression for the field with this name below self, or "" if there is none, or several
-// at the level closest to self. It returns self or oldSelf if that is the field already. of is the expression in
-// which the name was not found. It must be self or oldSelf, or a path of fields.
+// at the level closest to self. of is the expression in which the name was not found. It must be
+// self or oldSelf, or a path of fields.
 func (p *Context) fieldElsewhere(of, name string) string {
 	if of != types.Self && !strings.HasPrefix(of, types.Self+".") && of != types.OldSelf && !strings.HasPrefix(of, types.OldSelf+".") {
 		return ""
@@ -24,10 +24,6 @@ func (p *Context) fieldElsewhere(of, name string) string {
 	root, _, _ := strings.Cut(of, ".")
 	if strings.HasSuffix(of, ".metadata") {
 		return ""
-	}
-	steps := p.steps()
-	if at := len(steps) - 1; of == root && at >= 0 && steps[at].Name == name {
-		return root // self is this field already
 	}
 	type place struct {
 		decl *types.Decl
@@ -82,13 +78,13 @@ func (f *fault) hiddenField(name string, i int) string {
 	if f.at(i-1) != "." && f.at(i-1) != ".?" {
 		return ""
 	}
-	if slices.Contains(metadataFields, name) && f.at(i-2) == "metadata" && f.names != nil {
+	if slices.Contains(metadataFields, name) && f.at(i-2) == "metadata" {
 		seen := slices.Sorted(slices.Values(f.names(string(f.src[:f.tokens[i].Start]))))
 		if slices.Equal(seen, []string{"generateName", "name"}) { // not a field that only has the name metadata
 			return onlyName
 		}
 	}
-	if f.context == nil || f.at(i-2) != types.Self && f.at(i-2) != types.OldSelf {
+	if f.at(i-2) != types.Self && f.at(i-2) != types.OldSelf {
 		return ""
 	}
 	steps := f.context.steps()

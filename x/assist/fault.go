@@ -12,15 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Advise returns a hint for an expression that does not compile. names returns all words that can
-// follow a prefix of the expression: variables and functions, or fields and methods if the prefix
-// ends with a dot. names may be nil. The result has no Fixes.
-func Advise(bad *engine.CompileError, names func(before string) []string) Advice {
-	f, ok := newFault(bad)
+// Advise returns the hint for an error, without looking for fixes.
+func (p *Context) Advise(bad *engine.CompileError) Advice {
+	f, ok := p.newFault(bad)
 	if !ok {
 		return Advice{}
 	}
-	f.names = names
 	return f.advise(bad.Summary())
 }
 
@@ -85,8 +82,7 @@ type fault struct {
 	// offset is the position in code points, and token the index of the first token that ends after
 	// it, or the number of tokens if no token does.
 	offset, token int
-	names         func(before string) []string
-	context       *Context // or nil
+	context       *Context
 	// code is the kind of mistake, if a hint is more specific than the message.
 	code string
 }
@@ -100,11 +96,11 @@ func (f *fault) as(code, words string) string {
 }
 
 // newFault locates the error in its expression. It reports false if the error has no position.
-func newFault(bad *engine.CompileError) (*fault, bool) {
+func (p *Context) newFault(bad *engine.CompileError) (*fault, bool) {
 	if bad.Line < 1 || bad.Column < 1 {
 		return nil, false
 	}
-	f := &fault{src: []rune(bad.Rule)}
+	f := &fault{src: []rune(bad.Rule), context: p}
 	for line := 1; line < bad.Line; f.offset++ {
 		if f.offset >= len(f.src) {
 			return nil, false
@@ -124,6 +120,10 @@ func newFault(bad *engine.CompileError) (*fault, bool) {
 	}
 	return f, true
 }
+
+// names returns all words that can follow a prefix of the expression: variables and functions, or fields and methods
+// if the prefix ends with a dot.
+func (f *fault) names(before string) []string { return f.context.Names(before) }
 
 // at returns the text of token i, or "" if i is out of range.
 func (f *fault) at(i int) string {
@@ -156,7 +156,7 @@ const maxQuoted = 60
 
 // nearest returns the names most similar to name among those that can occur at offset.
 func (f *fault) nearest(name string, offset int) []string {
-	if len(name) < 2 || f.names == nil {
+	if len(name) < 2 {
 		return nil
 	}
 	var known []string

@@ -9,19 +9,18 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
-	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// asNumber returns edits that convert a condition to 1 or 0.
-func asNumber(s Span) []Edit { return wrap(s, "(", " ? 1 : 0)") }
-
-// alternative compares a literal that is used as a condition with the operand of the comparison before it:
+// alternative compares a literal that is an operand of a logical operator with the operand of the comparison before it:
 // x == 'a' || 'b' is x == 'a' || x == 'b'.
-func (m *fixer) alternative(operator string, before, literal operandPart) [][]Edit {
-	last := before.e
-	for isCall(last, operator) {
-		last = last.AsCall().Args()[1]
+func (m *fixer) alternative(of ast.Expr, literal operandPart) [][]Edit {
+	if !isCall(of, operators.LogicalOr) && !isCall(of, operators.LogicalAnd) || of.AsCall().Args()[1] != literal.e {
+		return nil
 	}
+	operator := of.AsCall().FunctionName()
+	terms := loops.Terms(of.AsCall().Args()[0], operator)
+	last := terms[len(terms)-1]
 	comparison := map[string]string{operators.LogicalOr: operators.Equals, operators.LogicalAnd: operators.NotEquals}[operator]
 	if !isCall(last, comparison) || last.AsCall().Args()[1].Kind() != ast.LiteralKind {
 		return nil
@@ -34,33 +33,16 @@ func (m *fixer) alternative(operator string, before, literal operandPart) [][]Ed
 	return [][]Edit{wrap(literal.Span, m.textOf(x)+" "+symbol+" ", "")}
 }
 
-// alternativeIn is like alternative for a literal in a call of a logical operator.
-func (m *fixer) alternativeIn(of ast.Expr, literal operandPart) [][]Edit {
-	if !isCall(of, operators.LogicalOr) && !isCall(of, operators.LogicalAnd) || of.AsCall().Args()[1] != literal.e {
-		return nil
-	}
-	return m.alternative(of.AsCall().FunctionName(), operandPart{e: of.AsCall().Args()[0]}, literal)
-}
-
 // alternativesIn rewrites x == ('a' || 'b') as x in ['a', 'b'], and with != as its negation.
 func (m *fixer) alternativesIn(comparison ast.Expr) [][]Edit {
 	args := comparison.AsCall().Args()
 	x, ok := m.span(args[0])
 	all, ok2 := m.span(comparison)
-	var values []string
-	var collect func(e ast.Expr) bool
-	collect = func(e ast.Expr) bool {
-		if isCall(e, operators.LogicalOr) {
-			return !slices.ContainsFunc(e.AsCall().Args(), func(e ast.Expr) bool { return !collect(e) })
-		}
-		s, _ := m.span(e)
-		values = append(values, m.textOf(s))
-		return e.Kind() == ast.LiteralKind
-	}
-	if !ok || !ok2 || !collect(args[1]) {
+	list := m.listOf(args[1])
+	if !ok || !ok2 || list == "" {
 		return nil
 	}
-	text := m.textOf(x) + " in [" + strings.Join(values, ", ") + "]"
+	text := m.textOf(x) + " in " + list
 	if isCall(comparison, operators.NotEquals) {
 		text = "!(" + text + ")"
 	}
@@ -69,31 +51,35 @@ func (m *fixer) alternativesIn(comparison ast.Expr) [][]Edit {
 
 // alternativeTexts rewrites x.startsWith('a' || 'b'), where path leads to the first literal, as a macro on a list.
 func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
-	for i := len(path) - 2; i > 0; i-- {
-		call := path[i-1]
-		if isCall(path[i], operators.LogicalOr) && isCall(call, operators.LogicalOr) {
+	for _, e := range slices.Backward(path[:len(path)-1]) {
+		if isCall(e, operators.LogicalOr) {
 			continue
 		}
-		s, ok := m.span(call)
-		if !ok || !isCall(path[i], operators.LogicalOr) || call.Kind() != ast.CallKind || !call.AsCall().IsMemberFunction() {
+		s, ok := m.span(e)
+		if !ok || e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || len(e.AsCall().Args()) == 0 {
 			return nil
 		}
-		method := call.AsCall().FunctionName()
-		if !slices.Contains(ofTexts, method) {
-			return nil
+		method := e.AsCall().FunctionName()
+		of, _ := m.span(e.AsCall().Target())
+		if list := m.listOf(e.AsCall().Args()[0]); list != "" && slices.Contains(ofTexts, method) {
+			return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+method+"($)"))}
 		}
-		inner, _ := m.span(path[i])
-		of, _ := m.span(call.AsCall().Target())
-		var items []string
-		for _, t := range m.tokens {
-			if t.Kind == lex.String && t.Start >= inner.Start && t.End <= inner.End {
-				items = append(items, t.Text)
-			}
-		}
-		list := "[" + strings.Join(items, ", ") + "]"
-		return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+method+"($)"))}
+		return nil
 	}
 	return nil
+}
+
+// listOf returns the text of a list of the literals that e joins by ||, or "".
+func (m *fixer) listOf(e ast.Expr) string {
+	var values []string
+	for _, e := range loops.Terms(e, operators.LogicalOr) {
+		s, ok := m.span(e)
+		if !ok || e.Kind() != ast.LiteralKind {
+			return ""
+		}
+		values = append(values, m.textOf(s))
+	}
+	return "[" + strings.Join(values, ", ") + "]"
 }
 
 // notEdits returns edits for the negation of a value that is not a bool. If the negation is compared, the comparison is
@@ -110,14 +96,10 @@ func (m *fixer) notEdits(of operandPart) [][]Edit {
 	case test != "":
 		return [][]Edit{replace(of.Span, test)}
 	}
-	bang := Edit{at, at + 1, ""}
-	none := map[kind]string{kindString: " == ''", kindInt: " == 0", kindDouble: " == 0.0"}[of.kind]
-	switch {
-	case of.e.Kind() == ast.LiteralKind:
-		return nil
-	case none != "":
-		return [][]Edit{{bang, {of.End, of.End, none}}}
-	case of.kind == kindList || of.kind == kindMap:
+	switch of.kind {
+	case kindString, kindInt, kindDouble:
+		return [][]Edit{{{at, at + 1, ""}, {of.End, of.End, " == " + zeros[of.kind]}}}
+	case kindList, kindMap:
 		return [][]Edit{{{at, at + 1, "size("}, {of.End, of.End, ") == 0"}}}
 	}
 	return m.conditions(of.Span, of.e, of.kind)
@@ -143,12 +125,13 @@ func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
 
 // isComparison reports whether e is a comparison or a test of membership.
 func isComparison(e ast.Expr) bool {
-	return e.Kind() == ast.CallKind && slices.Contains(comparing, e.AsCall().FunctionName())
+	return e.Kind() == ast.CallKind && compares(e.AsCall().FunctionName())
 }
 
-// comparing holds the comparison operators and in.
-var comparing = []string{
-	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In,
+// compares reports whether a function is a comparison operator or in.
+func compares(function string) bool {
+	symbol, _ := operators.FindReverse(function)
+	return comparisons[symbol]
 }
 
 // conditions returns edits that turn e, a value of kind k, into a condition.
@@ -160,12 +143,8 @@ func (m *fixer) conditions(s Span, e ast.Expr, k kind) [][]Edit {
 		return [][]Edit{replace(s, test)}
 	}
 	switch k {
-	case kindString:
-		return [][]Edit{wrap(s, "", " != ''")}
-	case kindInt:
-		return [][]Edit{wrap(s, "", " != 0")}
-	case kindDouble:
-		return [][]Edit{wrap(s, "", " != 0.0")}
+	case kindString, kindInt, kindDouble:
+		return [][]Edit{wrap(s, "", " != "+zeros[k])}
 	case kindList, kindMap:
 		return [][]Edit{wrap(s, "size(", ") > 0")}
 	case kindOptional:
@@ -260,8 +239,8 @@ func splitTypes(text string) []string {
 // formatEdits replaces a sum of a text and a value of another type, and the sums that begin with it, by format().
 // An estimate assumes no bound for string() of a number, but one for format().
 func (m *fixer) formatEdits(a, b operandPart) [][]Edit {
-	verb := map[kind]string{kindInt: "%d", kindDouble: "%s", kindBool: "%s"}
-	if (a.kind == kindString) == (b.kind == kindString) || verb[a.kind]+verb[b.kind] == "" {
+	isPrintable := func(k kind) bool { return k == kindInt || k == kindDouble || k == kindBool }
+	if (a.kind == kindString) == (b.kind == kindString) || !isPrintable(a.kind) && !isPrintable(b.kind) {
 		return nil
 	}
 	for _, part := range []operandPart{a, b} {
@@ -275,7 +254,11 @@ func (m *fixer) formatEdits(a, b operandPart) [][]Edit {
 		return nil
 	}
 	from := len(path) - 2
-	parts := append(m.summands(a.e), b.e)
+	parts := []ast.Expr{a.e}
+	if a.kind == kindString {
+		parts = loops.Terms(a.e, operators.Add)
+	}
+	parts = append(parts, b.e)
 	for from > 0 && isCall(path[from-1], operators.Add) && path[from-1].AsCall().Args()[0].ID() == path[from].ID() {
 		from--
 		parts = append(parts, path[from].AsCall().Args()[1])
@@ -287,14 +270,8 @@ func (m *fixer) formatEdits(a, b operandPart) [][]Edit {
 			continue
 		}
 		of := "%s"
-		switch part.ID() {
-		case a.e.ID():
-			of = verb[a.kind]
-		case b.e.ID():
-			of = verb[b.kind]
-		}
-		if of == "" {
-			of = "%s"
+		if part == a.e && a.kind == kindInt || part == b.e && b.kind == kindInt {
+			of = "%d"
 		}
 		s, ok := m.span(part)
 		if !ok {
@@ -311,15 +288,6 @@ func (m *fixer) formatEdits(a, b operandPart) [][]Edit {
 		return nil
 	}
 	return [][]Edit{replace(whole, quote+format+quote+".format(["+strings.Join(args, ", ")+"])")}
-}
-
-// summands returns the parts of a sum of strings, or e alone.
-func (m *fixer) summands(e ast.Expr) []ast.Expr {
-	if !isCall(e, operators.Add) || !slices.ContainsFunc(e.AsCall().Args(), isText) {
-		return []ast.Expr{e}
-	}
-	args := e.AsCall().Args()
-	return append(m.summands(args[0]), args[1])
 }
 
 func isText(e ast.Expr) bool {

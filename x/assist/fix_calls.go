@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -38,24 +39,16 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 		in := m.textOf(on[1].Span) + " in " + text
 		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
 	case name == "find" && of.kind == kindList && len(on) == 3:
-		if not, last := m.nullAfter(end); last > 0 {
-			return [][]Edit{replace(Span{of.Start, last}, not+text+".exists("+m.textOf(arguments)+")")}
-		}
-		return [][]Edit{m.intoMacro(end + 2)}
+		return append(m.rewritten(findForms, nil), m.intoMacro(end+2))
 	case len(on) == 1 && slices.Contains(m.known(), name): // text.isCIDR()
 		return [][]Edit{m.applied(name, of, whole)}
 	case of.kind == kindInt || of.kind == kindDouble || of.kind == kindBool:
 		return [][]Edit{wrap(of.Span, "string(", ")")}
 	case of.kind == kindString && makers[name] != "":
 		return [][]Edit{wrap(of.Span, makers[name]+"(", ")")}
-	case of.kind == kindString && (name == "startsWith" || name == "endsWith") && len(on) > 2: // one of them
-		return [][]Edit{replace(whole, m.ofEach("["+m.textOf(arguments)+"]", ".exists", text+"."+name+"($)"))}
 	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
 		return [][]Edit{replace(whole, m.ofEach(m.textOf(on[1].Span), ".exists", text+"."+name+"($)"))}
 	case of.kind == kindCIDR && name == "contains" && len(on) == 2:
-		if m.holds(on[1].e, ofCIDRs...) {
-			return [][]Edit{{{of.End, on[1].Start, ".containsCIDR("}}}
-		}
 		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
 	case name == "matches" && len(on) == 3 && isText(on[1].e) && isText(on[2].e): // flags
 		pattern, flags := m.textOf(on[1].Span), strings.Trim(m.textOf(on[2].Span), `'"`)
@@ -75,13 +68,16 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 
 // ofEach returns a call of a macro on a list with a new variable, written as $ in body.
 func (f *fault) ofEach(list, macro, body string) string {
-	variable := "e"
-	for _, t := range f.tokens {
-		if t.Text == variable {
-			variable = "each"
-		}
-	}
+	variable := f.variable()
 	return list + macro + "(" + variable + ", " + strings.ReplaceAll(body, "$", variable) + ")"
+}
+
+// variable returns a name for the variable of a macro that the expression does not have.
+func (f *fault) variable() string {
+	if slices.ContainsFunc(f.tokens, func(t lex.Token) bool { return t.Text == "e" }) {
+		return "each"
+	}
+	return "e"
 }
 
 // applied replaces whole by a call of a function of strings, for each item if its argument is a list.
@@ -90,16 +86,6 @@ func (m *fixer) applied(name string, of operandPart, whole Span) []Edit {
 		return replace(whole, name+"("+text+")")
 	}
 	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"($)"))
-}
-
-// nullAfter returns the end of a comparison with null after token i, or 0. not is "!" for == and "" for !=.
-func (m *fixer) nullAfter(i int) (not string, end int) {
-	if op := m.at(i + 1); op != "==" && op != "!=" || renamedOr(m.at(i+2)) != "null" {
-		return "", 0
-	} else if op == "==" {
-		not = "!"
-	}
-	return not, m.tokens[i+2].End
 }
 
 // callEdits returns edits for a global function with wrong arguments: they make it a method of its first argument
@@ -142,38 +128,16 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 		open = i + 3
 	}
 	args, end := m.arguments(open)
-	if end < 0 {
-		return nil
-	}
-	from, of := m.operandStart(i), ""
-	if from >= 0 && m.at(i-1) == "." {
-		of = m.part(from, i-2)
-	}
-	not, last := m.nullAfter(end)
-	whole := func(text string) [][]Edit {
-		return [][]Edit{replace(m.tokenSpan(max(from, 0), end), text), replace(m.tokenSpan(max(from, 0), end), "("+text+")")}
-	}
-	if slices.Contains([]string{"between", "isBetween", "inRange"}, name) {
-		if of != "" {
-			args = slices.Insert(args, 0, of)
-		}
-		if len(args) == 3 {
-			return whole(args[1] + " <= " + args[0] + " && " + args[0] + " <= " + args[2])
-		}
-		return nil
-	}
 	switch {
-	case isPackage && len(args) > 0: // strings.HasPrefix(text, 'a'), re.match('a', text)
+	case len(args) == 0:
+	case isPackage: // strings.HasPrefix(text, 'a'), re.match('a', text)
 		if last := args[len(args)-1]; name != "strings" && !strings.HasPrefix(last, "'") && !strings.HasPrefix(last, `"`) { // a pattern
 			slices.Reverse(args)
 		}
 		method := m.at(i + 2)
 		method = renamedOr(strings.ToLower(method[:1]) + method[1:])
-		if strings.HasPrefix(method, "match") {
-			method = "matches"
-		}
 		return [][]Edit{replace(m.tokenSpan(i, end), args[0]+"."+method+"("+strings.Join(args[1:], ", ")+")")}
-	case of == "" && len(args) > 1 && counted[name] != "":
+	case m.at(i-1) != "." && len(args) > 1 && counted[name] != "":
 		for j, arg := range args {
 			if !strings.ContainsAny(arg, "!=<>&|(") {
 				args[j] = "has(" + arg + ")"
@@ -181,38 +145,6 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 		}
 		list := "[" + strings.Join(args, ", ") + "]"
 		return [][]Edit{replace(m.tokenSpan(i, end), m.ofEach(list, ".filter", "$")+".size() "+counted[name])}
-	case of == "":
-		return nil
-	case name == "count" && len(args) == 1 && args[0] == "true":
-		return whole(m.ofEach(of, ".filter", "$") + ".size()")
-	case name == "count" && len(args) == 1:
-		return whole(m.ofEach(of, ".filter", "$ == "+args[0]) + ".size()")
-	case name == "count" && len(args) == 2:
-		return whole(of + ".filter(" + args[0] + ", " + args[1] + ").size()")
-	case name == "isIn" && len(args) > 1:
-		return whole(of + " in [" + strings.Join(args, ", ") + "]")
-	case strings.Contains(of, ".") && len(args) == 1 && slices.Contains([]string{"default", "getOrDefault", "orElse"}, name):
-		dot := strings.LastIndexByte(of, '.')
-		return whole(of[:dot] + ".?" + of[dot+1:] + ".orValue(" + args[0] + ")")
-	case (name == "none" || name == "noneMatch") && len(args) == 2:
-		return whole("!" + of + ".exists(" + args[0] + ", " + args[1] + ")")
-	case name == "containsAll" && len(args) == 1:
-		return whole(m.ofEach(args[0], ".all", "$ in "+of))
-	case name == "containsAny" && len(args) == 1:
-		return whole(m.ofEach(args[0], ".exists", "$ in "+of))
-	case name == "uniqueBy" && len(args) == 2 && strings.HasPrefix(args[1], args[0]+"."):
-		key := strings.TrimPrefix(args[1], args[0])
-		return whole(of + ".all(x, " + of + ".exists_one(y, y" + key + " == x" + key + "))")
-	case name == "get" && len(args) == 1 && last > 0:
-		in := args[0] + " in " + of
-		if not != "" {
-			in = "!(" + in + ")"
-		}
-		return [][]Edit{replace(Span{m.tokens[from].Start, last}, in)}
-	case name == "keys" && len(args) == 0: // a macro or in works on the keys of a map
-		return [][]Edit{replace(m.tokenSpan(i-1, end), "")}
-	case slices.Contains([]string{"isPresent", "isSet", "isDefined", "exists", "present"}, name) && len(args) == 0:
-		return whole("has(" + of + ")")
 	}
 	return nil
 }
@@ -238,34 +170,6 @@ func (m *fixer) arguments(open int) (texts []string, end int) {
 		from = to + 1
 	}
 	return texts, end
-}
-
-// presenceEdits returns edits for a has() whose argument joins or compares fields: has(a && b), has(!a).
-func (m *fixer) presenceEdits() [][]Edit {
-	places := []int{m.token, m.token + 1, m.bracket(m.token)}
-	at := slices.IndexFunc(places, func(i int) bool { return m.at(i) == "(" && m.at(i-1) == "has" })
-	if at < 0 || m.closing(places[at]) < 0 {
-		return nil
-	}
-	open, end := places[at], m.closing(places[at])
-	whole := m.tokenSpan(open-1, end)
-	if m.at(open+1) == "!" {
-		return [][]Edit{replace(whole, "!has("+m.part(open+2, end-1)+")")}
-	}
-	for _, join := range []string{"&&", "||", ","} {
-		at := m.next(open, join)
-		if at < 0 {
-			continue
-		}
-		symbol := strings.Replace(join, ",", "&&", 1)
-		return [][]Edit{replace(whole, "has("+m.part(open+1, at-1)+") "+symbol+" has("+m.part(at+1, end-1)+")")}
-	}
-	for at := open + 1; at < end; at++ {
-		if comparisons[m.at(at)] {
-			return [][]Edit{replace(whole, "has("+m.part(open+1, at-1)+") && "+m.part(open+1, end-1))}
-		}
-	}
-	return nil
 }
 
 // sizesOf returns the range of tokens that compare the size of list with the size of a copy without duplicates. The

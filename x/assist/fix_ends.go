@@ -20,9 +20,6 @@ func (m *fixer) quoteEnds() (all [][]Edit) {
 		}
 		quote, _ := lex.StringPrefix(m.src, t.Start)
 		q := string(m.src[quote])
-		if strings.HasPrefix(string(m.src[quote:]), q+q+q) {
-			q += q + q
-		}
 		after := quote + len(q)
 		for after < t.End && (lex.LetterOrDigit(m.src[after]) || strings.ContainsRune("-./:", m.src[after])) {
 			after++

@@ -251,11 +251,8 @@ func (f *fault) plainName(i int) bool {
 	return f.isName(i) && !slices.Contains([]string{".", ".?"}, f.at(i-1)) && !slices.Contains([]string{".", ".?", "("}, f.at(i+1))
 }
 
-// known returns the names of variables, functions, and literals, and in. It returns nil if names is nil.
+// known returns the names of variables, functions, and literals, and in.
 func (f *fault) known() []string {
-	if f.names == nil {
-		return nil
-	}
 	return append(f.names(""), "true", "false", "null", "in")
 }
 

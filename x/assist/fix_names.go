@@ -10,28 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// renamed maps names from other languages to their CEL names.
-var renamed = map[string]string{
-	"length": "size", "len": "size", "count": "size",
-	"any": "exists", "some": "exists", "anyMatch": "exists", "every": "all", "forall": "all", "forAll": "all", "forEach": "all", "foreach": "all",
-	"one": "exists_one", "existsone": "exists_one", "select": "filter", "where": "filter",
-	"toLowerCase": "lowerAscii", "toLower": "lowerAscii", "lower": "lowerAscii", "lowercase": "lowerAscii",
-	"toUpperCase": "upperAscii", "toUpper": "upperAscii", "upper": "upperAscii", "uppercase": "upperAscii",
-	"match": "matches", "regex": "matches", "test": "matches", "substr": "substring", "strip": "trim", "hasPrefix": "startsWith", "hasSuffix": "endsWith",
-	"str": "string", "toString": "string", "parseInt": "int", "toInt": "int", "integer": "int", "number": "double", "float": "double", "boolean": "bool", "typeof": "type",
-	"None": "null", "nil": "null", "undefined": "null", "NULL": "null", "Null": "null", "TRUE": "true", "FALSE": "false", "True": "true", "False": "false",
-	"lessThan": "isLessThan", "lt": "isLessThan", "greaterThan": "isGreaterThan", "gt": "isGreaterThan", "compare": "compareTo", "cmp": "compareTo",
-	"plus": "add", "minus": "sub", "subtract": "sub",
-	"host": "getHost", "hostname": "getHostname", "scheme": "getScheme", "protocol": "getScheme", "port": "getPort", "path": "getEscapedPath", "query": "getQuery",
-	"seconds": "getSeconds", "minutes": "getMinutes", "hours": "getHours", "year": "getFullYear", "month": "getMonth", "day": "getDayOfMonth",
-	"includes": "contains", "trimSpace": "trim", "indexof": "indexOf", "regexMatch": "matches", "distinctBy": "distinct",
-	"defined": "has", "isset": "has", "present": "has", "exist": "has", "hasField": "has",
-	"this": types.Self, "object": types.Self, "obj": types.Self, "value": types.Self, "resource": types.Self, "oldObject": types.OldSelf, "old": types.OldSelf,
-}
-
-// emptinessTests maps emptiness tests from other languages to the comparison that CEL needs after size().
-var emptinessTests = map[string]string{"isEmpty": "== 0", "empty": "== 0", "notEmpty": "> 0", "nonEmpty": "> 0", "isNotEmpty": "> 0"}
-
 func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
@@ -49,9 +27,6 @@ func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 			s.End = s.Start + len([]rune(whole))
 		}
 		all = append(all, replace(s, name), replace(s, name+"()"))
-		if every := m.nameEverywhere(m.at(i), name); s.End == m.tokens[i].End && len(every) > 1 {
-			all = append(all, every)
-		}
 	}
 	return all
 }
@@ -68,16 +43,6 @@ func (m *fixer) isTypo(name string) bool {
 	}
 	written, _ := types.Unescape(strings.TrimSuffix(name[strings.LastIndex(name, ".")+1:], "()"))
 	return spell.IsTypo(word, written)
-}
-
-// nameEverywhere returns edits that replace every occurrence of a name that does not follow a dot.
-func (m *fixer) nameEverywhere(was, is string) (all []Edit) {
-	for i, t := range m.tokens {
-		if m.isName(i) && t.Text == was && m.at(i-1) != "." && m.at(i-1) != ".?" {
-			all = append(all, Edit{t.Start, t.End, is})
-		}
-	}
-	return all
 }
 
 // nameToken returns the index of the token with the name that the error is about, or -1.
@@ -99,7 +64,7 @@ func (m *fixer) renamedEdits(name string) (all [][]Edit) {
 	if i < 0 {
 		return nil
 	}
-	is, call := renamed[name], m.at(i+1) == "("
+	is, call := foreignName(name).is, m.at(i+1) == "("
 	s := m.tokenSpan(i, i)
 	switch {
 	case is != "" && m.at(i-1) == "." && call && m.at(i+2) == ")":
@@ -110,7 +75,7 @@ func (m *fixer) renamedEdits(name string) (all [][]Edit) {
 	case is != "" && m.at(i-1) == "." && !call:
 		all = append(all, replace(s, is+"()"))
 	case is == "null" && (m.at(i-1) == "==" || m.at(i-1) == "!="):
-		all = append(all, replace(s, is), m.nullTest(i-1))
+		all = append(append(all, replace(s, is)), m.rewritten(nullForms, func(_, last int) bool { return last == i })...)
 	case is != "" && (call || m.at(i-1) != "." && slices.Contains(rootNames, is)):
 		all = append(all, replace(s, is))
 	}
@@ -124,45 +89,25 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 		return nil
 	}
 	call := m.at(i+1) == "("
-	s := m.tokenSpan(i, i)
-	if against := emptinessTests[name]; against != "" && m.at(i-1) == "." {
-		end := i
-		if call && m.at(i+2) == ")" {
-			end = i + 2
-		}
-		text := replace(m.tokenSpan(i, end), "size() "+against)
-		all = append(all, text)
-		if from := m.operandStart(i); from >= 0 {
-			at := m.tokens[from].Start
-			all = append(all, []Edit{{at, at, "("}, {text[0].Start, text[0].End, text[0].Text + ")"}})
-		}
-	}
+	all = m.rewritten(callForms, func(first, last int) bool { return first <= i && i <= last })
 	all = append(all, m.foreignCall(i)...)
 	switch name {
 	case "containsKey", "hasKey", "has_key", "hasOwnProperty", "has", "includes":
-		all = append(all, m.keyEdit(i)...)
-		all = append(all, m.hasEdits(i)...)
 		all = append(all, m.presenceEdits()...)
-	case "exists", "print", "println", "assert", "require", "console", "echo", "return":
-		all = append(all, m.bareEdits(i)...)
-	case "equals", "eq":
-		if from, end := m.operandStart(i), m.operandEnd(i); from >= 0 && end > i+2 {
-			all = append(all, replace(m.tokenSpan(from, end), m.part(from, i-2)+" == "+m.part(i+2, end-1)))
+	case "exists":
+		if call && m.at(i-1) != "." {
+			all = append(all, replace(m.tokenSpan(i, i), "has"))
 		}
 	case "range":
 		all = append(all, m.conditionEdits()...)
 	case "unique", "isUnique", "uniqueItems", "hasDuplicates", "distinct":
 		all = append(all, m.uniqueEdit(i)...)
-	case "immutable", "isImmutable", "unchanged", "isUnchanged", "readOnly", "readonly":
-		all = append(all, m.comparisonEdit(i, "==")...)
-	case "changed", "isChanged":
-		all = append(all, m.comparisonEdit(i, "!=")...)
 	}
 	if IsLoop(renamedOr(name)) && call {
 		all = append(all, m.variableEdit(i)...)
 	}
 	if call && m.at(i-1) != "." { // matches('a') for self.matches('a')
-		all = append(all, []Edit{{s.Start, s.Start, types.Self + "."}})
+		all = append(all, []Edit{{m.tokens[i].Start, m.tokens[i].Start, types.Self + "."}})
 	}
 	return all
 }
@@ -174,21 +119,6 @@ func (m *fixer) operandStart(i int) int {
 		return -1
 	}
 	return m.operandFirst(i - 2)
-}
-
-// keyEdit rewrites m.containsKey(k) as k in m.
-func (m *fixer) keyEdit(i int) [][]Edit {
-	from := m.operandStart(i)
-	if from < 0 || m.at(i+1) != "(" {
-		return nil
-	}
-	end := m.operandEnd(i)
-	if end < i+3 || m.at(end) != ")" {
-		return nil
-	}
-	of, key := m.textOf(m.tokenSpan(from, i-2)), m.textOf(m.tokenSpan(i+2, end-1))
-	whole := m.tokenSpan(from, end)
-	return [][]Edit{replace(whole, key+" in "+of), replace(whole, "("+key+" in "+of+")")}
 }
 
 // selectionEdits returns edits for a field selection on a value that has no fields.
@@ -204,9 +134,6 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 	all = append(all, m.intoMacro(i))
 	if m.at(i-1) == "." && m.at(i+1) == "." && (IsLoop(m.at(i+2)) || slices.Contains(ofLists, m.at(i+2))) {
 		all = append(all, replace(m.tokenSpan(i-1, i), ".map(e, e."+m.at(i)+")"))
-	}
-	if m.at(i-1) == "." {
-		all = append(all, replace(m.tokenSpan(i-1, i-1), ".?"))
 	}
 	return all
 }
@@ -231,36 +158,6 @@ func (m *fixer) intoMacro(i int) []Edit {
 	}
 	text := m.part(from, open-2) + "exists(" + m.part(open+1, i-3) + " && " + m.at(open+1) + "." + m.part(i, end) + ")"
 	return replace(m.tokenSpan(from, end), text)
-}
-
-// hasEdits rewrites x.has(name), where has is token i, as a call of the macro.
-func (m *fixer) hasEdits(i int) (all [][]Edit) {
-	from := m.operandStart(i)
-	if from < 0 || m.at(i+1) != "(" {
-		return nil
-	}
-	end := m.operandEnd(i)
-	of, argument := m.part(from, i-2), m.part(i+2, end-1)
-	whole := m.tokenSpan(from, end)
-	if name := strings.Trim(argument, `'"`); name != "" {
-		all = append(all, replace(whole, "has("+of+"."+name+")"))
-	}
-	return append(all, replace(whole, "has("+argument+")"))
-}
-
-// bareEdits replaces the call of a function that CEL does not have by a call of has or by its argument.
-func (m *fixer) bareEdits(i int) [][]Edit {
-	if m.at(i+1) != "(" || m.at(i-1) == "." {
-		return nil
-	}
-	end := m.closing(i + 1)
-	if end < 0 {
-		return nil
-	}
-	if m.at(i) == "exists" {
-		return [][]Edit{replace(m.tokenSpan(i, i), "has")}
-	}
-	return [][]Edit{replace(m.tokenSpan(i, end), m.part(i+2, end-1))}
 }
 
 // uniqueEdit rewrites list.unique(), where unique is token i, as a macro. Items that list.map selects are compared
@@ -289,31 +186,6 @@ func (m *fixer) uniqueEdit(i int) [][]Edit {
 	return [][]Edit{replace(m.tokenSpan(first, last), not+text)}
 }
 
-// comparisonEdit rewrites self.a.immutable(), where immutable is token i, or immutable(self.a), as a
-// comparison with oldSelf.
-func (m *fixer) comparisonEdit(i int, operator string) [][]Edit {
-	first, last, path := m.operandStart(i), i, ""
-	switch {
-	case first >= 0 && m.at(i+1) == "(" && m.at(i+2) == ")":
-		last, path = i+2, m.part(first, i-2)
-	case first >= 0:
-		path = m.part(first, i-2)
-	case m.at(i+1) == "(" && m.closing(i+1) > i+2:
-		first, last = i, m.closing(i+1)
-		path = m.part(i+2, last-1)
-	default:
-		return nil
-	}
-	if path != types.Self && !strings.HasPrefix(path, types.Self+".") {
-		return nil
-	}
-	text := path + " " + operator + " " + types.OldSelf + strings.TrimPrefix(path, types.Self)
-	if first > 0 || last < len(m.tokens)-1 {
-		text = "(" + text + ")"
-	}
-	return [][]Edit{replace(m.tokenSpan(first, last), text)}
-}
-
 // opened returns the index of the bracket that the token i closes, or -1.
 func (m *fixer) opened(i int) int {
 	depth := 0
@@ -332,7 +204,7 @@ func (m *fixer) variableEdit(i int) [][]Edit {
 		return [][]Edit{replace(m.tokenSpan(i+2, i+2), "e, "+m.at(i+2)+"(e)")}
 	}
 	var fields []string // of the items
-	if i > 0 && m.at(i-1) == "." && m.names != nil {
+	if i > 0 && m.at(i-1) == "." {
 		fields = m.names(string(m.src[:m.tokens[i-1].Start]) + "[0].")
 	}
 	for j := i + 2; j < end; j++ {

@@ -1,11 +1,11 @@
 package assist
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
@@ -47,9 +47,6 @@ func (f *fault) isBare(i int) bool {
 }
 
 func (f *fault) isFunction(name string) bool {
-	if f.context == nil {
-		return false
-	}
 	env := f.context.env()
 	return env != nil && env.HasFunction(name)
 }
@@ -67,9 +64,6 @@ func (f *fault) selected(i int) bool {
 
 // owners returns the variables at token i that have a field with its name, the innermost first.
 func (f *fault) owners(i int) (all []string) {
-	if f.names == nil {
-		return nil
-	}
 	start := f.tokens[i].Start
 	if f.at(i-1) == "." {
 		start = f.tokens[i-1].Start
@@ -98,38 +92,35 @@ func (f *fault) ownedBy(i int, variable string) Edit {
 // ownerEdits puts the variables in front of names that are their fields. If several variables have a field with the
 // name, each alternative uses one of them.
 func (m *fixer) ownerEdits() (all [][]Edit) {
-	var sole []Edit
-	several := map[string][]Edit{}
-	var order []string
-	looked := 0
+	owners, choices := map[int][]string{}, []string(nil)
 	for i := range m.tokens {
-		if m.isBareCall(i) {
-			sole = append(sole, m.ownedBy(i, types.Self))
+		switch {
+		case len(owners) == maxOwned:
+		case m.isBareCall(i):
+			owners[i] = []string{types.Self}
+		case m.isBare(i):
+			owners[i] = m.owners(i)
+		}
+		if len(owners[i]) > 1 {
+			choices = append(choices, owners[i]...)
+		}
+	}
+	if len(choices) == 0 {
+		choices = []string{types.Self}
+	}
+	for n, v := range choices {
+		if slices.Contains(choices[:n], v) {
 			continue
 		}
-		if !m.isBare(i) {
-			continue
-		}
-		if looked++; looked > maxOwned {
-			break
-		}
-		owners := m.owners(i)
-		if len(owners) == 1 {
-			sole = append(sole, m.ownedBy(i, owners[0]))
-			continue
-		}
-		for _, v := range owners {
-			if several[v] == nil {
-				order = append(order, v)
+		var edits []Edit
+		for _, i := range slices.Sorted(maps.Keys(owners)) {
+			if of := owners[i]; slices.Contains(of, v) {
+				edits = append(edits, m.ownedBy(i, v))
+			} else if len(of) == 1 {
+				edits = append(edits, m.ownedBy(i, of[0]))
 			}
-			several[v] = append(several[v], m.ownedBy(i, v))
 		}
-	}
-	for _, v := range order {
-		all = append(all, slices.Concat(sole, several[v]))
-	}
-	if len(order) == 0 && len(sole) > 0 {
-		all = append(all, sole)
+		all = append(all, edits)
 	}
 	return all
 }
@@ -138,7 +129,7 @@ func (m *fixer) ownerEdits() (all [][]Edit) {
 // one of the values that the text can have.
 func (m *fixer) textEdits() (edits []Edit, certain bool) {
 	i := m.nameToken()
-	if i < 0 || !m.plainName(i) || renamed[m.at(i)] == types.Self || renamed[m.at(i)] == types.OldSelf {
+	if i < 0 || !m.plainName(i) || foreignName(m.at(i)).is == types.Self || foreignName(m.at(i)).is == types.OldSelf {
 		return nil, false
 	}
 	edits = []Edit{quoteAt(m.tokens[i])}
@@ -155,7 +146,7 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 			}
 		}
 		return nil, false
-	case renamed[m.at(i)] == "null":
+	case foreignName(m.at(i)).is == "null":
 		return nil, false
 	case other.decl != nil && other.decl.Kind != types.String && other.decl.Kind != types.IntOrString, len(m.owners(i)) > 0:
 		return nil, false
@@ -172,8 +163,6 @@ func (m *fixer) comparedWith(i int) (other referent, ok bool) {
 		first, last = m.operandFirst(i-2), i-2
 	case isEquality(m.at(i+1)) && i+2 < len(m.tokens):
 		first, last = i+2, m.operandEnd(i+2)
-	case m.at(i-1) == "(" && m.at(i+1) == ")" && slices.Contains(ofTexts, m.at(i-2)) && m.at(i-3) == ".":
-		return referent{}, true
 	case m.at(i+1) == "in" && i+2 < len(m.tokens): // a key of a map
 		other = m.referentOf(m.tokenSpan(i+2, m.operandEnd(i+2)))
 		return referent{}, other.decl != nil && other.decl.Kind == types.Map
@@ -215,34 +204,13 @@ func (m *fixer) presenceOf(e ast.Expr, text string) (test string, known bool) {
 	if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() {
 		return "", true
 	}
-	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
+	v := m.context.viewOf(m.nodes, e)
 	if len(v.path) == 0 || v.expr(e.AsSelect().Operand()).decl == nil || v.always(e.AsSelect()) {
 		return "", true
 	}
 	test = "has(" + strings.TrimPrefix(text, "!!") + ")"
-	if !strings.Contains(string(m.src), test) {
-		return test, true
+	if strings.Contains(string(m.src), test) {
+		return "", false
 	}
-	for i, of := range v.path[:len(v.path)-1] {
-		if of.Kind() != ast.CallKind || v.path[i+1] == of.AsCall().Args()[0] {
-			continue
-		}
-		guard := of.AsCall().Args()[0]
-		switch {
-		case isCall(of, operators.LogicalAnd) && m.joins(guard, operators.LogicalAnd, test),
-			isCall(of, operators.LogicalOr) && m.joins(guard, operators.LogicalOr, "!"+test),
-			isCall(of, operators.Conditional) && m.joins(guard, operators.LogicalAnd, test):
-			return "", true
-		}
-	}
-	return "", false
-}
-
-// joins reports whether e is a part with this text, or joins such a part with others by an operator.
-func (m *fixer) joins(e ast.Expr, operator, text string) bool {
-	if isCall(e, operator) {
-		return slices.ContainsFunc(e.AsCall().Args(), func(e ast.Expr) bool { return m.joins(e, operator, text) })
-	}
-	s, ok := m.span(e)
-	return ok && m.textOf(s) == text
+	return test, true
 }

@@ -14,23 +14,21 @@ import (
 // edits are useful.
 func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool) {
 	whole, left, right := Span{a.Start, b.End}, m.textOf(a.Span), m.textOf(b.Span)
-	compared, equal := slices.Contains(comparing, name), name == operators.Equals || name == operators.NotEquals
+	compared, equal := compares(name), name == operators.Equals || name == operators.NotEquals
 	switch {
 	case m.isIndex(a.e) || m.isIndex(b.e):
 		return nil, true // the author means the item at the index
 	case equal && (a.kind == kindBool) != (b.kind == kindBool) && len(m.chainedEquality(a, b)) > 0:
 		return m.chainedEquality(a, b), true
-	case equal && isCall(a.e, operators.LogicalNot) && b.kind != kindBool: // !x == y is !(x == y)
-		return [][]Edit{{{a.Start + 1, a.Start + 1, "("}, {b.End, b.End, ")"}}}, true
 	case equal && b.e.Kind() == ast.ListKind && a.kind != kindList: // x == [1, 2] is x in [1, 2]
 		in := map[string][2]string{operators.Equals: {"", ""}, operators.NotEquals: {"!(", ")"}}[name]
 		return [][]Edit{replace(whole, in[0]+left+" in "+right+in[1])}, true
 	case compared && b.kind == kindInt && a.e.Kind() == ast.SelectKind && a.e.AsSelect().FieldName() == "size": // of a map
 		return [][]Edit{wrap(a.Span, "", "()")}, true
-	case compared && !equal && a.kind == kindString && b.kind == kindInt && isLiteralValue(b.e) && durationNames.MatchString(left):
+	case compared && !equal && a.kind == kindString && b.kind == kindInt && b.e.Kind() == ast.LiteralKind && durationNames.MatchString(left):
 		return [][]Edit{append(wrap(a.Span, "duration(", ")"), replace(b.Span, "duration('"+right+"s')")...)}, true
 	case compared && isTest(a.e): // has(x) > 0 is has(x) && x > 0
-		return [][]Edit{wrap(a.Span, "", " && "+m.tested(a.Span))}, false
+		return [][]Edit{wrap(a.Span, "", " && "+strings.TrimSuffix(strings.TrimPrefix(left, "has("), ")"))}, false
 	case equal && a.kind == kindType && isText(b.e): // type(x) == 'int'
 		return [][]Edit{replace(b.Span, strings.Trim(right, `'"`))}, true
 	case equal && b.kind == kindObject && right == types.OldSelf: // self.a == oldSelf is self.a == oldSelf.a
@@ -47,10 +45,14 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 		return [][]Edit{replace(whole, right+".containsIP("+left+")")}, true
 	case name == operators.In && b.kind == kindString && isText(b.e):
 		return nil, true // part of the text, or the only item of a list
-	case name == operators.Add && a.kind == kindBool && (b.kind == kindBool || b.kind == kindInt):
-		return [][]Edit{append(asNumber(a.Span), m.ifBool(b)...)}, true
-	case name == operators.Add && a.kind == kindInt && b.kind == kindBool:
-		return [][]Edit{asNumber(b.Span)}, true
+	case name == operators.Add && (a.kind == kindBool || a.kind == kindInt) && (b.kind == kindBool || b.kind == kindInt):
+		var edits []Edit
+		for _, part := range []operandPart{a, b} {
+			if part.kind == kindBool {
+				edits = append(edits, wrap(part.Span, "(", " ? 1 : 0)")...)
+			}
+		}
+		return [][]Edit{edits}, true
 	case compared && b.kind == kindInt: // size(x == 0) is size(x) == 0
 		path := pathTo(m.nodes, func(e ast.Expr) bool { return e.ID() == b.e.ID() })
 		return m.outOfSize(path[max(0, len(path)-3)]), false
@@ -78,18 +80,6 @@ func (m *fixer) chainedEquality(a, b operandPart) [][]Edit {
 // ofCIDRs are parts of the names of fields that hold CIDRs.
 var ofCIDRs = []string{"cidr", "subnet", "network", "range", "block", "except"}
 
-// tested returns the field of a has().
-func (m *fixer) tested(s Span) string {
-	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(m.textOf(s), "has("), ")"))
-}
-
-func (m *fixer) ifBool(of operandPart) []Edit {
-	if of.kind != kindBool {
-		return nil
-	}
-	return asNumber(of.Span)
-}
-
 // isIndex reports whether e is the first of two variables of a macro on a list.
 func (m *fixer) isIndex(e ast.Expr) bool {
 	return e.Kind() == ast.IdentKind && slices.Contains(m.indexes(), e.AsIdent())
@@ -108,7 +98,7 @@ func (f *fault) indexes() (all []string) {
 // holds reports whether the last name of the path of e, or of the list whose item e is, contains one of the words.
 func (m *fixer) holds(e ast.Expr, words ...string) bool {
 	name := ""
-	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
+	v := m.context.viewOf(m.nodes, e)
 	for _, step := range v.expr(e).steps {
 		if step.Name != "" {
 			name = strings.ToLower(step.Name)
@@ -130,5 +120,3 @@ func (m *fixer) outOfSize(call ast.Expr) [][]Edit {
 	}
 	return [][]Edit{{{a.End, a.End, ")"}, {b.End, b.End + 1, ""}}}
 }
-
-func isLiteralValue(e ast.Expr) bool { return e.Kind() == ast.LiteralKind }

@@ -9,13 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// celOperators maps operators of other languages to CEL operators.
-var celOperators = map[string]string{
-	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
-	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
-	"AND": "&&", "OR": "||", "XOR": "!=", "IN": "in",
-}
-
 // syntaxEdits returns edits for expressions that do not parse.
 func (m *fixer) syntaxEdits() (all [][]Edit) {
 	add := func(edits []Edit) {
@@ -24,14 +17,16 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		}
 	}
 	add(m.rawEdits())
-	for _, edits := range slices.Concat(m.quoteEdits(), m.wrapperEdits()) {
+	for _, edits := range slices.Concat(m.quoteEdits(), m.rewritten(templateForms, nil)) {
 		add(edits)
+	}
+	for _, edits := range m.rewritten(lambdaForms, nil) {
+		add(difference(m.src, []rune(Apply(string(m.src), edits))))
 	}
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
 		if i < 0 || i >= len(m.tokens) {
 			continue
 		}
-		add(m.lambda(i))
 		if edit := m.operatorEdit(i); edit != nil {
 			add(edit)
 			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
@@ -39,18 +34,18 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 		}
 		add(m.tokenEdit(i))
 	}
-	add(m.optionalEdits()) // the parser reports a?.b where it expects a conditional to continue
-	add(m.everywhere("?."))
+	add(m.everywhere("?.")) // the parser reports a?.b where it expects a conditional to continue
 	add(m.withoutOptional())
 	near, every := m.wordEdits()
 	return append(append(all, near...), every, append(m.everywhere(""), every...))
 }
 
 // shapeEdits returns edits that change more than the spelling of an operator.
-func (m *fixer) shapeEdits() (all [][]Edit) {
+func (m *fixer) shapeEdits() [][]Edit {
+	all := m.rewritten(shapeForms, nil)
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
 		if i >= 0 && i < len(m.tokens) {
-			all = append(all, m.infix(i), m.inParentheses(i), m.listEdit(i), m.stringParts(i), m.ofAll(i), m.eitherPresent(i))
+			all = append(all, m.listEdit(i), m.stringParts(i), m.ofAll(i))
 		}
 	}
 	return append(all, m.literalEdits()...)
@@ -94,44 +89,6 @@ func (m *fixer) stringParts(i int) []Edit {
 
 var placeholder = lazy.New(`\{[^{}]+\}`)
 
-// inParentheses rewrites x in (a, b) or x in {a, b}, where in or the bracket is near token i, with a list.
-func (m *fixer) inParentheses(i int) []Edit {
-	for ; i > 0 && m.at(i) != "in"; i-- {
-	}
-	if m.at(i) != "in" || m.at(i+1) != "(" && m.at(i+1) != "{" {
-		return nil
-	}
-	end := m.closing(i + 1)
-	if end < 0 {
-		return nil
-	}
-	return []Edit{{m.tokens[i+1].Start, m.tokens[i+1].End, "["}, {m.tokens[end].Start, m.tokens[end].End, "]"}}
-}
-
-// optionalEdits replaces each ?. by .?, and the dot in front of the field that may be absent: a.b?.c is a.?b.?c.
-func (m *fixer) optionalEdits() (all []Edit) {
-	for _, e := range m.everywhere("?.") {
-		i := slices.IndexFunc(m.tokens, func(t lex.Token) bool { return t.Start >= e.Start })
-		if m.at(i-2) == "." {
-			all = append(all, Edit{m.tokens[i-2].Start, m.tokens[i-2].End, ".?"})
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
-// withoutOptional replaces each ?. in front of a method by a dot.
-func (m *fixer) withoutOptional() (all []Edit) {
-	for i := range m.tokens {
-		first, last := m.runAt(i)
-		if first == i && first < last && m.textOf(m.tokenSpan(first, last)) == "?." && m.at(last+2) == "(" {
-			s := m.tokenSpan(first, last)
-			all = append(all, Edit{s.Start, s.End, "."})
-		}
-	}
-	return all
-}
-
 // operatorEdit replaces the operator at token i by its CEL counterpart, or returns nil.
 func (m *fixer) operatorEdit(i int) []Edit {
 	first, last := m.runAt(i)
@@ -139,7 +96,7 @@ func (m *fixer) operatorEdit(i int) []Edit {
 		return nil
 	}
 	s := m.tokenSpan(first, last)
-	if is := celOperators[m.textOf(s)]; is != "" {
+	if is := foreignOperator(m.textOf(s)).is; is != "" {
 		return replace(s, is)
 	}
 	return nil
@@ -155,8 +112,8 @@ func (m *fixer) everywhere(like string) (all []Edit) {
 		}
 		s := m.tokenSpan(first, last)
 		at = last
-		if text := m.textOf(s); celOperators[text] != "" && (like == "" || text == like) {
-			all = append(all, Edit{s.Start, s.End, celOperators[text]})
+		if text := m.textOf(s); foreignOperator(text).is != "" && (like == "" || text == like) {
+			all = append(all, Edit{s.Start, s.End, foreignOperator(text).is})
 		}
 	}
 	return all
@@ -176,6 +133,18 @@ func (m *fixer) nullTests() (all []Edit) {
 	return all
 }
 
+// withoutOptional replaces each ?. in front of a method by a dot.
+func (m *fixer) withoutOptional() (all []Edit) {
+	for i := range m.tokens {
+		first, last := m.runAt(i)
+		if first == i && first < last && m.textOf(m.tokenSpan(first, last)) == "?." && m.at(last+2) == "(" {
+			s := m.tokenSpan(first, last)
+			all = append(all, Edit{s.Start, s.End, "."})
+		}
+	}
+	return all
+}
+
 // wordEdits replaces words that are operators in other languages: near holds one edit for each word
 // near the error, and every replaces them all.
 func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
@@ -183,20 +152,14 @@ func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
 		if t.Kind != lex.Ident || m.at(i-1) == "." || m.at(i+1) == "." && t.Text != "not" {
 			continue
 		}
-		is, end := celOperators[t.Text], t.End
+		is, end := foreignKeyword(t.Text).is, t.End
 		switch strings.ToLower(t.Text) {
 		case "is":
-			switch {
-			case m.at(i+1) == "null" || m.at(i+2) == "null":
-				continue // nullTest has it
-			case m.at(i+1) == "not":
-				is, end = "!=", m.tokens[i+1].End
+			if m.at(i+1) == "null" || m.at(i+2) == "null" {
+				continue // a test of presence is meant
 			}
 		case "not", "return":
-			if m.at(i-1) == "is" {
-				continue
-			}
-			if i+1 == len(m.tokens) {
+			if m.at(i-1) == "is" || i+1 == len(m.tokens) {
 				continue
 			}
 			if end = m.tokens[i+1].Start; strings.ToLower(t.Text) == "not" {
@@ -228,19 +191,13 @@ func (m *fixer) tokenEdit(i int) []Edit {
 			text = " && "
 		}
 		return replace(s, text)
-	case t.Text == "$" && m.at(i+1) == ".":
-		return replace(s, types.Self)
 	case t.Text == "$" && !m.isName(i+1):
 		return replace(s, types.Self)
 	case t.Text == "$":
 		return replace(s, "")
-	case t.Text == "#":
-		return replace(s, "//")
 	case t.Text == "in" && m.at(i-1) == "." && m.at(i+2) == "[" && m.closing(i+1) > 0:
 		end := m.closing(i + 1)
 		return []Edit{{m.tokens[i-1].Start, m.tokens[i+2].Start, " in "}, {m.tokens[end].Start, m.tokens[end].End, ""}}
-	case t.Text == "in" && m.at(i-1) == ".":
-		return replace(m.tokenSpan(i-1, i), " in ")
 	case t.Text == "*" && m.at(i-1) == "*" && m.at(i+1) == "2" && m.operandFirst(i-2) >= 0: // a ** 2
 		return replace(m.tokenSpan(i-1, i+1), "* "+m.part(m.operandFirst(i-2), i-2))
 	case m.at(i-1) == "has" && m.isName(i):
@@ -250,21 +207,10 @@ func (m *fixer) tokenEdit(i int) []Edit {
 		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-4), i-4)+" ", "")
 	case comparisons[t.Text] && (m.at(i-1) == "||" || m.at(i-1) == "&&") && i > 2 && m.isName(i-2): // 1 <= a && <= 2
 		return wrap(Span{t.Start, t.Start}, m.part(m.operandFirst(i-2), i-2)+" ", "")
-	case t.Kind == lex.Number && m.at(i-1) == ".":
-		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
 	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:
 		return replace(m.tokenSpan(i, i+1), "["+m.at(i+1)+"]")
 	}
 	return nil
-}
-
-// eitherPresent rewrites a xor b for two fields, where xor is token i, with tests of presence.
-func (m *fixer) eitherPresent(i int) []Edit {
-	from, to := m.operandFirst(i-1), m.operandEnd(i+1)
-	if from < 0 || !isExclusive(m.tokens[i]) || to >= len(m.tokens) || to <= i {
-		return nil
-	}
-	return replace(m.tokenSpan(from, to), "has("+m.part(from, i-1)+") != has("+m.part(i+1, to)+")")
 }
 
 // ofAll rewrites a condition on each item of a list, such as list[*].a > 0, list[].a > 0, or list.*.a > 0, near token i.
@@ -284,67 +230,6 @@ func (m *fixer) ofAll(i int) []Edit {
 		end = min(end, at-1)
 	}
 	return []Edit{{m.tokens[first].Start, m.tokens[last].End, ".all(e, e"}, {m.tokens[end].End, m.tokens[end].End, ")"}}
-}
-
-// lambda fixes a macro call that introduces its variable with an arrow.
-func (m *fixer) lambda(i int) []Edit {
-	first, last := m.runAt(i)
-	if first > last {
-		return m.variablesInBrackets(i)
-	}
-	text, open := m.textOf(m.tokenSpan(first, last)), first-2
-	if m.at(first-2) == "," && m.isName(first-3) {
-		open = first - 4
-	}
-	if text != "=>" && text != "->" || open < 1 || !m.isName(first-1) || m.at(open) != "(" || !IsLoop(renamedOr(m.at(open-1))) {
-		return nil
-	}
-	return replace(Span{m.tokens[first-1].End, m.tokens[last].End}, ",")
-}
-
-// variablesInBrackets removes the brackets around the variables of a macro: all((i, v), …).
-func (m *fixer) variablesInBrackets(i int) []Edit {
-	open := m.bracket(i)
-	if end := open + 4; open > 1 && m.at(open-1) == "(" && IsLoop(renamedOr(m.at(open-2))) && m.at(end) == ")" {
-		edits := append(replace(m.tokenSpan(open, open), ""), replace(m.tokenSpan(end, end), "")...)
-		if first, last := m.runAt(end + 1); first <= last {
-			edits[1] = Edit{m.tokens[end].Start, m.tokens[last].End, ","}
-		}
-		return edits
-	}
-	return nil
-}
-
-// infix rewrites an operator between two operands as the method that CEL has for it.
-func (m *fixer) infix(i int) []Edit {
-	first, last := m.runAt(i)
-	if first > last {
-		first, last = i, i
-	}
-	method, not := "", false
-	switch m.textOf(m.tokenSpan(first, last)) {
-	case "=~", "~=", "~", "matches":
-		method = ".matches("
-	case "!~":
-		method, not = ".matches(", true
-	case "contains", "startsWith", "endsWith":
-		method = "." + m.at(i) + "("
-	case "??", "?:":
-		method = ".orValue("
-	}
-	left := lex.Operand(m.tokens, first-1)
-	if method == "" || left < 0 || last+1 >= len(m.tokens) {
-		return nil
-	}
-	right := m.operandEnd(last + 1)
-	edits := []Edit{{m.tokens[first-1].End, m.tokens[last+1].Start, method}, {m.tokens[right].End, m.tokens[right].End, ")"}}
-	if not {
-		edits = append([]Edit{{m.tokens[left].Start, m.tokens[left].Start, "!"}}, edits...)
-	}
-	if method == ".orValue(" && m.at(first-2) == "." {
-		edits = append([]Edit{{m.tokens[first-2].Start, m.tokens[first-2].End, ".?"}}, edits...)
-	}
-	return edits
 }
 
 // operandEnd returns the index of the last token of the operand that begins with token i. An
@@ -367,17 +252,4 @@ func (f *fault) operandEnd(i int) int {
 		}
 	}
 	return i
-}
-
-// wrapperEdits removes the delimiters of templates around the expression.
-func (m *fixer) wrapperEdits() (all [][]Edit) {
-	text := string(m.src)
-	for _, around := range [][2]string{{"{{", "}}"}, {"${", "}"}, {"$(", ")"}} {
-		before := len(text) - len(strings.TrimLeft(text, " \n"))
-		inner, ok := strings.CutPrefix(strings.TrimSpace(text), around[0])
-		if inner, ok2 := strings.CutSuffix(inner, around[1]); ok && ok2 {
-			all = append(all, []Edit{{before, len(m.src), strings.TrimSpace(inner)}})
-		}
-	}
-	return all
 }

@@ -42,25 +42,10 @@ func cronTab(t testing.TB) *expr.Compiler {
 	return compiler
 }
 
-// known replaces completion. It returns the names that can follow some prefixes.
-func known(before string) []string {
-	switch {
-	case before == "self.":
-		return []string{"spec", "status", "metadata"}
-	case strings.HasSuffix(before, "spec."):
-		return []string{"env", "image", "replicas", "schedule", "suspended"}
-	case strings.HasSuffix(before, "image."):
-		return []string{"size", "startsWith", "matches"}
-	case strings.HasSuffix(before, "env."):
-		return []string{"all", "exists", "first", "size", "in"}
-	}
-	return []string{"self", "oldSelf", "true", "false", "string", "in"}
-}
-
 // TestMend checks the hint for each expression that does not compile, and that the expression to
 // which it leads compiles.
 func TestMend(t *testing.T) {
-	compiler := cronTab(t)
+	compiler, p := cronTab(t), placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for _, c := range []struct{ src, want, fixed string }{
 		{"self.spec.replicas = 3", "use == to compare; = is not a CEL operator", "self.spec.replicas == 3"},
 		{"self.spec.replicas === 3", "use == to compare; === is not a CEL operator", "self.spec.replicas == 3"},
@@ -138,7 +123,7 @@ func TestMend(t *testing.T) {
 			t.Errorf("%s: compiles (%v)", c.src, err)
 			continue
 		}
-		advice := assist.Advise(bad, known)
+		advice := p.Advise(bad)
 		got := advice.Words
 		if len(advice.Names) > 0 {
 			got = "did you mean " + strings.Join(advice.Names, " or ")
@@ -187,13 +172,14 @@ func TestFailed(t *testing.T) {
 // FuzzMend checks that no expression and error position make Advise panic or return more than one
 // line.
 func FuzzMend(f *testing.F) {
+	p := placeIn(f, "../../examples/crontab/crd.yaml", "")
 	f.Add("self.spec.replicas = 3", 1, 20, "Syntax error: token recognition error at: '='")
 	f.Add("a in 'b'", 1, 3, "found no matching overload for '@in' applied to '(string, string)'")
 	f.Add("a.b", 1, 2, "undeclared reference to 'b'")
 	f.Add("x.y", 1, 2, "type 'list(string)' does not support field selection")
 	f.Fuzz(func(t *testing.T, src string, line, column int, detail string) {
 		bad := &engine.CompileError{RuleRef: engine.RuleRef{Rule: src}, Line: line, Column: column, Detail: detail}
-		advice := assist.Advise(bad, known)
+		advice := p.Advise(bad)
 		for _, text := range append(advice.Names, advice.Words, assist.Failure(src, detail).Words) {
 			if strings.ContainsAny(text, "\n\r") {
 				t.Errorf("%q at %d:%d: %q is more than a line", src, line, column, text)

@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/types"
 )
@@ -17,19 +17,15 @@ func (m *fixer) typeEdits() [][]Edit {
 	if m.nodes == nil {
 		return nil
 	}
-	if rest, ok := strings.CutPrefix(m.text, noOverload); ok {
-		name, signature, _ := strings.Cut(rest, "' applied to '")
-		signature = strings.TrimSuffix(signature, "'")
+	if name, types, ok := overloadOf(m.text); ok {
 		for _, call := range m.callsAt(name) {
-			if all := m.overloadEdits(call, name, signature); len(all) > 0 {
+			if all := m.overloadEdits(call, name, types); len(all) > 0 {
 				return all
 			}
 		}
 		return nil
 	}
-	if rest, ok := strings.CutPrefix(m.text, "expected type '"); ok {
-		want, found, _ := strings.Cut(rest, "' but found '")
-		found = strings.TrimSuffix(found, "'")
+	if want, found, ok := expectedIn(m.text); ok {
 		path := pathTo(m.nodes, m.isAtError)
 		if len(path) == 0 {
 			return nil
@@ -41,7 +37,7 @@ func (m *fixer) typeEdits() [][]Edit {
 		case at.Kind() == ast.LiteralKind && len(path) > 2 && (isCall(path[len(path)-3], operators.Equals) || isCall(path[len(path)-3], operators.NotEquals)):
 			return m.alternativesIn(path[len(path)-3])
 		case at.Kind() == ast.LiteralKind && len(path) > 1 && kindOf(want) == kindBool:
-			return append(m.alternativeIn(path[len(path)-2], operandPart{Span: s, e: at}), m.alternativeTexts(path)...)
+			return append(m.alternative(path[len(path)-2], operandPart{Span: s, e: at}), m.alternativeTexts(path)...)
 		case kindOf(want) == kindBool:
 			if moved := m.outOfSize(at); moved != nil {
 				return moved
@@ -77,25 +73,21 @@ type operandPart struct {
 	kind kind
 }
 
-func (m *fixer) overloadEdits(call ast.CallExpr, name, signature string) [][]Edit {
+func (m *fixer) overloadEdits(call ast.CallExpr, name string, types []string) [][]Edit {
 	parts := call.Args()
-	target, args, method := strings.Cut(signature, ".(")
-	if method {
-		parts, signature = append([]ast.Expr{call.Target()}, parts...), target+", "+strings.TrimSuffix(args, ")")
-	} else {
-		signature = strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")")
+	if call.IsMemberFunction() {
+		parts = append([]ast.Expr{call.Target()}, parts...)
 	}
-	texts := splitTypes(signature)
 	var on []operandPart
 	for i, e := range parts {
 		s, ok := m.span(e)
-		if !ok || i >= len(texts) {
+		if !ok || i >= len(types) {
 			return nil
 		}
-		on = append(on, operandPart{s, e, texts[i], kindOf(texts[i])})
+		on = append(on, operandPart{s, e, types[i], kindOf(types[i])})
 	}
 	switch {
-	case method:
+	case call.IsMemberFunction():
 		return m.methodEdits(name, on)
 	case len(on) > 0 && m.at(m.token) == "(":
 		return m.callEdits(name, on)
@@ -116,17 +108,6 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		return edits
 	}
 	switch name {
-	case operators.LogicalAnd, operators.LogicalOr:
-		for _, part := range []operandPart{a, b} {
-			switch {
-			case part.kind == kindBool:
-			case part.e.Kind() == ast.LiteralKind:
-				all = append(all, m.alternative(name, a, part)...)
-			default:
-				all = append(all, m.conditions(part.Span, part.e, part.kind)...)
-			}
-		}
-		return all
 	case operators.In:
 		switch {
 		case a.kind == kindList:
@@ -142,17 +123,9 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		}
 		return m.convert(a.Span, a.e, a.kind, kindOf(within(b.typ)), within(b.typ))
 	case operators.Index:
-		switch {
-		case a.kind == kindObject && b.e.Kind() == ast.LiteralKind && b.kind == kindString:
-			if name, ok := types.Escape(string(b.e.AsLiteral().(celtypes.String))); ok {
-				return [][]Edit{replace(Span{a.End, b.End + 1}, "."+name)}
-			}
-		case a.kind == kindMap && b.kind == kindInt:
-			return [][]Edit{wrap(b.Span, "'", "'")}
-		case a.kind == kindString:
-			return [][]Edit{replace(Span{a.End, b.End + 1}, ".charAt("+right+")")}
-		case a.kind == kindOptional:
-			return [][]Edit{{{b.Start, b.Start, "?"}}}
+		text, isText := textIn(b.e)
+		if name, ok := types.Escape(text); ok && isText && a.kind == kindObject {
+			return [][]Edit{replace(Span{a.End, b.End + 1}, "."+name)}
 		}
 		return nil
 	case operators.Equals, operators.NotEquals:
@@ -199,26 +172,11 @@ func (m *fixer) methodFor(name string, a, b operandPart) [][]Edit {
 		k = b.kind
 	}
 	left, right := m.made(a, k), m.made(b, k)
-	if left == "" || right == "" {
-		return nil
+	symbol, _ := operators.FindReverse(name)
+	if call := methodCalls[symbol]; call != "" && left != "" && right != "" {
+		return [][]Edit{replace(Span{a.Start, b.End}, fmt.Sprintf(call, left, right))}
 	}
-	text := ""
-	switch name {
-	case operators.Less:
-		text = left + ".isLessThan(" + right + ")"
-	case operators.Greater:
-		text = left + ".isGreaterThan(" + right + ")"
-	case operators.LessEquals, operators.GreaterEquals, operators.Equals, operators.NotEquals:
-		text = left + ".compareTo(" + right + ") " + m.at(m.token) + " 0"
-	case operators.Add:
-		text = left + ".add(" + right + ")"
-	case operators.Subtract:
-		text = left + ".sub(" + right + ")"
-	}
-	if text == "" {
-		return nil
-	}
-	return [][]Edit{replace(Span{a.Start, b.End}, text)}
+	return nil
 }
 
 // made returns the text of an operand as a value of kind k, or "".
@@ -276,18 +234,13 @@ var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", 
 func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]Edit) {
 	text := m.textOf(s)
 	literal := e.Kind() == ast.LiteralKind
-	quoted := ""
-	if literal && e.AsLiteral().Type() == celtypes.StringType {
-		quoted = string(e.AsLiteral().(celtypes.String))
-	}
+	quoted, _ := textIn(e)
 	number := func(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
 	call := func(name string) { all = append(all, wrap(s, name+"(", ")")) }
 	switch {
 	case from == to && from != kindInt:
 	case from == kindOptional:
 		if zero := zeros[kindOf(within(m.typeOf(e, typ)))]; zero != "" {
-			all = append(all, wrap(s, "", ".orValue("+zero+")"))
-		} else if zero := zeros[to]; zero != "" {
 			all = append(all, wrap(s, "", ".orValue("+zero+")"))
 		}
 	case quoted != "" && (to == kindInt && number(quoted) || to == kindBool && (quoted == "true" || quoted == "false")):
@@ -341,7 +294,7 @@ func (m *fixer) fraction(division ast.Expr) (edits []Edit) {
 
 // typeOf returns the type of e in cel-go's notation, or other if it is unknown.
 func (m *fixer) typeOf(e ast.Expr, other string) string {
-	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
+	v := m.context.viewOf(m.nodes, e)
 	if len(v.path) > 0 {
 		if t := v.typeOf(e); t != nil {
 			return t.String()

@@ -69,12 +69,12 @@ type proposal struct {
 }
 
 func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
-	if len(f.src) > maxFixedLength {
-		return nil
-	}
 	h := &hunt{was: bad.Rule, tries: maxTries}
-	if len(f.src) > maxRealLength {
-		h.tries = min(h.tries, maxLongTries)
+	switch n := len(f.src); {
+	case n > maxFixedLength:
+		return nil
+	case n > maxRealLength:
+		h.tries = maxLongTries
 	}
 	return p.fixesIn(bad, f, advice, h, maxSteps)
 }
@@ -83,8 +83,8 @@ func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix
 // steps changes.
 func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, h *hunt, steps int) []Fix {
 	m := p.newFixer(bad, f, h)
-	var whole, part []Fix
 	var attempts, fitting []attempt
+	var part []Fix
 	for _, one := range m.proposals(advice) {
 		if m.isKnown(one, attempts) {
 			continue
@@ -94,21 +94,17 @@ func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, h *
 		}
 		tried := m.try(one.edits)
 		tried.proposal = one
-		fix := Fix{Title: titleOf(f.src, one.edits), Edits: one.edits, Certain: one.certain}
+		attempts = append(attempts, tried)
 		switch {
 		case tried.fits:
 			fitting = append(fitting, tried)
-			whole = append(whole, fix)
 		case tried.gone:
-			fix.Partial = true
-			part = append(part, fix)
+			part = append(part, Fix{Title: titleOf(f.src, one.edits), Edits: one.edits, Certain: one.certain, Partial: true})
 		}
-		attempts = append(attempts, tried)
 	}
-	if len(whole) == 0 && steps > 1 {
+	whole := m.decided(fitting)
+	if len(fitting) == 0 && steps > 1 {
 		whole = m.continued(attempts, steps-1)
-	} else {
-		whole = decided(whole, fitting)
 	}
 	whole = append(whole, part...)
 	return whole[:min(len(whole), maxFixes)]
@@ -116,32 +112,24 @@ func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, h *
 
 // isKnown reports whether a proposal is empty or makes an expression that was tried.
 func (m *fixer) isKnown(one proposal, attempts []attempt) bool {
-	src := ""
 	if len(one.edits) == 0 || slices.ContainsFunc(one.edits, m.outside) {
 		return true
 	}
-	src = Apply(m.bad.Rule, one.edits)
+	src := Apply(m.bad.Rule, one.edits)
 	return slices.ContainsFunc(attempts, func(other attempt) bool { return other.src == src })
 }
 
-// decided returns the fixes without groups of alternatives that differ in meaning.
-// fitting holds the attempts that they come from.
-func decided(fixes []Fix, fitting []attempt) (left []Fix) {
-	meanings := map[string]map[string]bool{}
+// decided returns the fixes of attempts, without groups of alternatives that differ in meaning.
+func (m *fixer) decided(fitting []attempt) (fixes []Fix) {
 	for _, one := range fitting {
-		if name := one.proposal.alternative; name != "" {
-			if meanings[name] == nil {
-				meanings[name] = map[string]bool{}
-			}
-			meanings[name][one.meaning()] = true
+		differs := func(other attempt) bool {
+			return other.proposal.alternative == one.proposal.alternative && other.meaning() != one.meaning()
+		}
+		if of := one.proposal; of.alternative == "" || !slices.ContainsFunc(fitting, differs) {
+			fixes = append(fixes, Fix{Title: titleOf(m.src, of.edits), Edits: of.edits, Certain: of.certain})
 		}
 	}
-	for i, one := range fitting {
-		if len(meanings[one.proposal.alternative]) <= 1 {
-			left = append(left, fixes[i])
-		}
-	}
-	return left
+	return fixes
 }
 
 // outside reports whether an edit is not within the expression.
@@ -157,11 +145,10 @@ func (m *fixer) continued(attempts []attempt, steps int) []Fix {
 		case one.proposal.last:
 			continue
 		case one.next != nil:
-			f, ok := newFault(one.next)
+			f, ok := m.context.newFault(one.next)
 			if !ok || one.next.Summary() == m.text && f.offset <= m.offset {
 				continue
 			}
-			f.names, f.context = m.names, m.context
 			fixes = m.context.fixesIn(one.next, f, f.advise(one.next.Summary()), m.hunt, steps)
 		case one.compiled != nil && !m.context.fits(one.compiled):
 			fixes = m.context.mistyped(one.compiled).Fixes
@@ -237,7 +224,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 		add(sure, m.renamedEdits(match[1])...)
 		add(guess, m.elsewhereEdits(match[1])...)
 		add(guess, m.pathEdits()...)
-		if wordHints[match[1]] != "" {
+		if foreignKeyword(match[1]).hint != "" {
 			near, every := m.wordEdits()
 			add(sure, append(near, every)...)
 		}
@@ -297,7 +284,7 @@ func (m *fixer) try(edits []Edit) attempt {
 	case !errors.As(err, &one.next):
 		return one
 	}
-	next, ok := newFault(one.next)
+	next, ok := m.context.newFault(one.next)
 	lastEnd, grown := 0, 0
 	for _, e := range edits {
 		lastEnd = max(lastEnd, e.End)

@@ -113,9 +113,14 @@ func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadD
 	f := &Function{Groups: entry.Groups, Summary: entry.Summary, Description: entry.Description, Examples: entry.Examples}
 	if of := env.Functions()[name]; of != nil {
 		for _, o := range of.OverloadDecls() {
-			if overload(o) {
-				k.overload(f, name, o)
+			if !overload(o) {
+				continue
 			}
+			since := k.since(func(env *cel.Env) bool {
+				known := env.Functions()[name]
+				return known != nil && slices.ContainsFunc(known.OverloadDecls(), o.SignatureEquals)
+			})
+			f.Forms = append(f.Forms, newForm(signature(name, o), since))
 		}
 	}
 	for _, m := range env.Macros() {
@@ -148,14 +153,6 @@ func newForm(signature string, since int) Form {
 		at += len(arg) + len(", ")
 	}
 	return f
-}
-
-func (k *Functions) overload(f *Function, name string, o *decls.OverloadDecl) {
-	since := k.since(func(env *cel.Env) bool {
-		known := env.Functions()[name]
-		return known != nil && slices.ContainsFunc(known.OverloadDecls(), func(other *decls.OverloadDecl) bool { return other.SignatureEquals(o) })
-	})
-	f.Forms = append(f.Forms, newForm(signature(name, o), since))
 }
 
 // known returns the environment of p, or of the Kubernetes version kube if p is nil or its schema

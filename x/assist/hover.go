@@ -136,18 +136,16 @@ func functionAt(env *cel.Env, tokens []lex.Token, i int) string {
 
 // viewAt returns the view at the node that token i belongs to, or nil if no view exists.
 func (p *Context) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
-	offsets := []int{tokens[i].Start}
-	if tokens[i].Kind == lex.Ident {
-		if i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == ".?") {
-			offsets = []int{tokens[i-1].Start}
-		}
-		if i+1 < len(tokens) && tokens[i+1].Text == "(" {
-			offsets = []int{tokens[i+1].Start}
-		}
+	of := i
+	switch isName := tokens[i].Kind == lex.Ident; {
+	case isName && i+1 < len(tokens) && tokens[i+1].Text == "(":
+		of = i + 1
+	case isName && i > 0 && isSelection(tokens[i-1]):
+		of = i - 1
 	}
 	v := p.view(env, tree.Expr(), func(e ast.Expr) bool {
 		r, ok := tree.SourceInfo().GetOffsetRange(e.ID())
-		return ok && slices.Contains(offsets, int(r.Start)) && e.Kind() != ast.LiteralKind
+		return ok && int(r.Start) == tokens[of].Start && e.Kind() != ast.LiteralKind
 	})
 	if len(v.path) > 0 {
 		return v

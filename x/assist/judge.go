@@ -97,7 +97,7 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		}
 		return j.source.Token(e) != "?" || j.varies(args[0]) && j.source.Of(args[1]) != j.source.Of(args[2]) && !slices.ContainsFunc(args[1:], func(e ast.Expr) bool { return j.source.Of(e) == j.source.Of(args[0]) })
 	case operators.LogicalAnd, operators.LogicalOr:
-		return j.varies(e) && j.differ(j.joined(e, name))
+		return j.varies(e) && j.differ(loops.Terms(e, name))
 	case operators.In:
 		return j.source.Of(args[0]) != j.source.Of(args[1])
 	}
@@ -117,9 +117,11 @@ func (j *judge) testsRequired() bool {
 	return isTest(e) && j.isRequired(e.AsSelect().Operand(), e.AsSelect().FieldName())
 }
 
+func (j *judge) referent(e ast.Expr) referent { return j.context.viewOf(j.is.Expr(), e).expr(e) }
+
 // isRequired reports whether a field of operand is always present.
 func (j *judge) isRequired(operand ast.Expr, field string) bool {
-	of := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == operand.ID() }).expr(operand)
+	of := j.referent(operand)
 	name, ok := types.Unescape(field)
 	return ok && of.schema != nil && slices.Contains(of.schema.Required, name) && !of.schema.Properties[name].Nullable
 }
@@ -163,8 +165,7 @@ func (j *judge) isNeverNull(e ast.Expr, other kind) bool {
 	if other != kindNull {
 		return false
 	}
-	v := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == e.ID() })
-	of := v.expr(e)
+	of := j.referent(e)
 	return of.schema != nil && !of.schema.Nullable
 }
 
@@ -179,22 +180,11 @@ func (j *judge) isMember(l loops.Loop) bool {
 	}) != nil
 }
 
-// joined returns the sources of the conditions that an operator joins.
-func (j *judge) joined(e ast.Expr, operator string) (texts []string) {
-	if !isCall(e, operator) {
-		return []string{j.source.Of(e)}
-	}
-	for _, arg := range e.AsCall().Args() {
-		texts = append(texts, j.joined(arg, operator)...)
-	}
-	return texts
-}
-
 // differ reports whether no condition is the same as another, or its negation.
-func (j *judge) differ(conditions []string) bool {
+func (j *judge) differ(conditions []ast.Expr) bool {
 	seen := map[string]bool{}
-	for _, text := range conditions {
-		text = strings.TrimPrefix(text, "!")
+	for _, condition := range conditions {
+		text := strings.TrimPrefix(j.source.Of(condition), "!")
 		if seen[text] {
 			return false
 		}
@@ -209,7 +199,7 @@ func isExclusive(t lex.Token) bool {
 
 // isNumeric reports whether a string can be a number, judged by its schema and its name.
 func (j *judge) isNumeric(e ast.Expr) bool {
-	of := j.context.view(j.context.env(), j.is.Expr(), func(at ast.Expr) bool { return at.ID() == e.ID() }).expr(e)
+	of := j.referent(e)
 	switch {
 	case of.schema == nil || of.decl == nil || of.decl.Kind != types.String || len(of.steps) == 0:
 		return true

@@ -2,72 +2,55 @@ package assist
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
+// A word is an operator, a keyword, or a name of other languages: what CEL has in its place, or "", and a hint, or "".
+type word struct{ is, hint string }
+
+//go:embed words.txt
+var wordTexts string
+
+// foreignWords returns the words of each section of words.txt.
+var foreignWords = sync.OnceValue(func() map[string]map[string]word {
+	all, section := map[string]map[string]word{}, ""
+	for line := range strings.Lines(wordTexts) {
+		line = strings.TrimSpace(line)
+		columns := append(strings.Split(line, "\t"), "", "")
+		switch {
+		case line == "" || strings.HasPrefix(line, "# "):
+		case line[0] == '[':
+			section = line
+			all[section] = map[string]word{}
+		default:
+			for _, text := range strings.Fields(columns[0]) {
+				all[section][text] = word{columns[1], columns[2]}
+			}
+		}
+	}
+	return all
+})
+
+func foreignOperator(text string) word { return foreignWords()["[operators]"][text] }
+func foreignKeyword(text string) word  { return foreignWords()["[keywords]"][text] }
+func foreignName(text string) word     { return foreignWords()["[names]"][text] }
+
 // NameHint returns the hint for a name or keyword that other languages use, or "".
-func NameHint(name string) string { return cmp.Or(nameHints[name], wordHints[name]) }
+func NameHint(name string) string { return cmp.Or(foreignName(name).hint, foreignKeyword(name).hint) }
 
-// nameHints maps names from other languages to hints about their CEL counterparts.
-var nameHints = map[string]string{
-	"length": sizeOf, "len": sizeOf, "count": sizeOf,
-	"isEmpty": empty, "empty": empty, "notEmpty": empty, "nonEmpty": empty,
-	"any": "use list.exists(e, e > 0)", "some": "use list.exists(e, e > 0)", "anyMatch": "use list.exists(e, e > 0)",
-	"every": "use list.all(e, e > 0)", "forall": "use list.all(e, e > 0)", "forAll": "use list.all(e, e > 0)",
-	"forEach": loop, "foreach": loop, "for": loop, "while": loop,
-	"one": "use list.exists_one(e, e > 0)", "select": "use list.filter(e, e > 0)", "where": "use list.filter(e, e > 0)",
-	"toLowerCase": "use .lowerAscii()", "toLower": "use .lowerAscii()", "lower": "use .lowerAscii()", "lowercase": "use .lowerAscii()",
-	"toUpperCase": "use .upperAscii()", "toUpper": "use .upperAscii()", "upper": "use .upperAscii()", "uppercase": "use .upperAscii()",
-	"match": pattern, "regex": pattern, "regexp": pattern, "test": pattern, "re": pattern,
-	"substr": "use text.substring(0, 3)", "strip": "use text.trim()", "hasPrefix": "use text.startsWith('a')", "hasSuffix": "use text.endsWith('a')",
-	"toString": "use string(value)", "str": "use string(value)", "parseInt": "use int(text)", "toInt": "use int(text)", "integer": "use int(text)", "number": "use double(text)", "float": "use double(text)", "boolean": "use bool(text)",
-	"hasKey": key, "containsKey": key, "has_key": key, "hasOwnProperty": key, "hasField": "use has(self.name)", "defined": "use has(self.name)", "exist": "use has(self.name)",
-	"keys": "macros on a map iterate over its keys: self.labels.all(k, k != '')", "values": "use self.labels.all(k, v, v != ''), or self.labels.all(k, self.labels[k] != '')",
-	"equals": "use == to compare", "eq": "use == to compare",
-	"concat": "use + to join strings and lists", "append": "use + to join lists", "push": "use + to join lists",
-	"now": clock, "today": clock, "time": clock, "date": clock,
-	"typeof": "use type(value)", "instanceof": "use type(value) == string", "isinstance": "use type(value) == string",
-	"None": null, "nil": null, "undefined": null, "NULL": null, "Null": null,
-	"TRUE": "use true", "FALSE": "use false",
-	"unique": unique, "isUnique": unique, "uniqueItems": unique, "hasDuplicates": unique,
-	"immutable": immutable, "isImmutable": immutable, "unchanged": immutable, "isUnchanged": immutable, "readOnly": immutable, "readonly": immutable, "changed": immutable, "isChanged": immutable,
-	"range": rangeOf, "between": rangeOf, "isBetween": rangeOf, "inRange": rangeOf,
-	"abs": noMath, "math": noMath, "pow": noMath, "round": noMath, "floor": noMath, "ceil": noMath, "sqrt": noMath,
-	"print": noOutput, "println": noOutput, "console": noOutput, "echo": noOutput, "assert": "a rule is its condition: leave out assert", "require": "a rule is its condition: leave out require",
-	"find": "use list.exists(e, e > 0), or list.filter(e, e > 0)", "none": "use !list.exists(e, e > 0)",
-	"containsAll": subset, "isSubsetOf": subset, "uniqueBy": unique, "toSet": unique, "set": unique, "get": key,
-	"oneOf": counting, "exactlyOne": counting, "onlyOne": counting, "atMostOne": counting, "atLeastOne": counting, "anyOf": counting,
-	"strings": "functions of strings are methods: use text.startsWith('a')", "isPresent": "use has(self.name)", "isSet": "use has(self.name)",
-	"has": "has is a macro: has(self.name) for a field, 'key' in self.labels for a map", "isset": "use has(self.name)", "present": "use has(self.name)", "exists": "use has(self.name) for a field, or list.exists(e, e > 0)",
-	"lessThan": "use isLessThan", "greaterThan": "use isGreaterThan", "includes": "use text.contains('a'), or 'a' in list for a list",
-	"host": "use getHost()", "hostname": "use getHostname()", "scheme": "use getScheme()", "port": "use getPort()", "seconds": "use getSeconds()", "minutes": "use getMinutes()", "hours": "use getHours()", "year": "use getFullYear()",
-	"this": "the value is called self", "object": "the value is called self", "obj": "the value is called self", "value": "the value is called self", "resource": "the value is called self",
-	"oldObject": "the value before the change is called oldSelf", "old": "the value before the change is called oldSelf",
-	"request": admissionOnly, "params": admissionOnly, "namespaceObject": admissionOnly, "authorizer": admissionOnly, "variables": admissionOnly,
+// hasHintOf reports whether the hint of a name is that of one of others.
+func hasHintOf(name string, others ...string) bool {
+	isSame := func(other string) bool { return foreignName(name).hint == foreignName(other).hint }
+	return slices.ContainsFunc(others, isSame)
 }
-
-const (
-	noMath        = "rules have no such function; CEL has + - * / %, comparisons, and [a, b].min() and .max()"
-	rangeOf       = "use 1 <= x && x <= 5 for a range"
-	sizeOf        = "use size(), which takes a string, a list, or a map"
-	empty         = "use size() == 0 or size() > 0"
-	pattern       = "use text.matches('^[a-z]+$')"
-	key           = "use 'key' in self.labels"
-	unique        = "use list.all(x, list.exists_one(y, y == x)), or x-kubernetes-list-type: set, or map with keys"
-	immutable     = "compare with the value before the change: self.name == oldSelf.name"
-	noOutput      = "expressions have no output; write the condition alone"
-	clock         = "rules have no clock: the same object must always get the same verdict"
-	subset        = "use a.all(e, e in b)"
-	counting      = "count the conditions that hold: use [has(self.a), has(self.b)].filter(x, x).size() == 1"
-	null          = "use null; to test whether a field is present, use has(self.name)"
-	admissionOnly = "CRD rules can use only self and oldSelf; this variable belongs to admission policies"
-)
 
 func (f *fault) unknown(name string) Advice {
 	i := f.tokenOf(strings.TrimPrefix(name, "."))
@@ -77,7 +60,7 @@ func (f *fault) unknown(name string) Advice {
 	t := f.tokens[i]
 	behindDot := !strings.HasPrefix(name, ".") && (f.at(i-1) == "." || f.at(i-1) == ".?")
 	call := f.at(i+1) == "("
-	if call && behindDot && f.names != nil && slices.Contains(f.names(string(f.src[:t.Start])), name) {
+	if call && behindDot && slices.Contains(f.names(string(f.src[:t.Start])), name) {
 		return Advice{Words: f.arguments(name, i)}
 	}
 	if words := f.hiddenField(name, i); words != "" {
@@ -104,19 +87,19 @@ func (f *fault) unknown(name string) Advice {
 	if words := f.elsewhere(name, i); words != "" {
 		return Advice{Words: f.as(OutsideSelf, words)}
 	}
-	if !behindDot && f.names != nil && !call {
-		if text := wordHints[name]; text != "" {
+	if !behindDot && !call {
+		if text := foreignKeyword(name).hint; text != "" {
 			return Advice{Words: f.as(UnknownOperator, text)}
 		}
 	}
-	switch words := nameHints[name]; {
-	case behindDot && !call && !slices.Contains([]string{"", sizeOf, empty, unique, immutable}, words):
+	switch words := foreignName(name).hint; {
+	case behindDot && !call && words != "" && !hasHintOf(name, "length", "isEmpty", "unique", "immutable"):
 		return Advice{} // an unknown field rather than a function
-	case words == clock && call && f.at(i+2) != ")":
+	case hasHintOf(name, "now") && call && f.at(i+2) != ")":
 		return Advice{Words: f.as(UnknownFunction, "use timestamp('2030-01-31T00:00:00Z')")}
-	case words == admissionOnly:
+	case hasHintOf(name, "request"):
 		return Advice{Words: f.as(PolicyVariable, words)}
-	case words == clock:
+	case hasHintOf(name, "now"):
 		return Advice{Words: f.as(NoClock, words)}
 	case words != "":
 		return Advice{Words: f.as(UnknownFunction, words)}
@@ -128,9 +111,6 @@ func (f *fault) unknown(name string) Advice {
 
 // nearField returns the fields of variables at token i that are similar to its name.
 func (f *fault) nearField(i int) (all []string) {
-	if f.names == nil {
-		return nil
-	}
 	before := string(f.src[:f.tokens[i].Start])
 	for _, v := range append(f.variablesAt(i), types.Self) {
 		if near := spell.Near(f.at(i), f.names(before+v+".")); len(near) == 1 && len(f.at(i)) > 2 {
@@ -150,7 +130,7 @@ func qualified(variables []string, name string) (all []string) {
 
 // elsewhere returns a hint for a field that self has at another path, or "".
 func (f *fault) elsewhere(name string, i int) string {
-	if f.context == nil || f.at(i+1) == "(" {
+	if f.at(i+1) == "(" {
 		return ""
 	}
 	of := types.Self
@@ -217,7 +197,7 @@ func (f *fault) selection(text string) Advice {
 		return Advice{}
 	}
 	name, start := f.tokens[i].Text, f.tokens[i].Start
-	if f.names != nil && slices.Contains(f.names(string(f.src[:start])), name) {
+	if slices.Contains(f.names(string(f.src[:start])), name) {
 		return Advice{Names: []string{name + "()"}}
 	}
 	typ, _, _ := strings.Cut(strings.TrimPrefix(text, "type '"), "' does not support")
@@ -227,8 +207,8 @@ func (f *fault) selection(text string) Advice {
 		return Advice{Words: fmt.Sprintf(countsItems, operand)}
 	case k == kindBool && f.at(i-2) == ")":
 		return Advice{Words: fmt.Sprintf("a condition has no fields: test %s in the macro, list.exists(e, e.name == 'a' && e.%s == 1)", name, name)}
-	case nameHints[name] != "" && f.at(i+1) != "(" && (k != kindList || slices.Contains([]string{sizeOf, empty, unique}, nameHints[name])):
-		return Advice{Words: nameHints[name]}
+	case foreignName(name).hint != "" && f.at(i+1) != "(" && (k != kindList || hasHintOf(name, "length", "isEmpty", "unique")):
+		return Advice{Words: foreignName(name).hint}
 	case k == kindList:
 		return Advice{Words: fmt.Sprintf("%s is a list: select a field of one element, %s[0].%s, or of each, %s.all(e, e.%s …)", operand, operand, name, operand, name)}
 	case k == kindOptional:

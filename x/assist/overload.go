@@ -11,18 +11,31 @@ import (
 
 const noOverload = "found no matching overload for '"
 
+// overloadOf returns the operator or function that a message is about, and the types to which it is applied, the
+// receiver's first. It reports false for another message.
+func overloadOf(text string) (name string, types []string, ok bool) {
+	match := overloads.FindStringSubmatch(text)
+	if match == nil {
+		return "", nil, false
+	}
+	list := strings.TrimPrefix(strings.Replace(strings.TrimSuffix(match[2], ")"), ".(", ", ", 1), "(")
+	return match[1], splitTypes(list), true
+}
+
+// expectedIn returns the two types in a message about a value of another type than expected. It reports false for
+// another message.
+func expectedIn(text string) (want, found string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "expected type '")
+	want, found, _ = strings.Cut(rest, "' but found '")
+	return want, strings.TrimSuffix(found, "'"), ok
+}
+
 // overload returns a hint for an operator or function that is applied to types it does not accept.
 func (f *fault) overload(text string) string {
-	name, rest, ok := strings.Cut(strings.TrimPrefix(text, noOverload), "' applied to '")
-	if !ok {
-		return ""
-	}
-	signature := strings.TrimSuffix(rest, "'")
-	if target, args, method := strings.Cut(signature, ".("); method {
-		return f.method(name, target, strings.TrimSuffix(args, ")"))
-	}
-	types := splitTypes(strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")"))
+	name, types, _ := overloadOf(text)
 	switch {
+	case strings.Contains(text, ".("):
+		return f.method(name, types)
 	case f.at(f.token) == "(":
 		return function(name, types)
 	case name == "_?_:_" && len(types) == 3:
@@ -90,11 +103,6 @@ func (f *fault) binary(name string, types []string, left string) string {
 			return fmt.Sprintf("a duration has a unit: compare duration(%s) with duration('30s')", left)
 		}
 		return cmp.Or(f.testCompared(left, a), together(a, b, left))
-	case "_&&_", "_||_":
-		if i := f.token + 1; i < len(f.tokens) && isLiteral(f.tokens[i]) && notBool(a, b) == b {
-			return f.as(NotACondition, noAlternative(f.at(f.token), f.at(i)))
-		}
-		return f.as(NotACondition, asCondition(notBool(a, b), "x"))
 	case "_+_":
 		return sum(a, b, left)
 	case "_%_":
@@ -138,13 +146,6 @@ func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.
 func noAlternative(operator, value string) string {
 	example := map[string]string{"||": "x == 'a' || x == 'b'", "&&": "x != 'a' && x != 'b'"}[operator]
 	return fmt.Sprintf("%s joins conditions, and %s is none: repeat the comparison, %s", operator, value, example)
-}
-
-func notBool(a, b kind) kind {
-	if a == kindBool {
-		return b
-	}
-	return a
 }
 
 // equality returns a hint for == and != between values that are never equal.
@@ -227,17 +228,19 @@ func together(a, b kind, left string) string {
 	return ""
 }
 
+// methodCalls maps operators to the calls by which quantities and versions are compared or added.
+var methodCalls = map[string]string{
+	"<": "%s.isLessThan(%s)", ">": "%s.isGreaterThan(%s)", "<=": "%s.compareTo(%s) <= 0", ">=": "%s.compareTo(%s) >= 0",
+	"==": "%s.compareTo(%s) == 0", "!=": "%s.compareTo(%s) != 0", "+": "%s.add(%s)", "-": "%s.sub(%s)",
+}
+
 // methodHint returns a hint for an operator between quantities or versions.
 func methodHint(k kind, operator string) string {
-	one := constructors[k]
-	example := map[string]string{
-		"<": "a.isLessThan(b)", ">": "a.isGreaterThan(b)", "<=": "a.compareTo(b) <= 0", ">=": "a.compareTo(b) >= 0",
-		"==": "a.compareTo(b) == 0", "!=": "a.compareTo(b) != 0", "+": "a.add(b)", "-": "a.sub(b)",
-	}[operator]
+	example := methodCalls[operator]
 	if example == "" || k == kindSemver && (operator == "+" || operator == "-") {
 		return fmt.Sprintf("%s is not a valid operand of %s: compare with isLessThan, isGreaterThan, or compareTo", k, operator)
 	}
-	return fmt.Sprintf("use %s for %s, with both made by %s(…)", example, operator, one)
+	return fmt.Sprintf("use "+example+" for %s, with both made by %s(…)", "a", "b", operator, constructors[k])
 }
 
 // sum is like together for +, which also concatenates strings and lists.
@@ -269,10 +272,9 @@ var comparisons = map[string]bool{"==": true, "!=": true, "<": true, "<=": true,
 
 // asCondition returns a hint on how to turn a value of kind k into a condition.
 func asCondition(k kind, text string) string {
-	test := map[kind]string{kindString: " != ''", kindInt: " != 0", kindDouble: " != 0.0"}[k]
+	test := text + " != " + zeros[k]
 	switch k {
 	case kindString, kindInt, kindDouble:
-		test = text + test
 	case kindList, kindMap:
 		test = "size(" + text + ") > 0"
 	case kindOptional:

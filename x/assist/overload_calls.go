@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // function returns a hint for a function that is applied to types it does not accept.
@@ -36,10 +35,10 @@ var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf"
 var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
 
 // method returns a hint for a method called on the wrong type or with the wrong arguments.
-func (f *fault) method(name, target, args string) string {
-	on := kindOf(target)
+func (f *fault) method(name string, types []string) string {
+	on, args := kindOf(types[0]), types[1:]
 	receiver := f.receiverOf(name, "x")
-	if args == "" && slices.Contains(f.known(), name) {
+	if args[0] == "" && slices.Contains(f.known(), name) {
 		return fmt.Sprintf("%s is a function: use %s(%s)", name, name, receiver)
 	}
 	if on == kindOptional {
@@ -47,7 +46,7 @@ func (f *fault) method(name, target, args string) string {
 	}
 	switch {
 	case on == kindOptional && (name == "orValue" || name == "or"):
-		return "the default for an absent value must have its type: " + string(kindOf(within(target)))
+		return "the default for an absent value must have its type: " + string(kindOf(within(types[0])))
 	case on == kindOptional:
 		return "an optional is not a value: end it with .orValue(…) first"
 	case name == "contains" && (on == kindList || on == kindMap):
@@ -62,12 +61,12 @@ func (f *fault) method(name, target, args string) string {
 		return fmt.Sprintf("%s takes %s: convert with %s(…)", name, on, constructors[on])
 	case on == kindList && slices.Contains(ofTexts, name):
 		return fmt.Sprintf("%s is a method of strings: for each item of the list, use %s.all(e, e.%s(…))", name, receiver, name)
-	case on == kindString && slices.Contains(ofTexts, name) && strings.Contains(args, ","):
+	case on == kindString && slices.Contains(ofTexts, name) && len(args) > 1:
 		return fmt.Sprintf("%s takes one string: join two calls with || or &&", name)
-	case on == kindString && slices.Contains(ofTexts, name) && kindOf(args) == kindList:
+	case on == kindString && slices.Contains(ofTexts, name) && kindOf(args[0]) == kindList:
 		return fmt.Sprintf("%s takes one string: use ['a', 'b'].exists(e, %s.%s(e))", name, receiver, name)
 	case on == kindString && makers[name] != "":
-		return fmt.Sprintf("%s is a method of %s: use %s(%s).%s(%s)", name, makersOf[makers[name]], makers[name], receiver, name, map[bool]string{true: "…"}[args != ""])
+		return fmt.Sprintf("%s is a method of %s: use %s(%s).%s(%s)", name, makersOf[makers[name]], makers[name], receiver, name, map[bool]string{true: "…"}[args[0] != ""])
 	case on != kindString && slices.Contains(ofTexts, name):
 		return fmt.Sprintf("%s is a method of strings: convert with string(%s)", name, receiver)
 	}
@@ -85,11 +84,7 @@ func (f *fault) receiverOf(name, other string) string {
 
 // expected returns a hint for a value whose type is not the expected type.
 func (f *fault) expected(text string) string {
-	want, rest, ok := strings.Cut(strings.TrimPrefix(text, "expected type '"), "' but found '")
-	if !ok {
-		return ""
-	}
-	found := strings.TrimSuffix(rest, "'")
+	want, found, _ := expectedIn(text)
 	if open := f.bracket(f.token); kindOf(want) == kindBool && f.at(open) == "(" && (f.at(open-1) == "==" || f.at(open-1) == "!=") {
 		return f.as(NotACondition, listOfValues)
 	}

@@ -149,7 +149,7 @@ func (p *Context) tried(src string, edits []Edit) []Fix {
 
 // ProblemOf converts a compile error of an expression at p to a problem with fixes.
 func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
-	f, ok := newFault(bad)
+	f, ok := p.newFault(bad)
 	if !ok {
 		if x, err := p.compile(bad.Rule); err == nil {
 			if typed := p.mistyped(x); typed != nil {
@@ -158,7 +158,6 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 		}
 		return Problem{Message: bad.Summary(), End: len([]rune(bad.Rule))}
 	}
-	f.names, f.context = p.Names, p
 	if p.Part == MessageExpression && !strings.ContainsAny(bad.Rule, `'"(.`) && len(f.tokens) > 1 {
 		const words = "a messageExpression is an expression: write a text that is always the same in message"
 		return Problem{Message: bad.Summary(), End: len(f.src), Advice: Advice{Code: Syntax, Words: words}}

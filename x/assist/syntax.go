@@ -9,94 +9,13 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// operatorHints maps operators of other languages to hints.
-var operatorHints = map[string]string{
-	"=":    "use == to compare; = is not a CEL operator",
-	"===":  "use == to compare; === is not a CEL operator",
-	"!==":  "use != to compare; !== is not a CEL operator",
-	"<>":   "use != to compare; <> is not a CEL operator",
-	"=<":   "use <=; =< is not a CEL operator",
-	"&":    "use && to join conditions; & is not a CEL operator",
-	"|":    "use || to join conditions; | is not a CEL operator",
-	"^":    "use a != b for an exclusive or of two conditions; ^ is not a CEL operator",
-	"~":    "use text.matches('^[a-z]+$') to match a pattern; ~ is not a CEL operator",
-	"=~":   "use text.matches('^[a-z]+$') to match a pattern; =~ is not a CEL operator",
-	"~=":   "use text.matches('^[a-z]+$') to match a pattern; ~= is not a CEL operator",
-	"!~":   "use !text.matches('^[a-z]+$') to match a pattern; !~ is not a CEL operator",
-	"??":   "use self.?name.orValue('none') for a default value; ?? is not a CEL operator",
-	"?.":   "use .? to select a field that may be absent, not ?.",
-	"**":   "multiply instead; CEL has no ** operator",
-	"++":   "++ is not a CEL operator: expressions cannot change values",
-	"--":   "-- is not a CEL operator: expressions cannot change values",
-	"+=":   "+= is not a CEL operator: expressions cannot change values",
-	"-=":   "-= is not a CEL operator: expressions cannot change values",
-	"<=>":  equivalent,
-	"<->":  equivalent,
-	"<==>": equivalent,
-	"?:":   "use self.?name.orValue('none') for a default value; ?: is not a CEL operator",
-	"->":   "write a comma, or a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
-	"=>":   "write a comma; the first argument of a macro is its variable: list.all(e, e > 0)",
-	":=":   ":= is not a CEL operator: expressions cannot set variables",
-	"$":    "CEL has no $: write self, or a field, without it",
-	";":    "only one expression is allowed: use && to join conditions",
-	"@":    "CEL has no @",
-	"#":    "use // for a comment",
-	"`":    "use ' or \" to quote a string",
-	"\\":   "remove the \\: it is only valid in strings, and a rule can span lines without it",
-}
-
-// wordHints maps words that are operators or keywords in other languages to hints.
-var wordHints = map[string]string{
-	"and":        "use && to join conditions; and is not a CEL operator",
-	"or":         "use || to join conditions; or is not a CEL operator",
-	"xor":        "use a != b for an exclusive or of two conditions; xor is not a CEL operator",
-	"not":        "use ! to negate; not is not a CEL operator",
-	"is":         "use == to compare; is is not a CEL operator",
-	"eq":         "use == to compare; eq is not a CEL operator",
-	"equals":     "use == to compare; equals is not a CEL operator",
-	"ne":         "use != to compare; ne is not a CEL operator",
-	"gt":         "use > to compare; gt is not a CEL operator",
-	"lt":         "use < to compare; lt is not a CEL operator",
-	"ge":         "use >= to compare; ge is not a CEL operator",
-	"le":         "use <= to compare; le is not a CEL operator",
-	"mod":        "use % for the remainder; mod is not a CEL operator",
-	"like":       "use text.startsWith('a') or text.matches('^a'); like is not a CEL operator",
-	"matches":    "use text.matches('^[a-z]+$'); matches is a method",
-	"implies":    implies,
-	"iff":        equivalent,
-	"instanceof": "use type(value) == string",
-	"f":          "CEL has no placeholders in strings: write '%s'.format([value])",
-	"between":    "use 1 <= x && x <= 5; between is not a CEL operator",
-	"if":         condition,
-	"then":       condition,
-	"else":       condition,
-	"unless":     condition,
-	"when":       condition,
-	"where":      "use list.filter(e, e > 0); where is not a CEL operator",
-	"for":        loop,
-	"foreach":    loop,
-	"while":      loop,
-	"let":        "write the value where it is used; expressions cannot set variables",
-	"var":        "write the value where it is used; expressions cannot set variables",
-	"return":     "remove return; an expression is its own result",
-	"lambda":     "the first argument of a macro is its variable: list.all(e, e > 0)",
-	"contains":   "use text.contains('a'), or 'a' in list for a list; contains is a method",
-}
-
-const (
-	equivalent = "use a == b for two conditions of which both or none must hold, with brackets around each"
-	implies    = "use !a || b for \"if a, then b must hold\""
-	condition  = "CEL has no if: use condition ? value : other, or !a || b for \"if a, then b must hold\""
-	loop       = "CEL has no loops: use list.all(e, e > 0), .exists, .filter, or .map"
-)
-
 // syntax returns a hint for an expression that does not parse.
 func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && (open <= f.token || f.tokens[open].Start < f.offset+3) {
 		return f.as(Unclosed, "the string has no closing quote")
 	}
 	if f.at(f.token) == "if" && f.at(f.token-1) != "." {
-		return f.as(NoIf, condition)
+		return f.as(NoIf, foreignKeyword("if").hint)
 	}
 	if words := cmp.Or(f.as(BadEscape, f.escapeHint()), f.as(UnquotedLiteral, f.unquotedHint()), f.as(BadQuote, f.quoteHint())); words != "" {
 		return words
@@ -105,12 +24,12 @@ func (f *fault) syntax() string {
 		return f.as(UnknownOperator, "use >= to compare; => is not a CEL operator")
 	}
 	if text := f.run(); (text == "=>" || text == "->" || text == "==>") && f.spaced(f.token) && !f.inMacro() {
-		return f.as(NoIf, implies)
+		return f.as(NoIf, foreignKeyword("implies").hint)
 	}
 	if f.halfChoice() {
 		return f.as(NoIf, "a conditional has two values: condition ? value : true")
 	}
-	if text := cmp.Or(operatorHints[f.run()], operatorHints[f.at(f.token)]); text != "" {
+	if text := cmp.Or(foreignOperator(f.run()).hint, foreignOperator(f.at(f.token)).hint); text != "" {
 		if f.at(f.token) == ";" {
 			return f.as(SeveralExpressions, text)
 		}
@@ -120,8 +39,8 @@ func (f *fault) syntax() string {
 		return f.as(UnknownOperator, "use != to compare, or has(self.name) to test whether a field is present; is not is not a CEL operator")
 	}
 	for _, i := range []int{f.token, f.token - 1} { // the parser reports "not a" and "if a" after the first word
-		if text := wordHints[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
-			if text == condition || text == implies {
+		if text := foreignKeyword(f.at(i)).hint; text != "" && f.isName(i) && f.at(i-1) != "." {
+			if text == foreignKeyword("if").hint || text == foreignKeyword("implies").hint {
 				return f.as(NoIf, text)
 			}
 			return f.as(UnknownOperator, text)
@@ -131,7 +50,7 @@ func (f *fault) syntax() string {
 		return f.as(UnknownOperator, "use !(value in list)")
 	}
 	if dots.MatchString(f.masked()[f.afterIn():]) {
-		return f.as(UnknownOperator, rangeOf)
+		return f.as(UnknownOperator, foreignName("range").hint)
 	}
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
 		return "a rule is not a template: leave out the braces"
@@ -167,7 +86,7 @@ func (f *fault) syntax() string {
 		return "use brackets for an element: [" + f.at(i+1) + "]"
 	}
 	if strings.Contains(string(f.src), "?.") && !strings.Contains(string(f.src), ":") {
-		return operatorHints["?."]
+		return foreignOperator("?.").hint
 	}
 	if hint := f.unbalanced(); hint != "" {
 		return f.as(Unclosed, hint)
@@ -289,8 +208,5 @@ func (f *fault) inMacro() bool {
 
 // renamedOr returns the CEL name for a name from another language, or name.
 func renamedOr(name string) string {
-	if is := renamed[name]; is != "" {
-		return is
-	}
-	return name
+	return cmp.Or(foreignName(name).is, name)
 }

@@ -53,6 +53,11 @@ func (p *Context) view(env *cel.Env, root ast.Expr, match func(ast.Expr) bool) *
 	return v
 }
 
+// viewOf returns the view at a node of root.
+func (p *Context) viewOf(root, e ast.Expr) *view {
+	return p.view(p.env(), root, func(at ast.Expr) bool { return at.ID() == e.ID() })
+}
+
 // enter descends from macro c to its child part and declares the variables that are in scope there.
 func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 	l := macroAround{of: c, names: []string{c.IterVar()}}

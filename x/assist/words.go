@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -20,35 +21,11 @@ func TypeWords(x *expr.Expr) string { return typeWords(x.Type()) }
 
 func typeWords(t *cel.Type) string {
 	switch t.Kind() {
-	case celtypes.BoolKind:
-		return "boolean"
-	case celtypes.IntKind:
-		return "integer"
-	case celtypes.UintKind:
-		return "unsigned integer"
-	case celtypes.DoubleKind:
-		return "number"
-	case celtypes.TimestampKind:
-		return "date-time"
-	case celtypes.NullTypeKind:
-		return "null"
-	case celtypes.DynKind, celtypes.AnyKind:
-		return "int-or-string"
 	case celtypes.StructKind:
 		if name := t.TypeName(); !strings.HasPrefix(name, "self") && strings.Contains(name, ".") {
 			return lastName(name)
 		}
 		return "object"
-	case celtypes.TypeKind:
-		return "type"
-	case celtypes.DurationKind:
-		return "duration"
-	case celtypes.StringKind:
-		return "string"
-	case celtypes.BytesKind:
-		return "bytes"
-	case celtypes.TypeParamKind:
-		return "anything"
 	case celtypes.ListKind:
 		return "list of " + element(t, 0)
 	case celtypes.MapKind:
@@ -59,7 +36,15 @@ func typeWords(t *cel.Type) string {
 		}
 		return lastName(t.TypeName())
 	}
-	return t.String()
+	return cmp.Or(kindWords[t.Kind()], t.String())
+}
+
+var kindWords = map[celtypes.Kind]string{
+	celtypes.BoolKind: "boolean", celtypes.IntKind: "integer", celtypes.UintKind: "unsigned integer",
+	celtypes.DoubleKind: "number", celtypes.StringKind: "string", celtypes.BytesKind: "bytes",
+	celtypes.NullTypeKind: "null", celtypes.TypeKind: "type",
+	celtypes.TimestampKind: "date-time", celtypes.DurationKind: "duration", celtypes.TypeParamKind: "anything",
+	celtypes.DynKind: "int-or-string", celtypes.AnyKind: "int-or-string",
 }
 
 // lastName returns the short name of a library type, such as quantity or IP.

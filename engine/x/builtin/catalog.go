@@ -80,21 +80,15 @@ type file struct {
 
 // A fileKind is a kind in a file. Defaults maps paths to defaults, and is nil if none were recorded.
 type fileKind struct {
-	Group        string            `json:"group"`
-	Version      string            `json:"version"`
-	Kind         string            `json:"kind"`
+	Kind
 	Schema       string            `json:"schema"`
-	Resource     string            `json:"resource"`
-	Namespaced   bool              `json:"namespaced"`
 	Subresources []fileSubresource `json:"subresources"`
 	Defaults     defaults          `json:"defaults"`
 }
 
 type fileSubresource struct {
-	Name    string `json:"name"`
-	Group   string `json:"group"`
-	Version string `json:"version"`
-	Kind    string `json:"kind"`
+	Name string `json:"name"`
+	schema.GroupVersionKind
 }
 
 // Parse decodes a catalog from a compressed file as conformance/kube/builtin writes it.
@@ -116,23 +110,15 @@ func Parse(data []byte) (*Catalog, error) {
 	}
 	c := &Catalog{release: f.Release, definitions: f.Schemas, roots: make(map[schema.GroupVersionKind]fileKind, len(f.Kinds))}
 	for _, k := range f.Kinds {
-		kind := k.export()
+		kind := k.Kind
+		kind.Defaulted = k.Defaults != nil
+		for _, s := range k.Subresources {
+			kind.Subresources = append(kind.Subresources, Subresource{s.Name, s.GroupVersionKind})
+		}
 		c.kinds = append(c.kinds, kind)
 		c.roots[kind.GroupVersionKind] = k
 	}
 	return c, nil
-}
-
-func (k fileKind) export() Kind {
-	kind := Kind{
-		GroupVersionKind: schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind},
-		Resource:         k.Resource, Namespaced: k.Namespaced, Defaulted: k.Defaults != nil,
-	}
-	for _, s := range k.Subresources {
-		gvk := schema.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}
-		kind.Subresources = append(kind.Subresources, Subresource{Name: s.Name, Kind: gvk})
-	}
-	return kind
 }
 
 // Release returns the release of Kubernetes, such as 1.37.1.

@@ -143,11 +143,12 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 	if !ok {
 		return nil
 	}
-	operator, written := operators.LogicalOr, " || "
+	before, after := test+" || ", ""
 	if and {
-		operator, written = operators.LogicalAnd, " && "
+		before = test + " && "
 	}
-	before, after := test+written, ""
+	text := []rune(x.Source())
+	explicit := apply(text, []Insertion{{start, "(" + before + "("}, {end, "))"}})
 	if isCall(at.e, operators.Conditional) {
 		before, after = before+"(", ")"
 	}
@@ -158,17 +159,18 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 	if after == "" {
 		insertions = insertions[:1]
 	}
-	parsed, err := celenv.Parse(env, apply([]rune(x.Source()), insertions))
-	parsedTest, err2 := celenv.Parse(env, test)
-	if err != nil || err2 != nil {
-		return nil
-	}
-	want := shape(parsedTest.NativeRep().Expr(), nil) + operator + shape(at.e, nil)
-	root := x.AST().NativeRep().Expr()
-	if shape(parsed.NativeRep().Expr(), nil) != shape(root, map[int64]string{at.e.ID(): want}) {
+	whole := apply(text, []Insertion{{start, "("}, {end, ")"}})
+	if !same(env, apply(text, insertions), explicit) || !same(env, whole, x.Source()) {
 		return nil
 	}
 	return insertions
+}
+
+// same reports whether two sources are the same expression, regardless of parentheses and spaces.
+func same(env *cel.Env, a, b string) bool {
+	x, err := celenv.Parse(env, a)
+	y, err2 := celenv.Parse(env, b)
+	return err == nil && err2 == nil && shape(x.NativeRep().Expr()) == shape(y.NativeRep().Expr())
 }
 
 // needsNoParens reports whether a chain of && or || needs no parentheses at this position.
@@ -234,7 +236,8 @@ func readOf(s *spot, src *lex.Source, reason string) *read {
 		if m := noIndex.FindStringSubmatch(reason); m != nil {
 			return &read{s, fmt.Sprintf("size(%s) > %s", text(of), text(index)), fmt.Sprintf("size(%s) <= %s", text(of), text(index))}
 		}
-		if key, ok := literal(index); noKey.MatchString(reason) && (!ok || noKey.FindStringSubmatch(reason)[1] == fmt.Sprint(key)) {
+		m := noKey.FindStringSubmatch(reason)
+		if m != nil && (index.Kind() != ast.LiteralKind || m[1] == fmt.Sprint(index.AsLiteral().Value())) {
 			in := fmt.Sprintf("%s in %s", text(index), text(of))
 			return &read{s, in, "!(" + in + ")"}
 		}

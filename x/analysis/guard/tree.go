@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
@@ -88,75 +87,35 @@ func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }
 
-// shape returns a string that is equal for expressions with the same syntax tree, regardless of
-// parentheses and spaces. Parts whose id is in instead have that shape.
-func shape(e ast.Expr, instead map[int64]string) string {
-	if text, ok := instead[e.ID()]; ok {
-		return text
-	}
-	list := func(all []ast.Expr) string {
-		var b strings.Builder
-		for _, e := range all {
-			b.WriteString(shape(e, instead) + ", ")
-		}
-		return b.String()
-	}
+// shape returns a string that is equal for expressions with the same syntax tree, regardless of parentheses, spaces,
+// and how the parser groups the terms of && and ||.
+func shape(e ast.Expr) string {
+	head, parts := "", loops.Children(e)
 	switch e.Kind() {
 	case ast.LiteralKind:
-		return fmt.Sprintf("%s %q", e.AsLiteral().Type().TypeName(), fmt.Sprint(e.AsLiteral().Value()))
+		head = fmt.Sprintf("%s %q", e.AsLiteral().Type().TypeName(), fmt.Sprint(e.AsLiteral().Value()))
 	case ast.IdentKind:
-		return e.AsIdent()
+		head = e.AsIdent()
 	case ast.SelectKind:
-		sel := e.AsSelect()
-		return fmt.Sprintf("%s.%s%t", shape(sel.Operand(), instead), sel.FieldName(), sel.IsTestOnly())
+		head = fmt.Sprint(e.AsSelect().FieldName(), e.AsSelect().IsTestOnly())
 	case ast.CallKind:
-		call := e.AsCall()
-		switch name := call.FunctionName(); {
-		case name == operators.LogicalAnd, name == operators.LogicalOr:
-			return joined(e, name, instead)
-		case call.IsMemberFunction():
-			return fmt.Sprintf("%s->%s(%s)", shape(call.Target(), instead), name, list(call.Args()))
-		default:
-			return fmt.Sprintf("%s(%s)", name, list(call.Args()))
+		name := e.AsCall().FunctionName()
+		head = fmt.Sprint(name, e.AsCall().IsMemberFunction())
+		if name == operators.LogicalAnd || name == operators.LogicalOr {
+			parts = loops.Terms(e, name)
 		}
 	case ast.ListKind:
-		return fmt.Sprintf("[%s]%v", list(e.AsList().Elements()), e.AsList().OptionalIndices())
+		head = fmt.Sprint(e.AsList().OptionalIndices())
 	case ast.MapKind:
-		var b strings.Builder
 		for _, entry := range e.AsMap().Entries() {
-			m := entry.AsMapEntry()
-			fmt.Fprintf(&b, "%s: %s %t, ", shape(m.Key(), instead), shape(m.Value(), instead), m.IsOptional())
+			head += fmt.Sprint(entry.AsMapEntry().IsOptional())
 		}
-		return "{" + b.String() + "}"
 	case ast.ComprehensionKind:
-		c := e.AsComprehension()
-		return fmt.Sprintf("fold(%s, %s, %s, %s)", c.IterVar(), c.IterVar2(), c.AccuVar(), list([]ast.Expr{c.IterRange(), c.AccuInit(), c.LoopCondition(), c.LoopStep(), c.Result()}))
+		head = e.AsComprehension().IterVar() + " " + e.AsComprehension().IterVar2()
 	}
-	return "?"
-}
-
-// joined returns the shape of a chain of && or ||, regardless of how the parser groups its terms.
-func joined(e ast.Expr, operator string, instead map[int64]string) string {
-	if text, ok := instead[e.ID()]; ok {
-		return text
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteString(shape(part) + ", ")
 	}
-	if !isCall(e, operator) {
-		return shape(e, instead)
-	}
-	args := e.AsCall().Args()
-	return joined(args[0], operator, instead) + operator + joined(args[1], operator, instead)
-}
-
-// literal returns the value of a string or int constant, and false for any other expression.
-func literal(e ast.Expr) (any, bool) {
-	if e.Kind() != ast.LiteralKind {
-		return nil, false
-	}
-	switch v := e.AsLiteral().(type) {
-	case celtypes.String:
-		return string(v), true
-	case celtypes.Int:
-		return int64(v), true
-	}
-	return nil, false
+	return fmt.Sprintf("%d %s(%s)", e.Kind(), head, b.String())
 }

@@ -57,11 +57,11 @@ func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path,
 		return
 	}
 	for _, k := range kinds {
-		roots, err := c.Roots(path, v.declare(k), v.declare(v.cfg.Schemas.named(s.params)))
+		roots, err := c.Roots(path, v.cfg.Schemas.declare(k), v.params(s))
 		if err != nil || roots == nil {
 			continue
 		}
-		in := assist.NewPolicyContext(v.version.String(), partOf[x.role], roots)
+		in := assist.NewPolicyContext(v.version.String(), partOf[x.Part], roots)
 		problem := in.Problem(source, to.Offset)
 		if problem == nil {
 			continue
@@ -74,13 +74,10 @@ func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path,
 	}
 }
 
-var partOf = map[role]assist.Part{roleCondition: assist.Rule, roleValidation: assist.Rule, roleMessage: assist.MessageExpression}
+var partOf = map[string]assist.Part{policy.PartCondition: assist.Rule, policy.PartValidation: assist.Rule, policy.PartMessage: assist.MessageExpression}
 
-func (v *vetter) declare(k *kind) *types.Decl {
-	if k == nil {
-		return nil
-	}
-	return v.cfg.Schemas.declare(k)
+func (v *vetter) params(s *subject) *types.Decl {
+	return v.cfg.Schemas.declare(v.cfg.Schemas.byName[s.params])
 }
 
 // isCorrect reports whether the expression at a path can be replaced: all Kubernetes versions of the configuration
@@ -107,7 +104,7 @@ func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool 
 		return false
 	}
 	for _, k := range kinds {
-		list, err := c.Check(v.declare(k), v.declare(v.cfg.Schemas.named(s.params)))
+		list, err := c.Check(v.cfg.Schemas.declare(k), v.params(s))
 		if err != nil {
 			return false
 		}
@@ -123,12 +120,12 @@ func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool 
 // swallowed reports the comments that contain the rest of an expression.
 func (v *vetter) swallowed(r *Report, s *subject) {
 	for _, x := range s.expressions {
-		if r.hasError(x.path) || !strings.Contains(x.source, "//") || slices.Contains(v.cfg.Without, swallowedComment) {
+		if r.hasError(x.Path) || !strings.Contains(x.Source, "//") || slices.Contains(v.cfg.Without, swallowedComment) {
 			continue
 		}
-		fixed, at := lex.Swallowed(x.source, func(src string) bool { return v.isCorrect(s, nil, x.path, src) })
+		fixed, at := lex.Swallowed(x.Source, func(src string) bool { return v.isCorrect(s, nil, x.Path, src) })
 		if fixed != "" {
-			r.Lints = append(r.Lints, Lint{swallowedComment, x.path, x.source, lex.SwallowedMessage, Advice{Offset: at, Fixed: fixed}})
+			r.Lints = append(r.Lints, Lint{swallowedComment, x.Path, x.Source, lex.SwallowedMessage, Advice{Offset: at, Fixed: fixed}})
 		}
 	}
 }

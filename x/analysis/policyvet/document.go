@@ -9,33 +9,28 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
-// The kinds of policies and bindings, and their API group.
+// The kinds of policies, the suffix of the kinds of their bindings, and their API group.
 const (
-	policyKind          = "ValidatingAdmissionPolicy"
-	bindingKind         = "ValidatingAdmissionPolicyBinding"
-	mutatingKind        = "MutatingAdmissionPolicy"
-	mutatingBindingKind = "MutatingAdmissionPolicyBinding"
-	apiGroup            = "admissionregistration.k8s.io"
+	policyKind    = "ValidatingAdmissionPolicy"
+	mutatingKind  = "MutatingAdmissionPolicy"
+	bindingSuffix = "Binding"
+	apiGroup      = "admissionregistration.k8s.io"
 )
 
-// bindingKinds maps the kinds of policies to the kinds of their bindings.
-var bindingKinds = map[string]string{policyKind: bindingKind, mutatingKind: mutatingBindingKind}
-
 func isPolicy(document map[string]any) bool {
-	kind, _ := document["kind"].(string)
-	return bindingKinds[kind] != ""
+	return document["kind"] == policyKind || document["kind"] == mutatingKind
 }
 
 // policyKindOf returns the kind of the policies that a kind of bindings binds, or "".
-func policyKindOf(binding string) string {
-	for policy, of := range bindingKinds {
-		if of == binding {
-			return policy
-		}
+func policyKindOf(kind string) string {
+	if of, ok := strings.CutSuffix(kind, bindingSuffix); ok && (of == policyKind || of == mutatingKind) {
+		return of
 	}
 	return ""
 }
@@ -50,7 +45,7 @@ func IsVetted(document map[string]any) bool {
 	if group, _, _ := strings.Cut(apiVersion, "/"); group != apiGroup {
 		return false
 	}
-	return bindingKinds[kind] != "" || policyKindOf(kind) != "" || slices.Contains(webhookKinds, kind) && hasConditions(document)
+	return isPolicy(document) || policyKindOf(kind) != "" || slices.Contains(webhookKinds, kind) && hasConditions(document)
 }
 
 func hasConditions(document map[string]any) bool {
@@ -70,26 +65,10 @@ type policyDocument struct {
 		} `json:"paramKind"`
 		MatchConstraints matchResources `json:"matchConstraints"`
 		FailurePolicy    string         `json:"failurePolicy"`
-		MatchConditions  []named        `json:"matchConditions"`
-		Variables        []named        `json:"variables"`
 		Validations      []struct {
-			Expression        string `json:"expression"`
-			Message           string `json:"message"`
-			MessageExpression string `json:"messageExpression"`
+			Message string `json:"message"`
 		} `json:"validations"`
-		AuditAnnotations []struct {
-			ValueExpression string `json:"valueExpression"`
-		} `json:"auditAnnotations"`
-		Mutations []struct {
-			ApplyConfiguration *named `json:"applyConfiguration"`
-			JSONPatch          *named `json:"jsonPatch"`
-		} `json:"mutations"`
 	} `json:"spec"`
-}
-
-type named struct {
-	Name       string `json:"name"`
-	Expression string `json:"expression"`
 }
 
 type bindingDocument struct {
@@ -102,10 +81,9 @@ type bindingDocument struct {
 type webhookConfiguration struct {
 	Webhooks []struct {
 		matchResources
-		Name            string  `json:"name"`
-		Rules           []rule  `json:"rules"`
-		FailurePolicy   string  `json:"failurePolicy"`
-		MatchConditions []named `json:"matchConditions"`
+		Name          string `json:"name"`
+		Rules         []rule `json:"rules"`
+		FailurePolicy string `json:"failurePolicy"`
 	} `json:"webhooks"`
 }
 
@@ -132,25 +110,9 @@ func decode(document map[string]any, out any) error {
 	return json.Unmarshal(data, out)
 }
 
-// A role is the use of an expression.
-type role uint8
-
-const (
-	roleVariable role = iota
-	roleCondition
-	roleValidation
-	roleMessage
-	roleAnnotation
-	roleApply // an ApplyConfiguration
-	rolePatch // a JSONPatch
-)
-
 // An expression is a parsed expression of a policy or webhook.
 type expression struct {
-	role   role
-	path   string // of the field
-	name   string // of a variable
-	source string
+	policy.Expression
 	tree   ast.Expr // nil if it cannot be parsed
 	parsed *cel.Ast // of tree
 	// uses holds the variables that it selects. The name "" means that it may use any variable, because
@@ -170,7 +132,7 @@ type subject struct {
 	expressions                   []*expression
 	variables                     map[string]*expression
 	messages                      []message
-	params                        *kindName
+	params                        schema.GroupVersionKind // none for the zero value
 	// reads holds the fields that expressions read. paths maps each field selection to the paths that it may
 	// select.
 	reads []read
@@ -183,99 +145,60 @@ type subject struct {
 
 type message struct{ path, text string }
 
-type kindName struct{ apiVersion, kind string }
-
-type parser struct{ env *cel.Env }
-
-func (p parser) add(s *subject, r role, path, name, source string) {
-	x := &expression{role: r, path: path, name: name, source: source}
-	if parsed, err := celenv.Parse(p.env, source); err == nil {
-		x.parsed, x.tree = parsed, parsed.NativeRep().Expr()
-		x.uses = usedVariables(x.tree)
-	} else {
-		s.whole = false
-	}
-	s.expressions = append(s.expressions, x)
-	if r == roleVariable {
-		s.variables[name] = x
-	}
-}
-
-// subjects returns the policy, or the webhooks with matchConditions, of a document. It returns nil if
-// the document cannot be decoded, which compiling reports.
-func (p parser) subjects(document map[string]any) []*subject {
-	if isPolicy(document) {
-		return p.policy(document)
-	}
-	var d webhookConfiguration
-	if slices.Contains(webhookKinds, fmt.Sprint(document["kind"])) && decode(document, &d) == nil {
-		return p.webhooks(&d)
-	}
-	return nil
-}
-
-func (p parser) policy(document map[string]any) []*subject {
-	var d policyDocument
-	if decode(document, &d) != nil {
-		return nil
-	}
-	s := &subject{
-		kind: fmt.Sprint(document["kind"]), name: nameOf(document), prefix: "spec.", rulesPath: "spec.matchConstraints", rulesField: "resourceRules", match: d.Spec.MatchConstraints,
-		ignore: d.Spec.FailurePolicy == "Ignore", variables: map[string]*expression{}, whole: true,
-	}
-	if k := d.Spec.ParamKind; k != nil {
-		s.params = &kindName{k.APIVersion, k.Kind}
-	}
-	for i, v := range d.Spec.Variables {
-		p.add(s, roleVariable, fmt.Sprintf("spec.variables[%d].expression", i), v.Name, v.Expression)
-	}
-	p.conditions(s, d.Spec.MatchConditions)
-	for i, v := range d.Spec.Validations {
-		at := fmt.Sprintf("spec.validations[%d].", i)
-		p.add(s, roleValidation, at+"expression", "", v.Expression)
-		if v.MessageExpression != "" {
-			p.add(s, roleMessage, at+"messageExpression", "", v.MessageExpression)
+// parse adds the expressions of a policy or webhook.
+func (s *subject) parse(env *cel.Env, list []policy.Expression) *subject {
+	s.variables, s.whole = map[string]*expression{}, true
+	for _, given := range list {
+		x := &expression{Expression: given}
+		if parsed, err := celenv.Parse(env, x.Source); err == nil {
+			x.parsed, x.tree = parsed, parsed.NativeRep().Expr()
+			x.uses = usedVariables(x.tree)
+		} else {
+			s.whole = false
 		}
-		if v.Message != "" {
-			s.messages = append(s.messages, message{at + "message", v.Message})
-		}
-	}
-	for i, a := range d.Spec.AuditAnnotations {
-		p.add(s, roleAnnotation, fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), "", a.ValueExpression)
-	}
-	for i, m := range d.Spec.Mutations {
-		at := fmt.Sprintf("spec.mutations[%d].", i)
-		if a := m.ApplyConfiguration; a != nil {
-			p.add(s, roleApply, at+"applyConfiguration.expression", "", a.Expression)
-		}
-		if j := m.JSONPatch; j != nil {
-			p.add(s, rolePatch, at+"jsonPatch.expression", "", j.Expression)
+		s.expressions = append(s.expressions, x)
+		if x.Part == policy.PartVariable {
+			s.variables[x.Name] = x
 		}
 	}
 	s.read()
-	return []*subject{s}
+	return s
 }
 
-func (p parser) conditions(s *subject, conditions []named) {
-	for i, m := range conditions {
-		p.add(s, roleCondition, fmt.Sprintf("%smatchConditions[%d].expression", s.prefix, i), "", m.Expression)
-	}
-}
-
-func (p parser) webhooks(d *webhookConfiguration) (list []*subject) {
-	for i := range d.Webhooks {
-		w := &d.Webhooks[i]
-		if len(w.MatchConditions) == 0 {
-			continue
-		}
+// subjectsOf returns the policy, or the webhooks with matchConditions, of a document. It returns nil if
+// the document cannot be decoded, which compiling reports.
+func subjectsOf(env *cel.Env, document map[string]any) (list []*subject) {
+	all := policy.Expressions(document)
+	var d policyDocument
+	var configuration webhookConfiguration
+	switch {
+	case isPolicy(document) && decode(document, &d) == nil:
 		s := &subject{
-			name: w.Name, prefix: fmt.Sprintf("webhooks[%d].", i), rulesPath: fmt.Sprintf("webhooks[%d]", i), rulesField: "rules", match: w.matchResources,
-			ignore: w.FailurePolicy == "Ignore", variables: map[string]*expression{}, whole: true,
+			kind: fmt.Sprint(document["kind"]), name: nameOf(document), prefix: "spec.", rulesPath: "spec.matchConstraints", rulesField: "resourceRules",
+			match: d.Spec.MatchConstraints, ignore: d.Spec.FailurePolicy == "Ignore",
 		}
-		s.match.ResourceRules = w.Rules
-		p.conditions(s, w.MatchConditions)
-		s.read()
-		list = append(list, s)
+		if k := d.Spec.ParamKind; k != nil {
+			s.params = schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
+		}
+		for i, v := range d.Spec.Validations {
+			if v.Message != "" {
+				s.messages = append(s.messages, message{fmt.Sprintf("spec.validations[%d].message", i), v.Message})
+			}
+		}
+		return []*subject{s.parse(env, all)}
+	case slices.Contains(webhookKinds, fmt.Sprint(document["kind"])) && decode(document, &configuration) == nil:
+		for i, w := range configuration.Webhooks {
+			path, n := fmt.Sprintf("webhooks[%d]", i), 0
+			for n < len(all) && strings.HasPrefix(all[n].Path, path+".") {
+				n++
+			}
+			if n > 0 {
+				w.matchResources.ResourceRules = w.Rules
+				s := &subject{name: w.Name, prefix: path + ".", rulesPath: path, rulesField: "rules", match: w.matchResources, ignore: w.FailurePolicy == "Ignore"}
+				list = append(list, s.parse(env, all[:n]))
+			}
+			all = all[n:]
+		}
 	}
 	return list
 }
@@ -300,12 +223,12 @@ func Needs(documents []map[string]any) func(plural, kind string) bool {
 	}
 	kinds := map[string]bool{}
 	for _, doc := range documents {
-		var policy policyDocument
+		var d policyDocument
 		var webhooks webhookConfiguration
 		switch {
-		case isPolicy(doc) && decode(doc, &policy) == nil:
-			add(policy.Spec.MatchConstraints.ResourceRules)
-			if k := policy.Spec.ParamKind; k != nil {
+		case isPolicy(doc) && decode(doc, &d) == nil:
+			add(d.Spec.MatchConstraints.ResourceRules)
+			if k := d.Spec.ParamKind; k != nil {
 				kinds[k.Kind] = true
 			}
 		case !isPolicy(doc) && decode(doc, &webhooks) == nil:

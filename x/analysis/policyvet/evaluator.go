@@ -6,6 +6,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // How it works: an evaluator evaluates an expression for a request about which only a few facts are known,
@@ -65,16 +67,10 @@ func (n *evaluator) eval(e ast.Expr) result {
 		return n.call(e)
 	case ast.ListKind:
 		return n.list(e.AsList())
-	case ast.MapKind:
+	case ast.MapKind, ast.StructKind:
 		out := result{set: isOther}
-		for _, entry := range e.AsMap().Entries() {
-			out.set |= (n.eval(entry.AsMapEntry().Key()).set | n.eval(entry.AsMapEntry().Value()).set) & isError
-		}
-		return out
-	case ast.StructKind:
-		out := result{set: isOther}
-		for _, f := range e.AsStruct().Fields() {
-			out.set |= n.eval(f.AsStructField().Value()).set & isError
+		for _, child := range loops.Children(e) {
+			out.set |= n.eval(child).set & isError
 		}
 		return out
 	case ast.ComprehensionKind:
@@ -133,21 +129,16 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 		return result{set: isTrue | of.set&isError}
 	}
 	out := result{set: of.set & isError}
-	if of.set&isNull != 0 {
-		if test {
-			out.set |= isFalse
-		} else {
-			out.set |= isError
-		}
-	}
-	if of.set&isLiteralNull != 0 && test {
+	switch {
+	case test && of.set&anything != 0:
+		out.set |= isBool
+	case test && of.set&(isNull|isLiteralNull) != 0:
 		out.set |= isFalse
-	}
-	if of.set&anything != 0 {
+	case !test && of.set&anything != 0:
 		out.set |= anything
-		if test {
-			out.set = out.set&isError | isBool
-		}
+	}
+	if !test && of.set&isNull != 0 {
+		out.set |= isError
 	}
 	return out
 }
@@ -349,7 +340,7 @@ func (n *evaluator) reached() map[node]bool {
 		}
 		all[at] = true
 		if at.id == useNode {
-			open = append(open[:len(open):len(open)], n.visitedBy[at.of.name]...)
+			open = append(open[:len(open):len(open)], n.visitedBy[at.of.Name]...)
 		}
 	}
 	return all

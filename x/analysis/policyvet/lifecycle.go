@@ -23,12 +23,12 @@ var lifetimes = map[string]map[string]lifetime{
 func unserved(document map[string]any, minor int) (problem string, isError bool) {
 	apiVersion, kind := fmt.Sprint(document["apiVersion"]), fmt.Sprint(document["kind"])
 	_, version, _ := strings.Cut(apiVersion, "/")
-	versions, use := lifetimes[strings.TrimSuffix(kind, "Binding")], "v1"
+	versions, use := lifetimes[strings.TrimSuffix(kind, bindingSuffix)], "v1"
 	if versions[use].introduced > minor {
 		use = "v1beta1"
 	}
 	switch of := versions[version]; {
-	case minor < of.introduced && kind != mutatingKind && kind != mutatingBindingKind: // engine/policy reports these
+	case minor < of.introduced && !strings.HasPrefix(kind, mutatingKind): // engine/policy reports these
 		return fmt.Sprintf("%s %s is served since Kubernetes 1.%d", apiVersion, kind, of.introduced), true
 	case of.removed > 0 && minor >= of.removed:
 		return fmt.Sprintf("%s %s is not served since Kubernetes 1.%d: use %s/%s", apiVersion, kind, of.removed, apiGroup, use), true
@@ -46,7 +46,7 @@ func (l *linter) removedVersions(path string, rules []rule, add reporter) {
 	}
 	for i := range rules {
 		if problem := l.removedVersion(&rules[i]); problem != "" {
-			add(removedVersion, place{path: fmt.Sprintf("%s[%d].apiVersions", path, i)}, problem)
+			add(removedVersion, Lint{Path: fmt.Sprintf("%s[%d].apiVersions", path, i)}, problem)
 		}
 	}
 }

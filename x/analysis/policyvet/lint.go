@@ -2,12 +2,14 @@ package policyvet
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
@@ -73,7 +75,7 @@ type family struct {
 
 func newLinter(version types.Version, cfg *Config) *linter {
 	l := &linter{version: version, schemas: cfg.Schemas, server: cfg.Server, without: cfg.Without, families: map[string]*family{}}
-	for kind := range bindingKinds {
+	for _, kind := range []string{policyKind, mutatingKind} {
 		l.families[kind] = &family{map[string]bool{}, map[string][]*bindingDocument{}}
 	}
 	return l
@@ -91,32 +93,27 @@ func (l *linter) add(document map[string]any) {
 	}
 }
 
-type reporter func(lint string, at place, message string)
-
-// A place is the location of a lint: a field, and the part of its expression.
-type place struct {
-	path, expression string
-	offset           int
-}
+// A reporter adds a lint. at has only its location.
+type reporter func(lint string, at Lint, message string)
 
 // at returns the location of a part of x, or of x as a whole if part is nil.
-func (x *expression) at(part ast.Expr) place {
-	p := place{path: x.path, expression: x.source}
+func (x *expression) at(part ast.Expr) Lint {
+	at := Lint{Path: x.Path, Expression: x.Source}
 	if part != nil {
-		p.offset, _, _ = lex.NewSource(x.source, x.parsed).Range(part)
+		at.Offset, _, _ = lex.NewSource(x.Source, x.parsed).Range(part)
 	}
-	return p
+	return at
 }
 
 func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
-	add := func(lint string, at place, message string) {
-		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == at.path } // the other lint explains more
-		if !slices.Contains(l.without, lint) && !slices.ContainsFunc(r.Lints, isAt) {
-			r.Lints = append(r.Lints, Lint{lint, at.path, at.expression, message, Advice{Offset: at.offset}})
+	add := func(lint string, at Lint, message string) {
+		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == at.Path } // the other lint explains more
+		if at.Name, at.Message = lint, message; !slices.Contains(l.without, lint) && !slices.ContainsFunc(r.Lints, isAt) {
+			r.Lints = append(r.Lints, at)
 		}
 	}
 	if problem, isError := unserved(document, l.version.Minor); problem != "" && !isError {
-		add(removedVersion, place{path: "apiVersion"}, problem)
+		add(removedVersion, Lint{Path: "apiVersion"}, problem)
 	}
 	if f := l.families[policyKindOf(r.Kind)]; f != nil {
 		l.binding(f, document, add)
@@ -126,8 +123,8 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		var bindings []*bindingDocument
 		if f := l.families[s.kind]; f != nil {
 			bindings = f.bindings[s.name]
-			if len(bindings) == 0 && !f.renamed(s.name) {
-				add(noBinding, place{}, "no binding among the documents names the policy, so it has no effect: add a "+bindingKinds[s.kind])
+			if len(bindings) == 0 && !anyKey(f.bindings, func(bound string) bool { return isRenamed(s.name, bound) }) {
+				add(noBinding, Lint{}, "no binding among the documents names the policy, so it has no effect: add a "+s.kind+bindingSuffix)
 			}
 		}
 		selectors(s.rulesPath, &s.match, add)
@@ -145,26 +142,11 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 	}
 }
 
-// renamed reports whether a binding names the policy with a prefix or suffix, which kustomize adds.
-func (f *family) renamed(policy string) bool {
-	for name := range f.bindings {
-		if isRenamed(policy, name) {
-			return true
-		}
-	}
-	return false
+func anyKey[V any](m map[string]V, holds func(string) bool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(m)), holds)
 }
 
-// renamesPolicy reports whether a policy has the name without a prefix or suffix.
-func (f *family) renamesPolicy(name string) bool {
-	for policy := range f.policies {
-		if isRenamed(policy, name) {
-			return true
-		}
-	}
-	return false
-}
-
+// isRenamed reports whether a name is another with a prefix or suffix, which kustomize adds.
 func isRenamed(name, renamed string) bool {
 	return name != "" && (strings.HasSuffix(renamed, "-"+name) || strings.HasPrefix(renamed, name+"-"))
 }
@@ -174,8 +156,8 @@ func (l *linter) binding(f *family, document map[string]any, add reporter) {
 	if decode(document, &d) != nil {
 		return
 	}
-	if name := d.Spec.PolicyName; name != "" && !f.policies[name] && !f.renamesPolicy(name) {
-		add(noPolicy, place{path: "spec.policyName"}, "no policy "+name+" is among the documents: without it, the binding has no effect")
+	if name := d.Spec.PolicyName; name != "" && !f.policies[name] && !anyKey(f.policies, func(policy string) bool { return isRenamed(policy, name) }) {
+		add(noPolicy, Lint{Path: "spec.policyName"}, "no policy "+name+" is among the documents: without it, the binding has no effect")
 	}
 	if m := d.Spec.MatchResources; m != nil {
 		selectors("spec.matchResources", m, add)
@@ -189,29 +171,15 @@ func unusedVariables(s *subject, add reporter) {
 	if !s.whole {
 		return
 	}
-	used := map[string]bool{}
-	var open []*expression
-	for _, x := range s.expressions {
-		if x.role != roleVariable {
-			open = append(open, x)
-		}
-	}
-	for len(open) > 0 {
-		x := open[len(open)-1]
-		open = open[:len(open)-1]
-		for name := range x.uses {
-			if name == "" {
-				return // variables is read as a whole
-			}
-			if y := s.variables[name]; y != nil && !used[name] {
-				used[name] = true
-				open = append(open, y)
-			}
+	used := s.used(func(x *expression) bool { return x.Part != policy.PartVariable })
+	for x := range used {
+		if x.uses[""] {
+			return // variables is read as a whole
 		}
 	}
 	for _, x := range s.expressions {
-		if x.role == roleVariable && !used[x.name] {
-			add(unusedVariable, x.at(nil), "no expression that is evaluated uses the variable "+x.name+": remove it, or use it")
+		if x.Part == policy.PartVariable && !used[s.variables[x.Name]] {
+			add(unusedVariable, x.at(nil), "no expression that is evaluated uses the variable "+x.Name+": remove it, or use it")
 		}
 	}
 }
@@ -226,8 +194,8 @@ func accountPrefixes(s *subject, add reporter) {
 			continue
 		}
 		var prefix, reads ast.Expr
-		ast.PreOrderVisit(x.tree, ast.NewExprVisitor(func(e ast.Expr) {
-			if x.role == roleCondition && reads == nil && isRoot(e, "namespaceObject") {
+		visit(x.tree, func(e ast.Expr) {
+			if x.Part == policy.PartCondition && reads == nil && isRoot(e, "namespaceObject") {
 				reads = e
 			}
 			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "startsWith" || len(e.AsCall().Args()) != 1 || prefix != nil {
@@ -236,7 +204,7 @@ func accountPrefixes(s *subject, add reporter) {
 			if literal, ok := text(e.AsCall().Args()[0]); ok && openAccount.MatchString(literal) {
 				prefix = e.AsCall().Args()[0]
 			}
-		}))
+		})
 		if prefix != nil {
 			literal, _ := text(prefix)
 			add(openPrefix, x.at(prefix), fmt.Sprintf("%[1]s is also a prefix of service accounts in namespaces such as %[2]s-a: "+
@@ -259,8 +227,8 @@ func (l *linter) subresourceObjects(s *subject, add reporter) {
 	var failing []*expression
 	for _, x := range s.expressions {
 		switch {
-		case x.tree == nil || x.role == roleVariable || x.role == roleMessage:
-		case x.role == roleCondition && n.top(x).set == isFalse:
+		case x.tree == nil || x.Part == policy.PartVariable || x.Part == policy.PartMessage:
+		case x.Part == policy.PartCondition && n.top(x).set == isFalse:
 			return // the policy is skipped
 		case n.top(x).set&isError != 0:
 			failing = append(failing, x)
@@ -286,7 +254,7 @@ func (l *linter) connection(s *subject) *evaluator {
 		for _, item := range r.Resources {
 			resource, sub := split(item)
 			for _, k := range l.schemas.byResource[resource] {
-				if of := k.subresourceKinds[sub]; strings.HasSuffix(of, "Options") && has(r.APIGroups, k.Group) && has(r.Operations, "CONNECT") {
+				if of := k.subresources[sub]; strings.HasSuffix(of, "Options") && has(r.APIGroups, k.Group) && has(r.Operations, "CONNECT") {
 					n := newEvaluator(s, oldObjectName, map[string]string{
 						"request.operation": "CONNECT", "request.resource.resource": resource, "request.subResource": sub, "request.kind.kind": of, "object.kind": of,
 					})
@@ -314,9 +282,9 @@ func messages(s *subject, schemas *Schemas, add reporter) {
 	for _, m := range s.messages {
 		switch {
 		case placeholder.MatchString(m.text):
-			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the placeholder: write a messageExpression, such as 'text ' + string(object.spec.replicas)")
+			add(celInMessage, Lint{Path: m.path}, "message is not evaluated, so users see the placeholder: write a messageExpression, such as 'text ' + string(object.spec.replicas)")
 		case isTextExpression(m.text, schemas) || concatenation.MatchString(m.text):
-			add(celInMessage, place{path: m.path}, "message is not evaluated, so users see the expression: move it to messageExpression")
+			add(celInMessage, Lint{Path: m.path}, "message is not evaluated, so users see the expression: move it to messageExpression")
 		}
 	}
 }

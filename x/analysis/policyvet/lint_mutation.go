@@ -9,6 +9,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/minors"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
@@ -30,7 +31,7 @@ func (l *linter) mutations(s *subject, add reporter) {
 	kinds, _ := l.schemas.matched(&s.match)
 	tested := s.tested()
 	for _, x := range s.expressions {
-		if x.role != roleApply && x.role != rolePatch || x.tree == nil {
+		if x.Part != policy.PartMutation || x.tree == nil {
 			continue
 		}
 		m := &mutationLint{linter: l, x: x, effect: "the request is denied"}
@@ -42,7 +43,8 @@ func (l *linter) mutations(s *subject, add reporter) {
 				continue
 			}
 			m.kind = k.kind
-			if x.role == rolePatch && m.missingParent(tested, add) || x.role == roleApply && (m.literals(add) || m.podDuplicates(add)) {
+			isPatch := strings.HasSuffix(x.Path, "jsonPatch.expression")
+			if isPatch && m.missingParent(tested, add) || !isPatch && (m.literals(add) || m.podDuplicates(add)) {
 				break
 			}
 		}
@@ -59,7 +61,7 @@ type mutationLint struct {
 
 // literals reports a field of a message literal that cannot be merged. It reports whether there is one.
 func (m *mutationLint) literals(add reporter) (found bool) {
-	ast.PreOrderVisit(m.x.tree, ast.NewExprVisitor(func(e ast.Expr) {
+	visit(m.x.tree, func(e ast.Expr) {
 		if found || e.Kind() != ast.StructKind {
 			return
 		}
@@ -88,7 +90,7 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 				return
 			}
 		}
-	}))
+	})
 	return found
 }
 
@@ -100,7 +102,7 @@ func (m *mutationLint) patch(at string, node *structuralschema.Structural, value
 			return "use a JSONPatch that also adds the missing parts of the path"
 		}
 	}
-	source := lex.NewSource(m.x.source, m.x.parsed).Of(value)
+	source := lex.NewSource(m.x.Source, m.x.parsed).Of(value)
 	if value.Kind() == ast.CallKind {
 		source = "(" + source + ")"
 	}
@@ -264,7 +266,7 @@ func (l *linter) textOrders(s *subject, add reporter) {
 			continue
 		}
 		message := textOrderExample(found)
-		call, source := found.AsCall(), lex.NewSource(x.source, x.parsed)
+		call, source := found.AsCall(), lex.NewSource(x.Source, x.parsed)
 		left, right := source.Of(call.Args()[0]), source.Of(call.Args()[1])
 		if fix := fmt.Sprintf(orders[call.FunctionName()].format, left, right); left != "" && right != "" && l.version.Minor >= quantitySince {
 			message += ": write " + lex.Flat(fix)

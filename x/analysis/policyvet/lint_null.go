@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
@@ -90,7 +91,7 @@ func (s *subject) failing(c nullCase, known map[string]string) (list []*expressi
 	n := newEvaluator(s, c.null, known)
 	var conditions []*expression
 	for _, x := range s.expressions {
-		if x.role != roleCondition || x.tree == nil {
+		if x.Part != policy.PartCondition || x.tree == nil {
 			continue
 		}
 		switch v := n.top(x); {
@@ -104,7 +105,7 @@ func (s *subject) failing(c nullCase, known map[string]string) (list []*expressi
 		return conditions
 	}
 	for _, x := range s.expressions {
-		if x.role != roleVariable && x.role != roleCondition && x.role != roleMessage && x.tree != nil && n.top(x).set&isError != 0 {
+		if x.Part != policy.PartVariable && x.Part != policy.PartCondition && x.Part != policy.PartMessage && x.tree != nil && n.top(x).set&isError != 0 {
 			list = append(list, x)
 		}
 	}

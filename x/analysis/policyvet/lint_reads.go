@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
@@ -22,7 +23,7 @@ type subresource struct {
 
 var subresources = []subresource{
 	{"ephemeralcontainers", []string{"CREATE", "UPDATE"}, func(r read) bool { return below(r.path, "object.spec.ephemeralContainers") }, 25},
-	{"resize", []string{"CREATE", "UPDATE"}, readsResources, 33},
+	{"resize", []string{"CREATE", "UPDATE"}, func(r read) bool { return !r.test && resources.MatchString(r.path) }, 33},
 	{"scale", []string{"UPDATE"}, func(r read) bool { return !r.test && r.path == "object.spec.replicas" }, 0},
 }
 
@@ -31,17 +32,8 @@ func below(path, above string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// readsResources reports whether r reads the amount of a resource of a container.
-func readsResources(r read) bool {
-	for _, list := range []string{"containers", "initContainers"} {
-		for _, field := range []string{"limits", "requests"} {
-			if !r.test && strings.HasPrefix(r.path, "object.spec."+list+"[].resources."+field+".") {
-				return true
-			}
-		}
-	}
-	return false
-}
+// resources matches the amount of a resource of a container.
+var resources = lazy.New(`^object\.spec\.(c|initC)ontainers\[]\.resources\.(limits|requests)\.`)
 
 // missedSubresources reports fields that a policy checks although requests for a subresource, which it
 // does not match, can change them.
@@ -67,7 +59,7 @@ func (l *linter) missedSubresources(s *subject, add reporter) {
 
 // misses reports whether s matches a kind but not its subresource, and no other policy checks the field there.
 func (l *linter) misses(s *subject, k *kind, sub *subresource) bool {
-	if !slices.Contains(k.subresources, sub.name) || !slices.ContainsFunc(sub.operations, func(op string) bool { return s.match.names(op, k) }) {
+	if _, ok := k.subresources[sub.name]; !ok || !slices.ContainsFunc(sub.operations, func(op string) bool { return s.match.names(op, k) }) {
 		return false
 	}
 	return !slices.ContainsFunc(l.subjects, func(other *subject) bool {
@@ -92,7 +84,7 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 	tested := s.tested()
 	kinds, _ := l.schemas.matched(&s.match)
 	for _, r := range s.reads {
-		if r.test || tested[r.path] || r.of.role == roleMessage {
+		if r.test || tested[r.path] || r.of.Part == policy.PartMessage {
 			continue
 		}
 		for _, k := range kinds {

@@ -2,10 +2,12 @@ package policyvet
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
@@ -20,62 +22,34 @@ func selectors(path string, m *matchResources, add reporter) {
 			continue
 		}
 		if key := contradiction(one.selector); key != "" {
-			add(emptySelector, place{path: path + "." + one.field}, "the selector matches nothing, because its requirements for the label "+key+" contradict each other: remove one of them")
+			add(emptySelector, Lint{Path: path + "." + one.field}, "the selector matches nothing, because its requirements for the label "+key+" contradict each other: remove one of them")
 		}
 	}
-}
-
-// A labelNeed collects the requirements for a label.
-type labelNeed struct {
-	present, absent bool
-	values          []string // any of these, if limited
-	limited         bool
-	not             []string
 }
 
 // contradiction returns the first label whose requirements contradict each other, or "".
 func contradiction(s *metav1.LabelSelector) string {
-	needs := map[string]*labelNeed{}
-	need := func(key string) *labelNeed {
-		if needs[key] == nil {
-			needs[key] = &labelNeed{}
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return "" // compiling reports it
+	}
+	byKey := map[string]labels.Requirements{}
+	requirements, _ := selector.Requirements()
+	for _, r := range requirements {
+		byKey[r.Key()] = append(byKey[r.Key()], r)
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		examples := []labels.Labels{labels.Set{}, labels.Set{key: "\x00"}} // a value that no requirement has
+		for _, r := range byKey[key] {
+			for value := range r.Values() {
+				examples = append(examples, labels.Set{key: value})
+			}
 		}
-		return needs[key]
-	}
-	for key, value := range s.MatchLabels {
-		need(key).limit([]string{value})
-	}
-	for _, r := range s.MatchExpressions {
-		n := need(r.Key)
-		switch r.Operator {
-		case metav1.LabelSelectorOpIn:
-			n.limit(r.Values)
-		case metav1.LabelSelectorOpNotIn:
-			n.not = append(n.not, r.Values...)
-		case metav1.LabelSelectorOpExists:
-			n.present = true
-		case metav1.LabelSelectorOpDoesNotExist:
-			n.absent = true
+		if !slices.ContainsFunc(examples, labels.NewSelector().Add(byKey[key]...).Matches) {
+			return key
 		}
 	}
-	first := ""
-	for key, n := range needs {
-		if n.impossible() && (first == "" || key < first) {
-			first = key
-		}
-	}
-	return first
-}
-
-func (n *labelNeed) limit(values []string) {
-	if n.limited {
-		values = slices.DeleteFunc(slices.Clone(n.values), func(v string) bool { return !slices.Contains(values, v) })
-	}
-	n.values, n.limited, n.present = values, true, true
-}
-
-func (n *labelNeed) impossible() bool {
-	return n.present && n.absent || n.limited && !slices.ContainsFunc(n.values, func(v string) bool { return !slices.Contains(n.not, v) })
+	return ""
 }
 
 // resources reports resources that do not exist in any of the groups of a rule. Only built-in groups are
@@ -88,7 +62,7 @@ func (l *linter) resources(path string, rules []rule, add reporter) {
 		}
 		for j, item := range r.Resources {
 			if problem := l.schemas.missing(r.APIGroups, item); problem != "" {
-				add(unknownResource, place{path: fmt.Sprintf("%s[%d].resources[%d]", path, i, j)}, problem)
+				add(unknownResource, Lint{Path: fmt.Sprintf("%s[%d].resources[%d]", path, i, j)}, problem)
 			}
 		}
 	}
@@ -112,11 +86,12 @@ func (s *Schemas) missing(groups []string, item string) string {
 	for _, k := range s.byResource[resource] {
 		if slices.Contains(groups, k.Group) {
 			found = true
-			subs = append(subs, k.subresources...)
+			subs = slices.AppendSeq(subs, maps.Keys(k.subresources))
 		} else {
 			elsewhere = append(elsewhere, groupText(k.Group))
 		}
 	}
+	slices.Sort(subs)
 	switch {
 	case found && (sub == "" || sub == all || slices.Contains(subs, sub)):
 		return ""

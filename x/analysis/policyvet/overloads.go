@@ -33,24 +33,13 @@ func fails(message string) bool {
 	return strings.HasPrefix(message, "undefined field") || strings.HasSuffix(message, "does not support field selection")
 }
 
-// operands splits the operands in an error: the target and the arguments, or only arguments.
-func operands(text string) (all []string) {
-	depth, start := 0, 0
-	for i, r := range text {
-		switch {
-		case r == '(' && depth == 0 && (i == 0 || text[i-1] == '.'): // the arguments
-			all = append(all, typesIn(text[i+1:len(text)-1])...)
-			if i > 0 {
-				all = slices.Insert(all, 0, text[start:i-1])
-			}
-			return all
-		case r == '(':
-			depth++
-		case r == ')':
-			depth--
-		}
+// operands splits the operands in an error: target.(arguments), or (arguments).
+func operands(text string) []string {
+	target, args, isMember := strings.Cut(text, ".(")
+	if !isMember {
+		return typesIn(text[1 : len(text)-1])
 	}
-	return all
+	return append([]string{target}, typesIn(args[:len(args)-1])...)
 }
 
 // typesIn splits a list of types at the commas that are not in parentheses.

@@ -8,6 +8,9 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // How it works: an origin is a path from a root at which the value of an expression may be found, such
@@ -49,8 +52,8 @@ func (s *subject) read() {
 	s.paths, s.tests = map[node][]string{}, map[node]bool{}
 	r := &reader{subject: s, vars: map[string][]origin{}, variables: map[string][]origin{}, seen: map[read]bool{}}
 	for _, x := range s.expressions {
-		if x.role == roleVariable {
-			r.variable(x.name)
+		if x.Part == policy.PartVariable {
+			r.variable(x.Name)
 		} else if x.tree != nil {
 			r.current = x
 			r.of(x.tree)
@@ -89,21 +92,16 @@ func (r *reader) of(e ast.Expr) []origin {
 	case ast.IdentKind:
 		return r.ident(e.AsIdent())
 	case ast.CallKind:
-		return r.call(e.AsCall())
+		return r.call(e)
 	case ast.ListKind:
 		var list []origin
 		for _, item := range e.AsList().Elements() {
 			list = join(list, r.of(item))
 		}
 		return wrap(list)
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			r.of(entry.AsMapEntry().Key())
-			r.of(entry.AsMapEntry().Value())
-		}
-	case ast.StructKind:
-		for _, f := range e.AsStruct().Fields() {
-			r.of(f.AsStructField().Value())
+	case ast.MapKind, ast.StructKind:
+		for _, child := range loops.Children(e) {
+			r.of(child)
 		}
 	case ast.ComprehensionKind:
 		return r.loop(e.AsComprehension())
@@ -140,13 +138,11 @@ func (r *reader) variable(name string) []origin {
 // sameValues lists the member functions whose result consists of values of their target.
 var sameValues = map[string]bool{"orValue": true, "or": true, "value": true, "sort": true, "distinct": true, "slice": true, "first": true, "last": true}
 
-func (r *reader) call(call ast.CallExpr) []origin {
+func (r *reader) call(e ast.Expr) []origin {
+	call := e.AsCall()
 	var operands [][]origin
-	if call.IsMemberFunction() {
-		operands = append(operands, r.of(call.Target()))
-	}
-	for _, arg := range call.Args() {
-		operands = append(operands, r.of(arg))
+	for _, child := range loops.Children(e) {
+		operands = append(operands, r.of(child))
 	}
 	name := call.FunctionName()
 	switch {

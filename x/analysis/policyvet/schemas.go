@@ -34,13 +34,12 @@ type Schemas struct {
 // A kind is a kind whose schema is known.
 type kind struct {
 	schema.GroupVersionKind
-	resource     string
-	namespaced   bool
-	subresources []string
-	// subresourceKinds holds the kinds of the objects in requests to subresources of built-in kinds.
-	subresourceKinds map[string]string
-	builtIn          bool
-	props            func() (*apiextensionsv1.JSONSchemaProps, error)
+	resource   string
+	namespaced bool
+	// subresources holds the kinds of the objects in requests to subresources, or "" for those of custom resources.
+	subresources map[string]string
+	builtIn      bool
+	props        func() (*apiextensionsv1.JSONSchemaProps, error)
 
 	loaded bool
 	// node and decl are nil if the schema cannot be declared.
@@ -72,12 +71,10 @@ func NewSchemas(kubeVersion string, crds []*apiextensionsv1.CustomResourceDefini
 	}
 	s := &Schemas{version: version, env: scope.Env(), byResource: map[string][]*kind{}, byName: map[schema.GroupVersionKind]*kind{}, groups: map[string]bool{}, metadata: metadata}
 	for _, k := range catalog.Kinds() {
-		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, builtIn: true}
-		one.subresourceKinds = map[string]string{}
+		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, builtIn: true, subresources: map[string]string{}}
 		one.props = func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(k.GroupVersionKind) }
 		for _, sub := range k.Subresources {
-			one.subresources = append(one.subresources, sub.Name)
-			one.subresourceKinds[sub.Name] = sub.Kind.Kind
+			one.subresources[sub.Name] = sub.Kind.Kind
 		}
 		if k.Resource != "" {
 			s.groups[k.Group] = true
@@ -113,6 +110,7 @@ func (s *Schemas) addCRD(crd *apiextensionsv1.CustomResourceDefinition) {
 		k := &kind{
 			GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
 			resource:         crd.Spec.Names.Plural, namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+			subresources: map[string]string{},
 			props: func() (*apiextensionsv1.JSONSchemaProps, error) {
 				if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 					return nil, fmt.Errorf("%s has no schema", v.Name)
@@ -121,17 +119,20 @@ func (s *Schemas) addCRD(crd *apiextensionsv1.CustomResourceDefinition) {
 			},
 		}
 		if sub := v.Subresources; sub != nil && sub.Scale != nil {
-			k.subresources = append(k.subresources, "scale")
+			k.subresources["scale"] = ""
 		}
 		if sub := v.Subresources; sub != nil && sub.Status != nil {
-			k.subresources = append(k.subresources, "status")
+			k.subresources["status"] = ""
 		}
 		s.add(k)
 	}
 }
 
-// declare returns the declaration of a kind's objects, or nil if its schema is not structural.
+// declare returns the declaration of a kind's objects, or nil if k is nil or its schema is not structural.
 func (s *Schemas) declare(k *kind) *types.Decl {
+	if k == nil {
+		return nil
+	}
 	if k.loaded {
 		return k.decl
 	}
@@ -172,18 +173,6 @@ func (s *Schemas) addMetadata(props *apiextensionsv1.JSONSchemaProps, root bool)
 	props.Properties["apiVersion"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
 	props.Properties["kind"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
 	props.Properties["metadata"] = *s.metadata
-}
-
-// named returns a kind, or nil if it is not known.
-func (s *Schemas) named(k *kindName) *kind {
-	if k == nil {
-		return nil
-	}
-	gv, err := schema.ParseGroupVersion(k.apiVersion)
-	if err != nil {
-		return nil
-	}
-	return s.byName[gv.WithKind(k.kind)]
 }
 
 // A matchedKind is a kind that a policy matches. It is explicit if a rule names its group, version, and

@@ -7,7 +7,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // A Warning is an expression that does not fit the types of objects that the policy matches. The API
@@ -82,10 +81,7 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 	if !complete {
 		r.Limited = "types are checked for the first 200 kinds only"
 	}
-	var params *types.Decl
-	if k := v.cfg.Schemas.named(s.params); k != nil {
-		params = v.cfg.Schemas.declare(k)
-	}
+	params := v.params(s)
 	found := &typeErrors{subject: s, issues: map[*expression][]kindIssue{}, tests: map[node]int{}}
 	for _, k := range kinds {
 		d := v.cfg.Schemas.declare(k.kind)
@@ -109,9 +105,9 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 		r.Estimates = append(r.Estimates, v.estimate(s, k.kind, list))
 	}
 	for _, x := range s.expressions {
-		if !r.hasError(x.path) {
+		if !r.hasError(x.Path) {
 			r.Warnings = append(r.Warnings, found.warnings(x)...)
-			v.explainWarnings(r, c, s, x.path)
+			v.explainWarnings(r, c, s, x.Path)
 		}
 	}
 	return nil
@@ -126,34 +122,37 @@ func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Es
 		e.Incomplete = e.Incomplete || x.Issues != ""
 		e.Expressions = append(e.Expressions, ExpressionEstimate{Path: x.Path, Expression: x.Source, Cost: x.Cost.Max, Limit: uint64(v.limits.PerCall)})
 	}
-	e.Conditions = s.group(costs, roleCondition)
-	e.Validations = cost.Add(s.group(costs, roleValidation), s.group(costs, roleMessage))
-	e.Annotations = s.group(costs, roleAnnotation)
+	e.Conditions = s.group(costs, policy.PartCondition)
+	e.Validations = cost.Add(s.group(costs, policy.PartValidation), s.group(costs, policy.PartMessage))
+	e.Annotations = s.group(costs, policy.PartAnnotation)
 	return e
 }
 
 // group returns the cost of the expressions with a role. Each variable that they use is evaluated once.
-func (s *subject) group(costs map[string]uint64, r role) (sum uint64) {
-	var used []*expression
-	for _, x := range s.expressions {
-		if x.role == r {
-			used = append(used, x)
-		}
-	}
-	seen := map[*expression]bool{}
-	for len(used) > 0 {
-		x := used[len(used)-1]
-		used = used[:len(used)-1]
-		if seen[x] {
-			continue
-		}
-		seen[x] = true
-		sum = cost.Add(sum, costs[x.path])
-		for name := range x.uses {
-			if y := s.variables[name]; y != nil {
-				used = append(used, y)
-			}
-		}
+func (s *subject) group(costs map[string]uint64, part string) (sum uint64) {
+	for x := range s.used(func(x *expression) bool { return x.Part == part }) {
+		sum = cost.Add(sum, costs[x.Path])
 	}
 	return sum
+}
+
+// used returns the expressions for which of holds, and the variables that they use, directly or through variables.
+func (s *subject) used(of func(*expression) bool) map[*expression]bool {
+	all := map[*expression]bool{}
+	var add func(x *expression)
+	add = func(x *expression) {
+		if x == nil || all[x] {
+			return
+		}
+		all[x] = true
+		for name := range x.uses {
+			add(s.variables[name])
+		}
+	}
+	for _, x := range s.expressions {
+		if of(x) {
+			add(x)
+		}
+	}
+	return all
 }

@@ -82,30 +82,24 @@ func (t *typeErrors) warnings(x *expression) (all []Warning) {
 	if len(list) < t.kinds && !slices.ContainsFunc(list, func(i kindIssue) bool { return i.kind.explicit }) {
 		return nil
 	}
-	type group struct {
-		kinds    []string
-		harmless bool
-		offset   int
-		of       []*kind
-	}
 	var texts []string
-	groups := map[string]*group{}
+	groups := map[string]*Warning{}
 	for _, i := range list {
 		harmless := !i.real && !slices.ContainsFunc(i.tests, func(at node) bool { return t.tests[at] == t.kinds })
-		if harmless && x.role != roleValidation && x.role != roleMessage {
+		if harmless && x.Part != policy.PartValidation && x.Part != policy.PartMessage {
 			continue // the server does not report it
 		}
-		g := groups[i.text]
-		if g == nil {
-			g = &group{harmless: true, offset: i.offset}
-			groups[i.text], texts = g, append(texts, i.text)
+		w := groups[i.text]
+		if w == nil {
+			w = &Warning{Path: x.Path, Expression: x.Source, Harmless: true, Advice: Advice{Offset: i.offset}}
+			groups[i.text], texts = w, append(texts, i.text)
 		}
-		g.of = append(g.of, i.kind.kind)
-		g.kinds, g.harmless = append(g.kinds, i.kind.String()), g.harmless && harmless
+		w.kinds, w.Harmless = append(w.kinds, i.kind.kind), w.Harmless && harmless
 	}
 	for _, text := range texts {
-		g := groups[text]
-		all = append(all, Warning{Path: x.path, Expression: x.source, Message: shownKinds(g.kinds) + ": " + text, Harmless: g.harmless, Advice: Advice{Offset: g.offset}, kinds: g.of})
+		w := groups[text]
+		w.Message = shownKinds(w.kinds) + ": " + text
+		all = append(all, *w)
 	}
 	return all
 }
@@ -113,16 +107,20 @@ func (t *typeErrors) warnings(x *expression) (all []Warning) {
 // maxShownKinds limits the kinds in a message.
 const maxShownKinds = 10
 
-func shownKinds(names []string) string {
-	if more := len(names) - maxShownKinds; more > 0 {
-		names = append(names[:maxShownKinds:maxShownKinds], phrase.Count(more, "more kind"))
+func shownKinds(kinds []*kind) string {
+	var names []string
+	for _, k := range kinds[:min(len(kinds), maxShownKinds)] {
+		names = append(names, k.String())
+	}
+	if more := len(kinds) - maxShownKinds; more > 0 {
+		names = append(names, phrase.Count(more, "more kind"))
 	}
 	return strings.Join(names, "; ")
 }
 
 // at returns the expression at a path, or nil.
 func (s *subject) at(path string) *expression {
-	i := slices.IndexFunc(s.expressions, func(x *expression) bool { return x.path == path })
+	i := slices.IndexFunc(s.expressions, func(x *expression) bool { return x.Path == path })
 	if i < 0 {
 		return nil
 	}
@@ -138,12 +136,12 @@ func (s *subject) reachedFor(k *kind) map[node]bool {
 	})
 	n.kind = k
 	for _, x := range s.expressions {
-		if x.role == roleCondition && x.tree != nil && n.top(x).set == isFalse {
+		if x.Part == policy.PartCondition && x.tree != nil && n.top(x).set == isFalse {
 			return n.reached() // the policy is skipped
 		}
 	}
 	for _, x := range s.expressions {
-		if x.role != roleCondition && x.role != roleVariable && x.tree != nil {
+		if x.Part != policy.PartCondition && x.Part != policy.PartVariable && x.tree != nil {
 			n.top(x)
 		}
 	}

@@ -190,10 +190,9 @@ func (v *vetter) compile(version types.Version) ([][]Error, error) {
 // newBatches returns the indexes of documents in batches, each without documents of the same kind and
 // name. Such documents are variants, which a set of policies cannot contain.
 func newBatches(documents []map[string]any) (batches [][]int) {
-	type key struct{ kind, name string }
-	seen := map[key]int{}
+	seen := map[[2]string]int{}
 	for i, doc := range documents {
-		k := key{fmt.Sprint(doc["kind"]), nameOf(doc)}
+		k := [2]string{fmt.Sprint(doc["kind"]), nameOf(doc)}
 		n := seen[k]
 		seen[k]++
 		if n == len(batches) {
@@ -227,11 +226,10 @@ func (r *Report) hasError(path string) bool {
 
 // findings adds the warnings, estimates, and lints of documents.
 func (v *vetter) findings(ctx context.Context) error {
-	p := parser{v.cfg.Schemas.env}
 	l := newLinter(v.version, &v.cfg)
 	subjects := make([][]*subject, len(v.documents))
 	for i, doc := range v.documents {
-		subjects[i] = p.subjects(doc)
+		subjects[i] = subjectsOf(v.cfg.Schemas.env, doc)
 		l.subjects = append(l.subjects, subjects[i]...)
 		l.add(doc)
 	}

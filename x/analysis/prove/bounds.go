@@ -158,10 +158,7 @@ func (p *place) equals(v any) sat.Lit {
 		}
 	case bool:
 		if p.decl.Kind == types.Bool {
-			if v {
-				return p.flag
-			}
-			return p.flag.Not()
+			return literal(p.flag, v)
 		}
 	case nil:
 		return g.no() // present is not null

@@ -75,7 +75,7 @@ func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
 func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	g := &x.formula.gates
 	if a.constant != nil && b.constant != nil {
-		return constantly(g, a.constant.Equal(b.constant) == celtypes.True)
+		return literal(g.yes, a.constant.Equal(b.constant) == celtypes.True)
 	}
 	if a.constant != nil {
 		a, b = b, a
@@ -113,13 +113,6 @@ func scalars(a, b alt) bool {
 	}
 	k := a.place.decl.Kind
 	return k == b.place.decl.Kind && (k == types.String || k == types.Int)
-}
-
-func constantly(g *gates, holds bool) sat.Lit {
-	if holds {
-		return g.yes
-	}
-	return g.no()
 }
 
 // placeIs returns a literal that holds if a, a value in the object or its size, equals a constant.
@@ -208,7 +201,7 @@ func (x *reading) less(a, b alt) sat.Lit {
 	switch {
 	case a.constant != nil && b.constant != nil:
 		if c, ok := a.constant.(traits.Comparer); ok {
-			return constantly(g, c.Compare(b.constant) == celtypes.IntNegOne)
+			return literal(g.yes, c.Compare(b.constant) == celtypes.IntNegOne)
 		}
 	case b.constant != nil:
 		if l, ok := x.below(a, b.constant, false); ok {
@@ -340,10 +333,10 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	return x.pairs(name, args[0], args[1], func(a, _ alt) sat.Lit {
 		g := &x.formula.gates
 		if s, ok := a.constant.(celtypes.String); ok {
-			return constantly(g, matchesText(name, string(s), text))
+			return literal(g.yes, predicates[name].holds(string(s), text))
 		}
 		if a.place != nil && !a.size && a.place.decl.Kind == types.String {
-			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return language(name, text) }); ok {
+			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return predicates[name].language(text) }); ok {
 				return l
 			}
 		}
@@ -351,26 +344,14 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	})
 }
 
-func matchesText(name, s, text string) bool {
-	switch name {
-	case "startsWith":
-		return strings.HasPrefix(s, text)
-	case "endsWith":
-		return strings.HasSuffix(s, text)
-	case "contains":
-		return strings.Contains(s, text)
-	}
-	return regexcost.Matcher(text).MatchString(s)
-}
-
-func language(name, text string) (*automaton.Language, error) {
-	switch name {
-	case "startsWith":
-		return automaton.Prefix(text)
-	case "endsWith":
-		return automaton.Suffix(text)
-	case "contains":
-		return automaton.Containing(text)
-	}
-	return automaton.Compile(text)
+// predicates hold, for each string predicate with a constant, its result for a string and the language of the strings
+// for which it holds.
+var predicates = map[string]struct {
+	holds    func(s, text string) bool
+	language func(text string) (*automaton.Language, error)
+}{
+	"startsWith": {strings.HasPrefix, automaton.Prefix},
+	"endsWith":   {strings.HasSuffix, automaton.Suffix},
+	"contains":   {strings.Contains, automaton.Containing},
+	"matches":    {func(s, pattern string) bool { return regexcost.Matcher(pattern).MatchString(s) }, automaton.Compile},
 }

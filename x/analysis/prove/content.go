@@ -56,7 +56,7 @@ func (c *content) in(key string, language func() (*automaton.Language, error)) (
 	if m := c.byKey[key]; m != nil {
 		return m.lit, true
 	}
-	l, err := c.gates.languages.of(key, language)
+	l, err := language()
 	if err != nil {
 		return 0, false
 	}
@@ -69,27 +69,6 @@ func (c *content) in(key string, language func() (*automaton.Language, error)) (
 	c.members = append(c.members, m)
 	c.byKey[key] = m
 	return m.lit, true
-}
-
-// languages caches the languages of several questions, by key.
-type languages struct {
-	known map[string]*automaton.Language
-	size  int // in instructions
-}
-
-func (c *languages) of(key string, language func() (*automaton.Language, error)) (*automaton.Language, error) {
-	if l := c.known[key]; l != nil {
-		return l, nil
-	}
-	l, err := language()
-	if err != nil || l.Size() > largePattern {
-		return l, err
-	}
-	if c.size += minInstructions + l.Size(); c.known == nil || c.size > maxInstructions {
-		c.known, c.size = map[string]*automaton.Language{}, minInstructions+l.Size()
-	}
-	c.known[key] = l
-	return l, nil
 }
 
 // is returns a literal that holds if the string equals text.

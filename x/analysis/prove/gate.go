@@ -13,11 +13,10 @@ type gates struct {
 	recording    *recording // nil outside tests
 	meter        *work.Meter
 	instructions int // the size of all patterns
-	languages    *languages
 }
 
-func newGates(r *recording, m *work.Meter, l *languages) gates {
-	g := gates{meter: m, languages: l, sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, recording: r}
+func newGates(r *recording, m *work.Meter) gates {
+	g := gates{meter: m, sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, recording: r}
 	g.yes = g.sat.Var()
 	g.clause(g.yes)
 	return g

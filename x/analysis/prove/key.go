@@ -47,33 +47,41 @@ func (k *keyWriter) expr(e ast.Expr) {
 		k.out.WriteString(name)
 	case ast.IdentKind:
 		k.ident(e.AsIdent())
-	case ast.SelectKind:
-		s := e.AsSelect()
-		if s.IsTestOnly() {
-			k.out.WriteString("has ")
-		}
-		k.expr(s.Operand())
-		k.formula.spend(len(s.FieldName()) / 64)
-		k.out.WriteString("." + strconv.Quote(s.FieldName()))
-	case ast.CallKind:
-		call := e.AsCall()
-		k.out.WriteString(call.FunctionName())
-		if call.IsMemberFunction() {
-			k.out.WriteString("/member")
-		}
-		k.list(loops.Children(e), nil)
-	case ast.ListKind:
-		k.out.WriteString("list")
-		k.list(e.AsList().Elements(), e.AsList().OptionalIndices())
-	case ast.MapKind:
-		k.out.WriteString("map")
-		k.entries(e.AsMap().Entries())
-	case ast.StructKind:
-		k.out.WriteString(e.AsStruct().TypeName())
-		k.entries(e.AsStruct().Fields())
 	case ast.ComprehensionKind:
 		k.loop(e.AsComprehension())
+	default:
+		label := labelOf(e)
+		k.formula.spend(len(label) / 64)
+		k.out.WriteString(label + "(")
+		for _, child := range loops.Children(e) {
+			k.expr(child)
+			k.out.WriteString(", ")
+		}
+		k.out.WriteString(")")
 	}
+}
+
+// labelOf returns a text that differs for expressions that differ in more than their children.
+func labelOf(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return fmt.Sprintf("select %v %q", e.AsSelect().IsTestOnly(), e.AsSelect().FieldName())
+	case ast.CallKind:
+		return fmt.Sprintf("%s %v", e.AsCall().FunctionName(), e.AsCall().IsMemberFunction())
+	case ast.ListKind:
+		return fmt.Sprintf("list %v", e.AsList().OptionalIndices())
+	case ast.MapKind:
+		label := "map"
+		for _, entry := range e.AsMap().Entries() {
+			label += fmt.Sprintf(" %v", entry.AsMapEntry().IsOptional())
+		}
+		return label
+	}
+	label := fmt.Sprintf("struct %q", e.AsStruct().TypeName())
+	for _, entry := range e.AsStruct().Fields() {
+		label += fmt.Sprintf(" %q %v", entry.AsStructField().Name(), entry.AsStructField().IsOptional())
+	}
+	return label
 }
 
 // literalTerm returns an unambiguous name for a constant.
@@ -114,35 +122,6 @@ func (k *keyWriter) ident(name string) {
 		return
 	}
 	k.out.WriteString("ident " + strconv.Quote(name))
-}
-
-func (k *keyWriter) list(all []ast.Expr, optional []int32) {
-	fmt.Fprintf(k.out, "%v(", optional)
-	for _, e := range all {
-		k.expr(e)
-		k.out.WriteString(", ")
-	}
-	k.out.WriteString(")")
-}
-
-func (k *keyWriter) entries(all []ast.EntryExpr) {
-	k.out.WriteString("{")
-	for _, entry := range all {
-		switch entry.Kind() {
-		case ast.MapEntryKind:
-			m := entry.AsMapEntry()
-			fmt.Fprintf(k.out, "%v ", m.IsOptional())
-			k.expr(m.Key())
-			k.out.WriteString(": ")
-			k.expr(m.Value())
-		case ast.StructFieldKind:
-			f := entry.AsStructField()
-			fmt.Fprintf(k.out, "%v %s: ", f.IsOptional(), f.Name())
-			k.expr(f.Value())
-		}
-		k.out.WriteString(", ")
-	}
-	k.out.WriteString("}")
 }
 
 func (k *keyWriter) loop(c ast.ComprehensionExpr) {

@@ -43,9 +43,8 @@ type Prover struct {
 	compiler *expr.KeyedCompiler[*expr.Checked]
 	elementTraits
 	closed    map[string]closedResult // by path
-	languages languages
-	work      *work.Meter // of the run; nil if it has no limit
-	recording *recording  // of formulas; nil outside tests
+	work      *work.Meter             // of the run; nil if it has no limit
+	recording *recording              // of formulas; nil outside tests
 }
 
 // compiledRule is a checked rule with its syntax tree.

@@ -42,6 +42,7 @@ func (w *formula) relate(c *content) {
 	}
 }
 
+// literal returns l if holds is set, or else its negation.
 func literal(l sat.Lit, holds bool) sat.Lit {
 	if holds {
 		return l

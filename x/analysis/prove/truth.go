@@ -44,10 +44,8 @@ func (x *reading) truth(e ast.Expr) truth {
 	}
 	switch e.Kind() {
 	case ast.LiteralKind:
-		if e.AsLiteral() == celtypes.True {
-			return truth{g.yes, g.no()}
-		}
-		return truth{g.no(), g.yes}
+		is := literal(g.yes, e.AsLiteral() == celtypes.True)
+		return truth{is, is.Not()}
 	case ast.SelectKind:
 		if e.AsSelect().IsTestOnly() {
 			return x.has(e.AsSelect())
@@ -85,10 +83,8 @@ func (a alt) isBool() bool {
 func (x *reading) flag(a alt) sat.Lit {
 	g := &x.formula.gates
 	switch {
-	case a.constant == celtypes.True:
-		return g.yes
-	case a.constant == celtypes.False:
-		return g.no()
+	case a.constant == celtypes.True, a.constant == celtypes.False:
+		return literal(g.yes, a.constant == celtypes.True)
 	case a.place != nil && a.place.decl.Kind == types.Bool:
 		return a.place.flag
 	}
@@ -99,7 +95,7 @@ func (x *reading) call(e ast.Expr) truth {
 	g := &x.formula.gates
 	call := e.AsCall()
 	args := call.Args()
-	switch call.FunctionName() {
+	switch name := call.FunctionName(); name {
 	case operators.LogicalNot:
 		return x.truth(args[0]).not()
 	case operators.LogicalAnd:
@@ -117,14 +113,10 @@ func (x *reading) call(e ast.Expr) truth {
 		return x.equal(args[0], args[1])
 	case operators.NotEquals:
 		return x.unequal(args[0], args[1])
-	case operators.Less:
-		return x.compare(args[0], args[1], false)
-	case operators.LessEquals:
-		return x.compare(args[0], args[1], true)
-	case operators.Greater:
-		return x.compare(args[1], args[0], false)
-	case operators.GreaterEquals:
-		return x.compare(args[1], args[0], true)
+	case operators.Less, operators.LessEquals:
+		return x.compare(args[0], args[1], name == operators.LessEquals)
+	case operators.Greater, operators.GreaterEquals:
+		return x.compare(args[1], args[0], name == operators.GreaterEquals)
 	case operators.In, operators.OldIn:
 		return x.membership(e, args[0], args[1])
 	case "matches", "startsWith", "endsWith", "contains":

@@ -40,13 +40,10 @@ func (q *question) differs(ctx context.Context, req *policy.Request) (bool, erro
 
 // butAccepted returns a rule that is false if the given rule is false and the other policies accept the request, as far as
 // their validations become rules as well.
-func (q *question) butAccepted(rule string, operation policy.Operation) (string, error) {
+func (q *question) butAccepted(rule string, operation policy.Operation) string {
 	var accepts []string
 	for _, d := range q.other.policies {
-		t, err := newTranslator(d, operation, q.request(operation, nil, nil))
-		if err != nil {
-			return "", err
-		}
+		t := newTranslator(d, operation, q.request(operation, nil, nil))
 		for _, validation := range d.validations {
 			if other, ok := t.translate(validation, 0); ok && (!t.usesOld || operation == policy.OperationUpdate) {
 				accepts = append(accepts, "("+other+")")
@@ -54,7 +51,7 @@ func (q *question) butAccepted(rule string, operation policy.Operation) (string,
 		}
 	}
 	if len(accepts) == 0 {
-		return rule, nil
+		return rule
 	}
-	return "(" + rule + ") || !(" + strings.Join(accepts, " && ") + ")", nil
+	return "(" + rule + ") || !(" + strings.Join(accepts, " && ") + ")"
 }

@@ -263,6 +263,7 @@ type question struct {
 	undecided string
 	// stored is the request that was found, with the objects that the server stores.
 	stored *policy.Request
+	err    error // of a source
 	// deniedByBoth is set if the other policies deny the last request as well.
 	deniedByBoth bool
 }
@@ -278,6 +279,9 @@ func (q *question) note(req *policy.Request, all []policy.Undecided, name string
 	}
 }
 
+// A source passes candidates to yield until it returns false. An error is in question.err.
+type source func(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (more bool))
+
 // find returns the request that was found, or nil.
 func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	forms := q.forms(q.document)
@@ -288,36 +292,35 @@ func (q *question) find(ctx context.Context) (*policy.Request, error) {
 		slices.SortStableFunc(forms, func(a, b form) int { return strings.Compare(string(a.operation), string(b.operation)) })
 	}
 	left, steps := maxTransfers, q.cfg.Steps
-	for i, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.guessed, q.varied} {
+	for i, candidates := range []source{q.plain, q.translated, q.guessed, q.varied} {
 		for _, one := range forms {
 			if q.work.Empty() {
 				return nil, nil
 			}
 			var found *policy.Request
 			q.subresource = one.subresource
-			try := func(req *policy.Request) (bool, error) {
-				ok, err := q.holds(ctx, req)
-				if ok {
+			try := func(req *policy.Request) (more bool) {
+				ok := false
+				if ok, q.err = q.holds(ctx, req); ok {
 					found = req
 				}
-				return ok || q.work.Empty(), err
+				return !ok && q.err == nil && !q.work.Empty()
 			}
-			err := candidates(ctx, one.operation, func(req *policy.Request) (bool, error) {
-				stop, err := try(req)
-				if isTranslated := i == 1; !stop && err == nil && left > 0 && (isTranslated || q.deniedByBoth) {
+			candidates(ctx, one.operation, func(req *policy.Request) bool {
+				more := try(req)
+				if isTranslated := i == 1; more && left > 0 && (isTranslated || q.deniedByBoth) {
 					left--
 					tried := q.tried
-					stop, err = q.transfers(ctx, req, try)
+					more = q.transfers(ctx, req, try)
 					steps += q.tried - tried
 				}
-				return stop || q.tried >= steps, err
+				return more && q.tried < steps
 			})
-			if err != nil {
-				return nil, err
+			if q.err == nil && found != nil {
+				found, q.stored, q.err = q.shrink(ctx, found)
 			}
-			if found != nil {
-				found, q.stored, err = q.shrink(ctx, found)
-				return found, err
+			if q.err != nil || found != nil {
+				return found, q.err
 			}
 		}
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 // guessed yields requests in which a field that the policy names has a value near one of the policy's literals.
-func (q *question) guessed(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+func (q *question) guessed(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	named := map[string]bool{}
 	for _, expression := range q.document.expressions() {
 		for _, name := range identifier.FindAllString(expression, -1) {
@@ -38,14 +38,13 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 	for _, obj := range q.objects[:min(guessedObjects, len(q.objects))] {
 		for changed := range guesses(q.schema(), obj, false, named, values) {
 			if left--; left < 0 || q.work.Empty() {
-				return nil
+				return
 			}
-			if stop, err := q.try(ctx, operation, changed.(map[string]any), obj, yield); stop || err != nil {
-				return err
+			if !q.try(ctx, operation, changed.(map[string]any), obj, yield) {
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // schema returns the schema of the objects.

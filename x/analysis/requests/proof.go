@@ -103,10 +103,7 @@ func (f *Finder) never(d *document, expression string, outcome prove.Outcome, ot
 var nullTests = strings.NewReplacer(null+" == null", "true", null+" != null", "false")
 
 func (f *Finder) neverFor(d *document, expression string, outcome prove.Outcome, other *document, operation policy.Operation) (bool, error) {
-	t, err := newTranslator(d, operation, f.request(operation, nil, nil))
-	if err != nil {
-		return false, err
-	}
+	t := newTranslator(d, operation, f.request(operation, nil, nil))
 	t.values = map[string]any{"request": map[string]any{"operation": string(operation)}}
 	rule, ok := t.translate(expression, 0)
 	if other != nil { // with the same variables

@@ -200,23 +200,22 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 }
 
 // plain yields requests with a small and a large object.
-func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
-	all := func(req *policy.Request) (bool, error) { return q.byAll(req, yield) }
+func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
+	all := func(req *policy.Request) bool { return byAll(req, yield) }
 	for _, obj := range q.objects[:min(2, len(q.objects))] {
-		if stop, err := q.try(ctx, operation, obj, obj, all); stop || err != nil {
-			return err
+		if !q.try(ctx, operation, obj, obj, all) {
+			return
 		}
 	}
-	return nil
 }
 
 // try yields the request of with, if there is one.
 func (q *question) try(
-	ctx context.Context, operation policy.Operation, object, old map[string]any, yield func(*policy.Request) (stop bool, err error),
-) (stop bool, err error) {
-	req, err := q.with(ctx, operation, object, old)
-	if err != nil || req == nil {
-		return err != nil, err
+	ctx context.Context, operation policy.Operation, object, old map[string]any, yield func(*policy.Request) bool,
+) (more bool) {
+	var req *policy.Request
+	if req, q.err = q.with(ctx, operation, object, old); req == nil {
+		return q.err == nil
 	}
 	return yield(req)
 }
@@ -225,13 +224,10 @@ func (q *question) try(
 var ordinary = policy.User{Name: "jane", Groups: []string{"system:authenticated"}}
 
 // byAll yields a request as sent by the configured user, and by an ordinary one.
-func (q *question) byAll(req *policy.Request, yield func(*policy.Request) (stop bool, err error)) (stop bool, err error) {
-	if stop, err := yield(req); stop || err != nil {
-		return true, err
-	}
+func byAll(req *policy.Request, yield func(*policy.Request) bool) bool {
 	other := *req
 	other.User = ordinary
-	return yield(&other)
+	return yield(req) && yield(&other)
 }
 
 // with returns a request with an object, and with old for an update, or nil if the CRD rejects it. Old

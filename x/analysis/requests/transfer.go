@@ -22,7 +22,7 @@ const (
 
 // transfers yields variants of a request: by each user, group, and extra field of the user, in each namespace that the policies name, and with each name,
 // label, and annotation.
-func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) (stop bool, err error)) (stop bool, err error) {
+func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) bool) bool {
 	words := q.vocabulary()
 	for _, word := range words.texts {
 		if slices.Contains(fillers, word) {
@@ -41,8 +41,8 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 			all = append(all, &next)
 		}
 		for _, next := range all {
-			if stop, err := yield(next); stop || err != nil {
-				return true, err
+			if !yield(next) {
+				return false
 			}
 		}
 	}
@@ -55,15 +55,15 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 		if left--; left < 0 || q.work.Empty() {
 			break
 		}
-		as := func(next *policy.Request) (bool, error) {
+		as := func(next *policy.Request) bool {
 			next.User = req.User
 			return yield(next)
 		}
-		if stop, err := q.try(ctx, req.Operation, with(of, "metadata", meta), with(req.OldObject, "metadata", meta), as); stop || err != nil {
-			return true, err
+		if !q.try(ctx, req.Operation, with(of, "metadata", meta), with(req.OldObject, "metadata", meta), as) {
+			return false
 		}
 	}
-	return false, nil
+	return true
 }
 
 // situations yields copies of an object's metadata with each name, and with each label and annotation.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -32,34 +33,30 @@ const (
 )
 
 // translated yields requests that a search for the rule that corresponds to the validation finds.
-func (q *question) translated(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+func (q *question) translated(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	if len(q.document.mutations) > 0 {
-		return nil
+		return
 	}
-	t, err := newTranslator(q.document, operation, q.request(operation, q.placed(map[string]any{}), nil))
-	if err != nil {
-		return err
-	}
+	t := newTranslator(q.document, operation, q.request(operation, q.placed(map[string]any{}), nil))
 	rule, ok := t.translate(q.document.validations[q.index], 0)
 	if !ok || t.usesOld && operation != policy.OperationUpdate {
-		return nil
+		return
 	}
-	stop := false
-	once := func(req *policy.Request) (bool, error) {
-		stop, err = yield(req)
-		return stop, err
+	more := true
+	once := func(req *policy.Request) bool {
+		more = yield(req)
+		return more
 	}
-	if err := q.ruled(ctx, operation, rule, once); stop || err != nil || q.other == nil {
-		return err
+	if q.err = q.ruled(ctx, operation, rule, once); !more || q.err != nil || q.other == nil {
+		return
 	}
-	if rule, err = q.butAccepted(rule, operation); err != nil || len(rule) > maxTranslation {
-		return err
+	if rule = q.butAccepted(rule, operation); len(rule) <= maxTranslation {
+		q.err = q.ruled(ctx, operation, rule, yield)
 	}
-	return q.ruled(ctx, operation, rule, yield)
 }
 
 // ruled yields requests with an object that the search finds for a rule at the root of the CRD.
-func (q *question) ruled(ctx context.Context, operation policy.Operation, rule string, yield func(*policy.Request) (stop bool, err error)) error {
+func (q *question) ruled(ctx context.Context, operation policy.Operation, rule string, yield func(*policy.Request) bool) error {
 	crd := withRule(q.crd, q.version, rule)
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.Info().KubeVersion})
 	if e == nil || err != nil {
@@ -92,8 +89,8 @@ func (q *question) ruled(ctx context.Context, operation policy.Operation, rule s
 		if err != nil || req == nil || operation == policy.OperationUpdate && w.Old == nil {
 			return err
 		}
-		if stop, err := q.byAll(req, yield); stop || err != nil || q.builtin == nil {
-			return err
+		if !byAll(req, yield) || q.builtin == nil {
+			return q.err
 		}
 	}
 	return nil
@@ -127,12 +124,14 @@ type translator struct {
 	usesOld bool
 }
 
-func newTranslator(d *document, operation policy.Operation, req *policy.Request) (*translator, error) {
-	env, err := cel.NewEnv(cel.OptionalTypes(), cel.EnableMacroCallTracking())
-	if err != nil {
-		return nil, err
-	}
-	t := &translator{env: env, document: d, values: map[string]any{
+// translatorEnv returns the environment for parsing. Its constant options cannot fail.
+var translatorEnv = sync.OnceValue(func() *cel.Env {
+	env, _ := cel.NewEnv(cel.OptionalTypes(), cel.EnableMacroCallTracking())
+	return env
+})
+
+func newTranslator(d *document, operation policy.Operation, req *policy.Request) *translator {
+	t := &translator{env: translatorEnv(), document: d, values: map[string]any{
 		"request": map[string]any{
 			"operation": string(operation), "namespace": req.Namespace, "name": req.Name, "userInfo": map[string]any{"username": req.User.Name},
 		},
@@ -151,7 +150,7 @@ func newTranslator(d *document, operation policy.Operation, req *policy.Request)
 	if operation != policy.OperationDelete {
 		t.object = map[string]any{"kind": req.Kind.Kind} // apiVersion can be another that the policy matches
 	}
-	return t, nil
+	return t
 }
 
 // selection matches the fields that are selected after a root. The last name is a method call if a parenthesis follows.

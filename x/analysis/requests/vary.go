@@ -146,27 +146,20 @@ func stringsIn(v any, list []string) []string {
 
 // varied yields requests with random objects, labels, annotations, and users until the steps are used
 // up.
-func (q *question) varied(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
-	if len(q.objects) == 0 {
-		return nil
-	}
+func (q *question) varied(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	words := q.vocabulary()
+	vary := func(req *policy.Request) bool {
+		q.vary(req, &words)
+		return yield(req)
+	}
 	for range q.cfg.Steps / 3 { // there are at most three operations
-		if err := ctx.Err(); err != nil {
-			return err
+		if q.err = ctx.Err(); q.err != nil || len(q.objects) == 0 || q.work.Empty() {
+			return
 		}
-		if q.work.Empty() {
-			return nil
-		}
-		vary := func(req *policy.Request) (bool, error) {
-			q.vary(req, &words)
-			return yield(req)
-		}
-		if stop, err := q.try(ctx, operation, q.variant(&words), q.variant(&words), vary); stop || err != nil {
-			return err
+		if !q.try(ctx, operation, q.variant(&words), q.variant(&words), vary) {
+			return
 		}
 	}
-	return nil
 }
 
 // variant returns an object of the pool with random labels and annotations.

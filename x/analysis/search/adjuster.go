@@ -162,13 +162,7 @@ func (b *adjuster) locate(e ast.Expr, sc *scope) (handle, bool) {
 
 func (b *adjuster) locateIdent(name string, sc *scope) (handle, bool) {
 	if at := sc.find(name); at != nil {
-		switch {
-		case at.of.at != nil:
-			return *at.of.at, true
-		case at.of.from != nil:
-			return b.locate(at.of.from, at.of.in)
-		}
-		return handle{}, false
+		return b.handleOf(at.of)
 	}
 	switch name {
 	case types.Self:
@@ -210,10 +204,8 @@ func (b *adjuster) locateCall(call ast.CallExpr, sc *scope) (handle, bool) {
 		case celtypes.False:
 			return b.locate(args[2], sc)
 		}
-	case "orValue", "or", "value":
-		return b.locate(call.Target(), sc)
-	case "optional.of", "optional.ofNonZeroValue", "dyn":
-		return b.locate(args[0], sc)
+	case "orValue", "or", "value", "optional.of", "optional.ofNonZeroValue", "dyn":
+		return b.locate(operandOf(call), sc)
 	}
 	return handle{}, false
 }
@@ -248,28 +240,34 @@ func (b *adjuster) handleOf(of binding) (handle, bool) {
 }
 
 // elements returns the elements that a macro iterates over or an index selects from.
-func (b *adjuster) elements(e ast.Expr, sc *scope) []binding {
+func (b *adjuster) elements(e ast.Expr, sc *scope) (all []binding) {
 	if b.spent() {
 		return nil
 	}
 	if h, ok := b.locate(e, sc); ok && !h.key {
 		return b.elementsAt(h.objectPath)
 	}
-	switch e.Kind() {
-	case ast.ListKind:
-		var all []binding
+	if e.Kind() == ast.ListKind {
 		for _, item := range e.AsList().Elements() {
 			all = append(all, binding{from: item, in: sc})
 		}
 		return all
-	case ast.ComprehensionKind:
-		return b.elementsOfMacro(e, sc)
-	case ast.CallKind:
-		if all, ok := b.elementsOfCall(e.AsCall(), sc); ok {
-			return all
-		}
 	}
-	return b.computed(e, sc)
+	if l, ok := loopOf(e); ok {
+		for _, of := range b.elements(l.Over, sc) {
+			switch inner := l.enter(b, sc, of); {
+			case l.Name == loops.Map:
+				all = append(all, binding{from: l.Body, in: inner})
+			case b.is(l.Body, inner, true):
+				all = append(all, of)
+			}
+		}
+		return all
+	}
+	for i := range elementsOf(b.eval(e, sc)) { // a function, such as split, computes the list
+		all = append(all, binding{list: e, in: sc, index: i})
+	}
+	return all
 }
 
 // elementsAt returns bindings for the items of a list or the keys of a map.
@@ -286,64 +284,6 @@ func (b *adjuster) elementsAt(p objectPath) (all []binding) {
 		for _, name := range sortedKeys(v) {
 			all = append(all, binding{at: &handle{objectPath: p.step(engine.Step{Name: name}), key: true}})
 		}
-	}
-	return all
-}
-
-func (b *adjuster) elementsOfCall(call ast.CallExpr, sc *scope) ([]binding, bool) {
-	switch call.FunctionName() {
-	case operators.Add:
-		return append(b.elements(call.Args()[0], sc), b.elements(call.Args()[1], sc)...), true
-	case operators.Conditional:
-		return b.elements(call.Args()[b.branch(call, sc)], sc), true
-	case "orValue":
-		if v, ok := b.eval(call.Target(), sc).(*celtypes.Optional); ok && !v.HasValue() {
-			return b.elements(call.Args()[0], sc), true
-		}
-		return b.elements(call.Target(), sc), true
-	case "distinct", "sort", "reverse", "optional.of":
-		if call.IsMemberFunction() {
-			return b.elements(call.Target(), sc), true
-		}
-		return b.elements(call.Args()[0], sc), true
-	}
-	return nil, false
-}
-
-// branch returns the index of the argument that ?: currently evaluates to.
-func (b *adjuster) branch(call ast.CallExpr, sc *scope) int {
-	if b.is(call.Args()[0], sc, true) {
-		return 1
-	}
-	return 2
-}
-
-// elementsOfMacro returns the elements of a filter or map macro.
-func (b *adjuster) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
-	l, ok := loopOf(e)
-	if !ok {
-		return b.computed(e, sc)
-	}
-	for _, of := range b.elements(l.Over, sc) {
-		inner := l.enter(b, sc, of)
-		switch l.Name {
-		case loops.Filter:
-			if b.is(l.Body, inner, true) {
-				all = append(all, of)
-			}
-		case loops.Map:
-			if l.filter == nil || b.is(l.filter, inner, true) {
-				all = append(all, binding{from: l.Body, in: inner})
-			}
-		}
-	}
-	return all
-}
-
-// computed returns the elements of a list that a function computes, such as split.
-func (b *adjuster) computed(e ast.Expr, sc *scope) (all []binding) {
-	for i := range elementsOf(b.eval(e, sc)) {
-		all = append(all, binding{list: e, in: sc, index: i})
 	}
 	return all
 }

@@ -29,39 +29,26 @@ func (b *adjuster) assign(h handle, v any) bool {
 // suits converts a value to the form that a schema expects and reports whether the value fits its
 // type and enum.
 func (b *adjuster) suits(n node, v any) (any, bool) {
-	switch n.kind() {
-	case "integer":
-		if f, ok := v.(float64); ok && f == float64(int64(f)) {
-			return int64(f), true
+	kind := n.kind()
+	fits := kind == ""
+	switch of := v.(type) {
+	case bool:
+		fits = fits || kind == "boolean"
+	case int64:
+		fits = fits || kind == "integer" || kind == "number" || kind == "intOrString"
+	case float64:
+		if kind == "integer" && of == float64(int64(of)) {
+			return int64(of), true
 		}
-		_, ok := v.(int64)
-		return v, ok && b.listed(n, v)
-	case "number":
-		switch v.(type) {
-		case int64, float64:
-			return v, true
-		}
-		return v, false
-	case "boolean":
-		_, ok := v.(bool)
-		return v, ok && b.listed(n, v)
-	case "string":
-		_, ok := v.(string)
-		return v, ok && b.listed(n, v)
-	case "intOrString":
-		switch v.(type) {
-		case int64, string:
-			return v, true
-		}
-		return v, false
-	case "array":
-		_, ok := v.([]any)
-		return v, ok
-	case "object":
-		_, ok := v.(map[string]any)
-		return v, ok
+		fits = fits || kind == "number"
+	case string:
+		fits = fits || kind == "string" || kind == "intOrString"
+	case []any:
+		fits = fits || kind == "array"
+	case map[string]any:
+		fits = fits || kind == "object"
 	}
-	return v, true
+	return v, fits && b.listed(n, v)
 }
 
 // listed reports whether n has no enum or its enum contains v.

@@ -1,11 +1,9 @@
 package search
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
-	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -42,13 +40,7 @@ func (w *candidate) clone() *candidate {
 }
 
 // id returns a string that is equal for equal candidates.
-func (w *candidate) id() string {
-	data, err := json.Marshal([]any{w.op, w.obj, w.old})
-	if err != nil {
-		return ""
-	}
-	return string(data)
-}
+func (w *candidate) id() string { return jsonOf([]any{w.op, w.obj, w.old}) }
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
 
@@ -63,13 +55,9 @@ func (p objectPath) step(s engine.Step) objectPath {
 	return objectPath{p.old, append(slices.Clip(p.path), s), p.node.step(s)}
 }
 
-func (p objectPath) field(name string) objectPath {
-	return objectPath{p.old, append(slices.Clip(p.path), engine.Step{Name: name}), p.node.field(name)}
-}
+func (p objectPath) field(name string) objectPath { return p.step(engine.Step{Name: name}) }
 
-func (p objectPath) item(i int) objectPath {
-	return objectPath{p.old, append(slices.Clip(p.path), engine.Step{Item: true, Index: i}), p.node.items()}
-}
+func (p objectPath) item(i int) objectPath { return p.step(engine.Step{Item: true, Index: i}) }
 
 func (w *candidate) root(old bool) map[string]any {
 	if old {
@@ -127,12 +115,6 @@ func (w *candidate) shared(p objectPath) bool {
 		return status
 	}
 	return false
-}
-
-// checksSchema reports whether the write checks the schema at a path. If the status is a subresource,
-// only a write of the subresource checks it.
-func (w *candidate) checksSchema(path []engine.Step) bool {
-	return path[0].Name != "status" || !w.split || w.op == Status
 }
 
 // put sets a value whose parent exists, and reports whether it does. Shared values are set in both
@@ -221,20 +203,15 @@ func (w *candidate) keep(p objectPath) (restore func()) {
 
 // parent returns the path above p. p must not be the root.
 func (p objectPath) parent(root node) objectPath {
-	up := objectPath{p.old, p.path[:len(p.path)-1], root}
-	for _, s := range up.path {
-		up.node = up.node.step(s)
-	}
-	return up
+	up := p.path[:len(p.path)-1]
+	return objectPath{p.old, up, root.at(up)}
 }
 
 // member changes the candidate so that the in operator evaluates to want.
 func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	x, of := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	if !want {
-		if !b.differ(x, sc, e) {
-			b.expel(x, of, sc)
-		}
+		b.differ(x, sc, e)
 		return
 	}
 	all := elementsOf(b.eval(of, sc))
@@ -247,17 +224,6 @@ func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 		b.exist(e, sc)
 		b.admit(x, of, sc)
 	}
-}
-
-// expel removes a value from a list or a key from a map, and reports whether it did.
-func (b *adjuster) expel(x, of ast.Expr, sc *scope) bool {
-	v := b.eval(x, sc)
-	for _, el := range b.elements(of, sc) {
-		if now := b.bound(el); now != nil && now.Equal(v) == celtypes.True {
-			return b.dropElement(el)
-		}
-	}
-	return false
 }
 
 // admit adds a value to a list, or ensures that a map has it as a key, and reports whether it

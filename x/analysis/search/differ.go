@@ -69,7 +69,7 @@ func (b *adjuster) perturb(h handle) bool {
 	case []any:
 		return b.add(h.objectPath) || len(v) > 0 && b.w.drop(h.item(b.m.rng.IntN(len(v))))
 	case int64, float64, string, bool:
-		if s, ok := v.(string); ok && b.m.rng.IntN(8) > 0 && b.textAt(h, textWant{avoid: []string{exactly(s)}, max: -1}) {
+		if s, ok := v.(string); ok && b.m.rng.IntN(8) > 0 && b.textAt(h, textWant{avoid: oneText(s).match, max: -1}) {
 			return true
 		}
 		other := b.m.unlike(h.node, v, func(o any) bool { return !equalJSON(o, v) })

@@ -12,8 +12,8 @@
 //
 // Every witness has been validated by the engine. A search without a result proves nothing.
 //
-// To compare two forms of a CRD, such as the old and the new form, set Config.OtherForm.
-// [Search.Rejection] then looks for a write that one form rejects and the other admits.
+// To compare two forms of a CRD, such as the old and the new form, [Search.Rejection] looks for a write that
+// one form rejects and the other admits.
 package search
 
 // How it works. The solver generates an object (start.go, generate.go) and changes a path in it

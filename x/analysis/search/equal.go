@@ -1,9 +1,8 @@
 package search
 
 import (
-	"encoding/base64"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
-
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // equal sets the values that a part reads so that the part may evaluate to v, which has JSON form.
 // It reports whether it set anything, not whether the part equals v.
@@ -86,9 +83,18 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 			return b.size(operand, sc, int(n), int(n))
 		}
 	case "string", "duration", "timestamp", "quantity", "url", "ip", "cidr", "semver", "bytes":
-		return b.equal(operand, sc, parsedAs(b, operand, v))
-	case "lowerAscii", "upperAscii", "trim", "substring", "find", operators.Index:
+		s, _ := v.(string)
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil && b.r.program.parts.Type(operand) == celtypes.IntType {
+			v = n
+		}
+		return b.equal(operand, sc, v)
+	case operators.Index:
 		if s, ok := v.(string); ok && b.throughUntil(e, sc, oneText(s), done) {
+			return true
+		}
+	case "substring":
+		from, _ := b.eval(args[0], sc).(celtypes.Int)
+		if s, ok := v.(string); ok && from >= 0 && from < maxItems && b.equal(operand, sc, strings.Repeat("a", int(from))+s) && done() {
 			return true
 		}
 	case "int", "double", "uint":
@@ -133,26 +139,6 @@ func operandOf(call ast.CallExpr) ast.Expr {
 		return call.Args()[0]
 	}
 	return nil
-}
-
-// parsedAs converts v to the form that the operand of a conversion has.
-func parsedAs(b *adjuster, operand ast.Expr, v any) any {
-	s, ok := v.(string)
-	if !ok {
-		return v
-	}
-	switch t := b.r.program.parts.Type(operand); {
-	case t == nil:
-	case t.Kind() == celtypes.BytesKind:
-		return base64.StdEncoding.EncodeToString([]byte(s))
-	case t.Kind() == celtypes.IntKind:
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return n
-		}
-	case t.Kind() == celtypes.BoolKind:
-		return s == "true"
-	}
-	return v
 }
 
 func textOf(v any) (string, bool) {

@@ -1,10 +1,12 @@
 package search
 
 import (
+	"encoding/json"
 	"math"
-	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // facts are the constraints of a schema on a value, including allOf, anyOf, and oneOf. A random
@@ -147,49 +149,23 @@ func (f *facts) words(v *schema.ValueValidation) {
 	if len(v.Enum) == 0 {
 		return
 	}
+	had := map[string]bool{}
+	for _, e := range f.enum {
+		had[jsonOf(e)] = true
+	}
 	var both []any
-	had := scalars(f.enum)
 	for _, e := range v.Enum {
-		if len(f.enum) == 0 || had.has(e.Object) {
+		if len(had) == 0 || had[jsonOf(e.Object)] {
 			both = append(both, e.Object)
 		}
 	}
 	f.enum = both
 }
 
-// values is a set of JSON values.
-type values struct {
-	scalar map[any]bool
-	others []any
-}
-
-func scalars(all []any) values {
-	s := values{scalar: make(map[any]bool, len(all))}
-	for _, v := range all {
-		switch v := v.(type) {
-		case map[string]any, []any:
-			s.others = append(s.others, v)
-		default:
-			s.scalar[asNumber(v)] = true
-		}
-	}
-	return s
-}
-
-func (s values) has(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return slices.ContainsFunc(s.others, func(had any) bool { return equalJSON(had, v) })
-	}
-	return s.scalar[asNumber(v)]
-}
-
-// asNumber returns an integer as the equal float, and other scalars unchanged.
-func asNumber(v any) any {
-	if i, ok := v.(int64); ok {
-		return float64(i)
-	}
-	return v
+// jsonOf returns the JSON of a value that was read from JSON. It is equal for equal values.
+func jsonOf(v any) string {
+	data, _ := json.Marshal(v) // cannot fail
+	return string(data)
 }
 
 // below returns the validations for a property.
@@ -225,39 +201,6 @@ func (f *facts) fits(v float64) bool {
 	return f.multipleOf == 0 || math.Mod(v, f.multipleOf) == 0
 }
 
-// An extent holds the names of the properties of a schema and of the schemas below it, without their
-// declarations. A nil extent describes an unknown schema.
-type extent struct {
-	properties  map[string]*extent
-	rest, items *extent
-	// defaults holds the number of values in large defaults, by the names of their properties.
-	defaults map[string]int
-}
-
-// largeDefault is the number of values from which the work for a default counts. In real CRDs, defaults are
-// smaller.
-const largeDefault = 500
-
-func extentOf(s *schema.Structural) *extent {
-	if s == nil {
-		return nil
-	}
-	e := &extent{properties: make(map[string]*extent, len(s.Properties)), items: extentOf(s.Items)}
-	for name, prop := range s.Properties {
-		e.properties[name] = extentOf(&prop)
-		if n := count(prop.Default.Object); n >= largeDefault {
-			if e.defaults == nil {
-				e.defaults = map[string]int{}
-			}
-			e.defaults[name] = n
-		}
-	}
-	if s.AdditionalProperties != nil {
-		e.rest = extentOf(s.AdditionalProperties.Structural)
-	}
-	return e
-}
-
 // A volume holds the sizes of a value.
 type volume struct {
 	values  int // in the value; long strings count more than once
@@ -265,36 +208,35 @@ type volume struct {
 	visits  int // approximately, of values and properties while the value is validated
 }
 
-func (n *volume) add(v any, e *extent) {
+// add adds the sizes of v, which has the declaration d, or an unknown one if d is nil.
+func (n *volume) add(v any, d *types.Decl) {
 	n.values++
 	n.visits++
+	if d == nil {
+		d = undeclared
+	}
 	switch v := v.(type) {
 	case map[string]any:
-		if e != nil {
-			n.visits += len(e.properties) / 4
-			for name, size := range e.defaults {
-				if _, ok := v[name]; !ok {
-					n.visits += 2 * size // it is copied, and then checked
-				}
-			}
-		}
+		n.visits += len(d.Fields) / 4
 		for name, below := range v {
-			n.add(below, e.property(name))
+			if f := d.Fields[name]; f != nil {
+				n.add(below, f.Decl)
+			} else {
+				n.add(below, d.Elem)
+			}
 		}
 	case []any:
 		n.longest = max(n.longest, len(v))
-		var items *extent
-		if e != nil {
-			items = e.items
-		}
 		for _, below := range v {
-			n.add(below, items)
+			n.add(below, d.Elem)
 		}
 	case string:
 		n.values += len(v) / 256
 		n.visits += len(v) / 64
 	}
 }
+
+var undeclared = &types.Decl{}
 
 // count returns the number of values in v. Long strings count more than once.
 func count(v any) int {
@@ -303,12 +245,17 @@ func count(v any) int {
 	return n.values
 }
 
-func (e *extent) property(name string) *extent {
-	if e == nil {
-		return nil
-	}
-	if prop, ok := e.properties[name]; ok {
-		return prop
-	}
-	return e.rest
+// largeDefault is the number of values from which the work for a default counts. In real CRDs, defaults are
+// smaller.
+const largeDefault = 500
+
+// largeDefaults returns the number of values in the large defaults of a schema.
+func largeDefaults(s *schema.Structural) (n int) {
+	(&schema.Visitor{Structural: func(s *schema.Structural) (changed bool) {
+		if size := count(s.Default.Object); size >= largeDefault {
+			n += size
+		}
+		return false
+	}}).Visit(s)
+	return n
 }

@@ -4,6 +4,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // fails reports whether the part evaluates to an error.
@@ -134,12 +136,7 @@ func (b *adjuster) failCall(e ast.Expr, sc *scope) {
 }
 
 func (b *adjuster) failOperands(e ast.Expr, sc *scope) {
-	call := e.AsCall()
-	parts := call.Args()
-	if call.IsMemberFunction() {
-		parts = append([]ast.Expr{call.Target()}, parts...)
-	}
-	for _, part := range shuffled(parts, b.m.rng) {
+	for _, part := range shuffled(loops.Children(e), b.m.rng) {
 		before := b.w.clone()
 		if b.fail(part, sc) && b.fails(e, sc) {
 			return

@@ -43,9 +43,6 @@ var formats = map[string]string{
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8})*$`,
 }
 
-// shapes holds patterns of the strings that a function can return.
-var shapes = map[string]string{"lowerAscii": `^[^A-Z]*$`, "upperAscii": `^[^a-z]*$`}
-
 // formatPattern returns the pattern for a format, or "" if the server does not validate the format
 // or it has no constraints, such as password.
 func formatPattern(format string) string {

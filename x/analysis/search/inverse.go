@@ -1,28 +1,15 @@
 package search
 
 import (
-	"fmt"
 	"regexp"
-	"regexp/syntax"
-	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-
-	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works. A requirement on a part of a string, such as self.split(':')[1], is translated to a
-// pattern for the whole string that leaves everything else open. text.go can then intersect it with
-// the requirements of other rules on the same string.
-
-// maxRepeat is the maximum repeat count of a pattern, as in package regexp.
-const maxRepeat = 1000
-
-// through sets the values that a function reads so that it returns a string that meets w. It
-// reports whether it set a value.
+// through sets a string that is split so that a part of it meets w. It reports whether it set a value.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -30,7 +17,12 @@ func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 			return b.throughPart(at.of.list, at.of.in, at.of.index, w)
 		}
 	case ast.CallKind:
-		return b.throughCall(e.AsCall(), sc, w)
+		call := e.AsCall()
+		if call.FunctionName() != operators.Index {
+			return false
+		}
+		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
+		return ok && i >= 0 && i < maxItems && b.throughPart(call.Args()[0], sc, int(i), w)
 	}
 	return false
 }
@@ -51,224 +43,34 @@ func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() b
 	return false
 }
 
-func (b *adjuster) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
-	f := frame{before: `\A`, free: `(?s:.)`, after: `\z`}
-	switch call.FunctionName() {
-	case operators.Index:
-		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
-	case "find":
-		p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
-		if !ok || len(call.Args()) > 1 {
-			return false
-		}
-		if !strings.HasPrefix(string(p), "^") {
-			f.before = `\A(?s:.*)`
-		}
-		f.after = "" // trying the pattern determines where its match ends
-		w = w.and(textWant{match: []string{string(p)}, max: -1})
-	case "trim":
-		f.before, f.after = `\A\s*`, `\s*\z`
-	case "lowerAscii", "upperAscii":
-		f.before = `(?i)\A`
-		w = w.and(textWant{match: []string{shapes[call.FunctionName()]}, max: -1})
-	case "substring":
-		from, ok := b.eval(call.Args()[0], sc).(celtypes.Int)
-		if !ok || from < 0 || from > maxRepeat {
-			return false
-		}
-		f.before = fmt.Sprintf(`\A(?s:.{%d})`, from)
-		if len(call.Args()) > 1 {
-			to, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-			s, fits := b.m.texts.one(w.and(textWant{min: int(to - from), max: int(to - from)}), b.m.rng)
-			if !ok || to < from || !fits {
-				return false
-			}
-			f.after, w = "", oneText(s)
-		}
-	default:
-		return false
-	}
-	whole, ok := f.around(w)
-	return ok && b.wantText(call.Target(), sc, whole)
-}
-
-// A frame holds the patterns around a part of a string, and the pattern for one character of the
-// part.
-type frame struct{ before, free, after string }
-
-// around returns the requirement on the whole string.
-func (f frame) around(w textWant) (whole textWant, ok bool) {
-	whole.max = -1
-	put := func(to *[]string, patterns []string) {
-		for _, p := range patterns {
-			inner, fits := filled(p, f.free)
-			ok = ok && fits
-			*to = append(*to, f.before+`(?:`+inner+`)`+f.after)
-		}
-	}
-	ok = w.min <= maxRepeat
-	put(&whole.match, w.match)
-	put(&whole.avoid, w.avoid)
-	if w.min > 0 || w.max >= 0 || len(w.match) == 0 {
-		whole.match = append(whole.match, f.before+f.free+repeat(w.min, w.max)+f.after)
-	}
-	return whole, ok
-}
-
-// filled returns a pattern that matches the whole of any string in which p matches. ok is false if
-// p has an anchor that is not at its start or end.
-func filled(p, free string) (whole string, ok bool) {
-	re, err := syntax.Parse(p, syntax.Perl)
-	if err != nil {
-		return "", false
-	}
-	for re.Op == syntax.OpCapture {
-		re = re.Sub[0]
-	}
-	if re.Op == syntax.OpAlternate {
-		var all []string
-		for _, sub := range re.Sub {
-			one, ok := filled(sub.String(), free)
-			if !ok {
-				return "", false
-			}
-			all = append(all, one)
-		}
-		return strings.Join(all, "|"), true
-	}
-	subs := []*syntax.Regexp{re}
-	if re.Op == syntax.OpConcat {
-		subs = re.Sub
-	}
-	before, after := free+"*", free+"*"
-	if subs[0].Op == syntax.OpBeginText {
-		before, subs = "", subs[1:]
-	}
-	if len(subs) > 0 && subs[len(subs)-1].Op == syntax.OpEndText {
-		after, subs = "", subs[:len(subs)-1]
-	}
-	var inner strings.Builder
-	for _, sub := range subs {
-		if hasAssertion(sub) {
-			return "", false
-		}
-		inner.WriteString(`(?:` + sub.String() + `)`)
-	}
-	return before + inner.String() + after, true
-}
-
-// hasAssertion reports whether a pattern has an anchor or a word boundary.
-func hasAssertion(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return true
-	}
-	return slices.ContainsFunc(re.Sub, hasAssertion)
-}
-
-// A splitting is a call of split on a string.
-type splitting struct {
-	of    ast.Expr
-	by    string
-	sep   string // by, quoted
-	free  string // the pattern of one character of a part
-	limit int    // maximum number of parts; 0: unlimited
-}
-
-func (b *adjuster) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "split" {
-		return s, false
-	}
-	call := e.AsCall()
-	sep, ok := b.eval(call.Args()[0], sc).(celtypes.String)
-	if !ok || sep == "" {
-		return s, false
-	}
-	s = splitting{of: call.Target(), by: string(sep), sep: regexp.QuoteMeta(string(sep)), free: `(?s:.)`}
-	if len(sep) == 1 {
-		s.free = `[^` + s.sep + `]`
-	}
-	if len(call.Args()) > 1 {
-		limit, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-		if !ok || limit <= 0 || limit > maxRepeat {
-			return s, false
-		}
-		s.limit = int(limit)
-	}
-	return s, true
-}
-
-// throughPart does the same as through for a part of a string that is split, and reports whether
-// it set a value.
+// throughPart replaces a part of a string that a call of split returns by a string that meets w, and reports whether it
+// did. It adds parts if there are too few.
 func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
-	s, ok := b.splittingOf(list, sc)
-	if !ok || s.limit > 0 && i >= s.limit {
+	if list.Kind() != ast.CallKind || list.AsCall().FunctionName() != "split" {
 		return false
 	}
-	f := frame{before: fmt.Sprintf(`\A(?:%s*%s){%d}`, s.free, s.sep, i), free: s.free, after: `(?:` + s.sep + `(?s:.*))?\z`}
-	part := w
-	if i+1 == s.limit {
-		f.free, f.after = `(?s:.)`, `\z`
-	} else {
-		part = w.and(textWant{avoid: []string{s.sep}, max: -1})
+	args, limit := list.AsCall().Args(), -1
+	sep, _ := b.eval(args[0], sc).(celtypes.String)
+	if len(args) > 1 {
+		n, _ := b.eval(args[1], sc).(celtypes.Int)
+		limit = int(n)
 	}
-	whole, ok := f.around(w)
-	if one, found := b.m.texts.one(part, b.m.rng); found && b.edit(s, sc, i, one, whole) {
-		return true
-	}
-	return ok && b.wantText(s.of, sc, whole)
-}
-
-// edit replaces a part of the current string, if the string then still meets all other
-// requirements. It reports whether it did.
-func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
-	h, ok := b.locate(s.of, sc)
-	if !ok || h.key {
+	if sep == "" || limit >= 0 && i >= limit {
 		return false
 	}
-	now, _ := b.w.get(h.objectPath)
+	if i+1 != limit {
+		w = w.and(textWant{avoid: []string{regexp.QuoteMeta(string(sep))}, max: -1})
+	}
+	part, ok := b.m.texts.one(w, b.m.rng)
+	if !ok {
+		return false
+	}
+	now, _ := b.native(list.AsCall().Target(), sc)
 	text, _ := now.(string)
-	limit := s.limit
-	if limit == 0 {
-		limit = -1
-	}
-	parts := strings.SplitN(text, s.by, limit)
-	if i >= len(parts) {
-		return false
+	parts := strings.SplitN(text, string(sep), limit)
+	for len(parts) <= i {
+		parts = append(parts, word)
 	}
 	parts[i] = part
-	whole := strings.Join(parts, s.by)
-	before := b.remembered(h)[0]
-	if !b.m.texts.has(b.m.facts(h.node, nil).text.and(before), whole) {
-		return false
-	}
-	b.remember(h, before, w)
-	return b.assign(h, whole)
+	return b.equal(list.AsCall().Target(), sc, strings.Join(parts, string(sep)))
 }
-
-// repeat returns the quantifier for min to max repetitions. max < 0 means no upper limit.
-func repeat(min, max int) string {
-	if max < 0 || max > maxRepeat {
-		return fmt.Sprintf("{%d,}", min)
-	}
-	return fmt.Sprintf("{%d,%d}", min, max)
-}
-
-// sizeSplit makes a split string have lo to hi parts and reports whether it succeeded.
-func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
-	s, ok := b.splittingOf(e, sc)
-	if !ok || lo > maxRepeat || hi == 0 {
-		return false
-	}
-	for _, least := range []string{"+", "*"} { // prefer parts that are not empty
-		part := s.free + least
-		p := fmt.Sprintf(`\A(?:%s%s)%s%s\z`, part, s.sep, repeat(max(lo-1, 0), hi-1), part)
-		if b.wantText(s.of, sc, textWant{match: []string{p}, max: -1}) {
-			return true
-		}
-	}
-	return false
-}
-
-func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }

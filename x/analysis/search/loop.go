@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -13,19 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// A loop is a macro over a list or a map. Its Body is the item of map, also if filter is set.
-type loop struct {
-	loops.Loop
-	filter ast.Expr // the condition of map with three arguments
-}
+// A loop is a macro over a list or a map. Its Body is the item of map.
+type loop struct{ loops.Loop }
 
 func loopOf(e ast.Expr) (loop, bool) {
-	read, ok := loops.Of(e)
-	l := loop{Loop: read}
-	if l.Name == loops.Map && l.Item != l.Body {
-		l.filter, l.Body = l.Body, l.Item
+	l, ok := loops.Of(e)
+	if l.Name == loops.Map {
+		l.Body = l.Item
 	}
-	return l, ok && l.Name != ""
+	return loop{l}, ok && l.Name != ""
 }
 
 // enter returns the scope of the macro's body for an element.
@@ -163,7 +158,7 @@ func (b *adjuster) exactlyOne(l loop, sc *scope, want bool) {
 			}
 		}
 	default:
-		b.another(l, sc)
+		b.added(l, sc, true)
 	}
 }
 
@@ -175,47 +170,14 @@ func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	if h, ok := b.locate(e, sc); ok && !h.key {
 		return b.add(h.objectPath)
 	}
-	switch e.Kind() {
-	case ast.ComprehensionKind:
-		l, ok := loopOf(e)
-		if !ok {
-			return false
-		}
-		switch l.Name {
-		case loops.Filter:
-			return b.another(l, sc)
-		case loops.Map:
-			return b.grow(l.Over, sc)
-		}
-	case ast.CallKind:
-		return b.growCall(e.AsCall(), sc)
+	l, ok := loopOf(e)
+	switch {
+	case ok && l.Name == loops.Filter:
+		return b.added(l, sc, true)
+	case ok && l.Name == loops.Map:
+		return b.grow(l.Over, sc)
 	}
 	return false
-}
-
-func (b *adjuster) growCall(call ast.CallExpr, sc *scope) bool {
-	switch call.FunctionName() {
-	case operators.Add:
-		i := b.m.rng.IntN(2)
-		return b.grow(call.Args()[i], sc) || b.grow(call.Args()[1-i], sc)
-	case operators.Conditional:
-		return b.grow(call.Args()[b.branch(call, sc)], sc)
-	case "orValue", "distinct", "sort", "reverse":
-		if call.IsMemberFunction() {
-			return b.grow(call.Target(), sc)
-		}
-	}
-	return false
-}
-
-// another makes one more element pass a filter and reports whether it succeeded.
-func (b *adjuster) another(l loop, sc *scope) bool {
-	for _, of := range b.elements(l.Over, sc) {
-		if inner := l.enter(b, sc, of); !b.is(l.Body, inner, true) && b.truth(l.Body, inner, true) {
-			return true
-		}
-	}
-	return b.added(l, sc, true)
 }
 
 // add adds an item to a list or an entry to a map, and reports whether it did.

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
@@ -20,20 +19,14 @@ import (
 
 // An oracle validates writes with the engine and counts the work.
 type oracle struct {
-	ctx       context.Context
-	engine    *engine.Engine
-	other     *engine.Engine // or nil
+	*solver
 	writes    int
 	limit     int
 	validated bool
-	work      *work.Meter
-	extent    *extent
-	want      *Want // of the solver
 	// weight is the additional cost of large objects, in writes.
 	weight int
 	// lists is the length of the longest list in the validated objects.
 	lists int
-	texts *texts
 	// evaluated counts evaluations of parts of rules.
 	evaluated int
 	created   map[*engine.Engine]creation // the latest accepted old object
@@ -60,14 +53,9 @@ const (
 	costPerUnit = 4
 )
 
-// overBudget reports whether rules were stopped because of their total cost.
-func overBudget(cause engine.Cause) bool {
-	return cause.Rule == nil && cause.Kind == engine.CauseOutOfBudget
-}
-
 // spent returns the work done so far, in writes.
 func (j *oracle) spent() int {
-	return j.writes + j.weight + j.evaluated/perWrite + j.texts.spent/perText
+	return j.writes + j.weight + j.evaluated/perWrite + j.maker.texts.spent/perText
 }
 
 // perText is the number of steps of a string search that count as one write.
@@ -79,12 +67,11 @@ var errSpent = errors.New("the limit of objects to try was reached")
 // A verdict is the engine's result for a candidate.
 type verdict struct {
 	complaints []complaint
-	// ran counts the runs of each rule, if the oracle traces them.
-	ran map[engine.RuleRef]int
 	// undecided is set if a rule exceeded the work limit.
 	undecided bool
 	result    *engine.Result
 	byOther   *engine.Result
+	other     bool // the other form is validating
 }
 
 // A complaint is a reason to reject the write or, if old is set, to reject the old object. other is
@@ -95,6 +82,11 @@ type complaint struct {
 }
 
 func (v *verdict) accepted() bool { return len(v.complaints) == 0 && !v.undecided }
+
+// runs reports whether a rule ran on the object, if the engine traced it.
+func (v *verdict) runs(ref engine.RuleRef) bool {
+	return slices.ContainsFunc(v.result.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
+}
 
 // rejectedByOther reports whether the write is rejected only by the other form of the CRD.
 func (v *verdict) rejectedByOther() bool {
@@ -109,18 +101,8 @@ func (w *candidate) request() engine.Request {
 // newOracle returns an oracle for the solver's forms of the CRD.
 func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
-	j := &oracle{
-		ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, extent: h.extent, want: &h.want,
-		created: map[*engine.Engine]creation{},
-	}
-	if h.other != nil {
-		j.other = h.other.engine
-	}
-	return j
+	return &oracle{solver: h, limit: limit, created: map[*engine.Engine]creation{}}
 }
-
-// traces reports whether verdicts count the runs of rules.
-func (j *oracle) traces() bool { return *j.want == Accepted }
 
 // decide validates the write, and the writes that create its old object, with each form of the CRD.
 func (j *oracle) decide(w *candidate) (*verdict, error) {
@@ -133,19 +115,10 @@ func (j *oracle) decide(w *candidate) (*verdict, error) {
 	if v.result, err = j.by(j.engine, w, v); err != nil {
 		return nil, err
 	}
-	if v.result != nil && j.traces() {
-		v.ran = map[engine.RuleRef]int{}
-		for _, r := range v.result.Rules {
-			v.ran[r.RuleRef] += r.Runs
-		}
-	}
 	if j.other != nil {
-		mine := len(v.complaints)
-		if v.byOther, err = j.by(j.other, w, v); err != nil {
+		v.other = true
+		if v.byOther, err = j.by(j.other.engine, w, v); err != nil {
 			return nil, err
-		}
-		for i := range v.complaints[mine:] {
-			v.complaints[mine+i].other = true
 		}
 	}
 	return v, nil
@@ -156,7 +129,7 @@ func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result,
 		return nil, err
 	}
 	req := w.request()
-	req.Trace = j.traces()
+	req.Trace = j.want == Accepted // which requires that the rule runs
 	return j.validate(e, req, v, false)
 }
 
@@ -203,9 +176,9 @@ func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old 
 	}
 	j.writes++
 	var n volume
-	n.add(req.Object, j.extent)
+	n.add(req.Object, j.root.d)
 	j.weight += n.values / perWeight
-	j.work.Spend(perAsk + perVisit*n.visits)
+	j.work.Spend(perAsk + perVisit*(n.visits+2*j.largeDefaults))
 	j.lists = max(j.lists, n.longest)
 	res, err := e.Validate(j.ctx, req)
 	if res != nil {
@@ -221,24 +194,13 @@ func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old 
 	}
 	v.undecided = v.undecided || res.Undecided != nil
 	for _, cause := range res.Causes {
-		v.complaints = append(v.complaints, complaint{old: old, cause: cause})
+		v.complaints = append(v.complaints, complaint{old, v.other, cause})
 	}
 	if !res.Allowed && len(res.Causes) == 0 {
-		v.complaints = append(v.complaints, complaint{old: old, cause: engine.Cause{Message: res.Failure.Message}})
+		v.complaints = append(v.complaints, complaint{old, v.other, engine.Cause{Message: res.Failure.Message}})
 	}
 	return res, nil
 }
-
-// An outcome is the result of evaluating a rule at a path.
-type outcome uint8
-
-const (
-	passes outcome = iota
-	rejects
-	errs
-	exceeds
-	unclear
-)
 
 // unanalyzed returns why a rule cannot be analyzed.
 func unanalyzed(err error) string {
@@ -258,42 +220,24 @@ type program struct {
 	cost     int           // of the last evaluation of the whole rule
 }
 
-// compilers holds the compilers for the rules of an engine, by path.
-type compilers struct {
-	engine *engine.Engine
-	byPath map[string]*expr.Compiler
-}
-
-func newCompilers(e *engine.Engine) *compilers {
-	return &compilers{engine: e, byPath: map[string]*expr.Compiler{}}
-}
-
-func (c *compilers) at(version, path string) (*expr.Compiler, error) {
-	if compiler := c.byPath[path]; compiler != nil {
-		return compiler, nil
-	}
-	at, err := c.engine.At(version, path)
-	if err != nil {
-		return nil, err
-	}
-	compiler, err := access.Compiler(at)
-	if err == nil {
-		c.byPath[path] = compiler
-	}
-	return compiler, err
-}
-
 // compile compiles a rule so that its parts can be evaluated.
-func (c *compilers) compile(ref engine.RuleRef, optionalOldSelf bool) (*program, error) {
-	compiler, err := c.at(ref.Version, ref.Path)
+func (s *Search) compile(ref engine.RuleRef) (*program, error) {
+	compiler := s.compilers[ref.Path]
+	if compiler == nil {
+		at, err := s.engine.At(ref.Version, ref.Path)
+		if err != nil {
+			return nil, err
+		}
+		if compiler, err = access.Compiler(at); err != nil {
+			return nil, err
+		}
+		s.compilers[ref.Path] = compiler
+	}
+	x, err := compiler.Compile(ref.Rule, ref.OptionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
-	x, err := compiler.Compile(ref.Rule, optionalOldSelf)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := record.NewParts(compiler, x, optionalOldSelf)
+	parts, err := record.NewParts(compiler, x, ref.OptionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
@@ -324,20 +268,21 @@ func (p *program) cheap() bool {
 	return p.expr.Estimate().Max < uint64(p.compiler.Limit())/10
 }
 
-// outcome evaluates the whole rule. old is nil if no old value exists.
-func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
+// outcome evaluates the whole rule. old is nil if no old value exists. The result is "" if the evaluation exceeds the
+// work limit.
+func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) Want {
 	out := p.compiler.Eval(ctx, p.expr, optionalOldSelf, self, old)
 	p.cost = int(out.Cost)
 	var overwork *eval.OverworkError
 	switch {
 	case out.Stopped:
-		return exceeds
+		return OverBudget
 	case errors.As(out.Err, &overwork):
-		return unclear
+		return ""
 	case out.Err != nil:
-		return errs
+		return Errs
 	case out.False():
-		return rejects
+		return Rejected
 	}
-	return passes
+	return Accepted
 }

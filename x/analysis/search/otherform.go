@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -24,40 +23,34 @@ type differences struct {
 	paths [][]engine.Step
 }
 
-// Rejection searches for a write that the version rejects, for any reason, and that Config.OtherForm
-// admits. Alone is set in the witness, even if it has several causes. Rejection returns an error if
-// Config.OtherForm is not set.
-func (s *Search) Rejection(ctx context.Context) (*Answer, error) {
-	admits := s.cfg.OtherForm
-	if admits == nil {
-		return nil, errors.New("searching for a rejection relative to another form of the CRD requires Config.OtherForm")
-	}
+// Rejection searches for a write that the version rejects, for any reason, and that admits, another form of
+// the same CRD version, admits. Alone is set in the witness, even if it has several causes.
+func (s *Search) Rejection(ctx context.Context, admits *Search) (*Answer, error) {
 	if !s.served || !admits.served {
 		return s.unserved(), nil
 	}
-	d := s.differencesFromOther()
+	d := s.differencesFrom(admits)
 	if len(d.rules)+len(d.paths) == 0 {
 		return &Answer{Status: Unknown, Reason: "the two forms have the same rules and schema"}, nil
 	}
 	h := admits.newSolver(ctx, "refusal", s.cfg.Steps)
 	h.other, h.differences, h.want = s, d, Rejected
-	h.oracle = h.newOracle(s.cfg.Steps)
 	return h.run()
 }
 
-// differencesFromOther compares the version with Config.OtherForm.
-func (s *Search) differencesFromOther() *differences {
+// differencesFrom compares the version with another form of it.
+func (s *Search) differencesFrom(other *Search) *differences {
 	d := &differences{}
 	had := map[engine.RuleRef]bool{}
-	for _, r := range s.cfg.OtherForm.rules {
+	for _, r := range other.rules {
 		had[r.anywhere()] = true
 	}
 	for _, r := range s.rules {
-		if !had[r.anywhere()] && r.compile(s.compilers) == nil {
+		if !had[r.anywhere()] && r.compile(s) == nil {
 			d.rules = append(d.rules, r)
 		}
 	}
-	d.schemas(s.cfg.OtherForm.root.s, s.root.s, nil)
+	d.schemas(other.root.s, s.root.s, nil)
 	return d
 }
 
@@ -115,11 +108,7 @@ func (h *solver) part(w *candidate) {
 	if !ok || len(steps) == 0 && rng.IntN(4) > 0 {
 		return
 	}
-	there := h.other.root
-	for _, s := range steps {
-		there = there.step(s)
-	}
-	h.cross(w, p, there)
+	h.cross(w, p, h.other.root.at(steps))
 }
 
 func (h *solver) partRule(w *candidate, r *rule) {
@@ -246,9 +235,6 @@ func (m *maker) beyondText(mine, other *facts) (pool []any) {
 	var wants []textWant
 	for _, p := range other.text.match {
 		wants = append(wants, textWant{avoid: []string{p}, max: -1})
-	}
-	for _, p := range other.text.avoid {
-		wants = append(wants, textWant{match: []string{p}, max: -1})
 	}
 	if other.text.max >= 0 {
 		wants = append(wants, textWant{min: other.text.max + 1, max: -1})

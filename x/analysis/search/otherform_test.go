@@ -100,7 +100,7 @@ func TestRejection(t *testing.T) {
 			t.Parallel()
 			s := withOtherForm(t, specWith("true", test.now), specWith("true", test.before))
 			s.cfg.Steps = 600
-			a, err := s.Rejection(t.Context())
+			a, err := s.Rejection(t.Context(), s.cfg.OtherForm)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,14 +111,6 @@ func TestRejection(t *testing.T) {
 				t.Errorf("not distinguished: %v", a.Witness.Object)
 			}
 		})
-	}
-}
-
-func TestRejectionWithoutOtherForm(t *testing.T) {
-	t.Parallel()
-	s := searching(t, specWith("true", "a: {type: string}"), Config{})
-	if _, err := s.Rejection(t.Context()); err == nil {
-		t.Error("Refusal without OtherForm: got no error")
 	}
 }
 

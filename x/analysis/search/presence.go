@@ -12,25 +12,15 @@ func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	if !ok || h.key {
 		return
 	}
-	switch {
-	case want:
+	if want {
 		b.ensure(h.objectPath)
-	case b.optional(h.objectPath):
-		b.w.drop(h.objectPath)
+	} else {
+		b.absent(h.objectPath)
 	}
 }
 
-// absent removes p or, if p is required, its closest parent that is optional. It reports whether it
-// removed a value.
-func (b *adjuster) absent(p objectPath) bool {
-	for len(p.path) > len(b.in.self.path) {
-		if b.optional(p) {
-			return b.w.drop(p)
-		}
-		p = p.parent(b.s.root)
-	}
-	return false
-}
+// absent removes p if it is optional, and reports whether it did.
+func (b *adjuster) absent(p objectPath) bool { return b.optional(p) && b.w.drop(p) }
 
 // optional reports whether p may be removed and is not restored by a default.
 func (b *adjuster) optional(p objectPath) bool {

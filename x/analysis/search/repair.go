@@ -60,11 +60,11 @@ func (c *complaint) id() string {
 // repairRule makes a rule true that rejects the write, or removes the values that it checks.
 func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	r := h.byRef[*c.cause.Rule]
-	if r == nil || r.compile(h.compilers) != nil {
+	if r == nil || r.compile(h.Search) != nil {
 		return
 	}
 	for _, in := range r.instances(w, h.root, c.old) {
-		if r.at(h.ctx, w, in, h.work) == passes {
+		if r.at(h.ctx, w, in, h.work) == Accepted {
 			continue
 		}
 		b := h.newAdjuster(w, r, in)
@@ -126,7 +126,7 @@ func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	}
 	if !hasPath(w, p) {
 		b.ensure(p)
-	} else if fresh := h.maker.value(p.node, h.validations(p), 0); fresh != nil {
+	} else if fresh := h.maker.value(p.node, nil, 0); fresh != nil {
 		w.put(p, fresh)
 	}
 }
@@ -137,25 +137,5 @@ func (h *solver) pathOf(w *candidate, c complaint) (objectPath, bool) {
 	if err != nil || len(steps) > 0 && steps[0].Name == "<nil>" {
 		return objectPath{}, len(steps) > 0
 	}
-	p := objectPath{old: c.old, node: h.root}
-	for _, s := range steps {
-		p = p.step(s)
-	}
-	return p, true
-}
-
-// validations returns the validations for p from allOf, anyOf, and oneOf of its parents.
-// Alternatives are chosen randomly.
-func (h *solver) validations(p objectPath) (more []*nested) {
-	at := objectPath{old: p.old, node: h.root}
-	for _, s := range p.path {
-		f := h.maker.facts(at.node, more)
-		if at.node.isList() {
-			more = f.items()
-		} else {
-			more = f.below(s.Name)
-		}
-		at = at.step(s)
-	}
-	return more
+	return objectPath{c.old, steps, h.root.at(steps)}, true
 }

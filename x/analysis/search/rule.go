@@ -13,9 +13,8 @@ import (
 )
 
 type rule struct {
-	ref      engine.RuleRef
-	steps    []engine.Step
-	optional bool
+	ref   engine.RuleRef
+	steps []engine.Step
 
 	compiled bool
 	program  *program
@@ -26,14 +25,10 @@ type rule struct {
 func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	var walk func(s *schema.Structural, steps []engine.Step)
 	walk = func(s *schema.Structural, steps []engine.Step) {
-		for i := range s.XValidations {
-			x := &s.XValidations[i]
-			optional := expr.HasOptionalOldSelf(x.OptionalOldSelf)
-			all = append(all, &rule{
-				ref:      engine.RuleRef{Version: version, Path: engine.FormatPath(steps), Index: i, Rule: x.Rule, OptionalOldSelf: optional},
-				steps:    slices.Clone(steps),
-				optional: optional,
-			})
+		for i, x := range s.XValidations {
+			ref := engine.RuleRef{Version: version, Path: engine.FormatPath(steps), Index: i, Rule: x.Rule}
+			ref.OptionalOldSelf = expr.HasOptionalOldSelf(x.OptionalOldSelf)
+			all = append(all, &rule{ref: ref, steps: slices.Clone(steps)})
 		}
 		if s.Items != nil {
 			walk(s.Items, append(steps, engine.Step{Any: true}))
@@ -51,10 +46,10 @@ func rulesOf(version string, s *schema.Structural) (all []*rule) {
 }
 
 // compile compiles the rule on its first call and returns the error of that compilation.
-func (r *rule) compile(c *compilers) error {
+func (r *rule) compile(s *Search) error {
 	if !r.compiled {
 		r.compiled = true
-		r.program, r.err = c.compile(r.ref, r.optional)
+		r.program, r.err = s.compile(r.ref)
 	}
 	return r.err
 }
@@ -62,7 +57,7 @@ func (r *rule) compile(c *compilers) error {
 func (r *rule) usesOld() bool { return r.program != nil && r.program.expr.UsesOldSelf() }
 
 // transition reports whether the rule only runs if there is an old value.
-func (r *rule) transition() bool { return r.usesOld() && !r.optional }
+func (r *rule) transition() bool { return r.usesOld() && !r.ref.OptionalOldSelf }
 
 // An instance is a path at which a rule runs. before is the path of its oldSelf.
 type instance struct {
@@ -135,16 +130,16 @@ func (w *candidate) sameKeys(n node, item, oldList objectPath) (int, bool) {
 }
 
 // at evaluates the rule at the path of an instance.
-func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) outcome {
+func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) Want {
 	self, ok := w.get(in.self)
 	if !ok {
-		return passes
+		return Accepted
 	}
 	var before any
 	if in.hasOld {
 		before, _ = w.get(in.before)
 	}
-	out := r.program.outcome(ctx, r.optional, self, before)
+	out := r.program.outcome(ctx, r.ref.OptionalOldSelf, self, before)
 	m.Spend(r.program.cost / costPerUnit)
 	return out
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // handles returns the handles that a part reads. Macro bodies are evaluated for the first three
@@ -23,12 +25,6 @@ func (b *adjuster) handles(e ast.Expr, sc *scope) (all []handle) {
 		if at := sc.find(e.AsIdent()); at != nil && at.of.from != nil {
 			return b.handles(at.of.from, at.of.in)
 		}
-	case ast.SelectKind:
-		return b.handles(e.AsSelect().Operand(), sc)
-	case ast.ListKind:
-		for _, item := range e.AsList().Elements() {
-			all = append(all, b.handles(item, sc)...)
-		}
 	case ast.ComprehensionKind:
 		l, ok := loopOf(e)
 		if !ok {
@@ -40,13 +36,9 @@ func (b *adjuster) handles(e ast.Expr, sc *scope) (all []handle) {
 				all = append(all, b.handles(l.Body, l.enter(b, sc, of))...)
 			}
 		}
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.IsMemberFunction() {
-			all = b.handles(call.Target(), sc)
-		}
-		for _, arg := range call.Args() {
-			all = append(all, b.handles(arg, sc)...)
+	default:
+		for _, part := range loops.Children(e) {
+			all = append(all, b.handles(part, sc)...)
 		}
 	}
 	return all

@@ -104,6 +104,14 @@ func (n node) step(s engine.Step) node {
 	return n.field(s.Name)
 }
 
+// at returns the node at a path.
+func (n node) at(path []engine.Step) node {
+	for _, s := range path {
+		n = n.step(s)
+	}
+	return n
+}
+
 // names returns the sorted names of the properties.
 func (n node) names() []string {
 	if n.s == nil {

@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
@@ -100,22 +101,22 @@ func (w *Witness) Request() engine.Request {
 
 // A Search looks for witnesses in a version of a CRD. It is not safe for concurrent use.
 type Search struct {
-	engine     *engine.Engine
-	compilers  *compilers
-	cfg        Config
-	version    string
-	apiVersion string
-	kind       string
-	served     bool
-	split      bool // the version has a status subresource
-	root       node
-	extent     *extent // of the root
-	defaults   *structural.Defaulter
-	rules      []*rule
-	byRef      map[engine.RuleRef]*rule
-	texts      *texts
-	pools      map[string][]*candidate // admitted objects, by path of the rules
-	work       *work.Meter             // of the run; nil if unlimited
+	engine        *engine.Engine
+	compilers     map[string]*expr.Compiler // by path of the rules
+	cfg           Config
+	version       string
+	apiVersion    string
+	kind          string
+	served        bool
+	split         bool // the version has a status subresource
+	root          node
+	largeDefaults int // the number of values in large defaults
+	defaults      *structural.Defaulter
+	rules         []*rule
+	byRef         map[engine.RuleRef]*rule
+	texts         *texts
+	pools         map[string][]*candidate // admitted objects, by path of the rules
+	work          *work.Meter             // of the run; nil if unlimited
 }
 
 // New returns a Search in a version of a CRD; "" is the storage version. The engine must have been
@@ -128,7 +129,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{engine: e, compilers: newCompilers(e), cfg: cfg, version: at.Version, kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
+	s := &Search{engine: e, compilers: map[string]*expr.Compiler{}, cfg: cfg, version: at.Version, kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
 	s.apiVersion = crd.Spec.Group + "/" + s.version
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -141,7 +142,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 	}
-	s.root.d, s.extent, s.defaults = at.Decl, extentOf(s.root.s), structural.NewDefaulter(s.root.s)
+	s.root.d, s.largeDefaults, s.defaults = at.Decl, largeDefaults(s.root.s), structural.NewDefaulter(s.root.s)
 	s.rules = rulesOf(s.version, s.root.s)
 	for _, r := range s.rules {
 		s.byRef[r.ref] = r
@@ -193,7 +194,7 @@ func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*
 	if len(r.steps) > work.MaxDepth {
 		return &Question{answer: &Answer{Status: Unknown, Limited: true, Reason: work.TooDeep(len(r.steps))}}, nil
 	}
-	if err := r.compile(s.compilers); err != nil {
+	if err := r.compile(s); err != nil {
 		return &Question{answer: &Answer{Status: NotAnalyzed, Reason: unanalyzed(err)}}, nil
 	}
 	steps := s.cfg.Steps

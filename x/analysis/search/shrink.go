@@ -28,15 +28,15 @@ func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &shrinker{solver: h, w: w, last: last, alone: alone, failed: map[string]int{}}
+	s := &shrinker{solver: h, w: w, last: last, alone: alone}
 	for changed := true; changed && err == nil; {
-		if changed, err = s.applyEverywhere("drop", s.drop); !changed && err == nil {
-			changed, err = s.applyEverywhere("simplify", s.simplify)
+		if changed, err = s.applyEverywhere(s.drop); !changed && err == nil {
+			changed, err = s.applyEverywhere(s.simplify)
 		}
 	}
 	for changed := true; changed && err == nil; {
-		if changed, err = s.applyEverywhere("alike", s.alike); changed && err == nil {
-			_, err = s.applyEverywhere("drop", s.drop)
+		if changed, err = s.applyEverywhere(s.alike); changed && err == nil {
+			_, err = s.applyEverywhere(s.drop)
 		}
 	}
 	if err != nil && !errors.Is(err, errSpent) {
@@ -51,38 +51,23 @@ type shrinker struct {
 	w     *candidate
 	last  *verdict
 	alone bool
-	// changes counts the changes that were kept. failed holds their number when a change of a path failed.
-	changes int
-	failed  map[string]int
 }
 
 // applyEverywhere applies change to each path, outermost first, and reports whether any change was kept. If
-// change removes a list element, the next element takes its index. A change that failed is not repeated until
-// another change is kept.
-func (s *shrinker) applyEverywhere(
-	name string, change func(objectPath) (held, gone bool, err error),
-) (changed bool, err error) {
+// change removes a list element, the next element takes its index.
+func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		paths := removable(s.w.root(old))
 		for at := 0; ; {
 			if s.work.Spend(at + 1); at >= len(paths) || s.work.Empty() {
 				break
 			}
-			p := objectPath{old: old, path: paths[at]}
-			id := name + " " + handle{objectPath: p}.id()
-			if n, ok := s.failed[id]; ok && n == s.changes {
-				at++
-				continue
-			}
-			held, gone, err := change(p)
+			held, gone, err := change(objectPath{old: old, path: paths[at]})
 			if err != nil {
 				return changed, err
 			}
 			if held {
 				changed, paths = true, removable(s.w.root(old))
-				s.changes++
-			} else {
-				s.failed[id] = s.changes
 			}
 			if !gone {
 				at++
@@ -93,37 +78,16 @@ func (s *shrinker) applyEverywhere(
 }
 
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
-	if s.alone && s.w.checksSchema(p.path) && s.isRequired(p.path) {
-		return false, false, nil // another cause would follow
-	}
 	held, err = s.try(p, func(w *candidate, p objectPath) bool { return w.drop(p) })
 	return held, held, err
-}
-
-// isRequired reports whether the schema rejects an object without the field at a path.
-func (s *shrinker) isRequired(path []engine.Step) bool {
-	last := len(path) - 1
-	if path[last].Name == "" {
-		return false
-	}
-	at := s.root
-	for _, step := range path[:last] {
-		at = at.step(step)
-	}
-	name := path[last].Name
-	return slices.Contains(at.required(), name) && !at.field(name).hasDefault()
 }
 
 // simplify replaces the value at p by the smallest of some smaller values, if the candidate still
 // demonstrates the outcome.
 func (s *shrinker) simplify(p objectPath) (held, gone bool, err error) {
 	v, _ := s.w.get(p)
-	at := objectPath{old: p.old, node: s.root}
-	for _, step := range p.path {
-		at = at.step(step)
-	}
 	s.work.Spend(len(p.path))
-	for _, small := range s.maker.smaller(at.node, v) {
+	for _, small := range s.maker.smaller(s.root.at(p.path), v) {
 		held, err = s.try(p, func(w *candidate, p objectPath) bool {
 			now, ok := w.get(p)
 			return ok && equalJSON(now, v) && w.put(p, small)

@@ -1,6 +1,10 @@
 package search
 
 import (
+	"fmt"
+	"regexp"
+	"strconv"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
@@ -23,7 +27,7 @@ func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 		case operators.Conditional:
 			return b.conditional(call.Args(), sc, func(branch ast.Expr) bool { return b.size(branch, sc, lo, hi) })
 		case "split":
-			return b.sizeSplit(e, sc, lo, hi)
+			return b.sizeSplit(call, sc, lo, hi)
 		}
 	}
 	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)
@@ -66,6 +70,21 @@ func (b *adjuster) sizeAt(h handle, lo, hi int) bool {
 		return false
 	}
 	return b.resize(func() []binding { return b.elementsAt(h.objectPath) }, func() bool { return b.add(h.objectPath) }, lo, hi)
+}
+
+// sizeSplit makes a string that is split at a character have lo to hi parts, and reports whether it succeeded.
+func (b *adjuster) sizeSplit(call ast.CallExpr, sc *scope, lo, hi int) bool {
+	const maxRepeat = 1000 // in patterns
+	sep, _ := b.eval(call.Args()[0], sc).(celtypes.String)
+	if len(sep) != 1 || len(call.Args()) > 1 || lo > maxRepeat || hi == 0 {
+		return false
+	}
+	most := ""
+	if 0 < hi && hi <= maxRepeat {
+		most = strconv.Itoa(hi - 1)
+	}
+	p := fmt.Sprintf(`\A(?:[^%[1]s]+%[1]s){%[2]d,%[3]s}[^%[1]s]+\z`, regexp.QuoteMeta(string(sep)), max(lo-1, 0), most)
+	return b.wantText(call.Target(), sc, textWant{match: []string{p}, max: -1})
 }
 
 func (b *adjuster) isText(e ast.Expr) bool {

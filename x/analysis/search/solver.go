@@ -173,7 +173,7 @@ func (h *solver) suits(v *verdict) (alone, also, shown bool) {
 	case h.differences != nil:
 		return v.rejectedByOther(), false, true
 	case h.want == Accepted:
-		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false, true
+		return v.accepted() && (h.rule == nil || v.runs(h.rule.ref)), false, true
 	}
 	if v.accepted() {
 		return false, false, false
@@ -196,10 +196,10 @@ func (h *solver) targets(c complaint) bool {
 		return c.other && !c.old
 	case c.old || c.other || h.want == Accepted:
 		return false
-	case h.want == OverBudget && overBudget(c.cause):
-		return true
+	case c.cause.Rule == nil: // the total cost of the rules
+		return h.want == OverBudget && c.cause.Kind == engine.CauseOutOfBudget
 	}
-	return c.cause.Rule != nil && h.rule != nil && *c.cause.Rule == h.rule.ref
+	return h.rule != nil && *c.cause.Rule == h.rule.ref
 }
 
 // showing reports whether the rule has the wanted outcome at some path, and does not fail at
@@ -207,25 +207,13 @@ func (h *solver) targets(c complaint) bool {
 func (h *solver) showing(w *candidate) (shown bool) {
 	for _, in := range h.rule.instances(w, h.root, false) {
 		switch out := h.rule.at(h.ctx, w, in, h.work); {
-		case out == h.goal():
+		case out == h.want:
 			shown = true
-		case out == errs && h.want == Rejected:
+		case out == Errs && h.want == Rejected:
 			return false
 		}
 	}
 	return shown
-}
-
-func (h *solver) goal() outcome {
-	switch h.want {
-	case Rejected:
-		return rejects
-	case Errs:
-		return errs
-	case OverBudget:
-		return exceeds
-	}
-	return passes
 }
 
 // aim changes the candidate at a path to achieve the wanted outcome there.

@@ -100,7 +100,7 @@ func (h *solver) poolOf() (key string, first *rule) {
 		key += " (transition)"
 	}
 	for _, r := range h.rules {
-		if r.ref.Path == h.rule.ref.Path && r.compile(h.compilers) == nil && r.transition() == h.rule.transition() {
+		if r.ref.Path == h.rule.ref.Path && r.compile(h.Search) == nil && r.transition() == h.rule.transition() {
 			return key, r
 		}
 	}

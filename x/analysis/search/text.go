@@ -91,51 +91,27 @@ func (t *texts) regexp(p string) *regexp.Regexp {
 	return re
 }
 
-// texts finds strings that meet requirements, and caches them.
+// texts finds strings that meet requirements.
 type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
-	found    map[string]*foundTexts
-	kept     *int // bytes of found
-	// spent is the work for a question, in steps. Cached strings are charged once too, so that a
-	// result does not depend on the cache.
-	spent   int
-	charged map[string]bool
-	work    *work.Meter
-}
-
-type foundTexts struct {
-	texts []string
-	steps int
+	found    map[string][]string // for a question, by textWant
+	kept     int                 // bytes of found
+	spent    int                 // the work for a question, in steps
+	work     *work.Meter
 }
 
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}}
 }
 
-// forQuestion returns a finder that shares the cache of t and counts the work of a question.
+// forQuestion returns a finder that shares the patterns of t and counts the work of a question.
 func (t *texts) forQuestion(m *work.Meter) *texts {
-	fresh := *t
-	fresh.spent, fresh.charged, fresh.work = 0, map[string]bool{}, m
-	return &fresh
+	return &texts{patterns: t.patterns, regexps: t.regexps, found: map[string][]string{}, work: m}
 }
 
 // maxKept limits the cached strings, in bytes.
 const maxKept = 48 << 20
-
-// keep caches found strings. It clears the cache if it becomes too large; a question that finds the
-// strings again is charged the same.
-func (t *texts) keep(key string, found *foundTexts) {
-	size := len(key)
-	for _, s := range found.texts {
-		size += len(s)
-	}
-	if *t.kept += size; *t.kept > maxKept {
-		clear(t.found)
-		*t.kept = size
-	}
-	t.found[key] = found
-}
 
 // samples is the number of strings that are found per textWant, for variety and for lists of unique
 // items.
@@ -155,21 +131,20 @@ func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 
 func (t *texts) all(w textWant) []string {
 	key := w.key()
-	found := t.lookup(key, w)
-	if !t.charged[key] {
-		t.charged[key] = true
-		t.spent += found.steps
-		t.work.Spend(found.steps / stepsPerUnit)
-	}
-	return found.texts
-}
-
-func (t *texts) lookup(key string, w textWant) *foundTexts {
 	found, ok := t.found[key]
 	if !ok {
-		found = &foundTexts{}
-		found.texts, found.steps = t.find(w)
-		t.keep(key, found)
+		var steps int
+		found, steps = t.find(w)
+		t.spent += steps
+		t.work.Spend(steps / stepsPerUnit)
+		for _, s := range found {
+			t.kept += len(s)
+		}
+		if t.kept > maxKept {
+			clear(t.found)
+			t.kept = 0
+		}
+		t.found[key] = found
 	}
 	return found
 }
@@ -251,7 +226,7 @@ func (t *texts) padded(w textWant) (found []string, steps int) {
 	}
 	short := w
 	short.min = 1
-	for _, s := range append(slices.Clone(t.lookup(short.key(), short).texts), "a") {
+	for _, s := range append(slices.Clone(t.all(short)), "a") {
 		runes := []rune(s)
 		for n, try := 0, 0; n < samples/4 && try < stretches && steps < textSteps; try++ {
 			way := ways[try%len(ways)]
@@ -298,8 +273,7 @@ func (t *texts) plain(w textWant) (found []string) {
 	return found
 }
 
-// exactly returns the pattern that only matches s.
-func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
-
 // oneText returns a textWant that only s meets.
-func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }
+func oneText(s string) textWant {
+	return textWant{match: []string{`\A` + regexp.QuoteMeta(s) + `\z`}, max: -1}
+}

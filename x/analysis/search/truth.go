@@ -63,7 +63,7 @@ func (b *adjuster) call(e ast.Expr, sc *scope, want bool) {
 	case operators.In:
 		b.member(e, sc, want)
 	case "matches", "startsWith", "endsWith", "contains":
-		if !b.textCall(call, sc, want) {
+		if !b.textCall(e, sc, want) {
 			b.sample(e, sc, want)
 		}
 	default:

@@ -1,9 +1,6 @@
 package search
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "strconv"
 
 // uniqueItems are the items of a list. In a set they must be unique; in a map list their keys must
 // be.
@@ -27,17 +24,15 @@ func itemsOf(n node, items []any) *uniqueItems {
 
 // id returns a string that is equal for items that cannot be in the same list.
 func (l *uniqueItems) id(item any) string {
-	var of any = item
-	if len(l.keys) > 0 {
-		obj, _ := item.(map[string]any)
-		values := make([]any, len(l.keys))
-		for i, k := range l.keys {
-			values[i] = obj[k]
-		}
-		of = values
+	if len(l.keys) == 0 {
+		return jsonOf(item)
 	}
-	data, _ := json.Marshal(of) // marshaling cannot fail: the item came from JSON
-	return string(data)
+	obj, _ := item.(map[string]any)
+	values := make([]any, len(l.keys))
+	for i, k := range l.keys {
+		values[i] = obj[k]
+	}
+	return jsonOf(values)
 }
 
 // takes reports whether the item can be added to the list.
@@ -153,23 +148,15 @@ func (t *texts) numbered(w textWant, from string, n int) (all []string) {
 	for i := n; i > 0; i /= 26 {
 		letters += string(rune('a' + i%26))
 	}
-	try := func(s string) {
-		if t.has(w, s) {
-			all = append(all, s)
-		}
-	}
 	for _, number := range []string{strconv.Itoa(n), letters} {
-		for _, base := range []string{word, from} {
+		for _, base := range []string{word, from, ""} {
 			runes := []rune(base)
-			for _, at := range []int{len(runes), 1, len(runes) - 1, 0} {
-				at = max(0, min(at, len(runes)))
-				try(string(runes[:at]) + number + string(runes[at:]))
-			}
-			if kept := len(runes) - len(number); kept >= 0 { // not longer than before
-				try(string(runes[:kept]) + number)
+			for _, at := range []int{len(runes), min(1, len(runes))} {
+				if s := string(runes[:at]) + number + string(runes[at:]); t.has(w, s) {
+					all = append(all, s)
+				}
 			}
 		}
-		try(number)
 	}
 	return all
 }

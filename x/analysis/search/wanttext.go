@@ -7,20 +7,19 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // textCall makes matches, startsWith, endsWith, or contains evaluate to want, and reports whether
 // it succeeded.
-func (b *adjuster) textCall(call ast.CallExpr, sc *scope, want bool) bool {
-	operand, arg := call.Target(), ast.Expr(nil)
-	switch {
-	case call.IsMemberFunction() && len(call.Args()) == 1:
-		arg = call.Args()[0]
-	case len(call.Args()) == 2:
-		operand, arg = call.Args()[0], call.Args()[1]
-	default:
+func (b *adjuster) textCall(e ast.Expr, sc *scope, want bool) bool {
+	parts := loops.Children(e)
+	if len(parts) != 2 {
 		return false
 	}
+	operand, arg := parts[0], parts[1]
 	s, ok := b.eval(arg, sc).(celtypes.String)
 	if !ok {
 		b.exist(arg, sc)
@@ -29,7 +28,7 @@ func (b *adjuster) textCall(call ast.CallExpr, sc *scope, want bool) bool {
 		}
 	}
 	p := string(s)
-	switch call.FunctionName() {
+	switch e.AsCall().FunctionName() {
 	case "startsWith":
 		p = `\A` + regexp.QuoteMeta(p)
 	case "endsWith":
@@ -142,6 +141,8 @@ func (b *adjuster) remembered(h handle) []textWant {
 
 // remember records w together with the earlier requirements also.
 func (b *adjuster) remember(h handle, also, w textWant) { b.wants[h.id()] = also.and(w) }
+
+func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }
 
 // bytesAt does the same as textAt for bytes, and reports whether it succeeded. Objects hold bytes
 // in base64, and the lengths in the schema apply to that form.

@@ -55,8 +55,13 @@ func Explain(
 		}
 		part := cause.Field[strings.LastIndex(cause.Field, ".")+1:]
 		problem, written := c.problem(cause.Ref, part), doc.Value(resource.DocumentPath(doc, cause.Field))
-		if c.misread(cause, doc) || cut(cause, written, problem) {
+		if c.misread(cause, doc) {
 			continue
+		}
+		if problem != nil {
+			if cause.Hint = Cut(written, problem.Start); cause.Hint != "" {
+				continue
+			}
 		}
 		isNewer := func(n vet.Need) bool {
 			return n.Path == cause.Ref.Path && n.Index == cause.Ref.Index && !n.Silent && (part == "rule" || part == "messageExpression")
@@ -135,16 +140,6 @@ func (c *crdRules) misread(cause *finding.Cause, doc *input.Document) bool {
 		cause.Fixed, cause.Certain = expression, true
 	}
 	return true
-}
-
-// cut adds a hint to the cause of an expression that has a placeholder, or whose end is part of a comment because
-// YAML folds the lines. It reports whether it did.
-func cut(cause *finding.Cause, n *position.Node, problem *assist.Problem) bool {
-	if problem == nil {
-		return false
-	}
-	cause.Hint = Cut(n, problem.Start)
-	return cause.Hint != ""
 }
 
 // Cut returns a hint for an expression with a mistake at a code point, if it has a placeholder, or if its end is part

@@ -24,38 +24,31 @@ import (
 // say returns the words of a function of the table, or "" if it has none for this mistake.
 func (m *mistake) say(name string) string {
 	n := m.node()
-	switch name {
-	case "branches":
+	isShown := n != nil && n.Kind == position.Scalar && strings.Contains(m.cause.Excerpt.Line, n.Value) // not a secret
+	switch {
+	case name == "branches":
 		return m.branches()
-	case "crdName":
+	case name == "crdName":
 		return m.crdName()
-	case "fieldPath":
+	case name == "fieldPath":
 		return m.fieldPath()
-	case "uncorrelated":
+	case name == "uncorrelated":
 		return m.uncorrelated()
-	case "label":
+	case name == "label":
 		return m.label()
-	case "required":
+	case name == "required":
 		return required(m.cause.Field, n)
-	case "untyped":
+	case name == "untyped":
 		return untyped(n)
-	case "unsupported":
+	case name == "unsupported":
 		return table.Key("key", m.groups[1])
-	}
-	if n == nil || n.Kind != position.Scalar || !strings.Contains(m.cause.Excerpt.Line, n.Value) { // a secret
-		if name == "typed" {
-			return typed(m.groups[1], n, false)
-		}
-		return ""
-	}
-	switch name {
-	case "typed":
-		return typed(m.groups[1], n, true)
-	case "date":
+	case name == "typed":
+		return typed(m.groups[1], n, isShown)
+	case name == "date" && isShown:
 		return date(n.Value)
-	case "pattern":
+	case name == "pattern" && isShown:
 		return rewritten(n.Value, m.groups[1])
-	case "name":
+	case name == "name" && isShown:
 		return rewritten(n.Value, `^[a-z]([-a-z0-9.]*[a-z0-9])?$`)
 	}
 	return ""
