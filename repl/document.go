@@ -48,8 +48,8 @@ type Input struct {
 	Document func() (Document, error)
 }
 
-// Host provides a session's access to files and other services. A command that needs a function
-// that is nil returns an error.
+// Host provides a session's access to files and other services. A command that needs Load, Read, Save, Check,
+// or CheckStatus returns an error if that function is nil.
 type Host struct {
 	// Load reads all documents in a file or folder.
 	Load func(path string) ([]Document, error)

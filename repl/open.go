@@ -155,8 +155,8 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	return notes + printable(s.openedText(o)) + "\n", s.many() != nil, nil
 }
 
-// candidates returns the kinds of the named objects and of the objects that were read. Kinds that policies refer to
-// come last.
+// candidates returns the kinds of the named objects, and then of the objects that were read. Among the
+// latter, kinds that policies refer to come last.
 func (o *sorter) candidates(named []Document) (kinds []schema.GroupKind) {
 	kinds = kindsOf(named)
 	var read []schema.GroupKind
