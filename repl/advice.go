@@ -20,8 +20,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// advice implements :advice. It lists the reasons why an API server would reject the CRD, the rules
-// of the current version that are too expensive, and fixes for them.
+// advice implements :advice. It lists the fields that the CRD schema does not know, the reasons why an API
+// server would reject the CRD, the rules that are too expensive with the bounds to set, and lints.
 func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
 	// Unknown fields are reported as warnings, so that the rest of the CRD is checked too.
@@ -76,7 +76,6 @@ func (s *Session) isReported(cause engine.Cause, v *vet.Version, i int) bool {
 	})
 }
 
-// isExplained reports whether the advice explains the cost of rule.
 func isExplained(rule *vet.Rule) bool { return rule.OverLimit && rule.Reason != nil }
 
 // brokenAt returns the compile error of rule, or nil if it compiles.
@@ -106,7 +105,6 @@ func writeCauses(b *strings.Builder, r *vet.Report, reported func(engine.Cause) 
 	}
 }
 
-// writeOver writes why rule costs too much.
 func writeOver(b *strings.Builder, rule *vet.Rule) {
 	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
 	fmt.Fprintf(b, "%s: estimate %s, %s of the limit: %s\n", phrase.Rule(rule.Path, rule.Index), phrase.Number(total), phrase.Share(total, rule.Limit), termwidth.Cut(lex.Flat(rule.Rule), maxValue))
@@ -154,7 +152,8 @@ func boundRows(v *vet.Version, indent, before string) (rows [][]string) {
 	return rows
 }
 
-// writeLints writes the lints of the rules at and below the session's path, and counts the others.
+// writeLints writes the lints of the CRD and of the rules at and below the session's path, and counts the
+// others.
 func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 	here, elsewhere := s.state.location.pattern(), 0
 	for _, l := range lints {
@@ -178,8 +177,8 @@ func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 // fixListType is the argument of :fix that replaces rules by list types.
 const fixListType = "list-type"
 
-// fix implements :fix. It sets the bounds that vet advises in all versions of the CRD, because a
-// server rejects the CRD for any of its versions.
+// fix implements :fix without a correction of the last line. It sets the bounds that vet advises in all
+// versions of the CRD, because a server rejects the CRD for any of its versions.
 func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
@@ -205,16 +204,16 @@ func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	case n == 0:
 		return cmp.Or(s.offerListTypes(r), "nothing to fix\n"), nil
 	}
+	after, err := s.vetted(ctx, c)
+	if err != nil {
+		return "", err
+	}
 	if err := s.commitRules(c, st.rule); err != nil {
 		return "", err
 	}
 	answer := printable(table(advised(r), s.Width))
 	if stuck(r) {
 		answer += "no bounds make some of the rules fit: run :advice for details\n"
-	}
-	after, err := s.vetted(ctx, c)
-	if err != nil {
-		return "", err
 	}
 	return answer + s.sharesAfter(r, after) + s.offerListTypes(after), nil
 }
@@ -223,8 +222,8 @@ func (s *Session) vetted(ctx context.Context, c *crd) (*vet.Report, error) {
 	return vet.VetCRD(ctx, c.def, vet.Config{KubeVersion: s.state.kube, Limits: s.limits})
 }
 
-// sharesAfter returns the shares of the limit that rules use which exceeded it before, and the share
-// of all rules, in the session's version.
+// sharesAfter returns the estimates of the rules that exceeded their limit before, and of all rules, in the
+// session's version.
 func (s *Session) sharesAfter(before, after *vet.Report) string {
 	var b strings.Builder
 	for i := range after.Versions {
@@ -287,7 +286,8 @@ func (s *Session) useListTypes(ctx context.Context) (string, error) {
 	return termwidth.Fold(printable(text), s.Width, 2), s.commitRules(c, -1)
 }
 
-// replacedByListType returns c without the rule of a lint, in each version that has it.
+// replacedByListType returns c with a list type instead of the rule of a lint, in each version of the lint
+// that has the rule.
 func replacedByListType(c *crd, l *vet.Lint) (*crd, error) {
 	list, err := engine.ParsePath(l.List.Path)
 	if err != nil {
@@ -316,7 +316,6 @@ func stuck(r *vet.Report) bool {
 	return slices.ContainsFunc(r.Versions, func(v vet.Version) bool { return !v.Fixable })
 }
 
-// advised returns table rows of the bounds that r advises.
 func advised(r *vet.Report) (rows [][]string) {
 	for i := range r.Versions {
 		v := &r.Versions[i]

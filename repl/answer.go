@@ -50,16 +50,16 @@ type Answer struct {
 	Hint string
 	// Status is set if the expression reads a status that rules do not see.
 	Status *StatusNote
-	// Evaluated is false if the expression uses self or oldSelf, and self has no value.
+	// Evaluated is set unless the expression uses self or oldSelf and self has no value.
 	Evaluated bool
 }
 
 // maxAnswer limits the size of a value, in bytes.
 const maxAnswer = 64 << 20
 
-// Eval compiles and evaluates an expression at the session's path. It returns an
-// *engine.CompileError if the expression does not compile and an *engine.InternalError for an
-// internal error. Runtime errors are in the Answer.
+// Eval compiles and evaluates an expression at the session's path. It returns an *engine.CompileError if the
+// expression does not compile, ErrNoCRD if it reads self and no CRD is loaded, and an *engine.InternalError
+// for an internal error. Runtime errors are in the Answer.
 func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -298,7 +298,6 @@ func format(v ref.Val) string {
 	return fmt.Sprint(v.Value())
 }
 
-// formatJSON formats a decoded JSON value on one line.
 func formatJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -36,7 +36,7 @@ func BenchmarkComplete(b *testing.B) {
 	}
 }
 
-// TestCompleteTells logs how long completion takes on a large CRD.
+// TestCompleteTells logs how long completion takes on a large CRD. Each line must have candidates.
 func TestCompleteTells(t *testing.T) {
 	doc := readDocuments(t, corpus.Largest(t, corpusCRDs(t)))[0]
 	for name, line := range completed {

@@ -17,14 +17,14 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// How it works: for an object of a built-in kind, the session has a CRD with the schemas of the kind and without rules, so
-// that types, paths, and completion are as for custom resources. Defaults and verdicts come from Host.Builtins.
+// How it works: for an object of a built-in kind, the session has a CRD with the schemas of the kind and
+// without rules, so that types, paths, and completion are as for custom resources. Defaults and verdicts come
+// from Host.Builtins.
 
-// errBuiltinRules is the error of commands that print or change rules, if the kind is built in.
 var errBuiltinRules = errors.New("built-in kinds have no rules of their own: load a policy with :load policy FILE")
 
-// BuiltinCRD returns a document that describes a built-in kind in all its versions. ok is false if the kind is not built
-// in, has no objects, or is CustomResourceDefinition.
+// BuiltinCRD returns a document that describes a built-in kind in all its versions. ok is false if the kind
+// is not built in, has no objects, or is CustomResourceDefinition.
 func BuiltinCRD(kind schema.GroupKind) (doc Document, ok bool) {
 	catalog, err := builtin.Newest()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// How it works: a session can hold several objects of the CRD's kind besides the current object. Open reads them. They
-// are kept as JSON and decoded again for each use, and :undo does not change them.
+// How it works: a session can hold several objects of the CRD's kind besides the current object. Open reads
+// them. They are kept as JSON and decoded again for each use, and :undo does not change them.
 
 // A collection holds objects of one kind, in the order in which they were read. It is immutable once they are read.
 type collection struct {
@@ -63,7 +63,6 @@ func (c *collection) add(in *Input, used *int) error {
 	return nil
 }
 
-// asOlds returns c as a collection of old versions.
 func (c *collection) asOlds() *collection {
 	c.byName = make(map[identity]int, len(c.objects))
 	for i, o := range slices.Backward(c.objects) { // the first of several counts
@@ -72,7 +71,6 @@ func (c *collection) asOlds() *collection {
 	return c
 }
 
-// of returns the old version of an object, or nil.
 func (c *collection) of(id identity) *storedObject {
 	if c == nil {
 		return nil
@@ -83,7 +81,6 @@ func (c *collection) of(id identity) *storedObject {
 	return nil
 }
 
-// skipped counts the documents that are not in a collection.
 type skipped struct {
 	others, unreadable, ignored int
 	// other and broken are the first examples, in parentheses after a space.
@@ -103,7 +100,6 @@ func (k *skipped) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// count formats a number with thousands separators.
 func count(n int) string { return phrase.Number(uint64(n)) }
 
 // counted formats a number of things. noun is in the singular.
@@ -114,7 +110,6 @@ func counted(n int, noun string) string {
 	return count(n) + " " + noun + "s"
 }
 
-// listed joins the first names.
 func listed(names []string, most int) string {
 	if len(names) > most {
 		names = append(names[:most:most], "…")
@@ -148,7 +143,6 @@ const (
 
 func (o *storedObject) value() (map[string]any, error) { return engine.Decode(o.json) }
 
-// at returns the file and the line of the object.
 func (o *storedObject) at() string { return fileLine(o.file, o.line) }
 
 func fileLine(file string, line int) string {
@@ -159,6 +153,7 @@ func fileLine(file string, line int) string {
 }
 
 // shown returns the name of the object for messages: NAMESPACE/NAME, or NAME if the kind is not namespaced.
+// An object without a name has its file and line instead.
 func (o *storedObject) shown(namespaced bool) string {
 	name := cmp.Or(o.name, o.at())
 	if namespaced {
@@ -167,7 +162,6 @@ func (o *storedObject) shown(namespaced bool) string {
 	return shortened(name)
 }
 
-// document returns the object as a document with generated text.
 func (o *storedObject) document(namespaced bool) (Document, error) {
 	value, err := o.value()
 	if err != nil {
@@ -208,7 +202,6 @@ func (s *Session) many() *collection { return s.ofKind(s.collection) }
 
 var errNoCollection = errors.New("the shell was not started with several objects of the kind: run celadon repl PATH…")
 
-// needMany returns the collection, or an error if there is none.
 func (s *Session) needMany() (*collection, error) {
 	if c := s.many(); c != nil {
 		return c, nil
@@ -253,7 +246,7 @@ func unreadable(in *Input, named []string) error {
 	return fmt.Errorf("%s: %w", in.File, in.Err)
 }
 
-// OldOf returns the old version of an object, by its namespace and name, or nil.
+// OldOf returns the old version of an object, by its kind, namespace, and name, or nil.
 func (s *Session) OldOf(object map[string]any) map[string]any {
 	o := s.ofKind(s.olds).of(identityOf(object))
 	if o == nil {

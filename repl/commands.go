@@ -15,23 +15,20 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// A command is a shell command and its line in :help.
 type command struct {
 	name, args, help string
 	// run executes the command and returns its output. If it returns an error, the session has not
 	// changed.
-	run func(ctx context.Context, s *Session, arg string) (string, error)
-	// needs is what must be loaded.
+	run   func(ctx context.Context, s *Session, arg string) (string, error)
 	needs need
 	// expression is set if the last argument is an expression, which can continue in the next line.
 	expression bool
 	// removes is set if a - instead of the expression removes it.
-	removes bool
-	// complete returns completions of the arguments.
+	removes  bool
 	complete func(s *Session, arg string) assist.Completion
 }
 
-// A need of a command is about the session: nothing, a CRD, an object and its CRD, or a CRD that can have rules.
+// A need is a precondition of a command: nothing, a CRD, an object and its CRD, or a CRD that can have rules.
 type need uint8
 
 const (
@@ -41,7 +38,6 @@ const (
 	needsRules
 )
 
-// lacks returns an error if the session does not meet a need.
 func (s *Session) lacks(n need) error {
 	switch {
 	case n != needsNothing && s.state.crd == nil:
@@ -54,7 +50,6 @@ func (s *Session) lacks(n need) error {
 	return nil
 }
 
-// commands returns all commands in the order of :help.
 func commands() []command {
 	var all []command
 	for _, group := range commandGroups() {
@@ -207,8 +202,8 @@ func (st *state) change() string {
 	return termwidth.Cut(lex.OneLine(cmp.Or(st.command, "the loaded files")), maxValue) + "\n"
 }
 
-// moveTo makes the last state of from current and appends the current state to to. The path stays, unless it does not exist
-// in the other state; moved then names the new path.
+// moveTo makes the last state of from current and appends the current state to to. The path stays, unless it
+// does not exist in the other state; moved then names the new path.
 func (s *Session) moveTo(from, to *[]*state, command string) (moved string, err error) {
 	n := len(*from)
 	if n == 0 {

@@ -10,9 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestCompleteCorpus completes at random positions in rules of the corpus, and checks that the
-// shell and the editor return the same candidates. It tries 400 positions, or 5,000 if CELADON_LEVEL=long
-// is set.
+// TestCompleteCorpus completes at random positions in rules of the corpus, and checks that the shell and the
+// editor return the same candidates. It tries about 400 positions, or 5,000 if CELADON_LEVEL=long is set.
 func TestCompleteCorpus(t *testing.T) {
 	t.Parallel()
 	want, completions := 400, 0

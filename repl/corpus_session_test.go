@@ -16,7 +16,7 @@ import (
 // every fourth, because each edit compiles all rules again.
 const largeCRD = 60_000
 
-// TestCorpusSessions makes random edits at random paths of each CRD. It checks that only rules
+// TestCorpusSessions makes random edits at random paths of a sample of the CRDs. It checks that only rules
 // change, that a failed edit changes nothing, and that undoing all edits restores the text.
 func TestCorpusSessions(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,6 @@ func randomEdit(s *Session, random *rand.Rand) string {
 	return lines[random.IntN(len(lines))]
 }
 
-// withoutRules returns text with its lists of rules removed.
 func withoutRules(t *testing.T, text []byte) string {
 	t.Helper()
 	doc, err := position.Parse(text)

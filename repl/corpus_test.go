@@ -29,10 +29,10 @@ func corpusCRDs(t testing.TB) []string {
 // leftOutOfShort reports whether the n-th file of a corpus is left out of a test with -short.
 func leftOutOfShort(n int) bool { return testing.Short() && n%8 != 0 }
 
-// TestCorpusEdits adds a rule at a random path of each CRD and removes it again. It checks that the
-// edited text differs only by the inserted rule, and that the original text is restored. It also
-// changes and removes a random existing rule. (Document.edited checks that the parsed CRDs are equal
-// except for the edit.) Every 25th CRD is edited in a session.
+// TestCorpusEdits adds a rule at a random path of each CRD and removes it again. It checks that the edited
+// text differs only by the inserted rule, and that the original text is restored. It also edits a random
+// existing rule. (Document.edited checks that the parsed CRDs are equal except for the edit.) Every 25th CRD
+// is edited in a session.
 func TestCorpusEdits(t *testing.T) {
 	t.Parallel()
 	done := 0
@@ -92,7 +92,7 @@ func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	}
 }
 
-// changeOne edits and then removes a random rule of the CRD.
+// changeOne tries two random edits of a random rule, each on the original CRD.
 func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 	t.Helper()
 	schema := c.def.Spec.Versions[version].Schema.OpenAPIV3Schema
@@ -167,7 +167,6 @@ func editablePlaces(c *crd, version int, at []engine.Step, d *types.Decl) [][]en
 	return out
 }
 
-// editAndUndo edits the CRD in a session and undoes the edits.
 func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 	t.Helper()
 	doc := c.doc

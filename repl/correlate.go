@@ -13,8 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// How it works: the API server correlates the new and the old value of a field by their path. Items of a list have the
-// same path only if the list type is map. Below any other list, rules must not use oldSelf: the server rejects the CRD.
+// How it works: the API server correlates the new and the old value of a field by their path. Items of a list
+// have the same path only if the list type is map. Below any other list, rules must not use oldSelf: the
+// server rejects the CRD.
 
 // noOldSelf is the verdict on a rule that uses oldSelf where the server rejects it.
 const noOldSelf = "rejected: oldSelf"
@@ -78,8 +79,8 @@ func listType(list *schemaNode) string {
 	return *list.XListType
 }
 
-// keys returns a field that can be the key of the list's items, or nil if there is none, or if a key would not suffice. The
-// server requires that a key is a scalar that is required or has a default.
+// keys returns a field that can be the key of the list's items, or nil if there is none, or if a key would
+// not suffice. The server requires that a key is a scalar that is required or has a default.
 func (b *barrier) keys() []string {
 	if b.nested || b.list.Items.Schema == nil || b.list.Items.Schema.Type != "object" {
 		return nil

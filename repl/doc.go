@@ -15,9 +15,9 @@
 // objects.
 package repl
 
-// How it works: a Session has a current state. A command builds the next state and commits it; if
-// the command fails, the state does not change. Undo returns to earlier states (session.go). All
-// commands are listed in a table (commands.go). x/crdedit applies the edit of a rule to the text of
-// the CRD, and the edited text is parsed and compared before it is accepted (document.go).
-// Assistance that needs no session, such as completion in an expression, is in x/assist. Lints that need
-// an example object or a proof are in x/analysis/lint.
+// How it works: a Session has a current state. A command builds the next state and commits it; if the command
+// fails, the state does not change. :undo returns to earlier states. All commands are listed in a table
+// (commands.go). x/crdedit applies the edit of a rule to the text of the CRD. The edited text must parse to
+// the same value except for the edit, and is decoded again (document.go). Assistance that needs no session,
+// such as completion in an expression, is in x/assist. Lints that need an example object or a proof are in
+// x/analysis/lint.

@@ -48,8 +48,8 @@ type Input struct {
 	Document func() (Document, error)
 }
 
-// Host provides a session's access to files and other services. A command that needs a function
-// that is nil returns an error.
+// Host provides a session's access to files and other services. A command that needs Load, Read, Save, Check,
+// or CheckStatus returns an error if that function is nil.
 type Host struct {
 	// Load reads all documents in a file or folder.
 	Load func(path string) ([]Document, error)
@@ -64,7 +64,8 @@ type Host struct {
 	// Check returns the report of celadon check for an object, and CheckStatus the report of celadon check
 	// --subresource status.
 	Check, CheckStatus Checker
-	// CheckApply returns a Checker like Check for objects that are applied. w writes custom resources.
+	// CheckApply returns a Checker like Check for objects that are applied. w writes custom resources. If
+	// CheckApply is nil, Check is used.
 	CheckApply func(w *apply.Writer, how apply.Write) Checker
 	// Builtins validates objects of built-in kinds. If its Server is nil, only their structure is known.
 	Builtins *policyrequest.Builtins
@@ -72,10 +73,11 @@ type Host struct {
 	Now func() time.Time
 }
 
-// A Checker returns the report on the write of an object. old may be nil, and e is nil for an object of a built-in kind.
+// A Checker returns the report on the write of an object. old may be nil, and e is nil for an object of a
+// built-in kind.
 type Checker func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
 
-// errNoFiles is the error of commands that need a function of Host that is nil.
+// errNoFiles is the error of commands that read or write files if the Host cannot.
 var errNoFiles = errors.New("files are not available here")
 
 // A SaveRequest describes a CRD to write.
@@ -130,8 +132,8 @@ func (d Document) convert(text []byte) (Document, error) {
 	return d, nil
 }
 
-// Kind returns the kind of the document, or "" if it is not a Kubernetes object. It decodes only as
-// far as necessary, because a CRD can be large.
+// Kind returns the kind of the document, or "" if it has none. It decodes only as far as necessary, because a
+// CRD can be large.
 func (d Document) Kind() string {
 	dec := json.NewDecoder(bytes.NewReader(d.JSON))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

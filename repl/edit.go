@@ -42,8 +42,8 @@ func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	return termwidth.Fold("at "+at+":\n", s.Width, 2) + text, err
 }
 
-// cutRulePath cuts the argument of :add into a path and a rule. path is empty if arg is only a rule: no rule begins with a
-// path and a colon.
+// cutRulePath cuts the argument of :add into a path and a rule. path is empty if arg is only a rule: no rule
+// begins with a path and a colon.
 func cutRulePath(arg string) (path, rule string) {
 	path, rule, ok := strings.Cut(arg, ":")
 	if !ok || path == "" || strings.ContainsAny(path, " \t\n(){}?\"'") || rule != "" && !strings.ContainsAny(rule[:1], " \t\n") {
@@ -130,7 +130,6 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), err
 }
 
-// setPart returns the command that sets or removes a field of a rule.
 func setPart(field string) func(context.Context, *Session, string) (string, error) {
 	return func(ctx context.Context, s *Session, arg string) (string, error) {
 		n, value, err := s.target(arg)
@@ -256,7 +255,6 @@ func (s *Session) editedCRD(edit func(source *crdedit.CRD, at crdedit.SchemaNode
 	return s.state.crd.edited(func(source *crdedit.CRD) ([]byte, error) { return edit(source, at) })
 }
 
-// edited returns c after an edit of its source.
 func (c *crd) edited(edit func(source *crdedit.CRD) ([]byte, error)) (*crd, error) {
 	doc, err := c.doc.edited(edit)
 	if err != nil {
@@ -265,14 +263,13 @@ func (c *crd) edited(edit func(source *crdedit.CRD) ([]byte, error)) (*crd, erro
 	return newCRD(doc, c.config)
 }
 
-// commitRules makes c the session's CRD, in which a rule was changed, or dropped if rule is -1.
+// commitRules makes c the session's CRD. rule is the index of the rule last added or changed, or -1.
 func (s *Session) commitRules(c *crd, rule int) error {
 	next := *s.state
 	next.crd, next.rule = c, rule
 	return s.commit(&next, next.steps)
 }
 
-// oneRule returns the listing of rule n after an edit.
 func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
 	ran, err := s.run(ctx)
 	stopped := ""
@@ -300,7 +297,6 @@ func (s *Session) requirementHints(n int) string {
 	return termwidth.Fold(text, s.Width, 2)
 }
 
-// nothingChanged is the reply of commands that have nothing to write.
 const nothingChanged = "nothing has changed\n"
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
@@ -314,7 +310,6 @@ func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 
 func save(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, false) }
 
-// saveOver saves the CRD and can overwrite an existing file.
 func saveOver(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, true) }
 
 func (s *Session) save(file string, overwrite bool) (string, error) {

@@ -110,7 +110,7 @@ func TestEveryFailureChangesNothing(t *testing.T) {
 	}
 }
 
-// fails executes a line, reports whether it failed, and restores the session.
+// fails executes a line and reports whether it failed. If it succeeded, fails restores the session.
 func fails(t *testing.T, s *Session, line string) bool {
 	t.Helper()
 	kept, saved := s.undoPoint(), maps.Clone(s.saved)
@@ -126,4 +126,24 @@ func fails(t *testing.T, s *Session, line string) bool {
 		s.saved = saved
 	}
 	return reply.Failed
+}
+
+func TestFailedLoadOfBuiltin(t *testing.T) {
+	t.Parallel()
+	version := "v0"
+	s, err := NewSession(Config{Host: Host{Load: func(string) ([]Document, error) {
+		return []Document{{JSON: fmt.Appendf(nil, `{"apiVersion": "apps/%s", "kind": "Deployment", "metadata": {"name": "a"}}`, version)}}, nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(s)
+	if !s.Do(t.Context(), ":load object a.yaml").Failed {
+		t.Error(":load of an unknown version succeeded")
+	}
+	if diff := cmp.Diff(before, snapshot(s)); diff != "" {
+		t.Error(diff)
+	}
+	version = "v1"
+	must(t, s, ":load object a.yaml")
 }

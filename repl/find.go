@@ -22,7 +22,6 @@ const rejectedWord = "rejected"
 // wants are the outcomes that :find accepts. Except for rejectedWord, they are named as in celadon find.
 var wants = []string{rejectedWord, string(search.Accepted), string(search.Errs), string(search.OverBudget)}
 
-// A found is the last result of :find.
 type found struct {
 	*search.Witness
 	crd  *crd
@@ -68,12 +67,10 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	return text, s.useFound()
 }
 
-// ruleRef returns a reference to rule n at the session's path.
 func (s *Session) ruleRef(n int) engine.RuleRef {
 	return engine.RuleRef{Version: s.state.version, Path: s.state.location.pattern(), Index: n}
 }
 
-// search searches for a write that demonstrates the outcome want of rule n at the session's path.
 func (s *Session) search(ctx context.Context, n int, want search.Want) (*analysis.Answer, error) {
 	st := s.state
 	a, err := analysis.New(st.crd.def, st.crd.engine, st.version, analysis.Config{CostProof: budget.Proofs(st.crd.def, st.kube, s.limits)})
@@ -132,7 +129,6 @@ const (
 	maxFoundColumns = 300
 )
 
-// cut shortens the text of a large object to maxFoundLines lines and maxFoundColumns columns.
 func cut(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if more := len(lines) - maxFoundLines; more > 0 {

@@ -14,14 +14,12 @@ import (
 )
 
 const (
-	// maxFound limits the results of a search.
 	maxFound = 20
 	// maxFunctionName limits the argument of :funcs, in bytes.
 	maxFunctionName = 200
 )
 
-// functions returns the names of the functions available at the session's path, or all functions
-// without a CRD.
+// functions returns the names of the functions that expressions can call at the session's path.
 func functions(s *Session) []string { return s.funcs.Names(s.helper(), s.state.kube) }
 
 // funcs implements :funcs. It lists all functions, explains a function or a group, or searches.
@@ -71,7 +69,6 @@ func (s *Session) inGroup(group string) []assist.FunctionEntry {
 
 const funcsFoot = ":funcs NAME explains a function, :funcs GROUP a group, such as quantity, and :funcs WORD searches.\n"
 
-// allFunctions lists the functions of all groups, one per line.
 func (s *Session) allFunctions() string {
 	var b strings.Builder
 	for _, group := range assist.FunctionGroups() {
@@ -82,7 +79,8 @@ func (s *Session) allFunctions() string {
 	return b.String() + termwidth.Fold(funcsFoot, s.Width, 0)
 }
 
-// groupText lists the functions of a group, or returns "" if the group has none.
+// groupText lists the functions of a group for which lists returns true, or returns "" without such
+// functions.
 func (s *Session) groupText(g assist.FunctionGroup, lists func(*assist.FunctionEntry) bool) string {
 	var rows [][]string
 	for _, e := range s.inGroup(g.Name) {
@@ -100,7 +98,6 @@ func (s *Session) groupText(g assist.FunctionGroup, lists func(*assist.FunctionE
 	return termwidth.Fold(title+"\n", s.Width, 2) + table(rows, s.Width)
 }
 
-// groupNamed returns the group with a name.
 func groupNamed(name string) (g assist.FunctionGroup, ok bool) {
 	groups := assist.FunctionGroups()
 	if i := slices.IndexFunc(groups, func(g assist.FunctionGroup) bool { return g.Name == name }); i >= 0 {
@@ -138,8 +135,8 @@ func (s *Session) function(ctx context.Context, name string) string {
 	return b.String()
 }
 
-// examples returns the examples of a function. If the session is for a Kubernetes version, the
-// examples have the costs of that version, and examples that do not compile there are left out.
+// examples returns the examples of a function. If the session is for a Kubernetes version, the examples have
+// the costs of that version, and examples without a value there are left out.
 func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []assist.Example) {
 	if s.state.kube == "" {
 		return e.Examples
@@ -153,7 +150,8 @@ func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []
 	return all
 }
 
-// searchFunctions lists the functions whose name or summary contains a word. A single result is explained.
+// searchFunctions lists the functions whose name or summary contains a word. A single result without a hint
+// is explained.
 func (s *Session) searchFunctions(ctx context.Context, query string) (string, error) {
 	word := strings.ToLower(query)
 	found := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool {
@@ -202,7 +200,6 @@ func (s *Session) laterFunction(name string) error {
 	return fmt.Errorf("%s: not in new rules for %s: want %s or later", name, s.state.kube, since)
 }
 
-// completeFuncs completes the names of groups and functions.
 func completeFuncs(s *Session, arg string) assist.Completion {
 	var c assist.Completion
 	for _, group := range assist.FunctionGroups() {

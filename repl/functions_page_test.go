@@ -25,7 +25,7 @@ const (
 	upgradingPage  = "../docs/versions.md"
 )
 
-// TestFunctionsPage compares docs/functions.md with the index of functions. The text before the functions is that of
+// TestFunctionsPage compares docs/functions.md with the index of functions. The page begins with
 // testdata/functions_page.md, in which {{groups}} is replaced by an overview.
 func TestFunctionsPage(t *testing.T) {
 	t.Parallel()
@@ -74,8 +74,8 @@ func functionSections() (all []functionSection) {
 	return all
 }
 
-// overview returns a line with the names of the section's functions. For a section without functions, it names those
-// for which the group is less important.
+// overview returns a line with the names of the section's functions. For a group without a section, it names
+// its functions in other sections.
 func (s *functionSection) overview() string {
 	title, entries := fmt.Sprintf("[%s](#%s)", s.Title, strings.ReplaceAll(strings.ToLower(s.Title), " ", "-")), s.entries
 	if len(entries) == 0 {
@@ -116,7 +116,8 @@ func (s *functionSection) text(t *testing.T) string {
 	return b.String()
 }
 
-// formsText lists the signatures of a function, each with the first Kubernetes version that accepts it in new rules.
+// formsText lists the signatures of a function, each with the Kubernetes version that first accepts it in new
+// rules, unless that is the oldest supported version.
 func formsText(name string) string {
 	var b strings.Builder
 	f := (&assist.Functions{}).Of(name, nil, "")
@@ -130,7 +131,6 @@ func formsText(name string) string {
 	return b.String()
 }
 
-// estimateText returns the estimated cost of an expression.
 func estimateText(t *testing.T, src string) string {
 	t.Helper()
 	s, err := NewSession(Config{})
@@ -144,7 +144,6 @@ func estimateText(t *testing.T, src string) string {
 	return phrase.Range(a.Estimate.Min, a.Estimate.Max)
 }
 
-// TestFunctionSections checks that each function is in a section of the page.
 func TestFunctionSections(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -17,9 +17,9 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 const functionTexts = "../x/assist/functions.txt"
 
-// TestFunctionExamples evaluates the examples of all functions. The values and costs in functions.txt
-// must be those of the newest Kubernetes version, and the values must be the same in each version
-// since the first in which the example compiles.
+// TestFunctionExamples evaluates the examples of all functions. functions.txt must have the values and costs
+// of the newest Kubernetes version, and the values must be the same in each version in which the example
+// compiles.
 func TestFunctionExamples(t *testing.T) {
 	t.Parallel()
 	results := map[string]string{}

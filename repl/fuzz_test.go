@@ -89,7 +89,7 @@ func stackOf(bug *engine.InternalError) []byte {
 	return bug.Stack
 }
 
-// crontab returns a session over the example.
+// crontab returns a session with the CronTab example.
 func crontab(t testing.TB) *Session {
 	t.Helper()
 	good := readDocuments(t, "../examples/crontab/objects/good.yaml")
@@ -131,7 +131,6 @@ func readDocuments(t testing.TB, file string) []Document {
 	return docs
 }
 
-// TestUndoAll undoes and redoes all changes.
 func TestUndoAll(t *testing.T) {
 	s := crontab(t)
 	first := string(s.state.crd.doc.Text)

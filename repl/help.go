@@ -58,7 +58,6 @@ func (s *Session) overview() string {
 	return b.String() + "\n" + termwidth.Fold(overviewFoot, s.Width, 0)
 }
 
-// commandHelp describes a command: its usage, a paragraph, and an example.
 func (s *Session) commandHelp(cmd *command) string {
 	text := termwidth.Fold(cmd.usage()+"\n", s.Width, 4)
 	paragraph, example := commandDetails(cmd.name)
@@ -92,7 +91,6 @@ func isFunction(name string) bool {
 	return ok
 }
 
-// completeHelp completes the names of commands.
 func completeHelp(_ *Session, arg string) assist.Completion {
 	var c assist.Completion
 	for _, cmd := range commands() {
@@ -104,14 +102,13 @@ func completeHelp(_ *Session, arg string) assist.Completion {
 // maxQuestion limits the length of NAME?, in bytes.
 const maxQuestion = 1000
 
-// question matches NAME?: a command after a colon, a function, or a path of names and indexes, or ? alone. A conditional
-// that continues in the next line has a space before its ?, or is not a path.
+// question matches NAME?: a command after a colon, a function, or a path of names and indexes, or ? alone. A
+// conditional that continues in the next line has a space before its ?, or is not a path.
 var question = regexp.MustCompile(`^(:?\w*|\w+(\.\w+|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*)(\(\))?\?$`)
 
-// isQuestion reports whether line is a request for help.
 func isQuestion(line string) bool { return len(line) <= maxQuestion && question.MatchString(line) }
 
-// explain answers NAME?. It explains a command, a function, a group of functions, or a field.
+// explain implements NAME?. It explains a command, a function, a group of functions, or a field.
 func (s *Session) explain(ctx context.Context, name string) (string, error) {
 	if name == "" || name[0] == ':' {
 		return help(ctx, s, name)
@@ -185,8 +182,7 @@ func (s *Session) fieldHelp(h *assist.Hover) (string, error) {
 const (
 	// maxDescription limits the columns of a description.
 	maxDescription = 2000
-	// maxFieldRules limits the rules of a field.
-	maxFieldRules = 20
+	maxFieldRules  = 20
 )
 
 // presence returns whether a field is required, or "" if no field has the path.

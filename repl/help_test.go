@@ -53,7 +53,7 @@ func TestHelpExamples(t *testing.T) {
 	}
 }
 
-// helpSession returns a session whose host reads real files and writes to dir.
+// helpSession returns a session whose host reads real files. It only pretends to write files, to dir.
 func helpSession(t *testing.T, dir string, cfg Config) *Session {
 	t.Helper()
 	cfg.Host = Host{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,10 +68,15 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	case "old":
 		return "", s.LoadOld(doc)
 	}
-	if err := s.loadBuiltin(doc); err != nil {
-		return "", err
+	before, saved := s.undoPoint(), maps.Clone(s.saved)
+	if err = s.loadBuiltin(doc); err == nil {
+		err = s.LoadObject(doc)
 	}
-	return "", s.LoadObject(doc)
+	if err != nil {
+		s.restore(before)
+		s.saved = saved
+	}
+	return "", err
 }
 
 // replaceCRD makes doc the session's CRD, unless unsaved rules would be lost.
@@ -81,7 +87,8 @@ func (s *Session) replaceCRD(doc Document) error {
 	return s.LoadCRD(doc)
 }
 
-// mismatch returns an error if a file holds documents, but none of the kind that is loaded from it.
+// mismatch returns an error if the file holds no CRD although a CRD is wanted, or only CRDs although an
+// object is wanted.
 func (c *choice) mismatch(docs []Document) error {
 	crds := slices.ContainsFunc(docs, Document.isCRD)
 	wantCRD := c.kind == "crd"
@@ -104,7 +111,6 @@ func (c *choice) mismatch(docs []Document) error {
 	return fmt.Errorf("%s holds %s, not %s: use :load %s %s", c.file, held, want, other, c.file)
 }
 
-// article returns a kind with an indefinite article.
 func article(kind string) string {
 	if strings.ContainsRune("AEIOU", rune(kind[0])) {
 		return "an " + termwidth.Cut(kind, maxValue)
@@ -112,7 +118,7 @@ func article(kind string) string {
 	return "a " + termwidth.Cut(kind, maxValue)
 }
 
-// kindOf returns the kind of file that docs form: "crd", "policy", or "object".
+// kindOf returns what :load makes of docs without a kind: "crd", "policy", or "object".
 func kindOf(docs []Document) string {
 	switch {
 	case len(docs) > 0 && docs[0].isCRD():
@@ -123,7 +129,6 @@ func kindOf(docs []Document) string {
 	return "object"
 }
 
-// A choice selects a document of a file.
 type choice struct {
 	kind string // "crd", "object", "old", or "policy"
 	file string
@@ -131,12 +136,12 @@ type choice struct {
 	name string
 	// kinds are the allowed kinds of an object. If empty, any kind is allowed.
 	kinds []schema.GroupKind
-	// like is the identity of the current object if an old object is selected.
+	// like is the identity of the current object, or a zero value. An old object is selected by it.
 	like identity
 }
 
-// from selects by kind, then by name. An old object is selected by the identity of the current
-// object. If a file has a single candidate, it is selected whatever its kind and identity are.
+// from selects a document by kind, then by name, or, for an old object, by the identity of the current
+// object. Without a name, the only object of a file is selected whatever its kind and identity are.
 func (c *choice) from(docs []Document) (Document, error) {
 	candidates := docs
 	keep := func(is func(Document) bool) {
@@ -191,8 +196,8 @@ func (id identity) called(name string) bool {
 	return name == id.name || name == id.namespace+"/"+id.name
 }
 
-// identify returns the identity of doc, or a zero identity if doc is not an object. It decodes only
-// the identifying fields.
+// identify returns the identity of doc, or a zero identity if it cannot be decoded. An object without a
+// namespace is in the namespace default.
 func identify(doc Document) identity {
 	var obj struct {
 		APIVersion, Kind string
@@ -211,7 +216,6 @@ func identityOf(object map[string]any) identity {
 	return identity{groupKindOf(object), strings.Clone(cmp.Or(u.GetNamespace(), "default")), strings.Clone(u.GetName())}
 }
 
-// groupKindOf returns the group and kind of an object, or a zero value if it has none.
 func groupKindOf(object map[string]any) schema.GroupKind {
 	kind := kindIn(object).GroupKind()
 	return schema.GroupKind{Group: strings.Clone(kind.Group), Kind: strings.Clone(kind.Kind)}
@@ -232,9 +236,9 @@ type Inputs struct {
 	Paths []string
 }
 
-// Start loads the session's first CRD and objects. If in has several, it selects the object whose
-// kind a CRD defines, and the CRD that defines the object's kind. Objects of built-in kinds need no CRD; for others, the error
-// is ErrNoCRD if none is given. Start cannot be undone.
+// Start loads the session's first CRD and objects. If in has several, it selects the object whose kind a CRD
+// defines, and the CRD that defines the object's kind. Objects of built-in kinds need no CRD; for others, the
+// error is ErrNoCRD if none is given. Start cannot be undone.
 func (s *Session) Start(in Inputs) error {
 	if in.CRDPath == "" {
 		in.CRDs = withBuiltin(nil, kindsOf(in.Objects))
@@ -278,7 +282,8 @@ func (s *Session) Start(in Inputs) error {
 	return err
 }
 
-// startOld loads the old version of the object, and keeps several old objects for :object.
+// startOld keeps the old objects for :object if there are several, and loads the old version of the object.
+// Without an object, it does not choose among several old objects.
 func (s *Session) startOld(in Inputs, c choice) error {
 	if s.keepOlds(in); in.ObjectPath == "" && s.olds != nil {
 		return nil

@@ -60,7 +60,7 @@ func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepa
 	return p, nil
 }
 
-// concrete replaces each [*] by the first element or key in obj.
+// concrete replaces each [*] by the first element or key in obj, if there is one.
 func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -165,7 +165,7 @@ func (p *location) suggestion(steps []engine.Step) string {
 	return ""
 }
 
-// fromRoot returns the end of an error message for a path below p that exists below the root instead.
+// fromRoot returns the end of an error message for a path below p that exists below the root instead, or "".
 func (p *location) fromRoot(steps []engine.Step) string {
 	at := len(p.steps)
 	if at == 0 || len(steps) <= at || !slices.Equal(steps[:at], p.steps) {

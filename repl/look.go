@@ -277,7 +277,6 @@ func (s *Session) schemaHere() *schemaNode {
 	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.location.steps)
 }
 
-// helper returns the assistant for expressions.
 func (s *Session) helper() *assist.Context {
 	at := s.here().help
 	at.Limits, at.Functions = s.limits, s.funcs

@@ -25,7 +25,6 @@ func objects(_ context.Context, s *Session, _ string) (string, error) {
 	return table(rows, s.Width) + moreText(len(c.objects)-len(rows)), nil
 }
 
-// moreText returns a line with the number of rows that were left out.
 func moreText(n int) string {
 	if n <= 0 {
 		return ""
@@ -59,8 +58,8 @@ type tally struct {
 	first []int
 }
 
-// tallies runs all rules for the objects of the collection that are of the version in use. objects is the number of
-// these objects.
+// tallies runs all rules for the objects of the collection that can be prepared in the version in use.
+// objects is the number of these objects.
 func (s *Session) tallies(ctx context.Context) (all map[engine.RuleRef]*tally, objects int, err error) {
 	c := s.many()
 	if c == nil {
@@ -121,7 +120,7 @@ func (s *Session) rejectsText(v verdicts, ref engine.RuleRef) string {
 	return fmt.Sprintf("rejects %s of %s (%s)", count(t.n), count(v.objects), listed(names, maxNames))
 }
 
-// rejectedBy lists the objects that rule n at the session's path rejects, with the messages.
+// rejectedBy lists the first maxRows objects that rule n at the session's path rejects, each with a message.
 func (s *Session) rejectedBy(ctx context.Context, n int) (string, error) {
 	c, err := s.needMany()
 	if err != nil {

@@ -71,7 +71,8 @@ func TestTalliesAreExact(t *testing.T) {
 	}
 }
 
-// TestManyInterrupted checks that an interruption ends commands on many objects and leaves the session as it was.
+// TestManyInterrupted checks that an interruption ends commands on many objects. An edit of a rule still
+// succeeds, without counting the objects.
 func TestManyInterrupted(t *testing.T) {
 	t.Parallel()
 	s := crontabs(t, 2000)
@@ -96,7 +97,6 @@ func TestManyInterrupted(t *testing.T) {
 	}
 }
 
-// readsFrom returns a session whose host reads the given documents.
 func readsFrom(t *testing.T, all ...*Input) *Session {
 	t.Helper()
 	s, err := NewSession(Config{Host: Host{Read: func(_ context.Context, _ []string, take func(*Input) error) error {
@@ -154,8 +154,8 @@ func TestWrongObjects(t *testing.T) {
 	}
 }
 
-// TestObjectsAreBounded opens a stream of objects without end. The attacker is the author of the files that a user opens,
-// who can make them of any size, with many small objects or with long names.
+// TestObjectsAreBounded opens an endless stream of objects. The attacker is the author of the files that a
+// user opens, who can make them of any size, with many small objects or with long names.
 func TestObjectsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, object := range map[string]map[string]any{

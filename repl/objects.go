@@ -89,7 +89,6 @@ func (s *Session) change(old bool, edit func(map[string]any) error) error {
 	return s.commit(&next, next.steps)
 }
 
-// assign executes an assignment of the form PATH = JSON.
 func (s *Session) assign(obj map[string]any, arg string) error {
 	path, text, ok := strings.Cut(arg, "=")
 	if !ok {
@@ -114,7 +113,7 @@ func (s *Session) remove(obj map[string]any, path string) error {
 	return take(obj, steps)
 }
 
-// edited returns the path of a change. It must be the path of a single value in the schema.
+// edited returns the path of a change. It must lead to a single value that the schema permits.
 func (s *Session) edited(path string) ([]engine.Step, error) {
 	p := s.state.location
 	steps, err := p.resolve(strings.TrimSpace(path))
@@ -265,8 +264,7 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	return printable(string(text)) + s.selectable(kept), err
 }
 
-// selectable returns a line that lists the selectable fields of obj, or "" if its CRD declares no
-// selectable fields.
+// selectable returns a line that lists the selectable fields with a value in obj, or "".
 func (s *Session) selectable(obj map[string]any) string {
 	version, err := s.state.crd.engine.VersionOf(obj)
 	if err != nil {

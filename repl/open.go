@@ -25,7 +25,6 @@ const (
 	maxDefinitionBytes = 256 << 20
 )
 
-// A sorter sorts documents by content.
 type sorter struct {
 	named    []string         // the paths that the user named
 	only     schema.GroupKind // if set, other documents are skipped
@@ -39,7 +38,8 @@ type sorter struct {
 	params map[schema.GroupKind]bool
 }
 
-// take sorts a document. It returns an error if a path that the user named cannot be read.
+// take sorts a document. It returns an error if a path that the user named, or a CRD or policy, cannot be
+// read, or if a limit is exceeded.
 func (o *sorter) take(in *Input) error {
 	if err := unreadable(in, o.named); err != nil {
 		return err
@@ -63,7 +63,6 @@ func (o *sorter) take(in *Input) error {
 	return nil
 }
 
-// define keeps a CRD or a policy.
 func (o *sorter) define(in *Input, docs *[]Document) error {
 	doc, err := in.Document()
 	if err != nil {
@@ -76,7 +75,7 @@ func (o *sorter) define(in *Input, docs *[]Document) error {
 	return nil
 }
 
-// definePolicy keeps a policy and remembers the kind of its params.
+// definePolicy keeps an object of the group admissionregistration.k8s.io and the kind of its params.
 func (o *sorter) definePolicy(in *Input) error {
 	if err := o.define(in, &o.policies); err != nil {
 		return err
@@ -118,11 +117,11 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 	return kinds
 }
 
-// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, and policies with
-// their params. If there are several CRDs, it loads the first with objects. A
-// single object becomes the current object. Several become the collection, and the first of them is
-// current. If in has no object, OldPath is read here, and otherwise Olds is used. loaded describes the
-// result. many is set if it is a collection. Open cannot be undone.
+// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, and policies
+// with their params. If there are several CRDs, it loads the first with objects. A single object becomes the
+// current object. Several become the collection, and the first of them, or the object in.Name, is current. If
+// in has no object, OldPath is read here, and otherwise Olds is used. loaded describes the result. many is
+// set if there is a collection. Open cannot be undone.
 func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
 	if s.host.Read == nil {
 		return "", false, errNoFiles
@@ -156,8 +155,8 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	return notes + printable(s.openedText(o)) + "\n", s.many() != nil, nil
 }
 
-// candidates returns the kinds of the named objects and of the objects that were read. Kinds that policies refer to
-// come last.
+// candidates returns the kinds of the named objects, and then of the objects that were read. Among the
+// latter, kinds that policies refer to come last.
 func (o *sorter) candidates(named []Document) (kinds []schema.GroupKind) {
 	kinds = kindsOf(named)
 	var read []schema.GroupKind
@@ -171,7 +170,6 @@ func (o *sorter) candidates(named []Document) (kinds []schema.GroupKind) {
 	return append(kinds, read...)
 }
 
-// noCRD returns the error for paths without a CRD.
 func (o *sorter) noCRD(paths []string) error {
 	text := "no CustomResourceDefinition in " + strings.Join(paths, ", ")
 	if o.skipped.unreadable > 0 {
@@ -269,12 +267,11 @@ func (s *Session) openPolicies(o *sorter) (string, error) {
 	return notes(problems), nil
 }
 
-// refersTo reports whether a policy can refer to objects of a kind: to its params, to Namespaces, and to RBAC.
+// refersTo reports whether a policy can refer to objects of a kind: params, Namespaces, and RBAC objects.
 func (o *sorter) refersTo(kind schema.GroupKind) bool {
 	return kind.Group == "rbac.authorization.k8s.io" || kind == (schema.GroupKind{Kind: "Namespace"}) || o.params[kind]
 }
 
-// openedText describes what Open loaded.
 func (s *Session) openedText(o *sorter) string {
 	c := s.state.crd
 	parts := []string{fmt.Sprintf("%s from %s", c.kind().Kind, c.doc.File)}

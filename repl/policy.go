@@ -21,8 +21,7 @@ import (
 
 // policies holds the admission policies of a session. They are immutable.
 type policies struct {
-	set *policy.Set
-	// problems describes invalid policies and bindings, and policies without a binding.
+	set      *policy.Set
 	problems []string
 }
 
@@ -193,7 +192,6 @@ func (r *review) decide(ctx context.Context, st *state) (err error) {
 	return err
 }
 
-// decisions returns the decisions of the policies about the object.
 func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 	p := s.state.policies
 	r, err := s.review(ctx, deletes)
@@ -247,7 +245,6 @@ func (r *review) verdict() string {
 	return "accepted"
 }
 
-// evaluation writes the evaluation of a policy with the values in its failed expressions.
 func (s *Session) evaluation(ctx context.Context, b *strings.Builder, req *policy.Request, e *policy.Evaluation) {
 	head := fmt.Sprintf("  policy %s, binding %s", e.Policy, e.Binding)
 	if e.Params != "" {

@@ -20,7 +20,6 @@ import (
 // records no line, no note, and no correction. An evaluation has a work limit, so the
 // same line has the same preview on every machine.
 
-// Limits of a preview.
 const (
 	// previewWork limits the evaluation, in units of work: about a tenth of a second.
 	previewWork = 100_000_000
@@ -28,7 +27,6 @@ const (
 	maxPreviewed = 16 << 10
 )
 
-// A typedPreview describes a line that is being typed.
 type typedPreview struct {
 	// call is the signature of the call that encloses the cursor, or "". argument is the part of it
 	// that describes the argument at the cursor.
@@ -41,7 +39,6 @@ type typedPreview struct {
 	failed bool
 }
 
-// A typedExpr is the expression in the line that is being typed.
 type typedExpr struct {
 	src string
 	pos int // the cursor, in code points
@@ -188,8 +185,9 @@ func (s *Session) previewValue(ctx context.Context, compiled *expr.Expr) (text s
 	return printable(format(out.Value)) + " " + facts, false
 }
 
-// describeCandidate returns the documentation of a candidate of Complete in an expression, on a single line: the description
-// of the field or function, or the arguments of the command. start is where the completion starts.
+// describeCandidate returns a line about a candidate of Complete: the bounds and the description of a field,
+// the description of a function, or the arguments of a command. It returns "" if nothing is known. start is
+// where the completion starts.
 func (s *Session) describeCandidate(line string, start int, candidate string) (text string) {
 	defer func() {
 		if recover() != nil {

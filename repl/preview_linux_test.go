@@ -112,7 +112,6 @@ func TestPreviewCost(t *testing.T) {
 	t.Logf("%d keys: median %v, p95 %v, most %v", len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
 }
 
-// below returns the row below the cursor.
 func (c *fakeTTY) below() string {
 	row, _ := c.screen.Cursor()
 	if rows := c.screen.Rows(); row+1 < len(rows) {

@@ -21,8 +21,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Problem formats an error in an expression: the line with a caret, the checker's message, and a
-// suggestion for an unknown name.
+// Problem formats an error. For an expression that does not compile, it shows the line with a caret, the
+// checker's message, and hints and a fix if they are known.
 func (s *Session) Problem(err error) string {
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
@@ -35,7 +35,8 @@ func (s *Session) Problem(err error) string {
 	return text
 }
 
-// fieldsHint returns how to list the fields, if bad reports an unknown field and nothing similar is known.
+// fieldsHint returns a hint on how to list the fields, if bad reports an unknown field and nothing similar is
+// known.
 func (s *Session) fieldsHint(bad *engine.CompileError) string {
 	if !strings.HasPrefix(bad.Summary(), "undefined field ") || s.hint(bad) != "" || s.advice(bad).Words != "" {
 		return ""
@@ -43,7 +44,6 @@ func (s *Session) fieldsHint(bad *engine.CompileError) string {
 	return hintText(":ls PATH lists the fields, as does Tab after a dot", s.Width)
 }
 
-// fixed returns the expression with the first fix, or "".
 func (s *Session) fixed(bad *engine.CompileError) string { return s.problemOf(bad).Fixed(bad.Rule) }
 
 // problemOf returns the problem of an expression that does not compile. Only a rule must be a condition.
@@ -70,14 +70,12 @@ func (s *Session) correctedLine(bad *engine.CompileError) string {
 	return ""
 }
 
-// Hint returns a sentence on how to fix an expression that does not compile. It is empty if there
-// is nothing to add to Problem.
+// Hint returns a sentence on how to fix an expression that does not compile, or "" if no fix is known.
 func (s *Session) Hint(bad *engine.CompileError) string {
 	advice := s.advice(bad)
 	return cmp.Or(printable(advice.Words), strings.TrimPrefix(didYouMean(advice.Names), "; "))
 }
 
-// hintText formats a hint on lines of its own.
 func hintText(words string, width int) string {
 	if words == "" {
 		return ""
@@ -85,7 +83,8 @@ func hintText(words string, width int) string {
 	return termwidth.Fold("  hint: "+printable(words)+"\n", width, 2)
 }
 
-// summary returns the checker's message without its positions.
+// summary returns the checker's message without its position and the container, and with self for the
+// internal name of its type.
 func summary(bad *engine.CompileError) string {
 	text := strings.ReplaceAll(bad.Summary(), " (in container '')", "")
 	return printable(selfType.ReplaceAllString(text, "self"))
@@ -115,8 +114,8 @@ func didYouMean(names []string) string {
 
 func (s *Session) advice(bad *engine.CompileError) assist.Advice { return s.problemOf(bad).Advice }
 
-// caret returns the line with a caret below the error position, or "" if the position is unknown. If the line is wider
-// than the screen, only the part around the position is shown.
+// caret returns the line with a caret below the error position, or "" if the position is unknown. If the line
+// is wider than the screen, only the part around the position is shown.
 func caret(bad *engine.CompileError, width int) string {
 	lines := strings.Split(bad.Rule, "\n")
 	if bad.Line < 1 || bad.Line > len(lines) || bad.Column < 1 {
@@ -173,7 +172,6 @@ func (s *Session) lintsOf(ctx context.Context, rule apiextensionsv1.ValidationRu
 	return slices.DeleteFunc(r.Lints, func(l vet.Lint) bool { return l.Rule == "" })
 }
 
-// dropRules removes the rules and the descriptions of a schema.
 func dropRules(s *schemaNode) {
 	s.XValidations, s.Description = nil, ""
 	for name, prop := range s.Properties {
@@ -188,8 +186,8 @@ func dropRules(s *schemaNode) {
 	}
 }
 
-// lintNotes returns the lints of a rule, or those named in only, and prepares :fix to run the first replacement as the
-// argument of command.
+// lintNotes returns the lints of a rule, or those named in only, and prepares :fix to run the first
+// replacement as the argument of command.
 func (s *Session) lintNotes(ctx context.Context, rule apiextensionsv1.ValidationRule, command string, only ...string) string {
 	text := ""
 	for _, l := range s.lintsOf(ctx, rule) {
@@ -208,13 +206,12 @@ func (s *Session) lintNotes(ctx context.Context, rule apiextensionsv1.Validation
 	return text
 }
 
-// tryText offers a correction.
 func tryText(src string, width int) string {
 	return termwidth.Fold("  try:  "+printable(lex.OneLine(src))+"\n", width, 6)
 }
 
-// comparesText reports whether src may compare strings in order: it has a comparison operator. It
-// saves the search for lints.
+// comparesText reports whether src has a comparison operator and mentions self. Other expressions have none
+// of textLints, so that the search for lints can be skipped.
 func comparesText(src string) bool {
 	return strings.ContainsAny(src, "<>=") && strings.Contains(src, types.Self)
 }

@@ -28,10 +28,10 @@ type Evaluator struct {
 
 // A Row is the result of an expression for an object, or for an element of a list or map in it.
 type Row struct {
-	// Path is the path of self if it is an element, and empty otherwise.
+	// Path is the path of self if the session's path has a step [*], and empty otherwise.
 	Path string
-	// Value is the value, or nil if Err is set. Err is a *NoValueError if the object has no value at the
-	// session's path, and an *engine.InternalError for an internal error.
+	// Value is the value, or nil if Err is set. Err is a *NoValueError if the object is of another version or
+	// has no value at the session's path, and an *engine.InternalError for an internal error.
 	Value *Value
 	Err   error
 	// Cost is in CEL cost units.
@@ -96,7 +96,6 @@ func (st *state) prepareWrite(object, old map[string]any) (*engine.Prepared, err
 	return p, err
 }
 
-// row evaluates the expression with the value at path as self.
 func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.Step) Row {
 	self, old, _ := p.Values(path)
 	out := e.x.Eval(ctx, self, old)
@@ -122,8 +121,8 @@ func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.S
 	return row
 }
 
-// elements appends the paths in v that a pattern leads to, sorted, if there is a value. It stops after
-// maxElements paths.
+// elements appends the paths in v that a pattern leads to, sorted, if there is a value. It stops when there
+// are more than maxElements paths.
 func elements(v any, pattern, at []engine.Step, out *[][]engine.Step) {
 	if len(*out) > maxElements {
 		return

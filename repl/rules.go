@@ -69,7 +69,6 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 // rejectedFlag is the argument of :rules that lists the objects that a rule rejects.
 const rejectedFlag = "--rejected"
 
-// wholeRule formats rule n with all of its fields, untruncated.
 func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
 	ran, err := s.run(ctx)
 	if err != nil {
@@ -83,7 +82,6 @@ func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
 	return l.text(s.Width) + indent(rejects) + indent(printable(string(text))), err
 }
 
-// verdicts holds the result of each rule, by its path and index.
 type verdicts struct {
 	// ran holds the results for the loaded object.
 	ran map[engine.RuleRef]engine.RuleResult
@@ -104,7 +102,6 @@ func (s *Session) run(ctx context.Context) (v verdicts, err error) {
 	return v, err
 }
 
-// runOne runs all rules for the loaded object.
 func (s *Session) runOne(ctx context.Context) (v verdicts, err error) {
 	seen := s.state.here()
 	if seen == nil {
@@ -121,7 +118,6 @@ func (s *Session) runOne(ctx context.Context) (v verdicts, err error) {
 	return v, nil
 }
 
-// A listing is a table of rules with their costs.
 type listing struct {
 	rows   [][]string
 	total  uint64
@@ -147,8 +143,8 @@ const (
 // allRules is the index for all rules of a path.
 const allRules = -1
 
-// rulesAt lists the rules at p, or the rule with the index only. If parts is set, it includes their messages and other
-// fields.
+// rulesAt lists the rules at p, or the rule with the index only. If parts is set, it includes their messages
+// and other fields.
 func (s *Session) rulesAt(p *location, ran verdicts, parts bool, only int) *listing {
 	l := &listing{}
 	node := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
@@ -343,7 +339,7 @@ func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text
 	return b.String() + termwidth.Fold(printable(notes), s.Width, 2), total, nil
 }
 
-// rulePaths returns the schema paths that have rules, sorted by field name.
+// rulePaths returns the schema paths that have rules. Parents come first, and fields are sorted by name.
 func rulePaths(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.Step {
 	if s == nil {
 		return nil

@@ -21,7 +21,8 @@ import (
 type Reply struct {
 	// Text is empty or ends with a line break.
 	Text string
-	// Failed is set if Text is an error. The session has then not changed.
+	// Failed is set if Text is an error or the warning of unsaved rules. The state of the session has then
+	// not changed.
 	Failed bool
 	// Quit is set if the session should end.
 	Quit bool
@@ -78,7 +79,6 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	return nil
 }
 
-// fit sets Width to the width for replies on a terminal.
 func (s *Session) fit(e evaluator) {
 	if e != nil {
 		s.Width = e.width()
@@ -171,7 +171,7 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	}
 }
 
-// isCommand reports whether line begins with the full name of a command, and so is not the last
+// isCommand reports whether line begins with a colon and the full name of a command, and so is not the last
 // part of a conditional such as ": x".
 func isCommand(line string) bool {
 	name, _, _ := strings.Cut(strings.TrimRight(line, " \t"), " ")
@@ -182,8 +182,8 @@ func isCommand(line string) bool {
 	return ok && cmd.name == name[1:]
 }
 
-// begins reports whether line continues in the next line, and sets s.progress. In a long string, even a line that looks like
-// a command is a part of the string: pasted text may come from an untrusted author.
+// begins reports whether line continues in the next line, and sets s.progress. In a long string, even a line
+// that looks like a command is a part of the string: pasted text may come from an untrusted author.
 func (s *Session) begins(line string) bool {
 	s.progress = lex.Progress{}
 	if !strings.HasPrefix(line, ":") {
@@ -289,7 +289,6 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	return s.replyTo(cmd.run(ctx, s, arg))
 }
 
-// replyTo returns the reply with the output of a command, or with its error.
 func (s *Session) replyTo(text string, err error) Reply {
 	if err != nil {
 		return s.failed(err)
@@ -316,7 +315,6 @@ type incompleteError struct{ text, draft string }
 
 func (e *incompleteError) Error() string { return e.text }
 
-// completions returns a table of the completions at the end of line.
 func (s *Session) completions(line string) string {
 	var rows [][]string
 	for _, c := range s.Complete(line, len([]rune(line))).Candidates {

@@ -43,15 +43,14 @@ type Session struct {
 	past, future []*state
 	// saved maps each CRD document, keyed by savedKey, to its text in the file.
 	saved map[string]string
-	// written is the text of the CRD that :save wrote last, also to another file.
+	// written is the text that :save wrote last, to any file.
 	written string
 	history []string // one entry per complete expression or command
 	found   found
 	// corrected is the line that :fix runs, with the first fix of an error or lint in the previous line, or "".
 	corrected string
-	// doing is the command being executed.
-	doing string
-	// partial is an expression that continues in the next line.
+	doing     string
+	// partial is an unfinished expression, or a command with one, that the next line continues.
 	partial string
 	// progress is the lexer's progress in partial.
 	progress lex.Progress
@@ -66,7 +65,7 @@ type Session struct {
 	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
 	collection *collection
 	olds       *collection
-	// crds are the CRDs that Open found.
+	// crds are the CRDs that were given to Open or found by it. :load crd can load them by name.
 	crds []Document
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
@@ -84,7 +83,8 @@ type state struct {
 	steps       []engine.Step
 	location    *location // nil without a CRD, or if it must be derived again
 	object, old *object
-	// seen holds object and old as rules see them. It is nil without an object.
+	// seen holds object and old as rules see them. It is nil without an object, or if it must be derived
+	// again.
 	seen *engine.Prepared
 	// policies holds the admission policies; nil if none are loaded. policy is the name of the policy
 	// whose variables expressions have, or "".
@@ -92,8 +92,7 @@ type state struct {
 	policy   string
 	// rule is the index of the rule last added or changed, or -1.
 	rule int
-	// command is the command that created this state from the previous state, or "" for the initial
-	// state and for loads.
+	// command is the command that created this state from the previous state, or "" if no command did.
 	command string
 }
 
@@ -265,7 +264,6 @@ func (st *state) choose() error {
 	return nil
 }
 
-// maxUndo limits the number of states kept for undo.
 const maxUndo = 50
 
 // commit settles next and makes it the current state. The current state becomes the target of
@@ -281,8 +279,8 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	return nil
 }
 
-// enter makes the settled state next current. The previous state keeps only the text of its CRD, unless next has
-// the same CRD.
+// enter makes the settled state next current. It drops from the previous state what settle can derive again;
+// the compiled CRD stays if next has the same CRD.
 func (s *Session) enter(next *state) {
 	before := s.state
 	if before.crd != nil && before.crd != next.crd {
@@ -302,8 +300,8 @@ func (s *Session) Unsaved() bool {
 	return c != nil && s.saved[savedKey(c.doc)] != string(c.doc.Text)
 }
 
-// Prompt returns the text to display before the cursor: kind, version, path, and policy. If it is wider
-// than half of Width, its beginning is cut off.
+// Prompt returns the text to display before the cursor. With a CRD, it contains the kind, the version, the
+// path, and the policy. If it is wider than half of Width, its beginning is cut off.
 func (s *Session) Prompt() string {
 	st := s.state
 	switch {

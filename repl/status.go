@@ -57,8 +57,8 @@ func (st *state) write(object, old map[string]any) engine.Request {
 	return req
 }
 
-// sent returns a write as the tool that applies the object sends it. It returns an error if the tool cannot send it, or if
-// the server finds a conflict.
+// sent returns a write as the tool that applies the object sends it. It returns an error if the tool cannot
+// send it, or if the server finds a conflict.
 func (st *state) sent(ctx context.Context, req engine.Request) (engine.Request, error) {
 	if st.apply.Kind == "" || st.crd.builtins != nil {
 		return req, nil
@@ -180,7 +180,8 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 	return "", s.commit(&next, next.steps)
 }
 
-// applyAs returns the write for the argument of :as. Without the kind of write, it depends on the objects, as in check.
+// applyAs returns the write for the argument of :as. For "apply" alone, it chooses the kind of write from the
+// objects, as celadon check does.
 func (st *state) applyAs(arg string) (how apply.Write, ok bool) {
 	switch arg {
 	case "apply client", "apply server":

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// maxValue limits the number of columns of a value in a list of values.
 const maxValue = 72
 
 // minLastColumn is the minimum width of a table's last column. If the screen has less room, the column
@@ -92,7 +91,8 @@ func whyText(parts []record.Part, width int) string {
 	return table(rows, width)
 }
 
-// definitions formats pairs of a term and its description: in two columns, or on a terminal with the description below.
+// definitions formats pairs of a term and its description: in two columns, or on a terminal with the
+// description below.
 func definitions(rows [][2]string, width int) string {
 	if width <= 0 {
 		var cells [][]string

@@ -31,7 +31,6 @@ type TerminalConfig struct {
 	Remember func(entry string)
 }
 
-// Terminal colors by purpose.
 const (
 	colorError    = "\x1b[31m"
 	colorDim      = "\x1b[2m"
@@ -41,7 +40,6 @@ const (
 	colorReset    = "\x1b[0m"
 )
 
-// maxHistory limits the number of entries that the up key recalls.
 const maxHistory = 1000
 
 // Terminal is a LineReader that edits lines on a terminal with readline keys.
@@ -125,7 +123,6 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	return strings.ReplaceAll(line, shownBreak, "\n"), err
 }
 
-// draft sets the initial content of the next line.
 func (t *Terminal) draft(line string) { t.begun = line }
 
 // Close restores the terminal.
@@ -140,7 +137,6 @@ func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// width returns the number of columns of the terminal, or 0 if that is unknown.
 func (t *Terminal) width() int {
 	width, _ := t.size()
 	return width
@@ -154,7 +150,6 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
-// style colors error messages.
 func (t *Terminal) style(r Reply) string {
 	if !t.config.Color || !r.Failed {
 		return r.Text
@@ -215,8 +210,9 @@ func (m *rawMode) exit() error {
 // shownBreak represents a line break in the line editor.
 const shownBreak = "⏎"
 
-// recall sets the entries of the up key to those of earlier sessions and of this session. It rebuilds the history because
-// an editor that is positioned at an older entry would keep that entry instead of a new entry.
+// recall sets the entries of the up key to those of earlier sessions and of this session. It rebuilds the
+// history because an editor that is positioned at an older entry would keep that entry instead of a new
+// entry.
 func (t *Terminal) recall(entries []string) error {
 	t.end(entries[:max(0, len(entries)-1)])
 	t.rl.ResetHistory()
@@ -232,7 +228,6 @@ func (t *Terminal) recall(entries []string) error {
 	return nil
 }
 
-// end passes the remaining entries to Remember.
 func (t *Terminal) end(entries []string) {
 	for ; t.remembered < len(entries); t.remembered++ {
 		if t.config.Remember != nil {

@@ -26,7 +26,6 @@ type editedLine struct {
 	mu sync.Mutex
 	// active is set until the line is entered or canceled.
 	active bool
-	// prompt, text, and pos are the prompt, the line, and the cursor.
 	prompt string
 	text   []rune
 	pos    int
@@ -285,7 +284,6 @@ func callText(style lineedit.Style, p typedPreview, width int) string {
 	return style.Dim + "  " + text + style.Reset
 }
 
-// A source implements lineedit.Source with a session.
 type source struct{ *Terminal }
 
 // Complete implements lineedit.Source. Candidates that cannot be printed are omitted.

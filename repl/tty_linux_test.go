@@ -99,7 +99,7 @@ func (c *fakeTTY) resize(columns, rows int) {
 	ioctl(c.t, c.keyboard, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	c.screen.Resize(columns, rows)
 	if c.term != nil {
-		c.term.refresh() // the signal goes to the processes of a terminal, and this is none
+		c.term.refresh() // this is not the process's own terminal, so no signal arrives
 	}
 }
 
@@ -132,7 +132,6 @@ func (c *fakeTTY) shows(line string, within time.Duration, below ...string) bool
 	return false
 }
 
-// mustShow is like shows, but fails the test.
 func (c *fakeTTY) mustShow(line, below string) {
 	c.t.Helper()
 	if !c.shows(line, waitsFor, below) {

@@ -58,7 +58,8 @@ func (r *actionRun) read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// TestActionVetsAndTests runs the steps that vet the CRDs and run suites.
+// TestActionVetsAndTests runs the steps that vet the CRDs and run suites, and checks that a step without the
+// input crd fails.
 func TestActionVetsAndTests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

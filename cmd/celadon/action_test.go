@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// action holds the fields of action.yml.
 type action struct {
 	Name        string            `json:"name"`
 	Description string            `json:"description"`
@@ -42,8 +41,8 @@ type action struct {
 	} `json:"runs"`
 }
 
-// readAction returns the scripts of action.yml by step. It checks that there are no fields except those
-// of action, that all inputs are declared and used, that only gh has the token, and that no
+// readAction returns the scripts of action.yml by step. It checks that the type action has all fields of the
+// file, that all inputs are declared and used, that only the steps that call gh have the token, and that no
 // script contains an expression, which would run a hostile name as code.
 func readAction(t *testing.T) map[string]string {
 	t.Helper()
@@ -93,7 +92,7 @@ func actionStep(t *testing.T, dir, script string, env ...string) (string, error)
 	return string(out), err
 }
 
-// TestActionInstalls runs the first step against fake releases in a folder.
+// TestActionInstalls runs the step install against fake releases in a folder.
 func TestActionInstalls(t *testing.T) {
 	t.Parallel()
 	install := readAction(t)["install"]
@@ -145,7 +144,7 @@ func TestActionInstalls(t *testing.T) {
 	}
 }
 
-// TestActionChecks runs the second step on the examples.
+// TestActionChecks runs the step check on the examples.
 func TestActionChecks(t *testing.T) {
 	t.Parallel()
 	check := readAction(t)["check"]
@@ -168,7 +167,7 @@ func TestActionChecks(t *testing.T) {
 	}
 }
 
-// TestActionAttests runs the first step with a gh that verifies only one archive.
+// TestActionAttests runs a line of the step install with a gh that verifies only one archive.
 func TestActionAttests(t *testing.T) {
 	t.Parallel()
 	install := readAction(t)["install"]

@@ -52,7 +52,6 @@ Kubernetes API server does, and helps you write their CEL rules.`,
 	return root
 }
 
-// addGroup adds commands to root under a title in its help.
 func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
 	for _, cmd := range commands {

@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// Limits of an attack.
 const (
 	attackCPU    = 2 * time.Minute  // of processor time; an attack needs less than 10 seconds
 	attackHang   = 10 * time.Minute // detects a process that waits without an end
@@ -35,7 +34,6 @@ func attacked(t *testing.T, dir string, resting int64, args ...string) (out stri
 	return attackedThrough(t, dir, resting, "", args...)
 }
 
-// attackedThrough is like attacked, with a standard input.
 func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args ...string) (out string, code int, peak int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), attackHang)
@@ -82,8 +80,8 @@ func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args
 	return both.String(), cmd.ProcessState.ExitCode(), peak
 }
 
-// runMeasured runs a command and returns its peak memory. The peak memory that the system reports at the
-// end is at least that of the test process.
+// runMeasured runs a command and returns its peak memory. It measures while the command runs, because the
+// peak memory that the system reports at the end is at least as high as the test process's.
 func runMeasured(t *testing.T, cmd *exec.Cmd) (peak int64, err error) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -135,7 +133,6 @@ spec:
             type: object
             `
 
-// treeAttack is a hostile tree.
 type treeAttack struct {
 	files map[string]string
 	make  func(dir string) error // creates what files cannot describe

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// shortName is a CRD with a string format that older Kubernetes versions ignore, and a rule that they do not know.
+// shortName is a CRD with a string format that older Kubernetes versions ignore.
 const shortName = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: hosts.example.com}
@@ -134,8 +134,8 @@ func TestAttackConfig(t *testing.T) {
 	}
 }
 
-// TestAttackKubeVersion checks an object that is only valid for Kubernetes 1.30, a version that only
-// the user may select.
+// TestAttackKubeVersion checks an object that is valid for Kubernetes 1.30 but not for the default. Only the
+// user may select that version.
 func TestAttackKubeVersion(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"host.yaml": shortName, "file.yaml": "check: {kube-version: '1.30'}\n", config.Name: "check: {kube-version: '1.30'}\n"})

@@ -26,7 +26,6 @@ func diffCRD(name string, versions int, properties string) string {
 	return b.String() + "]}}\n"
 }
 
-// properties returns n properties of a type.
 func properties(n int, of string) string {
 	return strings.TrimSuffix(strings.Repeat(`"f#":`+of+`,`, n), ",")
 }
@@ -43,7 +42,8 @@ func numberedProperties(text string) string {
 	return b.String()
 }
 
-// TestAttackDiff checks that hostile sizes of CRDs are bounded, and that an honest CRD next to them is compared.
+// TestAttackDiff checks that diff bounds its work and its output for hostile CRDs, and that an honest CRD
+// next to them is compared.
 func TestAttackDiff(t *testing.T) {
 	const text, integer = `{"type":"string"}`, `{"type":"integer"}`
 	honest := [2]string{diffCRD("a", 1, `"x":`+text), diffCRD("a", 1, `"x":`+integer)}

@@ -24,7 +24,6 @@ type explainAttack struct {
 	objects int            // number of copies; 0 means one
 }
 
-// explainAttacks returns known attacks and variants of them.
 func explainAttacks() map[string]explainAttack {
 	numbers := func(n int) map[string]any {
 		list := make([]any, n)
@@ -137,7 +136,6 @@ func TestAttackExplanations(t *testing.T) {
 	}
 }
 
-// playground sends the page's requests for one hostile object.
 func (a *explainAttack) playground(t *testing.T, lines []string) {
 	t.Helper()
 	crontab, err := os.ReadFile(crontabCRD)

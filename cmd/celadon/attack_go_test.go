@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// goCRD returns the CRD of a kind App with rules at spec.
 func goCRD(rules ...string) string {
 	text := `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -44,7 +43,6 @@ spec:
 
 const goApp = "type App struct {\n\tTypeMeta `json:\",inline\"`\n\tSpec Spec `json:\"spec\"`\n}\n\ntype TypeMeta struct{}\n\n"
 
-// goAttack is a tree of Go source and the expected output.
 type goAttack struct {
 	files map[string]string
 	crd   string

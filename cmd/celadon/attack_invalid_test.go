@@ -41,8 +41,8 @@ func invalidRules() map[string]string {
 // invalidMemory limits the memory of a command beyond the memory of a run on one small object.
 const invalidMemory = 256 << 20
 
-// TestAttackInvalidRules vets CRDs with many or long rules that do not compile, and checks objects of
-// theirs next to an honest object.
+// TestAttackInvalidRules vets CRDs with many or long rules that do not compile, and checks an object of such
+// a CRD next to an honest object.
 func TestAttackInvalidRules(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

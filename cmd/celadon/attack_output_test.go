@@ -18,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// hostileCRD returns a CRD with hostile text in every string. Each version has different faults. It is
-// JSON, so that it parses with any text.
+// hostileCRD returns a CRD with hostile text in its strings. Each kind has different faults. It is JSON, so
+// that it parses with any text.
 func hostileCRD(kind, text string) string {
 	rule := func(rule, message string) map[string]any {
 		r := map[string]any{"rule": rule}
@@ -87,7 +87,6 @@ func hostileCRD(kind, text string) string {
 	return string(data)
 }
 
-// hostileObjects maps file names to objects with hostile text.
 func hostileObjects(text string) map[string]string {
 	object := func(change func(obj, meta, spec map[string]any)) string {
 		meta, spec := map[string]any{"name": "x"}, map[string]any{}
@@ -141,7 +140,6 @@ func hostileObjects(text string) map[string]string {
 	return files
 }
 
-// writeFiles writes files to a new folder.
 func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -168,7 +166,7 @@ func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	return code, out.Bytes()
 }
 
-// parses checks that out is a valid document of the format.
+// parses checks that out is a valid document, if the format is JSON or XML.
 func parses(t *testing.T, format string, out []byte) {
 	t.Helper()
 	var err error
@@ -241,7 +239,7 @@ func hostilePolicy(text string) string {
 "validations": [{"expression": ` + quoted("object.metadata.labels[+text+] + ") + `}, {"expression": "object.spec.a", "message": "'` + "a" + `' + object.b"}]}}`
 }
 
-// TestAttackVetOutput vets hostile CRDs in every format.
+// TestAttackVetOutput vets hostile CRDs and policies in several formats.
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {

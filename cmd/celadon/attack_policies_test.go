@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// policyAttack is a set of policies and the spec of an object.
 type policyAttack struct {
 	policies []any
 	schema   string // of spec, after attackCRDHead
@@ -68,7 +67,6 @@ func chain(n int, first, next string) (variables []any) {
 	return variables
 }
 
-// doublings returns a mutation that doubles the depth of spec.a n times.
 func doublings(n int) []any {
 	operations := []string{"JSONPatch{op: 'add', path: '/spec/a', value: {'a': {}}}"}
 	for i := range n {
@@ -77,7 +75,6 @@ func doublings(n int) []any {
 	return mutating("p", chain(n, "'/a'", "LAST + LAST"), "["+strings.Join(operations, ", ")+"]")
 }
 
-// crossed returns a policy with n bindings that each select n params objects.
 func crossed(n int) []any {
 	params := fields{"apiVersion": "v1", "kind": "ConfigMap"}
 	docs := boundPolicy("ValidatingAdmissionPolicy", "p", fields{"paramKind": params, "validations": []any{fields{"expression": "params.data.a == 'b'"}}},
@@ -116,8 +113,8 @@ func policyAttacks() map[string]policyAttack {
 	}
 }
 
-// TestAttackPolicies checks policies that take much work or memory, each in its own process and next to an honest object
-// that they do not match, whose verdict must not change.
+// TestAttackPolicies checks policies that take much work or memory, each in its own process and next to an
+// honest object that they do not match, whose verdict must not change.
 func TestAttackPolicies(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

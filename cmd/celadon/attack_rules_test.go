@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// ruleAttack is a CRD and an object that require more work than the limits allow.
 type ruleAttack struct {
 	rule, message string // of spec
 	schema        string // of spec.a, instead of a string
@@ -26,7 +25,6 @@ const megabyte = 1 << 20
 
 func letters(n int) string { return strings.Repeat("a", n) }
 
-// ruleAttacks returns known attacks and variants of them.
 func ruleAttacks() map[string]ruleAttack {
 	nest := func(n int) string { return strings.Repeat("[", n) + "1" + strings.Repeat("]", n) + " == []" }
 	shared := "[dyn('b')]" + strings.Repeat(".map(x, dyn([x, x]))", 40)

@@ -65,7 +65,6 @@ func in(t *testing.T, dir string, args ...string) (out string, code int) {
 	return string(data), cmd.ProcessState.ExitCode()
 }
 
-// commit creates a repository in dir with one commit of all its files.
 func commit(t *testing.T, dir string) {
 	t.Helper()
 	for _, args := range [][]string{{"git", "init", "-q"}, {"git", "add", "."}, {"git", "commit", "-qm", "all"}} {
@@ -75,7 +74,6 @@ func commit(t *testing.T, dir string) {
 	}
 }
 
-// missing is a revision that does not exist in any repository.
 const missing = "0123456789012345678901234567890123456789"
 
 // bareRepository returns the files of a bare repository whose configuration runs a command when an

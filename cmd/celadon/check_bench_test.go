@@ -12,7 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// benchPaths returns the CRD and the objects of the benchmarks. HTTPRoutes are the usual choice.
+// benchPaths returns the CRD and the objects of the benchmarks, from the environment or the example.
+// HTTPRoutes are the usual choice.
 func benchPaths(b *testing.B) (crd, objects string) {
 	b.Helper()
 	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")

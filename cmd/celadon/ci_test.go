@@ -82,7 +82,6 @@ func readWorkflow(t *testing.T, name string) *workflow {
 	return w
 }
 
-// steps returns the steps of the workflow's job with these names.
 func (w *workflow) steps(t *testing.T, names []string) (steps []workflowStep) {
 	t.Helper()
 	for _, step := range w.Jobs["check"].Steps {
@@ -223,7 +222,7 @@ func TestUnquoted(t *testing.T) {
 	}
 }
 
-// TestHook checks that the pre-commit hook has only known fields, and that its command checks the files
+// TestHook checks that the pre-commit hooks have only known fields, and that their commands check the files
 // that .celadon.yaml names.
 func TestHook(t *testing.T) {
 	t.Parallel()

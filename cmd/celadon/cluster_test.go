@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// exampleCluster starts a server with the example's CRD and objects, and sets $KUBECONFIG.
 func exampleCluster(t *testing.T) *clustertest.Server {
 	t.Helper()
 	var items []string
@@ -40,7 +39,6 @@ func exampleCluster(t *testing.T) *clustertest.Server {
 	return s
 }
 
-// exampleObjects returns the example's objects, in a namespace.
 func exampleObjects(t *testing.T) (objects []map[string]any) {
 	t.Helper()
 	for _, file := range []string{"bad.yaml", "good.yaml"} {
@@ -65,7 +63,6 @@ func readFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// ran runs a command line and returns its output and exit code.
 func ran(ctx context.Context, stdin string, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	a := &app{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs}
@@ -304,7 +301,6 @@ func TestClusterOld(t *testing.T) {
 	}
 }
 
-// A cancelingWriter calls cancel after the given number of lines.
 type cancelingWriter struct {
 	bytes.Buffer
 	lines  int
@@ -386,7 +382,7 @@ func TestClusterTree(t *testing.T) {
 			}
 		}
 	}
-	// With --cluster, settings from the tree that weaken the check do not apply.
+	// With --cluster, settings from the tree do not apply.
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".celadon.yaml"), []byte("check: {crd: [crd.yaml], objects: [a], kube-version: \"1.28\"}"), 0o600); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
-// configKeys returns the classes of the flags of the commands that read a configuration file, by section. The values of
-// arguments are FromTree.
+// configKeys returns the classes of the flags of the commands that read a configuration file, by section. The
+// values of arguments are FromTree.
 func configKeys() map[string]map[string]config.Class {
 	all := map[string]map[string]config.Class{}
 	eachCommand((&app{}).root(), "", func(name string, cmd *cobra.Command) {

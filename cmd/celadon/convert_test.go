@@ -60,7 +60,6 @@ func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int6
 	return s.URL + "/convert", ca, asked
 }
 
-// told runs a command line in the example's folder.
 func told(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -12,10 +12,9 @@ import (
 	"testing"
 )
 
-// TestPagesInBrowser renders a page in a headless Chromium (CELADON_BROWSER), narrow and wide, light
-// and dark. It checks that the page is not empty, that nothing is cut off on the right, and that text
-// from the CRD is escaped. Run it by make -C site shown. CELADON_SHOTS names a folder that keeps the
-// screenshots.
+// TestPagesInBrowser renders a page in a headless Chromium (CELADON_BROWSER), narrow and wide, light and
+// dark. It checks that the page is not empty, that nothing is cut off on the right, and that text from the
+// CRD is escaped. Run it with make -C site shown. CELADON_SHOTS names a folder that keeps the screenshots.
 func TestPagesInBrowser(t *testing.T) {
 	browser := os.Getenv("CELADON_BROWSER")
 	if browser == "" {

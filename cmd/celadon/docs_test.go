@@ -16,8 +16,8 @@ import (
 // everyDocsCRD is the sampling interval of a short test in the corpus.
 const everyDocsCRD = 50
 
-// TestDocsExamples checks that celadon check accepts every example on a page, and that each served
-// version has two examples. CELADON_LEVEL=long tests the whole corpus.
+// TestDocsExamples checks that celadon check accepts every example on a page. CELADON_LEVEL=long tests the
+// whole corpus.
 func TestDocsExamples(t *testing.T) {
 	t.Parallel()
 	files := []string{crontabCRD, kindsCRD, "../../x/publish/testdata/everything.yaml"}

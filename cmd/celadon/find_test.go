@@ -16,7 +16,6 @@ import (
 
 const kindsCRD = "internal/find/testdata/kinds.yaml"
 
-// foundReport holds the fields of a report that the test reads.
 type foundReport struct {
 	CRDs []struct {
 		Versions []struct {
@@ -61,7 +60,6 @@ func TestFindReport(t *testing.T) {
 	}
 }
 
-// checkFound runs celadon check on a found object.
 func checkFound(t *testing.T, crd string, valid bool, found *foundObject, checked map[string]int) {
 	t.Helper()
 	if found == nil || found.Status != "found" {

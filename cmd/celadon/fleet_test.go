@@ -63,7 +63,6 @@ func fleetDocuments(t *testing.T, text []byte) (objects []any) {
 	}
 }
 
-// argoWorkflow holds the fields of argoproj.io/v1alpha1 that the example uses.
 type argoWorkflow struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`

@@ -34,7 +34,6 @@ var fuzzArgs = [][]string{
 	{},
 }
 
-// entryKind is the kind of an entry in a fuzzed tree.
 type entryKind byte
 
 const (
@@ -128,9 +127,8 @@ const (
 	fuzzHang = 5 * time.Minute
 )
 
-// FuzzCheck checks a small tree of any files, names, links, pipes, and settings. The
-// command must end with one of its exit codes, write no file, and print an amount that
-// is in proportion to its input. Rejected objects are explained.
+// FuzzCheck checks a small tree of any files, names, links, pipes, and settings. The command must end with
+// one of its exit codes, write no file, and print an amount that is in proportion to its input.
 func FuzzCheck(f *testing.F) {
 	crd, err := os.ReadFile(crontabCRD)
 	if err != nil {

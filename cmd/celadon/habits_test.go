@@ -7,7 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestHabits checks that the habits of users of kubectl and similar tools work, or that the error names the right flag.
+// TestHabits checks that the habits of users of kubectl and similar tools work, or that the error names what
+// to use instead.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	const crd, objects, good = "../../examples/crontab/crd.yaml", "../../examples/crontab/objects", "../../examples/crontab/objects/good.yaml"

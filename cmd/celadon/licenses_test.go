@@ -71,7 +71,6 @@ func linkedModules(t *testing.T) (modules []linkedModule) {
 	}
 }
 
-// licenseOf returns the licenses in a module's own files.
 func licenseOf(t *testing.T, dir string) string {
 	t.Helper()
 	var ids []string

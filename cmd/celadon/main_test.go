@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(withPrograms{m}, map[string]func(){"celadon": main, "celadon-server": serveCalls, "kubectl-celadon": main, "celadon-unlimited": unlimited})
 }
 
-// withPrograms builds the small programs of tests next to those of testscript.Main, which come first in PATH.
+// withPrograms builds the small programs of tests in the folder of testscript.Main, which comes first in
+// PATH.
 type withPrograms struct{ *testing.M }
 
 func (m withPrograms) Run() int {
@@ -36,8 +37,8 @@ func (m withPrograms) Run() int {
 	return m.M.Run()
 }
 
-// TestScripts runs the scripts in testdata/script and checks the output of their commands, which run in processes that
-// are shared by all scripts.
+// TestScripts runs the scripts in testdata/script and checks the output of their commands, which run in
+// processes that all scripts share.
 func TestScripts(t *testing.T) {
 	socket := startServers(t)
 	programs, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))

@@ -15,7 +15,7 @@ type mistakes struct{}
 // listed is the topic that lists the others.
 const listed = "errors"
 
-// Names returns the codes of the mistakes and the names of the lints.
+// Names returns "errors", the codes of the mistakes, and the names of the lints.
 func (mistakes) Names() []string {
 	codes := []string{listed}
 	for _, e := range assist.Index() {
@@ -24,7 +24,7 @@ func (mistakes) Names() []string {
 	return append(codes, vet.LintNames()...)
 }
 
-// Text returns the description of a mistake or lint.
+// Text returns the description of a mistake or lint, or the list of mistakes.
 func (mistakes) Text(name string) string {
 	var b strings.Builder
 	if name == listed {

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestMistakesPage compares docs/errors.md with the index of errors. The text before the index is that of
+// TestMistakesPage compares docs/errors.md with the index of errors. The page begins with
 // testdata/errors_page.md.
 func TestMistakesPage(t *testing.T) {
 	const page = "../../docs/errors.md"
@@ -88,8 +88,8 @@ func TestMistakeTopics(t *testing.T) {
 	}
 }
 
-// TestMistakesEverywhere checks that vet and the shell show the hints and fixes of the mistakes that newcomers make. The
-// test of package lsp has the same for editors.
+// TestMistakesEverywhere checks that vet and the shell show hints and fixes for 95 % of the mistakes that
+// newcomers make. Package lsp has the same test for editors.
 func TestMistakesEverywhere(t *testing.T) {
 	list, crd := readMistakes(t)
 	dir := t.TempDir()
@@ -154,7 +154,6 @@ func readMistakes(t *testing.T) (list [][]string, crd []byte) {
 	return list, crd
 }
 
-// withRule returns the CRD with a rule at a path.
 func withRule(t *testing.T, data []byte, path, rule string) []byte {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(data, &crd); err != nil {

@@ -47,7 +47,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCheckPageFlags checks that the page about check documents all its flags.
+// TestCheckPageFlags checks that the page about check names all its flags.
 func TestCheckPageFlags(t *testing.T) {
 	page, err := os.ReadFile("../../docs/check.md")
 	if err != nil {
@@ -66,8 +66,8 @@ type step struct {
 	want, got string
 }
 
-// consoleSteps parses the blocks that begin with ```console. Lines after "$ " are commands, and the
-// lines between them are their output.
+// consoleSteps parses the blocks that begin with ```console. Lines that begin with "$ " are commands, and the
+// lines after a command are its output.
 func consoleSteps(page []byte) []*step {
 	var steps []*step
 	var current *step
@@ -116,7 +116,8 @@ func runStep(t *testing.T, s *step) {
 	}
 }
 
-// firstAddress returns the address that a program prints before it serves, without its port and token. It ends the program.
+// firstAddress returns the address that a program prints before it serves, without its port and token. It
+// ends the program.
 func firstAddress(cmd *exec.Cmd) ([]byte, error) {
 	cmd.Args[2] = "exec " + cmd.Args[2]
 	stdout, err := cmd.StdoutPipe()

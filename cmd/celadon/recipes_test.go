@@ -18,7 +18,6 @@ import (
 
 const recipesPage, recipesFolder = "../../docs/recipes.md", "../../examples/recipes"
 
-// A recipe is a folder in examples/recipes.
 type recipe struct {
 	name           string
 	title, summary string // from the first line of the CRD
@@ -30,8 +29,9 @@ type recipe struct {
 	from           string          // the oldest version from which all cases pass
 }
 
-// TestRecipes checks that the suites in examples/recipes pass and cover all rules and conditions, that no changed rule
-// passes them, that vet reports nothing, and that docs/recipes.md has the costs and Kubernetes versions of the recipes.
+// TestRecipes checks that the suites in examples/recipes pass and cover all rules and conditions, that no
+// changed rule passes them, that vet reports nothing, and that docs/recipes.md has the costs and Kubernetes
+// versions of the recipes.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	all := readRecipes(t)
@@ -94,7 +94,6 @@ func readRecipes(t *testing.T) (all []*recipe) {
 	return all
 }
 
-// testRecipes checks the suites and their coverage, and counts their cases.
 func testRecipes(t *testing.T, all []*recipe) {
 	t.Helper()
 	schema := schemaOf(t, "rule-test")
@@ -142,8 +141,8 @@ func testRecipes(t *testing.T, all []*recipe) {
 	}
 }
 
-// tryMinors runs the suites with each Kubernetes version that accepts their CRDs, and finds the oldest version from which
-// all cases pass.
+// tryMinors runs the suites with each Kubernetes version that accepts their CRDs, and finds the oldest
+// version from which all cases pass.
 func tryMinors(t *testing.T, all []*recipe) {
 	t.Helper()
 	open := slices.Clone(all) // passed in all newer versions
@@ -225,7 +224,6 @@ func recipePage(t *testing.T, page string, all []*recipe) string {
 	return top + head + table.String() + "\n" + strings.Join(sections, "\n### ")
 }
 
-// section returns the section of r with new facts.
 func (r *recipe) section(t *testing.T, section string) string {
 	t.Helper()
 	for _, block := range yamlBlocks(section) {
@@ -243,7 +241,6 @@ func (r *recipe) section(t *testing.T, section string) string {
 		phrase.Number(r.cost), r.from, folder, r.cases, folder) + after
 }
 
-// yamlBlocks returns the YAML blocks of a section.
 func yamlBlocks(section string) (blocks []string) {
 	for _, rest := range strings.Split(section, "\n```yaml\n")[1:] {
 		block, _, _ := strings.Cut(rest, "```")

@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/vt"
 )
 
-// console is celadon repl on a pseudo-terminal.
 type console struct {
 	t   testing.TB
 	tty *os.File
@@ -29,7 +28,7 @@ type console struct {
 
 	mu   sync.Mutex
 	out  bytes.Buffer
-	read int // offset in out, moved by expect
+	read int // offset in out without escape sequences, moved by expect
 }
 
 func openConsole(t testing.TB, env []string, args ...string) *console {
@@ -169,7 +168,6 @@ func cronTabConsole(t *testing.T, env ...string) *console {
 	return openConsole(t, env, "--crd", crd, "--object", "../../examples/crontab/updates/nightly.yaml")
 }
 
-// resize changes the size of the terminal.
 func (c *console) resize(columns, rows int) {
 	c.t.Helper()
 	c.screen.Resize(columns, rows)
@@ -217,7 +215,6 @@ func (c *console) awaitRows(want ...string) {
 	})
 }
 
-// awaitCursor waits until the cursor is in a column.
 func (c *console) awaitCursor(column int) {
 	c.t.Helper()
 	c.await("the cursor", func() bool { _, at := c.screen.Cursor(); return at == column })

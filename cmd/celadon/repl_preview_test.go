@@ -10,7 +10,6 @@ import (
 
 const cronPrompt = "CronTab/v1> "
 
-// readyConsole returns a console that shows the prompt.
 func readyConsole(t *testing.T) *console {
 	t.Helper()
 	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
@@ -18,7 +17,6 @@ func readyConsole(t *testing.T) *console {
 	return c
 }
 
-// set changes a setting.
 func (c *console) set(setting string) {
 	c.t.Helper()
 	c.typed(":set " + setting + "\r")

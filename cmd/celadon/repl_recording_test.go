@@ -152,7 +152,7 @@ g { visibility: hidden }
 	return b.String() + "</svg>\n"
 }
 
-// percent returns a part of a whole in percent, with two digits.
+// percent returns a part of a whole in percent, with two decimals.
 func percent(part, whole int) string {
 	n := part * 10_000 / whole
 	return fmt.Sprintf("%d.%02d", n/100, n%100)

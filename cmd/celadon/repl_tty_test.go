@@ -74,8 +74,8 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// unlimited runs celadon repl without cost limits, so that an evaluation can take as long as a test
-// needs.
+// unlimited runs celadon repl without a cost limit of an evaluation, so that an evaluation can take as long
+// as a test needs.
 func unlimited() {
 	s := command.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	o := &repl.Options{Inputs: repl.Inputs{CRD: os.Args[1]}, NoHistory: true, Limits: cost.Limits{PerCall: math.MaxInt64}}
@@ -230,8 +230,8 @@ func BenchmarkTerminalStart(b *testing.B) {
 	}
 }
 
-// TestTerminalHistoryOfPastedLines pastes a multi-line expression with both kinds of line breaks, and
-// checks that the up key recalls it as a whole, in this session and the next.
+// TestTerminalHistoryOfPastedLines pastes expressions with line breaks between tokens and in a string, and
+// checks that the up key recalls each as a whole, in this session and the next.
 func TestTerminalHistoryOfPastedLines(t *testing.T) {
 	state := t.TempDir()
 	c := cronTabConsole(t, "XDG_STATE_HOME="+state)

@@ -59,7 +59,6 @@ func (d *decision) String() string {
 	return cmp.Or(d.Status, d.Verdict)
 }
 
-// stage holds the policies and the CRD in the form of each command.
 type stage struct {
 	*testing.T
 	policies *policies.Policies
@@ -243,7 +242,8 @@ func (s *stage) test(sc *scene) *decision {
 	return out
 }
 
-// find compares the judgment of a search with the decision of check. It returns nil for a request that it cannot form.
+// find compares the judgment of a search with the decision of check. It returns nil for a request that it
+// cannot form, or that is rejected before policies.
 func (s *stage) find(sc *scene, want *decision) *policyrequest.Review {
 	s.Helper()
 	if sc.Subresource != "" {

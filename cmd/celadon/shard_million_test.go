@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// shardMemory limits the memory of a shard.
 const shardMemory = 200 << 20
 
 // TestMillionInShards checks a million updates in 20 shards, each of which holds only its own old
@@ -76,7 +75,6 @@ func million(t *testing.T, name string, objects int) {
 	}
 }
 
-// used runs a command and returns its peak memory and processor time.
 func used(t *testing.T, args ...string) (peak int64, processor time.Duration) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "celadon", args...)

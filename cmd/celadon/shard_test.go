@@ -90,7 +90,6 @@ func shardCases(dir string) map[string][]string {
 	}
 }
 
-// shardRun runs a command line and returns its output and exit code.
 func shardRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -113,14 +112,14 @@ func shardReports(t *testing.T, of int, args []string) string {
 	return reports
 }
 
-// shardFormats are the output formats that all cases support.
+// shardFormats are the formats in which the merged reports are compared.
 var shardFormats = [][]string{
 	{"-o", "text"}, {"-o", "text", "--verbose"}, {"-o", "text", "--quiet"}, {"-o", "text", "--max-findings", "3"},
 	{"-o", "json"}, {"-o", "json", "--verbose"}, {"-o", "jsonl"}, {"-o", "junit"}, {"-o", "sarif"}, {"-o", "github"}, {"-o", "yaml"},
 }
 
-// TestShardsMerged checks that the merged reports of n shards equal the report of one run byte for
-// byte, with the same exit code.
+// TestShardsMerged checks that the merged reports of n shards equal the report of one run byte for byte, with
+// the same exit code.
 func TestShardsMerged(t *testing.T) {
 	t.Parallel()
 	dir := shardTree(t)
@@ -165,7 +164,7 @@ func TestShardsMerged(t *testing.T) {
 	}
 }
 
-// holdCases checks that the cases cover everything that a report can contain.
+// holdCases checks that the cases have the parts of a report that it lists.
 func holdCases(t *testing.T, dir string) {
 	t.Helper()
 	var all strings.Builder

@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// A slip is a document with a mistake outside of CEL.
 type slip struct {
 	kind         string // "crd" or "object"
 	text         string // of the table
@@ -31,8 +30,8 @@ type slip struct {
 	file         string
 }
 
-// TestSlips checks that mistakes outside of CEL are reported in their lines, most of them with a hint, and that the verdict is
-// that of the engine.
+// TestSlips checks that mistakes outside of CEL are reported in their lines, 90 % of them with a hint, and
+// that the verdict equals the engine's.
 func TestSlips(t *testing.T) {
 	list := readSlips(t)
 	reported := slipReports(t, list)
@@ -71,7 +70,6 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// A slipReport is the report about a document.
 type slipReport struct {
 	message    string // of the server
 	unreadable bool
@@ -88,7 +86,6 @@ func (r slipReport) String() string {
 	return b.String()
 }
 
-// readSlips returns the mistakes of testdata/slips.txt.
 func readSlips(t *testing.T) (list []slip) {
 	table, err := os.ReadFile("testdata/slips.txt")
 	if err != nil {
@@ -136,7 +133,6 @@ func readSlips(t *testing.T) (list []slip) {
 	return list
 }
 
-// slipReports returns the reports of vet and check by file.
 func slipReports(t *testing.T, list []slip) map[string]slipReport {
 	type one struct {
 		File     string

@@ -44,8 +44,9 @@ func (w *watchedBuffer) String() string {
 	return w.buf.String()
 }
 
-// TestInterrupted cancels a run that is waiting for input. The report must contain the verdicts so far,
-// and note that it is incomplete. Annotations (-o github) are not among the formats, because they are held until the end.
+// TestInterrupted cancels a run that is waiting for input. The report must contain the verdicts so far, and
+// note that it is incomplete. Annotations (-o github) are not among the formats, because they are held until
+// the end.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string][]string{
@@ -79,8 +80,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestInterruptedEarly cancels runs that are waiting for their CRDs or old objects. The report must be
-// a valid document that notes the interruption.
+// TestInterruptedEarly cancels runs that are waiting for their CRDs or old objects. The output must note the
+// interruption.
 func TestInterruptedEarly(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
@@ -160,7 +161,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestWatch changes a file during check --watch, which must check it again.
+// TestWatch changes a file and adds another during check --watch, which must check both.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

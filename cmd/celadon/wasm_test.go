@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestWasmNames checks that the names exist that the WebAssembly command uses of Celadon's packages.
-// Compiling that command takes longer than all other checks of this package; make site does it.
+// TestWasmNames checks that the names that the WebAssembly command uses of Celadon's packages exist.
+// Compiling that command takes long; make site does it.
 func TestWasmNames(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/celadon-cel/celadon/"
@@ -44,7 +44,6 @@ func TestWasmNames(t *testing.T) {
 	})
 }
 
-// exportsOf returns the functions of the package in a folder.
 func exportsOf(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// writing lists the functions of os that create or change files. Those in inRoot are also methods of
-// *os.Root, whose names are not used otherwise in the command.
+// writing lists the functions of os that create or change files. Functions in inRoot are also methods of
+// *os.Root, and the command uses their names for nothing else.
 var (
 	inRoot  = []string{"WriteFile", "Create", "OpenFile", "Mkdir", "MkdirAll"}
 	writing = append([]string{"CreateTemp", "MkdirTemp", "Rename", "Symlink", "Link", "CopyFS", "Truncate"}, inRoot...)
 )
 
-// mayWrite maps the only files that may use them to the reason.
+// mayWrite maps the files that may use these functions to the reason.
 var mayWrite = map[string]string{
 	"internal/command/outfile/outfile.go":     "all output files",
 	"internal/command/outfile/target.go":      "all output files",

@@ -1,8 +1,8 @@
 //go:build js && wasm
 
-// Command wasm is the engine of the playground in a browser, where it runs in a Worker, and of the JavaScript package in
-// npm/. It calls celadonReady(). Then, celadon(request, reply) passes the reply to a request, the same as in
-// celadon playground, to the function reply. Both are bytes.
+// Command wasm is the engine of the playground in a browser, where it runs in a Worker, and of the JavaScript
+// package in npm/. It calls celadonReady(). Then, celadon(request, reply) passes the reply to a request, the
+// same as in celadon playground, to the function reply. Both are bytes.
 package main
 
 import (
@@ -21,7 +21,6 @@ const (
 	memoryLimit    = 48 << 20
 )
 
-// A call is a request, and the function for its reply.
 type call struct {
 	request []byte
 	reply   js.Value

@@ -36,7 +36,6 @@ type Editor struct {
 	below  atomic.Pointer[panel] // a copy of the menu or of the search, or nil
 }
 
-// A panel is displayed below the line.
 type panel interface {
 	lines(style Style, width, height int) []string
 }
@@ -80,7 +79,6 @@ func (e *Editor) Key(r rune, line []rune, pos int) Action {
 
 func (e *Editor) close() { e.menu, e.search = nil, nil }
 
-// publish sets the lines that Below returns.
 func (e *Editor) publish() {
 	var shown panel
 	switch {
@@ -185,7 +183,7 @@ func (e *Editor) searchKey(r rune, line []rune, pos int) Action {
 	return e.key(r, line, pos)
 }
 
-// find shows the first entry that contains the text. It starts at the entry with index at; see search.at.
+// find shows the latest entry that contains the text, from the entry with index at backwards; see search.at.
 func (e *Editor) find(at int) Action {
 	s := e.search
 	s.failing = false

@@ -124,7 +124,7 @@ func TestSearchEnter(t *testing.T) {
 	}
 }
 
-// TestEditorRandom checks that no keys make the editor fail or leave the line.
+// TestEditorRandom checks that random keys keep the cursor in the line and the lines below within the height.
 func TestEditorRandom(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 45))

@@ -29,7 +29,6 @@ type Keys struct {
 	err     error
 }
 
-// A chunk is the result of a read.
 type chunk struct {
 	data []byte
 	err  error
@@ -37,10 +36,8 @@ type chunk struct {
 
 const (
 	// maxEnds limits how many consecutive ends of input are treated as a key.
-	maxEnds = 3
-	// escapePause is how long Keys waits for the rest of an escape sequence.
+	maxEnds     = 3
 	escapePause = 40 * time.Millisecond
-	// maxSequence limits the length of an escape sequence.
 	maxSequence = 32
 	// pastedTab replaces a tab in pasted text.
 	pastedTab = "  "
@@ -56,7 +53,7 @@ func (k *Keys) Take() { k.waiting.Add(-1) }
 // need not be painted before the last key.
 func (k *Keys) Waiting() bool { return k.waiting.Load() > 0 }
 
-// Read implements io.Reader. It returns at least one key, or an error.
+// Read implements io.Reader. It waits for a key or an error.
 func (k *Keys) Read(p []byte) (int, error) {
 	for len(k.ready) == 0 {
 		if k.err != nil {
@@ -69,10 +66,9 @@ func (k *Keys) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads a chunk and translates it.
 func (k *Keys) fill() {
 	c, ok := k.next()
-	if !ok { // no more bytes follow an escape character
+	if !ok { // the bytes so far do not continue
 		k.translate(true)
 		return
 	}
@@ -92,8 +88,9 @@ func (k *Keys) fill() {
 	k.translate(c.err != nil)
 }
 
-// next returns the next chunk. It returns false if the bytes so far begin an escape sequence that does
-// not continue within escapePause. The read then goes on, and its result is returned by a later call.
+// next returns the next chunk. It returns false if the bytes so far begin an escape sequence or a character
+// that does not continue within escapePause. The read then goes on, and its result is returned by a later
+// call.
 func (k *Keys) next() (chunk, bool) {
 	if k.reading == nil {
 		done := make(chan chunk, 1)
@@ -170,7 +167,7 @@ func (k *Keys) emit(keys ...rune) {
 	}
 }
 
-// escaped translates an escape sequence.
+// escaped is like key for raw bytes that begin with an escape character.
 func (k *Keys) escaped(end bool) int {
 	if len(k.raw) == 1 && !end {
 		return 0
@@ -198,8 +195,8 @@ func (k *Keys) escaped(end bool) int {
 	return n
 }
 
-// sequenceEnd returns the length of the CSI or SS3 sequence that raw begins with. complete is false if
-// the sequence ends with raw or is invalid.
+// sequenceEnd returns the length of the CSI or SS3 sequence that raw begins with. complete is false if the
+// sequence is cut off or invalid.
 func sequenceEnd(raw []byte) (n int, complete bool) {
 	for i, b := range raw[2:] {
 		switch {

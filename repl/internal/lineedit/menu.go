@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// Limits of a menu.
 const (
 	maxMenuRows  = 8
 	minMenuRows  = 1
@@ -24,12 +23,11 @@ const (
 // A Style holds the color sequences of the lines below an edited line. The zero value has no colors.
 type Style struct{ Dim, Selected, Strong, Error, Reset string }
 
-// A menu is a list of candidates below the line.
 type menu struct {
 	all, items []Item
 	// start is where the candidates begin in the line; opened is the cursor when the menu was opened.
 	start, opened int
-	// typed is the text that the items begin with.
+	// typed is the text before the cursor that the items complete.
 	typed    string
 	selected int
 	text     string // the documentation of the selected item
@@ -132,8 +130,8 @@ func (e *Editor) move(line []rune, by int) Action {
 	return Action{Key: KeyNone}
 }
 
-// filter keeps the items that begin with the text before the cursor. It returns false if the menu should
-// be closed.
+// filter keeps the items that begin with the text before the cursor, ignoring case if no item matches
+// exactly. It returns false if the menu should be closed.
 func (m *menu) filter(line []rune, pos int) bool {
 	if pos < m.opened || pos > len(line) {
 		return false

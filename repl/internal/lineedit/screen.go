@@ -135,7 +135,6 @@ func (s *Screen) paint(b *bytes.Buffer) {
 	}
 }
 
-// A layout is a prompt and a line, cut into rows.
 type layout struct {
 	rows                    []string
 	cursorRow, cursorColumn int
@@ -169,7 +168,6 @@ func (l *layout) window(height int) {
 // unbounded is the width of a terminal of unknown width.
 const unbounded = 1 << 20
 
-// layout cuts the prompt and the line into rows.
 func (f *Frame) layout(width int) *layout {
 	if width <= 0 {
 		width = unbounded

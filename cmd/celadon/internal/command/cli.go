@@ -43,7 +43,8 @@ func (s Streams) Complain(err error) {
 	untrusted.Fprintf(s.Stderr, "%s: %s\n", s.called(), untrusted.Lines(text, "  "))
 }
 
-// An ExitError ends the command with Code. If Err is not nil, it is written to stderr.
+// An ExitError ends the command with Code. If Err is not nil, it is written to stderr, unless it is the error
+// of a closed pipe.
 type ExitError struct {
 	Code int
 	Err  error
@@ -123,7 +124,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return SeeHelp(cmd, fmt.Errorf("%q: %s takes no arguments", args[0], cmd.CommandPath()))
 }
 
-// Version returns the module version of this build, or "devel" if it is not a release.
+// Version returns the module version of this build, or "devel" if it is unknown.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
@@ -194,7 +195,8 @@ func (s Streams) called() string {
 	return s.Name
 }
 
-// Rename replaces "celadon" by name in usage and help messages.
+// Rename replaces "celadon" by name in the usage of root and, before the name of a command, in descriptions,
+// examples, and flags.
 func Rename(root *cobra.Command, name string) {
 	if name == "" || name == own {
 		return

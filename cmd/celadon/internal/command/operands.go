@@ -19,9 +19,9 @@ const FollowFlag = "follow"
 const operandKey = "celadon_operand"
 
 // Operands declares which flags of cmd hold paths that it reads, and whether its arguments do. It adds
-// --follow and, if the arguments are paths, -f, which adds an argument. It is called after RunE is set. Before cmd runs,
-// each of these paths that goes through a link out of its git work tree is rejected: any author of a commit can add such
-// a link, and cmd would print the content of its target.
+// --follow and, if the arguments are paths, -f, which adds an argument. It is called after RunE is set.
+// Before cmd runs without --follow, each of these paths that goes through a link out of its git work tree is
+// rejected: any author of a commit can add such a link, and cmd would print the content of its target.
 func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 	f := cmd.Flags()
 	f.Bool(FollowFlag, false, "also follow symbolic links that lead out of the git work tree")

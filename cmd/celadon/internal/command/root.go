@@ -27,8 +27,9 @@ type Topics interface {
 	Text(name string) string
 }
 
-// Complete prepares root, to which all commands have been added. Usage errors then suggest similar names, and "help"
-// and "completion" reject unknown arguments. By default, cobra prints help for these. topics may be nil.
+// Complete prepares root, to which all commands have been added. Errors about unknown names then suggest
+// similar names, most flags reject an empty value, and "help" and "completion" reject unknown arguments.
+// By default, cobra prints help for these arguments. topics may be nil.
 func Complete(root *cobra.Command, topics Topics) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) }
@@ -105,7 +106,8 @@ func suggestion(prefix, word string, known []string) string {
 	return ""
 }
 
-// flagError adds a similar flag's name, or the expected kind of value, to an error of the flag library.
+// flagError adds a hint to an error of the flag library: the expected kind of value, a similar flag, or what
+// celadon does instead.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
@@ -144,7 +146,7 @@ var wanted = map[string]string{
 	"float64": "a number", "duration": "a duration, as 10s or 5m",
 }
 
-// Wanted describes the values of a flag, or returns "" if its own errors do.
+// Wanted describes the values of a flag, or returns "" if the flag's own errors do.
 func Wanted(f *pflag.Flag) string { return wanted[f.Value.Type()] }
 
 // Values completes the value of a flag with values. Without values, it only turns off the completion of file names.
@@ -176,8 +178,8 @@ const (
 	detailsKey = "celadon_details"
 )
 
-// GroupFlags makes the help of cmd list its essential flags in groups. "help COMMAND all" prints the details and all flags.
-// Flags that no group names follow under the title "Other".
+// GroupFlags makes the help of cmd list its essential flags. "help COMMAND all" prints the details, and all
+// flags in groups. Flags that no group names follow under the title "Other".
 func GroupFlags(cmd *cobra.Command, groups []FlagGroup, essential []string, details string) {
 	cmd.Annotations = map[string]string{detailsKey: details}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -206,7 +208,7 @@ func GroupFlags(cmd *cobra.Command, groups []FlagGroup, essential []string, deta
 	})
 }
 
-// Details makes the help of cmd complete.
+// Details makes the help of cmd complete if GroupFlags has shortened it.
 func Details(cmd *cobra.Command) {
 	if details, ok := cmd.Annotations[detailsKey]; ok {
 		cmd.Long += "\n\n" + details
@@ -260,7 +262,7 @@ func Width(w io.Writer) (columns int, terminal bool) {
 	return columns, true
 }
 
-// Color reports whether w is a terminal whose user has not turned off colors.
+// Color reports whether w is a terminal that supports colors and whose user has not turned them off.
 func Color(w io.Writer) bool {
 	_, terminal := Width(w)
 	return terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"

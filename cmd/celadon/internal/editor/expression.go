@@ -1,10 +1,10 @@
-// Package editor finds the part of a rule around a cursor in the source of a CRD, for the language
-// server and the playground:
+// Package editor finds the part of a rule around a cursor in the source of a CRD, and shortens the API
+// server's messages, for the language server and the playground:
 //
 //	var trees editor.Trees // of one text, kept from change to change
 //	p, within := trees.At(text, offset)
 //	e, ok := p.Expression(within)
-//	context, err := contexts.Of(engine, crd, &e.At, e.OptionalOldSelf, functions) // for completion, hover, and fixes
+//	context, err := editor.NewContext(engine, crd, &e.At, e.OptionalOldSelf, functions) // nil if unknown
 package editor
 
 import (
@@ -26,7 +26,7 @@ type Expression struct {
 	// Source is the decoded value of the part. Cursor is the cursor's offset in it, in code points.
 	Source string
 	Cursor int
-	// CursorFollows is set if only white space separates the expression and the cursor.
+	// CursorFollows is set if the cursor is after the end of the expression. Then Cursor is its end.
 	CursorFollows bool
 	// Key is set if the cursor is in the key of the part.
 	Key bool
@@ -41,8 +41,8 @@ type Expression struct {
 	Start int // offset of Tree in the text
 }
 
-// Expression returns the part of a rule around an offset of the document. ok is false if the offset
-// is not in a part of a rule.
+// Expression returns the part of a rule around an offset of the document. ok is false if the offset is not in
+// a part of a rule, or if the part is not a scalar with a known end.
 func (p Piece) Expression(within int) (e *Expression, ok bool) {
 	spot := p.Tree.At(within)
 	at, ok := RuleOf(spot.Path)
@@ -58,7 +58,7 @@ func (p Piece) Expression(within int) (e *Expression, ok bool) {
 	return e, true
 }
 
-// scalar returns the value at a spot, or nil if it is not a scalar.
+// scalar returns the value at a spot, or nil if it is not a scalar with a known end.
 func (p Piece) scalar(spot position.Spot, within int) *Expression {
 	node := spot.Node
 	if spot.Key {
@@ -82,7 +82,7 @@ func (p Piece) scalar(spot position.Spot, within int) *Expression {
 	return e
 }
 
-// OptionalOldSelf reports whether a rule, which may be nil, has optionalOldSelf.
+// OptionalOldSelf reports whether a rule, which may be nil, sets optionalOldSelf.
 func OptionalOldSelf(rule *position.Node) bool {
 	if rule == nil {
 		return false
@@ -136,8 +136,9 @@ func RuleOf(path position.Path) (RuleAt, bool) {
 	return r, ok
 }
 
-// NewContext returns the context of a part of a rule. The engine e must be compiled from crd, which must include its
-// descriptions. NewContext returns nil if the CRD has no rules at that path. An error is always internal.
+// NewContext returns the context of a part of a rule. The engine e must be compiled from crd, which must
+// include its descriptions. NewContext returns nil if crd has no schema at that path. An error is always
+// internal.
 func NewContext(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, at *RuleAt, optionalOldSelf bool, functions *assist.Functions) (*assist.Context, error) {
 	if at.Version < 0 || at.Version >= len(crd.Spec.Versions) || crd.Spec.Versions[at.Version].Schema == nil {
 		return nil, nil
@@ -168,8 +169,8 @@ type PolicyExpression struct {
 	Matches func(group, version, plural string) bool
 }
 
-// PolicyExpression returns the expression of a policy around an offset of the document. ok is false if the offset is not
-// in one.
+// PolicyExpression returns the expression of a policy or webhook around an offset of the document. ok is
+// false if the offset is not in the value of one.
 func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 	if p.Tree.Root == nil {
 		return nil, false

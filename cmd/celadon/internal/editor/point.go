@@ -43,7 +43,8 @@ func Point(field, message string) string {
 // policyPrefix matches the server's words before the message of an admission policy.
 var policyPrefix = lazy.New(`^(?:ValidatingAdmissionPolicy|policy|Validation failed for ValidatingAdmissionPolicy) ['"][^'"]*['"](?: with binding '[^']*')?(?: denied request)?: `)
 
-// cutValue splits the value at the beginning of the rest of a message from the detail after it.
+// cutValue splits the value at the beginning of the rest of a message from the detail after it. value is ""
+// if the rest does not begin with a value.
 func cutValue(text string) (value, detail string) {
 	var quoted string
 	if q, err := strconv.QuotedPrefix(text); err == nil {
@@ -72,7 +73,8 @@ func cutValue(text string) (value, detail string) {
 // plainValue matches values that messages have without quotes.
 var plainValue = lazy.New(`^(?:-?[0-9][0-9.eE+-]*|true|false|null)$`)
 
-// ruleError shortens the server's message about an expression that does not compile to its first error.
+// ruleError shortens the server's message about an expression that does not compile to its first error. It
+// does not change other messages.
 func ruleError(detail string) string {
 	head := ""
 	if after, is := strings.CutPrefix(detail, "rule compile error: "); is {
@@ -109,7 +111,7 @@ func unsupported(value, detail string) string {
 	return point + "; " + detail
 }
 
-// lastStep returns the last step of a path, such as replicas for spec.replicas.
+// lastStep returns the last step of a path, such as replicas for spec.replicas, or "value" for an index.
 func lastStep(field string) string {
 	field = strings.TrimSuffix(field, "]")
 	if i := strings.LastIndexAny(field, ".["); i >= 0 {
@@ -138,8 +140,9 @@ func StrictFields(message string) (paths []string) {
 // maxStrict limits the unknown and duplicate fields that are located.
 const maxStrict = 100
 
-// StrictPoint returns the reason in the server's message about unknown and duplicate fields, for the error about a field.
-// The hint may be "". It returns false if the message has no such error.
+// StrictPoint returns the reason in the server's message about unknown and duplicate fields, for the error
+// about a field; "" is any field. Without such an error, it returns the beginning of the first error. The
+// hint may be "". ok is false if the message is not about strict decoding.
 func StrictPoint(message, field, hint string) (point string, ok bool) {
 	_, errs, ok := strings.Cut(message, "strict decoding error: ")
 	if !ok {
@@ -162,7 +165,7 @@ func StrictPoint(message, field, hint string) (point string, ok bool) {
 	return point, point != ""
 }
 
-// CompilePoint returns the reason why an expression does not compile, with a hint.
+// CompilePoint returns the reason why an expression does not compile, with a hint if there is one.
 func CompilePoint(p *assist.Problem) string {
 	switch hint := p.Hint(); {
 	case hint == "":
@@ -189,9 +192,9 @@ func (e CRDError) inSchema() CRDError {
 	return e
 }
 
-// Repeats reports for each error whether an editor can leave it out, because another error at the same position has
-// the same cause. A rule that is too expensive causes an error of its own, another because the rule contributes to the
-// total, and a third because of the total. Versions that share a schema in the text repeat all of them.
+// Repeats reports for each error whether an editor can leave it out, because other errors explain it. A rule
+// that is too expensive causes an error of its own, another because the rule contributes to the total, and a
+// third because of the total. Versions that share a schema in the text repeat all of them.
 func Repeats(errors []CRDError) []bool {
 	type position struct{ line, column int }
 	over := map[position]bool{}

@@ -16,8 +16,8 @@ const (
 	MaxParts = 10_000
 )
 
-// Trees holds the trees of the documents of a text that is being edited. A document that has not changed keeps its
-// tree. Trees is safe for concurrent use. The zero value is ready to use.
+// Trees holds the trees of the documents of a text that is being edited. A document keeps its tree until its
+// text or its index changes. Trees is safe for concurrent use. The zero value is ready to use.
 type Trees struct {
 	mu    sync.Mutex
 	known map[int]Piece // by index
@@ -30,7 +30,8 @@ type Piece struct {
 	Tree         *position.Document
 }
 
-// At returns the document around an offset of the text, and the offset in that document.
+// At returns the document around an offset of the text, and the offset in that document. The document is
+// empty if it is beyond the limits.
 func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
 	if len(text) > MaxText {
 		return Piece{Tree: position.ParseTolerant(nil)}, 0
@@ -40,7 +41,7 @@ func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
 	return p, max(0, min(offset, end)-start)
 }
 
-// All yields the documents of the text that contain word.
+// All yields the documents of the text that contain word, within the limits.
 func (t *Trees) All(text []byte, word string) iter.Seq[Piece] {
 	return func(yield func(Piece) bool) {
 		if len(text) > MaxText {
@@ -59,7 +60,6 @@ func (t *Trees) All(text []byte, word string) iter.Seq[Piece] {
 	}
 }
 
-// of returns the document between two offsets.
 func (t *Trees) of(text []byte, start, end, index int) (p Piece) {
 	if index >= MaxParts {
 		return Piece{Start: start, Index: index, Tree: position.ParseTolerant(nil)}

@@ -19,14 +19,13 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// Kinds of code actions.
 const (
 	quickFix = "quickfix"
 	fixAll   = "source.fixAll"
 )
 
-// codeActions offers actions that fix the findings in a range, and an action that applies all fixes
-// of celadon vet --fix.
+// codeActions offers actions that fix the findings in a range, and an action that sets all bounds that make
+// the rules fit.
 func (v *view) codeActions(p protocol.Params) []protocol.CodeAction {
 	a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 	a.actions = []protocol.CodeAction{}
@@ -51,7 +50,6 @@ func (a *actor) wants(kind string) bool {
 	return len(a.only) == 0 || slices.ContainsFunc(a.only, func(only string) bool { return kind == only || strings.HasPrefix(kind, only+".") })
 }
 
-// add offers an action that replaces a document of the text by after.
 func (a *actor) add(kind, title string, p editor.Piece, after []byte, preferred bool, isFixed fixFilter) {
 	if !a.wants(kind) || bytes.Equal(p.Bytes, after) {
 		return
@@ -94,7 +92,7 @@ func smallestChange(before, after []byte) (from, to int, text string) {
 	return from, len(before) - end, string(after[from : len(after)-end])
 }
 
-// expression offers fixes for the expression around the range, or else for the expressions of the
+// expression offers fixes for the expression at the start of the range, or else for the expressions of the
 // rule around it, because lints are reported at a rule's first key.
 func (a *actor) expression() {
 	if e := a.view.expression(a.from); e != nil && e.isChecked() {
@@ -225,7 +223,6 @@ func withOnly(report *vet.Report, advised vet.Advice) *vet.Report {
 	return one
 }
 
-// A fixFilter reports whether an action fixes a finding.
 type fixFilter func(*protocol.Diagnostic) bool
 
 // problem returns a filter for the findings that correspond to a problem of an expression: the API
@@ -245,13 +242,13 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 		case p.Kind == assist.Costly:
 			return false
 		}
-		_, isMistake := assist.Find(d.Code) // a note if the error would follow others
+		_, isMistake := assist.Find(d.Code) // whatever its severity
 		return isMistake || d.Severity == protocol.Error && d.Code == "FieldValueInvalid"
 	}
 }
 
-// fixedBy returns a filter for the findings that the advised bounds fix. If they are all the bounds,
-// and bounds suffice, these include the findings that a cost exceeds its limit.
+// fixedBy returns a filter for the findings that the advised bounds fix. If these are all the bounds, and
+// bounds suffice, it includes the findings that a cost exceeds its limit.
 func (p *part) fixedBy(advised []protocol.Diagnostic) fixFilter {
 	all := slices.DeleteFunc(slices.Clone(p.findings), func(f protocol.Diagnostic) bool { return f.Advice == "" })
 	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.report().Versions, func(v vet.Version) bool { return !v.Fixable })
@@ -263,13 +260,11 @@ func (p *part) fixedBy(advised []protocol.Diagnostic) fixFilter {
 	}
 }
 
-// isOverLimit reports whether a finding is that a cost exceeds its limit.
 func isOverLimit(d *protocol.Diagnostic) bool {
 	kinds := []engine.CauseKind{engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost}
 	return d.Data != nil && slices.Contains(kinds, engine.CauseKind(d.Data.Kind))
 }
 
-// fixedDiagnostics returns the diagnostics of the request that an action fixes.
 func (a *actor) fixedDiagnostics(isFixed fixFilter) (list []json.RawMessage) {
 	for _, raw := range a.diagnostics {
 		var d protocol.Diagnostic

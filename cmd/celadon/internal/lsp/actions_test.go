@@ -8,14 +8,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// actionsAt returns the actions that are offered for a range.
 func (c *client) actionsAt(name string, rng protocol.Range, only ...string) (all []protocol.CodeAction) {
 	c.t.Helper()
 	c.ask("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": c.uri(name)}, "range": rng, "context": map[string]any{"diagnostics": []any{}, "only": only}}, &all)
 	return all
 }
 
-// applied returns the text after an action.
 func applied(t *testing.T, text, uri string, a protocol.CodeAction) string {
 	t.Helper()
 	txt := newText(text)
@@ -30,7 +28,7 @@ func applied(t *testing.T, text, uri string, a protocol.CodeAction) string {
 	return string(txt.bytes)
 }
 
-// TestActions checks that each action produces the expected text, and that its finding is gone then.
+// TestActions checks that each action produces the expected text, and that fewer findings are left.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -78,7 +76,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// otherLines returns the number of lines of a that differ from b.
+// otherLines returns the number of lines from the first to the last difference.
 func otherLines(a, b string) (n int) {
 	before, after := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
@@ -90,8 +88,8 @@ func otherLines(a, b string) (n int) {
 	return max(len(before), len(after))
 }
 
-// TestBounds checks that, for a CRD whose rules exceed the cost limit, there is an action for each
-// advised bound and one for all. After the latter, there are no findings.
+// TestBounds checks that, for a CRD whose rules exceed the cost limit, there is an action for each advised
+// bound and one for all. After the latter, only the lint unique-list is left.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	text := "---\n" + example(t, "costly/crd.yaml")
@@ -216,7 +214,6 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestHints checks inlay hints of rules.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

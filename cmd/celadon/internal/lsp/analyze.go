@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// An analysis is the result of a round for a document.
 type analysis struct {
 	text        *text
 	parts       []*part
@@ -38,11 +37,10 @@ type analysis struct {
 // A spot is the index of a YAML document in its file, and the index of an item in a List.
 type spot struct{ index, item int }
 
-// maxFindings limits the findings of a document that are published.
 const maxFindings = 1000
 
-// analyze analyzes the whole document. Its CRDs are in force afterwards. It adds the kinds whose CRD
-// changed to changed.
+// analyze analyzes the document and puts its CRDs in force. It adds the kinds whose CRD changed to changed. A
+// document over editor.MaxText has no findings and no CRDs.
 func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
 	a := &analysis{by: v.crds.changed.Load(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
 	if len(v.text.bytes) > editor.MaxText {
@@ -112,8 +110,8 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 	v.crds.set(v.name, append(reads, v.kept(a, reads)...), changed)
 }
 
-// kept returns the CRDs that are invalid while the user is editing them. Their last valid form stays
-// in force.
+// kept returns the last valid forms of the CRDs that are invalid or unreadable while the user is editing
+// them, so that they stay in force.
 func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	if v.known == nil {
 		return nil
@@ -132,7 +130,6 @@ func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	return kept
 }
 
-// ofCRD adds the findings of celadon vet.
 func (v *view) ofCRD(p *part) {
 	if p.crd.vetted == nil {
 		return
@@ -174,7 +171,6 @@ func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
 
 var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
 
-// shown returns text with untrusted characters escaped.
 func shown(text string) string { return string(untrusted.Text(text)) }
 
 // within narrows d to the word at which the expression of a rule fails to compile, and makes the reason its point.
@@ -206,8 +202,8 @@ func (p *part) within(d *protocol.Diagnostic, f *finding.Finding) {
 	}
 }
 
-// ofObject adds the findings of celadon check if the object's CRD is known or its kind is built in. It adds nothing
-// for a patch of kustomize, which is an incomplete object.
+// ofObject adds the findings of celadon check if the object's CRD is known, or if its kind is built in and
+// the file is not a patch of kustomize, which is an incomplete object.
 func (v *view) ofObject(ctx context.Context, p *part) {
 	builtin := !v.crds.live().Knows(p.kind)
 	if builtin && (!v.crds.decider().Serves(p.doc.Identity()) || resource.NewKustomizations(v.folders()...).IsPatch(v.name)) {

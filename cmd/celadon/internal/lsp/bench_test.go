@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// httpRoute returns the CRD of Gateway API's HTTPRoute.
 func httpRoute(tb testing.TB) string {
 	tb.Helper()
 	for _, file := range corpus.CRDFiles(tb) {
@@ -44,7 +43,6 @@ spec:
       port: 8080
 `
 
-// p95 reports the 95th percentile and the median of times.
 func p95(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)*95/100].Microseconds())/1000, "p95-ms")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestBuiltin checks that objects of built-in kinds are decided as the API server does.
+// TestBuiltin checks that objects of built-in kinds have the findings of the API server, and that a patch has
+// no findings.
 func TestBuiltin(t *testing.T) {
 	t.Parallel()
 	patch := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}\n"

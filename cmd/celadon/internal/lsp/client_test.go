@@ -21,7 +21,6 @@ import (
 // hangs is how long a test waits before it fails. It is long because the machine may be busy.
 const hangs = 5 * time.Minute
 
-// A client is a minimal editor.
 type client struct {
 	t    testing.TB
 	conn *jsonrpc.Conn
@@ -35,7 +34,6 @@ type client struct {
 	versions  map[string]int32
 }
 
-// start starts a server for a workspace with these files.
 func start(t testing.TB, options any, files map[string]string) *client {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -188,7 +186,6 @@ func (c *client) until(name string, got []protocol.Diagnostic, n int) []protocol
 	return got
 }
 
-// latest returns the last published diagnostics of a document.
 func (c *client) latest(name string) []protocol.Diagnostic {
 	c.mu.Lock()
 	defer c.mu.Unlock()

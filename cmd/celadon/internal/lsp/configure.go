@@ -20,7 +20,8 @@ import (
 // settings are the user's settings, from initializationOptions or the configuration section
 // "celadon".
 type settings struct {
-	// KubeVersion is the Kubernetes version X.Y to emulate; "" is the newest.
+	// KubeVersion is the Kubernetes version X.Y to emulate. If it is "", the workspace's .celadon.yaml
+	// determines it, or else it is the newest.
 	KubeVersion string `json:"kubeVersion"`
 	// NoLint lists disabled lints.
 	NoLint []string `json:"noLint"`
@@ -98,9 +99,10 @@ func (s *server) reconfigure(changed json.RawMessage) {
 	}()
 }
 
-// versionsOf returns the version in the editor's settings, or else the versions that check and vet
-// would use at the top of the workspace, so that the editor reports the same as CI. As in CI,
-// versions older than the default are ignored; the editor's settings can select them.
+// versionsOf returns the version in the editor's settings, or else the versions that check and vet would use
+// at the top of the workspace, so that the editor reports the same as CI. As in CI, versions in the workspace
+// that could weaken a check are ignored; the editor's settings can select them. If the workspace's file is
+// invalid, versionsOf returns was.
 func (s *server) versionsOf(now settings, was versions) versions {
 	if now.KubeVersion != "" {
 		return versions{now.KubeVersion, now.KubeVersion}

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// definition returns a CRD whose objects have the given spec schema.
 func definition(kind, spec string) string {
 	name := strings.ToLower(kind)
 	return strings.NewReplacer("KIND", kind, "NAME", name, "SPEC", strings.ReplaceAll(spec, "\n", "\n                ")).Replace(`apiVersion: apiextensions.k8s.io/v1
@@ -38,7 +37,7 @@ spec:
 `)
 }
 
-// newer is a CRD with a rule that requires Kubernetes 1.30.
+// newer is a CRD with a rule that Kubernetes 1.28 rejects.
 var newer = definition("Host", `address:
   type: string
   maxLength: 40

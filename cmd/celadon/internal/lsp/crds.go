@@ -17,17 +17,16 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crds holds all known CRDs, on disk and in the editor. If several have the same name, the CRD with
-// the shortest path is in force, and among those the first. A repository may contain copies.
+// crds holds all known CRDs, on disk and in the editor. A repository may contain copies: of several CRDs with
+// the same name, the CRD with the shortest path is in force, and in one file the last.
 type crds struct {
 	mu      sync.Mutex
 	objects *verdict.Decider
 	files   map[string][]read // by path
 	names   map[string][]read // by name; the first is in force
-	changed atomic.Int64      // CRDs that have been added or removed so far
+	changed atomic.Int64      // number of additions, replacements, and removals of CRDs
 }
 
-// read is a CRD in a file.
 type read struct {
 	resource.Read
 	file string
@@ -50,7 +49,6 @@ func (c *crds) reset(kube string) {
 	c.files, c.names = map[string][]read{}, map[string][]read{}
 }
 
-// decider returns the decider that uses the CRDs in force.
 func (c *crds) decider() *verdict.Decider {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +102,6 @@ func kindOf(r read) schema.GroupKind {
 	return schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
 }
 
-// live returns the CRDs in force.
 func (c *crds) live() *verdict.CRDs { return c.decider().CRDs }
 
 // engine compiles a CRD. A CRD in force uses the engine that also validates objects.
@@ -113,7 +110,6 @@ func (c *crds) engine(of *resource.Compact) (*engine.Engine, error) {
 	return d.CRDs.Engine(of, engine.Config{KubeVersion: d.KubeVersion})
 }
 
-// fileOf returns the file with the CRD that is in force under a name.
 func (c *crds) fileOf(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,14 +119,12 @@ func (c *crds) fileOf(name string) string {
 	return ""
 }
 
-// paths returns the files that contain CRDs.
 func (c *crds) paths() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Keys(c.files))
 }
 
-// known returns the CRDs in force.
 func (c *crds) known() (all []resource.Read) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,7 +53,6 @@ func (p *part) rulePart(ref *engine.RuleRef, name string) (at editor.RuleAt, key
 	return at, key, value
 }
 
-// location returns the location of a node in the document.
 func (p *part) location(node *position.Node) protocol.Location {
 	end := node.Start
 	if node.Known {
@@ -110,7 +109,6 @@ type otherFile struct {
 	*analysis
 }
 
-// maxOther limits the cached files.
 const maxOther = 20
 
 // read returns the file as it is on disk, or nil if it cannot be read.
@@ -186,7 +184,6 @@ func (p *part) schemaAt(version int, steps []engine.Step) []protocol.Location {
 	return []protocol.Location{p.location(at)}
 }
 
-// firstWord returns the first key or scalar in a node.
 func firstWord(n *position.Node) *position.Node {
 	for {
 		switch {

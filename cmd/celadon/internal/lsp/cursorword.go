@@ -11,10 +11,9 @@ import (
 
 // written is the word before the cursor in block YAML, which the user is typing.
 type written struct {
-	from  int
-	steps []engine.Step // path of the mapping that gets the key, or of the value
-	value bool
-	// otherKeys holds the other keys of the mapping.
+	from      int
+	steps     []engine.Step // path of the mapping that gets the key, or of the value
+	value     bool
 	otherKeys map[string]bool
 }
 

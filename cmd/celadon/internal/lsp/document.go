@@ -11,10 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// maxOpen limits the open documents.
 const maxOpen = 10_000
 
-// A document is open in the editor.
 type document struct {
 	uri, language string
 	// name is the file's path, or the URI if it is not a file.
@@ -82,7 +80,6 @@ func (s *server) didOpen(p protocol.Params) {
 	s.rounds.mark(doc.URI)
 }
 
-// didChange applies changes in order.
 func (s *server) didChange(p protocol.Params) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +127,6 @@ func (s *server) didClose(p protocol.Params) {
 	s.rounds.reread(d.name)
 }
 
-// sendDiagnostics replaces the diagnostics of a document in the editor.
 func (s *server) sendDiagnostics(uri string, version *int32, list []protocol.Diagnostic) {
 	p := protocol.PublishDiagnostics{URI: uri, Version: version, Diagnostics: append([]protocol.Diagnostic{}, list...)}
 	_ = s.conn.Notify("textDocument/publishDiagnostics", p)

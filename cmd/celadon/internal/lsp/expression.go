@@ -42,10 +42,11 @@ func (v *view) expression(offset int) *expression {
 	return &expression{Expression: e, text: v.text, context: of.crd.expressionContext(&e.At, e.OptionalOldSelf, v.functions), crd: of}
 }
 
-// isChecked reports whether e is the source of a rule or message, so that its problems can be determined.
+// isChecked reports whether e is the source of a rule or message with a known schema, so that its problems
+// can be determined.
 func (e *expression) isChecked() bool { return e.context != nil && e.At.Part() != assist.AnyExpression }
 
-// helper returns what describes e and completes it, or nil if the schema is unknown.
+// helper returns the assistant for hovers and completion in e, or nil if the schema is unknown.
 func (e *expression) helper() interface {
 	Hover(source string, at int) *assist.Hover
 	Complete(source []rune) assist.Completion
@@ -82,8 +83,8 @@ func (v *view) hover(p protocol.Params) *protocol.Hover {
 	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
 }
 
-// plainText returns text as plain text, or nothing for an empty text. It does not use Markdown, because untrusted CRDs
-// could contain links and images.
+// plainText returns text as plain text, or nothing for an empty text. It does not use Markdown, because
+// untrusted CRDs could contain links and images.
 func plainText(text string) (m protocol.Markup) {
 	if text == "" {
 		return m
@@ -152,7 +153,7 @@ func (v *view) signatureHelp(p protocol.Params) *protocol.SignatureHelp {
 	return help
 }
 
-// matched returns the context of the first CRD of the workspace that a policy matches, or nil.
+// matched returns the context of a CRD of the workspace that a policy matches, or nil.
 func (v *view) matched(e *editor.PolicyExpression) *assist.Context {
 	for _, crd := range v.crds.live().Wanted(func(string, string) bool { return true }) {
 		spec := &crd.Spec

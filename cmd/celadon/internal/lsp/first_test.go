@@ -39,8 +39,8 @@ func withRules(t *testing.T, n int) (texts []string) {
 	return texts[:n]
 }
 
-// TestFirstCompletion checks, for CRDs of the corpus and an object of each, that a completion directly after opening the
-// file has the same items as one after the analysis.
+// TestFirstCompletion checks, for CRDs of the corpus and an object of each, that a completion directly after
+// opening the file has the same items as one after the analysis.
 func TestFirstCompletion(t *testing.T) {
 	t.Parallel()
 	n := 30
@@ -86,7 +86,6 @@ func sameCompletion(c *client, name, text string, at protocol.Position) []protoc
 	return first
 }
 
-// objectOf returns an object of the CRD with nothing but its identity.
 func objectOf(t *testing.T, crd string) string {
 	t.Helper()
 	var of struct {

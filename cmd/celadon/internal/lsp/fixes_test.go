@@ -83,7 +83,6 @@ var (
 	someBound = regexp.MustCompile(`(?m)^ *max(Items|Length|Properties): \d+\n`)
 )
 
-// rulesIn returns the paths of the rules in a text.
 func rulesIn(text string) (all []position.Path) {
 	doc, err := position.Parse([]byte(text))
 	if err != nil {
@@ -123,7 +122,6 @@ var styles = []func(rule, indent string) string{
 	},
 }
 
-// A fixChecker is a client that applies actions.
 type fixChecker struct {
 	*client
 	t     *testing.T
@@ -158,7 +156,6 @@ func (m *fixChecker) spoil(text string, rules []position.Path, fault *struct {
 	return text
 }
 
-// indented returns a document indented by two columns.
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimPrefix(text, "---\n")) {
@@ -206,7 +203,7 @@ func spoilRule(text string, rules []position.Path, in func(string) string, n int
 
 func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
-// checkFixes applies every action for every finding of a text, like an editor that sends all findings.
+// checkFixes applies up to m.most actions for the findings of a text, like an editor that sends all findings.
 func (m *fixChecker) checkFixes(name, text, fault string) {
 	m.t.Helper()
 	const file = "crd.yaml"

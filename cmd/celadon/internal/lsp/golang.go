@@ -55,7 +55,6 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	a.publish(found, 0)
 }
 
-// openGo returns the contents of Go files that are open in the editor.
 func (s *server) openGo() map[string][]byte {
 	s.mu.Lock()
 	texts := map[string][]byte{}
@@ -91,7 +90,6 @@ func (t *text) wordEnd(from int) int {
 
 var goName = regexp.MustCompile(`^[0-9A-Za-z_]+`)
 
-// markers offers to add missing markers.
 func (a *actor) markers() {
 	if !a.wants(quickFix) {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// markersExample copies the example with markers into a new repository. It returns the folder, and
-// the path and content of a file.
+// markersExample copies the example with markers into a new repository. It returns the folder, and the path
+// and content of a file, separated by NUL.
 func markersExample(t *testing.T) (dir, types string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// hints returns the cost of each rule and its share of the limit, to be shown after the rule.
+// hints returns the cost of each rule that compiles and its share of the limit, to be shown after the rule.
 func (v *view) hints(protocol.Params) []protocol.InlayHint {
 	all := []protocol.InlayHint{}
 	for _, p := range v.known.parts {
@@ -28,7 +28,6 @@ func (v *view) hints(protocol.Params) []protocol.InlayHint {
 	return all
 }
 
-// hint returns the cost of a rule, to be shown at the end of the line with an offset.
 func (v *view) hint(offset int, r *vet.Rule) protocol.InlayHint {
 	label := fmt.Sprintf("cost %s (%s)", phrase.Number(r.EstimatedTotal), phrase.Share(r.EstimatedTotal, r.Limit))
 	runs := phrase.Count(int(min(r.Cardinality, 1<<53)), "run")

@@ -8,7 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// TestManyDocuments checks that the work for a file grows linearly with its documents.
+// TestManyDocuments opens files with many documents. The work for a file must grow linearly with its
+// documents, or the test takes too long.
 func TestManyDocuments(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

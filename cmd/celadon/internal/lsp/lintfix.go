@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// lints offers the replacements that lints suggest for the rules of the range. None is preferred if
-// it may validate objects differently.
+// lints offers the replacements that lints suggest for the rules of the range. A replacement that may
+// validate objects differently is not preferred.
 func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
 	report := of.report()
@@ -38,7 +38,6 @@ func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	}
 }
 
-// keys offers to correct the misspelled keys of the range.
 func (a *actor) keys(of *part, p editor.Piece, text *crdedit.CRD, keys []vet.UnknownKey) {
 	for _, key := range keys {
 		found := of.doc.Locate([]string{key.Path})[0]

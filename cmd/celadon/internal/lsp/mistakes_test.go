@@ -11,7 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// TestMistakes checks that a code action corrects the mistakes that newcomers make, as vet and the shell suggest.
+// TestMistakes checks that code actions correct 95 % of the mistakes that newcomers make. A mistake without a
+// known correction only needs an error.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	const dir = "../../../../x/assist/testdata/"
@@ -69,7 +70,6 @@ func correct(t *testing.T, c *client, text, want string, actions []protocol.Code
 	return false
 }
 
-// withRootRule returns the CRD with a rule at the root.
 func withRootRule(t *testing.T, data []byte, rule string) string {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(data, &crd); err != nil {

@@ -35,7 +35,6 @@ func (a *actor) object() {
 	}
 }
 
-// rejected reports whether there is a finding in an object in the range.
 func (a *actor) rejected() bool {
 	return slices.ContainsFunc(a.known.parts, func(p *part) bool {
 		return p.documentType == object && slices.ContainsFunc(p.findings, a.isInRange)
@@ -58,7 +57,6 @@ func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root b
 	})
 }
 
-// rename offers similar names instead of an unknown field name.
 func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 	for i, name := range spell.Near(spot.Node.Value, names) {
 		if after, err := p.Tree.Edit(position.Rename(spot.Path, name)); err == nil {

@@ -34,7 +34,6 @@ const (
 	broken
 )
 
-// A part is a document in a file.
 type part struct {
 	doc *input.Document
 	// also holds further CRDs that are generated from the document.
@@ -111,7 +110,6 @@ func (p *part) is() documentType {
 	}
 }
 
-// whole returns the range of a document's first line.
 func (p *part) whole(t *text) protocol.Range { return t.line(p.doc.Line) }
 
 // rangeOf returns the range of the word at a position, or else of the rest of its line.
@@ -130,7 +128,7 @@ func (p *part) rangeOf(t *text, at finding.Location) protocol.Range {
 // description does not match.
 var action = regexp.MustCompile(`(?m)^[ \t]*(- |[\w./-]+:[ \t]+)*["']?\{\{`)
 
-// template reports whether a file is a Helm template, which is not valid YAML until Helm renders it.
+// template reports whether a file seems to be a Helm template, which is not valid YAML until Helm renders it.
 func template(name, language string, t *text, parts []*part) bool {
 	if language == "helm" || filepath.IsAbs(name) && resource.ChartOf(name) != "" {
 		return true
@@ -192,7 +190,6 @@ func (v *view) addPolicyFinding(p *part, path, level, id, text string) {
 	p.findings = append(p.findings, diagnostic(p.rangeOf(v.text, at), &f))
 }
 
-// ofSuite adds the findings of celadon test.
 func (v *view) ofSuite(ctx context.Context, p *part) {
 	runner := test.SuiteRunner{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
 	r := runner.Run(ctx, p.doc)
@@ -218,7 +215,6 @@ func (v *view) ofSuite(ctx context.Context, p *part) {
 	}
 }
 
-// openCRDs returns the contents of open files that have CRDs.
 func (s *server) openCRDs() map[string][]byte {
 	open := map[string][]byte{}
 	for _, path := range s.crds.paths() {

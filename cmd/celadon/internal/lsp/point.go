@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// A diagnostic begins with its point, because editors show the first words of a message next to the line. The text that
-// the other formats of celadon have follows on its own lines.
+// A diagnostic begins with its point, because editors show the first words of a message next to the line. The
+// text that the other formats of celadon have follows on its own lines.
 
 // pointFirst returns the message of a diagnostic: its point on the first line, unless text begins with it.
 func pointFirst(point, text string) string {

@@ -26,13 +26,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// message is a finding of a SARIF log or of the server.
 type message struct {
 	line, column int // from 1; column 0 means the whole line
 	level, text  string
 }
 
-// sarif returns the findings of a SARIF log.
 func sarif(t *testing.T, log []byte) (all []message) {
 	t.Helper()
 	var doc struct {
@@ -139,7 +137,8 @@ var boilerplate = regexp.MustCompile(`^(?:\S+ .*is (?:invalid|denied): |would fo
 // notAPoint matches first lines that begin with words that the server's messages share.
 var notAPoint = regexp.MustCompile(`strict decoding error|compilation failed: |ERROR: <input>| is invalid: |^(?:spec\S*: )?(?:Invalid value|Forbidden|Required value|Unsupported value)\b`)
 
-// onePerMessage drops the diagnostics about unknown fields after the first, because they share a message of the server.
+// onePerMessage drops the diagnostics about unknown fields after the first, because they share a message of
+// the server.
 func onePerMessage(list []protocol.Diagnostic) (one []protocol.Diagnostic) {
 	for _, d := range list {
 		if n := len(one); n > 0 && strings.Contains(d.Message, "strict decoding error: ") && fullText(one[n-1]) == fullText(d) {
@@ -183,7 +182,6 @@ func withoutRepeats(all []message) (kept []message) {
 	return kept
 }
 
-// kindOfCost returns the kind of the server's message about a cost.
 func kindOfCost(text string) engine.CauseKind {
 	switch {
 	case strings.Contains(text, "contributed to estimated rule cost total"):
@@ -227,8 +225,8 @@ func TestSameAsVet(t *testing.T) {
 	}
 }
 
-// spoilt returns variants of a CRD: unchanged, with a wrong name or word in a rule, without bounds,
-// with other line endings, and with characters outside the Basic Multilingual Plane.
+// spoilt returns the unchanged CRD and, depending on i, variants: with a wrong name or word in a rule,
+// without bounds, with other line endings, or with characters outside the Basic Multilingual Plane.
 func spoilt(text string, i int) map[string]string {
 	all := map[string]string{"asis": text}
 	switch i % 4 {

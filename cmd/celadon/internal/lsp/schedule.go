@@ -35,10 +35,8 @@ func newSchedule() *schedule {
 	return r
 }
 
-// mark schedules documents for analysis.
 func (r *schedule) mark(uris ...string) { r.add(r.dirty, uris) }
 
-// reread schedules files to be read again.
 func (r *schedule) reread(paths ...string) { r.add(r.files, paths) }
 
 func (r *schedule) add(to map[string]bool, names []string) {
@@ -66,7 +64,6 @@ func (r *schedule) take() (uris, files []string) {
 	return uris, files
 }
 
-// run makes rounds until ctx is done.
 func (s *server) run(ctx context.Context) {
 	for {
 		select {
@@ -78,8 +75,8 @@ func (s *server) run(ctx context.Context) {
 	}
 }
 
-// round reads changed files and analyzes changed documents. If CRDs change, it then analyzes the
-// documents with objects of their kinds.
+// round reads changed files and analyzes changed documents. If CRDs change, it then analyzes the documents
+// that depend on them.
 func (s *server) round(ctx context.Context) {
 	uris, files := s.rounds.take()
 	changed := map[schema.GroupKind]bool{}
@@ -121,8 +118,8 @@ func (s *server) refresh() {
 	}
 }
 
-// publish analyzes a document and publishes its diagnostics. It returns nil if the document changed
-// or was closed meanwhile.
+// publish analyzes a document and publishes its diagnostics. It returns nil if the document changed or was
+// closed meanwhile, or if its text differs from the editor's.
 func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri string, changed map[schema.GroupKind]bool) *analysis {
 	s.mu.Lock()
 	d := s.docs[uri]
@@ -155,7 +152,8 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	return a
 }
 
-// dependents returns the open documents with objects of the given kinds, test suites, policies, or Go markers.
+// dependents returns the open documents with objects of the given kinds, test suites, policies, or Go
+// markers. It returns nil if there are no kinds.
 func (s *server) dependents(kinds map[schema.GroupKind]bool) (uris []string) {
 	if len(kinds) == 0 {
 		return nil

@@ -26,7 +26,7 @@ type objectAt struct {
 	root    *apiextensionsv1.JSONSchemaProps
 }
 
-// objectAt returns the object in a document, or nil if no CRD is known for it.
+// objectAt returns the object in a document, or nil if its schema is not known.
 func (v *view) objectAt(p editor.Piece) *objectAt {
 	if p.Tree.Root == nil {
 		return nil
@@ -58,7 +58,6 @@ func (v *view) objectAt(p editor.Piece) *objectAt {
 	return &objectAt{crd: c, version: i, root: crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
 }
 
-// stepsOf converts a path in an object.
 func stepsOf(path position.Path) (steps []engine.Step) {
 	for _, step := range path {
 		if name, ok := step.Name(); ok {
@@ -70,7 +69,6 @@ func stepsOf(path position.Path) (steps []engine.Step) {
 	return steps
 }
 
-// schemaHover describes the field of an object at offset.
 func (v *view) schemaHover(offset int) *protocol.Hover {
 	p, within := v.trees.At(v.text.bytes, offset)
 	at := p.Tree.At(within)
@@ -121,7 +119,6 @@ func schemaType(s *apiextensionsv1.JSONSchemaProps) string {
 	return text
 }
 
-// wordsOf returns the fields of a schema that determine the type of its values.
 func wordsOf(s *apiextensionsv1.JSONSchemaProps) schemawords.Node {
 	n := schemawords.Node{"type": s.Type, "format": s.Format, "x-kubernetes-int-or-string": s.XIntOrString}
 	if s.XListType != nil {
@@ -181,7 +178,6 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	return list
 }
 
-// asJSON returns JSON without HTML escaping.
 func asJSON(raw []byte) string {
 	var v any
 	var b strings.Builder

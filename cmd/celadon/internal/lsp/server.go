@@ -29,7 +29,6 @@ type Options struct {
 	KubeVersion string
 }
 
-// A server serves one editor.
 type server struct {
 	conn   *jsonrpc.Conn
 	rounds *schedule
@@ -46,7 +45,7 @@ type server struct {
 	goReviewer *vet.GoReviewer
 	client     *protocol.Initialize // nil before the request initialize
 	docs       map[string]*document // by URI
-	// news is closed and replaced when a document changes or was analyzed, and when a search for CRDs ends.
+	// news is closed and replaced when waiting requests must check their needs again.
 	news     chan struct{}
 	searches int  // running searches for CRDs in workspace folders
 	shutDown bool // by the request shutdown, which ends waiting requests
@@ -274,7 +273,7 @@ func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, e
 	}
 }
 
-// fields are the fields of a message that is sent only once.
+// fields is a JSON object that has no type in package protocol.
 type fields map[string]any
 
 var capabilities = fields{
@@ -307,7 +306,7 @@ func (s *server) start() {
 	if client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		watchers := []fields{{"globPattern": "**/*.{yaml,yml,json}"}}
 		files := fields{"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": fields{"watchers": watchers}}
-		// An editor without this method reports files only when they are opened.
+		// An editor without this method does not report changes of files that are not open.
 		go s.conn.Call(s.ctx, "client/registerCapability", fields{"registrations": []fields{files}}, nil)
 	}
 }

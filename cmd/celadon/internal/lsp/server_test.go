@@ -32,7 +32,6 @@ func example(t testing.TB, name string) string {
 	return string(data)
 }
 
-// messages returns the first line of each diagnostic.
 func messages(list []protocol.Diagnostic) (lines []string) {
 	for _, d := range list {
 		first, _, _ := strings.Cut(d.Message, "\n")
@@ -51,8 +50,8 @@ func wantLines(t *testing.T, got []protocol.Diagnostic, want ...string) {
 
 const cronTab = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: a\nspec:\n  schedule: 0 5 * * *\n  replicas: 1\n  maxReplicas: 10\n  image: a\n"
 
-// TestObjectFollowsCRD checks that an object is analyzed again when its CRD changes in the editor,
-// and with the CRD on disk when that is closed.
+// TestObjectFollowsCRD checks that an object is analyzed again when its CRD changes in the editor, when the
+// editor closes the CRD, and when the CRD is removed from disk.
 func TestObjectFollowsCRD(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -75,7 +74,7 @@ func TestObjectFollowsCRD(t *testing.T) {
 	wantLines(t, c.next("a.yaml", seen))
 }
 
-// TestExpensiveRule checks that a rule that is too expensive has one error, also if two versions have the rule.
+// TestExpensiveRule checks that a rule that is too expensive has one error for each version with the rule.
 func TestExpensiveRule(t *testing.T) {
 	t.Parallel()
 	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.com}\nspec:\n  group: x.com\n  scope: Namespaced\n" +
@@ -253,8 +252,7 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestAskedAtOnce checks that requests before the first diagnostics are answered for the current
-// text.
+// TestAskedAtOnce checks that requests before the first diagnostics use the current text.
 func TestAskedAtOnce(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -305,7 +303,7 @@ func runeStart(b []byte, i int) int {
 	return i
 }
 
-// TestHarmless sends invalid messages between valid requests, and checks that these are answered.
+// TestHarmless sends invalid messages between valid requests, and checks that the requests succeed.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -355,8 +353,8 @@ func TestHarmless(t *testing.T) {
 	c.done <- nil
 }
 
-// TestHostileWorkspace checks that no link out of the workspace is followed, no irregular file is
-// opened, and nothing is run.
+// TestHostileWorkspace checks that no link out of the workspace is followed, and that irregular and hostile
+// files do no harm.
 func TestHostileWorkspace(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

@@ -31,7 +31,6 @@ type text struct {
 
 func newText(s string) *text { return &text{bytes: []byte(s)} }
 
-// starts returns the lines and feeds.
 func (t *text) starts() (lines, feeds []int) {
 	t.once.Do(func() {
 		t.lines, t.feeds = []int{0}, []int{0}
@@ -155,7 +154,7 @@ func (t *text) trimmedEnd(offset int) int {
 	return end - len(t.bytes[offset:end]) + len(bytes.TrimRight(t.bytes[offset:end], " \t\r"))
 }
 
-// line returns the range of a line without surrounding white space.
+// line returns the range of a line from its first word, without trailing white space.
 func (t *text) line(line int) protocol.Range {
 	from := t.offsetAt(max(1, line), 0)
 	return t.rangeOf(from, t.trimmedEnd(from))

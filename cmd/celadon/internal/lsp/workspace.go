@@ -29,7 +29,6 @@ const (
 // passedOver lists folders that do not contain the user's own CRDs.
 var passedOver = []string{"node_modules", "vendor", "testdata"}
 
-// A walk is a search for CRDs in a folder.
 type walk struct {
 	*server
 	root    string
@@ -125,8 +124,8 @@ func (s *server) onDisk(path string) ([]byte, error) {
 	return input.ReadBelow(root, rel, maxFile)
 }
 
-// folderOf returns the workspace folder that contains a file, and the file's path relative to it. It returns "" if no
-// folder contains it, or if its extension is not that of YAML or JSON.
+// folderOf returns the innermost workspace folder that contains a file, and the file's path relative to it.
+// It returns "" if no folder contains the file, or if its extension is not one of YAML or JSON.
 func (s *server) folderOf(path string) (root, rel string) {
 	for _, folder := range s.folders() {
 		if below := relative(folder, path); below != "" && len(folder) > len(root) && input.Readable(path) {
@@ -144,7 +143,7 @@ func relative(folder, path string) string {
 	return ""
 }
 
-// readCRDs returns the CRDs of a file on disk.
+// readCRDs returns the valid CRDs of a file, or nil for a template.
 func readCRDs(name string, data []byte) (reads []read) {
 	if !resource.MayDefine(data) {
 		return nil
@@ -162,7 +161,6 @@ func readCRDs(name string, data []byte) (reads []read) {
 	return reads
 }
 
-// appendReads appends the valid CRDs among documents.
 func appendReads(reads []read, name string, docs ...*input.Document) []read {
 	for _, doc := range docs {
 		if r := newRead(name, doc); r.CRD != nil {

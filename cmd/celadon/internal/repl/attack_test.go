@@ -19,12 +19,11 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// The attacker in this file is the author of a tree in which a user starts the shell. The tree is repo, in a folder with
-// other files of the user.
+// The attacker in this file is the author of a tree in which a user starts the shell. The tree is repo, in a
+// folder with other files of the user.
 
 const secret = "TOP-SECRET"
 
-// example returns a file of the crontab example.
 func example(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile("../../../../examples/crontab/" + name)
@@ -89,7 +88,7 @@ func shell(t testing.TB, lines string) string {
 	return out.String()
 }
 
-// contents returns the content of each file below dir.
+// contents maps each path below dir to its type and, if it is a regular file under 1 MiB, its content.
 func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -191,8 +190,8 @@ func TestAttackShellPaste(t *testing.T) {
 // maxShellOutput limits the output of a script of a fuzz target, in bytes.
 const maxShellOutput = 16 << 20
 
-// FuzzShell runs hostile lines in a hostile tree. No file outside of the tree changes, no line blocks, and the output is
-// bounded.
+// FuzzShell runs hostile lines in a hostile tree. No file outside of the tree changes, no line blocks, and
+// the output is bounded.
 func FuzzShell(f *testing.F) {
 	crd, object := example(f, "crd.yaml"), example(f, "updates/nightly.yaml")
 	for _, lines := range []string{
@@ -224,8 +223,8 @@ func FuzzShell(f *testing.F) {
 	})
 }
 
-// TestAttackShellReload replaces a loaded file and loads it again. The session keeps the loaded documents, follows no link
-// out of the tree, and reads no more than a limit.
+// TestAttackShellReload replaces a loaded file and loads it again. The session keeps the loaded documents,
+// follows no link out of the tree, and reads no more than a limit.
 func TestAttackShellReload(t *testing.T) {
 	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
 	sparse := func(size int64) func() error {

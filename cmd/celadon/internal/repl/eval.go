@@ -74,7 +74,6 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	return e.one(ctx, s, src)
 }
 
-// one evaluates the expression for the session's object.
 func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error {
 	o := e.EvalOptions
 	if err := s.Go(o.Version, o.At); err != nil {
@@ -104,7 +103,6 @@ func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error
 	return nil
 }
 
-// errNoCRD is the error of an expression that needs a CRD.
 var errNoCRD = errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
 
 // withoutCRD rewords the error of an expression that needs a CRD to name the flag that supplies it.
@@ -156,7 +154,7 @@ func (e *evaluation) printReport(rep *repl.Report) error {
 	return print.Encoder(untrusted.NewWriter(e.Stdout)).Encode(rep)
 }
 
-// broken reports an expression that does not compile, on stderr or as JSON.
+// broken reports an expression that does not compile, on stderr or as JSON. It returns any other error.
 func (e *evaluation) broken(s *repl.Session, err error) error {
 	var bug *engine.InternalError
 	if errors.As(err, &bug) {

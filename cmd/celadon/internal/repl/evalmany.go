@@ -26,9 +26,9 @@ import (
 
 // How it works: whether the input has one object or many is known only after the second. The first object is
 // therefore held back. If there is another, both are evaluated as many, and from then on objects are
-// evaluated on all cores as they are read. Otherwise, the object is evaluated like a single object that the user named.
+// evaluated on all cores as they are read. Otherwise, the object is evaluated like a single object that the
+// user named.
 
-// checkObjects returns an error if --object does not fit the other flags.
 func (e *evaluation) checkObjects() error {
 	switch several := len(e.Objects) > 1; {
 	case len(e.Objects) == 0 && e.Cluster.On && e.CRD == "":
@@ -57,13 +57,13 @@ type manyEvaluation struct {
 	crds    []repl.Document
 	kind    schema.GroupKind // of the first object
 
-	// evaluator is set once there are several objects.
+	// evaluator is set when the evaluation of many objects begins.
 	evaluator atomic.Pointer[repl.Evaluator]
 	held      *evaluated
 	others    []repl.Document // documents of other kinds
 	problems  []error         // of unreadable documents, before there are several objects
 	isFalse   bool
-	without   bool // some object has no value
+	without   bool // some object has no value or cannot be read
 }
 
 // maxHeld limits the documents of other kinds, and the errors, that are held.
@@ -113,7 +113,6 @@ func (e *evaluation) all(ctx context.Context, src string) error {
 	return nil
 }
 
-// readCRDs checks the flags and reads the CRDs.
 func (m *manyEvaluation) readCRDs(ctx context.Context) error {
 	flags := m.Inputs
 	flags.Cluster = cluster.Flags{} // otherwise, check requires an object
@@ -133,8 +132,8 @@ func (m *manyEvaluation) readCRDs(ctx context.Context) error {
 	return nil
 }
 
-// source returns the source of the objects. If m.KubeVersion is empty, source sets it to the version of the
-// cluster.
+// source returns the source of the objects. With --cluster, it sets an empty m.KubeVersion to the version of
+// the cluster.
 func (m *manyEvaluation) source(ctx context.Context) (batch.Source, error) {
 	if !m.Cluster.On {
 		if err := command.CheckPaths(m.given, m.Objects...); err != nil {
@@ -169,7 +168,6 @@ func (m *manyEvaluation) rows(ctx context.Context, x *repl.Evaluator, doc *input
 	return x.Rows(ctx, doc.Object, m.session.OldOf(doc.Object))
 }
 
-// take processes a document, in the order of the input.
 func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
 	switch {
 	case d.ignored:
@@ -193,7 +191,8 @@ func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
 	return m.print(ctx, d)
 }
 
-// defined reports whether a CRD defines a kind. Without CRDs, the first object can define a built-in kind.
+// defined reports whether a CRD defines a kind. Without --crd, it first adds a description of the kind if the
+// first object is of a built-in kind.
 func (m *manyEvaluation) defined(kind schema.GroupKind) bool {
 	if m.CRD == "" && len(m.kinds)+len(m.others) == 0 {
 		if doc, ok := repl.BuiltinCRD(kind); ok {
@@ -258,7 +257,7 @@ func (m *manyEvaluation) print(ctx context.Context, d *evaluated) error {
 	return nil
 }
 
-// problem reports a document that cannot be read.
+// problem reports a document that cannot be read, or holds the error until there are several objects.
 func (m *manyEvaluation) problem(doc *input.Document) error {
 	err := fmt.Errorf("%s: %w", doc.Location(), doc.Err)
 	m.without = true
@@ -314,7 +313,6 @@ func (m *manyEvaluation) single(ctx context.Context) error {
 	return m.one(ctx, m.session, m.src)
 }
 
-// printRow prints a row, as text or as a JSON line.
 func (e *evaluation) printRow(x *repl.Evaluator, doc *input.Document, r *repl.Row) error {
 	id := doc.Identity()
 	if e.Output == "text" {
@@ -347,7 +345,7 @@ func (e *evaluation) printRow(x *repl.Evaluator, doc *input.Document, r *repl.Ro
 	return e.printReport(rep)
 }
 
-// reasonOf returns the text of an error, without the commands of the shell.
+// reasonOf returns the text of an error, without the shell command that a NoValueError suggests.
 func reasonOf(err error) string {
 	if lacking, ok := err.(*repl.NoValueError); ok {
 		return lacking.Reason

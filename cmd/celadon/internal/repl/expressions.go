@@ -25,7 +25,6 @@ type expressionReport struct {
 	Error      string `json:"error,omitempty"`
 }
 
-// maxShown limits the length of a value in text output.
 const maxShown = 1000
 
 // expressions evaluates the expressions in the documents of --expressions over the objects of --object.
@@ -72,7 +71,6 @@ func (e *evaluation) expressions(ctx context.Context) error {
 	return nil
 }
 
-// objects reads the documents at and below paths.
 func (e *evaluation) objects(ctx context.Context, paths ...string) (docs []*input.Document, err error) {
 	if err := command.CheckPaths(e.given, paths...); err != nil {
 		return nil, err

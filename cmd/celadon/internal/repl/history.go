@@ -15,12 +15,11 @@ const (
 	historyBytes = 256 << 10
 )
 
-// history stores the entries of earlier sessions in a file that only its user can read. Each entry is a
-// line. The further lines of a multi-line entry start with a tab. If the file cannot be written, the
-// shell works without a history.
+// history stores the entries of earlier sessions in a file that only its user can read. Each entry starts a
+// line; the further lines of an entry start with a tab. If the file cannot be written, the shell works
+// without a history.
 type history struct{ path string }
 
-// openHistory returns the history in the user's state folder.
 func openHistory() *history {
 	parent := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(parent) { // the XDG specification requires an absolute path

@@ -32,8 +32,8 @@ import (
 type host struct {
 	command.Streams
 	given *pflag.FlagSet // the command line
-	// opened is set when the files of the command line were read. Lines of the session, which can come from an untrusted
-	// file, then name files.
+	// opened is set when the files of the command line have been read. From then on, files are named by lines
+	// of the session, which can come from an untrusted file.
 	opened bool
 }
 
@@ -73,13 +73,14 @@ func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err
 // maxLoaded limits the size of the documents that a line of a session loads, in bytes.
 const maxLoaded = 64 << 20
 
-// files returns the source of the documents at and below paths. A session does not read pipes and devices.
+// files returns the source of the documents at and below paths. Once opened is set, it does not read pipes
+// and devices.
 func (h *host) files(paths ...string) batch.Source {
 	return resource.Sourced(batch.Selected(input.Selection{Regular: h.opened}, h.Stdin, paths), nil)
 }
 
-// editable returns a document with its source. A generated CRD is named after the CRD, not after its file, because saving
-// it must not replace the original.
+// editable returns a document with its source. The File of a generated CRD differs from the file that it was
+// generated from, because saving the CRD must not replace that file.
 func editable(d *input.Document) (doc repl.Document, err error) {
 	doc.File, doc.Line, doc.Item = d.File, 1, d.Item
 	doc.JSON, err = d.JSON()

@@ -15,8 +15,8 @@ import (
 // maxSaved limits the size of a file that :save changes, in bytes.
 const maxSaved = 256 << 20
 
-// saveDocument implements Host.Save for the shell. It never overwrites the files of loaded objects, and
-// overwrites other existing files only if r.Overwrite is set.
+// saveDocument implements Host.Save for the shell. Besides the CRD's own file, it overwrites an existing file
+// only if r.Overwrite is set, and never the file of a loaded object.
 func saveDocument(r repl.SaveRequest) (file string, err error) {
 	own := r.Document.File
 	if own == "-" && r.File == "" {
@@ -59,7 +59,6 @@ func overwritable(r repl.SaveRequest) error {
 	return nil
 }
 
-// sameFile reports whether a and b name the same existing file.
 func sameFile(a, b string) bool {
 	first, err1 := os.Stat(a)
 	second, err2 := os.Stat(b)

@@ -36,7 +36,8 @@ type Inputs struct {
 	CRD, Object, Old string
 	// Paths are files and folders that are sorted by content.
 	Paths []string
-	// Objects are the files and folders with objects of celadon eval. Object is the only one.
+	// Objects are the files and folders with objects for celadon eval. If there is only one, Object is its
+	// path.
 	Objects []string
 	// Name selects one of several objects.
 	Name        string
@@ -124,8 +125,8 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 	return repl.Lines(h.Stdin), func() {}
 }
 
-// session opens a session with the input that the flags name. opened describes the files, and many is set if the session
-// holds a collection of objects.
+// session opens a session with the input that the flags name. opened describes the files, and many is set if
+// the session holds a collection of objects.
 func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *repl.Session, opened string, many bool, err error) {
 	if err := in.check(); err != nil {
 		return nil, "", false, err
@@ -148,13 +149,13 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *
 	return s, opened, many, err
 }
 
-// newSession returns a session in which nothing is loaded.
 func (h *host) newSession(in *Inputs, limits cost.Limits) (*repl.Session, error) {
 	return repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession()})
 }
 
-// inputs reads the files and the cluster that the flags name. If in.KubeVersion is empty, inputs sets it
-// to the version of the cluster. With in.Paths, the session reads the old objects.
+// inputs reads the files and the cluster that the flags name. With --cluster, it sets an empty in.KubeVersion
+// to the version of the cluster. With in.Paths and without in.Object, the session reads the old objects
+// itself.
 func (h *host) inputs(ctx context.Context, in *Inputs) (out repl.Inputs, err error) {
 	out = repl.Inputs{CRDPath: in.CRD, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name, Paths: in.Paths}
 	if in.Cluster.On {

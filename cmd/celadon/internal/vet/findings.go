@@ -15,12 +15,10 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// crdLocation returns the location of a finding about the whole CRD.
 func (one *vetted) crdLocation() finding.Location {
 	return finding.Location{File: one.doc.File, Line: one.doc.Line}
 }
 
-// name returns the name of the CRD, or "".
 func (one *vetted) name() string {
 	if one.report == nil {
 		return ""
@@ -145,12 +143,10 @@ func causeFinding(c *finding.Cause) finding.Finding {
 	return f
 }
 
-// listPrinter writes findings in a format that lists them.
 type listPrinter struct {
 	list print.List
 	// cases is set if the format has a case for each CRD and policy.
 	cases bool
-	// quiet is set if only errors are written.
 	quiet bool
 }
 
@@ -184,7 +180,7 @@ func (p *listPrinter) end(s *summary) error {
 	return p.list.End(print.End{Text: s.String() + "\n", Interrupted: s.Interrupted})
 }
 
-// testcase returns a test case. Errors are its failure, and other findings its output.
+// testcase returns a test case. Errors are its failure or error, and other findings its output.
 func testcase(name, class untrusted.Safe, findings []finding.Finding) junit.Testcase {
 	c := junit.Testcase{Name: string(name), Classname: string(class)}
 	var errors, others strings.Builder

@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// fixes reports whether --fix is set. It returns an error if the flags contradict each other.
+// fixes reports whether --fix is set. It returns an error if the flag is invalid or contradicts other flags.
 func (o *Options) fixes(paths []string) (bool, error) {
 	switch {
 	case !slices.Contains([]string{"", certain, suggested}, o.Fix):

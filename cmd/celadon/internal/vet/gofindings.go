@@ -55,7 +55,6 @@ type goFinding struct {
 	paths []markervet.ObjectPath
 }
 
-// add maps a CRD to Go.
 func (r *goRun) add(one *vetted) {
 	crd, err := resource.DecodeCompact(one.doc)
 	r.crds = append(r.crds, one)
@@ -70,10 +69,8 @@ func (r *goRun) add(one *vetted) {
 	r.of = append(r.of, len(r.crds)-1)
 }
 
-// maxLocations limits the locations shown per finding.
 const maxLocations = 5
 
-// end collects all findings and counts.
 func (r *goRun) end() {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
@@ -153,7 +150,7 @@ type goSummary struct {
 	Files   int `json:"files"`
 	Markers int `json:"markers"`
 	Rules   int `json:"rules"`
-	// Mapped counts rules with a marker, Ambiguous those with several.
+	// Mapped counts rules with a marker, Ambiguous rules with several markers.
 	Mapped    int `json:"mapped"`
 	Ambiguous int `json:"ambiguous,omitempty"`
 	// Undeclared counts CRDs whose kind the packages do not declare.
@@ -207,7 +204,6 @@ func (p *textPrinter) golang(r *goRun) error {
 	return p.write(&b)
 }
 
-// oneLine writes the verdict on a CRD in one line.
 func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 	r := one.report
 	verdict := p.out.Paint(untrusted.Red, "rejected")

@@ -77,5 +77,4 @@ func (d *GoReviewer) vet(ctx context.Context, doc *input.Document) *vetted {
 	return one
 }
 
-// maxCached limits the number of cached CRDs.
 const maxCached = 1000

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/gotree"
 )
 
-// dots is the suffix of arguments that name Go packages.
 const dots = "/..."
 
 // goPatterns returns the folders of Go packages in the arguments, or nil if the arguments are CRDs.
@@ -41,7 +40,6 @@ type goSource struct {
 	roots     []*os.Root // that are open
 }
 
-// open opens a folder. close closes it.
 func (g *goSource) open(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err == nil {
@@ -56,9 +54,9 @@ func (g *goSource) close() {
 	}
 }
 
-// readGo parses the packages in folders of a module. Access to the module is confined to its
-// repository, including symbolic links, and the go command is never run. texts holds unsaved
-// contents by file name; they replace those on disk.
+// readGo parses the packages in folders of a module. Access is confined to the repository of the module and
+// the module cache, including symbolic links, and the go command is never run. texts holds unsaved contents
+// by file name; they replace the contents on disk.
 func readGo(dirs []string, texts map[string][]byte) (_ *goSource, err error) {
 	g, err := locate(dirs[0])
 	if err != nil {
@@ -138,7 +136,6 @@ func locate(dir string) (*goSource, error) {
 	return &goSource{top: top, here: here}, err
 }
 
-// resolved returns an absolute path without symbolic links.
 func resolved(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {

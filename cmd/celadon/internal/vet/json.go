@@ -114,11 +114,10 @@ type factorReport struct {
 
 type reasonReport struct {
 	vet.Reason
-	// EstimatedTotal is the estimate of KubeVersion.
+	// EstimatedTotal is the estimate in Kubernetes KubeVersion, if the reason has one.
 	EstimatedTotal uint64 `json:"estimatedTotal,omitempty"`
 }
 
-// jsonPrinter writes a single document at the end.
 type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string

@@ -11,9 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// versions sets the Kubernetes versions of cfg. Without --kube-version, the verdict is that of the newest version,
-// and the verdicts of all released versions are reported. Of a list, the newest released version determines the
-// messages.
+// versions sets the Kubernetes versions of cfg. Without --kube-version, the newest version determines the
+// verdict, and the verdicts of all released versions are reported. Of a list, the newest released version
+// determines the messages.
 func (o *Options) versions(cfg *vet.Config) error {
 	list := types.Released()
 	if o.KubeVersion != "" {
@@ -36,7 +36,8 @@ func (o *Options) versions(cfg *vet.Config) error {
 	return nil
 }
 
-// accepted reports whether all versions that --kube-version lists accept the CRD.
+// accepted reports whether the CRD is accepted. If --kube-version lists several versions, all of them must
+// accept it.
 func (one *vetted) accepted() bool {
 	if one.decisive {
 		for _, v := range one.report.KubeVersions {
@@ -121,8 +122,8 @@ func (p *textPrinter) kubeVersions(b *strings.Builder, one *vetted) {
 	}
 }
 
-// kubeVersionFinding returns the finding for Kubernetes versions that reject the CRD although the version of the
-// verdict accepts it. ok is false if there is none.
+// kubeVersionFinding returns the finding for Kubernetes versions that reject the CRD although the version of
+// the verdict accepts it. ok is false without such versions.
 func (one *vetted) kubeVersionFinding() (f finding.Finding, ok bool) {
 	r := one.report
 	if !r.Accepted || !versionsDiffer(r) && one.accepted() {

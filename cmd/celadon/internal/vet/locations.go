@@ -54,7 +54,8 @@ func (one *vetted) excerpts(width int) *excerpt.Excerpts {
 	return excerpt.NewExcerpts(one.doc, width, &secret.Secrets{}, nil)
 }
 
-// strict returns the locations of keys that strict decoding rejects, as far as they are found.
+// strict returns the locations of keys that strict decoding rejects, or of values that cannot be decoded, as
+// far as they are found.
 func (one *vetted) strict(width int) []finding.Location {
 	var found []finding.Location
 	switch {
@@ -69,7 +70,6 @@ func (one *vetted) strict(width int) []finding.Location {
 	return append(found, hint.Strict(one.report.Strict, one.excerpts(width))...)
 }
 
-// causes returns the server's causes with their locations.
 func (one *vetted) causes(width int) []finding.Cause {
 	list := one.located(one.report.Causes, width)
 	hint.Explain(one.doc, one.data, one.kubeVersions, list, one.report.Needs, one.excerpts(width))
@@ -146,7 +146,6 @@ func pathsOf[T any](list []T, path func(T) string) []string {
 	return paths
 }
 
-// adviceLocations returns the locations of the schemas that lack bounds.
 func (one *vetted) adviceLocations(list []vet.Advice) []finding.Location {
 	return one.locations(pathsOf(list, func(a vet.Advice) string { return a.Field }), 0)
 }

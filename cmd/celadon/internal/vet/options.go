@@ -77,7 +77,6 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	config.Stricter.Set(f, "kube-version")
 }
 
-// vetConfig returns the engine's configuration for the flags.
 func (o *Options) vetConfig() (vet.Config, error) {
 	cfg := vet.Config{Explain: o.Explain, Beta: true}
 	if err := o.versions(&cfg); err != nil {
@@ -188,8 +187,8 @@ func (r *Reviewed) Rejection() string {
 	return string(print.KubectlError(r.one.kubectl(0)))
 }
 
-// Text vets the CRDs in a text for all versions of o.KubeVersion, and returns the output of -o json. The
-// error is ctx.Err(), an invalid option, or an internal error.
+// Text vets the CRDs in a text for all versions of o.KubeVersion, and returns the report in the format
+// o.Output. The error is ctx.Err(), an invalid option, or an internal error.
 func Text(ctx context.Context, text input.Text, o *Options) (crds []*Reviewed, report []byte, err error) {
 	d, err := NewReviewer(ctx, o)
 	if err == nil {

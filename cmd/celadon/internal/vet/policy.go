@@ -25,7 +25,8 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// A vettedPolicy is a policy, a binding, or a webhook configuration with its report.
+// A vettedPolicy is a policy, a binding, a webhook configuration, or a file of kube-apiserver with its
+// report.
 type vettedPolicy struct {
 	vetted
 	policy *policyvet.Report
@@ -166,7 +167,8 @@ func (p *policyVetter) needed(objects []map[string]any) (crds []*apiextensionsv1
 	return crds
 }
 
-// accepted reports whether all versions that --kube-version lists accept the document.
+// accepted reports whether the document is accepted. If --kube-version lists several versions, all of them
+// must accept it.
 func (one *vettedPolicy) accepted() bool {
 	return one.policy.Accepted && !(one.decisive && slices.ContainsFunc(one.policy.KubeVersions, func(v policyvet.KubeVersion) bool { return !v.Accepted }))
 }
@@ -184,8 +186,8 @@ func (one *vettedPolicy) errors() []policyvet.Error {
 	return one.policy.Errors
 }
 
-// rejecting names the Kubernetes versions of --kube-version that reject a document which the newest of
-// them accepts.
+// rejecting names the Kubernetes versions that reject a document although the version of the verdict accepts
+// it.
 func (one *vettedPolicy) rejecting() (versions []string) {
 	for _, v := range one.policy.KubeVersions {
 		if one.policy.Accepted && !v.Accepted {
@@ -278,7 +280,6 @@ func (v *vetter) isConfiguration(doc *input.Document) bool {
 	return v.builtins != nil && doc.Err == nil && v.builtins.IsConfiguration(doc.Object)
 }
 
-// vetConfigurations vets the files of kube-apiserver.
 func (p *policyVetter) vetConfigurations() (all []*vettedPolicy, err error) {
 	for _, doc := range p.configurations {
 		res, err := p.vetter.builtins.ValidateConfiguration(doc.Object)
@@ -305,7 +306,8 @@ func (p *policyVetter) vetConfigurations() (all []*vettedPolicy, err error) {
 	return all, nil
 }
 
-// configurationPath returns the path of a field in the document. The server's paths of matchConditions leave out the webhook.
+// configurationPath returns the path of a field in the document. The server's paths of matchConditions leave
+// out the webhook.
 func configurationPath(doc *input.Document, path string) string {
 	if within := strings.Replace(path, "].matchConditions[", "].webhook.matchConditions[", 1); doc.Value(path) == nil && doc.Value(within) != nil {
 		return within

@@ -136,7 +136,6 @@ func (one *vettedPolicy) findings(width int) (list []finding.Finding) {
 	return list
 }
 
-// maxShownExpression limits the width of an expression below a finding.
 const maxShownExpression = 200
 
 func (p *listPrinter) policy(one *vettedPolicy) error {
@@ -147,7 +146,7 @@ func (p *listPrinter) policy(one *vettedPolicy) error {
 	})
 }
 
-// policyReport is a policy, binding, or webhook configuration in JSON.
+// policyReport is a policy, a binding, a webhook configuration, or a file of kube-apiserver in JSON.
 type policyReport struct {
 	File      string                  `json:"file"`
 	Document  int                     `json:"document"`

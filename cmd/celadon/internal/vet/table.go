@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// tableRow is an expression with its cost.
 type tableRow struct {
 	total   uint64
 	numbers [5]untrusted.Safe // total, percentage of the rule's limit, percentage of the schema's limit, single, cardinality
@@ -21,7 +20,6 @@ type tableRow struct {
 	rule    string
 }
 
-// shownRule limits the width of a rule in a table.
 const shownRule = 60
 
 // rows returns the rows of rules, and of messageExpressions that cost more than their rules, most
@@ -139,7 +137,6 @@ func (p *textPrinter) bar(cost, limit uint64) untrusted.Safe {
 	return " " + filled + untrusted.Safe(strings.Repeat("░", width-full))
 }
 
-// oneLine returns a rule on one line of at most n columns.
 func oneLine(rule string, n int) untrusted.Safe {
 	return untrusted.Safe(termwidth.Cut(string(untrusted.Line(lex.Flat(rule))), n))
 }

@@ -17,9 +17,8 @@ import (
 // textPrinter writes for people: the verdict as kubectl would print it, then the cost of the rules,
 // then advice.
 type textPrinter struct {
-	out *untrusted.Writer
-	all bool
-	// quiet is set if only errors are written.
+	out   *untrusted.Writer
+	all   bool
 	quiet bool
 	// width is the line width; 0 is unlimited.
 	width   int
@@ -64,7 +63,6 @@ func (p *textPrinter) crd(one *vetted) error {
 	return p.write(&b)
 }
 
-// separate begins the report about a CRD or a policy.
 func (p *textPrinter) separate(b *strings.Builder) {
 	if p.written && !p.quiet {
 		b.WriteByte('\n')
@@ -72,7 +70,6 @@ func (p *textPrinter) separate(b *strings.Builder) {
 	p.written = true
 }
 
-// write writes a part of the report in the layout of the terminal.
 func (p *textPrinter) write(b *strings.Builder) error {
 	_, err := io.WriteString(p.out, print.Layout{Color: p.out.Colors, Width: p.width}.Text(b.String()))
 	return err
@@ -80,7 +77,6 @@ func (p *textPrinter) write(b *strings.Builder) error {
 
 func (p *textPrinter) finding(b *strings.Builder, f *finding.Finding) { print.Show(b, p.head(f), f) }
 
-// head returns the level and the ID of a finding.
 func (p *textPrinter) head(f *finding.Finding) untrusted.Safe {
 	level, color := f.Level, untrusted.Yellow
 	switch {
@@ -94,7 +90,7 @@ func (p *textPrinter) head(f *finding.Finding) untrusted.Safe {
 	return untrusted.Line(level) + " " + p.out.Paint(color, untrusted.Line(f.ID))
 }
 
-// verdict writes the verdict, and unless the output is quiet, the positions and advice.
+// verdict writes the verdict and, unless the output is quiet, warnings, names, and positions.
 func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
@@ -139,7 +135,6 @@ func (p *textPrinter) accepted(minimum string) untrusted.Safe {
 	return text
 }
 
-// names writes the short names and categories of the CRD.
 func (p *textPrinter) names(b *strings.Builder, one *vetted) {
 	var parts []string
 	for _, of := range []struct{ list, name string }{{"shortNames", "short names"}, {"categories", "categories"}} {
@@ -164,8 +159,7 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	return o
 }
 
-// versions returns the versions to show. Versions with the same rules at the same costs are
-// combined.
+// versions returns the versions with rules. Versions with the same rules at the same costs are combined.
 func versions(r *vet.Report) (list []vet.Version) {
 	for _, v := range r.Versions {
 		if i := slices.IndexFunc(list, func(o vet.Version) bool { return sameRules(o, v) }); i >= 0 {
@@ -177,7 +171,6 @@ func versions(r *vet.Report) (list []vet.Version) {
 	return list
 }
 
-// sameRules reports whether two versions have the same rules at the same costs.
 func sameRules(a, b vet.Version) bool {
 	return slices.EqualFunc(a.Rules, b.Rules, func(x, y vet.Rule) bool {
 		return x.Path == y.Path && x.Rule == y.Rule && x.MessageExpression == y.MessageExpression && x.Broken == y.Broken &&
@@ -201,7 +194,7 @@ func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
 	p.why(b, one, v)
 }
 
-// needs writes each function and field once, with its first path.
+// needs writes each function and field once, with its first path, or with --all for each path.
 func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
 	for i, n := range r.Needs {
 		same := func(o vet.Need) bool {

@@ -28,10 +28,8 @@ func (u unknownKinds) add(one *vetted) {
 	u[kind].count++
 }
 
-// maxUnknown limits the kinds in notes.
 const maxUnknown = 10
 
-// notes returns a note about each kind.
 func (u unknownKinds) notes() (notes []error) {
 	for i, kind := range slices.Sorted(maps.Keys(u)) {
 		if i == maxUnknown {

@@ -1,5 +1,5 @@
-// Package vet implements celadon vet. It reads CRDs, validates each with engine/vet, and writes
-// reports for people, scripts, and code-review pages.
+// Package vet implements celadon vet. It reads CRDs and admission policies, validates them with engine/vet
+// and policyvet, and writes reports for people, scripts, and code-review pages.
 package vet
 
 import (
@@ -30,8 +30,9 @@ type vetted struct {
 	report *vet.Report
 	// lints are the lints of the report or, with --find, the results of lint.Find.
 	lints []lint.Lint
-	// data is the CRD as JSON, for hints. kubeVersions holds the version of the verdict and, if all listed versions
-	// must accept the CRD, the oldest of them. Both are nil for a CRD without causes.
+	// data is the CRD as JSON, for hints. kubeVersions holds the version of the verdict and, if all listed
+	// versions must accept the CRD, the oldest of them. Both are nil for an accepted CRD without following
+	// causes.
 	data         []byte
 	kubeVersions []string
 	// operation is "update" if --old has the CRD, otherwise "create".
@@ -43,8 +44,7 @@ type vetted struct {
 	bug     bool
 	// limited is set if --find did not search for all lints.
 	limited *lint.LimitError
-	// fix is the value of --fix.
-	fix string
+	fix     string
 	// decisive is set if all versions in report.KubeVersions must accept the CRD.
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
@@ -59,7 +59,7 @@ type vetted struct {
 	compact []byte
 }
 
-// Run vets the CRDs and policies in paths and writes the report. Its error has the exit code.
+// Run vets the CRDs and policies in paths and writes the report. Its error carries the exit code.
 func Run(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
 	var sum summary
 	var run *goRun // nil without Go packages
@@ -159,11 +159,11 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	return sum.verdict(paths)
 }
 
-// tagged returns notes about expressions that YAML accepts without their first character, because it reads ! and a space as
-// a tag. The rule then means the opposite.
+// tagged returns notes about expressions that YAML accepts without their first character, because it reads !
+// and a space as a tag. The rule then means the opposite.
 func tagged(doc *input.Document) (notes []error) {
 	source, number, inList := doc.Source()
-	if inList && doc.Item > 0 { // the source is that of the whole List
+	if inList && doc.Item > 0 { // the source is the whole List
 		return nil
 	}
 	for line := range bytes.Lines(source) {
@@ -235,7 +235,6 @@ func readOld(doc *input.Document) oldRead {
 	return oldRead{doc.Location(), crd, err}
 }
 
-// old returns the old version of a CRD by name, or nil.
 func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	if e := v.olds.Named(name); e != nil {
 		return e.CRD

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// run runs celadon vet with the given arguments.
 func run(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
 	var o Options
@@ -41,7 +40,6 @@ const (
 	acceptedCRD = "../../../../examples/crontab/crd.yaml"
 )
 
-// files writes files into a temporary folder.
 func files(t *testing.T, texts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -66,7 +66,6 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Saf
 	}
 }
 
-// counted returns an assumed size with its unit.
 func counted(m vet.Missing) untrusted.Safe {
 	unit := map[string]untrusted.Safe{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
 	return formatNumber(uint64(m.Assumed)) + " " + unit

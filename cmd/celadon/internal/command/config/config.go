@@ -147,8 +147,9 @@ func setDefault(flag *pflag.Flag, values []string) error {
 	return nil
 }
 
-// find returns the file that --config names, or else the nearest file, or nil if neither exists. With --base, the
-// nearest file of that revision applies: the change under check must not configure its own check.
+// find returns the file that --config names, or else the nearest file. It returns nil if no file applies.
+// With --base, the nearest file of that revision applies: the change under check must not configure its own
+// check.
 func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	switch {
 	case c.off && c.file != "":
@@ -226,7 +227,7 @@ func nearest(tree string) (*file, error) {
 	return found, nil
 }
 
-// settings returns the file's section for the command.
+// settings returns the file's section for the command, or nil.
 func (f *file) settings(command string) (map[string]any, error) {
 	v, duplicate, err := decode.Decode(f.data)
 	if err == nil {
@@ -275,7 +276,7 @@ func KubeVersion(data []byte, command string) (version, note string, err error) 
 	return values[0], "", nil
 }
 
-// valuesOf converts the setting v of the flag name, a scalar or a list of scalars, to flag values.
+// valuesOf converts the setting v of the flag name, a scalar or a list of strings, to flag values.
 func valuesOf(name string, v any) ([]string, error) {
 	switch v := v.(type) {
 	case string, bool, int64:

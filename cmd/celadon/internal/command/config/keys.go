@@ -35,8 +35,8 @@ const (
 // classKey annotates a flag with its class.
 const classKey = "celadon_config"
 
-// Set gives flags the class. A flag without a class is ByHand: give it another only after you have considered a hostile
-// tree and added the flag to the attack test.
+// Set gives flags the class. A flag without a class is ByHand: give it another only after you have considered
+// a hostile tree and added the flag to the attack test.
 func (c Class) Set(f *pflag.FlagSet, flags ...string) {
 	for _, flag := range flags {
 		if err := f.SetAnnotation(flag, classKey, []string{strconv.Itoa(int(c))}); err != nil {
@@ -45,8 +45,8 @@ func (c Class) Set(f *pflag.FlagSet, flags ...string) {
 	}
 }
 
-// never lists flags that are Never in all commands. Only the user decides whether to connect, and to which cluster, and
-// whether to read out of the tree.
+// never lists flags that are Never in all commands. Only the user decides whether to connect, and to which
+// cluster, and whether to read out of the tree.
 var never = []string{
 	"cluster", "context", "kubeconfig", "namespace", "all-namespaces", "selector", "filename", "watch", "config", "no-config", command.FollowFlag, "help",
 }

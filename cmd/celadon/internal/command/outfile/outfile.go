@@ -29,7 +29,7 @@ import (
 // ErrChanged reports that a file does not hold the expected content.
 var ErrChanged = errors.New("the file has changed since it was read")
 
-// Replace writes after to the file name. The error is ErrChanged if the file does not hold before.
+// Replace writes after to the file name. The error wraps ErrChanged if the file does not hold before.
 func Replace(name string, before, after []byte) error {
 	f, err := Create(name)
 	if err != nil {

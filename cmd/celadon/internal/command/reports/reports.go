@@ -28,7 +28,6 @@ type file struct {
 	buffer       *bufio.Writer
 }
 
-// flag is the value of --output.
 type flag struct {
 	format  *string
 	files   *Files
@@ -61,7 +60,7 @@ func (f *flag) Set(value string) error {
 // Any reports whether there are reports in files.
 func (r *Files) Any() bool { return len(r.named) > 0 }
 
-// Has reports whether a file has a format.
+// Has reports whether a report in a file has the format.
 func (r *Files) Has(format string) bool {
 	return slices.ContainsFunc(r.named, func(f file) bool { return f.format == format })
 }
@@ -91,8 +90,8 @@ type Printers[P any] struct {
 	files *Files
 }
 
-// New returns the printer of standard output and those of the files, which the caller discards. create returns the printer
-// of a format that writes to a stream. Widths and colors depend on terminal.
+// New returns the printer of standard output and those of the files. The caller calls files.Discard at the
+// end. create returns the printer of a format that writes to a stream; widths and colors depend on terminal.
 func New[P any](
 	files *Files, format string, terminal, to io.Writer, create func(format string, terminal, to io.Writer) (P, error),
 ) (*Printers[P], error) {

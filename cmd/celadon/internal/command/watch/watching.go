@@ -47,8 +47,9 @@ func New(paths []string, warn func(path string, err error)) (*Watcher, error) {
 	return w, nil
 }
 
-// add watches the folder of each path, because the path itself may be replaced, and all folders below
-// it. It can be called again to add new folders.
+// add watches the folder of each path, because the path itself may be replaced. If the path is a folder, add
+// also watches that folder and all folders below it, except hidden ones. It can be called again to add new
+// folders.
 func (w *Watcher) add() {
 	for _, path := range w.paths {
 		w.folder(filepath.Dir(filepath.Clean(path)))
@@ -82,7 +83,7 @@ func (w *Watcher) folder(path string) {
 func (w *Watcher) Close() error { return w.close() }
 
 // Run calls changed after each series of events, when the duration that changed returned has passed (if
-// positive), and once a minute in any case. It returns when ctx is done.
+// positive), and once a minute in any case. It returns when ctx is done or w is closed.
 func (w *Watcher) Run(ctx context.Context, changed func() (again time.Duration)) {
 	each := time.NewTicker(recheck)
 	defer each.Stop()
@@ -98,8 +99,9 @@ func (w *Watcher) Run(ctx context.Context, changed func() (again time.Duration))
 	}
 }
 
-// Wait blocks until a series of events has ended and returns the first path that changed, or "" if
-// events were lost. ok is false if ctx is done.
+// Wait blocks until a series of events has ended and returns the first path that changed. It returns at once
+// if events are lost; the path is then "" unless another event came before. ok is false if ctx is done or w
+// is closed.
 func (w *Watcher) Wait(ctx context.Context) (path string, ok bool) { return w.next(ctx, nil, nil) }
 
 func (w *Watcher) next(ctx context.Context, each, requested <-chan time.Time) (path string, ok bool) {

@@ -88,8 +88,8 @@ type codec struct {
 	conn *Conn
 }
 
-// ReadObject reads a message. At the end of the stream, it waits for running requests, because the library drops their
-// responses when it returns.
+// ReadObject reads a message. At the end of the stream, it ends the running requests, because the library
+// drops their responses once it has returned.
 func (c codec) ReadObject(r *bufio.Reader, v any) error {
 	<-c.conn.begun
 	err := c.VSCodeObjectCodec.ReadObject(r, v)
@@ -114,7 +114,7 @@ func (c *Conn) Run() error {
 	return nil
 }
 
-// finish cancels the running requests and waits for them.
+// finish cancels the running requests and waits for them, but not longer than patience.
 func (c *Conn) finish() {
 	c.mu.Lock()
 	for _, cancel := range c.running {
@@ -180,7 +180,6 @@ func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
 	})
 }
 
-// guarded calls do and converts a panic to an error.
 func (c *Conn) guarded(method string, do func() (any, error)) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -80,7 +80,7 @@ type Initialize struct {
 	} `json:"capabilities"`
 }
 
-// A Folder of the workspace is open in the editor.
+// A Folder is a workspace folder.
 type Folder struct {
 	URI string `json:"uri"`
 }
@@ -120,8 +120,8 @@ type Diagnostic struct {
 	Advice string `json:"-"`
 }
 
-// DiagnosticData identifies the finding of a diagnostic. Clients return it with a request for actions, so that actions
-// do not depend on messages.
+// DiagnosticData identifies the finding of a diagnostic. Clients return it with a request for actions, so
+// that actions do not depend on messages.
 type DiagnosticData struct {
 	// Kind is the kind of the cause (engine.CauseKind), or "".
 	Kind string `json:"kind,omitempty"`

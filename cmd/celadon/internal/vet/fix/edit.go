@@ -23,14 +23,12 @@ func Text(text []byte, docs []*input.Document, vetted []*Vetted) ([]byte, error)
 	return e.result()
 }
 
-// edit is a file's text with pending changes.
 type edit struct {
 	text   []byte
 	pieces []piece
 	counts counts
 }
 
-// counts are the numbers of changed CRDs and of changes.
 type counts struct{ crds, keys, bounds, rules int }
 
 func (c *counts) add(other counts) {
@@ -98,7 +96,6 @@ func (e *edit) piece(doc *input.Document) (*piece, error) {
 	return &e.pieces[len(e.pieces)-1], nil
 }
 
-// result returns the text with all changes.
 func (e *edit) result() ([]byte, error) {
 	var out []byte
 	done := 0

@@ -41,7 +41,7 @@ type Config struct {
 // Vetted is a CRD's report with rewrites.
 type Vetted struct {
 	Report *vet.Report
-	// Accepted is set if all Kubernetes versions that matter accept the CRD.
+	// Accepted is set if all Kubernetes versions that determine the verdict accept the CRD.
 	Accepted bool
 	// Keys are the misspelled keys to correct, and Rules the rules to rewrite.
 	Keys  []vet.UnknownKey
@@ -81,7 +81,7 @@ func New(cfg Config) *Fixer {
 }
 
 // Add adds a CRD. If the previous CRD is from another file, Add first fixes that file. The error is
-// ctx.Err() or the error of writing the diff.
+// ctx.Err(), or the error of vetting the result or writing the diff.
 func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 	if doc.File != f.file {
 		if err := f.End(ctx); err != nil {
@@ -104,7 +104,6 @@ func (f *Fixer) Generated(doc *input.Document, v *Vetted) {
 	f.rejected([]crd{c})
 }
 
-// notFixed reports why a CRD is not changed.
 func (f *Fixer) notFixed(c crd, err error) {
 	f.sum.NotFixed++
 	untrusted.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Location(), c.Report.Name, err.Error())
@@ -146,8 +145,8 @@ func (f *Fixer) End(ctx context.Context) error {
 // that rules need bounds, or do not compile.
 const maxRounds = 4
 
-// rounds fixes the CRDs of a file until nothing is left to fix. It returns the text and the CRDs after
-// the changes. If the counts have no CRD, it has reported why. The error is ctx's.
+// rounds fixes the CRDs of a file until nothing is left to fix. It returns the text and the CRDs after the
+// changes. If the counts have no CRD, it has reported why. The error is from vetting, or ctx.Err().
 func (f *Fixer) rounds(ctx context.Context, crds []crd, before []byte) (after []byte, now []crd, done counts, err error) {
 	after, now = before, crds
 	for round := 0; round < maxRounds && slices.ContainsFunc(now, crd.advised); round++ {
@@ -247,13 +246,11 @@ func (f *Fixer) rejected(crds []crd) {
 	}
 }
 
-// failed reports why a file was not changed.
 func (f *Fixer) failed(err error) {
 	f.sum.Failed++
 	untrusted.Fprintf(f.err, "%s: not fixed: %s\n", f.file, err.Error())
 }
 
-// withoutPath returns the error without the file name.
 func withoutPath(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner

@@ -21,7 +21,6 @@ func vetDocument(ctx context.Context, doc *input.Document) (*Vetted, error) {
 	return &Vetted{Report: r}, err
 }
 
-// read adds the CRDs of a file.
 func read(t *testing.T, f *Fixer, file string) {
 	t.Helper()
 	input.Scan(nil, []string{file}, func() {}, func(c input.Chunk) bool {
