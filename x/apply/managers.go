@@ -3,11 +3,9 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -133,46 +131,31 @@ func (m *Managers) Merge(live, object map[string]any, version, subresource strin
 	if err != nil {
 		return nil, Status(err), nil
 	}
-	whole, _ := wholeNumbers(out.(*unstructured.Unstructured).UnstructuredContent())
-	return whole.(map[string]any), nil, nil
+	return wholeNumbers(out.(*unstructured.Unstructured).UnstructuredContent()).(map[string]any), nil, nil
 }
 
-// wholeNumbers returns an object in the form of engine.Decode: a merge leaves whole numbers of defaults as float64. It
-// copies the parts that change, because the object may share memory with the schema.
-func wholeNumbers(v any) (whole any, changed bool) {
+// wholeNumbers returns a value in the form of engine.Decode: a merge leaves whole numbers of defaults as float64. It
+// copies maps and lists, because they may share memory with the schema.
+func wholeNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
 		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
-			return int64(v), true
+			return int64(v)
 		}
 	case map[string]any:
-		var copied map[string]any
+		out := make(map[string]any, len(v))
 		for name, value := range v {
-			if whole, changed := wholeNumbers(value); changed {
-				if copied == nil {
-					copied = maps.Clone(v)
-				}
-				copied[name] = whole
-			}
+			out[name] = wholeNumbers(value)
 		}
-		if copied != nil {
-			return copied, true
-		}
+		return out
 	case []any:
-		var copied []any
+		out := make([]any, len(v))
 		for i, item := range v {
-			if whole, changed := wholeNumbers(item); changed {
-				if copied == nil {
-					copied = slices.Clone(v)
-				}
-				copied[i] = whole
-			}
+			out[i] = wholeNumbers(item)
 		}
-		if copied != nil {
-			return copied, true
-		}
+		return out
 	}
-	return v, false
+	return v
 }
 
 // Status returns the status that a server sends for an error.

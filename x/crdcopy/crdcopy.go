@@ -16,9 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// With returns a copy of crd in which change was applied to the schema node at a path of a
-// version. ok is false if the node does not exist. change receives a shallow copy, whose slices and
-// maps are shared with the original.
+// With returns a copy of crd in which change was applied to the schema node at a path of a version. ok is false if
+// the node does not exist. change receives a shallow copy, whose slices and maps are shared with the original.
 func With(crd *apiextensionsv1.CustomResourceDefinition, version string, at []path.Step, change func(*apiextensionsv1.JSONSchemaProps)) (out *apiextensionsv1.CustomResourceDefinition, ok bool) {
 	changed := *crd
 	changed.Spec.Versions = slices.Clone(crd.Spec.Versions)
@@ -46,35 +45,33 @@ func Schema(s *apiextensionsv1.JSONSchemaProps, at []path.Step, change func(*api
 		change(&changed)
 		return &changed, true
 	}
-	step, rest := at[0], at[1:]
-	switch {
+	below, ok := Schema(next(s, at[0]), at[1:], change)
+	switch step := at[0]; {
+	case !ok:
+		return s, false
 	case !step.Any:
-		field, there := s.Properties[step.Name]
-		if !there {
-			return s, false
-		}
-		below, ok := Schema(&field, rest, change)
-		if !ok {
-			return s, false
-		}
 		changed.Properties = maps.Clone(s.Properties)
 		changed.Properties[step.Name] = *below
 	case s.Items != nil:
-		below, ok := Schema(s.Items.Schema, rest, change)
-		if !ok {
-			return s, false
-		}
 		changed.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: below}
-	case s.AdditionalProperties != nil:
-		below, ok := Schema(s.AdditionalProperties.Schema, rest, change)
-		if !ok {
-			return s, false
-		}
-		changed.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: below}
 	default:
-		return s, false
+		changed.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: below}
 	}
 	return &changed, true
+}
+
+// next returns the schema to which a step of a schema's path leads, or nil.
+func next(s *apiextensionsv1.JSONSchemaProps, step path.Step) *apiextensionsv1.JSONSchemaProps {
+	field, ok := s.Properties[step.Name]
+	switch {
+	case ok && !step.Any:
+		return &field
+	case step.Any && s.Items != nil:
+		return s.Items.Schema
+	case step.Any && s.AdditionalProperties != nil:
+		return s.AdditionalProperties.Schema
+	}
+	return nil
 }
 
 // Children yields the schemas of items, additionalProperties, and properties, by name, with their steps.

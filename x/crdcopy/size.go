@@ -13,8 +13,7 @@ const (
 	perRepeat = 4
 )
 
-// CompileWork returns the work of compiling the largest version of a CRD, in units of
-// x/analysis/work.
+// CompileWork returns the work of compiling the largest version of a CRD, in units of x/analysis/work.
 func CompileWork(crd *apiextensionsv1.CustomResourceDefinition) int { return largest(crd, schemaWork) }
 
 // Nodes returns the number of schema nodes of the largest version of a CRD.

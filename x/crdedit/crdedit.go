@@ -1,5 +1,4 @@
-// Package crdedit edits the rules and bounds in the text of a CRD. All other bytes stay as they
-// are.
+// Package crdedit edits the rules and bounds in the text of a CRD. All other bytes stay as they are.
 package crdedit
 
 import (
@@ -17,8 +16,7 @@ type CRD struct {
 	root position.Path
 }
 
-// Parse parses a YAML document or JSON value. It is a CRD, or a List with the CRD at index item if
-// inList is set.
+// Parse parses a YAML document or JSON value. It is a CRD, or a List with the CRD at index item if inList is set.
 func Parse(text []byte, inList bool, item int) (*CRD, error) {
 	doc, err := position.Parse(text)
 	if err != nil {
@@ -47,91 +45,76 @@ const validations = "x-kubernetes-validations"
 
 // AddRule appends a rule to the rules of a schema node.
 func (c *CRD) AddRule(at SchemaNode, rule string) ([]byte, error) {
-	list, err := c.rules(at)
-	if err != nil {
-		return nil, err
-	}
-	_, v := c.doc.Find(list)
-	item := position.Map{{Key: "rule", Value: rule}}
-	if v == nil || v.Kind == position.Scalar && v.Tag == "!!null" {
-		return c.doc.Edit(position.Set(list, []any{item}))
-	}
-	return c.doc.Edit(position.Insert(append(list, position.Item(len(v.Items))), item))
+	return c.edit(at, func(list position.Path) position.Change {
+		_, v := c.doc.Find(list)
+		item := position.Map{{Key: "rule", Value: rule}}
+		if v == nil || v.Kind == position.Scalar && v.Tag == "!!null" {
+			return position.Set(list, []any{item})
+		}
+		return position.Insert(append(list, position.Item(len(v.Items))), item)
+	})
 }
 
 // DropRule removes a rule. With the last rule, it also removes the list of rules.
 func (c *CRD) DropRule(at SchemaNode, index int) ([]byte, error) {
-	drop, err := c.dropRule(at, index)
-	if err != nil {
-		return nil, err
-	}
-	return c.doc.Edit(drop)
-}
-
-func (c *CRD) dropRule(at SchemaNode, index int) (position.Change, error) {
-	list, err := c.rules(at)
-	if err != nil {
-		return position.Change{}, err
-	}
-	if _, v := c.doc.Find(list); v == nil || len(v.Items) > 1 {
-		list = append(list, position.Item(index))
-	}
-	return position.Remove(list), nil
+	return c.edit(at, func(list position.Path) position.Change {
+		if _, v := c.doc.Find(list); v == nil || len(v.Items) > 1 {
+			list = append(list, position.Item(index))
+		}
+		return position.Remove(list)
+	})
 }
 
 // SetPart sets a field of a rule, such as its message.
 func (c *CRD) SetPart(at SchemaNode, index int, part string, value any) ([]byte, error) {
-	list, err := c.rules(at)
-	if err != nil {
-		return nil, err
-	}
-	return c.doc.Edit(position.Set(append(list, position.Item(index), position.Key(part)), value))
+	return c.edit(at, func(list position.Path) position.Change {
+		return position.Set(append(list, position.Item(index), position.Key(part)), value)
+	})
 }
 
 // DropPart removes a field of a rule.
 func (c *CRD) DropPart(at SchemaNode, index int, part string) ([]byte, error) {
+	return c.edit(at, func(list position.Path) position.Change {
+		return position.Remove(append(list, position.Item(index), position.Key(part)))
+	})
+}
+
+// edit makes a change for which change needs the path to the rules of a schema node.
+func (c *CRD) edit(at SchemaNode, change func(list position.Path) position.Change) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
 		return nil, err
 	}
-	return c.doc.Edit(position.Remove(append(list, position.Item(index), position.Key(part))))
+	return c.doc.Edit(change(list))
 }
 
 // ReplaceByListType removes a rule and sets the type of a list: a map with the given keys, or a set if
 // there are no keys.
 func (c *CRD) ReplaceByListType(list SchemaNode, keys []string, rule SchemaNode, index int) ([]byte, error) {
-	drop, err := c.dropRule(rule, index)
-	if err != nil {
-		return nil, err
-	}
 	path, err := c.schema(list)
 	if err != nil {
 		return nil, err
 	}
-	changes := []position.Change{drop}
+	text, err := c.DropRule(rule, index)
+	set := func(key string, value any) { // one by one, because the changes can be at the same position
+		var doc *position.Document
+		if err == nil {
+			doc, err = position.Parse(text)
+		}
+		if err == nil {
+			text, err = doc.Edit(position.Set(append(path, position.Key(key)), value))
+		}
+	}
 	if len(keys) == 0 {
-		changes = append(changes, position.Set(append(path, position.Key("x-kubernetes-list-type")), "set"))
-	} else {
-		names := make([]any, len(keys))
-		for i, key := range keys {
-			names[i] = key
-		}
-		changes = append(changes, position.Set(append(path, position.Key("x-kubernetes-list-type")), "map"),
-			position.Set(append(path, position.Key("x-kubernetes-list-map-keys")), names))
+		set("x-kubernetes-list-type", "set")
+		return text, err
 	}
-	text, err := c.doc.Edit(changes[0])
-	for _, change := range changes[1:] { // one by one, because they can be at the same position
-		if err != nil {
-			return nil, err
-		}
-		doc, err := position.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		if text, err = doc.Edit(change); err != nil {
-			return nil, err
-		}
+	names := make([]any, len(keys))
+	for i, key := range keys {
+		names[i] = key
 	}
+	set("x-kubernetes-list-type", "map")
+	set("x-kubernetes-list-map-keys", names)
 	return text, err
 }
 
@@ -170,8 +153,7 @@ func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err erro
 	return text, len(changes) - len(rules), err
 }
 
-// CorrectKeys renames the unknown keys that have a known key. It returns the new text and the number of
-// keys.
+// CorrectKeys renames the unknown keys that have a known key. It returns the new text and the number of keys.
 func (c *CRD) CorrectKeys(keys []vet.UnknownKey) (text []byte, n int, err error) {
 	var changes []position.Change
 	for _, key := range keys {
@@ -195,8 +177,7 @@ func (c *CRD) CorrectKeys(keys []vet.UnknownKey) (text []byte, n int, err error)
 	return text, len(changes), err
 }
 
-// Schema returns the node of a schema and its document. The node is nil if the CRD does not declare
-// the schema.
+// Schema returns the node of a schema and its document. The node is nil if the CRD does not declare the schema.
 func (c *CRD) Schema(at SchemaNode) (*position.Document, *position.Node) {
 	path, err := c.schema(at)
 	if err != nil {
@@ -237,8 +218,7 @@ func (c *CRD) schema(at SchemaNode) (position.Path, error) {
 	return path[:len(path):len(path)], nil
 }
 
-// top returns the path to the parent of a version's schema. A v1beta1 CRD can have one schema for
-// all versions.
+// top returns the path to the parent of a version's schema. A v1beta1 CRD can have one schema for all versions.
 func (c *CRD) top(version int) position.Path {
 	spec := append(c.root[:len(c.root):len(c.root)], position.Key("spec"))
 	spec = spec[:len(spec):len(spec)]

@@ -14,9 +14,8 @@ import (
 )
 
 // How it works. For kubectl get, the server returns a table whose cells it computes. This is
-// k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor with an explicit clock.
-// The original reads the time of day and depends on most of the API server. TestColumnsOnServer in
-// conformance compares both.
+// k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor with an explicit clock. The original
+// reads the time of day and depends on most of the API server. TestColumnsOnServer in conformance compares both.
 
 // Columns holds the columns of a CRD version. It is safe for concurrent use.
 type Columns struct {
@@ -29,9 +28,8 @@ type Columns struct {
 // maxColumns limits how often parts of an object are repeated in the output.
 const maxColumns = 64
 
-// ColumnsOf returns the columns of v after the name column. A version without columns has its age.
-// The error is for a path that cannot be parsed, or for too many columns; the columns before it are
-// returned, as in a server.
+// ColumnsOf returns the columns of v after the name column. A version without columns has its age. The error is for a
+// path that cannot be parsed, or for too many columns; the columns before it are returned, as in a server.
 func ColumnsOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*Columns, error) {
 	defs := v.AdditionalPrinterColumns
 	if len(defs) == 0 {
@@ -60,8 +58,7 @@ func (c *Columns) Names() []string {
 	return names
 }
 
-// Cells returns the strings, numbers, and booleans of an object, or nil for a column without a
-// value of its type.
+// Cells returns the strings, numbers, and booleans of an object, or nil for a column without a value of its type.
 func (c *Columns) Cells(obj map[string]any, now time.Time) []any {
 	c.mu.Lock()
 	defer c.mu.Unlock()

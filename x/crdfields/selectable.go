@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// Selectable holds the fields that a field selector can name for a version of a CRD. It is safe
-// for concurrent use.
+// Selectable holds the fields that a field selector can name for a version of a CRD. It is safe for concurrent use.
 type Selectable struct {
 	namespaced bool
 	names      []string
@@ -87,8 +86,7 @@ func (s *Selectable) Values(obj map[string]any) (fields.Set, error) {
 
 var errSeveral = errors.New("the object has more than one value there")
 
-// Matches reports whether a selector that passed Check selects an object with this name and
-// namespace.
+// Matches reports whether a selector that passed Check selects an object with this name and namespace.
 func (s *Selectable) Matches(selector fields.Selector, obj map[string]any, namespace, name string) (bool, error) {
 	set, err := s.Values(obj)
 	if err != nil {

@@ -22,11 +22,10 @@ type badArgument struct {
 	message string
 }
 
-// arguments parses name=value pairs. start is the offset of text in the file. The tokens are those
-// of text/scanner, as in controller-tools: a value is quoted, in backticks, or bare, and a bare
-// value ends at a comma, semicolon, or closing brace. If strict is set, the marker belongs to
-// controller-tools and its arguments are checked. The arguments of other markers are
-// unknown, and their lists (a;b) are read as a single bare value.
+// arguments parses name=value pairs. start is the offset of text in the file. The tokens are those of text/scanner,
+// as in controller-tools: a value is quoted, in backticks, or bare, and a bare value ends at a comma, semicolon, or
+// closing brace. If strict is set, the marker belongs to controller-tools and its arguments are checked. The
+// arguments of other markers are unknown, and their lists (a;b) are read as a single bare value.
 func arguments(text string, start int, strict bool) (list []Argument, bad *badArgument) {
 	p := &argumentParser{text: text, start: start, strict: strict}
 	p.Init(strings.NewReader(text))

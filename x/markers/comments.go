@@ -58,8 +58,7 @@ func (c *comments) closest(begin, free token.Pos) *ast.CommentGroup {
 	return c.groups[i-1]
 }
 
-// nextLine returns the start of the line after end. Comments before it belong to the node that ends
-// there.
+// nextLine returns the start of the line after end. Comments before it belong to the node that ends there.
 func (c *comments) nextLine(end token.Pos) token.Pos {
 	if line := c.lineAt(c.offset(end)) + 1; line < len(c.lines) {
 		return c.tokens.Pos(c.lines[line])

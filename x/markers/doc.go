@@ -1,5 +1,4 @@
-// Package markers finds, for each rule of a CRD, the marker comment in Go source from which a
-// generator made it.
+// Package markers finds, for each rule of a CRD, the marker comment in Go source from which a generator made it.
 //
 //	src := markers.Parse(files, markers.Config{Import: packageFiles})
 //	m := src.Map(crd)
@@ -11,13 +10,10 @@
 // type-check or execute the source.
 package markers
 
-// How it works. Markers are parsed as in sigs.k8s.io/controller-tools (argument.go), with the
-// position of every byte (value.go), and assigned to a type or field by the same rules
-// (comments.go). The schema of a CRD and the Go types are then walked together (walk.go,
-// resolve.go): a field leads to its type, and embedded structs are part of the enclosing struct.
-// All markers on the way to a schema node may have made its rules; their text decides which marker
-// did (match.go). If the types cannot be followed, for example because a module is missing, the
-// text alone decides.
+// How it works. Markers are parsed as in sigs.k8s.io/controller-tools (argument.go), with the position of every byte
+// (value.go), and assigned to a type or field by the same rules (comments.go). The schema of a CRD and the Go types
+// are then walked together (walk.go, resolve.go): a field leads to its type, and embedded structs are part of the
+// enclosing struct. All markers on the way to a schema node may have made its rules; their text decides which marker
+// did (match.go). If the types cannot be followed, for example because a module is missing, the text alone decides.
 //
-// Only types that lead to a rule are followed, so packages that are imported for other purposes are
-// never read.
+// Only types that lead to a rule are followed, so packages that are imported for other purposes are never read.

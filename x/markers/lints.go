@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/format"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -38,7 +39,7 @@ func (s *Source) Lints() (all []Lint) {
 	add := func(name string, m *Marker, offset int, text string, args ...any) {
 		all = append(all, Lint{name, m, fmt.Sprintf(text, args...), m.file.position(offset)})
 	}
-	kinds, made := s.reached(), s.mapped()
+	kinds, made := s.reached(), s.reach(slices.Collect(maps.Keys(s.roots)))
 	for _, m := range s.given {
 		if at, why := m.cut(); why != "" {
 			add(CutShort, m, at, "generators ignore the rest of the marker: %s", why)
@@ -88,8 +89,7 @@ func (m *Marker) cut() (offset int, why string) {
 	return 0, ""
 }
 
-// unbalanced reports whether rule has more opening than closing brackets. It also counts brackets
-// in strings.
+// unbalanced reports whether rule has more opening than closing brackets. It also counts brackets in strings.
 func unbalanced(rule string) bool {
 	return strings.Count(rule, "(") > strings.Count(rule, ")") || strings.Count(rule, "[") > strings.Count(rule, "]") || strings.Count(rule, "{") > strings.Count(rule, "}")
 }
@@ -127,24 +127,15 @@ func (m *Marker) rewritten() bool {
 
 // reached returns the types that are part of any kind. It is empty if the packages have no kinds.
 func (s *Source) reached() map[*typeDecl]bool {
-	seen := map[*typeDecl]bool{}
+	roots := slices.Collect(maps.Keys(s.roots))
 	for _, p := range s.packages {
 		for _, t := range p.types {
-			if t.isKind() || s.roots[t] {
-				s.reach(t, seen)
+			if t.isKind() {
+				roots = append(roots, t)
 			}
 		}
 	}
-	return seen
-}
-
-// mapped returns the types that are part of the kinds whose CRDs were mapped.
-func (s *Source) mapped() map[*typeDecl]bool {
-	seen := map[*typeDecl]bool{}
-	for t := range s.roots {
-		s.reach(t, seen)
-	}
-	return seen
+	return s.reach(roots)
 }
 
 // isKind reports whether t embeds TypeMeta, as the types of objects and their lists do.
@@ -152,18 +143,18 @@ func (t *typeDecl) isKind() bool {
 	return slices.ContainsFunc(t.fields, func(f *fieldDecl) bool { return f.inline && embeddedName(f.expr) == "TypeMeta" })
 }
 
-// reach adds a type and its parts to seen. It does not load packages.
-func (s *Source) reach(from *typeDecl, seen map[*typeDecl]bool) {
-	left := []*typeDecl{from}
+// reach returns types and all of their parts. It does not load packages.
+func (s *Source) reach(left []*typeDecl) map[*typeDecl]bool {
+	seen := map[*typeDecl]bool{}
 	for len(left) > 0 {
 		t := left[len(left)-1]
 		left = left[:len(left)-1]
-		if seen[t] {
-			continue
+		if !seen[t] {
+			seen[t] = true
+			left = append(left, s.parts(t)...)
 		}
-		seen[t] = true
-		left = append(left, s.parts(t)...)
 	}
+	return seen
 }
 
 // parts returns the types of the fields or elements of t. It omits fields without a schema.
@@ -199,6 +190,5 @@ func (s *Source) parts(t *typeDecl) (all []*typeDecl) {
 	return all
 }
 
-// Missing returns the reason why a package could not be read, or nil if it was read or is not
-// needed.
+// Missing returns the reason why a package could not be read, or nil if it was read or is not needed.
 func (s *Source) Missing(importPath string) error { return s.failed[importPath] }

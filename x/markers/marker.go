@@ -24,7 +24,6 @@ type Marker struct {
 	items      bool
 	inDoc      bool // in the doc comment of a type, which gofmt may rewrite
 	hidden     bool // belongs to a field that is not in objects
-	implied    bool // generated together with another rule, and not always
 	bad        *badArgument
 	decl       *typeDecl
 	used       bool // some CRD has its rule
@@ -98,8 +97,8 @@ func newMarker(f *file, text string, offset int) *Marker {
 	case name == immutableName:
 		m.Name, m.Made = name, "self == oldSelf"
 		return m
-	case oneOf[name] != nil && hasValue:
-		m.Name, m.Made = name, oneOf[name](fieldNames(rest))
+	case oneOf[name].one != "" && hasValue:
+		m.Name, m.Made = name, oneOf[name].rule(fieldNames(rest))
 		if m.Made == "" {
 			return nil
 		}
@@ -118,44 +117,37 @@ func newMarker(f *file, text string, offset int) *Marker {
 const immutableName = "k8s:immutable"
 
 // oneOf holds the markers for which controller-tools generates the rule.
-var oneOf = map[string]func([]string) string{
-	"kubebuilder:validation:ExactlyOneOf": func(fields []string) string { return atMost(fields, " == 1") },
-	"kubebuilder:validation:AtMostOneOf":  func(fields []string) string { return atMost(fields, " <= 1") },
-	"kubebuilder:validation:AtLeastOneOf": func(fields []string) string {
-		return joined(fields, "has(self.", ")", "||")
-	},
+var oneOf = map[string]fieldRule{
+	"kubebuilder:validation:ExactlyOneOf": {"(has(self.F)?1:0)", "+", " == 1"},
+	"kubebuilder:validation:AtMostOneOf":  {"(has(self.F)?1:0)", "+", " <= 1"},
+	"kubebuilder:validation:AtLeastOneOf": {"has(self.F)", "||", ""},
 }
 
-// misplaced returns where the marker should be, if generators ignore it at its type or field, or
-// "".
+// A fieldRule is a rule about fields: a part for each field F, the operator between the parts, and the end.
+type fieldRule struct{ one, between, end string }
+
+func (r fieldRule) rule(fields []string) string {
+	if len(fields) == 0 {
+		return ""
+	}
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = strings.Replace(r.one, "F", f, 1)
+	}
+	return strings.Join(parts, r.between) + r.end
+}
+
+// misplaced returns where the marker should be, if generators ignore it at its type or field, or "".
 func (m *Marker) misplaced() string {
 	switch {
 	case m.Name == immutableName && m.Type != "" && m.Field == "":
 		return "to the fields of the type"
-	case oneOf[m.Name] != nil && m.Field != "":
+	case oneOf[m.Name].one != "" && m.Field != "":
 		return "to the type of the field"
 	case m.hidden:
 		return "to a field that is part of objects"
 	}
 	return ""
-}
-
-func atMost(fields []string, count string) string {
-	if sum := joined(fields, "(has(self.", ")?1:0)", "+"); sum != "" {
-		return sum + count
-	}
-	return ""
-}
-
-func joined(fields []string, before, after, between string) string {
-	var b strings.Builder
-	for i, f := range fields {
-		if i > 0 {
-			b.WriteString(between)
-		}
-		b.WriteString(before + f + after)
-	}
-	return b.String()
 }
 
 // fieldNames parses a list of fields, as a;b or {a,b}, quoted or not.
@@ -171,7 +163,7 @@ func fieldNames(text string) (names []string) {
 // field, unless the field is required.
 func alsoUnset(m *Marker, field string) *Marker {
 	more := *m
-	more.Made, more.implied = "!has(oldSelf."+field+") || has(self."+field+")", true
+	more.Made = "!has(oldSelf." + field + ") || has(self." + field + ")"
 	return &more
 }
 

@@ -18,8 +18,7 @@ type Rule struct {
 	Marker *Marker
 	// Others holds markers with the same text that match as well.
 	Others []*Marker
-	// Missing is the import path of a package that could not be read and may contain the marker, or
-	// "".
+	// Missing is the import path of a package that could not be read and may contain the marker, or "".
 	Missing string
 }
 
@@ -53,12 +52,13 @@ func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 			continue
 		}
-		if t := s.root(crd, v.Name); t != nil {
+		t := s.root(crd, v.Name)
+		if t != nil {
 			s.roots[t], m.Rooted = true, true
 		}
 		if root := branches(step{schema: v.Schema.OpenAPIV3Schema}); root != nil {
 			w := &walker{m, s, v.Name}
-			w.walk(s.rootSpot(crd, v.Name), schemaPath(i), root)
+			w.walk(s.rootSpot(t), schemaPath(i), root)
 		}
 	}
 	return m
@@ -74,7 +74,7 @@ type walker struct {
 func (w *walker) walk(at spot, path string, here *branch) {
 	w.match(at, path, here)
 	for _, by := range here.below {
-		w.walk(w.src.below(at, by.step), by.path(path), by)
+		w.walk(w.src.below(at, by.step), path+by.step.below, by)
 	}
 }
 
@@ -117,9 +117,8 @@ func (r *Rule) addOthers(alike []*Marker, taken map[*Marker]bool) {
 	}
 }
 
-// best returns the first marker that is not taken, preferably with the rule's message. If all
-// are taken, it returns the first, because a type that is inlined twice has its rules twice. It
-// returns nil if alike is empty.
+// best returns the first marker that is not taken, preferably with the rule's message. If all are taken, it returns
+// the first, because a type that is inlined twice has its rules twice. It returns nil if alike is empty.
 func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {
 	for _, m := range alike {
 		switch {
@@ -163,26 +162,22 @@ func (s *Source) byText(rule *apiextensionsv1.ValidationRule, name string) (*Mar
 // maxAlike limits how many markers with the same text are considered for a node.
 const maxAlike = 1000
 
-// markerSet holds the markers of a type or field, indexed by the text of their rule.
-type markerSet struct {
-	list          []*Marker
-	rules, ofItem map[string][]*Marker
+// markerSet holds the markers of a type or field that may make rules, by the text of the rule.
+type markerSet map[ruleKey][]*Marker
+
+type ruleKey struct {
+	rule  string
+	items bool
 }
 
 // newSet returns nil if list is empty.
-func newSet(list []*Marker) *markerSet {
-	if len(list) == 0 {
-		return nil
+func newSet(list []*Marker) (s markerSet) {
+	if len(list) > 0 {
+		s = markerSet{}
 	}
-	s := &markerSet{list, map[string][]*Marker{}, map[string][]*Marker{}}
 	for _, m := range list {
-		if m.misplaced() != "" {
-			continue
-		}
-		if m.items {
-			s.ofItem[m.Rule()] = append(s.ofItem[m.Rule()], m)
-		} else {
-			s.rules[m.Rule()] = append(s.rules[m.Rule()], m)
+		if k := (ruleKey{m.Rule(), m.items}); m.misplaced() == "" {
+			s[k] = append(s[k], m)
 		}
 	}
 	return s
@@ -192,15 +187,15 @@ func newSet(list []*Marker) *markerSet {
 func (at *spot) alike(rule string) (all []*Marker) {
 	add := func(more []*Marker) { all = append(all, more[:min(len(more), maxAlike-len(all))]...) }
 	for _, s := range at.sets {
-		add(s.rules[rule])
+		add(s[ruleKey{rule, false}])
 	}
 	for _, s := range at.above {
-		add(s.ofItem[rule])
+		add(s[ruleKey{rule, true}])
 	}
 	return all
 }
 
-func (at *spot) add(s *markerSet) {
+func (at *spot) add(s markerSet) {
 	if s != nil {
 		at.sets = append(at.sets, s)
 	}

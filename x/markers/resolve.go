@@ -12,7 +12,7 @@ import (
 type spot struct {
 	// sets holds the markers that may have made rules of the node or of its items. above holds the
 	// markers of the list that the node is an item of.
-	sets, above []*markerSet
+	sets, above []markerSet
 	// expr is a struct, list, or map type in file, or nil if the node is another type or unknown.
 	expr ast.Expr
 	file *file
@@ -54,8 +54,7 @@ func (s *Source) typeOf(f *file, e ast.Expr) spot {
 	return at
 }
 
-// named returns the type that an expression names, or the package that declares it if that could
-// not be read.
+// named returns the type that an expression names, or the package that declares it if that could not be read.
 func (s *Source) named(f *file, e ast.Expr) (t *typeDecl, missing string) {
 	switch x := withoutParens(e).(type) {
 	case *ast.Ident:
@@ -188,8 +187,7 @@ func isMajor(base string) bool {
 	return len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == ""
 }
 
-// hasNoMarkers reports whether a package belongs to Kubernetes and has no markers. Packages of
-// k8s.io/api have some.
+// hasNoMarkers reports whether a package belongs to Kubernetes and has no markers. Packages of k8s.io/api have some.
 func hasNoMarkers(importPath string) bool {
 	return strings.HasPrefix(importPath, "k8s.io/apimachinery/") || strings.HasPrefix(importPath, "k8s.io/apiextensions-apiserver/")
 }

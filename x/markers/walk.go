@@ -13,44 +13,29 @@ import (
 
 // step leads from a schema to a child schema.
 type step struct {
-	kind   stepKind
+	below  string // the child's path in the CRD, below the schema's path
 	name   string // of a property
 	schema *apiextensionsv1.JSONSchemaProps
 }
 
-type stepKind uint8
+const itemsOf, valuesOf = ".items", ".additionalProperties"
 
-const (
-	property stepKind = iota
-	items
-	values // of a map
-)
+func (by step) isProperty() bool { return by.below != itemsOf && by.below != valuesOf }
 
 // steps returns the steps of a schema in order. Rules in anyOf and similar keywords are not
 // allowed, so these keywords are not followed.
 func steps(schema *apiextensionsv1.JSONSchemaProps) (list []step) {
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		below := schema.Properties[name]
-		list = append(list, step{property, name, &below})
+		list = append(list, step{".properties[" + name + "]", name, &below})
 	}
 	if schema.Items != nil && schema.Items.Schema != nil {
-		list = append(list, step{items, "", schema.Items.Schema})
+		list = append(list, step{itemsOf, "", schema.Items.Schema})
 	}
 	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
-		list = append(list, step{values, "", schema.AdditionalProperties.Schema})
+		list = append(list, step{valuesOf, "", schema.AdditionalProperties.Schema})
 	}
 	return list
-}
-
-// path returns the path of the child schema in the CRD, given its parent's path.
-func (by step) path(above string) string {
-	switch by.kind {
-	case items:
-		return above + ".items"
-	case values:
-		return above + ".additionalProperties"
-	}
-	return above + ".properties[" + by.name + "]"
 }
 
 // branch is a schema with rules in it or below it, and its children of that kind.
@@ -74,28 +59,29 @@ func branches(by step) *branch {
 }
 
 func (s *Source) below(at spot, by step) spot {
+	var element ast.Expr
 	switch e := at.expr.(type) {
 	case *ast.StructType:
-		if by.kind == property {
+		if by.isProperty() {
 			found, _ := s.field(at, by.name)
 			return found
 		}
 	case *ast.ArrayType:
-		if by.kind == items {
-			down := s.typeOf(at.file, e.Elt)
-			down.above = at.sets
-			return s.elementSpot(down, at)
+		if by.below == itemsOf {
+			element = e.Elt
 		}
 	case *ast.MapType:
-		if by.kind == values {
-			return s.elementSpot(s.typeOf(at.file, e.Value), at)
+		if by.below == valuesOf {
+			element = e.Value
 		}
 	}
-	return spot{unknown: at.unknown, missing: at.missing}
-}
-
-// elementSpot copies the field of a list or map to the spot of its elements.
-func (s *Source) elementSpot(down, at spot) spot {
+	if element == nil {
+		return spot{unknown: at.unknown, missing: at.missing}
+	}
+	down := s.typeOf(at.file, element)
+	if by.below == itemsOf {
+		down.above = at.sets
+	}
 	down.field, down.owner = at.field, at.owner
 	return down
 }
@@ -148,9 +134,8 @@ func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version str
 	return best
 }
 
-// rootSpot returns the spot of whole objects.
-func (s *Source) rootSpot(crd *apiextensionsv1.CustomResourceDefinition, version string) spot {
-	t := s.root(crd, version)
+// rootSpot returns the spot of whole objects, whose type is t or unknown.
+func (s *Source) rootSpot(t *typeDecl) spot {
 	if t == nil {
 		return spot{}
 	}
@@ -180,19 +165,17 @@ func (s *Source) Bound(crd *apiextensionsv1.CustomResourceDefinition, field stri
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil || !within(field, schemaPath(i)) {
 			continue
 		}
-		at, path, schema, last := s.rootSpot(crd, v.Name), schemaPath(i), v.Schema.OpenAPIV3Schema, spot{}
-		kind := property
+		at, above, path, by := s.rootSpot(s.root(crd, v.Name)), spot{}, schemaPath(i), step{schema: v.Schema.OpenAPIV3Schema}
 		for path != field {
-			ways := steps(schema)
-			next := slices.IndexFunc(ways, func(by step) bool { return within(field, by.path(path)) })
+			ways := steps(by.schema)
+			next := slices.IndexFunc(ways, func(by step) bool { return within(field, path+by.below) })
 			if next < 0 {
 				return nil
 			}
-			by := ways[next]
-			last, kind = at, by.kind
-			at, path, schema = s.below(at, by), by.path(path), by.schema
+			by = ways[next]
+			at, above, path = s.below(at, by), at, path+by.below
 		}
-		return s.bound(at, last, kind)
+		return s.bound(at, above, by)
 	}
 	return nil
 }
@@ -204,7 +187,7 @@ func within(field, parent string) bool {
 }
 
 // bound returns the position of a field, or of the named type of the elements of a list or map.
-func (s *Source) bound(at, above spot, kind stepKind) *Bound {
+func (s *Source) bound(at, above spot, by step) *Bound {
 	write := func(f *file, offset int, of string, items bool) *Bound {
 		if !f.pkg.given {
 			return nil
@@ -212,11 +195,11 @@ func (s *Source) bound(at, above spot, kind stepKind) *Bound {
 		return &Bound{f.position(offset), f.line(offset), items, of}
 	}
 	switch {
-	case kind == property && at.field != nil:
+	case by.isProperty() && at.field != nil:
 		return write(at.owner.file, at.field.at, at.owner.name+"."+at.field.json, false)
 	case at.decl != nil && at.decl != above.decl:
 		return write(at.decl.file, at.decl.at, at.decl.name, false)
-	case kind == items && above.field != nil && above.expr != nil:
+	case by.below == itemsOf && above.field != nil && above.expr != nil:
 		if _, nested := at.expr.(*ast.ArrayType); !nested {
 			return write(above.owner.file, above.field.at, above.owner.name+"."+above.field.json, true)
 		}

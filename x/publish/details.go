@@ -63,8 +63,7 @@ type part struct {
 	schema node
 }
 
-// parts returns a value and its unnamed parts: the items of a list, the entries of a map, and so
-// on.
+// parts returns a value and its unnamed parts: the items of a list, the entries of a map, and so on.
 func parts(path string, s node) (all []part) {
 	for ; s != nil; s = elements(s) {
 		all = append(all, part{path, s})
@@ -75,25 +74,20 @@ func parts(path string, s node) (all []part) {
 
 // rule is a validation rule as declared in a schema.
 type rule struct {
-	index                                               int
-	text, message, messageExpression, reason, fieldPath string
-	optionalOldSelf                                     bool
+	index int
+	node
 }
 
 func rules(s node) (all []rule) {
 	for i, v := range list(s["x-kubernetes-validations"]) {
 		v, _ := v.(map[string]any)
-		r := node(v)
-		all = append(all, rule{
-			index: i, text: r.Text("rule"), message: r.Text("message"), messageExpression: r.Text("messageExpression"),
-			reason: r.Text("reason"), fieldPath: r.Text("fieldPath"), optionalOldSelf: r["optionalOldSelf"] == true,
-		})
+		all = append(all, rule{i, v})
 	}
 	return all
 }
 
 func (e *explainer) rule(r rule, path, here string) (lines []string) {
-	lines = append(lines, lex.Flat(r.text))
+	lines = append(lines, lex.Flat(r.Text("rule")))
 	add := func(what, text string) {
 		if text != "" {
 			lines = append(lines, "    "+what+": "+lex.OneLine(text))
@@ -114,13 +108,16 @@ func (e *explainer) rule(r rule, path, here string) (lines []string) {
 // Fact is a property of a rule, version, or resource.
 type Fact struct{ Name, Text string }
 
-func (r *rule) facts() (all []Fact) {
-	for _, f := range []Fact{{"message", r.message}, {"messageExpression", lex.Flat(r.messageExpression)}, {"reason", r.reason}, {"fieldPath", r.fieldPath}} {
+func (r rule) facts() (all []Fact) {
+	for _, f := range []Fact{
+		{"message", r.Text("message")}, {"messageExpression", lex.Flat(r.Text("messageExpression"))},
+		{"reason", r.Text("reason")}, {"fieldPath", r.Text("fieldPath")},
+	} {
 		if f.Text != "" {
 			all = append(all, f)
 		}
 	}
-	if r.optionalOldSelf {
+	if r.node["optionalOldSelf"] == true {
 		all = append(all, Fact{"optionalOldSelf", "true"})
 	}
 	return all
@@ -143,37 +140,33 @@ func (p *Target) resolved(s node) node {
 	return s
 }
 
-// field finds a field as kubectl does: in the properties of s, of its items or entries, or of a
-// part of allOf. through is the number of lists and maps in between.
-func (p *Target) field(s node, name string) (found node, through int) {
-	for ; s != nil; s, through = elements(s), through+1 {
-		s = p.resolved(s)
-		if found = s.Child("properties").Child(name); found != nil {
-			return found, through
-		}
-		if elements(s) != nil {
-			continue
-		}
-		for _, part := range junctor(s, "allOf") {
-			if found, more := p.field(part, name); found != nil {
-				return found, through + more
-			}
-		}
-	}
-	return nil, 0
+// A found is a field and the number of lists and maps that it is in.
+type found struct {
+	schema  node
+	through int
 }
 
-// names returns all fields that field finds.
-func (p *Target) names(s node) map[string]any {
-	all := map[string]any{}
-	for ; s != nil; s = elements(s) {
+// fields returns the fields that kubectl finds by name: in the properties of s, of its items or entries, or of a part of
+// allOf.
+func (p *Target) fields(s node) map[string]found {
+	all := map[string]found{}
+	add := func(name string, f found) {
+		if _, ok := all[name]; !ok && f.schema != nil {
+			all[name] = f
+		}
+	}
+	for through := 0; s != nil; s, through = elements(s), through+1 {
 		s = p.resolved(s)
-		maps.Copy(all, s.Child("properties"))
+		for name := range s.Child("properties") {
+			add(name, found{s.Child("properties").Child(name), through})
+		}
 		if elements(s) != nil {
 			continue
 		}
 		for _, part := range junctor(s, "allOf") {
-			maps.Copy(all, p.names(part))
+			for name, f := range p.fields(part) {
+				add(name, found{f.schema, f.through + through})
+			}
 		}
 	}
 	return all

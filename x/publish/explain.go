@@ -17,8 +17,7 @@ import (
 // with deeply nested fields could otherwise produce gigabytes.
 const MaxText = 16 << 20
 
-// TooLongError reports that an explanation or a page would exceed MaxText. Hint is a hint on how to
-// reduce it, or "".
+// TooLongError reports that an explanation or a page would exceed MaxText. Hint is a hint on how to reduce it, or "".
 type TooLongError struct{ Name, Hint string }
 
 func (e *TooLongError) Error() string {
@@ -31,8 +30,7 @@ type Layout struct {
 	MaxDepth  int // limit for Recursive; 0 is unlimited
 	// Plain produces exactly the text of kubectl.
 	Plain bool
-	// Costs holds estimates by version, path, and index of the rule. A rule without an entry is
-	// shown without cost.
+	// Costs holds estimates by version, path, and index of the rule. A rule without an entry is shown without cost.
 	Costs map[engine.RuleRef]Cost
 }
 
@@ -135,8 +133,7 @@ func externalDocs(s node, width int) (lines []string) {
 	return lines
 }
 
-// fieldList lists the fields of an object, or of the elements of a list or map, or of the parts of
-// allOf.
+// fieldList lists the fields of an object, or of the elements of a list or map, or of the parts of allOf.
 func (e *explainer) fieldList(s node, level int) {
 	s = e.resolved(s)
 	properties := s.Child("properties")

@@ -16,8 +16,7 @@ var style string
 //go:embed page.html
 var pageTemplate string
 
-// HTML returns the page as a single file without scripts or external resources. All text of the CRD is
-// escaped.
+// HTML returns the page as a single file without scripts or external resources. All text of the CRD is escaped.
 func (p *Page) HTML() ([]byte, error) {
 	t, err := template.New("page").Parse(pageTemplate) // here, so that no other command spends the time
 	if err != nil {

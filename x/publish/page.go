@@ -54,8 +54,7 @@ type Example struct {
 // in the depth, and real schemas have at most 30 levels.
 const deepest = 200
 
-// NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal
-// error.
+// NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal error.
 func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Page, error) {
 	p := &Page{CRD: crd}
 	e, broken := engine.Compile(crd, engine.Config{})
@@ -93,15 +92,12 @@ func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceD
 		return nil
 	}
 	a.Charge(work.NewRun(1, 1))
-	for _, one := range []struct {
-		title string
-		full  bool
-	}{{"Minimal example", false}, {"Full example", true}} {
-		found, err := a.Sample(ctx, one.full)
+	for i, title := range []string{"Minimal example", "Full example"} {
+		found, err := a.Sample(ctx, i > 0)
 		if err != nil {
 			return err
 		}
-		x := Example{Title: one.title}
+		x := Example{Title: title}
 		switch {
 		case found.Witness == nil && found.Reason != "":
 			x.Missing = "no example: " + found.Reason
@@ -139,13 +135,16 @@ func (p *Page) About() []Fact {
 		scope = "the whole cluster"
 	}
 	all := []Fact{{"Group", p.CRD.Spec.Group}, {"Kind", n.Kind}, {"Resource", n.Plural + ", " + singular(n)}}
-	if len(n.ShortNames) > 0 {
-		all = append(all, Fact{"Short names", strings.Join(n.ShortNames, ", ")})
-	}
-	if len(n.Categories) > 0 {
-		all = append(all, Fact{"Categories", strings.Join(n.Categories, ", ")})
-	}
+	all = withList(withList(all, "Short names", n.ShortNames), "Categories", n.Categories)
 	return append(all, Fact{"Objects are in", scope})
+}
+
+// withList adds a fact for a list that is not empty.
+func withList(all []Fact, name string, list []string) []Fact {
+	if len(list) == 0 {
+		return all
+	}
+	return append(all, Fact{name, strings.Join(list, ", ")})
 }
 
 // Lifecycle returns whether the version is served, stored, and deprecated, in words.
@@ -168,32 +167,21 @@ func (v *Version) Lifecycle() string {
 
 // Extras returns the version's settings outside its schema.
 func (v *Version) Extras() (all []Fact) {
-	if sub := v.Subresources; sub != nil {
-		var names []string
-		if sub.Status != nil {
-			names = append(names, "status")
-		}
-		if sub.Scale != nil {
-			names = append(names, fmt.Sprintf("scale (%s, %s)", sub.Scale.SpecReplicasPath, sub.Scale.StatusReplicasPath))
-		}
-		if len(names) > 0 {
-			all = append(all, Fact{"Subresources", strings.Join(names, ", ")})
-		}
+	var subresources, fields, columns []string
+	if sub := v.Subresources; sub != nil && sub.Status != nil {
+		subresources = append(subresources, "status")
 	}
-	var fields, columns []string
+	if sub := v.Subresources; sub != nil && sub.Scale != nil {
+		subresources = append(subresources, fmt.Sprintf("scale (%s, %s)", sub.Scale.SpecReplicasPath, sub.Scale.StatusReplicasPath))
+	}
 	for _, f := range v.SelectableFields {
 		fields = append(fields, strings.TrimPrefix(f.JSONPath, "."))
 	}
 	for _, c := range v.AdditionalPrinterColumns {
 		columns = append(columns, fmt.Sprintf("%s (%s)", c.Name, c.JSONPath))
 	}
-	if len(fields) > 0 {
-		all = append(all, Fact{"Selectable fields", strings.Join(fields, ", ")})
-	}
-	if len(columns) > 0 {
-		all = append(all, Fact{"Columns of kubectl get", strings.Join(columns, ", ")})
-	}
-	return all
+	all = withList(all, "Subresources", subresources)
+	return withList(withList(all, "Selectable fields", fields), "Columns of kubectl get", columns)
 }
 
 // Accepted returns the sentence that precedes an example.

@@ -41,7 +41,7 @@ const (
 // read collects the fields of the schema, each before its children. It subtracts their size in
 // bytes from bytesLeft and stops as soon as it is negative.
 func (v *Version) read(costs map[engine.RuleRef]Cost, bytesLeft *int) error {
-	s := structural(v.CustomResourceDefinitionVersion)
+	s := structuralOf(v.CustomResourceDefinitionVersion)
 	if s == nil {
 		return nil
 	}
@@ -88,8 +88,7 @@ func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 	}
 }
 
-// describeValues returns a field's type, bounds, default, and whether it accepts other fields. The root has
-// no type.
+// describeValues returns a field's type, bounds, default, and whether it accepts other fields. The root has no type.
 func describeValues(s node, required, root bool) string {
 	words := s.Describe(required)
 	if words == "" && !root {
@@ -146,7 +145,7 @@ func (w *pageWalk) below(path string, s node) {
 
 func (w *pageWalk) rules(at part, here string) (all []Rule) {
 	for _, r := range rules(at.schema) {
-		one := Rule{Text: replaceTabs(r.text), Facts: r.facts()}
+		one := Rule{Text: replaceTabs(r.Text("rule")), Facts: r.facts()}
 		if at.path != here {
 			one.Of = at.path
 		}

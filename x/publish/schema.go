@@ -7,22 +7,21 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/internal/text/schemawords"
 )
 
 // node is a schema decoded from JSON. Numbers are float64, as in kubectl.
 type node = schemawords.Node
 
-// published returns the schema of a version as a server publishes it in OpenAPI v3: the structural
-// schema with the fields that every object has. If the schema is not structural, it is just an
-// object.
+// published returns the schema of a version as a server publishes it in OpenAPI v3: the structural schema with the
+// fields that every object has. If the schema is not structural, it is just an object.
 func published(v *apiextensionsv1.CustomResourceDefinitionVersion) (node, error) {
-	s := structural(v)
+	s := structuralOf(v)
 	if s == nil {
 		return node{"type": "object"}, nil
 	}
@@ -30,13 +29,14 @@ func published(v *apiextensionsv1.CustomResourceDefinitionVersion) (node, error)
 	if err != nil {
 		return nil, fmt.Errorf("version %s: %w", v.Name, err)
 	}
-	addMeta(root, typeMeta())
+	words := metav1.TypeMeta{}.SwaggerDoc()
+	addMeta(root, words["apiVersion"], words["kind"])
 	embedded(root)
 	return root, nil
 }
 
 // decoded returns a structural schema as JSON.
-func decoded(s *structuralschema.Structural) (root node, err error) {
+func decoded(s *schema.Structural) (root node, err error) {
 	data, err := json.Marshal(s.ToKubeOpenAPI())
 	if err != nil {
 		return nil, err
@@ -44,31 +44,30 @@ func decoded(s *structuralschema.Structural) (root node, err error) {
 	return root, json.Unmarshal(data, &root)
 }
 
-func structural(v *apiextensionsv1.CustomResourceDefinitionVersion) *structuralschema.Structural {
+// structuralOf returns nil if the schema is missing or not structural.
+func structuralOf(v *apiextensionsv1.CustomResourceDefinitionVersion) *schema.Structural {
 	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 		return nil
 	}
-	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, internal, nil); err != nil {
-		return nil
-	}
-	s, err := structuralschema.NewStructural(internal)
-	if err != nil || len(structuralschema.ValidateStructural(nil, s)) > 0 {
+	s, err := structural.Node(v.Schema.OpenAPIV3Schema)
+	if err != nil || len(schema.ValidateStructural(nil, s)) > 0 {
 		return nil
 	}
 	return s
 }
 
-// addMeta adds fields, such as apiVersion and kind, to an object's properties.
-func addMeta(object node, fields map[string]any) {
+// addMeta adds the fields that every object has to an object's properties.
+func addMeta(object node, apiVersion, kind string) {
 	properties := object.Child("properties")
 	if properties == nil {
 		properties = node{}
 		object["properties"] = map[string]any(properties)
 	}
-	for name, field := range fields {
-		properties[name] = field
-	}
+	meta := goType(reflect.TypeFor[metav1.ObjectMeta]())
+	meta["description"] = metav1.PartialObjectMetadata{}.SwaggerDoc()["metadata"]
+	properties["apiVersion"] = map[string]any{"type": "string", "description": apiVersion}
+	properties["kind"] = map[string]any{"type": "string", "description": kind}
+	properties["metadata"] = meta
 }
 
 // embedded adds the fields of every object to embedded resources.
@@ -85,44 +84,24 @@ func embedded(s node) {
 	if s["x-kubernetes-embedded-resource"] != true {
 		return
 	}
-	addMeta(s, embeddedTypeMeta())
+	addMeta(s, embeddedAPIVersion, embeddedKind)
 	required, _ := s["required"].([]any)
-	for _, name := range []string{"kind", "apiVersion"} {
-		if !slices.Contains(required, any(name)) {
+	for _, name := range []any{"kind", "apiVersion"} {
+		if !slices.Contains(required, name) {
 			required = append(required, name)
 		}
 	}
 	s["required"] = required
 }
 
-// Descriptions that servers publish for apiVersion and kind in embedded objects. Those at the root
-// are longer.
+// Descriptions that servers publish for apiVersion and kind in embedded objects. Those at the root are longer.
 const (
 	embeddedAPIVersion = "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	embeddedKind       = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 )
 
-// typeMeta returns the fields that every object has.
-func typeMeta() map[string]any {
-	words := metav1.TypeMeta{}.SwaggerDoc()
-	return metaFields(words["apiVersion"], words["kind"])
-}
-
-func embeddedTypeMeta() map[string]any { return metaFields(embeddedAPIVersion, embeddedKind) }
-
-func metaFields(apiVersion, kind string) map[string]any {
-	meta := goType(reflect.TypeFor[metav1.ObjectMeta]())
-	meta["description"] = metav1.PartialObjectMetadata{}.SwaggerDoc()["metadata"]
-	return map[string]any{
-		"apiVersion": map[string]any{"type": "string", "description": apiVersion},
-		"kind":       map[string]any{"type": "string", "description": kind},
-		"metadata":   meta,
-	}
-}
-
-// definitions returns the schemas of the types that metadata refers to, by name. They are derived
-// from the Go types, because OpenAPI's own definitions have the same content but depend on a web
-// framework.
+// definitions returns the schemas of the types that metadata refers to, by name. They are derived from the Go types,
+// because OpenAPI's own definitions have the same content but depend on a web framework.
 func definitions() map[string]node {
 	all := map[string]node{
 		"Time": {"type": "string", "format": "date-time", "description": "Time is a wrapper around time.Time which supports correct marshaling to YAML and JSON.  Wrappers are provided for many of the factory methods that the time package offers."},

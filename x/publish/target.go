@@ -81,9 +81,20 @@ func fieldNames(name string) (names []string, err error) {
 // prefers the CRD whose group follows, then the first.
 func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
 	var found []*apiextensionsv1.CustomResourceDefinition
-	for _, means := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{matchesPlural, matchesShortName, matchesAnyCase} {
+	isNamed := func(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+		return name == n.Plural || name == singular(n)
+	}
+	for _, matches := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{
+		isNamed,
+		func(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+			return slices.Contains(n.ShortNames, name)
+		},
+		func(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+			return isNamed(n, strings.ToLower(name)) || strings.EqualFold(name, n.Kind)
+		},
+	} {
 		for _, crd := range crds {
-			if means(&crd.Spec.Names, steps[0]) {
+			if matches(&crd.Spec.Names, steps[0]) {
 				found = append(found, crd)
 			}
 		}
@@ -112,20 +123,7 @@ func singular(n *apiextensionsv1.CustomResourceDefinitionNames) string {
 	return cmp.Or(n.Singular, strings.ToLower(n.Kind))
 }
 
-func matchesPlural(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
-	return name == n.Plural || name == singular(n)
-}
-
-func matchesShortName(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
-	return slices.Contains(n.ShortNames, name)
-}
-
-func matchesAnyCase(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
-	return matchesPlural(n, strings.ToLower(name)) || strings.EqualFold(name, n.Kind)
-}
-
-// preferred returns the version that is first in a server's discovery, or nil if no version is
-// served.
+// preferred returns the version that is first in a server's discovery, or nil if no version is served.
 func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionVersion {
 	var best *apiextensionsv1.CustomResourceDefinitionVersion
 	for i := range crd.Spec.Versions {
@@ -141,7 +139,7 @@ func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.C
 func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextensionsv1.CustomResourceDefinition, apiVersion string) (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion, error) {
 	group, name, ok := strings.Cut(apiVersion, "/")
 	if !ok || group == "" || name == "" || strings.Contains(name, "/") {
-		return nil, nil, fmt.Errorf("API version %q: want GROUP/VERSION, such as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferredName(like), "v1"))
+		return nil, nil, fmt.Errorf("API version %q: want GROUP/VERSION, such as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferred(like), &apiextensionsv1.CustomResourceDefinitionVersion{Name: "v1"}).Name)
 	}
 	var known []string
 	for _, crd := range crds {
@@ -161,35 +159,28 @@ func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextens
 	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), spell.SuggestOrList(apiVersion, known))
 }
 
-func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
-	if v := preferred(crd); v != nil {
-		return v.Name
-	}
-	return ""
-}
-
-// walk descends to a field, passing through lists and maps. Fields that only allOf declares are
-// tried last.
+// walk descends to a field, passing through lists and maps. Fields that only allOf declares are tried last.
 func (p *Target) walk(names []string) error {
 	var steps []engine.Step
 	for i, name := range names {
-		next, through := p.field(p.schema, name)
-		if next == nil {
+		fields := p.fields(p.schema)
+		next, ok := fields[name]
+		if !ok {
 			where := "in " + engine.FormatPath(steps)
 			if i == 0 {
 				where = "at the root"
 			}
-			known := slices.Sorted(maps.Keys(p.names(p.schema)))
+			known := slices.Sorted(maps.Keys(fields))
 			if i == len(names)-1 {
 				return fmt.Errorf("field %q does not exist %s%s", name, where, spell.SuggestOrList(name, known))
 			}
 			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, spell.SuggestOrList(name, known))
 		}
-		for range through {
+		for range next.through {
 			steps = append(steps, engine.Step{Any: true})
 		}
 		steps = append(steps, engine.Step{Name: name})
-		p.schema, p.name = next, name
+		p.schema, p.name = next.schema, name
 	}
 	p.Path = engine.FormatPath(steps)
 	return nil

@@ -41,8 +41,7 @@ func wrapLine(b *strings.Builder, line string, limit int) {
 	}
 }
 
-// cut splits off the leading spaces of a line, or its leading word. A no-break space is part of a
-// word.
+// cut splits off the leading spaces of a line, or its leading word. A no-break space is part of a word.
 func cut(line string, space bool) (begin, rest string) {
 	end := strings.IndexFunc(line, func(r rune) bool { return (unicode.IsSpace(r) && r != '\u00a0') != space })
 	if end < 0 {

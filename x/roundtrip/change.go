@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// changeTo returns a random difference between an object and another of the same version, or nil if
-// they are equal.
+// changeTo returns a random difference between an object and another of the same version, or nil if they are equal.
 func changeTo(rng *rand.Rand, obj, other map[string]any) *Change {
 	var all []valuediff.Change
 	for c := range valuediff.Values(obj, other) {
@@ -32,8 +31,7 @@ func changeTo(rng *rand.Rand, obj, other map[string]any) *Change {
 	}
 }
 
-// patchOf returns a merge patch that sets a value, or removes it if removed is set. Lists are
-// patched as a whole.
+// patchOf returns a merge patch that sets a value, or removes it if removed is set. Lists are patched as a whole.
 func patchOf(obj map[string]any, steps []engine.Step, v any, removed bool) map[string]any {
 	whole := runtime.DeepCopyJSONValue(v)
 	for i := len(steps) - 1; i >= 0; i-- {

@@ -43,14 +43,14 @@ func differences(before, after map[string]any, s *schemaProps, ignore [][]engine
 	}
 	ordered := d.ordered(nil, was, is, s)
 	for c := range valuediff.Values(was, ordered) {
+		kind := Changed
 		switch {
 		case c.Removed:
-			d.add(Dropped, c.Path, c.Before, nil)
+			kind = Dropped
 		case c.Added:
-			d.add(Added, c.Path, nil, c.After)
-		default:
-			d.add(Changed, c.Path, c.Before, c.After)
+			kind = Added
 		}
+		d.add(kind, c.Path, c.Before, c.After)
 	}
 	return d.found
 }
@@ -142,25 +142,17 @@ func sameItems(a, b []any) bool {
 
 // sorted returns the items in the order of their JSON, in which 1 and 1.0 are equal.
 func sorted(list []any) []any {
-	type item struct {
-		text string
-		v    any
-	}
-	items := make([]item, len(list))
-	for i, v := range list {
-		data, _ := json.Marshal(v) // cannot fail for decoded JSON
-		items[i] = item{string(data), v}
-	}
-	slices.SortStableFunc(items, func(a, b item) int { return strings.Compare(a.text, b.text) })
-	out := make([]any, len(items))
-	for i := range items {
-		out[i] = items[i].v
-	}
-	return out
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b any) int { return strings.Compare(compact(a), compact(b)) })
+	return list
 }
 
-// byKeys sorts the items of a map list by the positions of the items with the same keys in was. New
-// items follow.
+func compact(v any) string {
+	data, _ := json.Marshal(v) // cannot fail for decoded JSON
+	return string(data)
+}
+
+// byKeys sorts the items of a map list by the positions of the items with the same keys in was. New items follow.
 func byKeys(was, is []any, keys []string) []any {
 	key := func(v any) string {
 		m, _ := v.(map[string]any)
@@ -168,8 +160,7 @@ func byKeys(was, is []any, keys []string) []any {
 		for _, name := range keys {
 			parts = append(parts, m[name])
 		}
-		data, _ := json.Marshal(parts)
-		return string(data)
+		return compact(parts)
 	}
 	index := map[string]int{}
 	for i, v := range was {

@@ -73,8 +73,7 @@ func forValidation(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions
 	return crd
 }
 
-// withoutRulesAndDefaults returns a CRD without defaults and rules and with the given storage
-// version.
+// withoutRulesAndDefaults returns a CRD without defaults and rules and with the given storage version.
 func withoutRulesAndDefaults(crd *apiextensionsv1.CustomResourceDefinition, stored string) *apiextensionsv1.CustomResourceDefinition {
 	crd = crd.DeepCopy()
 	for i := range crd.Spec.Versions {

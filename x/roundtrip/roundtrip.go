@@ -54,16 +54,14 @@ type tester struct {
 	// shrunk is the number of smaller objects that were tried.
 	shrunk int
 	mu     sync.Mutex // guards the rest
-	// answered is set once the converter has responded. unanswered counts consecutive failures to
-	// respond.
+	// answered is set once the converter has responded. unanswered counts consecutive failures to respond.
 	answered   bool
 	unanswered int
 }
 
-// Test converts generated objects and reports the data that the converter loses. It returns an
-// error if ctx is done, if the CRD cannot be used, if the converter no longer responds (the error
-// wraps an *engine.NotCheckedError), or on an internal error. With an error, it also returns the
-// report of earlier findings, if there are any.
+// Test converts generated objects and reports the data that the converter loses. It returns an error if ctx is done,
+// if the CRD cannot be used, if the converter no longer responds (the error wraps an *engine.NotCheckedError), or on
+// an internal error. With an error, it also returns the report of earlier findings, if there are any.
 func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*Report, error) {
 	if cfg.Objects == 0 {
 		cfg.Objects = DefaultObjects
@@ -83,22 +81,17 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 	}
 	for _, version := range t.forms.versions {
 		if err := t.version(ctx, version); err != nil {
-			return t.partialReport(), err
+			if !t.answered || len(t.report.Findings) == 0 {
+				return nil, err
+			}
+			return t.report, err
 		}
 	}
 	return t.report, nil
 }
 
-// partialReport returns the report if the converter has answered and there are findings, else nil.
-func (t *tester) partialReport() *Report {
-	if !t.answered || len(t.report.Findings) == 0 {
-		return nil
-	}
-	return t.report
-}
-
-func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*tester, error) {
-	t := &tester{cfg: cfg, known: map[string]*Finding{}, report: &Report{Seed: cfg.Seed}, pool: map[string][]map[string]any{}}
+func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (t *tester, err error) {
+	t = &tester{cfg: cfg, known: map[string]*Finding{}, report: &Report{Seed: cfg.Seed}, pool: map[string][]map[string]any{}}
 	for _, path := range cfg.Ignore {
 		steps, err := engine.ParsePath(path)
 		if err != nil {
@@ -106,7 +99,6 @@ func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter
 		}
 		t.ignore = append(t.ignore, steps)
 	}
-	var err error
 	t.forms, err = newForms(crd, c)
 	return t, err
 }

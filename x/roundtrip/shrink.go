@@ -2,7 +2,6 @@ package roundtrip
 
 import (
 	"context"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -12,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// The maximum number of smaller objects that are tried for each finding, and for all findings
-// together.
+// The maximum number of smaller objects that are tried for each finding, and for all findings together.
 const (
 	shrinkTrips    = 200
 	allShrinkTrips = 2000
@@ -100,15 +98,8 @@ func nth(obj map[string]any, n int) ([]engine.Step, bool) {
 			}
 			n--
 		}
-		switch v := here.v.(type) {
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				queue = append(queue, level{append(slices.Clip(here.path), engine.Step{Name: name}), v[name]})
-			}
-		case []any:
-			for i := range v {
-				queue = append(queue, level{append(slices.Clip(here.path), engine.Step{Item: true, Index: i}), v[i]})
-			}
+		for step, v := range valuediff.Children(here.v) {
+			queue = append(queue, level{append(slices.Clip(here.path), step), v})
 		}
 	}
 	return nil, false

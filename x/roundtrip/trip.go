@@ -28,8 +28,7 @@ type trip struct {
 // errEnd means that the trip has ended because of a finding.
 var errEnd = errors.New("the round trip has ended")
 
-// run converts the object there and back. It returns an error if the context is done or on an
-// internal error.
+// run converts the object there and back. It returns an error if the context is done or on an internal error.
 func (t *trip) run() error {
 	err := t.there()
 	if err == nil {
@@ -198,9 +197,8 @@ func (t *trip) compare(back map[string]any, when string) {
 	}
 }
 
-// stale checks that a change is still there when the object is converted again to the version in
-// which it was made. It adds a finding if the change is lost only because of data that the
-// converter keeps in the metadata.
+// stale checks that a change is still there when the object is converted again to the version in which it was made.
+// It adds a finding if the change is lost only because of data that the converter keeps in the metadata.
 func (t *trip) stale() error {
 	survives := func(obj map[string]any) (bool, error) {
 		shown, err := t.convertStep(obj, t.to, "after a change: ")

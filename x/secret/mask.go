@@ -67,26 +67,21 @@ func (m Mask) Object(obj map[string]any) map[string]any {
 	return out
 }
 
-// hideable reports whether a field of the root can be hidden: apiVersion, kind, and metadata
-// identify the object.
+// hideable reports whether a field of the root can be hidden: apiVersion, kind, and metadata identify the object.
 func hideable(name string) bool { return name != "apiVersion" && name != "kind" && name != "metadata" }
 
 // Value returns a part of an object without its secrets.
 func (m Mask) Value(v any) any { return m.texts.Hide(v) }
 
-// Piece is like Value for values that were computed from an object. It also hides pieces of a
-// secret.
+// Piece is like Value for values that were computed from an object. It also hides pieces of a secret.
 func (m Mask) Piece(v any) any { return m.texts.HidePieces(v) }
 
 func (m Mask) metadata(v any) any {
-	meta, ok := v.(map[string]any)
-	hidden, _ := m.texts.Hide(v).(map[string]any)
-	if !ok {
-		return m.texts.Hide(v)
-	}
+	hidden := m.texts.Hide(v)
+	meta, _ := v.(map[string]any)
 	for _, name := range []string{"name", "generateName", "namespace"} {
 		if text, ok := meta[name].(string); ok {
-			hidden[name] = text
+			hidden.(map[string]any)[name] = text
 		}
 	}
 	return hidden
@@ -98,8 +93,7 @@ const Hidden = "(hidden)"
 // Texts are strings that must not be shown.
 type Texts []string
 
-// maxHidden limits how many secrets are searched for in each text. If there are more, every text
-// is hidden.
+// maxHidden limits how many secrets are searched for in each text. If there are more, every text is hidden.
 const maxHidden = 1000
 
 // In reports whether text contains a secret, regardless of case.
@@ -118,42 +112,35 @@ func (t Texts) partOf(text string) bool {
 
 // HidePieces is like Hide for values that rules compute. It also hides pieces of a secret, keys that contain one, and
 // equal numbers.
-func (t Texts) HidePieces(v any) any {
-	return hidden(v, func(text string) bool { return t.In(text) || t.partOf(text) }, t.In, t.is)
-}
+func (t Texts) HidePieces(v any) any { return t.hidden(v, true) }
 
 // Hide returns a copy of v in which strings that contain a secret are replaced. It keeps the keys and numbers of an
 // object: they equal a secret only by coincidence, and the object would be meaningless without them.
-func (t Texts) Hide(v any) any { return hidden(v, t.In, no, no) }
+func (t Texts) Hide(v any) any { return t.hidden(v, false) }
 
-func no(string) bool { return false }
-
-// is reports whether text equals a secret.
-func (t Texts) is(text string) bool { return slices.Contains(t, text) }
-
-func hidden(v any, text, key, number func(string) bool) any {
+func (t Texts) hidden(v any, pieces bool) any {
 	switch v := v.(type) {
 	case string:
-		if text(v) {
+		if t.In(v) || pieces && t.partOf(v) {
 			return Hidden
 		}
 	case int64, float64:
-		if data, err := json.Marshal(v); err == nil && number(string(data)) {
+		if data, err := json.Marshal(v); pieces && err == nil && slices.Contains(t, string(data)) {
 			return Hidden
 		}
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = hidden(v[i], text, key, number)
+			out[i] = t.hidden(v[i], pieces)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, field := range v {
-			if key(name) {
+			if pieces && t.In(name) {
 				name = Hidden
 			}
-			out[name] = hidden(field, text, key, number)
+			out[name] = t.hidden(field, pieces)
 		}
 		return out
 	}

@@ -5,13 +5,14 @@ package secret
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/types/path"
+	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // Secrets holds the passwords of an object.
@@ -49,20 +50,14 @@ func (s *Secrets) PathStrings() (paths []string) {
 // Hide replaces the passwords in obj. It modifies obj.
 func (s *Secrets) Hide(obj map[string]any) {
 	for _, steps := range s.Paths {
-		var v any = obj
-		for i, step := range steps {
-			last := i == len(steps)-1
-			switch parent := v.(type) {
-			case map[string]any:
-				var ok bool
-				if v, ok = parent[step.Name]; ok && last {
-					parent[step.Name] = Hidden
-				}
-			case []any:
-				if v = parent[step.Index]; last {
-					parent[step.Index] = Hidden
-				}
+		last := steps[len(steps)-1]
+		switch parent, _ := valuediff.At(obj, steps[:len(steps)-1]...); parent := parent.(type) {
+		case map[string]any:
+			if _, ok := parent[last.Name]; ok {
+				parent[last.Name] = Hidden
 			}
+		case []any:
+			parent[last.Index] = Hidden
 		}
 	}
 }
@@ -71,31 +66,15 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, steps []pa
 	if schema == nil {
 		return
 	}
-	switch v := v.(type) {
-	case string:
+	switch v.(type) {
+	case string, int64, float64, bool:
 		if v != "" && schema.Format == "password" {
 			s.Texts = append(s.Texts, forms(v)...)
 			s.Paths = append(s.Paths, slices.Clone(steps))
 		}
-	case int64, float64, bool:
-		if schema.Format == "password" {
-			s.scalar(v, steps)
-		}
-	case []any:
-		if schema.Items != nil {
-			for i, item := range v {
-				s.add(schema.Items.Schema, item, append(steps, path.Step{Item: true, Index: i}))
-			}
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			inner := append(steps, path.Step{Name: name})
-			if prop, ok := schema.Properties[name]; ok {
-				s.add(&prop, v[name], inner)
-			} else if schema.AdditionalProperties != nil {
-				s.add(schema.AdditionalProperties.Schema, v[name], inner)
-			}
-		}
+	}
+	for step, child := range valuediff.Children(v) {
+		s.add(crdcopy.At(schema, step), child, append(steps, step))
 	}
 }
 
@@ -103,27 +82,28 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, steps []pa
 // occurs in too many unrelated values, so it is only hidden in its own field.
 const shortest = 4
 
-// scalar adds a password that is not a string.
-func (s *Secrets) scalar(v any, steps []path.Step) {
-	s.Paths = append(s.Paths, slices.Clone(steps))
-	if text, err := json.Marshal(v); err == nil && len(text) >= shortest && string(text) != "true" && string(text) != "false" {
-		s.Texts = append(s.Texts, string(text))
+// forms returns a string and its escaped forms inside JSON that is itself a string, such as the
+// annotation of kubectl apply, with and without HTML escaping. It returns the JSON of a long number.
+func forms(v any) (all []string) {
+	text, isString := v.(string)
+	if isString {
+		all = append(all, text)
 	}
-}
-
-// forms returns text and its escaped forms inside JSON that is itself a string, such as the
-// annotation of kubectl apply, with and without HTML escaping.
-func forms(text string) []string {
-	all := []string{text}
 	for _, html := range []bool{true, false} {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(html)
-		if err := enc.Encode(text); err != nil {
-			continue // strings cannot fail to encode
+		if _, isBool := v.(bool); isBool || enc.Encode(v) != nil { // the values cannot fail to encode
+			continue
 		}
-		if quoted := strings.TrimSpace(b.String()); len(quoted) > 2 && !slices.Contains(all, quoted[1:len(quoted)-1]) {
-			all = append(all, quoted[1:len(quoted)-1])
+		form := strings.TrimSpace(b.String())
+		if isString {
+			form = form[1 : len(form)-1]
+		} else if len(form) < shortest {
+			continue
+		}
+		if !slices.Contains(all, form) {
+			all = append(all, form)
 		}
 	}
 	return all

@@ -7,10 +7,9 @@
 // Explaining never changes a verdict. The work is bounded: see Explainer.Explain.
 package trace
 
-// How it works. The rule of a cause is evaluated again for the same value, by the same evaluator,
-// with a plan that records each node (x/trace/record). The same limits apply: the CEL cost limit, a
-// check of each call's cost before the call, and a limit on work, which all explanations of an
-// object share.
+// How it works. The rule of a cause is evaluated again for the same value, by the same evaluator, with a plan that
+// records each node (x/trace/record). The same limits apply: the CEL cost limit, a check of each call's cost before
+// the call, and a limit on work, which all explanations of an object share.
 
 import (
 	"context"
@@ -136,7 +135,7 @@ func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engi
 	if !ok {
 		return nil, errNotFound
 	}
-	p, err := x.program(*cause.Rule)
+	p, err := x.Program(*cause.Rule)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +169,8 @@ type compiled struct {
 	err     error
 }
 
-func (x *Explainer) program(rule engine.RuleRef) (*record.Program, error) {
+// Program returns the program that records evaluations of a rule.
+func (x *Explainer) Program(rule engine.RuleRef) (*record.Program, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c, ok := x.programs[rule]

@@ -56,8 +56,7 @@ func (r *Run) Allowance() uint64 {
 	return min(record.MaxObjectWork, max(leastObjectWork, left/runShare))
 }
 
-// Settle adds the Work of the next object, and reports whether its explanations may be
-// shown.
+// Settle adds the Work of the next object, and reports whether its explanations may be shown.
 func (r *Run) Settle(work uint64) bool {
 	allowed := r.Allowance()
 	r.spent.Add(min(work, allowed))

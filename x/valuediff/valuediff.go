@@ -62,8 +62,27 @@ func fields(steps []path.Step, was, is map[string]any, yield func(Change) bool) 
 	return true
 }
 
-// Merge applies a merge patch (RFC 7386) to an object. The result shares unchanged parts with the
-// object.
+// Children yields the fields of a map, sorted by name, or the items of a list, with their steps.
+func Children(v any) iter.Seq2[path.Step, any] {
+	return func(yield func(path.Step, any) bool) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if !yield(path.Step{Name: name}, v[name]) {
+					return
+				}
+			}
+		case []any:
+			for i, item := range v {
+				if !yield(path.Step{Item: true, Index: i}, item) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Merge applies a merge patch (RFC 7386) to an object. The result shares unchanged parts with the object.
 func Merge(object, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {

@@ -22,7 +22,7 @@ func Unified(nameBefore, nameAfter string, before, after []byte) []byte {
 	if bytes.Equal(before, after) {
 		return nil
 	}
-	edits := script(lines(before), lines(after))
+	edits := script(slices.Collect(strings.Lines(string(before))), slices.Collect(strings.Lines(string(after))))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", nameBefore, nameAfter)
 	for len(edits) > 0 {
@@ -31,14 +31,6 @@ func Unified(nameBefore, nameAfter string, before, after []byte) []byte {
 		write(&b, hunk)
 	}
 	return b.Bytes()
-}
-
-func lines(text []byte) []string {
-	list := strings.SplitAfter(string(text), "\n")
-	if list[len(list)-1] == "" {
-		list = list[:len(list)-1]
-	}
-	return list
 }
 
 // An edit is a line that is kept (' '), deleted ('-'), or inserted ('+'), with its zero-based
@@ -124,21 +116,15 @@ func search(a, b []string) (trace [][]int) {
 
 // cut splits off the first hunk.
 func cut(edits []edit) (hunk, rest []edit) {
-	first, last := -1, -1
-	for i, e := range edits {
-		if e.op == ' ' {
-			continue
-		}
-		if first >= 0 && i-last > 2*context {
-			break
-		}
-		if first < 0 {
-			first = i
-		}
-		last = i
-	}
+	first := slices.IndexFunc(edits, func(e edit) bool { return e.op != ' ' })
 	if first < 0 {
 		return nil, nil
+	}
+	last := first
+	for i := first; i < len(edits) && i-last <= 2*context; i++ {
+		if edits[i].op != ' ' {
+			last = i
+		}
 	}
 	end := min(last+context+1, len(edits))
 	return edits[max(0, first-context):end], edits[end:]

@@ -45,8 +45,7 @@ func size(f float64) string {
 	return digits + "e" + strings.TrimPrefix(exponent, "0")
 }
 
-// Searched describes the extent of a search: the number of objects tried, and the length of their
-// longest list.
+// Searched describes the extent of a search: the number of objects tried, and the length of their longest list.
 func Searched(objects, longest int) string {
 	text := Number(uint64(objects)) + " objects"
 	if objects == 1 {
@@ -66,9 +65,8 @@ func Range(from, to uint64) string {
 	return Number(from) + " to " + Number(to)
 }
 
-// Share formats part as a share of limit: as a percentage below ten times the limit, otherwise as a
-// multiple such as "17x". A nonzero share is never rounded to zero, and a share above the limit is
-// never rounded to 100%.
+// Share formats part as a share of limit: as a percentage below ten times the limit, otherwise as a multiple such as
+// "17x". A nonzero share is never rounded to zero, and a share above the limit is never rounded to 100%.
 func Share(part, limit uint64) string {
 	percent := 100 * float64(part) / float64(limit)
 	switch {

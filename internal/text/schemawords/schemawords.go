@@ -9,8 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// A Node is a schema decoded from a CRD, including its descriptions. Values of unexpected types are
-// ignored.
+// A Node is a schema decoded from a CRD, including its descriptions. Values of unexpected types are ignored.
 type Node map[string]any
 
 // Child returns a child schema, or nil if it does not exist.
@@ -114,19 +113,15 @@ func (s Node) rangeWords(minimum, maximum, noun string) string {
 		return quantity(value(from)+" to "+value(to), value(to), noun)
 	}
 	var parts []string
-	if low {
-		word := "at least "
-		if minimum == "minimum" && s.flag("exclusiveMinimum") {
-			word = "more than "
+	for _, b := range []struct{ field, exclusive, word, strict string }{
+		{minimum, "exclusiveMinimum", "at least ", "more than "}, {maximum, "exclusiveMaximum", "at most ", "less than "},
+	} {
+		if noun == "" && s.flag(b.exclusive) {
+			b.word = b.strict
 		}
-		parts = append(parts, quantity(word+value(from), value(from), noun))
-	}
-	if high {
-		word := "at most "
-		if maximum == "maximum" && s.flag("exclusiveMaximum") {
-			word = "less than "
+		if v, ok := s[b.field]; ok {
+			parts = append(parts, quantity(b.word+value(v), value(v), noun))
 		}
-		parts = append(parts, quantity(word+value(to), value(to), noun))
 	}
 	return joined(", ", parts...)
 }
@@ -143,8 +138,7 @@ func quantity(bound, last, noun string) string {
 }
 
 const (
-	// maxValue limits the length of a value, and maxChoices the total length of the values of an
-	// enum.
+	// maxValue limits the length of a value, and maxChoices the total length of the values of an enum.
 	maxValue   = 60
 	maxChoices = 100
 )

@@ -46,8 +46,7 @@ func Near(word string, known []string) []string {
 	return near
 }
 
-// DidYouMean returns the end of an error message that suggests names similar to word, or "" if no
-// name is similar.
+// DidYouMean returns the end of an error message that suggests names similar to word, or "" if no name is similar.
 func DidYouMean(word string, known []string) string {
 	near := Near(word, known)
 	if len(near) == 0 {

@@ -26,6 +26,5 @@ func Cut(text string, columns int) string {
 	return condition.Truncate(text, columns, "…")
 }
 
-// CutLeft makes text narrower by the given number of columns, by replacing its beginning with an
-// ellipsis.
+// CutLeft makes text narrower by the given number of columns, by replacing its beginning with an ellipsis.
 func CutLeft(text string, columns int) string { return condition.TruncateLeft(text, columns+1, "…") }

@@ -1,15 +1,12 @@
-// Package untrusted makes untrusted text safe to print: names, keys, values, messages, and rules
-// from files, and library errors that quote them. Such text can contain terminal control sequences,
-// characters that hide or reorder the surrounding text, lines that imitate Celadon's output, or
-// commands to a CI system that reads the log.
+// Package untrusted makes untrusted text safe to print: names, keys, values, messages, and rules from files, and
+// library errors that quote them. Such text can contain terminal control sequences, characters that hide or reorder
+// the surrounding text, lines that imitate Celadon's output, or commands to a CI system that reads the log.
 //
-// There are two layers of protection. All reports and standard error are written through a
-// [Writer], which passes only text, line breaks, and Celadon's own colors. A Writer cannot
-// distinguish untrusted line breaks from Celadon's, so text inside a line must be escaped with
-// [Line], or with [Sprintf] and [Fprintf], which escape all arguments.
+// There are two layers of protection. All reports and standard error are written through a [Writer], which passes
+// only text, line breaks, and Celadon's own colors. A Writer cannot distinguish untrusted line breaks from Celadon's,
+// so text inside a line must be escaped with [Line], or with [Sprintf] and [Fprintf], which escape all arguments.
 //
-// Characters are escaped as in Go and JSON: \n, \x1b, \u202e. Text without such characters is
-// unchanged.
+// Characters are escaped as in Go and JSON: \n, \x1b, \u202e. Text without such characters is unchanged.
 package untrusted
 
 import (

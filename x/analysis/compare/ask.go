@@ -22,15 +22,12 @@ type answer struct {
 	limited  bool   // because the work budget is used up
 }
 
-// weakerAnswer is the result if a side has no requirement that the other does not have.
-var weakerAnswer = answer{proof: "the requirement is weaker"}
-
 // pursue looks for an object that base admits and that other, because of the goal, rejects or
 // persists with fewer values. It returns an error if the context is done, or on an internal error.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
-		return weakerAnswer, nil
+		return answer{proof: "the requirement is weaker"}, nil
 	case !base.version.Served && !base.version.Storage:
 		return answer{proof: unserved}, nil
 	case m.Empty():
@@ -61,14 +58,12 @@ type goalSearch struct {
 }
 
 func (c *comparison) newGoalSearch(g *goal, base, other *side, m *work.Meter) *goalSearch {
-	return &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: isRelabeling(base, other)}
+	return &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: base.version.Name != other.version.Name}
 }
 
-func isRelabeling(base, other *side) bool { return base.version.Name != other.version.Name }
-
 func (a *goalSearch) run() error {
-	h, ok := hybridOf(a.base, a.goal, false)
-	if !ok {
+	h := hybridOf(a.base, a.goal)
+	if h == nil {
 		a.reason = "the path does not exist"
 		return nil
 	}
@@ -77,18 +72,18 @@ func (a *goalSearch) run() error {
 		return nil
 	}
 	q, err := a.compiled(h)
-	if err != nil && a.from != nil { // the rule refers to fields that base does not have
-		if h, ok = hybridOf(a.base, a.goal, true); ok {
-			q, err = a.compiled(h)
-		}
-	}
 	switch {
 	case err != nil && a.from == nil && a.values == nil:
-		return a.unknownTo(err)
+		// The rule refers to fields that base does not have, such as a new required field. Any object that base admits
+		// may then demonstrate the change.
+		g := *a.goal
+		g.rule, g.values = "false", []any{}
+		a.goal = &g
+		return a.run()
 	case err != nil && a.from == nil:
 		return err
-	case err != nil:
-		a.reason = err.Error()
+	case err != nil: // the rule refers to fields that base does not have
+		a.reason, err = err.Error(), nil
 	case a.values != nil:
 		if err = a.try(q, h); a.witness != nil || err != nil || !a.kept || a.relabel {
 			return err
@@ -103,31 +98,14 @@ func (a *goalSearch) run() error {
 		if err := a.many(); a.witness != nil || err != nil {
 			return err
 		}
-		return a.find(q, h.ref, h.grafted)
+		return a.find(q, h.ref)
 	default:
-		err = a.find(q, h.ref, h.grafted)
+		err = a.find(q, h.ref)
 	}
 	if a.from != nil && a.witness == nil && err == nil {
 		return a.findInOtherCRD()
 	}
 	return err
-}
-
-// unknownTo handles a goal whose rule refers to fields that base does not have, such as a new
-// required field. Any object that base admits may then demonstrate the change.
-func (a *goalSearch) unknownTo(why error) error {
-	g := *a.goal
-	g.rule, g.values = "false", []any{}
-	a.goal = &g
-	h, ok := hybridOf(a.base, a.goal, false)
-	if !ok {
-		return why
-	}
-	q, err := a.compiled(h)
-	if err != nil {
-		return err
-	}
-	return a.try(q, h)
 }
 
 // findInOtherCRD searches in the complete other CRD. Its other changes may be the reason that the
@@ -150,7 +128,7 @@ func (a *goalSearch) findInOtherCRD() error {
 		Version: a.other.version.Name, Path: engine.FormatPath(a.goal.at.steps), Index: a.index,
 		Rule: a.rule, OptionalOldSelf: optional(a.from),
 	}
-	return a.find(q, ref, false)
+	return a.find(q, ref)
 }
 
 // compiled returns an Analyzer for a hybrid. It returns an error if the goal's rule does not
@@ -164,7 +142,8 @@ func (a *goalSearch) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	if a.from == nil {
 		steps *= schemaSteps
 	}
-	q := a.uncompiled(a.base, h.crd, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed, OtherForm: a.both})
+	q := analysis.Uncompiled(h.crd, a.base.kubeVersion, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed, OtherForm: a.both})
+	q.Charge(a.work)
 	err := q.Compile()
 	var broken *engine.CompileErrors
 	if !errors.As(err, &broken) {
@@ -187,37 +166,28 @@ func (a *goalSearch) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer,
 	return q, err
 }
 
-func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
+// prover returns an Analyzer for proofs about a CRD in a version of a side.
+func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition) *analysis.Analyzer {
 	a.work.Spend(a.base.size / 4)
-	return a.uncompiled(of, crd, version, analysis.Config{})
-}
-
-// uncompiled returns an Analyzer for a CRD in the Kubernetes version of a side. It charges the meter of the
-// question.
-func (a *goalSearch) uncompiled(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
-	q := analysis.Uncompiled(crd, of.kubeVersion, version, cfg)
+	q := analysis.Uncompiled(crd, of.kubeVersion, of.version.Name, analysis.Config{})
 	q.Charge(a.work)
 	return q
 }
 
-// schemaSteps multiplies the number of writes that are tried for constraints of the schema. A
-// string of the length that demonstrates the change is expensive to find if rules also constrain
-// it.
+// schemaSteps multiplies the number of writes that are tried for constraints of the schema. A string of the length
+// that demonstrates the change is expensive to find if rules also constrain it.
 const schemaSteps = 3
 
 // prove returns a proof that the goal's rule rejects nothing that base admits, or nil. A proof in the
 // hybrid also holds on the other side if both sides read the same values. If the rule is false, such a
 // proof shows that no object that base admits has the path.
 func (a *goalSearch) prove(h *hybrid) *prove.Proof {
-	read := a.goal.at.steps
-	if a.within.steps != nil {
-		read = a.within.steps
-	}
+	read := a.expected()
 	before, after := crdcopy.At(a.base.schema(), read...), crdcopy.At(a.other.schema(), read...)
 	alike := before != nil && after != nil && (a.ofSelf || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
-		if proof := a.prover(a.base, h.crd, h.ref.Version).Prove(h.ref, search.Rejected); proof != nil {
+		if proof := a.prover(a.base, h.crd).Prove(h.ref, search.Rejected); proof != nil {
 			return proof
 		}
 	}
@@ -227,18 +197,16 @@ func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	return a.passes(engine.RuleRef{Path: h.ref.Path, Index: a.index})
 }
 
-// passes returns a proof that a rule of the other side rejects nothing that base admits, or
-// nil.
+// passes returns a proof that a rule of the other side rejects nothing that base admits, or nil.
 func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil // objects of base may have values for the new fields, unvalidated
 	}
-	base := a.prover(a.base, a.base.crd, a.base.version.Name)
-	return base.Passes(a.prover(a.other, a.other.crd, a.other.version.Name), rule)
+	return a.prover(a.base, a.base.crd).Passes(a.prover(a.other, a.other.crd), rule)
 }
 
 // find searches for an object that the rule rejects or on which it fails.
-func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef, isHybrid bool) error {
+func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef) error {
 	for _, want := range []search.Want{search.Rejected, search.Errs} {
 		if want == search.Errs && a.from == nil {
 			continue // rules generated from the schema do not fail
@@ -255,7 +223,7 @@ func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef, isHybrid bo
 		if found.Witness == nil {
 			continue
 		}
-		if a.witness, err = a.show(found.Witness, isHybrid); a.witness != nil || err != nil {
+		if a.witness, err = a.show(found.Witness); a.witness != nil || err != nil {
 			return err
 		}
 	}

@@ -15,8 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config determines the search effort. The same configuration and the same CRDs always produce the
-// same report.
+// Config determines the search effort. The same configuration and the same CRDs always produce the same report.
 type Config struct {
 	// Steps limits the objects that may be tried for a question about a rule. Questions about the
 	// schema may use three times as many. 0 is DefaultSteps.
@@ -110,11 +109,13 @@ type CRDChange struct {
 	Rejected, Admitted, Kept *Witness
 }
 
+type crdVersion = apiextensionsv1.CustomResourceDefinitionVersion
+
 // A side is one of the two CRDs, in one version.
 type side struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	engine  *engine.Engine
-	version *apiextensionsv1.CustomResourceDefinitionVersion
+	version *crdVersion
 	index   int // in spec.versions
 	size    int // the work of compiling the CRD
 
@@ -263,28 +264,23 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	ch.Rejected, ch.Admitted = breaks.witness, loosens.witness
 	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
 	ch.Limited = breaks.limited && breaks.witness == nil && breaks.proof == ""
-	switch {
-	case breaks.witness != nil:
-		ch.By = ByWitness
-	case breaks.proof != "":
-		ch.By = ByProof
-	default:
-		ch.By = BySearch
-	}
+	looser := loosens.witness != nil || ch.Kept != nil
 	switch {
 	case breaks.witness != nil && loosens.witness != nil:
-		ch.Effect = Both
+		ch.By, ch.Effect = ByWitness, Both
 	case breaks.witness != nil:
-		ch.Effect = Breaking
-	case loosens.witness != nil, ch.Kept != nil, ch.By == ByProof && loosens.proof == "":
-		ch.Effect = Loosening
-	case ch.By == ByProof:
-		ch.Effect = Equivalent
-		if ch.breaks == nil {
-			ch.Proof = loosens.proof // loosens explains the equivalence
-		}
+		ch.By, ch.Effect = ByWitness, Breaking
+	case breaks.proof == "" && looser:
+		ch.By, ch.Effect = BySearch, Loosening
+	case breaks.proof == "":
+		ch.By, ch.Effect = BySearch, Unknown
+	case looser || loosens.proof == "":
+		ch.By, ch.Effect = ByProof, Loosening
 	default:
-		ch.Effect = Unknown
+		ch.By, ch.Effect = ByProof, Equivalent
+		if ch.breaks == nil {
+			ch.Proof = loosens.proof // it explains the equivalence
+		}
 	}
 	if ch.merged && !ch.Effect.Breaks() {
 		ch.Effect, ch.By, ch.Proof, ch.Reason = Unknown, BySearch, "", "server-side apply merges the value in another way"
@@ -298,14 +294,15 @@ var rank = map[Effect]int{Breaking: 0, Both: 1, Unknown: 2, Loosening: 3, Equiva
 // report returns the changes in order. A change that several versions share is included once.
 func (c *comparison) report() *Report {
 	r := &Report{Name: c.after.crd.Name, Work: c.spent}
-	shared := map[sharedChange]int{} // by index in r.Changes
+	shared := map[[6]string]int{} // by index in r.Changes
 	for _, ch := range c.changes {
 		list := []CRDChange{ch.CRDChange}
 		if len(ch.found) > 0 {
 			list = ch.found
 		}
 		for _, one := range list {
-			if key, ok := one.shared(); ok {
+			if one.Version != "" && one.OldVersion == one.Version {
+				key := [...]string{one.Path, one.Subject, one.Old, one.New, string(one.Effect), string(one.By)}
 				if i, ok := shared[key]; ok && r.Changes[i].Version != one.Version {
 					r.Changes[i].Also = append(r.Changes[i].Also, one.Version)
 					continue
@@ -320,17 +317,4 @@ func (c *comparison) report() *Report {
 		return cmp.Or(cmp.Compare(rank[a.Effect], rank[b.Effect]), strings.Compare(a.Path, b.Path))
 	})
 	return r
-}
-
-// A sharedChange identifies a change that several versions can share.
-type sharedChange struct {
-	path, subject, old, new string
-	effect                  Effect
-	by                      Basis
-}
-
-// shared returns the identity of c in all versions. It returns false if c does not belong to a version that
-// both CRDs have.
-func (c *CRDChange) shared() (sharedChange, bool) {
-	return sharedChange{c.Path, c.Subject, c.Old, c.New, c.Effect, c.By}, c.Version != "" && c.OldVersion == c.Version
 }

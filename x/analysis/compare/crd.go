@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// fact adds a change whose effect is known without an object. It returns nil if old and new are
-// equal.
+// fact adds a change whose effect is known without an object. It returns nil if old and new are equal.
 func (c *comparison) fact(field, subject, old, new string, effect Effect, why string) *change {
 	if old == new {
 		return nil
@@ -37,29 +36,33 @@ func (c *comparison) compareCRDFields() {
 	} {
 		c.fact("spec.names."+name.field, "names", name.old, name.new, Breaking, notFound)
 	}
-	c.names("shortNames", o.Names.ShortNames, n.Names.ShortNames)
-	c.names("categories", o.Names.Categories, n.Names.Categories)
+	for _, list := range []struct {
+		field    string
+		old, new []string
+	}{{"shortNames", o.Names.ShortNames, n.Names.ShortNames}, {"categories", o.Names.Categories, n.Names.Categories}} {
+		old, new, effect := nameSets(list.old, list.new)
+		c.fact("spec.names."+list.field, "names", old, new, effect, "users type these names")
+	}
 	before, after := conversion(o.Conversion), conversion(n.Conversion)
 	if ch := c.fact("spec.conversion.strategy", "conversion", before, after, Unknown, ""); ch != nil {
 		ch.By, ch.Reason = BySearch, "the effect of a webhook on objects is unknown"
 	}
 	if o.PreserveUnknownFields != n.PreserveUnknownFields {
-		effect, text := Breaking, map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
+		effect := Breaking
 		if n.PreserveUnknownFields {
 			effect = Loosening
 		}
-		c.fact("spec.preserveUnknownFields", "pruning", text[o.PreserveUnknownFields], text[n.PreserveUnknownFields], effect, "in every object")
+		c.fact("spec.preserveUnknownFields", "pruning", pruning[o.PreserveUnknownFields], pruning[n.PreserveUnknownFields], effect, "in every object")
 	}
 }
 
-// names compares names that users type.
-func (c *comparison) names(field string, old, new []string) {
-	old, new = sortedSet(old), sortedSet(new)
-	effect := Loosening
+// nameSets returns sets of names, and the effect of a change on clients that use the names.
+func nameSets(old, new []string) (before, after string, effect Effect) {
+	old, new, effect = sortedSet(old), sortedSet(new), Loosening
 	if slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(new, name) }) {
 		effect = Breaking
 	}
-	c.fact("spec.names."+field, "names", strings.Join(old, ", "), strings.Join(new, ", "), effect, "users type these names")
+	return strings.Join(old, ", "), strings.Join(new, ", "), effect
 }
 
 func conversion(of *apiextensionsv1.CustomResourceConversion) string {
@@ -81,29 +84,30 @@ func (c *comparison) versions() error {
 		now := c.after.at(i)
 		old := c.before.named(now.version.Name)
 		if old == nil {
-			effect := Loosening
-			if !now.version.Served {
-				effect = Equivalent
-			}
-			ch := c.fact(fmt.Sprintf("spec.versions[%d]", i), "version", "", served(now), effect, "it is new, so nothing uses it")
-			ch.Version, ch.OldField = now.version.Name, "spec.versions"
-			if conversion(c.after.crd.Spec.Conversion) == string(apiextensionsv1.NoneConverter) && now.version.Served {
-				c.pair(c.before.storage(), now)
-			}
-			if err := c.full(); err != nil {
-				return err
-			}
-			continue
+			c.newVersion(now)
+		} else {
+			c.version(old, now)
+			c.pair(old, now)
+			c.upgrade(old, now)
 		}
-		c.version(old, now)
-		c.pair(old, now)
-		c.upgrade(old, now)
 		if err := c.full(); err != nil {
 			return err
 		}
 	}
 	c.stored()
 	return nil
+}
+
+func (c *comparison) newVersion(now *side) {
+	effect := Loosening
+	if !now.version.Served {
+		effect = Equivalent
+	}
+	ch := c.fact(now.field(""), "version", "", served(now), effect, "it is new, so nothing uses it")
+	ch.Version, ch.OldField = now.version.Name, "spec.versions"
+	if conversion(c.after.crd.Spec.Conversion) == string(apiextensionsv1.NoneConverter) && now.version.Served {
+		c.pair(c.before.storage(), now)
+	}
 }
 
 // The limits of a comparison. Each new version can have as many changes as the old CRD has fields, and each
@@ -131,22 +135,21 @@ func (s *side) at(i int) *side {
 }
 
 func (s *side) named(name string) *side {
-	for i := range s.crd.Spec.Versions {
-		if s.crd.Spec.Versions[i].Name == name {
-			return s.at(i)
-		}
+	i := slices.IndexFunc(s.crd.Spec.Versions, func(v crdVersion) bool { return v.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return s.at(i)
 }
 
 func (s *side) storage() *side {
-	for i := range s.crd.Spec.Versions {
-		if s.crd.Spec.Versions[i].Storage {
-			return s.at(i)
-		}
-	}
-	return s.at(0)
+	return s.at(max(0, slices.IndexFunc(s.crd.Spec.Versions, func(v crdVersion) bool { return v.Storage })))
 }
+
+const schemaField = ".schema.openAPIV3Schema"
+
+// field returns the path of a field of the version in the CRD.
+func (s *side) field(below string) string { return fmt.Sprintf("spec.versions[%d]%s", s.index, below) }
 
 func served(s *side) string {
 	if s.version.Served {
@@ -167,7 +170,7 @@ func (c *comparison) removedVersion(old *side) {
 	default:
 		effect, why = Equivalent, "it was not served, and status.storedVersions does not have it"
 	}
-	ch := c.fact(fmt.Sprintf("spec.versions[%d]", old.index), "version", served(old), "", effect, why)
+	ch := c.fact(old.field(""), "version", served(old), "", effect, why)
 	ch.Clusters = some
 	ch.Version, ch.OldVersion, ch.NewField = old.version.Name, old.version.Name, "spec.versions"
 	c.sample(ch, old)
@@ -201,7 +204,7 @@ func (c *comparison) version(old, now *side) {
 		ch := c.fact("", subject, before, after, effect, why)
 		if ch != nil {
 			ch.Version, ch.OldVersion = n.Name, o.Name
-			ch.OldField, ch.NewField = fmt.Sprintf("spec.versions[%d]%s", old.index, field), fmt.Sprintf("spec.versions[%d]%s", now.index, field)
+			ch.OldField, ch.NewField = old.field(field), now.field(field)
 		}
 		return ch
 	}
@@ -214,24 +217,33 @@ func (c *comparison) version(old, now *side) {
 	}
 	add(".deprecated", "version", deprecated(o), deprecated(n), Equivalent, "the server only warns")
 	add(".additionalPrinterColumns", "columns", compact(o.AdditionalPrinterColumns), compact(n.AdditionalPrinterColumns), Equivalent, "it affects only the output of kubectl")
-	fields := func(v *apiextensionsv1.CustomResourceDefinitionVersion) (paths []string) {
+	fields := func(v *crdVersion) (paths []string) {
 		for _, f := range v.SelectableFields {
 			paths = append(paths, f.JSONPath)
 		}
-		return sortedSet(paths)
+		return paths
 	}
-	was, is := fields(o), fields(n)
-	effect = Loosening
-	if slices.ContainsFunc(was, func(f string) bool { return !slices.Contains(is, f) }) {
-		effect = Breaking
+	before, after, effect := nameSets(fields(o), fields(n))
+	add(".selectableFields", "selectable fields", before, after, effect, "clients use them in field selectors")
+	was, is := subresources(o), subresources(n)
+	status := map[bool]string{true: "status"}
+	if why = "writes of status to the object itself are dropped"; was.Status != nil {
+		why = "writes to /status get 404"
 	}
-	add(".selectableFields", "selectable fields", strings.Join(was, ", "), strings.Join(is, ", "), effect, "clients use them in field selectors")
-	c.subresources(add, o.Subresources, n.Subresources)
+	add(".subresources.status", "subresource", status[was.Status != nil], status[is.Status != nil], Breaking, why)
+	if effect = Breaking; was.Scale == nil {
+		effect = Loosening
+	}
+	add(".subresources.scale", "subresource", compact(was.Scale), compact(is.Scale), effect, "clients of /scale read other values")
+}
+
+func subresources(v *crdVersion) *apiextensionsv1.CustomResourceSubresources {
+	return cmp.Or(v.Subresources, &apiextensionsv1.CustomResourceSubresources{})
 }
 
 const unserved = "the version is not served"
 
-func deprecated(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+func deprecated(v *crdVersion) string {
 	switch {
 	case !v.Deprecated:
 		return ""
@@ -241,33 +253,6 @@ func deprecated(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	return "deprecated"
 }
 
-func (c *comparison) subresources(add func(field, subject, before, after string, effect Effect, why string) *change, o, n *apiextensionsv1.CustomResourceSubresources) {
-	var none apiextensionsv1.CustomResourceSubresources
-	if o == nil {
-		o = &none
-	}
-	if n == nil {
-		n = &none
-	}
-	status := map[bool]string{true: "status"}
-	why := "writes of status to the object itself are dropped"
-	if o.Status != nil {
-		why = "writes to /status get 404"
-	}
-	add(".subresources.status", "subresource", status[o.Status != nil], status[n.Status != nil], Breaking, why)
-	effect := Breaking
-	if o.Scale == nil {
-		effect = Loosening
-	}
-	scale := func(s *apiextensionsv1.CustomResourceSubresourceScale) string {
-		if s == nil {
-			return ""
-		}
-		return compact(s)
-	}
-	add(".subresources.scale", "subresource", scale(o.Scale), scale(n.Scale), effect, "clients of /scale read other values")
-}
-
 // stored reports a change of the storage version, and the fields that objects lose because its
 // schema does not have them.
 func (c *comparison) stored() {
@@ -275,8 +260,8 @@ func (c *comparison) stored() {
 	if was.version.Name == is.version.Name {
 		return
 	}
-	ch := c.fact(fmt.Sprintf("spec.versions[%d].storage", is.index), "storage", was.version.Name, is.version.Name, Equivalent, "both versions store the same values")
-	ch.OldField = fmt.Sprintf("spec.versions[%d].storage", was.index)
+	ch := c.fact(is.field(".storage"), "storage", was.version.Name, is.version.Name, Equivalent, "both versions store the same values")
+	ch.OldField = was.field(".storage")
 	converts := conversion(c.after.crd.Spec.Conversion) != string(apiextensionsv1.NoneConverter)
 	if o, n := was.schema(), is.schema(); converts || o == nil || n == nil || !sameValues(o, n) {
 		ch.Effect, ch.By, ch.Proof, ch.Reason = Unknown, BySearch, "", "the new storage version has other fields, types, or defaults; lost fields are listed separately"
@@ -288,10 +273,8 @@ func (c *comparison) stored() {
 	if same == nil || !same.version.Served || converts {
 		return
 	}
-	w := &walker{c, was, same}
-	root := schemaPath{oldField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", was.index), newField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", is.index)}
 	if o, n := was.schema(), is.schema(); o != nil && n != nil {
-		w.notStored(root, o, n)
+		(&walker{c, was, same}).notStored(schemaPath{nil, was.field(schemaField), is.field(schemaField)}, o, n)
 	}
 }
 

@@ -219,8 +219,7 @@ func typeOf(s *props) string {
 	return ""
 }
 
-// shown returns the text for reports: bounds include their names, and enums of passwords are
-// hidden.
+// shown returns the text for reports: bounds include their names, and enums of passwords are hidden.
 func (f *facet) shown(s *props) string {
 	text := f.text(s)
 	switch {

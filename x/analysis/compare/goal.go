@@ -16,10 +16,9 @@ import (
 type goal struct {
 	at   schemaPath
 	rule string
-	// from is the rule if the CRD has such a rule, and schema is the schema at its path there.
-	from   *apiextensionsv1.ValidationRule
-	schema *props
-	index  int // index of the rule at its path
+	// from is the rule if the CRD has such a rule.
+	from  *apiextensionsv1.ValidationRule
+	index int // index of the rule at its path
 	// of is the schema of the values at the path.
 	of *props
 	// within is the path at which a rejection is expected, if that is not the path of the rule.
@@ -30,8 +29,7 @@ type goal struct {
 	under  string
 	// kept is set if it also counts as a loss that less of the object is persisted.
 	kept bool
-	// items is the number of items that a list should have, if the goal is about the length of a
-	// list.
+	// items is the number of items that a list should have, if the goal is about the length of a list.
 	items int64
 	// ofSelf is set if the rule is about a scalar or the length of a list, regardless of defaults and fields: if a default
 	// sets the value, it meets the requirement.
@@ -66,21 +64,15 @@ func wrapped(values []any) []any {
 	return all
 }
 
-func (w *walker) typed(at schemaPath, o, n *props) {
-	old, new := typeOf(o), typeOf(n)
-	w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n)).altered = true
-}
-
 // wider lists the types that accept all values of a type.
 var wider = map[string][]string{"integer": {"number", "int-or-string"}, "string": {"int-or-string"}}
 
-// takes returns the goal that values of one schema have the type of another, or nil if they always
-// do.
+// takes returns the goal that values of one schema have the type of another, or nil if they always do.
 func (w *walker) takes(at schemaPath, by, of *props) *goal {
 	if slices.Contains(wider[typeOf(of)], typeOf(by)) || typeOf(by) == "anything" {
 		return nil
 	}
-	return &goal{at: at, rule: "false", of: of, within: at, values: samples(of), kept: true}
+	return w.present(at, of, samples(of))
 }
 
 func (w *walker) nullable(at schemaPath, o, n *props) {
@@ -91,7 +83,7 @@ func (w *walker) nullable(at schemaPath, o, n *props) {
 		if !of.Nullable {
 			return nil
 		}
-		return &goal{at: at, rule: "false", of: of, within: at, values: []any{nil}, kept: true}
+		return w.present(at, of, []any{nil})
 	}
 	breaks := g(o)
 	if n.Nullable && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any { // null was dropped or replaced by the default
@@ -114,10 +106,7 @@ func defaultOf(s *props) string {
 	if s.Default == nil {
 		return ""
 	}
-	v, err := decoded(s.Default.Raw)
-	if err != nil {
-		return ""
-	}
+	v, _ := decoded(s.Default.Raw)
 	return compact(veiled(s, v))
 }
 
@@ -144,6 +133,8 @@ func veiled(s *props, v any) any {
 	return v
 }
 
+var pruning = map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
+
 // preserved compares whether unknown fields are preserved.
 func (w *walker) preserved(at schemaPath, o, n *props) {
 	if preserves(o) == preserves(n) || typeOf(o) != typeOf(n) {
@@ -155,8 +146,7 @@ func (w *walker) preserved(at schemaPath, o, n *props) {
 		}
 		return &goal{at: at, rule: "false", of: of, within: at, under: "unknownField", values: samples(nil), kept: true}
 	}
-	text := map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
-	ch := w.add(at, ".x-kubernetes-preserve-unknown-fields", "pruning", text[preserves(o)], text[preserves(n)], g(o), g(n))
+	ch := w.add(at, ".x-kubernetes-preserve-unknown-fields", "pruning", pruning[preserves(o)], pruning[preserves(n)], g(o), g(n))
 	ch.altered = true
 }
 
@@ -168,17 +158,12 @@ func (w *walker) required(at schemaPath, o, n *props) {
 			continue
 		}
 		text := map[bool]string{true: "required"}
-		w.add(at.field(name), "", "required", text[had], text[has], w.requires(at, name, has, n), w.requires(at, name, had, o)).lift(at)
+		ch := w.add(at.field(name), "", "required", text[had], text[has], w.requires(at, name, has, n), w.requires(at, name, had, o))
+		ch.OldField, ch.NewField = at.oldField+".required", at.newField+".required"
 	}
 }
 
-// lift sets the change's fields in the CRDs to the list of required fields.
-func (ch *change) lift(at schemaPath) {
-	ch.OldField, ch.NewField = at.oldField+".required", at.newField+".required"
-}
-
-// requires returns the goal for a required field, or nil if the field is not required or has a
-// default.
+// requires returns the goal for a required field, or nil if the field is not required or has a default.
 func (w *walker) requires(at schemaPath, name string, required bool, by *props) *goal {
 	if p := by.Properties[name]; !required || p.Default != nil {
 		return nil
@@ -191,31 +176,22 @@ func (w *walker) requires(at schemaPath, name string, required bool, by *props) 
 
 // logic compares allOf, anyOf, oneOf, and not.
 func (w *walker) logic(at schemaPath, o, n *props) {
-	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
-		before, after := logicOf(o, key), logicOf(n, key)
-		old, new := compactLogic(before), compactLogic(after)
-		if old != new {
-			w.add(at, "."+key, key, old, new, w.reasoned(at, after, n), w.reasoned(at, before, o))
+	for _, pair := range []struct {
+		key           string
+		before, after props
+	}{
+		{"allOf", props{AllOf: o.AllOf}, props{AllOf: n.AllOf}},
+		{"anyOf", props{AnyOf: o.AnyOf}, props{AnyOf: n.AnyOf}},
+		{"oneOf", props{OneOf: o.OneOf}, props{OneOf: n.OneOf}},
+		{"not", props{Not: o.Not}, props{Not: n.Not}},
+	} {
+		if old, new := compactLogic(&pair.before), compactLogic(&pair.after); old != new {
+			w.add(at, "."+pair.key, pair.key, old, new, w.reasoned(at, &pair.after, n), w.reasoned(at, &pair.before, o))
 		}
 	}
 }
 
-// logicOf returns a schema with only one of the combinations of s.
-func logicOf(s *props, key string) *props {
-	only := &props{}
-	switch key {
-	case "allOf":
-		only.AllOf = s.AllOf
-	case "anyOf":
-		only.AnyOf = s.AnyOf
-	case "oneOf":
-		only.OneOf = s.OneOf
-	case "not":
-		only.Not = s.Not
-	}
-	return only
-}
-
+// compactLogic returns a combination, the only field of s, as JSON.
 func compactLogic(s *props) string {
 	if text := compact(s); text != "{}" {
 		return text[strings.Index(text, ":")+1 : len(text)-1]
@@ -223,16 +199,15 @@ func compactLogic(s *props) string {
 	return ""
 }
 
-// reasoned returns the goal for a combination. If CEL cannot express the combination, sample values
-// are tried.
+// reasoned returns the goal for a combination. If CEL cannot express the combination, sample values are tried.
 func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 	if compactLogic(only) == "" {
 		return nil
 	}
 	if rule, ok := celCondition(only, whole, "self", 0); ok {
-		return &goal{at: at, rule: rule, within: at}
+		return &goal{at: at, rule: rule}
 	}
-	return &goal{at: at, rule: "false", of: whole, within: at, values: samples(whole)}
+	return &goal{at: at, rule: "false", of: whole, values: samples(whole)}
 }
 
 // maxConditionDepth limits the depth of combinations.
@@ -324,3 +299,23 @@ func conjunction(all []string) string {
 	}
 	return "(" + strings.Join(all, " && ") + ")"
 }
+
+// formatted returns strings of a format that CEL does not represent as strings, some longer and some shorter than n
+// characters. No rule can express a constraint on such strings. It returns nil for all other formats.
+func formatted(format string, n int64) []any {
+	n = min(n, maxFormatted)
+	switch strings.ReplaceAll(format, "-", "") {
+	case "byte":
+		return []any{"", "YQ==", strings.Repeat("YWFh", int(n-1)/4), strings.Repeat("YWFh", int(n)/4+1)}
+	case "date":
+		return []any{"2020-01-01"}
+	case "datetime":
+		return []any{"2020-01-01T00:00:00Z", "2020-01-01T00:00:00.5Z", "2020-01-01T00:00:00+01:00", "2020-01-01T00:00:00.123456789+01:00"}
+	case "duration":
+		return []any{"0", "1s", "24h", "90ms", strings.Repeat("1s", int(n)/2+1)}
+	}
+	return nil
+}
+
+// maxFormatted limits the length of generated strings.
+const maxFormatted = 1 << 20

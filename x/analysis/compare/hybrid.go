@@ -1,14 +1,12 @@
 package compare
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
@@ -16,25 +14,16 @@ import (
 type hybrid struct {
 	crd *apiextensionsv1.CustomResourceDefinition
 	ref engine.RuleRef
-	// grafted is set if the rule needed fields that the side does not have. They were added, but
-	// objects cannot have them.
-	grafted bool
 }
 
-// hybridOf adds a goal's rule to a side. If addPath is set, it also adds fields that the rule's own
-// side has at the path and this side does not have; no object of this side has them. ok is false if
-// the path does not exist.
-func hybridOf(s *side, g *goal, addPath bool) (h *hybrid, ok bool) {
-	h = &hybrid{grafted: addPath}
+// hybridOf adds a goal's rule to a side. It returns nil if the path does not exist.
+func hybridOf(s *side, g *goal) *hybrid {
+	h := &hybrid{}
 	rule := aRule{Rule: g.rule}
 	if g.from != nil {
 		rule.OptionalOldSelf = g.from.OptionalOldSelf
 	}
 	root, ok := crdcopy.Schema(s.schema(), g.at.steps, func(p *props) {
-		if addPath {
-			*p = *p.DeepCopy()
-			addMissingFields(p, g.schema)
-		}
 		p.XValidations = append(slices.Clip(p.XValidations), rule)
 		h.ref = engine.RuleRef{
 			Version: s.version.Name, Path: engine.FormatPath(g.at.steps), Index: len(p.XValidations) - 1,
@@ -42,10 +31,10 @@ func hybridOf(s *side, g *goal, addPath bool) (h *hybrid, ok bool) {
 		}
 	})
 	if !ok {
-		return nil, false
+		return nil
 	}
 	h.crd = alone(s, root)
-	return h, true
+	return h
 }
 
 // alone returns a side's CRD with only its version and the given root schema.
@@ -59,73 +48,14 @@ func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 	return &crd
 }
 
-// pinned returns a root schema in which apiVersion and kind have their only possible value as an
-// enum.
+// pinned returns a root schema in which apiVersion and kind have their only possible value as an enum.
 func (s *side) pinned(root *props) *props {
-	only := map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind}
-	for _, name := range sortedKeys(only) {
-		pinned, ok := crdcopy.Schema(root, []engine.Step{{Name: name}}, func(p *props) {
-			p.Enum = []apiextensionsv1.JSON{{Raw: strconv.AppendQuote(nil, only[name])}}
+	for name, only := range map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind} {
+		root, _ = crdcopy.Schema(root, []engine.Step{{Name: name}}, func(p *props) {
+			p.Enum = []apiextensionsv1.JSON{{Raw: strconv.AppendQuote(nil, only)}}
 		})
-		if ok {
-			root = pinned
-		}
 	}
 	return root
-}
-
-// addMissingFields adds fields of src that dst does not have, and rules that forbid them. Fields with a
-// scalar default must have it instead, because every object gets it.
-func addMissingFields(dst, src *props) {
-	if src == nil {
-		return
-	}
-	if dst.Items != nil && src.Items != nil && dst.Items.Schema != nil {
-		addMissingFields(dst.Items.Schema, src.Items.Schema)
-	}
-	if below := valuesOf(dst); below != nil {
-		addMissingFields(below, valuesOf(src))
-	}
-	for _, name := range sortedKeys(src.Properties) {
-		field := src.Properties[name]
-		if own, ok := dst.Properties[name]; ok {
-			addMissingFields(&own, &field)
-			dst.Properties[name] = own
-			continue
-		}
-		ident, ok := types.Escape(name)
-		if !ok || dst.Type != "object" || valuesOf(dst) != nil {
-			continue
-		}
-		rule := "!has(self." + ident + ")"
-		if value, ok := scalar(field.Default); ok {
-			rule = "self." + ident + " == " + literal(value, field.Type)
-		} else {
-			field.Default = nil
-		}
-		field = *field.DeepCopy()
-		if dst.Properties == nil {
-			dst.Properties = map[string]props{}
-		}
-		dst.Properties[name] = field
-		dst.XValidations = append(dst.XValidations, aRule{Rule: rule})
-	}
-}
-
-// scalar returns the JSON of a default that is a string, a number, or a bool.
-func scalar(v *apiextensionsv1.JSON) ([]byte, bool) {
-	if v == nil {
-		return nil, false
-	}
-	var value any
-	if json.Unmarshal(v.Raw, &value) != nil {
-		return nil, false
-	}
-	switch value.(type) {
-	case string, float64, bool:
-		return v.Raw, true
-	}
-	return nil, false
 }
 
 // decoded decodes a JSON value as engines do.

@@ -9,16 +9,16 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // Isolation.
 //
 // The search for a witness of a change does not consider the other changes, so a witness can demonstrate several
 // changes at once. It then does not show which of them rejects the object. Therefore, after all effects are known,
-// each witness is checked against the requirements of all other changes. These are added as rules to
-// the old CRD, as in hybrid.go, and that CRD validates the witness. If the witness violates any of them, another
-// search treats them as rules that the object must satisfy. Changes that the result still demonstrates are
-// listed in Witness.AlsoBreaks.
+// each witness is checked against the requirements of all other changes. These are added as rules to the old CRD, as
+// in hybrid.go, and that CRD validates the witness. If the witness violates any of them, another search treats them
+// as rules that the object must satisfy. Changes that the result still demonstrates are listed in Witness.AlsoBreaks.
 
 // A ChangeRef identifies another change of the same report.
 type ChangeRef struct{ Version, Path, Subject, Old, New string }
@@ -84,34 +84,29 @@ type requirements struct {
 // requirementsOf returns the requirements of changes, which must be of one version. It returns nil if the
 // work budget is used up, or if the CRD cannot be compiled with them.
 func (c *comparison) requirementsOf(changes []*change, m *work.Meter) *requirements {
-	r := &requirements{comparison: c, work: m, changes: changes}
-	grafted := make([]bool, len(changes))
-	for range 2 { // the second time with the fields that rules need
-		s := changes[0].before
-		r.refs = make([]engine.RuleRef, len(changes))
-		for i, ch := range changes {
-			if ch.breaks.values != nil {
-				continue
-			}
-			if h, ok := hybridOf(s, ch.breaks, grafted[i]); ok {
-				s, r.refs[i] = h.side(s), h.ref
-			}
+	r := &requirements{comparison: c, work: m, changes: changes, refs: make([]engine.RuleRef, len(changes))}
+	s := changes[0].before
+	for i, ch := range changes {
+		if ch.breaks.values != nil {
+			continue
 		}
-		if m.Spend(s.size); m.Empty() {
-			return nil
+		if h := hybridOf(s, ch.breaks); h != nil {
+			s, r.refs[i] = h.side(s), h.ref
 		}
-		e, err := engine.Compile(s.crd, engine.Config{KubeVersion: s.kubeVersion})
-		if e == nil {
-			return nil
-		}
-		var broken *engine.CompileErrors
-		if r.engine = e; !errors.As(err, &broken) {
-			return r
-		}
-		for i := range changes {
-			if slices.ContainsFunc(broken.Errors, func(e *engine.CompileError) bool { return sameRule(e.RuleRef, r.refs[i]) }) {
-				grafted[i], r.refs[i] = true, engine.RuleRef{}
-			}
+	}
+	if m.Spend(s.size); m.Empty() {
+		return nil
+	}
+	var err error
+	if r.engine, err = engine.Compile(s.crd, engine.Config{KubeVersion: s.kubeVersion}); r.engine == nil {
+		return nil
+	}
+	var broken *engine.CompileErrors
+	errors.As(err, &broken)
+	for i, ref := range r.refs {
+		isRule := func(e *engine.CompileError) bool { return sameRule(e.RuleRef, ref) }
+		if broken != nil && slices.ContainsFunc(broken.Errors, isRule) {
+			r.refs[i] = engine.RuleRef{}
 		}
 	}
 	return r
@@ -196,12 +191,12 @@ func (r *requirements) search(a *goalSearch, ch *change) (*Witness, error) {
 		if d == ch || r.refs[i].Rule == "" {
 			continue
 		}
-		if h, ok := hybridOf(s, d.breaks, false); ok {
+		if h := hybridOf(s, d.breaks); h != nil {
 			s = h.side(s)
 		}
 	}
-	h, ok := hybridOf(s, ch.breaks, false)
-	if !ok {
+	h := hybridOf(s, ch.breaks)
+	if h == nil {
 		return nil, nil
 	}
 	q, err := a.compiled(h)
@@ -214,22 +209,15 @@ func (r *requirements) search(a *goalSearch, ch *change) (*Witness, error) {
 	case a.values != nil:
 		err = a.try(q, h)
 	default:
-		err = a.find(q, h.ref, false)
+		err = a.find(q, h.ref)
 	}
 	return a.witness, err
 }
 
 // countValues returns the number of values in v, which is about the work of validating it.
 func countValues(v any) (n int) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, field := range v {
-			n += countValues(field)
-		}
-	case []any:
-		for _, item := range v {
-			n += countValues(item)
-		}
+	for _, child := range valuediff.Children(v) {
+		n += countValues(child)
 	}
 	return n + 1
 }

@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"github.com/celadon-cel/celadon/x/valuediff"
 	"math"
 	"slices"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // How it works. If the Kubernetes version changes, nothing in the CRD shows which objects are
@@ -36,8 +36,7 @@ func (c *comparison) upgrade(before, after *side) {
 // kubeVersionChange is CRDChange.Subject of a change of the Kubernetes version.
 const kubeVersionChange = "Kubernetes version"
 
-// sharedRuleSteps limits the writes that are tried for a rule that both versions have. Hardly any rule
-// differs.
+// sharedRuleSteps limits the writes that are tried for a rule that both versions have. Hardly any rule differs.
 const sharedRuleSteps = 60
 
 // maxVaried limits the writes that are made from samples.
@@ -81,10 +80,15 @@ func (u *upgrading) search(a *goalSearch) error {
 	if err != nil {
 		return err
 	}
-	if err := u.rules(a, q); err != nil {
+	if err := u.rules(a, q, false); err != nil {
 		return err
 	}
-	if err := u.sharedRules(a, q); err != nil {
+	// Writes that a rule rejects only in the other version.
+	shared, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, sharedRuleSteps), Seed: a.cfg.Seed, OtherForm: q})
+	if err != nil {
+		return err
+	}
+	if err := u.rules(a, shared, true); err != nil {
 		return err
 	}
 	for _, full := range []bool{true, false} {
@@ -100,10 +104,14 @@ func (u *upgrading) search(a *goalSearch) error {
 	return u.err
 }
 
-// rules tries a write that each rule rejects, and a write that it accepts.
-func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer) error {
+// rules tries a write that each rule rejects and, unless q considers both versions, a write that it accepts.
+func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer, shared bool) error {
+	wants := []search.Want{search.Rejected, search.Accepted}
+	if shared {
+		wants = wants[:1]
+	}
 	for _, rule := range q.Rules() {
-		for _, want := range []search.Want{search.Rejected, search.Accepted} {
+		for _, want := range wants {
 			if a.work.Empty() {
 				return nil
 			}
@@ -111,35 +119,16 @@ func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer) error {
 			if err != nil {
 				return err
 			}
+			if shared {
+				u.forth.searched += found.Searched
+			}
 			if found.Witness == nil {
 				continue
 			}
 			u.try(found.Witness.Request())
-			if found.Witness.Operation == search.Create {
+			if !shared && found.Witness.Operation == search.Create {
 				u.try(engine.Request{Object: found.Witness.Object, OldObject: found.Witness.Object})
 			}
-		}
-	}
-	return nil
-}
-
-// sharedRules searches, for each rule, a write that the rule rejects in the other version and that base accepts, and tries it.
-func (u *upgrading) sharedRules(a *goalSearch, base *analysis.Analyzer) error {
-	q, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, sharedRuleSteps), Seed: a.cfg.Seed, OtherForm: base})
-	if err != nil {
-		return err
-	}
-	for _, rule := range q.Rules() {
-		if a.work.Empty() {
-			return nil
-		}
-		found, err := q.Search(a.ctx, rule, search.Rejected)
-		if err != nil {
-			return err
-		}
-		u.forth.searched += found.Searched
-		if found.Witness != nil {
-			u.try(found.Witness.Request())
 		}
 	}
 	return nil
@@ -168,8 +157,7 @@ func (u *upgrading) vary(a *goalSearch, sample map[string]any) {
 	u.varied = ""
 }
 
-// valuesBetweenVersions returns values of a schema that some Kubernetes versions accept and others
-// reject.
+// valuesBetweenVersions returns values of a schema that some Kubernetes versions accept and others reject.
 func valuesBetweenVersions(s *props) []any {
 	switch {
 	case s == nil:
@@ -200,38 +188,42 @@ func (u *upgrading) try(req engine.Request) {
 	if u.err = undecidable(err); err != nil {
 		return
 	}
+	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject}
+	ch := u.change.CRDChange
+	ch.Effect, ch.By = Breaking, ByWitness
 	switch {
 	case before.Allowed && !after.Allowed:
-		u.record(u.forth, req, after, Breaking)
+		w.Causes, ch.Rejected = after.Causes, w
 	case !before.Allowed && after.Allowed:
-		u.record(u.back, req, before, Loosening)
+		w.Causes, ch.Admitted = before.Causes, w
 	case before.Allowed:
-		if kept := slices.Collect(valuediff.Values(withoutMetadata(before.Object), withoutMetadata(after.Object))); len(kept) > 0 {
-			u.keep(req, after, kept)
-		}
+		w.Kept, ch.Kept = slices.Collect(valuediff.Values(withoutMetadata(before.Object), withoutMetadata(after.Object))), w
 	}
-}
-
-// record adds a write that only one version accepts. rejected is the result of the other version.
-func (u *upgrading) record(a *goalSearch, req engine.Request, rejected *engine.Result, effect Effect) {
-	where, place := u.place(rejected.Causes)
-	if u.again(effect, where) {
+	if before.Allowed == after.Allowed && len(w.Kept) == 0 {
 		return
 	}
-	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject, Causes: rejected.Causes}
-	ch := u.difference(where, effect)
-	ch.NewField = place
-	if effect == Breaking {
-		ch.Rejected, u.err = w, a.setVerdicts(w, req, rejected)
-	} else {
-		ch.Admitted = w
+	if ch.Admitted != nil || ch.Kept != nil && !w.losesValue() {
+		ch.Effect, ch.By = Loosening, BySearch // that nothing breaks is not certain
+	}
+	ch.Path, ch.NewField = u.place(w)
+	key := string(ch.Effect) + " " + ch.Path
+	if u.seen[key] {
+		return
+	}
+	u.seen[key] = true
+	if ch.Admitted == nil {
+		u.err = u.forth.setVerdicts(w, req, after)
 	}
 	u.change.found = append(u.change.found, ch)
 }
 
-// place returns the schema path of the most telling cause, and its field in the CRD.
-func (u *upgrading) place(causes []engine.Cause) (where, field string) {
-	for _, c := range causes {
+// place returns the schema path of the first changed value or of the most telling cause, and its field in the CRD.
+func (u *upgrading) place(w *Witness) (where, field string) {
+	if len(w.Kept) > 0 {
+		where = pathOfField(engine.FormatPath(w.Kept[0].Path))
+		return where, u.fieldAt(where)
+	}
+	for _, c := range w.Causes {
 		if c.Rule != nil {
 			return c.Rule.Path, u.fieldAt(c.Rule.Path) + fmt.Sprintf(".x-kubernetes-validations[%d]", c.Rule.Index)
 		}
@@ -246,7 +238,7 @@ func (u *upgrading) place(causes []engine.Cause) (where, field string) {
 // fieldAt returns the field of the new CRD with the schema at a path.
 func (u *upgrading) fieldAt(where string) string {
 	side := u.change.after
-	field := fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", side.index)
+	field := side.field(schemaField)
 	steps, err := engine.ParsePath(where)
 	if err != nil {
 		return field
@@ -265,39 +257,6 @@ func (u *upgrading) fieldAt(where string) string {
 		}
 	}
 	return field
-}
-
-// keep adds a write that both versions accept and persist differently.
-func (u *upgrading) keep(req engine.Request, after *engine.Result, kept []Change) {
-	where := pathOfField(engine.FormatPath(kept[0].Path))
-	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject, Kept: kept}
-	effect := Loosening
-	if w.losesValue() {
-		effect = Breaking
-	}
-	if u.again(effect, where) {
-		return
-	}
-	ch := u.difference(where, effect)
-	ch.NewField = u.fieldAt(where)
-	ch.Kept, u.err = w, u.forth.setVerdicts(w, req, after)
-	u.change.found = append(u.change.found, ch)
-}
-
-// again reports whether a difference with the same effect and path is known already.
-func (u *upgrading) again(effect Effect, where string) bool {
-	key := string(effect) + " " + where
-	known := u.seen[key]
-	u.seen[key] = true
-	return known
-}
-
-func (u *upgrading) difference(where string, effect Effect) CRDChange {
-	ch := u.change.CRDChange
-	if ch.Path, ch.Effect, ch.By = where, effect, ByWitness; effect == Loosening {
-		ch.By = BySearch // that nothing breaks is not certain
-	}
-	return ch
 }
 
 // pathOfField returns the path of a field without indexes, or "" if field is not a path.

@@ -6,7 +6,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
@@ -37,7 +36,7 @@ func (c *comparison) reread(ch *change, known answer, m *work.Meter) (answer, er
 			if i < len(steps) && !reads(rule.Rule, steps[i]) {
 				continue
 			}
-			g := &goal{at: schemaPath{steps: steps[:i]}, rule: rule.Rule, from: rule, schema: here, index: index}
+			g := &goal{at: schemaPath{steps: steps[:i]}, rule: rule.Rule, from: rule, index: index}
 			a := c.newGoalSearch(g, ch.before, ch.after, m)
 			if a.passes(engine.RuleRef{Path: engine.FormatPath(g.at.steps), Index: index}) != nil {
 				if ch.Kept == nil {
@@ -96,23 +95,16 @@ func limitsPresence(s *props, steps []engine.Step) bool {
 	if s.MaxProperties != nil || s.Not != nil || len(s.Enum)+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 {
 		return true
 	}
-	switch {
-	case s.XListType == nil || *s.XListType == "atomic":
-		return false
-	case *s.XListType == "map":
-		return len(steps) == 2 && slices.Contains(s.XListMapKeys, steps[1].Name)
+	if listTypeOf(s) == "set" {
+		return true // equal items
 	}
-	return true // equal items of a set
+	return listTypeOf(s) != "" && len(steps) == 2 && slices.Contains(s.XListMapKeys, steps[1].Name)
 }
 
 // reads reports whether a rule may read the value at a step below its own path.
 func reads(rule string, step engine.Step) bool {
-	env, err := plain()
+	tree, err := parsed(rule)
 	if err != nil || step.Any || step.Item {
-		return true
-	}
-	tree, err := celenv.Parse(env, rule)
-	if err != nil {
 		return true
 	}
 	name, ok := types.Escape(step.Name)

@@ -25,48 +25,35 @@ type match struct {
 	same bool
 }
 
-// rules compares the rules at a path. They are matched by source, then as expressions, then by
-// their messages.
+// rules compares the rules at a path. They are matched by source, then as expressions, then by their messages. A rule
+// whose expression is the same is reported if its source or its messages differ.
 func (w *walker) rules(at schemaPath, o, n *props) {
 	for _, m := range matched(o.XValidations, n.XValidations) {
+		subject, old, new := "rule", "", ""
+		oldKey, newKey := ".x-kubernetes-validations", ".x-kubernetes-validations"
+		var breaks, loosens *goal
+		if m.new != nil {
+			breaks = &goal{at: at, rule: m.new.Rule, from: m.new, index: m.newI}
+			new, newKey = m.new.Rule, fmt.Sprintf("%s[%d]", newKey, m.newI)
+		}
+		if m.old != nil {
+			loosens = &goal{at: at, rule: m.old.Rule, from: m.old, index: m.oldI}
+			old, oldKey = m.old.Rule, fmt.Sprintf("%s[%d]", oldKey, m.oldI)
+		}
 		if m.same {
-			w.reworded(at, m)
-		} else {
-			w.rule(at, m, o, n)
+			breaks, loosens = nil, nil
+			if before, after := userTexts(m.old), userTexts(m.new); before != after {
+				subject, old, new = "message", before, after
+			} else if old == new {
+				continue
+			}
+		}
+		ch := w.add(at, "", subject, old, new, breaks, loosens)
+		ch.OldField, ch.NewField = at.oldField+oldKey, at.newField+newKey
+		if m.same {
+			ch.Effect, ch.By, ch.Proof = Equivalent, ByProof, "the same expression"
 		}
 	}
-}
-
-func (w *walker) rule(at schemaPath, m match, o, n *props) {
-	var breaks, loosens *goal
-	old, new := "", ""
-	oldKey, newKey := ".x-kubernetes-validations", ".x-kubernetes-validations"
-	if m.new != nil {
-		breaks = &goal{at: at, rule: m.new.Rule, from: m.new, schema: n, index: m.newI}
-		new, newKey = m.new.Rule, fmt.Sprintf("%s[%d]", newKey, m.newI)
-	}
-	if m.old != nil {
-		loosens = &goal{at: at, rule: m.old.Rule, from: m.old, schema: o, index: m.oldI}
-		old, oldKey = m.old.Rule, fmt.Sprintf("%s[%d]", oldKey, m.oldI)
-	}
-	ch := w.add(at, "", "rule", old, new, breaks, loosens)
-	ch.OldField, ch.NewField = at.oldField+oldKey, at.newField+newKey
-}
-
-// reworded adds a change for a rule whose expression is the same but whose source or messages may
-// differ.
-func (w *walker) reworded(at schemaPath, m match) {
-	if userTexts(m.old) == userTexts(m.new) && m.old.Rule == m.new.Rule {
-		return
-	}
-	subject, old, new := "message", userTexts(m.old), userTexts(m.new)
-	if old == new {
-		subject, old, new = "rule", m.old.Rule, m.new.Rule
-	}
-	ch := w.add(at, "", subject, old, new, nil, nil)
-	ch.OldField = fmt.Sprintf("%s.x-kubernetes-validations[%d]", at.oldField, m.oldI)
-	ch.NewField = fmt.Sprintf("%s.x-kubernetes-validations[%d]", at.newField, m.newI)
-	ch.Effect, ch.By, ch.Proof = Equivalent, ByProof, "the same expression"
 }
 
 func userTexts(r *aRule) string {
@@ -86,24 +73,27 @@ func userTexts(r *aRule) string {
 
 func optional(r *aRule) bool { return r.OptionalOldSelf != nil && *r.OptionalOldSelf }
 
-func matched(old, new []aRule) (all []match) {
-	taken := map[int]bool{} // of old
-	partner := make([]int, len(new))
-	for i := range partner {
-		partner[i] = -1
-	}
+func matched(old, new []aRule) []match {
+	all, taken, left := make([]match, len(new)), make([]bool, len(old)), [2]int{len(old), len(new)}
 	pass := func(alike func(o, n *aRule) bool) {
 		for i := range new {
 			for j := range old {
-				if partner[i] < 0 && !taken[j] && alike(&old[j], &new[i]) {
-					partner[i], taken[j] = j, true
+				if all[i].old == nil && !taken[j] && alike(&old[j], &new[i]) {
+					all[i].old, all[i].oldI, taken[j] = &old[j], j, true
+					left[0], left[1] = left[0]-1, left[1]-1
 				}
 			}
 		}
 	}
-	expressions := normal{}
+	expressions := map[string]string{} // normalized
+	expression := func(text string) string {
+		if _, ok := expressions[text]; !ok {
+			expressions[text] = normalized(text)
+		}
+		return expressions[text]
+	}
 	alike := func(o, n *aRule) bool {
-		return expressions.of(o.Rule) == expressions.of(n.Rule) && optional(o) == optional(n)
+		return expression(o.Rule) == expression(n.Rule) && optional(o) == optional(n)
 	}
 	pass(func(o, n *aRule) bool {
 		return o.Rule == n.Rule && optional(o) == optional(n) && userTexts(o) == userTexts(n)
@@ -112,17 +102,13 @@ func matched(old, new []aRule) (all []match) {
 	pass(alike)
 	pass(func(o, n *aRule) bool { return o.Message+o.MessageExpression != "" && userTexts(o) == userTexts(n) })
 	pass(func(o, n *aRule) bool { return o.Message != "" && o.Message == n.Message })
-	left, right := unpaired(partner, len(old), taken)
-	if len(left) == 1 && len(right) == 1 && old[left[0]].Message == new[right[0]].Message {
-		partner[right[0]] = left[0]
-		taken[left[0]] = true
+	if left == [2]int{1, 1} {
+		pass(func(o, n *aRule) bool { return o.Message == n.Message })
 	}
-	for i := range new {
-		m := match{new: &new[i], newI: i}
-		if j := partner[i]; j >= 0 {
-			m.old, m.oldI, m.same = &old[j], j, alike(&old[j], &new[i])
-		}
-		all = append(all, m)
+	for i := range all {
+		m := &all[i]
+		m.new, m.newI = &new[i], i
+		m.same = m.old != nil && alike(m.old, m.new)
 	}
 	for j := range old {
 		if !taken[j] {
@@ -132,50 +118,26 @@ func matched(old, new []aRule) (all []match) {
 	return all
 }
 
-func unpaired(partner []int, olds int, taken map[int]bool) (left, right []int) {
-	for j := range olds {
-		if !taken[j] {
-			left = append(left, j)
-		}
-	}
-	for i, j := range partner {
-		if j < 0 {
-			right = append(right, i)
-		}
-	}
-	return left, right
-}
-
-// normal caches normalized expressions.
-type normal map[string]string
-
-func (n normal) of(text string) string {
-	if known, ok := n[text]; ok {
-		return known
-	}
-	n[text] = normalized(text)
-	return n[text]
-}
-
 // plain returns an environment for parsing. It declares no variables.
 var plain = sync.OnceValues(func() (*cel.Env, error) { return celenv.StoredRules(types.Version{Minor: types.Newest}).With(nil) })
+
+func parsed(text string) (*cel.Ast, error) {
+	env, err := plain()
+	if err != nil {
+		return nil, err
+	}
+	return celenv.Parse(env, text)
+}
 
 // normalized returns an expression without differences in white space, comments, parentheses, and
 // quotes. It returns text itself if it does not parse.
 func normalized(text string) string {
-	env, err := plain()
-	if err != nil {
-		return text
+	if tree, err := parsed(text); err == nil {
+		if out, err := cel.AstToString(tree); err == nil {
+			return out
+		}
 	}
-	tree, err := celenv.Parse(env, text)
-	if err != nil {
-		return text
-	}
-	out, err := cel.AstToString(tree)
-	if err != nil {
-		return text
-	}
-	return out
+	return text
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

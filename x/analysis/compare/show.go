@@ -2,17 +2,17 @@ package compare
 
 import (
 	"errors"
-	"github.com/celadon-cel/celadon/x/valuediff"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // A Verdict is the result of a write.
@@ -47,10 +47,9 @@ type Witness struct {
 	AlsoBreaks []ChangeRef
 }
 
-// show confirms a write that base admits with both sides, and returns nil if it does not
-// demonstrate the change. The object is tried as written and then as base persists it, because a
-// changed default was applied long ago.
-func (a *goalSearch) show(found *search.Witness, isHybrid bool) (*Witness, error) {
+// show confirms a write that base admits with both sides, and returns nil if it does not demonstrate the change. The
+// object is tried as written and then as base persists it, because a changed default was applied long ago.
+func (a *goalSearch) show(found *search.Witness) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
 	before, err := a.base.engine.Validate(a.ctx, req)
@@ -62,13 +61,8 @@ func (a *goalSearch) show(found *search.Witness, isHybrid bool) (*Witness, error
 			return nil, undecidable(err)
 		}
 	}
-	if !isHybrid {
-		if w, err := a.shown(req, before); w != nil || err != nil {
-			return w, err
-		}
-	}
-	if a.defaulted {
-		return nil, nil // the persisted object has the default
+	if w, err := a.shown(req, before); w != nil || err != nil || a.defaulted { // the persisted object has the default
+		return w, err
 	}
 	written := req.Object
 	req.Object = maps.Clone(before.Object)
@@ -143,11 +137,25 @@ func (a *goalSearch) versioned(obj map[string]any) map[string]any {
 
 // due reports whether the causes indicate that the goal is the reason for the rejection.
 func (a *goalSearch) due(causes []engine.Cause) bool {
-	steps := a.goal.at.steps
-	if a.within.steps != nil {
-		steps = a.within.steps
+	return a.explains(causes, a.expected(), true)
+}
+
+// expected returns the path at which the goal affects values.
+func (g *goal) expected() []engine.Step {
+	if g.within.steps != nil {
+		return g.within.steps
 	}
-	return a.explains(causes, steps, true)
+	return g.at.steps
+}
+
+// A Change is a path at which two objects differ.
+type Change = valuediff.Change
+
+// withoutMetadata returns a copy of an object. Metadata is omitted, because CRDs do not change it.
+func withoutMetadata(obj map[string]any) map[string]any {
+	obj = maps.Clone(obj)
+	delete(obj, "metadata")
+	return obj
 }
 
 // explains reports whether a cause is the goal's rule or, if the goal has no rule, concerns a value
@@ -165,8 +173,7 @@ func (g *goal) explains(causes []engine.Cause, steps []engine.Step, above bool) 
 	})
 }
 
-// combined matches the API server's messages for oneOf and the like. Their causes have the path only in the
-// message.
+// combined matches the API server's messages for oneOf and the like. Their causes have the path only in the message.
 var combined = regexp.MustCompile(`"([^"]+)" must (?:not )?validate `)
 
 func fieldOf(c engine.Cause) string {
@@ -191,12 +198,9 @@ func covers(schema, object []engine.Step) bool {
 
 // otherwise returns the values at the goal's path that the two sides persist differently.
 func (a *goalSearch) otherwise(was, is map[string]any) (all []Change) {
-	steps := a.goal.at.steps
-	if a.under != "" {
+	steps := a.expected()
+	if a.under != "" && a.within.steps == nil {
 		steps = append(slices.Clip(steps), engine.Step{Name: a.under})
-	}
-	if a.within.steps != nil {
-		steps = a.within.steps
 	}
 	for c := range valuediff.Values(withoutMetadata(was), withoutMetadata(is)) {
 		if covers(steps, c.Path) || covers(c.Path, steps) {
@@ -214,49 +218,41 @@ func (w *Witness) losesValue() bool {
 
 // setVerdicts sets the three verdicts: on a create, on an update from another object, and on an update
 // that changes nothing.
-func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.Result) error {
+func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.Result) (err error) {
 	stored := req.Object
 	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
-	still, err := a.validateOther(unchanged)
-	if err = undecidable(err); err != nil {
+	if w.UnchangedUpdate, err = a.verdictOn(w, unchanged); err != nil {
 		return err
 	}
-	create, err := a.validateOther(engine.Request{Object: stored})
-	if err = undecidable(err); err != nil {
-		return err
-	}
-	w.Create = a.verdict(create, w)
-	switch {
-	case w.Operation == search.Status:
-		w.Create = ""
-		w.ChangedUpdate = a.verdict(after, w)
-	case w.Operation == search.Update:
-		w.ChangedUpdate = a.verdict(after, w)
-	default:
-		if other := a.variant(stored); other != nil {
-			res, err := a.validateOther(engine.Request{Object: stored, OldObject: other})
-			if err = undecidable(err); err != nil {
-				return err
-			}
-			w.ChangedUpdate = a.verdict(res, w)
+	if w.Operation != search.Status {
+		if w.Create, err = a.verdictOn(w, engine.Request{Object: stored}); err != nil {
+			return err
 		}
 	}
-	w.UnchangedUpdate = a.verdict(still, w)
-	if !after.Allowed {
-		w.UnchangedUpdate, w.ChangedUpdate = w.UnchangedUpdate.ratcheted(), w.ChangedUpdate.ratcheted()
+	if w.Operation != search.Create {
+		w.ChangedUpdate = w.verdict(after)
+	} else if other := a.variant(stored); other != nil {
+		if w.ChangedUpdate, err = a.verdictOn(w, engine.Request{Object: stored, OldObject: other}); err != nil {
+			return err
+		}
+	}
+	if !after.Allowed { // accepted only because the object already exists
+		for _, v := range []*Verdict{&w.UnchangedUpdate, &w.ChangedUpdate} {
+			if *v == Accepted {
+				*v = Ratcheted
+			}
+		}
 	}
 	return nil
 }
 
-// ratcheted returns the verdict on an accepted update of an object whose create is rejected.
-func (v Verdict) ratcheted() Verdict {
-	if v == Accepted {
-		return Ratcheted
-	}
-	return v
+// verdictOn returns the verdict of the other side on a write.
+func (a *goalSearch) verdictOn(w *Witness, req engine.Request) (Verdict, error) {
+	res, err := a.validateOther(req)
+	return w.verdict(res), undecidable(err)
 }
 
-func (a *goalSearch) verdict(res *engine.Result, w *Witness) Verdict {
+func (w *Witness) verdict(res *engine.Result) Verdict {
 	switch {
 	case res == nil:
 		return Undecided
@@ -287,7 +283,7 @@ func (a *goalSearch) variant(obj map[string]any) map[string]any {
 				if !put(other, path, value) {
 					continue // an item cannot be removed
 				}
-				if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: other}); err == nil && res.Allowed && a.admits(obj, other) {
+				if a.admits(engine.Request{Object: other}) && a.admits(engine.Request{Object: obj, OldObject: other}) {
 					made = other
 					return false
 				}
@@ -301,9 +297,8 @@ func (a *goalSearch) variant(obj map[string]any) map[string]any {
 	return nil
 }
 
-// admits reports whether base allows obj to replace old.
-func (a *goalSearch) admits(obj, old map[string]any) bool {
-	res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: obj, OldObject: old})
+func (a *goalSearch) admits(req engine.Request) bool {
+	res, err := a.base.engine.Validate(a.ctx, req)
 	return err == nil && res.Allowed
 }
 
@@ -311,7 +306,8 @@ func (a *goalSearch) admits(obj, old map[string]any) bool {
 func others(v any) []any {
 	switch v := v.(type) {
 	case string:
-		return []any{v + "a", strings.TrimSuffix(v, lastLetter(v)), "a" + v, absent{}}
+		_, last := utf8.DecodeLastRuneInString(v)
+		return []any{v + "a", v[:len(v)-last], "a" + v, absent{}}
 	case int64:
 		return []any{v + 1, v - 1, absent{}}
 	case float64:
@@ -322,32 +318,18 @@ func others(v any) []any {
 	return []any{absent{}}
 }
 
-func lastLetter(text string) string {
-	r := []rune(text)
-	if len(r) == 0 {
-		return ""
-	}
-	return string(r[len(r)-1:])
-}
-
 // maxLeaves limits the values that variant changes one after the other, and the items of a list that leaves visits.
 const maxLeaves = 200
 
 // leaves visits all values, children before parents, until visit returns false, and reports whether
 // visit never did. It skips the items of lists after the first maxLeaves.
 func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range sortedKeys(v) {
-			if !leaves(append(slices.Clip(path), engine.Step{Name: name}), v[name], visit) {
-				return false
-			}
+	for step, child := range valuediff.Children(v) {
+		if step.Item && step.Index == maxLeaves {
+			break
 		}
-	case []any:
-		for i, item := range v[:min(len(v), maxLeaves)] {
-			if !leaves(append(slices.Clip(path), engine.Step{Item: true, Index: i}), item, visit) {
-				return false
-			}
+		if !leaves(append(slices.Clip(path), step), child, visit) {
+			return false
 		}
 	}
 	return visit(path, v)

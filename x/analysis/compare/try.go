@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// try inserts values at the goal's path into an object that has the path. It is used if CEL cannot
-// express the goal.
+// try inserts values at the goal's path into an object that has the path. It is used if CEL cannot express the goal.
 func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 	found, err := q.Search(a.ctx, h.ref, search.Rejected)
 	if err != nil {
@@ -53,15 +52,14 @@ func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 			continue
 		}
 		a.searched++
-		if a.witness, err = a.show(&w, false); a.witness != nil || err != nil {
+		if a.witness, err = a.show(&w); a.witness != nil || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// first returns the first path in an object that matches the goal's path, or nil if no path
-// matches.
+// first returns the first path in an object that matches the goal's path, or nil if no path matches.
 func (a *goalSearch) first(obj map[string]any) (steps []engine.Step) {
 	leaves(nil, obj, func(path []engine.Step, v any) bool {
 		if len(path) == len(a.goal.at.steps) && covers(a.goal.at.steps, path) {
@@ -82,8 +80,8 @@ const maxMany = 5000
 // to repair each pair.
 func (a *goalSearch) many() error {
 	item := &goal{at: a.goal.at.any(""), rule: "false"}
-	h, ok := hybridOf(a.base, item, false)
-	if !ok || a.items > maxMany {
+	h := hybridOf(a.base, item)
+	if h == nil || a.items > maxMany {
 		return nil
 	}
 	q, err := a.compiled(h)
@@ -111,7 +109,7 @@ func (a *goalSearch) many() error {
 	}
 	put(w.Object, list, all)
 	a.searched++
-	a.witness, err = a.show(&w, false)
+	a.witness, err = a.show(&w)
 	return err
 }
 
@@ -130,8 +128,7 @@ func (a *goalSearch) another(item any, i int) any {
 	return item
 }
 
-// put sets a value whose parent exists, or removes it if value is absent. It reports whether that
-// is possible.
+// put sets a value whose parent exists, or removes it if value is absent. It reports whether that is possible.
 func put(obj map[string]any, path []engine.Step, value any) bool {
 	if _, ok := value.(unchanged); ok {
 		return true

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ type schemaPath struct {
 }
 
 func (p schemaPath) field(name string) schemaPath {
-	below := "." + "properties[" + name + "]"
+	below := ".properties[" + name + "]"
 	return schemaPath{append(slices.Clip(p.steps), engine.Step{Name: name}), p.oldField + below, p.newField + below}
 }
 
@@ -40,12 +39,8 @@ func (p schemaPath) last() string { return p.steps[len(p.steps)-1].Name }
 // pair compares a version of the old CRD with a version of the new CRD.
 func (c *comparison) pair(before, after *side) {
 	w := &walker{c, before, after}
-	root := schemaPath{
-		oldField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", before.index),
-		newField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", after.index),
-	}
 	if o, n := before.schema(), after.schema(); o != nil && n != nil {
-		w.node(root, o, n)
+		w.node(schemaPath{nil, before.field(schemaField), after.field(schemaField)}, o, n)
 	}
 }
 
@@ -69,8 +64,8 @@ func (w *walker) node(at schemaPath, o, n *props) {
 		w.metadata(at, o, n)
 		return
 	}
-	if typeOf(o) != typeOf(n) {
-		w.typed(at, o, n)
+	if old, new := typeOf(o), typeOf(n); old != new {
+		w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n)).altered = true
 	}
 	w.facets(at, o, n)
 	w.logic(at, o, n)
@@ -135,8 +130,7 @@ func valuesOf(s *props) *props {
 
 func preserves(s *props) bool { return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields }
 
-// removed adds a change for a removed field. Its values are now pruned, or preserved without
-// validation.
+// removed adds a change for a removed field. Its values are now pruned, or preserved without validation.
 func (w *walker) removed(at schemaPath, o, parent *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		ch := w.add(at, "", "field", typeOf(o), "", nil, w.present(at, o, samples(o)))
@@ -189,8 +183,7 @@ func (w *walker) present(at schemaPath, s *props, values []any) *goal {
 	return &goal{at: at, rule: "false", of: s, values: values, kept: true}
 }
 
-// filled returns the goal of an object in which a default sets a field, because the object does not
-// have it.
+// filled returns the goal of an object in which a default sets a field, because the object does not have it.
 func (w *walker) filled(at schemaPath) *goal {
 	parent := schemaPath{steps: at.steps[:len(at.steps)-1]}
 	return &goal{at: parent, rule: "false", under: at.last(), values: []any{absent{}}, kept: true, defaulted: true}
@@ -198,9 +191,6 @@ func (w *walker) filled(at schemaPath) *goal {
 
 // compact returns v as JSON on one line, or "" for null.
 func compact(v any) string {
-	if v == nil {
-		return ""
-	}
 	data, err := json.Marshal(v)
 	if err != nil || string(data) == "null" {
 		return ""

@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// acceptsNothing looks for paths of rules that accept no value, parents first. Paths below such a
-// path are skipped.
+// acceptsNothing looks for paths of rules that accept no value, parents first. Paths below such a path are skipped.
 func (f *finder) acceptsNothing() {
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
@@ -167,10 +166,9 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 // optionalRead is vet's lint for rules that read fields that may be absent.
 const optionalRead = "optional-read"
 
-// amongFailing analyzes a rule that only fails on objects on which other rules fail too. It
-// searches in a copy of the CRD in which those other rules are true, and returns the finder for
-// that copy. In the original CRD, the witness is rejected only by rules that fail on it. before is
-// returned if there are no such rules.
+// amongFailing analyzes a rule that only fails on objects on which other rules fail too. It searches in a copy of the
+// CRD in which those other rules are true, and returns the finder for that copy. In the original CRD, the witness is
+// rejected only by rules that fail on it. before is returned if there are no such rules.
 func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*finder, *analysis.Answer, error) {
 	unknown := &analysis.Answer{Answer: search.Answer{Status: search.Unknown}}
 	without := *f
@@ -194,7 +192,7 @@ func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*fin
 	if without.engine, _ = engine.Compile(without.crd, engine.Config{KubeVersion: f.cfg.KubeVersion}); without.engine == nil {
 		return f, unknown, nil
 	}
-	if without.analyzer, err = f.cfg.analyzer(without.crd, without.engine, f.unit.version); err != nil {
+	if without.analyzer, err = f.analyzerOf(without.crd, without.engine, maxSteps); err != nil {
 		return nil, nil, err
 	}
 	answer, err := without.analyzer.Ask(f.ctx, ref, search.Errs)

@@ -24,25 +24,21 @@ import (
 type Config struct {
 	// KubeVersion has the same meaning as in vet.Config.
 	KubeVersion string
-	// Steps limits the writes that may be tried for a question; 0 is DefaultSteps.
-	Steps int
-	// Seed selects among possible witnesses.
-	Seed uint64
 	// Without lists the names of lints to disable.
 	Without []string
 
 	work *work.Meter // of a schema; nil if unlimited
 }
 
-// DefaultSteps is the default of Config.Steps. More steps find hardly any other lints, because a
+// maxSteps limits the writes that may be tried for a question. More steps find hardly any other lints, because a
 // rule that can fail usually fails on one of the first objects.
-const DefaultSteps = 300
+const maxSteps = 300
 
-// analyzer returns an Analyzer for a version of a CRD that e was compiled from.
-func (cfg *Config) analyzer(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) (*analysis.Analyzer, error) {
-	a, err := analysis.New(crd, e, version, analysis.Config{Steps: cmp.Or(cfg.Steps, DefaultSteps), Seed: cfg.Seed})
+// analyzerOf returns an Analyzer for the unit's version of a CRD that e was compiled from.
+func (f *finder) analyzerOf(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, steps int) (*analysis.Analyzer, error) {
+	a, err := analysis.New(crd, e, f.unit.version, analysis.Config{Steps: steps})
 	if err == nil {
-		a.Charge(cfg.work)
+		a.Charge(f.cfg.work)
 	}
 	return a, err
 }
@@ -60,9 +56,8 @@ func Names() []string { return []string{FailsToEvaluate, NeverRejects, AcceptsNo
 // A Lint is a problem in a CRD that the API server accepts, with a witness or a proof.
 type Lint struct {
 	vet.Lint
-	// Witness is a write on which the rule fails, that it rejects (unique-list), or for which its result
-	// differs from the result of the replacement (text-order). It is nil if there is a proof, and for
-	// most lints of vet.
+	// Witness is a write on which the rule fails, that it rejects (unique-list), or for which its result differs from
+	// the result of the replacement (text-order). It is nil if there is a proof, and for most lints of vet.
 	Witness *search.Witness
 	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
@@ -89,11 +84,12 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 	for _, u := range units(crd, report) {
 		cfg.work = work.NewRun(len(u.rules), crdcopy.Nodes(crd))
 		f := &finder{ctx: ctx, cfg: &cfg, crd: crd, engine: e, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
-		if err := f.find(); err != nil {
-			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
+		failed := f.find()
+		if failed == nil {
+			failed = f.suggest(all)
 		}
-		if err := f.suggest(all); err != nil {
-			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
+		if failed != nil {
+			return append(all, f.lints...), cmp.Or(ctx.Err(), failed)
 		}
 		all = slices.DeleteFunc(all, func(l Lint) bool { return l.Name == optionalRead && f.settled[l.Field] })
 		all = append(all, f.lints...)
@@ -104,8 +100,7 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 	return all, err
 }
 
-// A LimitError reports that the search for lints of a version is incomplete because the work budget
-// is used up.
+// A LimitError reports that the search for lints of a version is incomplete because the work budget is used up.
 type LimitError struct{ Version, Reason string }
 
 func (e *LimitError) Error() string {
@@ -123,8 +118,7 @@ func Of(report *vet.Report) []Lint {
 
 // A unit is a distinct schema of a CRD. It belongs to one version or to all versions.
 type unit struct {
-	// version is a version that has the schema. name is that version, or "" if all versions have
-	// it.
+	// version is a version that has the schema. name is that version, or "" if all versions have it.
 	version, name string
 	rules         []vet.Rule
 }
@@ -159,15 +153,14 @@ type finder struct {
 	analyzer *analysis.Analyzer
 	// closed maps each path that accepts no value to whether that looks unintentional.
 	closed map[string]bool
-	// settled holds, by field in the CRD, the rules for which it is known whether they can fail to
-	// evaluate.
+	// settled holds, by field in the CRD, the rules for which it is known whether they can fail to evaluate.
 	settled map[string]bool
 	lints   []Lint
 	refs    map[engine.RuleRef]engine.RuleRef // the analyzer's rules, by path and index
 }
 
 func (f *finder) find() (err error) {
-	if f.analyzer, err = f.cfg.analyzer(f.crd, f.engine, f.unit.version); err != nil {
+	if f.analyzer, err = f.analyzerOf(f.crd, f.engine, maxSteps); err != nil {
 		return err
 	}
 	f.acceptsNothing()
@@ -204,9 +197,7 @@ func (f *finder) compiled(crd *apiextensionsv1.CustomResourceDefinition) (*form,
 	if e == nil || err != nil && f.report.Accepted {
 		return nil, nil
 	}
-	cfg := *f.cfg
-	cfg.Steps = max(cfg.Steps, search.DefaultSteps)
-	a, err := cfg.analyzer(crd, e, f.unit.version)
+	a, err := f.analyzerOf(crd, e, search.DefaultSteps)
 	if err != nil {
 		return nil, err
 	}

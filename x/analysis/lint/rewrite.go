@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/guard"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
@@ -23,8 +24,7 @@ const (
 	Guard Effect = iota
 	// Equivalent: the replacement rejects the same objects as the rule.
 	Equivalent
-	// Wanted: the replacement follows the probable intent of the author. It may reject other
-	// objects.
+	// Wanted: the replacement follows the probable intent of the author. It may reject other objects.
 	Wanted
 )
 
@@ -44,8 +44,7 @@ type Rewrite struct {
 	guardWay guard.Way
 }
 
-// Keeping returns the rewrite with which the CRD accepts no more than before, or nil if no
-// rewrite does.
+// Keeping returns the rewrite with which the CRD accepts no more than before, or nil if no rewrite does.
 func (l *Lint) Keeping() *Rewrite {
 	i := slices.IndexFunc(l.Rewrites, func(m Rewrite) bool { return m.Keeps })
 	if i < 0 {
@@ -75,8 +74,7 @@ type rewriter struct {
 	reasons      []string
 }
 
-// maxRounds is the number of rounds over all ways of guarding. Failures found with one way are
-// useful for the others.
+// maxRounds is the number of rounds over all ways of guarding. Failures found with one way are useful for the others.
 const maxRounds = 2
 
 // rewrites returns the replacements for a rule that are known to work: first one that accepts no
@@ -125,8 +123,7 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 	return all, nil
 }
 
-// rewrite adds guards until no object is known on which the rule fails. It returns nil if that does
-// not succeed.
+// rewrite adds guards until no object is known on which the rule fails. It returns nil if that does not succeed.
 func (m *rewriter) rewrite(way guard.Way) (*Rewrite, error) {
 	text := m.rule.Rule
 	for range maxWitnesses {
@@ -212,19 +209,11 @@ func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 	return fix, nil
 }
 
-// guarded returns the rule with guards for all failures on known writes, or "" if no guard is known
-// for a failure.
+// guarded returns the rule with guards for all failures on known writes, or "" if no guard is known for a failure.
 func (m *rewriter) guarded(text string, way guard.Way) string {
-	env, err := m.site.compiler.Env(m.site.optional)
-	if err != nil {
-		return ""
-	}
 	for range maxGuards {
-		if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
-			return ""
-		}
-		x, err := m.site.compile(text)
-		if err != nil {
+		x := m.compile(text)
+		if x == nil {
 			return ""
 		}
 		var fails *failure
@@ -240,7 +229,7 @@ func (m *rewriter) guarded(text string, way guard.Way) string {
 		if !slices.Contains(m.reasons, reason) {
 			m.reasons = append(m.reasons, reason)
 		}
-		if text = guard.First(x, env, reason, way); text == "" {
+		if text = guard.First(x, m.site.env, reason, way); text == "" {
 			return ""
 		}
 	}
@@ -250,20 +239,13 @@ func (m *rewriter) guarded(text string, way guard.Way) string {
 // guardAll returns the rule with guards for every part that could fail for a known
 // reason, even if no object is known on which it does.
 func (m *rewriter) guardAll(text string, way guard.Way) string {
-	env, err := m.site.compiler.Env(m.site.optional)
-	if err != nil {
-		return text
-	}
 	for _, reason := range m.reasons {
 		for range maxGuards {
-			if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
+			x := m.compile(text)
+			if x == nil {
 				return text
 			}
-			x, err := m.site.compile(text)
-			if err != nil {
-				return text
-			}
-			more := guard.First(x, env, reason, way)
+			more := guard.First(x, m.site.env, reason, way)
 			if more == "" {
 				break
 			}
@@ -271,6 +253,18 @@ func (m *rewriter) guardAll(text string, way guard.Way) string {
 		}
 	}
 	return text
+}
+
+// compile returns nil if text does not compile or the budget is used up.
+func (m *rewriter) compile(text string) *expr.Expr {
+	if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
+		return nil
+	}
+	x, err := m.site.compile(text)
+	if err != nil {
+		return nil
+	}
+	return x
 }
 
 // withRule returns a copy of the CRD with another source for a rule of a version.

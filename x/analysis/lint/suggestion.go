@@ -7,15 +7,13 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be
-// equivalent, the prover confirms that, or the search looks for a write that only one of the two
-// CRDs admits. Otherwise the search looks for such a write as an example, among the values for which
-// vet knows that the results differ.
+// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be equivalent, the prover
+// confirms that, or the search looks for a write that only one of the two CRDs admits. Otherwise the search looks for
+// such a write as an example, among the values for which vet knows that the results differ.
 
 // uniqueList is vet's lint for rules that reject duplicates in a list.
 const uniqueList = "unique-list"
@@ -90,7 +88,8 @@ func (s *suggestion) replaced(crd *apiextensionsv1.CustomResourceDefinition) *ap
 // one of the two CRDs admits.
 func (s *suggestion) compare() error {
 	fix := Rewrite{Rule: s.lint.Fix, Keeps: true, Effect: Equivalent}
-	if fix.Proof = s.equal(); fix.Proof != nil {
+	fix.Proof = s.analyzer.Equal(s.ref, apiextensionsv1.ValidationRule{Rule: s.lint.Fix, OptionalOldSelf: &s.ref.OptionalOldSelf})
+	if fix.Proof != nil {
 		s.lint.Rewrites = append(s.lint.Rewrites, fix)
 		return nil
 	}
@@ -111,12 +110,6 @@ func (s *suggestion) compare() error {
 	}
 	s.lint.Rewrites = append(s.lint.Rewrites, fix)
 	return nil
-}
-
-// equal returns a proof that the replacement rejects the same objects, or nil.
-func (s *suggestion) equal() *prove.Proof {
-	optional := s.ref.OptionalOldSelf
-	return s.analyzer.Equal(s.ref, apiextensionsv1.ValidationRule{Rule: s.lint.Fix, OptionalOldSelf: &optional})
 }
 
 // rejection looks for a write that f rejects and other admits.

@@ -6,12 +6,15 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/cel-go/cel"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // A failure is a path of an object at which a rule fails to evaluate, with its error.
@@ -41,6 +44,7 @@ const maxShown = 72
 // A site compiles and evaluates sources at the path of a rule.
 type site struct {
 	compiler *expr.Compiler
+	env      *cel.Env
 	steps    []engine.Step
 	optional bool // optionalOldSelf
 }
@@ -54,8 +58,12 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
+	env, err := compiler.Env(rule.OptionalOldSelf)
+	if err != nil {
+		return nil, err
+	}
 	steps, err := engine.ParsePath(rule.Path)
-	return &site{compiler, steps, rule.OptionalOldSelf}, err
+	return &site{compiler, env, steps, rule.OptionalOldSelf}, err
 }
 
 func (s *site) compile(text string) (*expr.Expr, error) { return s.compiler.Compile(text, s.optional) }
@@ -77,28 +85,13 @@ func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared)
 }
 
 // matchingPaths returns the existing paths in v that match path, which may contain [*], in order.
-func matchingPaths(v any, path, at []engine.Step) [][]engine.Step {
+func matchingPaths(v any, path, at []engine.Step) (all [][]engine.Step) {
 	if len(path) == 0 {
 		return [][]engine.Step{slices.Clone(at)}
 	}
-	step, rest := path[0], path[1:]
-	var all [][]engine.Step
-	switch v := v.(type) {
-	case map[string]any:
-		if !step.Any {
-			if child, ok := v[step.Name]; ok {
-				all = matchingPaths(child, rest, append(at, step))
-			}
-			break
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			all = append(all, matchingPaths(v[name], rest, append(at, engine.Step{Name: name}))...)
-		}
-	case []any:
-		for i := range v {
-			if step.Any {
-				all = append(all, matchingPaths(v[i], rest, append(at, engine.Step{Item: true, Index: i}))...)
-			}
+	for step, child := range valuediff.Children(v) {
+		if step == path[0] || path[0].Any {
+			all = append(all, matchingPaths(child, path[1:], append(at, step))...)
 		}
 	}
 	return all

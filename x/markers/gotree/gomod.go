@@ -29,8 +29,7 @@ func (m *goMod) replacement(module string) (replace, bool) {
 	return by, ok
 }
 
-// readMod reads a go.mod or go.work file of the repository, or returns nil if the file does not
-// exist.
+// readMod reads a go.mod or go.work file of the repository, or returns nil if the file does not exist.
 func (t *Tree) readMod(name string) (*goMod, error) {
 	data, err := t.read(t.repository, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +115,7 @@ func escape(text string) string {
 	return b.String()
 }
 
-// inModule returns the folder of a package in a module, or false if the package is not part of the
-// module.
+// inModule returns the folder of a package in a module, or false if the package is not part of the module.
 func inModule(importPath, module string) (string, bool) {
 	rest, ok := strings.CutPrefix(importPath, module)
 	if !ok || module == "" || rest != "" && rest[0] != '/' {

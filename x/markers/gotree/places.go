@@ -19,8 +19,7 @@ func Root(dir string) (string, error) {
 	return "", ErrNoModule
 }
 
-// Top returns dir or its nearest parent that is the root of a git repository. Without such a
-// folder, it returns dir.
+// Top returns dir or its nearest parent that is the root of a git repository. Without such a folder, it returns dir.
 func Top(dir string) string { return cmp.Or(nearest(dir, ".git"), dir) }
 
 // nearest returns dir or its nearest parent that contains name, or "".

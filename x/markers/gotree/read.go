@@ -3,7 +3,6 @@ package gotree
 import (
 	"errors"
 	"fmt"
-	"go/build"
 	"io"
 	"io/fs"
 	"path"
@@ -87,12 +86,11 @@ func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// goFiles reads the Go files of a folder. It skips tests and other files that cannot contain
-// markers.
+// goFiles reads the Go files of a folder. It skips tests and other files that cannot contain markers.
 func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []markers.File, err error) {
 	for _, e := range list {
 		base := e.Name()
-		if e.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || base[0] == '.' || base[0] == '_' || !usual(base) {
+		if e.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || base[0] == '.' || base[0] == '_' {
 			continue
 		}
 		data, err := t.read(of, path.Join(dir, base))
@@ -102,17 +100,9 @@ func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []
 			}
 			continue
 		}
-		files = append(files, markers.File{Name: path.Join(name, base), Text: data})
+		if markers.Built(base, data) {
+			files = append(files, markers.File{Name: path.Join(name, base), Text: data})
+		}
 	}
 	return files, nil
-}
-
-// usual reports whether the file name alone makes a file part of its package on a typical machine.
-// A name that ends in _windows.go does not.
-func usual(base string) bool {
-	on := build.Context{GOOS: "linux", GOARCH: "amd64", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader("package p")), nil
-	}}
-	match, err := on.MatchFile("", base)
-	return match && err == nil
 }

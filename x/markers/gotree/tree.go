@@ -119,9 +119,8 @@ func (t *Tree) Module() (importPath, dir string) { return t.module.module, t.at 
 // Bad returns the files that could not be read.
 func (t *Tree) Bad() []Bad { return t.bad }
 
-// Packages reads the packages in a folder of the module and below it, as go list finds them for
-// dir/...: without folders that begin with . or _, testdata, vendor, other modules, and symbolic
-// links to folders.
+// Packages reads the packages in a folder of the module and below it, as go list finds them for dir/...: without
+// folders that begin with . or _, testdata, vendor, other modules, and symbolic links to folders.
 func (t *Tree) Packages(dir string) ([]markers.File, error) {
 	for at := dir; at != t.at; at = path.Dir(at) {
 		if at == "." || t.hasMod(at) {

@@ -46,7 +46,7 @@ func (c *CRD) Map() *markers.Map { return c.m }
 
 // Find returns all findings of CRDs that were generated from src, except for the lints in without.
 func Find(src *markers.Source, crds []*CRD, without []string) []Finding {
-	all := &findings{at: map[key]int{}, bounds: map[boundKey]int{}, reported: map[pathKey]bool{}}
+	all := &findings{at: map[key]int{}, reported: map[pathKey]bool{}}
 	for i, c := range crds {
 		c.find(all, i, without)
 	}
@@ -163,8 +163,7 @@ func location(cause *engine.Cause) (part string, line, column int) {
 	return part, line, column
 }
 
-// Cause returns the Go position of a cause of the report, and its line of source. ok is false if it
-// is unknown.
+// Cause returns the Go position of a cause of the report, and its line of source. ok is false if it is unknown.
 func (c *CRD) Cause(i int) (at markers.Position, line string, ok bool) {
 	cause := &c.report.Causes[i]
 	if cause.Rule == nil {
@@ -198,8 +197,7 @@ func (c *CRD) Schema(field string) (at markers.Position, line string, ok bool) {
 
 const sharedSchema = "spec.validation.openAPIV3Schema"
 
-// rules returns the mapped rules for a path. A schema that all versions share has one rule per
-// version.
+// rules returns the mapped rules for a path. A schema that all versions share has one rule per version.
 func (c *CRD) rules(field string) (all []*markers.Rule) {
 	fields := []string{field}
 	if rest, ok := strings.CutPrefix(field, sharedSchema); ok {

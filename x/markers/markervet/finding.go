@@ -28,17 +28,15 @@ type Finding struct {
 	Rule string
 	// Shown holds lines that illustrate the finding.
 	Shown []string
-	// Position is in a Go file, and Line is the line of source there. If Position has no line
-	// number, nothing in Go corresponds to the finding, and CRD and Field locate it in the CRD's
-	// file.
+	// Position is in a Go file, and Line is the line of source there. If Position has no line number, nothing in Go
+	// corresponds to the finding, and CRD and Field locate it in the CRD's file.
 	markers.Position
 	Line  string
 	CRD   int
 	Field string
 	// Near is then the nearest enclosing field or type, if any.
 	Near markers.Position
-	// Write is a marker to add above Position, such as // +kubebuilder:validation:MaxItems=8, or
-	// "".
+	// Write is a marker to add above Position, such as // +kubebuilder:validation:MaxItems=8, or "".
 	Write string
 	// Of is the type and field that the marker belongs to.
 	Of string
@@ -79,22 +77,6 @@ type findings struct {
 	list     []Finding
 	at       map[key]int
 	reported map[pathKey]bool
-	// bounds holds the indexes of advice findings, whose values differ from path to path.
-	bounds map[boundKey]int
-}
-
-func (all *findings) add(f Finding, paths ...ObjectPath) {
-	k := key{f.ID, f.Message, f.Position, f.CRD, f.Field}
-	if f.Lint != nil { // the message contains the path, but the finding is the same for each path
-		k.message = ""
-	}
-	i, ok := all.at[k]
-	if !ok {
-		i = len(all.list)
-		all.at[k] = i
-		all.list = append(all.list, f)
-	}
-	all.put(i, paths)
 }
 
 type pathKey struct {
@@ -102,13 +84,30 @@ type pathKey struct {
 	ObjectPath
 }
 
-func (all *findings) put(i int, paths []ObjectPath) {
+func (all *findings) add(f Finding, paths ...ObjectPath) {
+	k := key{f.ID, f.Message, f.Position, f.CRD, f.Field}
+	if f.Lint != nil { // the message contains the path, but the finding is the same for each path
+		k.message = ""
+	}
+	all.merge(k, f, paths...)
+}
+
+// merge returns the finding with a key, to which it adds paths. If there is none, it adds f.
+func (all *findings) merge(k key, f Finding, paths ...ObjectPath) *Finding {
+	i, ok := all.at[k]
+	if !ok {
+		i = len(all.list)
+		all.at[k] = i
+		all.list = append(all.list, f)
+	}
+	known := &all.list[i]
 	for _, p := range paths {
 		if k := (pathKey{i, p}); !all.reported[k] {
 			all.reported[k] = true
-			all.list[i].Paths = append(all.list[i].Paths, p)
+			known.Paths = append(known.Paths, p)
 		}
 	}
+	return known
 }
 
 // sorted returns all findings sorted by position. Findings without a Go position come last.
@@ -117,12 +116,6 @@ func (all *findings) sorted() []Finding {
 		return cmp.Or(cmp.Compare(min(1, b.Position.Line), min(1, a.Position.Line)), cmp.Compare(a.File, b.File), cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.ID, b.ID))
 	})
 	return all.list
-}
-
-// boundKey identifies a bound at a position in Go.
-type boundKey struct {
-	at  markers.Position
-	set string
 }
 
 // advice adds a bound. A marker applies to all paths that it affects, so the smallest of their
@@ -142,28 +135,17 @@ func (all *findings) advice(b *markers.Bound, a vet.Advice, fixable bool, path O
 	text := func(value int64) string {
 		return fmt.Sprintf("write %s%s above %s: with all of the suggested bounds, %s", marker(value), now, b.Of, fit)
 	}
-	value, set := a.Value, a.Set
-	k := boundKey{b.Position, set}
-	if b.Items {
-		k.set = "items:" + set
-	}
-	i, ok := all.bounds[k]
-	if !ok {
-		i = len(all.list)
-		all.bounds[k] = i
-		all.list = append(all.list, Finding{
-			ID: "advice", Description: "A bound that makes rules fit", Level: Note,
-			Position: b.Position, Line: b.Line, Of: b.Of, value: value, Message: text(value),
-		})
-	}
-	f := &all.list[i]
-	if value < f.value {
-		f.value, f.Message = value, text(value)
+	k := key{id: "advice", message: prefix + a.Set, at: b.Position} // the value differs from path to path
+	f := all.merge(k, Finding{
+		ID: "advice", Description: "A bound that makes rules fit", Level: Note,
+		Position: b.Position, Line: b.Line, Of: b.Of, value: a.Value, Message: text(a.Value),
+	}, path)
+	if a.Value < f.value {
+		f.value, f.Message = a.Value, text(a.Value)
 	}
 	if a.Now == 0 {
 		f.Write = marker(f.value)
 	}
-	all.put(i, []ObjectPath{path})
 }
 
 // markerName returns the marker of a bound, such as MaxItems.

@@ -1,10 +1,6 @@
 package record
 
-import (
-	"errors"
-
-	"github.com/celadon-cel/celadon/engine/x/eval"
-)
+import "github.com/celadon-cel/celadon/engine/x/eval"
 
 const (
 	// maxElements limits how many elements of a macro are recorded.
@@ -34,30 +30,12 @@ func NewBudget(units uint64) *Budget {
 	return &Budget{total: units, left: units}
 }
 
-// Spent returns the work that was done. It exceeds the budget if the budget
-// ended before all parts were shown.
+// Spent returns the work that was done. It exceeds the budget if the budget ended before all parts were shown.
 func (b *Budget) Spent() uint64 {
 	if b.ended {
 		return b.total + 1
 	}
 	return b.total - b.left
-}
-
-// run evaluates under a limit and spends the work of the evaluation.
-func (b *Budget) run(evaluate func(limit uint64) (eval.Outcome, uint64)) (eval.Outcome, error) {
-	limit := min(b.left, maxWork)
-	if limit == 0 {
-		b.ended = true
-		return eval.Outcome{}, errBudget
-	}
-	out, work := evaluate(limit)
-	b.spend(work)
-	var over *eval.OverworkError
-	if limit < maxWork && b.left == 0 && errors.As(out.Err, &over) {
-		b.ended = true
-		return out, errBudget
-	}
-	return out, nil
 }
 
 // bytes returns how many bytes of a value can be shown.

@@ -99,8 +99,7 @@ func (p *Parts) part(e ast.Expr) *part {
 	return at
 }
 
-// free returns the root variables of the whole expression and the variables of enclosing macros
-// that a part reads.
+// free returns the root variables of the whole expression and the variables of enclosing macros that a part reads.
 func (p *Parts) free(e ast.Expr) []celenv.Root {
 	roots := slices.Clone(p.rule)
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

@@ -18,7 +18,6 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
@@ -84,24 +83,28 @@ func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trac
 	if p.optional {
 		vars = vars.Optional()
 	}
-	var record *eval.Record
-	out, err := budget.run(func(limit uint64) (out eval.Outcome, work uint64) {
-		vars.LimitWork(limit)
-		out, record = p.recorder.Eval(ctx, vars)
-		return out, vars.Work()
-	})
-	if err != nil {
-		return nil, err
+	limit := min(budget.left, maxWork)
+	if limit == 0 {
+		budget.ended = true
+		return nil, errBudget
 	}
+	vars.LimitWork(limit)
+	out, record := p.recorder.Eval(ctx, vars)
+	budget.spend(vars.Work())
 	switch out.Err.(type) {
-	case *eval.OverworkError, *eval.InternalError:
+	case *eval.OverworkError:
+		if limit < maxWork && budget.left == 0 {
+			budget.ended = true
+			return nil, errBudget
+		}
+		return nil, out.Err
+	case *eval.InternalError:
 		return nil, out.Err
 	}
 	return &Trace{Value: out.Value, Err: out.Err, Cost: out.Cost, program: p, vars: vars, record: record, budget: budget}, nil
 }
 
-// Trace is the record of an evaluation. The nodes of a macro's body hold the values for the last
-// element evaluated.
+// Trace is the record of an evaluation. The nodes of a macro's body hold the values for the last element evaluated.
 type Trace struct {
 	// Value and Err are the result, and Cost is the cost of the whole expression in CEL cost units.
 	Value ref.Val
@@ -117,9 +120,8 @@ type Trace struct {
 // Cut reports whether the budget was used up before all parts were returned.
 func (t *Trace) Cut() bool { return t.budget.ended }
 
-// at returns the value of a node and its cost including all operands, summed over the elements of a
-// macro. ok is false if the node was not evaluated. In a chain of selections and indexes, only the
-// whole chain has a value.
+// at returns the value of a node and its cost including all operands, summed over the elements of a macro. ok is
+// false if the node was not evaluated. In a chain of selections and indexes, only the whole chain has a value.
 func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral(), 0, true
@@ -132,16 +134,11 @@ func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 
 // chained returns the operand of a selection or an index, and nil for other nodes.
 func chained(e ast.Expr) ast.Expr {
-	switch e.Kind() {
-	case ast.SelectKind:
-		if !e.AsSelect().IsTestOnly() {
-			return e.AsSelect().Operand()
-		}
-	case ast.CallKind:
-		switch e.AsCall().FunctionName() {
-		case operators.Index, operators.OptIndex, operators.OptSelect:
-			return e.AsCall().Args()[0]
-		}
+	switch {
+	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():
+		return e.AsSelect().Operand()
+	case isIndex(e):
+		return e.AsCall().Args()[0]
 	}
 	return nil
 }

@@ -10,42 +10,30 @@ import (
 // children returns the parts of a node that have values of their own. A chain of selections is a
 // single part; its children are the operand at its start and its computed indexes.
 func children(e ast.Expr) []ast.Expr {
-	switch e.Kind() {
-	case ast.ComprehensionKind:
+	switch {
+	case e.Kind() == ast.ComprehensionKind:
 		if l, ok := loops.Of(e); ok {
 			return []ast.Expr{l.Over, l.Body}
 		}
 		return []ast.Expr{e.AsComprehension().IterRange()}
-	case ast.SelectKind:
-		return chainParts(e)
-	case ast.CallKind:
-		if isIndex(e) {
-			return chainParts(e)
-		}
+	case e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly():
+		return nil
+	case chained(e) == nil:
+		return loops.Children(e)
 	}
-	return loops.Children(e)
-}
-
-func chainParts(e ast.Expr) []ast.Expr {
 	var indexes []ast.Expr
-	for {
-		switch {
-		case e.Kind() == ast.SelectKind:
-			if e.AsSelect().IsTestOnly() {
-				return nil
-			}
-			e = e.AsSelect().Operand()
-		case isIndex(e):
-			if index := e.AsCall().Args()[1]; index.Kind() != ast.LiteralKind {
-				indexes = append([]ast.Expr{index}, indexes...)
-			}
-			e = e.AsCall().Args()[0]
-		case e.Kind() == ast.IdentKind:
-			return indexes
-		default:
-			return append([]ast.Expr{e}, indexes...)
+	for operand := chained(e); operand != nil; e, operand = operand, chained(operand) {
+		if isIndex(e) && e.AsCall().Args()[1].Kind() != ast.LiteralKind {
+			indexes = append([]ast.Expr{e.AsCall().Args()[1]}, indexes...)
 		}
 	}
+	switch {
+	case e.Kind() == ast.SelectKind: // has(a.b)[c]
+		return nil
+	case e.Kind() == ast.IdentKind:
+		return indexes
+	}
+	return append([]ast.Expr{e}, indexes...)
 }
 
 func isIndex(e ast.Expr) bool {
@@ -59,8 +47,7 @@ func isIndex(e ast.Expr) bool {
 	return false
 }
 
-// simple reports whether the value of e is obvious from its text: literals, and lists and maps of
-// them.
+// simple reports whether the value of e is obvious from its text: literals, and lists and maps of them.
 func simple(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.LiteralKind:

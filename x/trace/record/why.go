@@ -30,8 +30,7 @@ type Part struct {
 	// At is the path of a macro's element in its list, such as "self.env[1]", or "" for any other
 	// part. Note is a remark about the part.
 	At, Note string
-	// Step is set for an intermediate value, computed from the object on the way to the compared
-	// values.
+	// Step is set for an intermediate value, computed from the object on the way to the compared values.
 	Step bool
 	// Ran reports whether the part was evaluated.
 	Ran bool
@@ -57,9 +56,8 @@ func (t *Trace) Tree() []Part {
 	return parts
 }
 
-// Why returns the values that determined the result, in source order: the false side of &&, the
-// element that ended a macro, and the compared values with their operands. It stops when the budget
-// is used up.
+// Why returns the values that determined the result, in source order: the false side of &&, the element that ended a
+// macro, and the compared values with their operands. It stops when the budget is used up.
 func (t *Trace) Why() []Part {
 	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
 	w.decide(t.program.root(), 0)
@@ -82,8 +80,7 @@ func (w *why) value(e ast.Expr) ref.Val {
 	return w.link(e)
 }
 
-// link evaluates selections and indexes from the start of their chain. It returns nil if a link has
-// no value.
+// link evaluates selections and indexes from the start of their chain. It returns nil if a link has no value.
 func (w *why) link(e ast.Expr) ref.Val {
 	if e.Kind() == ast.IdentKind {
 		if v, ok := w.bound[e.AsIdent()]; ok {
@@ -221,8 +218,7 @@ func (w *why) operand(e ast.Expr, depth int) {
 	}
 }
 
-// loop adds the element that ended all or exists, and why it did. For other macros, it adds the
-// list or map.
+// loop adds the element that ended all or exists, and why it did. For other macros, it adds the list or map.
 func (w *why) loop(e ast.Expr, depth int) {
 	l, ok := loops.Of(e)
 	if !ok {
@@ -237,7 +233,7 @@ func (w *why) loop(e ast.Expr, depth int) {
 	switch {
 	case over == nil:
 	case number > 0 && (failed || l.Settled != nil && v == l.Settled):
-		w.element(l, element{number, vars}, size, depth)
+		w.element(l, number, size, vars, depth)
 		return
 	case w.program.constant(l.Over):
 		return
@@ -251,31 +247,24 @@ func (w *why) loop(e ast.Expr, depth int) {
 	w.operand(l.Over, depth)
 }
 
-// element is the number of a macro's element, from 1, and the values of its variables.
-type element struct {
-	number int
-	values map[string]ref.Val
-}
-
 // element adds the variables of a macro for the element that ended it.
-func (w *why) element(l loops.Loop, last element, size, depth int) {
+func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
-	element := Part{Text: l.Variable, Depth: depth, Value: last.values[l.Variable], Note: fmt.Sprintf("element %d of %d", last.number, size)}
+	element := Part{Text: l.Variable, Depth: depth, Value: values[l.Variable], Note: fmt.Sprintf("element %d of %d", number, size)}
 	if isList {
-		element.At = fmt.Sprintf("%s[%d]", w.program.source.Of(l.Over), last.number-1)
+		element.At = fmt.Sprintf("%s[%d]", w.program.source.Of(l.Over), number-1)
 	}
 	if l.Index != "" {
-		w.part(Part{Text: l.Index, Depth: depth, Value: last.values[l.Index]})
+		w.part(Part{Text: l.Index, Depth: depth, Value: values[l.Index]})
 	}
 	w.part(element)
 	outer := maps.Clone(w.bound)
-	maps.Copy(w.bound, last.values)
+	maps.Copy(w.bound, values)
 	w.decide(l.Body, depth+1)
 	w.bound = outer
 }
 
-// difference adds the first difference between two objects or lists, and reports whether they
-// differ.
+// difference adds the first difference between two objects or lists, and reports whether they differ.
 func (w *why) difference(args []ast.Expr, depth int) bool {
 	a, b := w.value(args[0]), w.value(args[1])
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {

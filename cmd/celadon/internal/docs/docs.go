@@ -113,8 +113,7 @@ func (o *DocsOptions) writeSchemas(s command.Streams, crds []*apiextensionsv1.Cu
 	return nil
 }
 
-// names returns an error if the pages cannot each have a file of their own. The names of CRDs are
-// untrusted.
+// names returns an error if the pages cannot each have a file of their own. The names of CRDs are untrusted.
 func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) error {
 	if o.Out == "" && len(crds) > 1 {
 		return fmt.Errorf("%d CRDs: use --out DIR to write one page per CRD", len(crds))

@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/publish"
 )
 
-// ExplainOutputs lists the values of --output of celadon explain. kubectl calls its own format
-// plaintext.
+// ExplainOutputs lists the values of --output of celadon explain. kubectl calls its own format plaintext.
 var ExplainOutputs = []string{"text", "plaintext"}
 
 // ExplainOptions holds the flags of celadon explain.

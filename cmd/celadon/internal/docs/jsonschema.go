@@ -3,6 +3,7 @@ package docs
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,21 +39,21 @@ func schemaFiles(crds []*apiextensionsv1.CustomResourceDefinition) (files []sche
 			if !v.Served {
 				continue
 			}
-			props := object{}
-			if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
-				text, err := json.Marshal(v.Schema.OpenAPIV3Schema)
-				if err == nil {
-					err = json.Unmarshal(text, &props)
-				}
-				if err != nil {
-					return nil, err
-				}
+			whole := struct {
+				OpenAPIV3Schema object `json:"openAPIV3Schema"`
+			}{object{}}
+			text, err := json.Marshal(v.Schema)
+			if err == nil {
+				err = json.Unmarshal(text, &whole)
+			}
+			if err != nil {
+				return nil, err
 			}
 			name := strings.ToLower(crd.Spec.Names.Kind) + "-" + crd.Spec.Group + "-" + v.Name + ".json"
 			if _, err := filename.Join("", name); err != nil {
 				return nil, err
 			}
-			files = append(files, schemaFile{name, rootSchema(crd, v.Name, props)})
+			files = append(files, schemaFile{name, rootSchema(crd, v.Name, whole.OpenAPIV3Schema)})
 		}
 	}
 	return files, nil
@@ -75,14 +76,10 @@ func combine(files []schemaFile, separate bool) object {
 
 func rootSchema(crd *apiextensionsv1.CustomResourceDefinition, version string, props object) object {
 	root := converted(props, true, 0)
-	fields, _ := root["properties"].(object)
-	if fields == nil {
-		fields = object{}
-	}
+	fields := withMetadata(root)
 	fields["apiVersion"] = object{"type": "string", "const": crd.Spec.Group + "/" + version}
 	fields["kind"] = object{"type": "string", "const": crd.Spec.Names.Kind}
-	fields["metadata"] = metadata(fields["metadata"])
-	root["$schema"], root["type"], root["properties"] = draft7, "object", fields
+	root["$schema"], root["type"] = draft7, "object"
 	required, _ := root["required"].([]any)
 	for _, name := range []any{"kind", "apiVersion"} {
 		if !slices.Contains(required, name) {
@@ -93,17 +90,20 @@ func rootSchema(crd *apiextensionsv1.CustomResourceDefinition, version string, p
 	return root
 }
 
-// metadata returns the schema of metadata, including the properties of the CRD's own schema.
-func metadata(own any) object {
-	text, texts := object{"type": "string"}, object{"type": "object", "additionalProperties": object{"type": "string"}}
-	fields := object{"name": text, "generateName": text, "namespace": text, "labels": texts, "annotations": texts}
-	if from, ok := own.(object); ok {
-		more, _ := from["properties"].(object)
-		for name, schema := range more {
-			fields[name] = schema
-		}
+// withMetadata returns the properties of a schema, to which it adds metadata or its fields.
+func withMetadata(of object) object {
+	fields, _ := of["properties"].(object)
+	if fields == nil {
+		fields = object{}
 	}
-	return object{"type": "object", "properties": fields}
+	text, texts := object{"type": "string"}, object{"type": "object", "additionalProperties": object{"type": "string"}}
+	meta := object{"name": text, "generateName": text, "namespace": text, "labels": texts, "annotations": texts}
+	own, _ := fields["metadata"].(object)
+	more, _ := own["properties"].(object)
+	maps.Copy(meta, more)
+	fields["metadata"] = object{"type": "object", "properties": meta}
+	of["properties"] = fields
+	return fields
 }
 
 // The keys of a schema that are copied, and those whose values are schemas.
@@ -158,12 +158,8 @@ func converted(from object, structural bool, depth int) object {
 		to["additionalProperties"] = converted(values, structural, depth+1)
 	}
 	if from["x-kubernetes-embedded-resource"] == true {
-		fields, _ := to["properties"].(object)
-		if fields == nil {
-			fields = object{}
-		}
-		fields["apiVersion"], fields["kind"], fields["metadata"] = object{"type": "string"}, object{"type": "string"}, metadata(fields["metadata"])
-		to["properties"] = fields
+		fields := withMetadata(to)
+		fields["apiVersion"], fields["kind"] = object{"type": "string"}, object{"type": "string"}
 	}
 	pattern(to, from)
 	types(to, from)

@@ -1,5 +1,4 @@
-// Package docs implements celadon explain and celadon docs, which document CRDs for the authors of
-// objects.
+// Package docs implements celadon explain and celadon docs, which document CRDs for the authors of objects.
 package docs
 
 import (

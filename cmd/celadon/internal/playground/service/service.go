@@ -41,8 +41,7 @@ type Request struct {
 	KubeVersion string `json:"kubeVersion"`
 	Subresource string `json:"subresource"`
 
-	// Item is the index of an object in the report of check, and Run the index of an evaluation of
-	// its rules.
+	// Item is the index of an object in the report of check, and Run the index of an evaluation of its rules.
 	Item int `json:"item"`
 	Run  int `json:"run"`
 
@@ -73,13 +72,11 @@ const (
 	PolicyFile = "policies.yaml"
 )
 
-// A Service handles requests and keeps the CRDs that it compiled last. It is safe for concurrent
-// use.
+// A Service handles requests and keeps the CRDs that it compiled last. It is safe for concurrent use.
 type Service struct {
 	mu   sync.Mutex
 	last *compiledText
-	// good is the last text with a readable CRD, because a CRD is often unreadable while it is being
-	// edited.
+	// good is the last text with a readable CRD, because a CRD is often unreadable while it is being edited.
 	good      *compiledText
 	trees     editor.Trees // of the CRD text
 	functions assist.Functions

@@ -6,10 +6,9 @@ import (
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
-	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/x/trace"
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
@@ -41,7 +40,12 @@ func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	if req.Run < 0 || req.Run >= len(o.Runs) {
 		return nil, fmt.Errorf("run %d: there are %d", req.Run, len(o.Runs))
 	}
-	t, err := traceRun(ctx, o, req.Run)
+	ran := &o.Runs[req.Run]
+	p, err := trace.NewExplainer(o.Engine).Program(*ran.Rule)
+	var t *record.Trace
+	if err == nil {
+		t, err = p.Run(ctx, ran.Self, ran.Old, record.NewBudget(record.MaxObjectWork))
+	}
 	var over *eval.OverworkError
 	switch {
 	case errors.As(err, &over):
@@ -61,25 +65,4 @@ func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 		answer.Parts = append(answer.Parts, one)
 	}
 	return answer, nil
-}
-
-func traceRun(ctx context.Context, o *verdict.Answer, n int) (*record.Trace, error) {
-	ran := o.Runs[n]
-	node, err := o.Engine.At(ran.Rule.Version, ran.Rule.Path)
-	if err != nil {
-		return nil, err
-	}
-	env, err := access.Env(o.Engine.Info().Config)
-	if err != nil {
-		return nil, err
-	}
-	scope, err := env.Scope()
-	if err != nil {
-		return nil, err
-	}
-	p, err := record.Compile(scope, node.Decl, node.Config.Limits.PerCall, ran.Rule.Rule, ran.Rule.OptionalOldSelf)
-	if err != nil {
-		return nil, err
-	}
-	return p.Run(ctx, ran.Self, ran.Old, record.NewBudget(record.MaxObjectWork))
 }
