@@ -9,7 +9,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// through sets a string that is split so that a part of it meets w. It reports whether it set a value.
+// through changes the string from which split computes e, so that e meets w. It reports whether it set
+// a value.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -70,7 +70,7 @@ func TestFindOtherForm(t *testing.T) {
 	}
 }
 
-// TestRejection checks each way in which a new form of a CRD can be stricter.
+// TestRejection checks ways in which a new form of a CRD can be stricter.
 func TestRejection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -69,7 +69,7 @@ properties:
 %s`, rule, indent(strings.Join(properties, "\n"), "      "))
 }
 
-// TestFindByOperator checks a rule for each operator that is inverted.
+// TestFindByOperator checks rules with the operators and functions that the search inverts or samples.
 func TestFindByOperator(t *testing.T) {
 	t.Parallel()
 	const (
@@ -149,7 +149,8 @@ func TestFindByOperator(t *testing.T) {
 	}
 }
 
-// holds validates the write again through the public API.
+// holds checks through the engine that the write has the wanted outcome, and that its old object can be
+// stored.
 func holds(t testing.TB, s *Search, ref engine.RuleRef, want Want, w *Witness) {
 	t.Helper()
 	req := w.Request()
@@ -254,7 +255,7 @@ func TestFindOverBudgetOfCheap(t *testing.T) {
 	}
 }
 
-// TestFindOverBudgetInMap checks a rule over a map that needs as many keys as an object may have.
+// TestFindOverBudgetInMap checks a rule that exceeds its limit only for a map with many keys.
 func TestFindOverBudgetInMap(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -25,22 +25,22 @@ type solver struct {
 	want     Want
 	full     bool // of a sample: as many fields as possible
 	attempts int  // objects started so far
-	// apart, if not nil, holds the differences at which the other form may reject; such a rejection
-	// is then the goal.
+	// differences, if not nil, are those at which the other form may reject. Such a rejection is then
+	// the goal.
 	differences *differences
 	// second is the first candidate that has the outcome but also other causes.
 	second *candidate
-	// wants holds the required strings of the current attempt, by handle.
+	// wants holds the required strings of the current attempt, by handle.id.
 	wants map[string]textWant
-	// stuck counts how often each complaint occurred in the current attempt.
+	// stuck counts the repairs of each complaint in the current attempt.
 	stuck map[string]int
 }
 
 // maxRepairRounds limits the repairs of an object before a new object is started.
 const maxRepairRounds = 24
 
-// walks is the minimum number of objects that are started. An object that uses many steps is often
-// a dead end.
+// walks is the number of objects among which the steps of a search are divided. An object that uses
+// many steps is often a dead end.
 const walks = 8
 
 // maxRepeats limits how often an attempt may reach the same object.
@@ -74,7 +74,7 @@ func (h *solver) try(n int) (*Answer, error) {
 	return nil, nil
 }
 
-// giveUp returns the result if the limit of steps is reached.
+// giveUp returns the result if the limit of steps is reached: from h.second if it is set, else Unknown.
 func (h *solver) giveUp() (*Answer, error) {
 	if h.second != nil {
 		return h.finish(h.second, false)
@@ -154,8 +154,8 @@ func (h *solver) settle(w *candidate) {
 	}
 }
 
-// satisfied reports whether a verdict is the wanted one without any other cause (alone), or with
-// other causes that do not concern the old object (also).
+// satisfied reports whether a verdict is the wanted one without any other cause (alone), or with other
+// causes that concern neither the old object nor the other form (also, only for Rejected).
 func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	alone, also, shown := h.suits(v)
 	if (alone || also) && !shown && !h.showing(w) {
