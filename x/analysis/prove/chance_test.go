@@ -18,7 +18,6 @@ type odd struct {
 	some []string // the fields that rules are about
 }
 
-// fields returns the lines of a schema.
 func (r odd) fields() string {
 	text := func(more string) string { return "{type: string" + r.pick("", more) + "}" }
 	bound := func() string {
@@ -38,7 +37,6 @@ func (r odd) fields() string {
 	}, "\n")
 }
 
-// rule returns a rule about these fields.
 func (r odd) rule(depth int) string {
 	if depth > 0 {
 		switch r.IntN(4) {

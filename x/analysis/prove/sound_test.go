@@ -15,9 +15,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/reword"
 )
 
-// claim is the statement of a proof. For each object with no violations other than of rules, and
-// none of the siblings, rule is not a cause. If instead is set, rule is a cause if and only if
-// instead is.
+// claim is the statement of a proof about objects that violate only rules, and none of the siblings:
+// rule is not a cause, or does not fail if failed is set. If instead is set, rule is a cause if and
+// only if instead is.
 type claim struct {
 	rule     place2
 	instead  *place2
@@ -55,7 +55,6 @@ func brokenOf(res *engine.Result) *broken {
 	return b
 }
 
-// contradicts reports whether an object contradicts a claim.
 func (b *broken) contradicts(c *claim) bool {
 	if b.other || slices.ContainsFunc(c.siblings, func(s engine.RuleRef) bool { return b.rules[named(s)] }) {
 		return false
@@ -189,7 +188,6 @@ func spoilt(r *rand.Rand, text string) string {
 	return text + " && true"
 }
 
-// trial is a CRD and the claims about it.
 type trial struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	engines [2]*engine.Engine // the second engine ratchets

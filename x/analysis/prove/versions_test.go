@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// pair generates two random versions of a small CRD. Their fields differ in type, default,
+// pair generates two random versions of a small CRD. Their fields can differ in defaults, bounds,
 // nullable, and required, or exist in only one version.
 type pair struct{ *rand.Rand }
 
@@ -73,7 +73,6 @@ func (r pair) versions() (first, next map[string]string) {
 	return first, next
 }
 
-// rule returns a rule about the fields of a version.
 func (r pair) rule(fields map[string]string, depth int) string {
 	if depth > 0 {
 		switch r.IntN(4) {
