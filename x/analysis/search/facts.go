@@ -198,7 +198,6 @@ func (f *facts) fits(v float64) bool {
 	return f.multipleOf == 0 || math.Mod(v, f.multipleOf) == 0
 }
 
-// A volume holds the sizes of a value.
 type volume struct {
 	values  int // long strings count more than once
 	longest int // the length of the longest list
@@ -246,7 +245,6 @@ func count(v any) int {
 // are smaller.
 const largeDefault = 500
 
-// largeDefaults returns the number of values in the large defaults of a schema.
 func largeDefaults(s *schema.Structural) (n int) {
 	(&schema.Visitor{Structural: func(s *schema.Structural) (changed bool) {
 		if size := count(s.Default.Object); size >= largeDefault {

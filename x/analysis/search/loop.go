@@ -59,7 +59,6 @@ const maxItems = 2000
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// macro changes the candidate so that an all, exists, or exists_one macro evaluates to want.
 func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 	l, ok := loopOf(e)
 	if !ok {

@@ -54,7 +54,6 @@ func (s *Search) differencesFrom(other *Search) *differences {
 	return d
 }
 
-// anywhere returns the reference of a rule without its index.
 func (r *rule) anywhere() engine.RuleRef {
 	ref := r.ref
 	ref.Index = 0

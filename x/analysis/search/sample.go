@@ -80,7 +80,6 @@ func (b *adjuster) sample(e ast.Expr, sc *scope, want bool) bool {
 	return b.sampleOutcome(e, sc, func() bool { return b.is(e, sc, want) })
 }
 
-// sampleTries is the number of values that sampling tries.
 const sampleTries = 30
 
 func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {

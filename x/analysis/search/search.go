@@ -67,7 +67,7 @@ type Answer struct {
 	Status StatusWord
 	// Witness is set if the status is Found.
 	Witness *Witness
-	// Searched is the number of writes that were validated to find the witness, but not to shrink it.
+	// Searched is the number of writes that were tried, without those for shrinking the witness.
 	Searched int
 	// Lists is the length of the longest list in them.
 	Lists int

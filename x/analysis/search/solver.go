@@ -238,7 +238,6 @@ func (h *solver) aim(w *candidate) {
 	h.steer(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
 }
 
-// steer changes the candidate so that a rule has the wanted outcome at a path.
 func (h *solver) steer(w *candidate, r *rule, in instance, want Want) {
 	b := h.newAdjuster(w, r, in)
 	root := r.program.parts.Root()

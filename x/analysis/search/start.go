@@ -26,8 +26,8 @@ func (h *solver) start(attempt int) *candidate {
 	return w
 }
 
-// begin returns an object of the schema: the smallest on the first attempt, later an object from
-// the pool or a random object.
+// begin returns an object to start with: on the first attempt an object with few optional fields, later
+// an object from the pool or a random object.
 func (h *solver) begin(attempt int) *candidate {
 	rng := h.maker.rng
 	h.maker.density = 0
@@ -58,8 +58,8 @@ func (h *solver) fresh() *candidate {
 	return &candidate{op: Create, obj: obj, split: h.split}
 }
 
-// poolSize is the number of admitted objects that are kept per path. poolSteps limits the writes
-// that may be validated to find them.
+// poolSize is the number of admitted objects in a pool. poolSteps limits the writes that may be
+// validated to find them.
 const (
 	poolSize  = 4
 	poolSteps = 600

@@ -247,7 +247,7 @@ type stretch struct {
 	between string
 }
 
-// ways are tried in turn. stretches limits the tries per string.
+// ways are the stretches that are tried. The constant stretches limits the tries per string.
 var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
 
 const stretches = 20
