@@ -105,6 +105,7 @@ func near(words *vocabulary) (values []any) {
 // field.
 func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[string]bool, values []any) iter.Seq[any] {
 	return func(yield func(any) bool) {
+		element := elementOf(s)
 		switch {
 		case s.Type == "boolean":
 			_ = v == true && yield(false) || v != true && yield(true)
@@ -126,29 +127,29 @@ func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[
 			if !inside && v == nil {
 				yield(map[string]any{})
 			}
-		case s.Type == "object" && valuesOf(s) != nil:
+		case s.Type == "object" && element != nil:
 			fields, _ := v.(map[string]any)
 			if len(fields) == 0 && isNamed {
 				fields = map[string]any{requiredText: nil}
 			}
 			for _, name := range slices.Sorted(maps.Keys(fields)) {
-				for changed := range guesses(valuesOf(s), fields[name], true, named, values) {
+				for changed := range guesses(element, fields[name], true, named, values) {
 					if !yield(with(fields, name, changed)) {
 						return
 					}
 				}
 			}
-		case itemsOf(s) != nil:
+		case element != nil:
 			items, _ := v.([]any)
 			if len(items) == 0 {
 				items = []any{nil}
 			}
-			for changed := range guesses(itemsOf(s), items[0], true, named, values) {
+			for changed := range guesses(element, items[0], true, named, values) {
 				if !yield(append([]any{changed}, items[1:]...)) {
 					return
 				}
 			}
-			if items[0] == nil && itemsOf(s).Type == "object" {
+			if items[0] == nil && element.Type == "object" {
 				items = []any{map[string]any{}}
 			}
 			yield([]any{items[0], items[0]})

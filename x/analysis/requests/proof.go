@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // How it works: a validation that becomes a rule (translate.go) can be evaluated for all objects that the CRD accepts
@@ -152,24 +153,11 @@ func dropFormats(s *apiextensionsv1.JSONSchemaProps, rule string) bool {
 		}
 		s.Properties[name] = below
 	}
-	for _, below := range []*apiextensionsv1.JSONSchemaProps{itemsOf(s), valuesOf(s)} {
-		if below != nil && (below.Type == "number" || !dropFormats(below, rule)) {
-			return false
-		}
-	}
-	return true
+	below := elementOf(s)
+	return below == nil || below.Type != "number" && dropFormats(below, rule)
 }
 
-func itemsOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
-	if s.Items == nil {
-		return nil
-	}
-	return s.Items.Schema
-}
-
-func valuesOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
-	if s.AdditionalProperties == nil {
-		return nil
-	}
-	return s.AdditionalProperties.Schema
+// elementOf returns the schema of the items of a list or the values of a map, or nil.
+func elementOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
+	return crdcopy.At(s, engine.Step{Any: true})
 }

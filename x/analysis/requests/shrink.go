@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 const maxReductions = 400
@@ -152,15 +153,8 @@ func reduced(obj map[string]any, root bool) func(yield func(map[string]any) bool
 
 func size(v any) (n int) {
 	n = 1
-	switch v := v.(type) {
-	case map[string]any:
-		for _, item := range v {
-			n += size(item)
-		}
-	case []any:
-		for _, item := range v {
-			n += size(item)
-		}
+	for _, item := range valuediff.Children(v) {
+		n += size(item)
 	}
 	return n
 }

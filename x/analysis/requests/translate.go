@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // How it works: in a rule at the root of a CRD, self is the object and oldSelf is the old object. A
@@ -98,18 +99,10 @@ func (q *question) ruled(ctx context.Context, operation policy.Operation, rule s
 
 // withRule returns a copy of a CRD with an additional rule at the root of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version, rule string) *apiextensionsv1.CustomResourceDefinition {
-	out := *crd
-	out.Spec.Versions = slices.Clone(crd.Spec.Versions)
-	for i := range out.Spec.Versions {
-		v := &out.Spec.Versions[i]
-		if v.Name != version || v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-			continue
-		}
-		root := *v.Schema.OpenAPIV3Schema
-		root.XValidations = append(slices.Clone(root.XValidations), apiextensionsv1.ValidationRule{Rule: rule})
-		v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &root}
-	}
-	return &out
+	crd, _ = crdcopy.With(crd, version, nil, func(root *apiextensionsv1.JSONSchemaProps) {
+		root.XValidations = append(slices.Clip(root.XValidations), apiextensionsv1.ValidationRule{Rule: rule})
+	})
+	return crd
 }
 
 type translator struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 var (
@@ -125,20 +126,12 @@ func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool)
 
 // stringsIn appends the strings in a value to list, within the limits. It ignores metadata, apiVersion, and kind.
 func stringsIn(v any, list []string) []string {
-	switch v := v.(type) {
-	case string:
-		if len(v) <= maxLiteral && len(list) < maxParams {
-			list = append(list, v)
-		}
-	case []any:
-		for _, item := range v {
+	if s, ok := v.(string); ok && len(s) <= maxLiteral && len(list) < maxParams {
+		list = append(list, s)
+	}
+	for step, item := range valuediff.Children(v) {
+		if !slices.Contains([]string{"metadata", "apiVersion", "kind"}, step.Name) {
 			list = stringsIn(item, list)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if name != "metadata" && name != "apiVersion" && name != "kind" {
-				list = stringsIn(v[name], list)
-			}
 		}
 	}
 	return list

@@ -9,11 +9,11 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // An adjuster changes the values of a candidate, usually those that a rule reads at an instance. The
@@ -275,17 +275,12 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) (all []binding) {
 // elementsAt returns bindings for the items of a list or the keys of a map.
 func (b *adjuster) elementsAt(p objectPath) (all []binding) {
 	v, _ := b.w.get(p)
-	switch v := v.(type) {
-	case []any:
-		b.m.work.Spend(len(v))
-		for i := range v {
-			all = append(all, binding{at: &handle{objectPath: p.item(i)}})
+	for step := range valuediff.Children(v) {
+		isKey := !step.Item
+		if b.m.work.Spend(1); isKey {
+			b.m.work.Spend(1)
 		}
-	case map[string]any:
-		b.m.work.Spend(2 * len(v))
-		for _, name := range sortedKeys(v) {
-			all = append(all, binding{at: &handle{objectPath: p.step(engine.Step{Name: name}), key: true}})
-		}
+		all = append(all, binding{at: &handle{objectPath: p.step(step), key: isKey}})
 	}
 	return all
 }

@@ -86,15 +86,8 @@ func (w *candidate) matchingPaths(p objectPath, steps []engine.Step, all []objec
 	if !steps[0].Any {
 		return w.matchingPaths(p.step(steps[0]), steps[1:], all)
 	}
-	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			all = w.matchingPaths(p.item(i), steps[1:], all)
-		}
-	case map[string]any:
-		for _, name := range sortedKeys(v) {
-			all = w.matchingPaths(p.field(name), steps[1:], all)
-		}
+	for step := range valuediff.Children(v) {
+		all = w.matchingPaths(p.step(step), steps[1:], all)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -27,25 +28,15 @@ func (n node) kind() string {
 	case n.s != nil && n.s.Type != "":
 		return n.s.Type
 	case n.d != nil && n.s == nil:
-		return declared(n.d.Kind)
+		return cmp.Or(declared[n.d.Kind], "string")
 	}
 	return ""
 }
 
-func declared(k types.Kind) string {
-	switch k {
-	case types.Object, types.Map:
-		return "object"
-	case types.List:
-		return "array"
-	case types.Bool:
-		return "boolean"
-	case types.Int:
-		return "integer"
-	case types.Double:
-		return "number"
-	}
-	return "string"
+// declared maps kinds to schema types. All other kinds are strings.
+var declared = map[types.Kind]string{
+	types.Object: "object", types.Map: "object", types.List: "array",
+	types.Bool: "boolean", types.Int: "integer", types.Double: "number",
 }
 
 // field returns the node of a property or of a map's values. It is not known if the schema has

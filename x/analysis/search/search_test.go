@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -413,29 +412,8 @@ properties:
     - rule: "!has(self.a) || self.a != 'z' || has(self.u) && has(self.m)"
     - rule: "!has(self.l) || self.l.all(x, has(x.v) && x.v > 2)"
     - rule: "!has(oldSelf.a) || has(self.a) && self.a == oldSelf.a"`
-	answers := func(backwards bool) map[string]string {
-		s := searching(t, schema, Config{Seed: 7})
-		refs := s.Rules()
-		if backwards {
-			slices.Reverse(refs)
-		}
-		out := map[string]string{}
-		for _, ref := range refs {
-			for _, want := range []Want{Rejected, Accepted, Errs} {
-				a, err := s.Find(t.Context(), ref, want)
-				if err != nil {
-					t.Fatal(err)
-				}
-				data, err := json.Marshal(a)
-				if err != nil {
-					t.Fatal(err)
-				}
-				out[ref.Rule+string(want)] = string(data)
-			}
-		}
-		return out
-	}
-	first, second := answers(false), answers(true)
+	crd := widgets(t, schema)
+	first, second := answersOf(t, crd, Config{Seed: 7}, false), answersOf(t, crd, Config{Seed: 7}, true)
 	for question, answer := range first {
 		if second[question] != answer {
 			t.Errorf("%s:\n%s\n%s", question, answer, second[question])

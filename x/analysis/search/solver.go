@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // A solver searches for the witness of a question. Its Search is the form of the CRD for which
@@ -297,15 +298,12 @@ func (h *solver) into(w *candidate, p objectPath, s engine.Step) objectPath {
 		return p.step(s)
 	}
 	v, _ := w.get(p)
-	switch v := v.(type) {
-	case map[string]any:
-		if keys := sortedKeys(v); len(keys) > 0 {
-			return p.field(keys[h.maker.rng.IntN(len(keys))])
-		}
-	case []any:
-		if len(v) > 0 {
-			return p.item(h.maker.rng.IntN(len(v)))
-		}
+	var existing []engine.Step
+	for step := range valuediff.Children(v) {
+		existing = append(existing, step)
+	}
+	if len(existing) > 0 {
+		return p.step(existing[h.maker.rng.IntN(len(existing))])
 	}
 	if p.node.isList() {
 		return p.item(0)
