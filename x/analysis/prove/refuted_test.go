@@ -87,19 +87,23 @@ func (c *refuted) hold(t *testing.T) {
 
 func engineOf(t testing.TB, v *apiextensionsv1.CustomResourceDefinitionVersion) *engine.Engine {
 	t.Helper()
+	e, err := engine.Compile(crdOf(v), engine.Config{})
+	if e == nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func crdOf(v *apiextensionsv1.CustomResourceDefinitionVersion) *apiextensionsv1.CustomResourceDefinition {
 	v.Served, v.Storage = true, true
-	e, err := engine.Compile(&apiextensionsv1.CustomResourceDefinition{
+	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "as.example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: "example.com", Scope: apiextensionsv1.ClusterScoped,
 			Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: "as", Kind: "A", Singular: "a", ListKind: "AList"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{*v},
 		},
-	}, engine.Config{})
-	if err != nil {
-		t.Fatal(err)
 	}
-	return e
 }
 
 func objectOf(t testing.TB, spec string) map[string]any {
