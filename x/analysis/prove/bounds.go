@@ -162,7 +162,7 @@ func (p *place) equals(v any) sat.Lit {
 			return literal(p.flag, v)
 		}
 	case nil:
-		return g.no() // present is not null
+		return g.no() // a present value is never null
 	}
 	return g.free()
 }
