@@ -23,7 +23,7 @@ import (
 
 const (
 	guessedObjects = 10  // of the pool
-	maxGuesses     = 500 // for an operation
+	maxGuesses     = 500 // for a form of requests
 )
 
 // guessed yields requests in which a field that the policy names has another value, such as a literal of the policy

@@ -21,8 +21,8 @@ func (f *Finder) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural}
 }
 
-// forms returns the forms of requests that a policy matches, in any version of the CRD. Subresources that have the
-// objects of the resource are only updated.
+// forms returns the forms of requests that a policy matches, in any version of the CRD: operations on the resource, and
+// updates of subresources that have its objects. If the CRD describes a subresource, requests to it are the only form.
 func (f *Finder) forms(d *document) (found []form) {
 	var subresources, versions []string
 	for _, v := range f.crd.Spec.Versions {
@@ -198,7 +198,7 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 	return r, err
 }
 
-// plain yields requests with the first two objects of the pool.
+// plain yields requests with the first two objects of the pool, each by two users.
 func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	all := func(req *policy.Request) bool { return byAll(req, yield) }
 	for _, obj := range q.objects[:min(2, len(q.objects))] {

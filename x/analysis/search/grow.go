@@ -14,9 +14,8 @@ const growSteps = 6000
 // growTries is the number of attempts to add a single field, each with new random values.
 const growTries = 5
 
-// grow adds fields to an accepted object as long as the engine accepts it. It adds all missing
-// fields of a level at once; if the object is rejected, it adds half of them, down to single
-// fields.
+// grow adds fields to an accepted object as long as the engine accepts it. It adds all missing fields
+// of a level at once; if the object is rejected, it adds each half separately, down to single fields.
 func (h *solver) grow(w *candidate, _ bool) (*candidate, *verdict, error) {
 	h.oracle = h.newOracle(growSteps)
 	last, err := h.oracle.decide(w)

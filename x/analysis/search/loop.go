@@ -54,7 +54,7 @@ func elementsOf(v ref.Val) (all []ref.Val) {
 	return all
 }
 
-// maxItems limits indexes, the lengths of lists, and the number of computed elements.
+// maxItems limits indexes, the wanted lengths of lists, and the number of computed elements.
 const maxItems = 2000
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

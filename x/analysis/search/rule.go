@@ -21,7 +21,8 @@ type rule struct {
 	err      error
 }
 
-// rulesOf returns the rules of a schema, ordered by path, with references as in the engine.
+// rulesOf returns the rules of a schema, parents first and properties sorted by name, with references as
+// in the engine.
 func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	var walk func(s *schema.Structural, steps []engine.Step)
 	walk = func(s *schema.Structural, steps []engine.Step) {

@@ -112,7 +112,7 @@ func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 	return false
 }
 
-// candidate returns a random value for a handle, preferably near a literal of the rule.
+// candidate returns a random value for a handle, for example a literal in known or a value near it.
 func (b *adjuster) candidate(h handle, known []any) (any, bool) {
 	rng := b.m.rng
 	switch kind := h.node.kind(); {
