@@ -135,8 +135,8 @@ func TestSampleOfNothing(t *testing.T) {
 	}
 }
 
-// TestInLanes checks that ask is called once per rule, with an Analyzer that charges the meter of
-// its lane, and that a panic becomes an error.
+// TestInLanes checks that the function is called once per rule, with an Analyzer that charges the meter
+// of its lane, and that a panic becomes an error.
 func TestInLanes(t *testing.T) {
 	t.Parallel()
 	a := analyzer(t, definition(t, "true", "!has(self.num)"), "v1")
@@ -161,8 +161,8 @@ func TestInLanes(t *testing.T) {
 	}
 }
 
-// TestCompile checks that an Analyzer can prove without an engine, and can search after Compile
-// even if other rules do not compile.
+// TestCompile checks that an Analyzer can prove without an engine, and can search after Compile even
+// if a rule does not compile.
 func TestCompile(t *testing.T) {
 	t.Parallel()
 	a := analysis.Uncompiled(definition(t, "!has(self.num) || self.num < 10", "self.nonsense"), "", "v1", analysis.Config{})
@@ -179,7 +179,8 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestRejection checks that a search between two forms of a version works in both directions.
+// TestRejection checks that a search between two forms of a version works in both directions, and that
+// Equal proves equal rules.
 func TestRejection(t *testing.T) {
 	t.Parallel()
 	crd, other := definition(t, "!has(self.num) || self.num > 3"), definition(t, "!has(self.num) || self.num > 4")

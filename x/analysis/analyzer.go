@@ -23,8 +23,8 @@ type Config struct {
 	// CostProof, if not nil, returns the reason why a rule cannot exceed a cost limit, or "" if it
 	// may. It must be safe for concurrent use. Package budget provides such a function.
 	CostProof func(ctx context.Context, rule engine.RuleRef) (string, error)
-	// OtherForm, if not nil, is another form of the same CRD version. Searches then find only
-	// writes that this form admits.
+	// OtherForm, if not nil, is a compiled Analyzer of another form of the same CRD version. Searches
+	// then find only writes that this form admits.
 	OtherForm *Analyzer
 }
 

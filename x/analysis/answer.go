@@ -21,11 +21,12 @@ type Answer struct {
 	Estimates string
 	// ForbiddenPath is the path that no accepted object has, if Proof shows that; "" is the whole object.
 	ForbiddenPath string
-	// MadeUp lists the paths in the witness that hold generated passwords.
+	// MadeUp lists the paths of generated passwords in the objects of the witness.
 	MadeUp []string
 }
 
-// ProofText returns the assumptions of a proof, or "" if a has no proof.
+// ProofText returns the assumptions of the proof, or the estimates that prove the result. It is "" if a
+// has no proof.
 func (a *Answer) ProofText() string {
 	if a.Proof != nil {
 		return a.Proof.String()

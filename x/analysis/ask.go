@@ -77,8 +77,8 @@ func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 	return answer, err
 }
 
-// Prove returns a proof that rule never rejects, or never fails, or nil if it finds no proof or
-// if want is another outcome.
+// Prove returns a proof that rule never has the outcome want, which must be Rejected or Errs. It
+// returns nil if it finds no proof or want is another outcome.
 func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	outcome, ok := map[search.Want]prove.Outcome{search.Rejected: prove.Rejected, search.Errs: prove.Failed}[want]
 	p := a.proofs()
@@ -94,8 +94,8 @@ func (a *Analyzer) Search(ctx context.Context, rule engine.RuleRef, want search.
 	return a.answer(a.search.Find(ctx, rule, want))
 }
 
-// Sample returns an object that the version accepts, with as many fields as possible if
-// full, else with as few as possible, or a proof that it accepts no object.
+// Sample returns an object that the version accepts, with as many fields as possible if full, else with
+// as few as possible; a proof that it accepts no object; or neither.
 func (a *Analyzer) Sample(ctx context.Context, full bool) (*Answer, error) {
 	answer, err := a.answer(a.search.Sample(ctx, full))
 	if err == nil {

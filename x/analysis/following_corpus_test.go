@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -13,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis"
 )
 
-// TestFollowingOfCorpus breaks accepted objects of real CRDs, some values by another value of the same type and one by a
-// wrong type. It checks that each cause that Result.Following announces is reported once the wrong type is
-// corrected.
+// TestFollowingOfCorpus replaces some values of accepted objects by others of the same type, and one by
+// a value of a wrong type. It checks that each cause that Result.Following announces is reported once
+// the wrong type is corrected.
 func TestFollowingOfCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("samples objects of all CRDs")
@@ -83,8 +84,8 @@ func TestFollowingOfCorpus(t *testing.T) {
 	t.Logf("%d rejected objects, %d causes announced", broken, announced)
 }
 
-// alter replaces a random scalar in v by another scalar: one of the wrong type if wrong is set, and otherwise of
-// the same type.
+// alter replaces a random scalar in v by another scalar: one of the wrong type if wrong is set, else
+// one of the same type. It changes nothing if it ends in an empty list or map.
 func alter(r *rand.Rand, v any, wrong bool) {
 	for {
 		switch at := v.(type) {
@@ -92,7 +93,7 @@ func alter(r *rand.Rand, v any, wrong bool) {
 			if len(at) == 0 {
 				return
 			}
-			keys := sortedNames(at)
+			keys := slices.Sorted(maps.Keys(at))
 			key := keys[r.IntN(len(keys))]
 			if made, ok := altered(r, at[key], wrong); ok {
 				at[key] = made
@@ -134,12 +135,4 @@ func altered(r *rand.Rand, v any, wrong bool) (any, bool) {
 		return !v, true
 	}
 	return nil, false
-}
-
-func sortedNames(m map[string]any) (names []string) {
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -47,8 +47,8 @@ func (p *Proof) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// maxRounds limits how often the SAT solver runs for a question. After each run, automata check
-// its example.
+// maxRounds limits how often the SAT solver runs for a formula. If a run finds an example, automata
+// check its strings.
 const maxRounds = 500
 
 // prove proves the question that encode adds to a formula. It returns nil without a proof. If the
@@ -82,7 +82,6 @@ func (w *formula) prove() *Proof {
 	return w.proof(w.minimalCore())
 }
 
-// assumptions returns the literals for the schema and the sibling rules.
 func (w *formula) assumptions() []sat.Lit {
 	assumed := []sat.Lit{w.schema, w.next}
 	for _, s := range w.siblings {
@@ -91,8 +90,8 @@ func (w *formula) assumptions() []sat.Lit {
 	return assumed
 }
 
-// minimalCore returns a minimal subset of the assumptions in the solver's core for which the formula
-// remains unsatisfiable.
+// minimalCore returns a subset of the assumptions in the solver's core for which the formula remains
+// unsatisfiable. It is minimal as far as the limits allow.
 func (w *formula) minimalCore() []sat.Lit {
 	core := slices.Clone(w.sat.Core())
 	for i := len(core) - 1; i >= 0; i-- {
@@ -118,8 +117,8 @@ func compareRefs(a, b engine.RuleRef) int {
 	return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index))
 }
 
-// impossible reports whether the formula is unsatisfiable under the assumptions. It excludes
-// examples whose strings cannot exist.
+// impossible reports whether the formula is unsatisfiable under the assumptions. It excludes examples
+// whose strings cannot exist, and returns false if a limit is reached.
 func (w *formula) impossible(assumed []sat.Lit) bool {
 	for w.rounds < maxRounds && !w.meter.Empty() {
 		w.rounds++

@@ -39,8 +39,8 @@ func nested(depth int) string {
 	return b.String() + "true" + strings.Repeat(")", depth+1)
 }
 
-// disjoint returns a rule about n patterns that no two of them match the same string. Automata need
-// some steps to determine that for each pair.
+// disjoint returns a rule that no string violates: that a string does not match two of n patterns.
+// Automata need some steps to determine that for each pair.
 func disjoint(n int) string {
 	var b strings.Builder
 	for i := range n {

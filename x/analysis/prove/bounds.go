@@ -14,7 +14,6 @@ import (
 
 const maxInt = math.MaxInt64
 
-// bound adds the constraints of p's schema to the formula.
 func (w *formula) bound(p *place) {
 	if p.schema == nil || p.schema.ValueValidation == nil {
 		return
@@ -113,7 +112,8 @@ func nullable(f *types.Field, q *place) bool {
 	return f.Decl.Nullable || q.schema != nil && q.schema.Nullable
 }
 
-// requires returns a literal that holds if a field is present, with null or another value.
+// requires returns a literal that holds if a field is present, with null or another value. It is free
+// if rules cannot see the field.
 func (p *place) requires(name string) sat.Lit {
 	g := &p.formula.gates
 	f := p.decl.Fields[name]
@@ -142,7 +142,8 @@ func (p *place) enum(values []schema.JSON) sat.Lit {
 	return g.any(some...)
 }
 
-// equals returns a literal that holds if the value equals a JSON scalar.
+// equals returns a literal that holds if the value equals v. It is free unless v is null or a string,
+// integer, or bool of the declared type.
 func (p *place) equals(v any) sat.Lit {
 	g := &p.formula.gates
 	switch v := v.(type) {
@@ -161,7 +162,7 @@ func (p *place) equals(v any) sat.Lit {
 			return literal(p.flag, v)
 		}
 	case nil:
-		return g.no() // present is not null
+		return g.no() // a present value is never null
 	}
 	return g.free()
 }

@@ -5,9 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // odd generates random small CRDs with features that rules and schemas seldom handle correctly:
@@ -18,7 +15,6 @@ type odd struct {
 	some []string // the fields that rules are about
 }
 
-// fields returns the lines of a schema.
 func (r odd) fields() string {
 	text := func(more string) string { return "{type: string" + r.pick("", more) + "}" }
 	bound := func() string {
@@ -38,7 +34,6 @@ func (r odd) fields() string {
 	}, "\n")
 }
 
-// rule returns a rule about these fields.
 func (r odd) rule(depth int) string {
 	if depth > 0 {
 		switch r.IntN(4) {
@@ -96,16 +91,9 @@ func TestSoundByChance(t *testing.T) {
 		for range 3 {
 			r.some = append(r.some, r.pick("a", "num", "int", "e", "l", "lo", "o", "p", "m"))
 		}
-		v := version(t, spec(r.fields(), r.rule(0), r.rule(1), r.rule(1), r.rule(2)))
-		v.Served, v.Storage = true, true
-		sum.hold(t, &apiextensionsv1.CustomResourceDefinition{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("as%d.example.com", seed)},
-			Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-				Group: "example.com", Scope: apiextensionsv1.ClusterScoped,
-				Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: "as", Kind: "A", Singular: "a", ListKind: "AList"},
-				Versions: []apiextensionsv1.CustomResourceDefinitionVersion{*v},
-			},
-		}, 100, 400)
+		crd := crdOf(version(t, spec(r.fields(), r.rule(0), r.rule(1), r.rule(1), r.rule(2))))
+		crd.Name = fmt.Sprintf("as%d.example.com", seed)
+		sum.hold(t, crd, 100, 400)
 	}
 	t.Logf("%+v", sum)
 	if sum.claims < 2*crds || sum.equals < crds/2 || sum.decided < 100*crds {

@@ -139,7 +139,6 @@ func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
 	return 0, false
 }
 
-// order returns the order of an integer or of a size, or nil.
 func (a alt) order() *order {
 	switch {
 	case a.place == nil:
@@ -163,7 +162,8 @@ func (x *reading) compare(left, right ast.Expr, closed bool) truth {
 	return x.pairs("less", left, right, x.less)
 }
 
-// ordered reports whether comparing the operands cannot fail and their type has a total order.
+// ordered reports whether the operands have the same type and its values, without NaN, have a total
+// order.
 func (x *reading) ordered(left, right ast.Expr) bool {
 	if x.kind(left) != x.kind(right) {
 		return false
@@ -186,7 +186,8 @@ func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
 	return g.given(defined, x.formula.named(key))
 }
 
-// plainDoubles reports whether e involves no arithmetic, which could result in NaN.
+// plainDoubles reports whether e is a constant or a value in the object. Other expressions, such as
+// arithmetic, could result in NaN.
 func (x *reading) plainDoubles(e ast.Expr) bool {
 	for _, a := range x.value(e) {
 		if a.place == nil && a.constant == nil {
@@ -296,7 +297,7 @@ func valued(g *gates, values []alt) sat.Lit {
 	return some
 }
 
-// listMembership models in as exists with an item that equals left.
+// listMembership models membership in a list like exists with an item that equals left.
 func (x *reading) listMembership(e, left, right ast.Expr) truth {
 	lists, values := x.value(right), x.value(left)
 	null := slices.ContainsFunc(values, func(a alt) bool { return a.constant == celtypes.NullValue })
@@ -316,7 +317,6 @@ func (x *reading) listMembership(e, left, right ast.Expr) truth {
 	return truth{g.both(defined, some.t), g.both(defined, some.f)}
 }
 
-// textual returns the truth of a string predicate such as startsWith or matches.
 func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	args := loops.Children(e)
 	if len(args) != 2 || x.kind(args[0]) != celtypes.StringKind || args[1].Kind() != ast.LiteralKind {
@@ -344,8 +344,8 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	})
 }
 
-// predicates hold, for each string predicate with a constant, its result for a string and the language of the strings
-// for which it holds.
+// predicates holds, for each string predicate, its result for a string and a constant, and the language
+// of the strings for which it holds.
 var predicates = map[string]struct {
 	holds    func(s, text string) bool
 	language func(text string) (*automaton.Language, error)

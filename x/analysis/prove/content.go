@@ -71,7 +71,6 @@ func (c *content) in(key string, language func() (*automaton.Language, error)) (
 	return m.lit, true
 }
 
-// is returns a literal that holds if the string equals text.
 func (c *content) is(text string) (lit sat.Lit, ok bool) {
 	key := "=" + text
 	if lit, ok = c.in(key, func() (*automaton.Language, error) { return automaton.Text(text) }); ok {

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/internal/testing/reword"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // long reports whether the whole corpus is tested instead of a sample.
@@ -142,7 +143,7 @@ func (r *corpusRule) splits(t *testing.T) (can, proved bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	atPath(v.Schema.OpenAPIV3Schema, steps, func(s *apiextensionsv1.JSONSchemaProps) {
+	v.Schema.OpenAPIV3Schema, _ = crdcopy.Schema(v.Schema.OpenAPIV3Schema, steps, func(s *apiextensionsv1.JSONSchemaProps) {
 		one := s.XValidations[r.ref.Index]
 		var two []apiextensionsv1.ValidationRule
 		for _, text := range parts {
@@ -164,22 +165,6 @@ func (r *corpusRule) splits(t *testing.T) (can, proved bool) {
 		return proof != nil
 	}
 	return true, passes(r.prover, next, r.ref.Index) && passes(r.prover, next, r.ref.Index+1) && passes(next, r.prover, r.ref.Index)
-}
-
-// atPath changes the schema at a path.
-func atPath(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step, change func(*apiextensionsv1.JSONSchemaProps)) {
-	switch {
-	case len(steps) == 0:
-		change(s)
-	case !steps[0].Any:
-		prop := s.Properties[steps[0].Name]
-		atPath(&prop, steps[1:], change)
-		s.Properties[steps[0].Name] = prop
-	case s.Items != nil:
-		atPath(s.Items.Schema, steps[1:], change)
-	default:
-		atPath(s.AdditionalProperties.Schema, steps[1:], change)
-	}
 }
 
 // TestModelledCorpus checks how many rules of the corpus are fully modeled.

@@ -1,5 +1,6 @@
 // Package prove shows that no object exists that a rule rejects, for which a rule fails to
-// evaluate, or that a CRD accepts.
+// evaluate, or that a CRD accepts. It also shows that two rules reject the same objects, and that a
+// rule of another version rejects no object that a version accepts.
 //
 //	p, err := prove.New(&crd.Spec.Versions[0], prove.Config{})
 //	proof, err := p.Never(rule, prove.Rejected)

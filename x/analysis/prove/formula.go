@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// formula is the propositional formula of a question.
 type formula struct {
 	gates
 	prover *Prover
@@ -29,7 +28,7 @@ type formula struct {
 	vague       int // the number of expressions known only by their text
 	equalities  []equality
 	// old maps the values of the new object to the values of the object that an update replaces, and update holds if
-	// there is such an object. Both are only used for questions about transition rules.
+	// there is such an object. Both are only used for questions about rules with oldSelf.
 	old    map[*place]*place
 	update sat.Lit
 	// schema and the siblings' literals are assumptions. next is the assumption for the schema of a
@@ -164,8 +163,8 @@ func (w *formula) schemaOf(p *place) sat.Lit {
 	return w.next
 }
 
-// assume adds the rules at p as assumptions, except for rules of a second version. Transition rules
-// are assumed if there is an old value.
+// assume adds the rules at p as assumptions, except for the target and rules of a second version. Rules
+// with oldSelf are assumed only if there is an old value.
 func (w *formula) assume(p *place) {
 	if w.withoutSiblings || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
@@ -180,7 +179,7 @@ func (w *formula) assume(p *place) {
 	}
 }
 
-// runs returns a literal that holds if a rule runs for an existing value. Rules with oldSelf run on
+// runs returns a literal that holds if a rule runs for an existing value. Transition rules run only on
 // updates.
 func (w *formula) runs(r *compiledRule) sat.Lit {
 	if r.usesOld && !r.checked.Optional {
@@ -189,7 +188,6 @@ func (w *formula) runs(r *compiledRule) sat.Lit {
 	return w.yes
 }
 
-// reading binds self and oldSelf of a rule.
 func (w *formula) reading(r *compiledRule, self, old *place) *reading {
 	x := &reading{formula: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
 	switch {

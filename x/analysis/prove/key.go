@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// term returns a name that is equal for expressions with equal values. Variables are replaced by
-// their values.
+// term returns a name that only expressions with equal values share. Variables are replaced by their
+// values.
 func (x *reading) term(e ast.Expr) string {
 	var b strings.Builder
 	k := keyWriter{reading: x, out: &b}

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// place is a position in the object that can hold a value: a field, an item of a list, or an entry
-// of a map.
+// place is a position in the object that can hold a value, such as a field, an item of a list, or an
+// entry of a map.
 type place struct {
 	*content
 	formula *formula
@@ -34,10 +34,9 @@ type place struct {
 	id      string // unique among its siblings
 }
 
-// maxPlaces limits the size of a formula.
+// maxPlaces limits the number of places in a formula.
 const maxPlaces = 3000
 
-// newPlace completes p and adds it to the formula.
 func (w *formula) newPlace(p place) *place {
 	if p.content == nil {
 		p.content = w.newContent(p.decl.Kind)
@@ -110,7 +109,6 @@ func (p *place) hasAlways(f *types.Field, s *schema.Structural) bool {
 	return v != nil && slices.Contains(v.Required, f.Name)
 }
 
-// entry returns an entry of a map, and item an item of a list.
 func (p *place) entry(name string) *place {
 	return p.one("entry "+strconv.Quote(name), &alt{when: p.formula.yes, constant: celtypes.String(name)})
 }

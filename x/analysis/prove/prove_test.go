@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// version parses a schema in YAML.
 func version(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinitionVersion {
 	t.Helper()
 	v := &apiextensionsv1.CustomResourceDefinitionVersion{Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{}}

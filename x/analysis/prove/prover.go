@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Config holds options for New. The zero value means stored rules of the newest supported
-// Kubernetes version.
+// Config holds options for New. The zero value means the newest supported Kubernetes version.
 type Config struct {
 	KubeVersion string
 }
@@ -47,7 +46,6 @@ type Prover struct {
 	recording *recording              // of formulas; nil outside tests
 }
 
-// compiledRule is a checked rule with its syntax tree.
 type compiledRule struct {
 	ref     engine.RuleRef
 	checked *expr.Checked

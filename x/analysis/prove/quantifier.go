@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// loop returns the truth of a macro of type bool.
 func (x *reading) loop(e ast.Expr) truth {
 	l, ok := quantifierOf(e)
 	if !ok {
@@ -28,7 +27,8 @@ func (x *reading) loop(e ast.Expr) truth {
 	return x.formula.quantified(x.term(e), ranges, l.Name == loops.All, func(q *place) truth { return x.element(q, l).truth(l.Body) })
 }
 
-// elements reports whether all possible values are lists or maps with elements in the formula.
+// elements reports whether all possible values are lists or maps whose elements rules can see and that
+// are never null.
 func elements(ranges []alt) bool {
 	return !slices.ContainsFunc(ranges, func(a alt) bool { return a.place == nil || a.size || !a.place.plainElements() })
 }

@@ -52,7 +52,7 @@ func newChance(seed uint64, rules []string) *chance {
 	return c
 }
 
-// object returns a complete object.
+// object returns a random object with the fields of header.
 func (c *chance) object(s *schema.Structural, header map[string]any) map[string]any {
 	c.left = 300
 	obj := c.fields(s, c.aim, true)

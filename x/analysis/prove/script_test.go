@@ -2,8 +2,8 @@ package prove
 
 // How it works. A script contains the formula (propositions and clauses) and the meaning of its
 // propositions: a number is below a cut, a pattern matches a string, two values are equal. z3 and
-// cvc5 can therefore use arithmetic and strings, where our solver only has orders and automata.
-// Propositions without a meaning in SMT-LIB stay unconstrained, as in our solver.
+// cvc5 can therefore use arithmetic and strings; package sat and this package only have orders and
+// automata. Propositions without a meaning in SMT-LIB stay unconstrained, as in this package.
 
 import (
 	"fmt"
@@ -67,7 +67,7 @@ func (s *scriptWriter) line(format string, args ...any) {
 	}
 }
 
-// number and size are the terms of a content; text that of a string.
+// number, text, and size return the terms for the value of a content.
 func (s *scriptWriter) number(c *content) string { return fmt.Sprintf("n%d", s.numbers[c]) }
 
 func (s *scriptWriter) text(c *content) string { return fmt.Sprintf("s%d", s.numbers[c]) }
@@ -93,7 +93,6 @@ func (s *scriptWriter) declare(c *content) {
 	}
 }
 
-// meanings writes the meanings of the propositions of a content.
 func (s *scriptWriter) meanings(c *content) {
 	switch c.kind {
 	case types.Int, types.Double:
@@ -159,12 +158,12 @@ func (s *scriptWriter) atom(a atom) {
 	case sortX == "" || sortX != sortY:
 	case a.meaning == isInt64:
 		s.line("(assert (= %s %s))", literalName(a.lit), int64Term(x))
-	case a.meaning == isEqual || sortX != "String": // texts are ordered in another way there
+	case a.meaning == isEqual || sortX != "String": // SMT-LIB orders strings differently
 		s.line("(assert (= %s (%s %s %s)))", literalName(a.lit), a.meaning, x, y)
 	}
 }
 
-// value returns the term of a value. It has no sort if the value has none.
+// value returns the term and the sort of a value, or "" if the value has no meaning in a script.
 func (s *scriptWriter) value(a alt) (term, sort string) {
 	switch v := a.constant.(type) {
 	case celtypes.Int:

@@ -35,8 +35,8 @@ func formulaOf(t *testing.T, p *Prover, ref engine.RuleRef, what Outcome) (prove
 	return w.impossible(all), script, assumed
 }
 
-// TestSolvers compares scripts with what z3 and cvc5, if they are installed, find out about
-// rules that our solver cannot decide.
+// TestSolvers checks that z3 and cvc5, if they are installed, determine the expected outcomes from
+// scripts.
 func TestSolvers(t *testing.T) {
 	t.Parallel()
 	solvers := smtlib.Installed()

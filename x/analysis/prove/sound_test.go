@@ -13,11 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/internal/testing/reword"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// claim is the statement of a proof. For each object with no violations other than of rules, and
-// none of the siblings, rule is not a cause. If instead is set, rule is a cause if and only if
-// instead is.
+// claim is the statement of a proof about objects that violate only rules, and none of the siblings:
+// rule is not a cause, or does not fail if failed is set. If instead is set, rule is a cause if and
+// only if instead is.
 type claim struct {
 	rule     place2
 	instead  *place2
@@ -55,7 +56,6 @@ func brokenOf(res *engine.Result) *broken {
 	return b
 }
 
-// contradicts reports whether an object contradicts a claim.
 func (b *broken) contradicts(c *claim) bool {
 	if b.other || slices.ContainsFunc(c.siblings, func(s engine.RuleRef) bool { return b.rules[named(s)] }) {
 		return false
@@ -82,7 +82,7 @@ func TestSoundCorpus(t *testing.T) {
 	files := corpus.CRDFiles(t)
 	var sum soundness
 	for i := range files {
-		// Visit all projects before taking a second file of any.
+		// Files with close indexes belong to the same project.
 		file := files[(i*97)%len(files)]
 		if sum.crds == crds {
 			break
@@ -161,7 +161,7 @@ func claimsOf(t *testing.T, p *Prover, v *apiextensionsv1.CustomResourceDefiniti
 			if err != nil {
 				t.Fatal(err)
 			}
-			atPath(v.Schema.OpenAPIV3Schema, steps, func(s *apiextensionsv1.JSONSchemaProps) {
+			v.Schema.OpenAPIV3Schema, _ = crdcopy.Schema(v.Schema.OpenAPIV3Schema, steps, func(s *apiextensionsv1.JSONSchemaProps) {
 				added := s.XValidations[ref.Index]
 				added.Rule = other
 				claims = append(claims, &claim{rule: named(ref), instead: &place2{ref.Path, len(s.XValidations)}, siblings: proof.Siblings, text: ref.Rule + "\n" + other})
@@ -189,7 +189,6 @@ func spoilt(r *rand.Rand, text string) string {
 	return text + " && true"
 }
 
-// trial is a CRD and the claims about it.
 type trial struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	engines [2]*engine.Engine // the second engine ratchets

@@ -145,7 +145,7 @@ func (w *formula) noText(parts []stringConstraint) bool {
 	return found.Complete && len(found.Texts) == 0
 }
 
-// shrunk returns a minimal conflicting subset of parts.
+// shrunk returns a conflicting subset of parts, which is minimal as far as the limits allow.
 func (w *formula) shrunk(parts []stringConstraint) []stringConstraint {
 	for i := 0; i < len(parts); {
 		if fewer := slices.Delete(slices.Clone(parts), i, i+1); w.noText(fewer) {

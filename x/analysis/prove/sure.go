@@ -18,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// dynamic reports whether a value of type t can have another type at run time, for which functions
-// fail.
+// dynamic reports whether a value of type t, or a part of it, can have another type at run time, for
+// which functions fail.
 func dynamic(t *celtypes.Type) bool {
 	return anything(t.Kind()) || slices.ContainsFunc(t.Parameters(), dynamic)
 }
@@ -116,7 +116,6 @@ func elementTraitsOf(d *types.Decl, seen map[*types.Decl]bool) (o elementTraits)
 	return o
 }
 
-// side is an operand of a comparison.
 type side struct {
 	alt
 	scalar bool // not a list, map, or object

@@ -158,7 +158,8 @@ func (x *reading) hasField(a alt, ident string) truth {
 	return g.given(x.formula.named("defined: "+key), x.formula.named(key))
 }
 
-// selected returns a field by its CEL name, or an entry of a map.
+// selected returns a field by its CEL name, or an entry of a map. It returns nil if p has no such field,
+// or if its entries can be null or hidden from rules.
 func (p *place) selected(ident string) *place {
 	switch p.decl.Kind {
 	case types.Object:

@@ -23,8 +23,8 @@ type twin struct {
 	same sat.Lit // both have the written value
 }
 
-// pairedPlace adds q to the formula, with a twin if its parent has a twin. counterpart returns the
-// twin in the first version, or nil if that version does not have it.
+// pairedPlace adds q to the formula, with a twin if its parent has a twin and the first version has a
+// matching counterpart. If both versions read q alike, it returns the counterpart itself.
 func (w *formula) pairedPlace(q *place, counterpart func(*place) *place) *place {
 	above := q.parent.twin
 	if above == nil {
@@ -94,7 +94,8 @@ func (w *formula) mirror(p *place) {
 	}
 }
 
-// shaped reports whether first and next have the same type.
+// shaped reports whether first and next have the same type. An apiVersion that differs between the
+// versions does not count as the same.
 func shaped(first, next *place) bool {
 	if first.decl.Kind != next.decl.Kind || (first.schema == nil) != (next.schema == nil) {
 		return false
@@ -158,8 +159,8 @@ func formatOf(s *schema.Structural) string {
 	return s.ValueValidation.Format
 }
 
-// anchor returns an item or entry, or the root, to which further steps lead. It is twinned only if
-// no default makes the enclosing list or map differ.
+// anchor returns the item, entry, or root at steps, or nil if rules cannot see it. It has a twin only
+// if all types, defaults, and list types on the path are the same in both versions.
 func (w *formula) anchor(of *Prover, steps []engine.Step) *place {
 	first, next := w.prover.root(), of.root()
 	related := true

@@ -31,7 +31,7 @@ type alt struct {
 	parts []alt
 }
 
-// name returns a name that is equal for equal values.
+// name returns a name that only equal values share.
 func (a alt) name() string {
 	switch {
 	case a.constant != nil:
@@ -49,7 +49,6 @@ func (a alt) name() string {
 	return name
 }
 
-// maxAlts limits the alternatives of a value.
 const maxAlts = 64
 
 // value returns the alternatives for the value of an expression of any type.
@@ -215,7 +214,7 @@ func (x *reading) sizes(of ast.Expr) []alt {
 	return out
 }
 
-// sized reports whether a value has a size according to its type.
+// sized reports whether a value is known to have a size: its type has one, and it is not null.
 func (x *reading) sized(e ast.Expr) bool {
 	switch x.kind(e) {
 	case celtypes.StringKind, celtypes.BytesKind, celtypes.ListKind, celtypes.MapKind:

@@ -7,13 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// pair generates two random versions of a small CRD. Their fields differ in type, default,
+// pair generates two random versions of a small CRD. Their fields can differ in defaults, bounds,
 // nullable, and required, or exist in only one version.
 type pair struct{ *rand.Rand }
 
@@ -73,7 +70,6 @@ func (r pair) versions() (first, next map[string]string) {
 	return first, next
 }
 
-// rule returns a rule about the fields of a version.
 func (r pair) rule(fields map[string]string, depth int) string {
 	if depth > 0 {
 		switch r.IntN(4) {
@@ -107,31 +103,14 @@ func (r pair) rule(fields map[string]string, depth int) string {
 	return "(" + r.pick(f+".all(k, k == "+text+")", f+".exists(k, "+f+"[k] == "+text+")", "'a' in "+f, f+"['a'] == 'b'", f+".size() < "+number) + ")"
 }
 
-func crdOf(t *testing.T, fields map[string]string, rules ...string) (*engine.Engine, *Prover) {
+func compiled(t *testing.T, fields map[string]string, rules ...string) (*engine.Engine, *Prover) {
 	t.Helper()
 	var b strings.Builder
 	for _, name := range sortedKeys(fields) {
 		fmt.Fprintf(&b, "%s: {%s}\n", name, fields[name])
 	}
-	v := version(t, spec(b.String(), rules...))
-	v.Served, v.Storage = true, true
-	crd := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "as.example.com"},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "example.com", Scope: apiextensionsv1.ClusterScoped,
-			Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: "as", Kind: "A", Singular: "a", ListKind: "AList"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{*v},
-		},
-	}
-	e, err := engine.Compile(crd, engine.Config{})
-	if e == nil {
-		t.Fatal(err)
-	}
-	p, err := New(v, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e, p
+	schema := spec(b.String(), rules...)
+	return engineOf(t, version(t, schema)), prover(t, schema)
 }
 
 // TestPassesByChance checks proofs about two versions with random objects, both as written and as
@@ -159,8 +138,8 @@ func TestPassesByChance(t *testing.T) {
 		if r.IntN(3) > 0 || strings.Contains(target, "2") && !slices.Equal(sortedKeys(first), sortedKeys(next)) {
 			target = r.rule(ofNext, 2)
 		}
-		old, p := crdOf(t, first, rules...)
-		e, q := crdOf(t, next, target)
+		old, p := compiled(t, first, rules...)
+		e, q := compiled(t, next, target)
 		proof, err := p.Passes(q, engine.RuleRef{Path: "spec"})
 		if err != nil || proof == nil {
 			continue

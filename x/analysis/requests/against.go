@@ -9,7 +9,8 @@ import (
 )
 
 // FindAgainst searches for a request that a validation denies and that the policies of another Finder for
-// the same version accept. It returns an error if ctx is done, or on an internal error.
+// the same version accept. It returns an error if f does not have the validation, if ctx is done, or on an
+// internal error.
 func (f *Finder) FindAgainst(ctx context.Context, v Validation, other *Finder) (*Answer, error) {
 	d, err := f.document(v)
 	if err != nil {
@@ -18,7 +19,8 @@ func (f *Finder) FindAgainst(ctx context.Context, v Validation, other *Finder) (
 	return f.answer(ctx, &question{Finder: f, document: d, index: v.Index, want: Denied, other: other})
 }
 
-// differs reports whether the validation denies a request that the other policies accept.
+// differs reports whether the validation denies a request that the other policies accept. It sets
+// q.deniedByBoth.
 func (q *question) differs(ctx context.Context, req *policy.Request) (bool, error) {
 	q.deniedByBoth = false
 	res, err := q.evaluate(ctx, q.Finder, req)
@@ -38,8 +40,8 @@ func (q *question) differs(ctx context.Context, req *policy.Request) (bool, erro
 	return err == nil && res.Allowed && len(res.Undecided) == 0, err
 }
 
-// butAccepted returns a rule that is false if the given rule is false and the other policies accept the request, as far as
-// their validations become rules as well.
+// butAccepted returns a rule that is false if the given rule is false and the other policies accept the
+// request. It ignores validations that cannot be translated.
 func (q *question) butAccepted(rule string, operation policy.Operation) string {
 	var accepts []string
 	for _, d := range q.other.policies {

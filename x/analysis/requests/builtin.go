@@ -19,9 +19,9 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// How it works: the search makes objects that fit the schema of a built-in kind, and servers reject most of them, because
-// most of their validation is code. So such an object is laid over a small valid one, and rejected values are taken away
-// until the server accepts the rest. Only accepted objects become requests.
+// How it works: the search makes objects that fit the schema of a built-in kind, and servers reject most of them,
+// because most of their validation is code. So such an object is laid over a small valid one, and rejected values are
+// replaced or removed until the server accepts the object. Only accepted objects become requests.
 
 // A decider validates writes and reads stored objects, as an *engine.Engine does.
 type decider interface {
@@ -34,7 +34,6 @@ const (
 	serverWork = 300_000 // of making a request
 )
 
-// builtinDecider validates objects of a built-in kind.
 type builtinDecider struct {
 	kind    *policyrequest.Builtin
 	example map[string]any // that the server accepts
@@ -86,7 +85,8 @@ func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*eng
 	})
 }
 
-// newJob returns a Job, which may be stored, without the selector and labels that a server generates and rejects in new Jobs.
+// newJob returns a Job, which may be stored, without the selector and labels that a server generates and rejects in
+// new Jobs.
 func newJob(job map[string]any) map[string]any {
 	spec := object(job, "spec")
 	if spec == nil || spec["manualSelector"] == true {
@@ -118,7 +118,7 @@ func (b *builtinDecider) Convert(ctx context.Context, object map[string]any, _ s
 	return res.Object, nil
 }
 
-// withBuiltin is with for objects that may be invalid.
+// withBuiltin is with for a built-in kind. It repairs objects that the server rejects.
 func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, of, old map[string]any) (*policy.Request, error) {
 	q.work.Spend(serverWork)
 	var before map[string]any
@@ -147,8 +147,8 @@ func with(fields map[string]any, name string, value any) map[string]any {
 	return out
 }
 
-// repaired returns an object that is similar to the one of a write and that the server accepts, and the object that it
-// stores. Both are nil if there is none. The object of the write may be nil.
+// repaired returns an object that is similar to the object of w and that the server accepts, and the object that the
+// server then stores. Both are nil if it finds no such object or w has no object.
 func (b *builtinDecider) repaired(ctx context.Context, w engine.Request) (given, stored map[string]any) {
 	if w.Object == nil {
 		return nil, nil
@@ -159,7 +159,7 @@ func (b *builtinDecider) repaired(ctx context.Context, w engine.Request) (given,
 	return given, stored
 }
 
-// repairedOver is repaired for an object that has the other fields of base.
+// repairedOver is repaired for objects that get missing fields from base.
 func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, w engine.Request) (given, stored map[string]any) {
 	object := runtime.DeepCopyJSON(w.Object)
 	object["apiVersion"], object["kind"] = b.kind.GroupVersionKind.ToAPIVersionAndKind()
@@ -183,7 +183,8 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, 
 	return nil, nil
 }
 
-// overlaid returns value with the fields of base that it lacks, also in the items of lists.
+// overlaid adds the fields of base that value lacks, and returns value. Items of lists get the fields of base's first
+// item, and an empty list becomes the list of base.
 func overlaid(base, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -209,8 +210,9 @@ func overlaid(base, value any) any {
 	return value
 }
 
-// change removes the value that the server rejects from an object, or the nearest value above it that exists. If the server
-// lists the values that it accepts, the value becomes one of them, and a boolean becomes the other.
+// change replaces a rejected value of an object by a supported value, by a value of its type, or by another string or
+// boolean. Otherwise it removes the value, or the nearest value above it that exists. It reports whether it changed
+// the object.
 func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool {
 	steps, err := engine.ParsePath(cause.Field)
 	if err != nil {
@@ -267,7 +269,7 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 			if !step.Item || step.Index >= len(v) {
 				return drop()
 			}
-			at = v[step.Index] // an item goes with its list, or keeps its other fields
+			at = v[step.Index] // drop removes the whole list, or later a field of the item
 		default:
 			return drop()
 		}
@@ -275,13 +277,13 @@ func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool 
 	return drop()
 }
 
-// requiredText is the value of a required string that an object lacks. If it is invalid, the others of requiredTexts are
-// tried: an IP address, a CIDR, and a qualified name.
+// requiredText is the value of a required string that an object lacks. If it is invalid, the others of requiredTexts
+// are tried: an IP address, a CIDR, and a qualified name.
 const requiredText = "example"
 
 var requiredTexts = []string{requiredText, "192.0.2.1", "192.0.2.0/24", "example.com/x"}
 
-// required holds the values that an object gets if it lacks a required one, or if an empty one is invalid, by type.
+// required holds, by type, the values that an object gets if a required value is missing or an empty value is invalid.
 var required = map[string]any{"string": requiredText, "integer": int64(1)}
 
 // typeOf returns the type at a path in the schema of the kind, or "".
@@ -322,18 +324,20 @@ func namesKind(rule map[string]any, k *builtin.Kind) bool {
 	})
 }
 
-// typical holds a kind of the groups whose resources policies often match with *.
+// typical maps groups whose resources policies often match with * to a kind.
 var typical = map[string]string{"": "ConfigMap", "apps": "Deployment", "batch": "Job", "rbac.authorization.k8s.io": "Role"}
 
-// isTypical reports whether a kind is the example for all resources of a rule. If the rule matches all groups, it is a ConfigMap.
+// isTypical reports whether a kind is the example for all resources of a rule. If the rule matches all groups, it is
+// a ConfigMap.
 func isTypical(rule map[string]any, k *builtin.Kind) bool {
 	resources, _ := rule["resources"].([]any)
 	groups, _ := rule["apiGroups"].([]any)
 	return slices.Contains(resources, any("*")) && k.Kind == typical[k.Group] && (k.Group == "" || slices.Contains(groups, any(k.Group)))
 }
 
-// Builtins returns the built-in kinds whose resources or subresources the policies with a binding among documents name, and that server
-// decides. If wildcards is set, a typical kind is used for *.
+// Builtins returns the built-in kinds whose resources or subresources the policies with a binding among documents
+// name and that server decides, and the kinds of subresources that these policies name. If wildcards is set, it uses
+// a typical kind for *.
 func Builtins(documents []map[string]any, server policyrequest.Server, wildcards bool) ([]BuiltinKind, error) {
 	catalog, err := builtin.Newest()
 	if err != nil {

@@ -195,7 +195,6 @@ func (s *claimScene) object(t *testing.T, rng *rand.Rand) map[string]any {
 	return res.Object
 }
 
-// request returns a random request, or nil.
 func (s *claimScene) request(t *testing.T, rng *rand.Rand) *policy.Request {
 	object, old := s.object(t, rng), s.object(t, rng)
 	if object == nil || old == nil {
@@ -228,9 +227,9 @@ func (s *claimScene) String() string {
 	return string(data)
 }
 
-// TestClaims checks what find and vet claim about random policies against random requests: that a validation never fails,
-// that a request is denied by one policy and accepted by another, that a type warning has no effect, that a variable is
-// unused, that a policy fails for an operation, and the largest cost.
+// TestClaims checks what find and vet claim about random policies against random requests: that a validation never
+// fails, that a request is denied by one policy and accepted by another, that a type warning has no effect, that a
+// variable is unused, that a policy fails for an operation, and the largest cost.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	pairs, tries := 50, 400
@@ -280,7 +279,6 @@ func (s *claimScene) finder(t *testing.T, i int) *requests.Finder {
 	return f
 }
 
-// policyClaims are the claims about a scene.
 type policyClaims struct {
 	scene    *claimScene
 	finders  [2]*requests.Finder
@@ -294,7 +292,7 @@ type policyClaims struct {
 	failed   map[policy.Operation]bool
 }
 
-// find collects the proofs of find.
+// find collects the proofs of NeverFails.
 func (c *policyClaims) find(t *testing.T) int {
 	c.never, c.seen, c.failed = map[int]bool{}, map[policy.Operation]int{}, map[policy.Operation]bool{}
 	for _, v := range c.finders[1].Validations() {
@@ -309,7 +307,7 @@ func (c *policyClaims) find(t *testing.T) int {
 	return len(c.never)
 }
 
-// against checks the requests of find --old-policy.
+// against checks the requests that FindAgainst finds, and collects the proofs of DeniedByBoth.
 func (c *policyClaims) against(t *testing.T) (found int) {
 	for i := range 2 {
 		c.both[i] = map[int]bool{}
@@ -348,7 +346,7 @@ func (c *policyClaims) evaluate(t *testing.T, set *policy.Set, req *policy.Reque
 
 var undefinedField = regexp.MustCompile(`undefined field '([^']*)'`)
 
-// vet collects the claims of vet.
+// vet collects the claims of package policyvet.
 func (c *policyClaims) vet(t *testing.T) int {
 	schemas, err := policyvet.NewSchemas("", []*apiextensionsv1.CustomResourceDefinition{c.scene.crd})
 	if err != nil {
@@ -420,7 +418,6 @@ func (c *policyClaims) withoutVariables(t *testing.T, paths map[string]bool) *po
 
 var missingKey = regexp.MustCompile(`no such key: (\w+)`)
 
-// check checks the claims for a request.
 func (c *policyClaims) check(t *testing.T, req *policy.Request) {
 	res := c.evaluate(t, c.scene.sets[1], req)
 	if c.without != nil {

@@ -74,7 +74,6 @@ func DefinesParams(documents []map[string]any, crd *apiextensionsv1.CustomResour
 	return is
 }
 
-// bindings returns the bindings of the policy.
 func (d *document) bindings(documents []map[string]any) (all []map[string]any) {
 	for _, doc := range documents {
 		if doc["kind"] == d.kind+"Binding" && text(object(doc, "spec"), "policyName") == d.name {
@@ -84,7 +83,7 @@ func (d *document) bindings(documents []map[string]any) (all []map[string]any) {
 	return all
 }
 
-// bind adds the selectors and params of the policy's bindings.
+// bind adds the selectors of the policy and its bindings, and the params that the bindings name.
 func (d *document) bind(documents []map[string]any) {
 	add := func(constraints map[string]any) {
 		d.selectors = append(d.selectors, object(constraints, "objectSelector"))
@@ -115,19 +114,20 @@ func (d *document) bind(documents []map[string]any) {
 	}
 }
 
-// A form is a kind of request for a resource.
+// A form is an operation on a resource or on its subresource.
 type form struct {
 	operation   policy.Operation
 	subresource string
 }
 
-// matches reports whether a rule matches requests for a resource, in its version or any of the given ones.
+// matches reports whether a rule matches requests of this form for a resource, in its version or any of the given
+// versions.
 func (one form) matches(rule map[string]any, resource schema.GroupVersionResource, versions []string) bool {
 	return has(rule, "operations", string(one.operation)) && has(rule, "apiGroups", resource.Group) &&
 		has(rule, "apiVersions", append(versions, resource.Version)...) && one.among(rule, resource.Resource)
 }
 
-// among reports whether a rule names the resource, or its subresource.
+// among reports whether a rule names the resource, or the subresource of the form, also by wildcards.
 func (one form) among(rule map[string]any, resource string) bool {
 	if one.subresource == "" {
 		return has(rule, "resources", resource, "*/*")
@@ -138,7 +138,7 @@ func (one form) among(rule map[string]any, resource string) bool {
 	})
 }
 
-// has reports whether a list of a rule contains any of the items, or all of them as "*".
+// has reports whether a list of a rule contains any of the items or "*".
 func has(rule map[string]any, field string, items ...string) bool {
 	all, _ := rule[field].([]any)
 	return slices.ContainsFunc(all, func(v any) bool {

@@ -25,13 +25,13 @@ type Config struct {
 	// Set is compiled from Documents.
 	Set       *policy.Set
 	Documents []map[string]any
-	// User sends the requests, unless other users have another effect.
+	// User sends the requests, unless only another user has the wanted effect.
 	User policy.User
 	// Steps is the number of requests that may be evaluated for a question; 0 is search.DefaultSteps.
 	Steps int
 	Seed  uint64
-	// Work is charged for all questions, in the units of policy.Result.Work. If it is nil, the Finder has a meter of its
-	// own, from NewMeter(1).
+	// Work is charged for all questions, in the units of policy.Result.Work. If it is nil, the Finder has a meter of
+	// its own, from NewMeter(1).
 	Work *work.Meter
 	// Builtin is the kind if the CRD describes a built-in kind, and decides its objects. It is nil for a CRD.
 	Builtin *policyrequest.Builtin
@@ -48,8 +48,8 @@ const (
 	requestWork  = 50_000 // of making a request
 )
 
-// NewMeter returns a meter for the questions about one of several CRDs, which share the work of a run. With more than 16,
-// each has as much as if there were 16, because most policies match few CRDs.
+// NewMeter returns a meter for the questions about one of several CRDs, which share the work of a run. With more than
+// 16, each has as much as if there were 16, because most policies match few CRDs.
 func NewMeter(crds int) *work.Meter { return work.NewMeter(runWork / int64(min(max(crds, 1), 16))) }
 
 // Want is a wanted outcome.
@@ -65,14 +65,14 @@ const (
 	Accepted Want = "accepted"
 	// Changed: the mutation changes the object.
 	Changed Want = "changed"
-	// Breaks: the mutation changes the object, and the CRD then rejects it.
+	// Breaks: the mutations of the policy change the object, and the CRD then rejects it.
 	Breaks Want = "invalid"
 )
 
 // A Validation is a validation, or a mutation, of a policy that matches the CRD's resource.
 type Validation struct {
 	Policy string
-	// Index is that in spec.validations, or in spec.mutations.
+	// Index is the index in spec.validations, or in spec.mutations.
 	Index      int
 	Expression string
 	IsMutation bool
@@ -86,7 +86,7 @@ type Answer struct {
 	Binding string
 	Actions []policy.Action
 	Message string
-	// Tried is the number of requests that were evaluated.
+	// Tried is the number of requests that were evaluated and of objects that searches for a rule validated.
 	Tried int
 	// Reason is why the search ended early, or why a request that was tried is undecided, or "".
 	Reason string
@@ -149,7 +149,8 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 	return f, f.sample(ctx)
 }
 
-// sample fills the pool with objects that the CRD accepts: a small one, a large one, and random ones.
+// sample fills the pool with objects that the CRD accepts: a small one, a large one, and random ones. For a built-in
+// kind, the first is its example.
 func (f *Finder) sample(ctx context.Context) error {
 	add := func(object map[string]any) {
 		if f.builtin != nil {
@@ -177,11 +178,11 @@ func (f *Finder) sample(ctx context.Context) error {
 	})
 }
 
-// Validations returns the validations of the policies that match the CRD's resource and have a binding, in the order of
-// the documents.
+// Validations returns the validations of the policies that match the CRD's resource and have a binding, in the order
+// of the documents.
 func (f *Finder) Validations() (all []Validation) { return f.expressions(false) }
 
-// Mutations is Validations for mutations.
+// Mutations is like Validations, but returns mutations.
 func (f *Finder) Mutations() (all []Validation) { return f.expressions(true) }
 
 func (f *Finder) expressions(areMutations bool) (all []Validation) {
@@ -193,7 +194,6 @@ func (f *Finder) expressions(areMutations bool) (all []Validation) {
 	return all
 }
 
-// asked returns the validations or mutations.
 func (d *document) asked(areMutations bool) []string {
 	if areMutations {
 		return d.mutations
@@ -201,8 +201,9 @@ func (d *document) asked(areMutations bool) []string {
 	return d.validations
 }
 
-// Find searches for a request with a wanted outcome: Denied, Fails, or Accepted. For a mutation, it is Changed, Fails, or Breaks,
-// which is about all mutations of the policy. It returns an error if ctx is done, or on an internal error.
+// Find searches for a request with a wanted outcome. It is Denied, Fails, or Accepted for a validation, and Changed,
+// Fails, or Breaks for a mutation. Find returns an error if f does not have v, if ctx is done, or on an internal
+// error.
 func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, error) {
 	d, err := f.document(v)
 	if err != nil {
@@ -250,14 +251,15 @@ func (f *Finder) ask(ctx context.Context, q *question) (*Answer, error) {
 	return a, nil
 }
 
-// A question is a validation with the wanted outcome.
+// A question is a validation or mutation with the wanted outcome.
 type question struct {
 	*Finder
 	document *document
 	index    int
 	want     Want
 	other    *Finder // for FindAgainst
-	// namespace is that of the objects in requests; "" is default. subresource is that of requests.
+	// namespace is the namespace of objects in requests; "" is the default. subresource is the subresource of
+	// requests.
 	namespace, subresource string
 	// undecided is the reason why a request that was tried could have the wanted outcome in a cluster, or "".
 	undecided string
@@ -268,8 +270,8 @@ type question struct {
 	deniedByBoth bool
 }
 
-// note records that a policy's results for a request are not known. name is "" for any policy. No Namespace but that of the
-// question exists.
+// note records why the results of a policy for a request are not known. name is "" for any policy. Requests in other
+// namespaces than that of the question do not count, because these Namespaces do not exist.
 func (q *question) note(req *policy.Request, all []policy.Undecided, name string) {
 	exists := req.Namespace == "" || req.Namespace == cmp.Or(q.namespace, metav1.NamespaceDefault)
 	for _, u := range all {
@@ -282,7 +284,7 @@ func (q *question) note(req *policy.Request, all []policy.Undecided, name string
 // A source passes candidates to yield until it returns false. An error is in question.err.
 type source func(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (more bool))
 
-// find returns the request that was found, or nil.
+// find returns a request with the wanted outcome, reduced to the fields that matter, or nil.
 func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	forms := q.forms(q.document)
 	if err := q.place(ctx, forms[0]); err != nil {
@@ -327,7 +329,6 @@ func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	return nil, nil
 }
 
-// holds reports whether a request has the wanted outcome.
 func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -350,7 +351,8 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 	return binding != "", nil
 }
 
-// evaluate takes a request through admission, and charges the work.
+// evaluate takes a request through admission, and charges the work. The result is empty if validating policies do not
+// run.
 func (q *question) evaluate(ctx context.Context, f *Finder, req *policy.Request) (*policy.Result, error) {
 	r, err := f.Review(ctx, req)
 	if err != nil {

@@ -42,7 +42,7 @@ spec:
               ports: {type: array, maxItems: 5, items: {type: object, properties: {port: {type: integer}, name: {type: string, maxLength: 10}}}}
 `
 
-// policyText returns a policy with a binding, for the given operations and further fields of spec.
+// policyText returns a policy, for the given operations and further fields of spec, with a binding and a ConfigMap.
 func policyText(operations, expression, fields string) string {
 	return fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -65,19 +65,16 @@ data: {max: "31337", word: teapot}
 `, operations, expression, fields)
 }
 
-// finder returns a Finder with a policy.
 func finder(t testing.TB, text string, steps int) *requests.Finder {
 	t.Helper()
 	return finderOf(t, crdText, text, steps)
 }
 
-// finderOf returns a Finder with a policy for a CRD.
 func finderOf(t testing.TB, crdText, text string, steps int) *requests.Finder {
 	t.Helper()
 	return finderWith(t, crdText, text, requests.Config{Seed: 1, Steps: steps, User: policy.User{Name: "admin", Groups: []string{"admins"}}})
 }
 
-// finderWith returns a Finder with a policy for a CRD, and with a configuration.
 func finderWith(t testing.TB, crdText, text string, cfg requests.Config) *requests.Finder {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -211,7 +208,8 @@ func TestFindAgainst(t *testing.T) {
 	const proved = "proved"
 	for _, tt := range []struct {
 		name, other string
-		// A part of the request that plain alone denies, and of one that only the other policy denies; "" if nothing is found, or proved.
+		// A part of the request that plain alone denies, and of one that only the other policy denies; "" if nothing
+		// is found, or proved.
 		plain, only string
 	}{
 		{"namespace", policyText("[CREATE, UPDATE]", size, condition("request.namespace != 'kube-system'")), "kube-system", proved},
@@ -336,7 +334,7 @@ func TestFindMutation(t *testing.T) {
 		{`[CREATE]`, apply("Object{spec: Object.spec{size: 3}}"), requests.Changed, policy.OperationCreate, ""},
 		{`[CREATE]`, apply("Object{spec: Object.spec{size: object.spec.size}}"), requests.Changed, "", ""},
 		{`[CREATE]`, apply("object.spec.size == 4711 ? Object{spec: Object.spec{size: 3}} : Object{}"), requests.Changed, policy.OperationCreate, ""}, // a number of the policy
-		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Changed, "", ""},                                                         // atomic: silently dropped with failurePolicy Ignore
+		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Changed, "", ""},                                                         // atomic: the mutation fails
 		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Fails, policy.OperationCreate, "may not mutate atomic"},
 		{`[CREATE]`, apply("Object{spec: Object.spec{mode: object.spec.image}}"), requests.Fails, policy.OperationCreate, "no such key: image"},
 		{`[CREATE]`, apply("Object{spec: Object.spec{size: 3}}"), requests.Fails, "", ""},
@@ -381,7 +379,7 @@ func TestFindQuantity(t *testing.T) {
 	}
 }
 
-// TestFindWork checks that questions share a budget.
+// TestFindWork checks that a question ends if the budget of the run is used up.
 func TestFindWork(t *testing.T) {
 	t.Parallel()
 	text := policyText("[CREATE]", "object.metadata.name != 'x' || lists.range(1000).all(i, i >= 0)", "")

@@ -10,8 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// How it works: one policy for several kinds has a branch for each, as in object.kind == 'Pod' ? object.spec : …. The branches for
-// other kinds read fields that the schema of this kind does not have, so the whole would not be a rule.
+// How it works: one policy for several kinds has a branch for each, as in object.kind == 'Pod' ? object.spec : …. The
+// branches for other kinds read fields that the schema of this kind does not have, so the whole expression would not
+// compile as a rule.
 
 // maxFolds limits the parts of an expression that are replaced.
 const maxFolds = 100
@@ -79,7 +80,7 @@ func (t *translator) decisive(call ast.CallExpr, positions *lex.Source, text []r
 	return ""
 }
 
-// known returns the value of a condition that reads no more of the object than its kind.
+// known returns the value of a condition that reads only known fields of object. ok is false for any other condition.
 func (t *translator) known(condition ast.Expr, source string) (value, ok bool) {
 	reads, known := 0, 0
 	ast.PreOrderVisit(condition, ast.NewExprVisitor(func(e ast.Expr) {
@@ -108,5 +109,4 @@ func (t *translator) known(condition ast.Expr, source string) (value, ok bool) {
 	return value, ok
 }
 
-// maxFoldCost limits the cost of a condition.
 const maxFoldCost = 10_000

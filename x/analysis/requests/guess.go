@@ -16,16 +16,18 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// How it works: a bound such as quantity('50Gi') says which values are interesting, but a search that knows nothing about
-// quantities does not exceed it. So the fields that a policy names get its literals, and values near them. Policies often
-// read lists that variables compute, which no search for a rule can follow, so each of these fields is tried alone.
+// How it works: a bound such as quantity('50Gi') shows which values are interesting, but a search that does not
+// support quantities does not exceed it. So the fields that a policy names get its literals, and values near them.
+// Policies often read lists that variables compute, which no search for a rule can follow, so each of these fields is
+// tried alone.
 
 const (
 	guessedObjects = 10  // of the pool
-	maxGuesses     = 500 // for an operation
+	maxGuesses     = 500 // for a form of requests
 )
 
-// guessed yields requests in which a field that the policy names has a value near one of the policy's literals.
+// guessed yields requests in which a field that the policy names has another value, such as a literal of the policy
+// or a value near it.
 func (q *question) guessed(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	named := map[string]bool{}
 	for _, expression := range q.document.expressions() {
@@ -47,7 +49,6 @@ func (q *question) guessed(ctx context.Context, operation policy.Operation, yiel
 	}
 }
 
-// schema returns the schema of the objects.
 func (f *Finder) schema() *apiextensionsv1.JSONSchemaProps {
 	if f.builtin != nil {
 		return f.builtin.schema
@@ -62,8 +63,8 @@ func (f *Finder) schema() *apiextensionsv1.JSONSchemaProps {
 
 var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// near returns the strings and numbers of a vocabulary. For each number, quantity, and duration, it adds a smaller and a
-// larger value.
+// near returns the strings and numbers of a vocabulary, values near its numbers, quantities, and durations, versions
+// with its prefixes, and requiredTexts.
 func near(words *vocabulary) (values []any) {
 	all := map[string]bool{}
 	for _, value := range words.texts {
@@ -99,10 +100,12 @@ func near(words *vocabulary) (values []any) {
 	return values
 }
 
-// guesses yields copies of v, which has the schema s, in which a field that the policy names has another value. Fields that v
-// lacks are added. Of lists, the first item changes, and is repeated. isNamed is set if v is in such a field.
+// guesses yields copies of v, which has the schema s, in which a field that the policy names has another value.
+// Fields that v lacks are added. In a list, the first item changes or is repeated. isNamed is set if v is in such a
+// field.
 func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[string]bool, values []any) iter.Seq[any] {
 	return func(yield func(any) bool) {
+		element := elementOf(s)
 		switch {
 		case s.Type == "boolean":
 			_ = v == true && yield(false) || v != true && yield(true)
@@ -124,29 +127,29 @@ func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[
 			if !inside && v == nil {
 				yield(map[string]any{})
 			}
-		case s.Type == "object" && valuesOf(s) != nil:
+		case s.Type == "object" && element != nil:
 			fields, _ := v.(map[string]any)
 			if len(fields) == 0 && isNamed {
 				fields = map[string]any{requiredText: nil}
 			}
 			for _, name := range slices.Sorted(maps.Keys(fields)) {
-				for changed := range guesses(valuesOf(s), fields[name], true, named, values) {
+				for changed := range guesses(element, fields[name], true, named, values) {
 					if !yield(with(fields, name, changed)) {
 						return
 					}
 				}
 			}
-		case itemsOf(s) != nil:
+		case element != nil:
 			items, _ := v.([]any)
 			if len(items) == 0 {
 				items = []any{nil}
 			}
-			for changed := range guesses(itemsOf(s), items[0], true, named, values) {
+			for changed := range guesses(element, items[0], true, named, values) {
 				if !yield(append([]any{changed}, items[1:]...)) {
 					return
 				}
 			}
-			if items[0] == nil && itemsOf(s).Type == "object" {
+			if items[0] == nil && element.Type == "object" {
 				items = []any{map[string]any{}}
 			}
 			yield([]any{items[0], items[0]})

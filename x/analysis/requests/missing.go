@@ -25,13 +25,13 @@ type Missing struct {
 	Binding string // "" for a Namespace
 	// Object describes the object, such as "v1 ConfigMap named limits in namespace default".
 	Object string
-	// Example is such an object, or nil if the schema of its kind is not known.
+	// Example is such an object, or nil if its kind is not known or no object is found.
 	Example map[string]any
 }
 
 // MissingObjects returns the params objects and Namespaces that policies with a binding need and that are not among
-// documents. The schemas of their kinds are those of crds and of Kubernetes. It returns an error if ctx is done, or on an
-// internal error.
+// documents. The schemas of their kinds are those of crds and of Kubernetes. It returns an error if ctx is done, or
+// on an internal error.
 func MissingObjects(
 	ctx context.Context, documents []map[string]any, crds []*apiextensionsv1.CustomResourceDefinition,
 ) ([]Missing, error) {
@@ -82,7 +82,6 @@ func (m *Missing) String() string {
 	return fmt.Sprintf("binding %s of policy %s needs %s %s", m.Binding, m.Policy, article, m.Object)
 }
 
-// missing collects missing objects.
 type missing struct {
 	ctx       context.Context
 	documents []map[string]any
@@ -90,7 +89,8 @@ type missing struct {
 	found     []Missing
 }
 
-// namespaceOf returns the namespace of requests: a given Namespace with the labels, a namespace that d names, or "default".
+// namespaceOf returns the namespace of requests: a given Namespace with the labels, a namespace that d names, or
+// "default".
 func (m *missing) namespaceOf(d *document, labels map[string]any) string {
 	for _, doc := range m.documents {
 		if doc["kind"] == "Namespace" && len(labels) > 0 && hasLabels(doc, labels) {
@@ -100,7 +100,7 @@ func (m *missing) namespaceOf(d *document, labels map[string]any) string {
 	return cmp.Or(append(slices.Clone(d.namespaces), metav1.NamespaceDefault)...)
 }
 
-// params adds the object that a paramRef needs. namespace is that of requests.
+// params adds the object that a paramRef needs, if it is missing. namespace is the namespace of requests.
 func (m *missing) params(d *document, binding string, ref map[string]any, namespace string) error {
 	kind := object(d.fields, "paramKind")
 	example, namespaced, err := m.example(schema.FromAPIVersionAndKind(text(kind, "apiVersion"), text(kind, "kind")))
@@ -129,7 +129,7 @@ func (m *missing) params(d *document, binding string, ref map[string]any, namesp
 	return nil
 }
 
-// namespace adds the Namespace of requests if selectors or expressions read more of it than its name.
+// namespace adds the Namespace of requests if selectors read its labels or expressions read namespaceObject.
 func (m *missing) namespace(d *document, labels map[string]any, name string) {
 	reads := slices.ContainsFunc(d.expressions(), func(expression string) bool {
 		return slices.Contains(identifier.FindAllString(expression, -1), "namespaceObject")
@@ -146,8 +146,8 @@ func (m *missing) namespace(d *document, labels map[string]any, name string) {
 	m.add(Missing{Policy: d.name, Object: "Namespace " + name, Example: example}, example, nil)
 }
 
-// add adds a missing object that is as the example, unless the documents have one. labels are those of a selector, or nil.
-// An example that another policy needs is completed.
+// add adds a missing object, unless the documents have it. labels are those of a selector, or nil. If another policy
+// needs the same object, add completes its example instead.
 func (m *missing) add(one Missing, example, labels map[string]any) {
 	meta := object(example, "metadata")
 	namespace := func(meta map[string]any) string { return cmp.Or(text(meta, "namespace"), metav1.NamespaceDefault) }
@@ -168,7 +168,6 @@ func (m *missing) add(one Missing, example, labels map[string]any) {
 	m.found = append(m.found, one)
 }
 
-// hasLabels reports whether an object has all given labels.
 func hasLabels(of, labels map[string]any) bool {
 	own := object(object(of, "metadata"), "labels")
 	for key, value := range labels {
@@ -179,7 +178,7 @@ func hasLabels(of, labels map[string]any) bool {
 	return true
 }
 
-// example returns an object of a kind, or nil if its schema is not known.
+// example returns an object of a kind, or nil if the kind is not known or no object is found.
 func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, namespaced bool, err error) {
 	for _, crd := range m.crds {
 		if crd.Spec.Group != gvk.Group || crd.Spec.Names.Kind != gvk.Kind {
@@ -233,8 +232,8 @@ func labelsOf(selector map[string]any) map[string]any {
 }
 
 var (
-	// reading matches a path below a root: the function around it, the root, the path, whether it ends with a call, and the
-	// constant that it is compared with.
+	// reading matches a path below a root: the function around it, the root, the path, whether it ends with a call,
+	// and the constant that it is compared with.
 	reading = regexp.MustCompile(`(?:(\w+)\(\s*)?\b(params|namespaceObject)((?:\s*\.\??\s*\w+|\[\??\s*['"][^'"\\]*['"]\s*\])+)(\()?(?:\s*[=!]=\s*['"]([^'"\\]*)['"])?`)
 	segment = regexp.MustCompile(`\w+|['"][^'"]*['"]`)
 )
@@ -244,8 +243,9 @@ var argumentsOf = map[string]string{
 	"int": "1", "uint": "1", "double": "1", "quantity": "1", "bool": "true", "duration": "1h", "semver": "1.0.0",
 }
 
-// fill adds the keys that the expressions of a policy read below a root: of the data of a ConfigMap, of labels, and of
-// annotations. The values are constants that they are compared with, or arguments of the functions around them.
+// fill adds the keys that the expressions of a policy read below a root: of the data of a ConfigMap, of labels, and
+// of annotations. The values are constants that they are compared with, arguments of the functions around them, or
+// requiredText.
 func (d *document) fill(root string, example map[string]any) {
 	for _, expression := range d.expressions() {
 		for _, m := range reading.FindAllStringSubmatch(expression, -1) {

@@ -8,7 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// mutates returns the binding for which the mutation has the wanted outcome, or "", with the reason.
+// mutates returns the binding for which the mutation has the wanted outcome, or "". The reason is the failure or
+// rejection.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
 	r, to, object := q.review(req), q.subject(ctx), req.Object
 	if q.cfg.Subresource != nil {
@@ -48,7 +49,8 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 	return "", "", nil
 }
 
-// rejects returns why the CRD rejects the object of a request after its mutation, or "". The object is nil if it was not changed.
+// rejects returns why the CRD rejects the object of a request after its mutation, or "". changed is nil if the object
+// was not changed. Objects of subresources are never rejected.
 func (q *question) rejects(ctx context.Context, changed map[string]any, req *policy.Request) (why string, err error) {
 	if changed == nil || q.cfg.Subresource != nil {
 		return "", nil

@@ -14,16 +14,17 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// How it works: a validation that becomes a rule (translate.go) can be evaluated for all objects that the CRD
-// accepts if the rule can, and package prove may know that. Rules see typed values and policies see decoded JSON,
-// so a proof needs that both fail alike: formats are removed from the schema, because policies see strings. There is no
-// proof if the validation reads a number, because policies see whole numbers as ints, or if a field may be null, which
-// is present in policies and absent in rules.
+// How it works: a validation that becomes a rule (translate.go) can be evaluated for all objects that the CRD accepts
+// if the rule can, and package prove may prove that. Rules see typed values and policies see decoded JSON, but both
+// must fail for the same objects: formats are removed from the schema, because policies see strings. There is no
+// proof if the validation reads a field of type number, because policies see whole numbers as ints, or if a field may
+// be null, which is present in policies and absent in rules.
 
-// NeverFails reports whether it is proved that a validation can be evaluated, within its budget, for all objects that
-// the CRD accepts. Without a proof, nothing follows. An error is internal.
+// NeverFails reports whether it is proved that a validation can be evaluated for all objects that the CRD accepts,
+// unless it exceeds its budget. Without a proof, nothing follows. An error is internal.
 func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
 	d, err := f.document(v)
 	if err != nil || len(d.conditions) > 0 {
@@ -32,9 +33,10 @@ func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
 	return f.never(d, v.Expression, prove.Failed, nil)
 }
 
-// DeniedByBoth reports whether it is proved that the policies of another Finder deny all requests that a validation denies: they
-// have the same policy with the same or fewer conditions, and its validations reject all that this one rejects. Without a proof,
-// nothing follows. An error is internal.
+// DeniedByBoth reports whether it is proved that the policies of another Finder deny all requests that a validation
+// denies: they have the same policy with the same or fewer conditions, and its validations reject all that this one
+// rejects. Without a proof, nothing follows. It returns an error if f does not have the validation, or on an internal
+// error.
 func (f *Finder) DeniedByBoth(v Validation, other *Finder) (proved bool, err error) {
 	d, err := f.document(v)
 	if err != nil {
@@ -64,7 +66,8 @@ func (f *Finder) DeniedByBoth(v Validation, other *Finder) (proved bool, err err
 	return f.never(d, v.Expression, prove.Rejected, same)
 }
 
-// dependencies returns the parts of documents on which the effect of a policy depends, without its conditions and validations.
+// dependencies returns the parts of documents on which the effect of a policy depends, without its conditions and
+// validations.
 func dependencies(documents []map[string]any, d *document) (all []any) {
 	for _, doc := range documents {
 		spec := object(doc, "spec")
@@ -84,8 +87,8 @@ func dependencies(documents []map[string]any, d *document) (all []any) {
 	return all
 }
 
-// never reports whether it is proved that an expression has no such outcome for objects that the validations of another policy,
-// which may be nil, accept.
+// never reports whether it is proved that an expression never has an outcome for objects that the validations of
+// another policy accept. other may be nil.
 func (f *Finder) never(d *document, expression string, outcome prove.Outcome, other *document) (proved bool, err error) {
 	if f.builtin != nil || f.cfg.Subresource != nil || len(f.crd.Spec.Versions) != 1 {
 		return false, nil
@@ -99,7 +102,7 @@ func (f *Finder) never(d *document, expression string, outcome prove.Outcome, ot
 	return true, nil
 }
 
-// nullTests replaces tests of a root that is null, which package prove does not know.
+// nullTests replaces comparisons of a root that is null, which package prove does not support.
 var nullTests = strings.NewReplacer(null+" == null", "true", null+" != null", "false")
 
 func (f *Finder) neverFor(d *document, expression string, outcome prove.Outcome, other *document, operation policy.Operation) (bool, error) {
@@ -150,24 +153,11 @@ func dropFormats(s *apiextensionsv1.JSONSchemaProps, rule string) bool {
 		}
 		s.Properties[name] = below
 	}
-	for _, below := range []*apiextensionsv1.JSONSchemaProps{itemsOf(s), valuesOf(s)} {
-		if below != nil && (below.Type == "number" || !dropFormats(below, rule)) {
-			return false
-		}
-	}
-	return true
+	below := elementOf(s)
+	return below == nil || below.Type != "number" && dropFormats(below, rule)
 }
 
-func itemsOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
-	if s.Items == nil {
-		return nil
-	}
-	return s.Items.Schema
-}
-
-func valuesOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
-	if s.AdditionalProperties == nil {
-		return nil
-	}
-	return s.AdditionalProperties.Schema
+// elementOf returns the schema of the items of a list or the values of a map, or nil.
+func elementOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
+	return crdcopy.At(s, engine.Step{Any: true})
 }

@@ -21,8 +21,8 @@ func (f *Finder) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural}
 }
 
-// forms returns the forms of requests that a policy matches, in any version that the CRD serves. Subresources that take the
-// objects of the resource are updated.
+// forms returns the forms of requests that a policy matches, in any version of the CRD: operations on the resource, and
+// updates of subresources that have its objects. If the CRD describes a subresource, requests to it are the only form.
 func (f *Finder) forms(d *document) (found []form) {
 	var subresources, versions []string
 	for _, v := range f.crd.Spec.Versions {
@@ -78,11 +78,10 @@ func (f *Finder) request(operation policy.Operation, object, old map[string]any)
 	return req
 }
 
-// maxNamespaces limits the namespaces that are tried.
 const maxNamespaces = 8
 
-// place sets the namespace of requests: the first that the policy matches, of default, the Namespaces among the
-// documents, and those that selectors name.
+// place sets the namespace of requests to the first namespace that the policy matches. It tries default, the
+// Namespaces among the documents, and the namespaces that selectors name.
 func (q *question) place(ctx context.Context, one form) error {
 	q.subresource = one.subresource
 	names := []string{metav1.NamespaceDefault}
@@ -123,7 +122,8 @@ func (q *question) place(ctx context.Context, one form) error {
 	return nil
 }
 
-// placed returns an object in the namespace of requests.
+// placed returns an object in the namespace of requests. Without one, it returns the object of a cluster-scoped or
+// built-in kind unchanged.
 func (q *question) placed(obj map[string]any) map[string]any {
 	namespace := q.namespace
 	if namespace == "" && q.builtin == nil && q.engine.Info().Namespaced {
@@ -135,7 +135,6 @@ func (q *question) placed(obj map[string]any) map[string]any {
 	return inNamespace(obj, namespace)
 }
 
-// review returns the way of a request through admission.
 func (f *Finder) review(req *policy.Request) *policyrequest.Review {
 	return &policyrequest.Review{
 		Set: f.cfg.Set, User: req.User, Operation: req.Operation, Subresource: req.Subresource, Name: req.Name, Namespace: req.Namespace,
@@ -199,7 +198,7 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 	return r, err
 }
 
-// plain yields requests with a small and a large object.
+// plain yields requests with the first two objects of the pool, each by two users.
 func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	all := func(req *policy.Request) bool { return byAll(req, yield) }
 	for _, obj := range q.objects[:min(2, len(q.objects))] {
@@ -209,7 +208,7 @@ func (q *question) plain(ctx context.Context, operation policy.Operation, yield 
 	}
 }
 
-// try yields the request of with, if there is one.
+// try yields the request that with returns, unless it is nil.
 func (q *question) try(
 	ctx context.Context, operation policy.Operation, object, old map[string]any, yield func(*policy.Request) bool,
 ) (more bool) {
@@ -230,8 +229,8 @@ func byAll(req *policy.Request, yield func(*policy.Request) bool) bool {
 	return yield(req) && yield(&other)
 }
 
-// with returns a request with an object, and with old for an update, or nil if the CRD rejects it. Old
-// objects have defaults, as the server reads them.
+// with returns a request with an object, and with old for an update, or nil if the CRD rejects it or the engine
+// cannot decide it. Old objects have defaults, as the server reads them.
 func (q *question) with(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
 	q.work.Spend(requestWork)
 	object, old = q.placed(object), q.placed(old)

@@ -9,13 +9,13 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// maxReductions limits the attempts to reduce a request.
 const maxReductions = 400
 
-// shrink returns a request with the same outcome and fewer fields, and that request with the objects that the server then
-// stores. For a CRD, both have defaults.
+// shrink returns a request with the same outcome and fewer fields, and that request with the objects that the server
+// then stores. For a CRD, both have defaults.
 func (q *question) shrink(ctx context.Context, req *policy.Request) (given, stored *policy.Request, err error) {
 	user := q.cfg.User
 	user.Extra = req.User.Extra
@@ -55,9 +55,9 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (given, stor
 	return given, stored, nil
 }
 
-// smaller yields the accepted requests in which one field of the object or of the old object is missing, or in which a new
-// object has the usual name, and the requests with the objects that are stored. Fields of custom resources that get a default
-// stay.
+// smaller yields the accepted requests in which one field or item of the object or of the old object is missing, or
+// in which a new object has the usual name, together with the requests with the stored objects. Fields of custom
+// resources that get a default stay.
 func (q *question) smaller(ctx context.Context, given, stored *policy.Request) iter.Seq2[*policy.Request, *policy.Request] {
 	isSmaller := func(one, than map[string]any) bool { return q.builtin != nil || size(one) < size(than) }
 	return func(yield func(given, stored *policy.Request) bool) {
@@ -105,7 +105,8 @@ func (q *question) smaller(ctx context.Context, given, stored *policy.Request) i
 	}
 }
 
-// reduced yields copies of an object that each lack one field or item, at any depth.
+// reduced yields copies of an object that each lack one field or item, at any depth. If root is set, apiVersion,
+// kind, and metadata.name stay.
 func reduced(obj map[string]any, root bool) func(yield func(map[string]any) bool) {
 	return func(yield func(map[string]any) bool) {
 		for _, name := range slices.Sorted(maps.Keys(obj)) {
@@ -150,18 +151,10 @@ func reduced(obj map[string]any, root bool) func(yield func(map[string]any) bool
 	}
 }
 
-// size returns the number of values in v.
 func size(v any) (n int) {
 	n = 1
-	switch v := v.(type) {
-	case map[string]any:
-		for _, item := range v {
-			n += size(item)
-		}
-	case []any:
-		for _, item := range v {
-			n += size(item)
-		}
+	for _, item := range valuediff.Children(v) {
+		n += size(item)
 	}
 	return n
 }

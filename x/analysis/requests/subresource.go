@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// How it works: requests to subresources such as pods/exec contain objects of a kind of their own. A CRD describes the kind, so
-// objects are found as for any CRD, and only policies decide them. As in documents for check, the metadata has the name and
-// namespace of the resource, which policies do not see for a connection.
+// How it works: requests to subresources such as pods/exec contain objects of a kind of their own. A CRD describes
+// the kind, so objects are found as for any CRD, and only policies can reject them. As in documents for check, the
+// metadata has the name and namespace of the resource, which policies do not see for a connection.
 
 // subresourceDecider accepts all objects that fit the schema of a subresource's kind.
 type subresourceDecider struct {
@@ -37,7 +37,7 @@ func (d subresourceDecider) Validate(ctx context.Context, req engine.Request) (*
 }
 
 // subresourceKinds returns the subresources of a kind that have objects of a kind of their own and that rules name.
-// Only pods/exec is an example for all connections.
+// For rules with * or */*, it returns only exec, and only if CONNECT is the only operation.
 func subresourceKinds(catalog *builtin.Catalog, all *policyrequest.Builtins, k *builtin.Kind, rules []map[string]any) (kinds []BuiltinKind, err error) {
 	for _, s := range k.Subresources {
 		sub := all.Subresource(s.Kind)
@@ -71,7 +71,6 @@ var connectionSchemas = map[string]string{
 
 const streams = "stdin: {type: boolean}, stdout: {type: boolean}, stderr: {type: boolean}, tty: {type: boolean}, container: {type: string}"
 
-// subresourceCRD describes the objects of a subresource.
 func subresourceCRD(catalog *builtin.Catalog, sub *policyrequest.Subresource) (*apiextensionsv1.CustomResourceDefinition, error) {
 	kind := sub.Subject().Kind
 	props, err := &apiextensionsv1.JSONSchemaProps{}, error(nil)
@@ -83,7 +82,7 @@ func subresourceCRD(catalog *builtin.Catalog, sub *policyrequest.Subresource) (*
 	if err != nil {
 		return nil, err
 	}
-	if kind.Kind == "TokenRequest" { // a server requires the first, and sets audiences
+	if kind.Kind == "TokenRequest" { // a server requires at least 600 seconds, and sets missing audiences
 		spec := props.Properties["spec"]
 		seconds, audiences, least, one := spec.Properties["expirationSeconds"], spec.Properties["audiences"], 600.0, int64(1)
 		seconds.Minimum, audiences.MinItems = &least, &one

@@ -11,17 +11,18 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// How it works: a policy with conditions denies some objects for some users, in some namespaces, and with some names, labels,
-// and annotations only, and two policies often differ in such a condition. No search for an object finds these requests, so an
-// object that is denied, or that a validation rejects, is tried in all the situations that the policies name.
+// How it works: a policy with conditions denies an object only for some users or namespaces, or with some names,
+// labels, or annotations, and two policies often differ in such a condition. No search for an object finds these
+// requests, so an object that both policies deny, or that a validation rejects, is tried in all the situations that
+// the policies name.
 
 const (
 	maxTransfers  = 3   // objects that are tried in all situations, for a question
 	maxSituations = 300 // for an object
 )
 
-// transfers yields variants of a request: by each user, group, and extra field of the user, in each namespace that the policies name, and with each name,
-// label, and annotation.
+// transfers yields variants of a request: each string of the vocabulary is used as the user, a group, an extra field
+// of the user, and the namespace, and then as the name, a label, and an annotation. It returns false if yield does.
 func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) bool) bool {
 	words := q.vocabulary()
 	for _, word := range words.texts {

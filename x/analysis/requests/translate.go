@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // How it works: in a rule at the root of a CRD, self is the object and oldSelf is the old object. A
@@ -60,7 +61,7 @@ func (q *question) ruled(ctx context.Context, operation policy.Operation, rule s
 	crd := withRule(q.crd, q.version, rule)
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.Info().KubeVersion})
 	if e == nil || err != nil {
-		return nil // it is not a rule
+		return nil // the rule does not compile
 	}
 	s, err := search.New(crd, e, q.version, search.Config{Seed: q.cfg.Seed, Steps: q.cfg.Steps})
 	if err != nil {
@@ -84,7 +85,7 @@ func (q *question) ruled(ctx context.Context, operation policy.Operation, rule s
 	if w.Operation == search.Status && q.subresource == "" { // an update keeps the status
 		w.Old = with(w.Old, string(search.Status), w.Object[string(search.Status)])
 	}
-	for range maxTurns { // a server's code may replace a value by others
+	for range maxTurns { // each repair of an object of a built-in kind may choose other values
 		req, err := q.with(ctx, operation, w.Object, w.Old)
 		if err != nil || req == nil || operation == policy.OperationUpdate && w.Old == nil {
 			return err
@@ -96,29 +97,20 @@ func (q *question) ruled(ctx context.Context, operation policy.Operation, rule s
 	return nil
 }
 
-// withRule returns a copy of a CRD with another rule at the root of a version.
+// withRule returns a copy of a CRD with an additional rule at the root of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version, rule string) *apiextensionsv1.CustomResourceDefinition {
-	out := *crd
-	out.Spec.Versions = slices.Clone(crd.Spec.Versions)
-	for i := range out.Spec.Versions {
-		v := &out.Spec.Versions[i]
-		if v.Name != version || v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-			continue
-		}
-		root := *v.Schema.OpenAPIV3Schema
-		root.XValidations = append(slices.Clone(root.XValidations), apiextensionsv1.ValidationRule{Rule: rule})
-		v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &root}
-	}
-	return &out
+	crd, _ = crdcopy.With(crd, version, nil, func(root *apiextensionsv1.JSONSchemaProps) {
+		root.XValidations = append(slices.Clip(root.XValidations), apiextensionsv1.ValidationRule{Rule: rule})
+	})
+	return crd
 }
 
-// A translator translates expressions of a policy to rules.
 type translator struct {
 	env      *cel.Env
 	document *document
 	// roots maps object and oldObject to the expressions that replace them.
 	roots map[string]string
-	// values holds the values of other roots, if they are known, and object the fields of object that are, or nil.
+	// values holds the known values of other roots. object holds the known fields of object, or is nil.
 	values  map[string]any
 	object  map[string]any
 	usesOld bool
@@ -153,10 +145,12 @@ func newTranslator(d *document, operation policy.Operation, req *policy.Request)
 	return t
 }
 
-// selection matches the fields that are selected after a root. The last name is a method call if a parenthesis follows.
+// selection matches the fields that are selected after a root. The last name is a method call if a parenthesis
+// follows.
 var selection = regexp.MustCompile(`^(\s*\.\s*[A-Za-z_]\w*)+`)
 
-// translate returns the rule for an expression. depth counts the variables around it.
+// translate returns the rule for an expression. depth counts the variables around it. It returns false if the
+// expression cannot be translated.
 func (t *translator) translate(source string, depth int) (string, bool) {
 	source = t.folded(source)
 	parsed, issues := t.env.Parse(source)
@@ -194,8 +188,8 @@ type ident struct {
 	offset int
 }
 
-// idents returns the variables in an expression that are not variables of macros, by position. clash is set if a variable of
-// a macro is named self or oldSelf.
+// idents returns the variables of policies in an expression, by position, except where a macro hides them. clash is
+// set if any variable is named self or oldSelf.
 func (t *translator) idents(parsed *cel.Ast) (found []ident, clash bool) {
 	tree := parsed.NativeRep()
 	shadowed := map[int64]bool{} // by ID of the expression
@@ -231,11 +225,10 @@ func (t *translator) idents(parsed *cel.Ast) (found []ident, clash bool) {
 	return slices.CompactFunc(found, func(a, b ident) bool { return a.offset == b.offset }), clash
 }
 
-// isSelf reports whether a variable of a macro would hide a root of rules.
 func isSelf(name string) bool { return name == "self" || name == "oldSelf" }
 
-// replacement returns the text that replaces a root and the first characters of rest, which follows
-// it.
+// replacement returns the text that replaces a root and the first characters of rest, which follows it. length is the
+// number of these characters.
 func (t *translator) replacement(root, rest string, depth int) (text string, length int, ok bool) {
 	if to := t.roots[root]; to != "" {
 		t.usesOld = t.usesOld || to == "oldSelf"
@@ -277,7 +270,6 @@ func lengthOf(text string, n int) int {
 	return len([]rune(text[:at]))
 }
 
-// constant returns a value as a constant of CEL.
 func constant(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 var (
@@ -21,7 +22,8 @@ var (
 	labelKey = regexp.MustCompile(`(?:labels|annotations|extra)\??\.\??(\w+)`)
 )
 
-// maxLiteral limits the length of the literals of a vocabulary, and maxParams the strings of a params object.
+// maxLiteral limits the length of the strings of a vocabulary, and maxParams the number of strings of a params object
+// or a selector.
 const (
 	maxLiteral = 253
 	maxParams  = 100
@@ -38,8 +40,8 @@ type vocabulary struct {
 	extra                    []string // keys of userInfo.extra, if the policy names it
 }
 
-// vocabulary returns the names and values that occur in the policy, and in the policies that it is compared with: the one
-// of the same name, or all.
+// vocabulary returns the names and values that occur in the policy, and in the policies that it is compared with: the
+// one of the same name, or all.
 func (q *question) vocabulary() vocabulary {
 	documents := []*document{q.document}
 	if q.other != nil {
@@ -79,7 +81,6 @@ func (q *question) vocabulary() vocabulary {
 	return v
 }
 
-// addWords adds the strings, keys, and numbers that occur in the policy.
 func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool) {
 	for _, word := range d.words {
 		texts[word] = true
@@ -123,36 +124,27 @@ func (d *document) addWords(texts, keys map[string]bool, numbers map[int64]bool)
 	}
 }
 
-// stringsIn appends the strings in a value, except in metadata, to list.
+// stringsIn appends the strings in a value to list, within the limits. It ignores metadata, apiVersion, and kind.
 func stringsIn(v any, list []string) []string {
-	switch v := v.(type) {
-	case string:
-		if len(v) <= maxLiteral && len(list) < maxParams {
-			list = append(list, v)
-		}
-	case []any:
-		for _, item := range v {
+	if s, ok := v.(string); ok && len(s) <= maxLiteral && len(list) < maxParams {
+		list = append(list, s)
+	}
+	for step, item := range valuediff.Children(v) {
+		if !slices.Contains([]string{"metadata", "apiVersion", "kind"}, step.Name) {
 			list = stringsIn(item, list)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if name != "metadata" && name != "apiVersion" && name != "kind" {
-				list = stringsIn(v[name], list)
-			}
 		}
 	}
 	return list
 }
 
-// varied yields requests with random objects, labels, annotations, and users until the steps are used
-// up.
+// varied yields requests with random objects, metadata, and users.
 func (q *question) varied(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	words := q.vocabulary()
 	vary := func(req *policy.Request) bool {
 		q.vary(req, &words)
 		return yield(req)
 	}
-	for range q.cfg.Steps / 3 { // there are at most three operations
+	for range q.cfg.Steps / 3 { // most policies match at most three forms of requests
 		if q.err = ctx.Err(); q.err != nil || len(q.objects) == 0 || q.work.Empty() {
 			return
 		}
@@ -162,7 +154,8 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 	}
 }
 
-// variant returns an object of the pool with random labels and annotations.
+// variant returns an object of the pool with random labels, annotations, and names. It also sets the fields of
+// words.metadata.
 func (q *question) variant(words *vocabulary) map[string]any {
 	obj := maps.Clone(pick(q.Finder, q.objects))
 	meta := maps.Clone(object(obj, "metadata"))
@@ -200,7 +193,7 @@ func (q *question) variant(words *vocabulary) map[string]any {
 	return obj
 }
 
-// vary sets another user for some requests.
+// vary changes the user or the namespace of some requests.
 func (q *question) vary(req *policy.Request, words *vocabulary) {
 	if q.random.IntN(2) == 0 {
 		req.User = ordinary
@@ -227,7 +220,6 @@ func (q *question) vary(req *policy.Request, words *vocabulary) {
 	}
 }
 
-// withExtra returns a user with another value of an extra field.
 func withExtra(user policy.User, key, value string) policy.User {
 	extra := maps.Clone(user.Extra)
 	if extra == nil {
@@ -237,7 +229,8 @@ func withExtra(user policy.User, key, value string) policy.User {
 	return user
 }
 
-// move moves a request to another namespace, if it has one and the name is valid. It reports whether it did.
+// move moves a request to another namespace, if it and its object have one and the new name is valid. It reports
+// whether it did.
 func move(req *policy.Request, namespace string) bool {
 	namespace = strings.ToLower(namespace)
 	of := req.Object
@@ -251,7 +244,6 @@ func move(req *policy.Request, namespace string) bool {
 	return true
 }
 
-// inNamespace returns an object, which may be nil, with another namespace.
 func inNamespace(obj map[string]any, namespace string) map[string]any {
 	if obj == nil {
 		return nil

@@ -9,14 +9,15 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// An adjuster changes a candidate so that parts of a rule, at an instance, get other values.
+// An adjuster changes the values of a candidate, usually those that a rule reads at an instance. The
+// rule is nil if only paths are changed.
 type adjuster struct {
 	ctx    context.Context
 	s      *Search
@@ -25,8 +26,8 @@ type adjuster struct {
 	w      *candidate
 	r      *rule
 	in     instance
-	wants  map[string]textWant // wanted strings by handle, for this round
-	// fuel limits the steps of a change.
+	wants  map[string]textWant // required strings of the current attempt, by handle.id
+	// fuel is the number of steps that are left for the current change.
 	fuel int
 	// quiet disables trying sample values, because the caller does that itself.
 	quiet bool
@@ -39,14 +40,14 @@ type scope struct {
 	of   binding
 }
 
-// A binding is the meaning of a variable: a path in an object (possibly a map key), another part of
-// the rule, or a value.
+// A binding is the meaning of a variable: a value or a map key at a path, another part of the rule, an
+// element of a computed list, or a value.
 type binding struct {
 	at   *handle
 	from ast.Expr
 	in   *scope
 	val  ref.Val
-	// list is a computed list that has the variable's value at index.
+	// list is a part that computes a list. The variable is its element at index.
 	list  ast.Expr
 	index int
 }
@@ -65,7 +66,8 @@ func (s *scope) find(name string) *scope {
 
 func (s *scope) with(name string, of binding) *scope { return &scope{s, name, of} }
 
-// bound returns a variable's current value, or nil if it has no value.
+// bound returns the current value of a variable, which may be a CEL error. It returns nil if there is
+// no such value or rules cannot read it.
 func (b *adjuster) bound(of binding) ref.Val {
 	switch {
 	case of.at != nil && of.at.key:
@@ -144,7 +146,7 @@ func (b *adjuster) spent() bool {
 }
 
 // locate returns the handle that a part of the rule reads, whether or not it has a value. It returns
-// false if the part is computed.
+// false if the part is computed, the schema does not describe its path, or the fuel is used up.
 func (b *adjuster) locate(e ast.Expr, sc *scope) (handle, bool) {
 	if b.spent() {
 		return handle{}, false
@@ -273,17 +275,12 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) (all []binding) {
 // elementsAt returns bindings for the items of a list or the keys of a map.
 func (b *adjuster) elementsAt(p objectPath) (all []binding) {
 	v, _ := b.w.get(p)
-	switch v := v.(type) {
-	case []any:
-		b.m.work.Spend(len(v))
-		for i := range v {
-			all = append(all, binding{at: &handle{objectPath: p.item(i)}})
+	for step := range valuediff.Children(v) {
+		isKey := !step.Item
+		if b.m.work.Spend(1); isKey {
+			b.m.work.Spend(1)
 		}
-	case map[string]any:
-		b.m.work.Spend(2 * len(v))
-		for _, name := range sortedKeys(v) {
-			all = append(all, binding{at: &handle{objectPath: p.step(engine.Step{Name: name}), key: true}})
-		}
+		all = append(all, binding{at: &handle{objectPath: p.step(step), key: isKey}})
 	}
 	return all
 }

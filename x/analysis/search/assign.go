@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// assign sets a handle to a value, creates its parents if necessary, and reports whether it
-// succeeded. It rejects values whose type or enum does not match the schema.
+// assign sets a handle to a value, or removes its value if v is nil, and reports whether it succeeded.
+// It creates missing parents and rejects values that do not match the type or enum of the schema.
 func (b *adjuster) assign(h handle, v any) bool {
 	if v == nil {
 		return !h.key && b.absent(h.objectPath)
@@ -26,8 +26,8 @@ func (b *adjuster) assign(h handle, v any) bool {
 	return b.w.put(h.objectPath, copied(v))
 }
 
-// suits converts a value to the form that a schema expects and reports whether the value fits its
-// type and enum.
+// suits reports whether v matches the type and enum of n, and returns v. For an integer schema, it
+// converts an integral float64, which it does not compare with the enum.
 func (b *adjuster) suits(n node, v any) (any, bool) {
 	kind := n.kind()
 	fits := kind == ""
@@ -51,7 +51,6 @@ func (b *adjuster) suits(n node, v any) (any, bool) {
 	return v, fits && b.listed(n, v)
 }
 
-// listed reports whether n has no enum or its enum contains v.
 func (b *adjuster) listed(n node, v any) bool {
 	if n.s == nil || n.s.ValueValidation == nil || len(n.s.ValueValidation.Enum) == 0 {
 		return true
@@ -75,7 +74,8 @@ func (b *adjuster) rename(p objectPath, name string) bool {
 	return b.w.put(to, v)
 }
 
-// ensure makes p exist, including its parents, and reports whether it does.
+// ensure creates p, including its parents, if it has no value or null. It reports whether p has a value
+// then.
 func (b *adjuster) ensure(p objectPath) bool {
 	b.m.work.Spend(len(p.path))
 	if v, ok := b.w.get(p); ok && v != nil {

@@ -20,8 +20,8 @@ const (
 	Status Operation = "status"
 )
 
-// A candidate is a write under construction. Its objects include defaults, because rules see them
-// in that form.
+// A candidate is a write under construction. settle adds defaults to its objects, because rules see
+// them in that form.
 type candidate struct {
 	op  Operation
 	obj map[string]any
@@ -66,7 +66,6 @@ func (w *candidate) root(old bool) map[string]any {
 	return w.obj
 }
 
-// get returns the value at p. ok is false if p has no value.
 func (w *candidate) get(p objectPath) (v any, ok bool) {
 	if w.root(p.old) == nil {
 		return nil, false
@@ -74,7 +73,8 @@ func (w *candidate) get(p objectPath) (v any, ok bool) {
 	return valuediff.At(w.root(p.old), p.path...)
 }
 
-// matchingPaths appends the existing paths below p that match steps, which may contain [*].
+// matchingPaths appends the existing paths below p that match steps, which may contain [*]. It stops at
+// maxInstances paths.
 func (w *candidate) matchingPaths(p objectPath, steps []engine.Step, all []objectPath) []objectPath {
 	v, ok := w.get(p)
 	if !ok || len(all) >= maxInstances {
@@ -86,15 +86,8 @@ func (w *candidate) matchingPaths(p objectPath, steps []engine.Step, all []objec
 	if !steps[0].Any {
 		return w.matchingPaths(p.step(steps[0]), steps[1:], all)
 	}
-	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			all = w.matchingPaths(p.item(i), steps[1:], all)
-		}
-	case map[string]any:
-		for _, name := range sortedKeys(v) {
-			all = w.matchingPaths(p.field(name), steps[1:], all)
-		}
+	for step := range valuediff.Children(v) {
+		all = w.matchingPaths(p.step(step), steps[1:], all)
 	}
 	return all
 }
@@ -117,8 +110,8 @@ func (w *candidate) shared(p objectPath) bool {
 	return false
 }
 
-// put sets a value whose parent exists, and reports whether it does. Shared values are set in both
-// objects.
+// put sets the value at p if its parent exists, and reports whether it did. Shared values are set in
+// both objects.
 func (w *candidate) put(p objectPath, v any) bool {
 	ok := w.putIn(p, v)
 	if w.shared(p) {
@@ -128,7 +121,8 @@ func (w *candidate) put(p objectPath, v any) bool {
 	return ok
 }
 
-// above returns the path above p, its value, or nil if there is none, and the last step of p.
+// above returns the path above p without its node, the value there, and the last step of p. The value
+// is nil if it does not exist or p is the root.
 func (w *candidate) above(p objectPath) (up objectPath, parent any, last engine.Step) {
 	if len(p.path) == 0 {
 		return p, nil, last
@@ -154,7 +148,7 @@ func (w *candidate) putIn(p objectPath, v any) bool {
 	return false
 }
 
-// drop removes a value and reports whether it existed. Shared values are removed from both objects.
+// drop removes a value and reports whether it did. Shared values are removed from both objects.
 func (w *candidate) drop(p objectPath) bool {
 	ok := w.dropIn(p)
 	if w.shared(p) {
@@ -226,8 +220,8 @@ func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// admit adds a value to a list, or ensures that a map has it as a key, and reports whether it
-// succeeded.
+// admit adds the value of x to a list, or ensures that a map has it as a key. In a full list it
+// replaces the last item, and in a computed list any element. It returns false if it cannot.
 func (b *adjuster) admit(x, of ast.Expr, sc *scope) bool {
 	v, ok := b.native(x, sc)
 	if !ok {

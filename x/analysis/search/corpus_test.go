@@ -18,10 +18,10 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 )
 
-// How it works. Each distinct rule of a corpus is searched once. Limits are in steps, so answers
-// are the same on each machine. CELADON_LEVEL=long asks all questions about all rules; otherwise a
-// sample of the rules is used for fast questions. The floors apply to the projects that the search
-// was developed with and to those kept aside.
+// How it works. Each distinct rule of the corpus is searched once. Limits are in steps, so results are
+// the same on each machine. CELADON_LEVEL=long searches all rules for all outcomes and checks the
+// floors also for the projects that are kept aside; otherwise a sample of the rules is searched for
+// rejected and accepted writes.
 
 // keptAside holds projects whose rules were not used to improve the search.
 var keptAside = []string{
@@ -37,7 +37,7 @@ type tally struct {
 	// only cause of a rejection, those for which a proof shows that this is impossible (or that
 	// they never run), and those that ran on an accepted object.
 	rules, alone, proved, accepted int
-	// quick counts rules for which alone needed only a few writes.
+	// quick counts the rules in alone that needed at most ten writes.
 	quick        int
 	errs, budget int
 	sizes        []int // of the rejected objects, in bytes
@@ -46,12 +46,13 @@ type tally struct {
 	slack float64
 }
 
-// The floors, in percent of the rules.
 const (
+	// The floors, in percent of the rules.
 	leastDecided  = 95
 	leastAccepted = 98.5
 	leastQuick    = 65
-	medianSize    = 260
+	// medianSize is the maximum of the median size of rejected objects, in bytes.
+	medianSize = 260
 	// leastErrs is the minimum number of rules in the whole corpus that fail on an admitted object.
 	leastErrs = 60
 )
@@ -107,7 +108,6 @@ func TestFindInCorpus(t *testing.T) {
 	}
 }
 
-// share distributes work over all cores.
 func share[T any](work []T, do func(T)) {
 	queue := make(chan T, len(work))
 	for _, w := range work {
@@ -178,7 +178,7 @@ func proverOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *pr
 	return nil
 }
 
-// proof reports whether no witness can exist. It fails the test if a witness
+// proof reports whether a proof shows that no witness exists. It fails the test if a witness
 // contradicts the proof.
 func (q *questions) proof(t *testing.T, p *prove.Prover, ref engine.RuleRef, want Want, a *Answer) bool {
 	outcome, ok := map[Want]prove.Outcome{Rejected: prove.Rejected, Errs: prove.Failed}[want]
@@ -293,7 +293,7 @@ func TestCorpusAnswersAreTheSameEachTime(t *testing.T) {
 	}
 	share(work, func(file string) {
 		crd := corpus.ReadCRD(t, file)
-		first, second := answersOf(t, crd, false), answersOf(t, crd, true)
+		first, second := answersOf(t, crd, Config{Steps: 100}, false), answersOf(t, crd, Config{Steps: 100}, true)
 		for question, answer := range first {
 			if second[question] != answer {
 				t.Errorf("%s: %s: %s", filepath.Base(file), question, cmp.Diff(answer, second[question]))
@@ -302,14 +302,15 @@ func TestCorpusAnswersAreTheSameEachTime(t *testing.T) {
 	})
 }
 
-// answersOf returns the answers to questions about a few rules of a CRD.
-func answersOf(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, backwards bool) map[string]string {
+// answersOf returns the answers to the questions about the first four rules. backwards reverses the
+// order of the rules.
+func answersOf(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, cfg Config, backwards bool) map[string]string {
 	e, err := engine.Compile(crd, engine.Config{})
 	if e == nil {
 		t.Error(err)
 		return nil
 	}
-	s, err := New(crd, e, "", Config{Steps: 100})
+	s, err := New(crd, e, "", cfg)
 	if err != nil {
 		t.Error(err)
 		return nil

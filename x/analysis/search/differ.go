@@ -8,8 +8,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// differ changes a part until the comparison that contains it, whole, has the opposite result. It
-// reports whether it succeeded.
+// differ changes e until whole, the comparison that contains it, evaluates to another bool than before.
+// If no attempt succeeds, it restores the candidate and returns false.
 func (b *adjuster) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
 	was := b.eval(whole, sc)
 	done := func() bool {
@@ -51,7 +51,7 @@ func (b *adjuster) otherwise(e ast.Expr, sc *scope) bool {
 	return len(handles) > 0 && b.perturb(handles[b.m.rng.IntN(len(handles))])
 }
 
-// perturb changes a value, or a value inside it, and reports whether it did.
+// perturb changes a value or a value inside it, or creates a missing value, and reports whether it did.
 func (b *adjuster) perturb(h handle) bool {
 	if b.spent() {
 		return false

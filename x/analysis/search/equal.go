@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// equal sets the values that a part reads so that the part may evaluate to v, which has JSON form.
-// It reports whether it set anything, not whether the part equals v.
+// equal changes the values that a part reads so that the part may evaluate to v, which has JSON form.
+// It returns false if it cannot. A result of true does not guarantee that the part equals v.
 func (b *adjuster) equal(e ast.Expr, sc *scope, v any) bool {
 	if b.spent() {
 		return false

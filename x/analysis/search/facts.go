@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// facts are the constraints of a schema on a value, including allOf, anyOf, and oneOf. A random
-// alternative is chosen.
+// facts are the constraints of a schema on a value, including allOf and a random alternative of each
+// anyOf and oneOf. They do not include "not".
 type facts struct {
 	enum                       []any
 	text                       textWant
@@ -168,7 +168,6 @@ func jsonOf(v any) string {
 	return string(data)
 }
 
-// below returns the validations for a property.
 func (f *facts) below(name string) (more []*nested) {
 	for _, v := range f.deeper {
 		if prop, ok := v.Properties[name]; ok {
@@ -180,7 +179,6 @@ func (f *facts) below(name string) (more []*nested) {
 	return more
 }
 
-// items returns the validations for a list's items.
 func (f *facts) items() (more []*nested) {
 	for _, v := range f.deeper {
 		if v.Items != nil {
@@ -190,7 +188,6 @@ func (f *facts) items() (more []*nested) {
 	return more
 }
 
-// fits reports whether a number is within the bounds and a multiple of multipleOf.
 func (f *facts) fits(v float64) bool {
 	switch {
 	case f.min != nil && (v < *f.min || f.exclusiveMin && v == *f.min):
@@ -201,14 +198,13 @@ func (f *facts) fits(v float64) bool {
 	return f.multipleOf == 0 || math.Mod(v, f.multipleOf) == 0
 }
 
-// A volume holds the sizes of a value.
 type volume struct {
-	values  int // in the value; long strings count more than once
+	values  int // long strings count more than once
 	longest int // the length of the longest list
-	visits  int // approximately, of values and properties while the value is validated
+	visits  int // the approximate number of values and properties that a validation visits
 }
 
-// add adds the sizes of v, which has the declaration d, or an unknown one if d is nil.
+// add adds the sizes of v. d is nil if the declaration of v is unknown.
 func (n *volume) add(v any, d *types.Decl) {
 	n.values++
 	n.visits++
@@ -245,11 +241,10 @@ func count(v any) int {
 	return n.values
 }
 
-// largeDefault is the number of values from which the work for a default counts. In real CRDs, defaults are
-// smaller.
+// largeDefault is the number of values from which a default is charged as work. Defaults in real CRDs
+// are smaller.
 const largeDefault = 500
 
-// largeDefaults returns the number of values in the large defaults of a schema.
 func largeDefaults(s *schema.Structural) (n int) {
 	(&schema.Visitor{Structural: func(s *schema.Structural) (changed bool) {
 		if size := count(s.Default.Object); size >= largeDefault {

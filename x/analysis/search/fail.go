@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// fails reports whether the part evaluates to an error.
 func (b *adjuster) fails(e ast.Expr, sc *scope) bool {
 	v := b.eval(e, sc)
 	return v != nil && celtypes.IsError(v)
@@ -43,7 +42,8 @@ func (b *adjuster) fail(e ast.Expr, sc *scope) bool {
 	return b.fails(e, sc)
 }
 
-// failChain removes a field that a selection goes through.
+// failChain makes a selection or an index fail: it removes an optional value on its path, or makes an
+// operand fail.
 func (b *adjuster) failChain(e ast.Expr, sc *scope) {
 	if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
 		b.fail(e.AsSelect().Operand(), sc)

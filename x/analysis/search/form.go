@@ -5,9 +5,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// Form returns a search in another form of the same CRD version. It has the same schema; its engine
-// may have other rules, for example from an engine.Rewriter. The two searches do not share results, so
-// the results are the same as from a search created with New, which takes far longer.
+// Form returns a search in another form of the same CRD version, without Config.OtherForm. It has the
+// same schema; its engine may have other rules, for example from an engine.Rewriter. It shares the
+// schema and compiled rules with s, but no objects, so it is much faster to create than with New.
 func (s *Search) Form(e *engine.Engine) *Search {
 	form := *s
 	form.engine, form.compilers, form.cfg.OtherForm = e, map[string]*expr.Compiler{}, nil

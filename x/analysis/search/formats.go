@@ -2,7 +2,8 @@ package search
 
 import "strings"
 
-// usual holds strings in common formats. They are tried if a function cannot be inverted.
+// usual holds strings in common formats. They are tried if a function cannot be inverted, or if a
+// pattern is too large for an automaton.
 var usual = []string{
 	"a", "b", "example", "example.com", "a.example.com", "x-1", "A", "1", "0", "-1", "1.5", "true", "", "*", "*.example.com", "/", "/a", "/a/b",
 	"http://example.com", "https://example.com/a", "https://example.com:8443", "ftp://example.com", "https://user@example.com/a?b=c#d", "https://example.com/?a=b", "https://example.com/#a", "https://a@example.com",
@@ -14,7 +15,8 @@ var usual = []string{
 	"01234567-89ab-cdef-0123-456789abcdef", "arn:aws:iam::123456789012:role/a",
 }
 
-// formats maps each format to a pattern. All strings that match it are valid and look realistic.
+// formats maps a format, without - and _, to a pattern for valid and realistic strings. Formats that
+// accept any string have no pattern.
 var formats = map[string]string{
 	"bsonobjectid": `^[0-9a-f]{24}$`,
 	"uri":          `^https?://[a-z]+\.(example|com)(:8443)?(/[a-z0-9]*)?$`,
@@ -43,8 +45,7 @@ var formats = map[string]string{
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8})*$`,
 }
 
-// formatPattern returns the pattern for a format, or "" if the server does not validate the format
-// or it has no constraints, such as password.
+// formatPattern returns the pattern for a format, or "" if it has none.
 func formatPattern(format string) string {
 	return formats[strings.ReplaceAll(strings.ReplaceAll(format, "-", ""), "_", "")]
 }

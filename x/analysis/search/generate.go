@@ -18,20 +18,20 @@ type maker struct {
 	rng   *rand.Rand
 	texts *texts
 	work  *work.Meter
-	// density is the probability that an optional field is set.
+	// density is the probability that an optional field of the root is set. It is lower for deeper fields.
 	density float64
-	// plain prefers an ordinary word to the shortest string that the schema allows.
+	// plain prefers the word "example" to generated strings.
 	plain bool
 	// left is the number of values that may still be generated for the object.
 	left int
-	// fresh counts the values that were generated to be unique.
+	// fresh is a counter from which unique values are made.
 	fresh int
 }
 
 // maxValues limits the number of values in a generated object.
 const maxValues = 20_000
 
-// maxDepth limits the depth for schemas with deeply nested required fields.
+// maxDepth limits the depth of generated values, because required fields may be deeply nested.
 const maxDepth = 40
 
 type nested = schema.NestedValueValidation
@@ -87,7 +87,7 @@ func (n node) breadth() int {
 	return b
 }
 
-// text generates a string, which counts as one value per bytesPerValue bytes.
+// text generates a string, which additionally counts as a value per bytesPerValue bytes.
 func (m *maker) text(f *facts) any {
 	s := m.anyText(f)
 	m.left -= len(s) / bytesPerValue

@@ -11,12 +11,11 @@ import (
 // growSteps limits the writes that may be validated for a full sample.
 const growSteps = 6000
 
-// growTries is how often a single field is tried, each time with other values.
+// growTries is the number of attempts to add a single field, each with new random values.
 const growTries = 5
 
-// grow adds fields to an accepted object as long as the engine accepts it. It adds all missing
-// fields of a level at once; if the object is rejected, it adds half of them, down to single
-// fields.
+// grow adds fields to an accepted object as long as the engine accepts it. It adds all missing fields
+// of a level at once; if the object is rejected, it adds each half separately, down to single fields.
 func (h *solver) grow(w *candidate, _ bool) (*candidate, *verdict, error) {
 	h.oracle = h.newOracle(growSteps)
 	last, err := h.oracle.decide(w)
@@ -74,8 +73,8 @@ func (h *solver) addAll(w *candidate, last *verdict, missing []objectPath) (*can
 	return w, last, nil
 }
 
-// repaired returns the verdict on a candidate that is accepted, possibly after repairs if repairs is set. It
-// returns nil if the candidate is rejected, or has fewer values than before.
+// repaired returns the verdict on a candidate that is accepted, possibly after repairs if repairs is
+// set. It returns nil if the candidate is not accepted or has lost values.
 func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	before := count(w.obj)
@@ -95,7 +94,7 @@ func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 }
 
 // missing returns the fields that the object could have in addition and the first elements of empty
-// lists and maps. It returns only the level closest to the root that has any.
+// lists and maps, except those in tried. It returns only the level closest to the root that has any.
 func (h *solver) missing(w *candidate, tried map[string]bool) []objectPath {
 	level := []reached{{objectPath{node: h.root}, w.obj}}
 	for len(level) > 0 && !h.work.Empty() {
@@ -133,7 +132,8 @@ type reached struct {
 	v any
 }
 
-// below returns all existing and possible children of a value.
+// below returns the children of a value that its schema describes, whether or not they exist, and the
+// first element of an empty list or map.
 func (h *solver) below(w *candidate, at reached) (all []reached) {
 	switch v := at.v.(type) {
 	case map[string]any:
@@ -184,7 +184,8 @@ func (b *adjuster) inflate(root ast.Expr) {
 	}
 }
 
-// multiply adds many elements, up to maxValues values in the object.
+// multiply adds the given number of elements, at least 4, in batches. It stops early if the object has
+// more than maxValues values or nothing can be added.
 func (b *adjuster) multiply(p objectPath, more int) {
 	more = max(4, more)
 	for done := 0; done < more && count(b.w.obj) <= maxValues; {

@@ -9,7 +9,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// through sets a string that is split so that a part of it meets w. It reports whether it set a value.
+// through changes the string from which split computes e, so that e meets w. It reports whether it set
+// a value.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -43,8 +44,8 @@ func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() b
 	return false
 }
 
-// throughPart replaces a part of a string that a call of split returns by a string that meets w, and reports whether it
-// did. It adds parts if there are too few.
+// throughPart replaces a part of a string that a call of split returns by a string that meets w, and reports whether
+// it did. It adds parts if there are too few.
 func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	if list.Kind() != ast.CallKind || list.AsCall().FunctionName() != "split" {
 		return false

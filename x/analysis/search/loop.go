@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// A loop is a macro over a list or a map. Its Body is the item of map.
+// A loop is a macro over a list or a map. For map, Body is the item.
 type loop struct{ loops.Loop }
 
 func loopOf(e ast.Expr) (loop, bool) {
@@ -54,12 +54,11 @@ func elementsOf(v ref.Val) (all []ref.Val) {
 	return all
 }
 
-// maxItems limits the number of list elements that are processed.
+// maxItems limits indexes, the wanted lengths of lists, and the number of computed elements.
 const maxItems = 2000
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// macro changes the candidate so that an all, exists, or exists_one macro evaluates to want.
 func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 	l, ok := loopOf(e)
 	if !ok {
@@ -81,7 +80,8 @@ func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// each makes the body evaluate to want for all elements. It drops elements for which that fails.
+// each makes the body evaluate to want for all elements. It drops elements for which that fails, and
+// sometimes others.
 func (b *adjuster) each(l loop, sc *scope, want bool) {
 	elements := b.elements(l.Over, sc)
 	for i := len(elements) - 1; i >= 0; i-- { // backwards, because dropping moves later elements
@@ -124,7 +124,8 @@ func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 	return len(elements) > 0 && b.added(l, sc, want)
 }
 
-// added adds an element, makes the body evaluate to want for it, and reports whether it succeeded.
+// added adds an element, makes the body evaluate to want for the last element, and reports whether it
+// succeeded.
 func (b *adjuster) added(l loop, sc *scope, want bool) bool {
 	if !b.grow(l.Over, sc) {
 		return false
@@ -180,10 +181,10 @@ func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	return false
 }
 
-// add adds an item to a list or an entry to a map, and reports whether it did.
 func (b *adjuster) add(p objectPath) bool { return b.addMany(p, 1) }
 
-// addMany adds up to n items or entries and reports whether it added any.
+// addMany adds up to n items to a list or entries to a map, which it creates if necessary. It reports
+// whether it added any.
 func (b *adjuster) addMany(p objectPath, n int) bool {
 	v, ok := b.w.get(p)
 	if !ok || v == nil {

@@ -61,7 +61,7 @@ func (j *oracle) spent() int {
 // perText is the number of steps of a string search that count as one write.
 const perText = 6000
 
-// errSpent means that the limit of writes is reached.
+// errSpent means that the limit of writes is reached or the work budget is used up.
 var errSpent = errors.New("the limit of objects to try was reached")
 
 // A verdict is the engine's result for a candidate.
@@ -83,7 +83,7 @@ type complaint struct {
 
 func (v *verdict) accepted() bool { return len(v.complaints) == 0 && !v.undecided }
 
-// runs reports whether a rule ran on the object, if the engine traced it.
+// runs reports whether a rule ran on the object. It needs a traced validation.
 func (v *verdict) runs(ref engine.RuleRef) bool {
 	return slices.ContainsFunc(v.result.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
 }
@@ -98,7 +98,8 @@ func (w *candidate) request() engine.Request {
 	return (&Witness{Operation: w.op, Object: w.obj, Old: w.old}).Request()
 }
 
-// newOracle returns an oracle for the solver's forms of the CRD.
+// newOracle returns an oracle for the solver's forms of the CRD and resets the count of string search
+// steps.
 func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
 	return &oracle{solver: h, limit: limit, created: map[*engine.Engine]creation{}}
@@ -156,7 +157,8 @@ func (j *oracle) stored(e *engine.Engine, w *candidate, v *verdict) error {
 	return err
 }
 
-// create validates the write that creates an old object. Most writes of a search have the same old object.
+// create validates the write that creates an old object. It keeps the latest accepted object, because
+// most writes of a search have the same old object.
 func (j *oracle) create(e *engine.Engine, obj map[string]any, v *verdict) (*engine.Result, error) {
 	if last, ok := j.created[e]; ok && equalJSON(last.obj, obj) {
 		j.writes++
@@ -202,7 +204,6 @@ func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old 
 	return res, nil
 }
 
-// unanalyzed returns why a rule cannot be analyzed.
 func unanalyzed(err error) string {
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
@@ -220,7 +221,6 @@ type program struct {
 	cost     int           // of the last evaluation of the whole rule
 }
 
-// compile compiles a rule so that its parts can be evaluated.
 func (s *Search) compile(ref engine.RuleRef) (*program, error) {
 	compiler := s.compilers[ref.Path]
 	if compiler == nil {
@@ -245,7 +245,8 @@ func (s *Search) compile(ref engine.RuleRef) (*program, error) {
 }
 
 // size returns the work of evaluating a part: the number of its expressions plus, for a macro, the
-// cost of the whole rule. The first evaluation counts more, because the part is then planned.
+// work of the last evaluation of the whole rule. The first call for a part returns more, because the
+// part is then planned.
 func (p *program) size(e ast.Expr) int {
 	if n, ok := p.sizes[e.ID()]; ok {
 		if e.Kind() == ast.ComprehensionKind {
@@ -262,8 +263,7 @@ func (p *program) size(e ast.Expr) int {
 // planned is the work of planning an expression. Evaluating it counts as 1.
 const planned = 20
 
-// cheap reports whether the cost estimate is so far below the limit that exceeding it is
-// practically impossible. Estimates are wrong by a few units at most.
+// cheap reports whether the cost estimate is so far below the limit that exceeding it is very unlikely.
 func (p *program) cheap() bool {
 	return p.expr.Estimate().Max < uint64(p.compiler.Limit())/10
 }

@@ -50,7 +50,8 @@ func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// shifted returns a number increased by the given amount, and other values unchanged if the amount is 0.
+// shifted returns a signed integer or a double increased by the given amount. For other values, it
+// returns false unless the amount is 0.
 func shifted(v ref.Val, by int) (ref.Val, bool) {
 	switch v := v.(type) {
 	case celtypes.Int:

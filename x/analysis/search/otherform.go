@@ -12,9 +12,9 @@ import (
 )
 
 // How it works. Two forms of a CRD differ in some rules and at some schema paths. Objects are
-// generated and repaired for the form that should admit them. Each attempt picks a random
-// difference and violates the other form there: it makes a rule of that form false or exceeds
-// a bound.
+// generated and repaired for the form that should admit them. Each round picks a random difference
+// and tries to violate the other form there: it makes a rule of that form false or fail, or violates
+// its schema.
 
 // differences holds the rules and schema paths at which one form of a CRD may reject objects that
 // another admits.
@@ -23,8 +23,9 @@ type differences struct {
 	paths [][]engine.Step
 }
 
-// Rejection searches for a write that the version rejects, for any reason, and that admits, another form of
-// the same CRD version, admits. Alone is set in the witness, even if it has several causes.
+// Rejection searches for a write that s rejects, for any reason, and that another form of the same CRD
+// version admits. In the witness, Alone is set even if the write has several causes, and Result is the
+// verdict of s.
 func (s *Search) Rejection(ctx context.Context, admits *Search) (*Answer, error) {
 	if !s.served || !admits.served {
 		return s.unserved(), nil
@@ -38,7 +39,6 @@ func (s *Search) Rejection(ctx context.Context, admits *Search) (*Answer, error)
 	return h.run()
 }
 
-// differencesFrom compares the version with another form of it.
 func (s *Search) differencesFrom(other *Search) *differences {
 	d := &differences{}
 	had := map[engine.RuleRef]bool{}
@@ -54,14 +54,13 @@ func (s *Search) differencesFrom(other *Search) *differences {
 	return d
 }
 
-// anywhere returns a reference that identifies a rule by its path and source, without its index.
 func (r *rule) anywhere() engine.RuleRef {
 	ref := r.ref
 	ref.Index = 0
 	return ref
 }
 
-// schemas collects the paths at which two schemas have different constraints.
+// schemas collects the paths in both schemas at which the constraints differ.
 func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
 	if a == b {
 		return
@@ -86,7 +85,8 @@ func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
 	}
 }
 
-// itself returns the constraints of a schema node without its children, rules, and documentation.
+// itself returns the constraints of a schema node without its children, rules, default, and
+// documentation.
 func itself(s *schema.Structural) schema.Structural {
 	own := *s
 	own.Items, own.Properties, own.AdditionalProperties = nil, nil, nil
@@ -95,7 +95,7 @@ func itself(s *schema.Structural) schema.Structural {
 	return own
 }
 
-// part violates the other form at a random difference.
+// part tries to violate the other form at a random difference.
 func (h *solver) part(w *candidate) {
 	d, rng := h.differences, h.maker.rng
 	at := rng.IntN(len(d.rules) + len(d.paths))
@@ -168,8 +168,8 @@ func crossList(b *adjuster, p objectPath, v []any, there node, other *facts) {
 	}
 }
 
-// crossObject removes a field that the other form requires, or makes the object larger or smaller
-// than the other form allows.
+// crossObject removes a field that the other form requires, makes the object larger or smaller than
+// the other form allows, or changes it randomly.
 func (h *solver) crossObject(b *adjuster, p objectPath, v map[string]any, other *facts) {
 	for _, name := range shuffled(other.required, h.maker.rng) {
 		if at := p.field(name); b.optional(at) && b.w.drop(at) {
@@ -192,8 +192,8 @@ func (h *solver) crossObject(b *adjuster, p objectPath, v map[string]any, other 
 	b.perturb(handle{objectPath: p})
 }
 
-// beyond returns a random scalar that satisfies mine but not other, or nil if it finds no such
-// value.
+// beyond returns a random scalar that satisfies mine and probably violates other, or nil if it finds
+// no such value.
 func (m *maker) beyond(mine, other *facts) any {
 	var pool []any
 	for _, e := range mine.enum {

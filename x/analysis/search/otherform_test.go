@@ -33,7 +33,8 @@ func admitted(t *testing.T, s *Search, w *Witness) bool {
 	return res.Allowed
 }
 
-// TestFindOtherForm checks that the other form admits a write that only one rule rejects.
+// TestFindOtherForm checks that Find looks for a write that only one rule rejects and that the other
+// form admits.
 func TestFindOtherForm(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -70,7 +71,7 @@ func TestFindOtherForm(t *testing.T) {
 	}
 }
 
-// TestRejection checks each way in which a new form of a CRD can be stricter.
+// TestRejection checks ways in which a new form of a CRD can be stricter.
 func TestRejection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

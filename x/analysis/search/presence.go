@@ -19,7 +19,6 @@ func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// absent removes p if it is optional, and reports whether it did.
 func (b *adjuster) absent(p objectPath) bool { return b.optional(p) && b.w.drop(p) }
 
 // optional reports whether p may be removed and is not restored by a default.
@@ -32,7 +31,7 @@ func (b *adjuster) optional(p objectPath) bool {
 	return !slices.Contains(up.node.required(), name) && !slices.Contains(up.parentKeys(b.s.root), name)
 }
 
-// parentKeys returns the keys of the map list that contains an item.
+// parentKeys returns the keys of the map list that has p as an item, or nil if no map list has.
 func (p objectPath) parentKeys(root node) []string {
 	if len(p.path) == 0 || !p.path[len(p.path)-1].Item {
 		return nil
@@ -40,7 +39,7 @@ func (p objectPath) parentKeys(root node) []string {
 	return p.parent(root).node.listKeys()
 }
 
-// exist creates the values that a part reads.
+// exist creates the missing values that a part reads.
 func (b *adjuster) exist(e ast.Expr, sc *scope) {
 	for _, h := range b.handles(e, sc) {
 		if _, ok := b.w.get(h.objectPath); !ok {

@@ -57,7 +57,7 @@ func (c *complaint) id() string {
 	return id
 }
 
-// repairRule makes a rule true that rejects the write, or removes the values that it checks.
+// repairRule tries to make a rule true that rejects the write, or removes the values that it checks.
 func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	r := h.byRef[*c.cause.Rule]
 	if r == nil || r.compile(h.Search) != nil {
@@ -106,7 +106,6 @@ func (h *solver) needed(p objectPath) bool {
 	return true
 }
 
-// repairSchema fixes a value that violates its schema.
 func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	p, ok := h.pathOf(w, c)
 	if !ok {
@@ -131,7 +130,6 @@ func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	}
 }
 
-// pathOf returns the path to which a cause points.
 func (h *solver) pathOf(w *candidate, c complaint) (objectPath, bool) {
 	steps, err := engine.ParsePath(strings.ReplaceAll(c.cause.Field, ".[", "["))
 	if err != nil || len(steps) > 0 && steps[0].Name == "<nil>" {

@@ -21,7 +21,8 @@ type rule struct {
 	err      error
 }
 
-// rulesOf returns the rules of a schema, ordered by path, with references as in the engine.
+// rulesOf returns the rules of a schema, parents first and properties sorted by name, with references as
+// in the engine.
 func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	var walk func(s *schema.Structural, steps []engine.Step)
 	walk = func(s *schema.Structural, steps []engine.Step) {
@@ -56,7 +57,7 @@ func (r *rule) compile(s *Search) error {
 
 func (r *rule) usesOld() bool { return r.program != nil && r.program.expr.UsesOldSelf() }
 
-// transition reports whether the rule only runs if there is an old value.
+// transition reports whether the rule only runs if there is an old value. The rule must be compiled.
 func (r *rule) transition() bool { return r.usesOld() && !r.ref.OptionalOldSelf }
 
 // An instance is a path at which a rule runs. before is the path of its oldSelf.
@@ -129,7 +130,7 @@ func (w *candidate) sameKeys(n node, item, oldList objectPath) (int, bool) {
 	return i, i >= 0
 }
 
-// at evaluates the rule at the path of an instance.
+// at evaluates the rule at the path of an instance. The result is Accepted if the path has no value.
 func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) Want {
 	self, ok := w.get(in.self)
 	if !ok {
@@ -144,7 +145,6 @@ func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter)
 	return out
 }
 
-// mentionsStatus reports whether the rule is on the root and reads the status.
 func (r *rule) mentionsStatus() bool {
 	return len(r.steps) == 0 && readsField(r.program.parts.Root(), "status")
 }

@@ -12,7 +12,7 @@ import (
 // sampleSteps limits the writes that may be validated for each of many samples.
 const sampleSteps = 200
 
-// maxFruitless limits the consecutive samples without a result.
+// maxFruitless limits the consecutive attempts without a result.
 const maxFruitless = 50
 
 // Samples calls yield with up to n random objects that the version accepts, until yield returns
@@ -80,7 +80,7 @@ func (h *solver) vary(w *candidate) (*candidate, error) {
 	return w, nil
 }
 
-// leaves returns the paths of numbers and strings.
+// leaves returns the paths of the numbers and strings among the first maxVaried values.
 func leaves(obj map[string]any) (all [][]engine.Step) {
 	w := candidate{obj: obj}
 	paths := removable(obj)
@@ -93,7 +93,8 @@ func leaves(obj map[string]any) (all [][]engine.Step) {
 	return all
 }
 
-// uncommon returns a different, unusual value of the same type.
+// uncommon returns an unusual value of the same type. It returns values other than numbers and strings
+// unchanged.
 func (h *solver) uncommon(v any) any {
 	rng := h.maker.rng
 	switch v := v.(type) {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -10,8 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A node is a node of a version's schema. d is its declaration for rules, or nil if rules cannot
-// read it. s is nil for metadata, which is not part of the CRD's schema.
+// A node is a position in a version's schema. d is its declaration for rules, or nil if rules cannot
+// read it. s is nil for fields that the schema does not contain, such as metadata.name. Both are nil
+// for an unknown field.
 type node struct {
 	s *schema.Structural
 	d *types.Decl
@@ -26,25 +28,15 @@ func (n node) kind() string {
 	case n.s != nil && n.s.Type != "":
 		return n.s.Type
 	case n.d != nil && n.s == nil:
-		return declared(n.d.Kind)
+		return cmp.Or(declared[n.d.Kind], "string")
 	}
 	return ""
 }
 
-func declared(k types.Kind) string {
-	switch k {
-	case types.Object, types.Map:
-		return "object"
-	case types.List:
-		return "array"
-	case types.Bool:
-		return "boolean"
-	case types.Int:
-		return "integer"
-	case types.Double:
-		return "number"
-	}
-	return "string"
+// declared maps kinds to schema types. All other kinds are strings.
+var declared = map[types.Kind]string{
+	types.Object: "object", types.Map: "object", types.List: "array",
+	types.Bool: "boolean", types.Int: "integer", types.Double: "number",
 }
 
 // field returns the node of a property or of a map's values. It is not known if the schema has
@@ -98,13 +90,12 @@ func (n node) step(s engine.Step) node {
 	switch {
 	case s.Any && n.isList(), s.Item && !n.isMap():
 		return n.items()
-	case s.Any, s.Item: // an item is a key that looks like an index
+	case s.Any, s.Item: // in a map, an Item is a key that looks like an index
 		return n.values()
 	}
 	return n.field(s.Name)
 }
 
-// at returns the node at a path.
 func (n node) at(path []engine.Step) node {
 	for _, s := range path {
 		n = n.step(s)
@@ -112,7 +103,6 @@ func (n node) at(path []engine.Step) node {
 	return n
 }
 
-// names returns the sorted names of the properties.
 func (n node) names() []string {
 	if n.s == nil {
 		return nil
@@ -131,7 +121,7 @@ func (n node) nullable() bool { return n.s != nil && n.s.Nullable }
 
 func (n node) hasDefault() bool { return n.s != nil && n.s.Default.Object != nil }
 
-// listKeys returns the keys of a map list, or nil if n is a different list.
+// listKeys returns the keys of a map list, or nil if n is not a map list.
 func (n node) listKeys() []string {
 	if n.s == nil || n.s.XListType == nil || *n.s.XListType != "map" {
 		return nil

@@ -32,7 +32,7 @@ type Config struct {
 // unlikely, and the objects are large and therefore slow to validate.
 const cheapSteps = 50
 
-// DefaultSteps is the default of Config.Steps. It takes about a second for most CRDs.
+// DefaultSteps is the default of Config.Steps.
 const DefaultSteps = 2000
 
 // Want is a wanted outcome.
@@ -40,13 +40,13 @@ type Want string
 
 // The outcomes.
 const (
-	// Rejected: the rule is false and is the only reason for rejection.
+	// Rejected: the rule is false. It is the only reason for rejection if Witness.Alone is set.
 	Rejected Want = "refused"
 	// Accepted: the write is accepted, and the rule ran.
 	Accepted Want = "accepted"
 	// Errs: the rule fails to evaluate, which is the only reason for rejection.
 	Errs Want = "error"
-	// OverBudget: the rule, or all rules together, exceed a cost limit.
+	// OverBudget: an evaluation of the rule exceeds its cost limit.
 	OverBudget Want = "budget"
 )
 
@@ -67,11 +67,11 @@ type Answer struct {
 	Status StatusWord
 	// Witness is set if the status is Found.
 	Witness *Witness
-	// Searched is the number of writes that were validated.
+	// Searched is the number of writes that were tried, without those for shrinking the witness.
 	Searched int
 	// Lists is the length of the longest list in them.
 	Lists int
-	// Limited is set if the work budget is used up. Reason then describes the budget.
+	// Limited is set if the work budget is used up or the rule is nested too deeply. Reason explains it.
 	Limited bool
 	// Reason explains why no witness was found or the rule was not analyzed. It may be empty.
 	Reason string
@@ -115,7 +115,7 @@ type Search struct {
 	rules         []*rule
 	byRef         map[engine.RuleRef]*rule
 	texts         *texts
-	pools         map[string][]*candidate // admitted objects, by path of the rules
+	pools         map[string][]*candidate // admitted objects, by the key of poolOf
 	work          *work.Meter             // of the run; nil if unlimited
 }
 
@@ -154,7 +154,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 }
 
 // Charge makes the following questions also charge m. A question that exhausts m or takes more than
-// work.QuestionLimit is answered with Unknown.
+// work.QuestionLimit ends, usually with the status Unknown.
 func (s *Search) Charge(m *work.Meter) { s.work = m }
 
 // Rules returns the version's rules, ordered by path.
@@ -209,7 +209,8 @@ func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*
 // quickAttempts is the number of objects that Try starts.
 const quickAttempts = 4
 
-// Try starts few objects, which is enough for most rules. It returns nil if none of them leads to a result.
+// Try starts a few objects, which is enough for most rules. It returns nil if none of them leads to a
+// result.
 func (q *Question) Try() (*Answer, error) { return q.start(quickAttempts) }
 
 // Find returns the result. It continues after a Try without a result.

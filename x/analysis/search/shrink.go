@@ -20,8 +20,9 @@ func (h *solver) shrinkSteps() int {
 	return shrinkSteps
 }
 
-// shrink removes all fields and items that are not needed, then simplifies the remaining values. It
-// returns the smallest candidate found, also when the step limit is reached.
+// shrink removes fields and items that are not needed, simplifies the remaining values, and sets
+// scalars to their old values. It returns the smallest candidate found, also when the step limit is
+// reached.
 func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) {
 	h.oracle = h.newOracle(h.shrinkSteps())
 	last, err := h.oracle.decide(w)
@@ -53,8 +54,8 @@ type shrinker struct {
 	alone bool
 }
 
-// applyEverywhere applies change to each path, outermost first, and reports whether any change was kept. If
-// change removes a list element, the next element takes its index.
+// applyEverywhere applies change to each path, outermost first, and reports whether any change was
+// kept. A change returns gone if it removed the path; the next path then takes its index.
 func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		paths := removable(s.w.root(old))
@@ -82,7 +83,7 @@ func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
 	return held, held, err
 }
 
-// simplify replaces the value at p by the smallest of some smaller values, if the candidate still
+// simplify replaces the value at p by the first simpler value with which the candidate still
 // demonstrates the outcome.
 func (s *shrinker) simplify(p objectPath) (held, gone bool, err error) {
 	v, _ := s.w.get(p)
@@ -119,8 +120,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// try applies a change to both objects or, if that fails, to one. It keeps the change if the write
-// still demonstrates the outcome.
+// try applies a change to both objects or, if that fails or p is in the old object, to the object of p.
+// It keeps the change if the write still demonstrates the outcome.
 func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (bool, error) {
 	ways := [][]bool{{p.old}}
 	if s.w.old != nil && !p.old {
@@ -204,7 +205,8 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	})
 }
 
-// removable returns the paths of the removable values of an object, outermost first.
+// removable returns the paths of an object's values, except apiVersion, kind, and metadata. Outer
+// values precede inner values, and list items are in reverse order.
 func removable(obj map[string]any) (paths [][]engine.Step) {
 	type value struct {
 		path []engine.Step

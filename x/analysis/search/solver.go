@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // A solver searches for the witness of a question. Its Search is the form of the CRD for which
@@ -25,22 +26,22 @@ type solver struct {
 	want     Want
 	full     bool // of a sample: as many fields as possible
 	attempts int  // objects started so far
-	// apart, if not nil, holds the differences at which the other form may reject; such a rejection
-	// is then the goal.
+	// differences, if not nil, are those at which the other form may reject. Such a rejection is then
+	// the goal.
 	differences *differences
 	// second is the first candidate that has the outcome but also other causes.
 	second *candidate
-	// wants holds the required strings of the current attempt, by handle.
+	// wants holds the required strings of the current attempt, by handle.id.
 	wants map[string]textWant
-	// stuck counts how often each complaint occurred in the current attempt.
+	// stuck counts the repairs of each complaint in the current attempt.
 	stuck map[string]int
 }
 
 // maxRepairRounds limits the repairs of an object before a new object is started.
 const maxRepairRounds = 24
 
-// walks is the minimum number of objects that are started. An object that uses many steps is often
-// a dead end.
+// walks is the number of objects among which the steps of a search are divided. An object that uses
+// many steps is often a dead end.
 const walks = 8
 
 // maxRepeats limits how often an attempt may reach the same object.
@@ -74,7 +75,7 @@ func (h *solver) try(n int) (*Answer, error) {
 	return nil, nil
 }
 
-// giveUp returns the result if the limit of steps is reached.
+// giveUp returns the result if the limit of steps is reached: from h.second if it is set, else Unknown.
 func (h *solver) giveUp() (*Answer, error) {
 	if h.second != nil {
 		return h.finish(h.second, false)
@@ -154,8 +155,8 @@ func (h *solver) settle(w *candidate) {
 	}
 }
 
-// satisfied reports whether a verdict is the wanted one without any other cause (alone), or with
-// other causes that do not concern the old object (also).
+// satisfied reports whether a verdict is the wanted one without any other cause (alone), or with other
+// causes that concern neither the old object nor the other form (also, only for Rejected).
 func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	alone, also, shown := h.suits(v)
 	if (alone || also) && !shown && !h.showing(w) {
@@ -238,7 +239,6 @@ func (h *solver) aim(w *candidate) {
 	h.steer(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
 }
 
-// steer changes the candidate so that a rule has the wanted outcome at a path.
 func (h *solver) steer(w *candidate, r *rule, in instance, want Want) {
 	b := h.newAdjuster(w, r, in)
 	root := r.program.parts.Root()
@@ -298,15 +298,12 @@ func (h *solver) into(w *candidate, p objectPath, s engine.Step) objectPath {
 		return p.step(s)
 	}
 	v, _ := w.get(p)
-	switch v := v.(type) {
-	case map[string]any:
-		if keys := sortedKeys(v); len(keys) > 0 {
-			return p.field(keys[h.maker.rng.IntN(len(keys))])
-		}
-	case []any:
-		if len(v) > 0 {
-			return p.item(h.maker.rng.IntN(len(v)))
-		}
+	var existing []engine.Step
+	for step := range valuediff.Children(v) {
+		existing = append(existing, step)
+	}
+	if len(existing) > 0 {
+		return p.step(existing[h.maker.rng.IntN(len(existing))])
 	}
 	if p.node.isList() {
 		return p.item(0)

@@ -26,8 +26,8 @@ func (h *solver) start(attempt int) *candidate {
 	return w
 }
 
-// begin returns an object of the schema: the smallest on the first attempt, later an object from
-// the pool or a random object.
+// begin returns an object to start with: on the first attempt an object with few optional fields, later
+// an object from the pool or a random object.
 func (h *solver) begin(attempt int) *candidate {
 	rng := h.maker.rng
 	h.maker.density = 0
@@ -46,7 +46,7 @@ func (h *solver) begin(attempt int) *candidate {
 	return w
 }
 
-// fresh returns a new object, which may well be invalid.
+// fresh returns a new object, which may be invalid.
 func (h *solver) fresh() *candidate {
 	h.maker.left = maxValues
 	obj, ok := h.maker.value(h.root, nil, 0).(map[string]any)
@@ -58,15 +58,15 @@ func (h *solver) fresh() *candidate {
 	return &candidate{op: Create, obj: obj, split: h.split}
 }
 
-// poolSize is the number of admitted objects that are kept per path. poolSteps limits the writes
-// that may be validated to find them.
+// poolSize is the number of admitted objects in a pool. poolSteps limits the writes that may be
+// validated to find them.
 const (
 	poolSize  = 4
 	poolSteps = 600
 )
 
 // fillPool collects admitted objects on which a rule with the same path as the target rule ran. The
-// result does not depend on which of these rules is the target.
+// pool is the same for all target rules with the same key.
 func (h *solver) fillPool() error {
 	key, first := h.poolOf()
 	if _, ok := h.pools[key]; ok {
@@ -92,8 +92,8 @@ func (h *solver) fillPool() error {
 	return nil
 }
 
-// poolOf returns the key of the target rule's pool and the rule for which the pool is filled: the
-// first rule with the same path that is a transition rule if and only if the target rule is.
+// poolOf returns the key of the target rule's pool and the rule for which the pool is filled: the first
+// rule with the same path that compiles and is a transition rule if and only if the target rule is.
 func (h *solver) poolOf() (key string, first *rule) {
 	key = h.rule.ref.Path
 	if h.rule.transition() {

@@ -97,7 +97,7 @@ type texts struct {
 	regexps  map[string]*regexp.Regexp
 	found    map[string][]string // for a question, by textWant
 	kept     int                 // bytes of found
-	spent    int                 // the work for a question, in steps
+	spent    int                 // steps since newOracle
 	work     *work.Meter
 }
 
@@ -117,7 +117,8 @@ const maxKept = 48 << 20
 // items.
 const samples = 12
 
-// textSteps limits the work per textWant.
+// textSteps limits the steps of the first search for a textWant. If it ends early without a result, a
+// second search for a single string gets more.
 const textSteps = 60_000
 
 // one returns a random string that meets w. ok is false if it finds no such string.
@@ -218,7 +219,7 @@ const longText = 300
 // maxText limits the length of generated strings.
 const maxText = 1 << 20
 
-// padded returns long strings: short strings with a repeated piece, beginning with the last
+// padded returns long strings, made from short strings by repeating a piece, usually the last
 // character.
 func (t *texts) padded(w textWant) (found []string, steps int) {
 	if w.min > maxText {
@@ -240,13 +241,13 @@ func (t *texts) padded(w textWant) (found []string, steps int) {
 	return found, steps
 }
 
-// A stretch is a way to lengthen a string: a piece of it is repeated with a separator.
+// A stretch is a way to lengthen a string: a piece of it is repeated, possibly with a separator.
 type stretch struct {
 	piece   int
 	between string
 }
 
-// ways are tried in turn. stretches limits the tries per string.
+// ways are the stretches that are tried. The constant stretches limits the tries per string.
 var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
 
 const stretches = 20

@@ -145,7 +145,8 @@ func (b *adjuster) equals(x, y ast.Expr, sc *scope) bool {
 	return v != nil && w != nil && v.Equal(w) == celtypes.True
 }
 
-// alike sets x to the value of y and reports whether it succeeded.
+// alike sets x to the value of y, or removes it if y is an optional without a value. It reports whether
+// it succeeded.
 func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 	v := b.eval(y, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {

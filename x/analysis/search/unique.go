@@ -35,7 +35,6 @@ func (l *uniqueItems) id(item any) string {
 	return jsonOf(values)
 }
 
-// takes reports whether the item can be added to the list.
 func (l *uniqueItems) takes(item any) bool { return l.seen == nil || !l.seen[l.id(item)] }
 
 func (l *uniqueItems) add(item any) {
@@ -65,7 +64,8 @@ func (m *maker) another(l *uniqueItems, n node, f *facts, depth int) {
 	}
 }
 
-// distinguish changes an item or its keys until it is unique.
+// distinguish changes a key of an item, or an item of a set that is not an object, so that the list
+// takes it. It returns the item unchanged if that fails.
 func (m *maker) distinguish(l *uniqueItems, item any, n node) any {
 	obj, ok := item.(map[string]any)
 	if !ok {

@@ -70,7 +70,7 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	return b.sampleOutcome(e, sc, done)
 }
 
-// textAt sets a handle to a string that meets w, its schema and, if possible, earlier requirements.
+// textAt sets a handle to a string that meets w and, if possible, its schema and earlier requirements.
 // It reports whether it found such a string and set it.
 func (b *adjuster) textAt(h handle, w textWant) bool {
 	f := &facts{text: anyText()}
@@ -109,9 +109,8 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 	return false
 }
 
-// longer sometimes lengthens the current string by repeating a piece, if only its length is
-// insufficient. This often keeps properties that cannot be derived from a rule, such as being a
-// valid URL.
+// longer sometimes returns the current string lengthened by a repeated piece, if it is too short. This
+// often keeps properties that cannot be derived from a rule, such as being a valid URL.
 func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	rng := b.m.rng
 	v, _ := b.w.get(h.objectPath)
@@ -139,7 +138,6 @@ func (b *adjuster) remembered(h handle) []textWant {
 	return []textWant{anyText()}
 }
 
-// remember records w together with the earlier requirements also.
 func (b *adjuster) remember(h handle, also, w textWant) { b.wants[h.id()] = also.and(w) }
 
 func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }

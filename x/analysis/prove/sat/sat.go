@@ -56,7 +56,7 @@ type Solver struct {
 	watches [][]*clause // by the literal that makes a watched literal false
 	values  []value     // by literal
 	level   []int       // by variable
-	reason  []*clause   // by variable; nil for decisions
+	reason  []*clause   // by variable; nil for decisions and clauses with one literal
 	phase   []bool      // by variable: its latest value
 
 	trail  []Lit

@@ -23,8 +23,8 @@ func (f *formula) solver() *Solver {
 	return s
 }
 
-// holds reports whether all clauses and the literals in more are true under the assignment given by
-// the bits of world.
+// holds reports whether all clauses and the literals in more are true. Bit v of assignment is the
+// value of variable v.
 func (f *formula) holds(assignment int, more ...Lit) bool {
 	is := func(l Lit) bool { return (assignment>>l.variable()&1 == 1) == (l&1 == 0) }
 	for _, c := range f.clauses {
