@@ -27,7 +27,8 @@ func unionOf(a, b *size) *size {
 	return &u
 }
 
-// entry returns the size of the entries of a list or map.
+// entry returns the size of the entries of a list or map, or the range of all sizes if it is not
+// known.
 func (s size) entry() size {
 	if s.elem != nil {
 		return *s.elem
@@ -130,7 +131,8 @@ func (s *size) isUnknown() bool {
 	return s.Min == 0 && s.Max == math.MaxUint64 && s.key == nil && s.elem == nil
 }
 
-// withElem returns the size of a list. Its length is not known if only the size of its items is.
+// withElem returns the size of a list of length s. If only the size of its items is known, its
+// length has the range of all sizes.
 func withElem(s size, elem *size) size {
 	if !s.known && elem == nil {
 		return s
@@ -163,7 +165,7 @@ func entryOf(s size, entry *size) *size {
 	return entry
 }
 
-// parameter returns parameter i of a list or map type.
+// parameter returns parameter i of a type, or dyn if the type does not have it.
 func parameter(t *celtypes.Type, i int) *celtypes.Type {
 	if all := t.Parameters(); i < len(all) && all[i] != nil {
 		return all[i]
@@ -171,7 +173,8 @@ func parameter(t *celtypes.Type, i int) *celtypes.Type {
 	return celtypes.DynType
 }
 
-// part returns the size of an item of a list, or of a key or value of a map.
+// part returns the size of an item of a list, or of a key or value of a map, or the range of all
+// sizes if it is not known.
 func (w *walk) part(x *operand) *size {
 	w.measure(&x.priced, x.expr)
 	if !x.size.known {
@@ -205,7 +208,8 @@ func (w *walk) listLength(list ast.ListExpr, items []operand) (length size, elem
 	return length, elem
 }
 
-// optionalLiteral returns the value in optional.of(value), or nil. none is set for optional.none().
+// optionalLiteral returns the value in optional.of(value) or optional.ofNonZeroValue(value), or
+// nil. none is set for optional.none().
 func optionalLiteral(e ast.Expr) (value ast.Expr, none bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return nil, false

@@ -266,8 +266,8 @@ type Text struct {
 	node *Node
 }
 
-// A run is a part of a value and its source. If both lengths are equal, so are the bytes. Otherwise
-// the run is a single character, written for example as an escape or a line break.
+// A run is a part of a value and its source. If both lengths are equal, the bytes correspond one to
+// one. Otherwise the run is a single character, written for example as an escape or a line break.
 type run struct{ value, valueLen, source, sourceLen int }
 
 // Text returns the mapping of a scalar. It returns false if n is not a scalar or if its end is
