@@ -13,7 +13,6 @@ import (
 // level. They come from the expression that creates the value or from the declarations below its path.
 // See common/cost/estimator.go, common/cost/default_strategy.go, and common/cost/helper.go in cel-go 0.33.2.
 
-// unknown is the range of all sizes.
 func unknown() size { return ranged(checker.UnknownSizeEstimate()) }
 
 func unionOf(a, b *size) *size {
