@@ -169,7 +169,8 @@ var (
 	spaces     = regexp.MustCompile(`(\S)\t+`)
 )
 
-// TestPackageExamples checks that each package with a compatibility promise has a runnable example.
+// TestPackageExamples checks that celadonvet and each package with a compatibility promise have a
+// runnable example.
 func TestPackageExamples(t *testing.T) {
 	t.Parallel()
 	for _, name := range append([]string{"celadonvet"}, public...) {

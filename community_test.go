@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readYAML decodes a file into value.
 func readYAML(t *testing.T, name string, value any) {
 	t.Helper()
 	data, err := os.ReadFile(name)

@@ -113,7 +113,7 @@ func isSearch(fun ast.Expr) bool {
 	return of.Name == "regexp" && strings.HasPrefix(f.Sel.Name, "MustCompile") || of.Name == "lazy" && f.Sel.Name == "New"
 }
 
-// literal returns the constant text in an expression, as far as it is one.
+// literal returns the constant text in an expression. Parts that are not constant count as "".
 func literal(e ast.Expr, texts map[string]string) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -16,11 +16,11 @@ import (
 
 // Case is a write of an object, with the known parts of the expected result.
 type Case struct {
-	// ID names the case in known_failures.txt: the file below the corpus's cases folder and the
-	// index of the document in it, followed by "@variant" if the case runs with another variant of
-	// its CRD.
+	// ID names the case in known_failures.txt. For a corpus, it is the file below the corpus's
+	// cases folder and the index of the document in it, followed by "@variant" if the case runs
+	// with another variant of its CRD.
 	ID string
-	// Project is the name of the folder that contains the case.
+	// Project is the name of the folder that contains the case, or of the generator of the case.
 	Project string
 	// CRD defines the schema of the objects.
 	CRD *CRD

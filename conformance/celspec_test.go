@@ -26,7 +26,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// celSpec returns the tests of the CEL specification, by file and name.
+// celSpec returns the tests of the CEL specification, by file, section, and name.
 func celSpec(t *testing.T) map[string]*simple.SimpleTest {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(gomod.Dir(t, "cel.dev/expr"), "tests/simple/testdata/*.textproto"))
@@ -63,7 +63,7 @@ type specCase struct {
 	values map[string]any
 }
 
-// specCaseOf returns ok = false if the test declares a function, or if a value or a type is none of CEL's.
+// specCaseOf returns ok = false if the test declares a function, or if a value or a type cannot be converted.
 // Other settings, such as a container of names, do not apply: a server has its own.
 func specCaseOf(test *simple.SimpleTest) (c specCase, ok bool) {
 	c = specCase{src: test.Expr, values: map[string]any{}}
@@ -95,7 +95,7 @@ func specCaseOf(test *simple.SimpleTest) (c specCase, ok bool) {
 // specLimit limits the cost of an evaluation.
 const specLimit = 10_000_000
 
-// upstream returns what cel-go makes of the case in the API server's environment.
+// upstream returns cel-go's result for the case in the API server's environment.
 func (c specCase) upstream(env *celenv.Env) string {
 	own, err := env.With(c.roots)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c specCase) upstream(env *celenv.Env) string {
 	return specResult(v, err, cost)
 }
 
-// ours returns what Celadon's parser, checker, and evaluator make of the case.
+// ours returns the result of Celadon's parser, checker, and evaluator.
 func (c specCase) ours(env *celenv.Env) string {
 	scope, err := env.Scope()
 	if err != nil {

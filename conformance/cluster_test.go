@@ -335,8 +335,8 @@ func (c clusterClaim) hold(t *testing.T) error {
 	return c.changed(t, fresh)
 }
 
-// changed updates another object to this object's content, so that every value differs from the old
-// one.
+// changed updates another object to this object's content, so that most values differ from the old
+// ones.
 func (c clusterClaim) changed(t *testing.T, fresh func(string) map[string]any) error {
 	other := fmt.Sprintf("o%d", 1+c.Name[1]%5)
 	was, err := c.resource.get(t.Context(), "v1", "fleet", other)

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
-// asTable is the Accept header that kubectl get sends.
+// asTable is an Accept header for tables, as kubectl get requests them.
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 // SweepColumns writes the objects of the cases to etcd, both valid and invalid, and compares
@@ -125,7 +125,7 @@ func cellJSON(v any) string {
 	return string(data)
 }
 
-// table returns the server's response to kubectl get.
+// table returns the server's table of printer columns.
 func (r *Resource) table(ctx context.Context, c call) (*metav1.Table, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.server.host+r.path(c), nil)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestMadeColumnsOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestColumnsOnServer does the same for the printer columns of all objects in a corpus.
+// TestColumnsOnServer does the same for the printer columns of objects in a corpus.
 func TestColumnsOnServer(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)

@@ -13,7 +13,7 @@ import (
 
 // Difference is a difference between an expected result and the engine's.
 type Difference struct {
-	// Reason groups differences with the same cause. It contains no names or values.
+	// Reason groups differences with the same cause. It contains no quoted values and no numbers.
 	Reason string
 	// Detail describes this difference in a few lines.
 	Detail string

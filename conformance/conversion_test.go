@@ -291,7 +291,8 @@ func (c *converted) same(t *testing.T, got *response, ours validated, name strin
 	}
 }
 
-// sameStored compares the object in etcd with the engine's persisted object, byte for byte.
+// sameStored compares the object in etcd with the engine's persisted object, without the metadata
+// that only a server knows.
 func (c *converted) sameStored(t *testing.T, res *engine.Result, name string) {
 	t.Helper()
 	kept, err := c.server.store.Get(t.Context(), c.key("default", name))

@@ -26,7 +26,7 @@ var convertExamples = []struct {
 	{"pizza", []string{"v1alpha1", "v1beta1"}, convertPizza, pizzaSpec},
 }
 
-// convertCronTab splits the hostPort of v1beta1 into host and port.
+// convertCronTab splits the hostPort of v1beta1 into the host and port of v1, or joins them.
 func convertCronTab(spec map[string]any, from, to string) error {
 	if to == "v1" {
 		text, ok := spec["hostPort"].(string)

@@ -11,8 +11,8 @@
 // "mode: N passed, N failed". The most important modes are:
 //
 //   - cases (TestCases): runs testdata/*.txtar on the server. See testdata/README.md.
-//   - answers (TestAnswers): compares the engine with the recorded responses of a corpus, without a
-//     server. If a case has no recorded response, it uses the maintainers' expectations.
+//   - answers (TestAnswers): compares the engine with the recorded responses and the maintainers'
+//     expectations of a corpus, without a server.
 //   - server (TestServer): runs a sample of a corpus on the server, or all of it with
 //     CELADON_LEVEL=long.
 //   - witnesses (TestWitnessesOnServer), scenario-witnesses (TestWitnessesOfScenarios): write the

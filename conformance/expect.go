@@ -55,7 +55,7 @@ func containsText(message, text string, ignoreCase bool) bool {
 }
 
 // tornEnds matches remains of the next error, or of the list, at the end of an expected text that
-// was cut from the middle of a message. There another error may follow.
+// was cut from the middle of a message. In the message, another error may follow there.
 var tornEnds = regexp.MustCompile(`(?:,|\])?(?: <nil>:?)?$`)
 
 // splitErrors splits the message of several errors into a string per error.

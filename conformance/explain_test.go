@@ -75,7 +75,7 @@ func TestExplainAsRecorded(t *testing.T) {
 }
 
 // TestExplainCorpus compares x/publish with kubectl explain for CRDs of the corpus on the real
-// server: for the root, for all fields below it, and for the path to a leaf.
+// server: for the root, alone and with all fields below it, for spec, and for a leaf.
 func TestExplainCorpus(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
 	if kubectl == "" {

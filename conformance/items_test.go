@@ -29,7 +29,7 @@ spec:
 `
 
 // TestRootItems checks that the server stores an object with a list called items at its root, but
-// returns an error for every read of it.
+// returns an error for the create and for each read of the object alone.
 func TestRootItems(t *testing.T) {
 	crd, err := parseCRD([]byte(rootItemsCRD))
 	if err != nil {

@@ -166,7 +166,8 @@ func (k keyWriter) change(object map[string]any) {
 	}
 }
 
-// twice returns a body that contains a random key twice, in the root or in spec.
+// twice returns a body that contains a random key twice, in the root or in spec. It removes the
+// namespace from object.
 func (k keyWriter) twice(object map[string]any) ([]byte, error) {
 	delete(object["metadata"].(map[string]any), "namespace") // the namespace is in the URL
 	body, err := json.Marshal(object)

@@ -44,7 +44,8 @@ func StartMinor(programs, kubeVersion string) (*Server, error) {
 	return s, s.connect(&endpoint)
 }
 
-// stopProgram closes the program's stdin and waits until it ends.
+// stopProgram closes the program's stdin and waits until it ends. It kills the program after
+// stopTimeout.
 func stopProgram(cmd *exec.Cmd, in io.Closer) {
 	in.Close()
 	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })

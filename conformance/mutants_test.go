@@ -21,7 +21,7 @@ type killed struct {
 }
 
 // TestKilledOnServer installs mutated rules on a real server and runs the cases that kill them. The
-// server's verdict must be the one that killed the mutant.
+// server's verdict and causes must equal the engine's.
 func TestKilledOnServer(t *testing.T) {
 	n, step := 10, 25 // one in 25 CRDs
 	if level.Long() {

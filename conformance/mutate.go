@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Mutants returns n mutants of each case, each with one to three changes to the object. Every other
-// mutant is an update of the original object. Only a server can determine the expected result.
+// Mutants returns n mutants of each case, each with one to three changes to the object. Cases with
+// a raw body have no mutants. Every other mutant is an update of the original object. Only a server
+// can determine the expected result.
 func Mutants(all []*Group, n int) []*Group {
 	var out []*Group
 	for _, g := range all {

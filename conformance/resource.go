@@ -164,8 +164,8 @@ func (r *Resource) do(ctx context.Context, c call) (*response, error) {
 // root. See TestRootItems.
 const rootItems = "*unstructured.Unstructured is not a list: no Items field in this object"
 
-// listed replaces such an error by a successful response with the object, which it takes from a
-// list of all objects.
+// listed replaces the error rootItems by a successful response with the object, which it takes from
+// a list of all objects. If it does not find the object, it returns the error.
 func (r *Resource) listed(ctx context.Context, c call, broken *response) (*response, error) {
 	all, err := r.server.do(ctx, http.MethodGet, r.path(call{version: c.version, namespace: c.namespace}), nil)
 	if err != nil || all.code != http.StatusOK {

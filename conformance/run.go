@@ -135,8 +135,9 @@ func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (
 // same manager changes its entry would depend on the clock.
 const earlier = "earlier"
 
-// storeByRequest creates the old object as a user would: if it has a status subresource, it sets
-// the status in a second request. It reports whether the server accepted both requests.
+// storeByRequest creates the old object as a user would: if the version has a status subresource,
+// it sets the object's status in a second request. It reports whether the server accepted the
+// requests.
 func (r *Resource) storeByRequest(ctx context.Context, c *Case, object map[string]any, namespace, name string) (bool, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -176,7 +177,7 @@ func (r *Resource) get(ctx context.Context, version, namespace, name string) (ma
 	if err != nil {
 		return nil, err
 	}
-	// Objects written to etcd directly have no managedFields. An empty list marks that as complete.
+	// Objects written to etcd directly have no managedFields. An empty list states that.
 	setDefault(object, "managedFields", []any{})
 	return object, nil
 }

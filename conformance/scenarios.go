@@ -40,8 +40,8 @@ func Scenarios(library *fuzz.Library, first, n uint64) []*Group {
 	return out
 }
 
-// BreakRules changes a rule in every eighth CRD so that it does not compile. The server rejects
-// such a CRD, but serves it if it is already stored.
+// BreakRules makes randomly chosen rules of every eighth CRD invalid, at most one per version. The
+// server rejects such a CRD, but serves it if it is already stored.
 func BreakRules(groups []*Group, seed uint64) {
 	for i, g := range groups {
 		if i%8 != 3 {
@@ -61,7 +61,7 @@ func WithoutRules(groups []*Group) {
 	}
 }
 
-// breakRule breaks a rule of a schema, if there is any, and reports whether it did.
+// breakRule may break a rule of s or of a schema below it, and reports whether it did.
 func breakRule(s *apiextensionsv1.JSONSchemaProps, rng *rand.Rand) bool {
 	if n := len(s.XValidations); n > 0 && rng.IntN(3) > 0 {
 		rule := &s.XValidations[rng.IntN(n)]

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// write is a write. do gets the current object of the side as live, which is empty if it does not
-// exist.
+// write is a request to a side. do gets the current object of the side as live, which is empty if
+// it does not exist.
 type write struct {
 	text string
 	do   func(ctx context.Context, r dynamic.ResourceInterface, live *unstructured.Unstructured) (*unstructured.Unstructured, error)

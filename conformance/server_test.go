@@ -20,9 +20,8 @@ import (
 // warning and the schema together.
 const marker = "the schema of the case is in force"
 
-// TestStoredIsAsUpdated checks that the server decides about objects and CRDs that were written to
-// etcd directly as about those that were stored under a CRD without validations, which was then
-// updated.
+// TestStoredIsAsUpdated checks that objects and CRDs that are written to etcd directly get the same
+// responses as objects that are stored under a CRD without validations, which is then updated.
 func TestStoredIsAsUpdated(t *testing.T) {
 	s := startServer(t)
 	for _, file := range []string{"ratcheting", "status-ratcheting", "ratcheting-all-of", "unchanged-duplicates"} {

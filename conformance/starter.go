@@ -31,7 +31,6 @@ func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, repo
 	}
 }
 
-// starterRun generates the starter suites of a CRD.
 type starterRun struct {
 	ctx    context.Context
 	crd    *CRD

@@ -20,14 +20,16 @@ import (
 )
 
 // This file verifies the claims of x/analysis/compare about a change of a CRD: it serves the old
-// CRD, stores the example object, updates the CRD, and writes the object again, as a create and as
-// an update without changes.
+// CRD, stores an example object, and updates the CRD. If the example is an update, it makes that
+// update. Otherwise, it creates the object again under another name, and updates it without
+// changes.
 
 // replayCounts counts the claims that were verified on the server.
 type replayCounts struct{ claims, rejectedUpdates int }
 
 // Upgrade verifies all breaking changes for which a comparison has an example object. It returns an
-// error for the first claim that the server does not confirm.
+// error for the first claim that the server does not confirm. If the server rejects the new CRD, it
+// verifies no claims.
 func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition) (done replayCounts, err error) {
 	report, err := changes.CRDs(ctx, before, after, changes.Config{})
 	if err != nil {

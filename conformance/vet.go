@@ -75,8 +75,8 @@ func (c *vetCase) operation() string {
 // its update.
 const conflictsAtMost = 20
 
-// decideCRD returns the server's response to a dry run. It writes the old CRD to etcd directly,
-// with the status of an established CRD.
+// decideCRD returns the server's response to a dry run. It writes the old CRD, if any, to etcd
+// directly, with the status of an established CRD.
 func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	const path, query = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "?dryRun=All&fieldValidation=Strict"
 	if !c.update() {

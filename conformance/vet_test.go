@@ -56,7 +56,7 @@ type crdFile struct {
 	size int
 }
 
-// crdFiles returns the CRDs of a corpus, the smallest of each project first.
+// crdFiles returns the smallest CRDs of the corpora, sorted by size, within the limits of sizes.
 func crdFiles(t *testing.T, sizes vetSizes) (files []*crdFile) {
 	t.Helper()
 	for _, dir := range corpus.Folders(t) {

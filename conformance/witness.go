@@ -51,7 +51,6 @@ func witnesses(ctx context.Context, crds []*CRD, limits witnessLimits, done map[
 	return out
 }
 
-// witnessSearch searches for example objects of a CRD.
 type witnessSearch struct {
 	ctx      context.Context
 	limits   witnessLimits
@@ -110,7 +109,7 @@ func (w *witnessSearch) work() {
 	w.versions = nil // a search keeps much state, so free it
 }
 
-// add makes a case of a witness.
+// add makes a case from a. It records an error or a missing example object instead.
 func (w *witnessSearch) add(version, outcome, rule string, a *analysis.Answer, err error) {
 	crd := w.group.CRD
 	id := fmt.Sprintf("%s %s %s%s", crd.variant(), version, outcome, rule)

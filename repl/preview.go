@@ -93,7 +93,7 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 }
 
 func endsOperand(t lex.Token) bool {
-	return lex.EndsOperand(t) || t.Kind == lex.Number || t.Text == "}"
+	return lex.EndsOperand(t) || t.Kind == lex.Number
 }
 
 // typedRule returns the expression in the argument of a command. Some commands have the

@@ -93,7 +93,7 @@ func (w *writer) arg(t *cel.Type, depth int) string {
 	return w.expr(t, max(0, depth-1))
 }
 
-// constructors holds expressions for types without literals.
+// constructors holds expressions by type name, for types that literal does not write otherwise.
 var constructors = map[string][]string{
 	"kubernetes.Quantity":                    {"quantity('1Gi')", "quantity('500m')", "quantity('3')"},
 	"kubernetes.URL":                         {"url('https://example.com:80/p?q=1')", "url('/a/b')"},

@@ -82,7 +82,6 @@ func celType(d *types.Decl) *cel.Type {
 	return celenv.CELType(d)
 }
 
-// rule returns a boolean expression.
 func (w *writer) rule() string {
 	atom := w.atom()
 	for range w.IntN(3) {

@@ -68,8 +68,7 @@ func (c choice) comparison(p *props) string {
 	return rule
 }
 
-// keyedStatus adds lists of type set and map to the status. Writes that only reorder them are no
-// change.
+// keyedStatus sometimes adds lists of type set and map to the status, which writes can reorder.
 func (c choice) keyedStatus(s *props) {
 	if c.one(2) {
 		return
@@ -220,7 +219,7 @@ type Write struct {
 	Object, Old                                       map[string]any // Old is nil for a create
 }
 
-// Writes returns n requests of all kinds, for either version.
+// Writes returns n random requests for either version.
 func (w *Scenario) Writes(n int) []Write {
 	c := newChoice(^w.seed)
 	c.lenient = isLenient(w.seed)

@@ -11,7 +11,7 @@ var names = []string{
 	"a", "b", "c", "size", "name", "items", "in", "namespace", "x-y", "x.y", "p/q", "u__v", "__z", "true", "for", "ünicode", "s p", "metadata", "status", "kind", "apiVersion",
 }
 
-// keys are the names of keys in map lists and maps.
+// keys are the keys of lists of type map.
 var keys = []string{"k", "l", "m-n"}
 
 // rootSchema returns the schema of a resource.

@@ -6,9 +6,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// overKeys holds expressions that iterate over the keys of MAP. Fields of an object that are not in
-// its schema have no key. In the expressions, TEXT is replaced by a string and BOOL by a condition
-// that can use k, and also v in macros with two variables.
+// overKeys holds expressions that use MAP, mostly by iterating over its keys. Fields of an object
+// that are not in its schema have no key. In the expressions, TEXT is replaced by a string and BOOL
+// by a condition that can use k, and also v in macros with two variables.
 var overKeys = []string{
 	"MAP.all(k, BOOL)", "MAP.exists(k, BOOL)", "MAP.exists_one(k, BOOL)", "MAP.filter(k, BOOL).size() > 1", "MAP.map(k, k).size() > 1",
 	"MAP.map(k, BOOL, k) == [TEXT]", "MAP.map(k, MAP[k]).size() > 0", "MAP.filter(k, k in MAP).size() == MAP.size()",
@@ -23,7 +23,7 @@ var overKeys = []string{
 // ofKeys holds conditions on a key that may be null.
 var ofKeys = []string{"k == TEXT", "k != TEXT", "k == null", "k != null", "k.size() > 1", "k < TEXT", "k.startsWith(TEXT)", "type(k) == string", "k in [TEXT, 'b']", "!has(k.a)"}
 
-// iterateAsDyn returns an expression that iterates over an object or a map as dyn.
+// iterateAsDyn returns an expression that uses an object or a map as dyn.
 func (w *writer) iterateAsDyn() string {
 	p := pick(w.choice, w.paths)
 	for _, i := range w.Perm(len(w.paths)) {

@@ -74,8 +74,8 @@ func (c choice) values(of any) []apiextensionsv1.JSON {
 	return out
 }
 
-// alternatives adds value validations under allOf, anyOf, oneOf, or not, for the node and a
-// property of it.
+// alternatives adds value validations under allOf, anyOf, oneOf, or not, for the node and sometimes
+// for a property or the items of it.
 func (c choice) alternatives(s *props) {
 	nested := func() props { return c.nested(s, 2) }
 	switch c.IntN(4) {

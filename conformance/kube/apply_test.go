@@ -23,9 +23,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// How it works: each sequence creates an object with kubectl, lets a controller change it, and writes a new manifest with
-// kubectl apply, kubectl apply --server-side, or kubectl replace. A proxy records the answer of the server to that write.
-// celadon check then decides the same writes, from the stored objects and the manifests.
+// How it works: each sequence creates an object with kubectl, lets a controller change it, and writes a new
+// manifest with kubectl apply, kubectl apply --server-side, or kubectl replace. A proxy records the answer of
+// the server to that write. celadon check then validates the same writes, from the stored objects and the
+// manifests.
 
 // applyCRD has lists and maps of all kinds, defaults, a nullable field, and transition rules.
 const applyCRD = `apiVersion: apiextensions.k8s.io/v1
@@ -107,7 +108,7 @@ func (r *recorder) record(resp *http.Response) error {
 	return err
 }
 
-// recorded makes kubectl talk to the API server through a recorder.
+// recorded makes kubectl send its requests through a recorder.
 func recorded(t *testing.T, p *plane) *recorder {
 	t.Helper()
 	target, err := url.Parse(p.server)
@@ -241,7 +242,7 @@ func compareSequences(t *testing.T, p *plane, kind string, all []*applySequence)
 // An outcome has the parts of an answer that are compared.
 type outcome struct {
 	Verdict, Message string
-	Causes, Warnings []string
+	Causes           []string
 	Object           map[string]any
 }
 
@@ -277,7 +278,7 @@ func byCeladon(report map[string]any) outcome {
 	return o
 }
 
-// settledObject returns an object without what only a server sets.
+// settledObject returns an object without the metadata that only a server sets.
 func settledObject(object map[string]any) map[string]any {
 	object = maps.Clone(object)
 	meta := maps.Clone(object["metadata"].(map[string]any))

@@ -137,7 +137,7 @@ func edited(object map[string]any, keep func(route) bool) (all []mutant) {
 	return all
 }
 
-// grafted returns objects that have one value more, from an object in which all fields have a value. Where the
+// grafted returns objects in which one value comes from full, an object with a value in every field. Where the
 // object already has a list, the value becomes part of its first item.
 func grafted(object, full map[string]any, keep func(route) bool) (all []mutant) {
 	for _, r := range routes(full, nil) {

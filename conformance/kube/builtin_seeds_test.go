@@ -24,12 +24,11 @@ import (
 type seed struct {
 	kind   *builtin.Resource
 	object map[string]any
-	// full has a value in every field, most of them invalid.
+	// full has a value in every field, most of them invalid. It is nil if upstream has no such
+	// object.
 	full map[string]any
 	// status is a valid status, or nil.
 	status map[string]any
-	// before lists objects that the object needs, as JSON.
-	before []etcd.Prerequisite
 }
 
 // richer replaces the seeds of kinds with many rules that depend on each other.
@@ -77,7 +76,7 @@ func seeds(t *testing.T, kind *builtin.Resource, data map[schema.GroupVersionRes
 			t.Fatalf("%s: %v", kind.Name, err)
 		}
 		object["apiVersion"], object["kind"] = kind.GroupVersion().String(), kind.Kind
-		s := seed{kind: kind, object: object, full: full, before: upstream.Prerequisites}
+		s := seed{kind: kind, object: object, full: full}
 		if status, err := engine.Decode([]byte(upstream.StatusStub)); err == nil {
 			s.status, _ = status["status"].(map[string]any)
 		}
@@ -153,8 +152,8 @@ func exampleWrite(kinds map[schema.GroupVersionKind]*builtin.Resource, doc map[s
 	return w
 }
 
-// builtinDocuments returns the objects in a file, those of lists one by one. Files that are no YAML, such as
-// templates, have none.
+// builtinDocuments returns the objects in a file, those of lists one by one. It skips documents that are not
+// YAML, such as templates.
 func builtinDocuments(data []byte) (docs []map[string]any) {
 	reader := yamlstream.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for {
@@ -194,12 +193,12 @@ func few(all []mutant, limit, offset int) []mutant {
 	return out
 }
 
-// below reports whether a route starts at one of the fields.
+// below returns a function that reports whether a route starts at one of the fields.
 func below(fields ...string) func(route) bool {
 	return func(r route) bool { return slices.Contains(fields, r[0].(string)) }
 }
 
-// outside reports whether a route starts at none of the fields.
+// outside returns a function that reports whether a route starts at none of the fields.
 func outside(fields ...string) func(route) bool {
 	return func(r route) bool { return !slices.Contains(fields, r[0].(string)) }
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// offPlugins are the admission plugins that the API server has by default.
+// offPlugins are the admission plugins that the API server has by default, which builtinPlane turns
+// off.
 const offPlugins = "NamespaceLifecycle,LimitRanger,ServiceAccount,DefaultStorageClass,PersistentVolumeClaimResize," +
 	"DefaultTolerationSeconds,MutatingAdmissionWebhook,ValidatingAdmissionWebhook,ResourceQuota," +
 	"StorageObjectInUseProtection,PodGroupProtection,Priority,TaintNodesByCondition,RuntimeClass,CertificateApproval," +
@@ -48,7 +49,8 @@ type builtinStage struct {
 // maxReported is the number of differences that are printed.
 const maxReported = 400
 
-// compare compares the decisions about a write.
+// compare compares the server's decision about a write with that of builtin.Validate, unless the
+// object already exists.
 func (s *builtinStage) compare(w *builtinWrite) {
 	s.t.Helper()
 	w.cluster = s.cluster
@@ -147,7 +149,7 @@ func (s *builtinStage) report() {
 	s.t.Logf("%d comparisons, %d differences, %d of objects that exist", s.total, s.failed, s.exists)
 }
 
-// effort returns how many mutants are taken where long are taken at the long level.
+// effort returns long at the long level, and a twentieth of it otherwise.
 func effort(long int) int {
 	if level.Long() {
 		return long
@@ -211,7 +213,7 @@ func (s *builtinStage) writes(seed seed, offset int) {
 // moving lists the columns that change with time or by a controller.
 var moving = []string{"Age", "Established", "Last Seen", "MissingPL"}
 
-// compareRow compares the row of an object with the server's. Both are a moment old.
+// compareRow compares the printer columns of an object with the server's, except those in moving.
 func (s *builtinStage) compareRow(kind *builtin.Resource, path string) {
 	s.t.Helper()
 	_, text, _ := s.exchange(s.t, http.MethodGet, path, nil)
@@ -241,7 +243,7 @@ func (s *builtinStage) compareRow(kind *builtin.Resource, path string) {
 	}
 }
 
-// compareUpdate compares an update of the object at a path as it now is: a controller may have written it.
+// compareUpdate compares an update of the current object at a path, because a controller may have changed it.
 func (s *builtinStage) compareUpdate(w *builtinWrite, path string) {
 	s.t.Helper()
 	code, text, _ := s.exchange(s.t, http.MethodGet, path, nil)

@@ -163,8 +163,8 @@ func (w *builtinWrite) decided(t *testing.T) (decision, error) {
 	return sorted(d), nil
 }
 
-// comparable returns a persisted object without what differs between any two requests. Objects of subresources with a
-// kind of their own are not compared.
+// comparable returns a persisted object without the fields that differ between any two requests. Objects of
+// subresources with a kind of their own are not compared.
 func (w *builtinWrite) comparable(object map[string]any) map[string]any {
 	if object["kind"] != w.kind.Kind {
 		return nil
@@ -188,7 +188,8 @@ func (w *builtinWrite) comparable(object map[string]any) map[string]any {
 	return object
 }
 
-// withoutAllocated removes the addresses and ports of a Service that the request does not have.
+// withoutAllocated removes the node ports of a Service, and its addresses unless the request has
+// them.
 func (w *builtinWrite) withoutAllocated(service map[string]any) {
 	sent, _ := engine.Decode(w.raw)
 	given := func(field string) bool {
@@ -211,7 +212,7 @@ func (w *builtinWrite) withoutAllocated(service map[string]any) {
 	service["spec"] = spec
 }
 
-// sorted sorts causes.
+// sorted sorts the causes and drops duplicates.
 func sorted(d decision) decision {
 	slices.Sort(d.Causes)
 	d.Causes = slices.Compact(d.Causes)

@@ -110,7 +110,8 @@ func (s *stage) check(scene *exchange.Scene, list []exchange.Exchange) []checked
 	return results
 }
 
-// checkArgs returns a key of a request whose object may not be among others, and the flags for the request.
+// checkArgs returns a key, followed by the flags for a request. The key keeps requests apart whose object would
+// change the results of others.
 func (s *stage) checkArgs(r *exchange.Request) []string {
 	args := []string{"", "--as", r.User.Name}
 	for _, group := range r.User.Groups {

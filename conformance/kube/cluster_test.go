@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stocked returns a plane that stores CronTabs and Shirts. Its CRDs reject some of them, because
-// the CRD of CronTabs became stricter after they were stored.
+// stocked returns a plane that stores CronTabs and Shirts. The next CRD of CronTabs rejects some of
+// them.
 func stocked(t *testing.T) *plane {
 	t.Helper()
 	p := start(t)

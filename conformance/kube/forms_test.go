@@ -50,7 +50,8 @@ var (
 		"variables.any.metadata.labels.app == 'x'", "variables.any.metadata.name.size() > 3", "oldObject.metadata.labels.app == object.metadata.labels.app", "oldObject.status.phase == 'Pending'", "!has(object.spec) || oldObject == null || object.spec == oldObject.spec",
 	}
 	formParams = []string{"params.data.limit == '3'", "params.data.user == request.userInfo.username", "params.metadata.name != 'other'", "int(params.data.limit) < 2"}
-	// No reason is RequestEntityTooLarge: the server then decides an update again without managedFields.
+	// No reason is RequestEntityTooLarge, because the server then repeats the admission of an update without
+	// managedFields.
 	formMessages = []string{
 		`,"message":"no"`, `,"reason":"Forbidden"`, `,"reason":"Invalid","message":"too large"`, `,"messageExpression":"request.operation + ' of ' + request.name + ' by ' + request.userInfo.username"`,
 		`,"messageExpression":"object.metadata.name + ' is wrong'"`, `,"messageExpression":"'labels: %s'.format([variables.any.metadata.labels])"`, ``,

@@ -64,7 +64,8 @@ func (h *hooks) called(call string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(h.calls[call])))
 }
 
-// configuration returns a webhook configuration. Fields is the JSON of other fields of the webhook, after a comma.
+// configuration returns a webhook configuration. fields is the JSON of other fields of the webhook, after a
+// comma.
 func (h *hooks) configuration(kind, name, fields string) exchange.Object {
 	return object(fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"%sWebhookConfiguration","metadata":{"name":%q},"webhooks":[{
 		"name":"%[2]s.example.com","clientConfig":{"url":%[3]q,"caBundle":%[4]q},"sideEffects":"None","admissionReviewVersions":["v1"]%[5]s}]}`,

@@ -123,7 +123,7 @@ func (m *mutator) any(v any, root bool) any {
 	return v
 }
 
-// custom returns an object with values at the paths that expressions mention.
+// custom returns an object with values at most of the paths that expressions mention.
 func (m *mutator) custom(apiVersion, kind, name, expressions string) exchange.Object {
 	o := exchange.Object{"apiVersion": apiVersion, "kind": kind, "metadata": exchange.Object{"name": name, "namespace": "ns"}}
 	for _, match := range fields.FindAllStringSubmatch(expressions, -1) {

@@ -253,7 +253,7 @@ var planes atomic.Uint32
 // be reliable, because another process could take a port before it is used.
 func ownHost() string {
 	pid := os.Getpid()
-	return fmt.Sprintf("127.%d.%d.%d", 64+(pid>>16+int(planes.Add(1)))%128, pid>>8&0xff, 1+pid&0x7f)
+	return fmt.Sprintf("127.%d.%d.%d", 64+(pid>>15+int(planes.Add(1)))%128, pid>>7&0xff, 1+pid&0x7f)
 }
 
 // absolute returns the absolute path of a file in the repository.

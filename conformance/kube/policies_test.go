@@ -36,7 +36,7 @@ func policyPlane(t *testing.T, more ...exchange.Object) *stage {
 }
 
 // compare predicts the answers to the requests of a scene and reports differences. It returns the
-// number of differences.
+// numbers of differences and of undecided requests.
 func (s *stage) compare(t *testing.T, scene *exchange.Scene) (differences, undecided int) {
 	t.Helper()
 	sees, err := seen.In(t.Context(), scene.Documents)
@@ -116,7 +116,6 @@ func TestPolicies(t *testing.T) {
 // recordedScenes is the number of generated scenes that are recorded.
 const recordedScenes = 60
 
-// record writes the scenes.
 func record(t *testing.T, scenes []*exchange.Scene) {
 	t.Helper()
 	data, err := exchange.Encode(scenes)

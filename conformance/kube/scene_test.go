@@ -44,7 +44,7 @@ func (s *stage) run(scene *exchange.Scene) (rejected map[string]string) {
 	return rejected
 }
 
-// storeOld stores the old objects of requests.
+// storeOld stores the Namespaces of a scene and the old objects of its requests.
 func (s *stage) storeOld(scene *exchange.Scene) {
 	s.t.Helper()
 	for _, doc := range scene.Documents {
@@ -102,7 +102,7 @@ func (s *stage) install(scene *exchange.Scene) map[string]string {
 }
 
 // describe replaces the Namespaces and params of a scene by the stored objects, and adds the
-// objects that all scenes share.
+// Namespaces of its requests and the objects that all scenes share.
 func (s *stage) describe(scene *exchange.Scene) {
 	s.t.Helper()
 	namespaces := map[string]bool{}
@@ -142,8 +142,8 @@ func (s *stage) get(path string) exchange.Object {
 	return o
 }
 
-// exchange sends a request. Before, it replaces the old object by the stored object. It returns
-// the ID of the request in the audit log.
+// exchange sends a request. Before, it replaces the old object by the stored object. It returns the
+// ID of the request in the audit log, or "" if the old object is not stored.
 func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	s.t.Helper()
 	r := &e.Request

@@ -52,14 +52,14 @@ func documents(t *testing.T, file string) (docs []exchange.Object) {
 	}
 }
 
-// A group describes requests that have much in common: a request for each object, old object, user,
-// and case.
+// A group describes requests that have much in common. Request i has the object, old object, user,
+// and case at index i of the lists, if present.
 type group struct {
 	exchange.Request
 	Objects []exchange.Object
 	Olds    []exchange.Object
 	Users   []exchange.User
-	// Cases holds fields of spec. The field count becomes a list of so many numbers.
+	// Cases holds fields of spec. The field count is the length of the numbers in the field list.
 	Cases []exchange.Object
 	// Repeated maps fields of spec to the length of their text.
 	Repeated map[string]int

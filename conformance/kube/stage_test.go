@@ -46,7 +46,7 @@ type kindInfo struct {
 	namespaced bool
 }
 
-// newStage starts a plane and creates the objects that all scenes share.
+// newStage returns a stage for p, in which it creates the objects that all scenes share.
 func newStage(p *plane, setup []exchange.Object) *stage {
 	s := &stage{plane: p, kinds: map[string]kindInfo{}, stored: map[string]bool{}}
 	for _, doc := range setup {
@@ -256,7 +256,7 @@ const (
 	markerBinding = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"marker-%[1]d"},"spec":{
 		"policyName":"marker-%[1]d","validationActions":["Warn"],"paramRef":{"selector":{"matchLabels":{"wave":"w%[1]d"}},"parameterNotFoundAction":"Allow"}}}`
 	markerParams = `{"apiVersion":"example.com/v1","kind":"Params","metadata":{"name":"marker-%[1]d","namespace":"marker","labels":{"wave":"w%[1]d"}}}`
-	// The mutating marker labels them.
+	// The mutating marker adds data to them.
 	mutatingMarkerPolicy = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicy","metadata":{"name":"marker-%[1]d"},"spec":{
 		"paramKind":{"apiVersion":"example.com/v1","kind":"Params"},"reinvocationPolicy":"Never",
 		"matchConstraints":{"namespaceSelector":{"matchLabels":{"wave":"w%[1]d"}},"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},

@@ -87,8 +87,8 @@ func (a *api) read(t *testing.T, dir string) (crds []*apiextensionsv1.CustomReso
 	return crds
 }
 
-// TestMapping checks that each rule in the CRDs of published APIs maps to exactly one marker, at
-// the position of the rule's source.
+// TestMapping checks that nearly all rules in the CRDs of published APIs map to exactly one marker,
+// at the position of the rule's source. Only rules that a script added may map to no marker.
 func TestMapping(t *testing.T) {
 	for _, a := range apis {
 		t.Run(a.module, func(t *testing.T) {

@@ -20,7 +20,7 @@ var made embed.FS
 
 // A Kind is a kind of made-up objects.
 type Kind struct {
-	// Name is that of the objects in the names of rows.
+	// Name names the objects in rows.
 	Name string
 	// CRD is the path of its CRD.
 	CRD string
@@ -126,10 +126,10 @@ func (s source) newKind(dir string, corpora []string) (*Kind, error) {
 // folder returns the folder of the kind's CRD.
 func (k *Kind) folder() string { return filepath.Dir(k.CRD) }
 
-// Lines writes a file with n objects as JSON lines and returns its path. A file that exists is reused.
+// Lines writes a file with n objects as JSON lines, unless it exists, and returns its path.
 func (k *Kind) Lines(n int) (string, error) { return k.write(fmt.Sprintf("%d.jsonl", n), k.json, n) }
 
-// Stream writes a file with n objects as YAML documents and returns its path.
+// Stream writes a file with n objects as YAML documents, unless it exists, and returns its path.
 func (k *Kind) Stream(n int) (string, error) { return k.write(fmt.Sprintf("%d.yaml", n), k.yaml, n) }
 
 func (k *Kind) write(name, text string, n int) (string, error) {
@@ -154,7 +154,7 @@ func (k *Kind) write(name, text string, n int) (string, error) {
 	return path, f.Close()
 }
 
-// rejectedIn is the share of Files that are rejected: one of this number.
+// One of rejectedIn objects of Files is rejected.
 const rejectedIn = 10
 
 // Files writes a folder with n objects, one per YAML file, and returns its path. Some are rejected by a

@@ -142,11 +142,10 @@ type run struct {
 	peak bool
 	// wall is set if the run time is measured instead of processor time.
 	wall bool
-	// maxExit is the highest exit code that is not an error. 1 means findings.
+	// maxExit is the highest exit code that is not an error, if more than 1.
 	maxExit int
 }
 
-// bench runs the program.
 func (r run) bench(b *testing.B) { inSequence(r)(b) }
 
 // inSequence returns a benchmark that runs programs one after the other. Peak memory is the memory of the largest.

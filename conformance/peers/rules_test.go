@@ -127,7 +127,7 @@ func (u *upstream) run(obj, old map[string]any) field.ErrorList {
 }
 
 // BenchmarkCores measures how much more two goroutines on two cores do on the same engine than one. The ratio
-// would be lower than the machine's own, that of the loops, if the goroutines wrote to the same cache lines or
+// would be lower than that of the loops, the machine's own, if the goroutines wrote to the same cache lines or
 // waited for each other.
 func BenchmarkCores(b *testing.B) {
 	for _, s := range subjects(b) {
@@ -154,7 +154,8 @@ func BenchmarkCores(b *testing.B) {
 	}
 }
 
-// throughput reports the elapsed time of one pass over the work, with goroutines on a number of cores.
+// throughput reports the time of one pass over the work, with a goroutine on each of a number of
+// cores.
 func throughput(b *testing.B, cores int, work []func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	start, used := time.Now(), cputime.Process()

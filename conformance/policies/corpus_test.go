@@ -44,8 +44,8 @@ func readDocuments(t testing.TB, data []byte) (docs []map[string]any) {
 	}
 }
 
-// maxRepeats limits how often the server's code repeats an evaluation, because it iterates over maps in
-// random order, which changes costs and errors. engine/policy has one of its results.
+// maxRepeats limits how often a request is evaluated with the server's code. It iterates over maps
+// in random order, which can change costs and errors, and engine/policy has one of its results.
 const maxRepeats = 64
 
 // difference compares the results of both sides. It returns "" if they are equal or if ours is
@@ -64,7 +64,8 @@ func difference(u *Upstream, set *policy.Set, req *policy.Request) (text string,
 	return text, nil
 }
 
-// TestCorpus compares all policies of CELADON_POLICIES, each bound to itself with all actions.
+// TestCorpus compares all validating policies of CELADON_POLICIES, each with two bindings that have
+// all actions.
 func TestCorpus(t *testing.T) {
 	dir := os.Getenv("CELADON_POLICIES")
 	if dir == "" {
@@ -110,7 +111,7 @@ func TestCorpus(t *testing.T) {
 	t.Logf("policies: %d policies (%d invalid ones dropped), %d requests, %d undecided, %d differences", policies, dropped, requests, unknown, differences)
 }
 
-// allowEven allows accesses to resources whose name has an even length.
+// allowEven allows accesses if the lengths of their resource and verb have an even sum.
 func allowEven(a policy.Access) policy.Authorization {
 	return policy.Authorization{Known: true, Allowed: (len(a.Resource)+len(a.Verb))%2 == 0, Reason: "length"}
 }
@@ -147,7 +148,8 @@ var corpusObjects = []string{
 	`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: gateways.gateway.networking.k8s.io, annotations: {gateway.networking.k8s.io/bundle-version: v1.2.0, gateway.networking.k8s.io/channel: experimental}}, spec: {group: gateway.networking.k8s.io, names: {kind: Gateway}, versions: []}}`,
 }
 
-// corpusRequests returns requests of all operations that the policy's first rule matches.
+// corpusRequests returns requests of all operations for all objects: with the resource of the
+// policy's first rule, and with the object's own.
 func corpusRequests(t testing.TB, doc map[string]any) (list []policy.Request) {
 	t.Helper()
 	group, version, resource := firstRule(doc)

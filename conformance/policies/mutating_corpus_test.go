@@ -40,7 +40,7 @@ func corpusKind(t testing.TB, gvk schema.GroupVersionKind) *Kind {
 	return kind
 }
 
-// TestMutatingCorpus compares all mutating policies of CELADON_POLICIES, each with a binding of its own.
+// TestMutatingCorpus compares all mutating policies of CELADON_POLICIES, each with two bindings.
 func TestMutatingCorpus(t *testing.T) {
 	dir := os.Getenv("CELADON_POLICIES")
 	if dir == "" {
@@ -114,7 +114,8 @@ func mutatingCorpusDocuments(t testing.TB, name string) []map[string]any {
 `, name, name))
 }
 
-// mutatingCorpusRequests returns requests that the policy's first rule matches, for all objects.
+// mutatingCorpusRequests returns creates and updates of all objects with the resource of the
+// policy's first rule.
 func mutatingCorpusRequests(t testing.TB, doc map[string]any) (list []policy.Request) {
 	t.Helper()
 	group, version, resource := firstRule(doc)

@@ -320,7 +320,7 @@ func asObject(o map[string]any) runtime.Object {
 	return &unstructured.Unstructured{Object: o}
 }
 
-// optionsOf returns the options that a client without options sends.
+// optionsOf returns the options of a client that sets at most dryRun.
 func optionsOf(req *policy.Request) runtime.Object {
 	version := metav1.SchemeGroupVersion.WithKind("").GroupVersion().String()
 	var dryRun []string

@@ -65,8 +65,8 @@ func difference(level string, want, got *Response) string {
 	return ""
 }
 
-// statusDifference compares code, message, causes, and warnings. The order of causes and warnings
-// does not matter, because it is random in a server.
+// statusDifference compares code, causes, and warnings, and the message if there are no causes. The
+// order of causes and warnings does not matter, because it is random in a server.
 func statusDifference(want, got *Response) string {
 	var out []string
 	if want.Code != got.Code {

@@ -84,7 +84,8 @@ func (r *Report) Score(group, level string) (s Score) {
 	return s
 }
 
-// Wrong returns the IDs of the cases whose response at a level has this detail.
+// Wrong returns the IDs of the cases whose response at a level has this detail, without known
+// differences.
 func (r *Report) Wrong(level, detail string) (ids []string) {
 	for _, f := range r.failures {
 		if f.level == level && f.detail == detail {

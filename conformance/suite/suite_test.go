@@ -205,7 +205,7 @@ func TestImplementations(t *testing.T) {
 // squeezed returns a text with single spaces.
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// TestSelection checks that unknown names are errors.
+// TestSelection checks the errors of invalid configurations.
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

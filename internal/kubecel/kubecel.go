@@ -1,5 +1,5 @@
-// Package kubecel is the only package of the main module that imports k8s.io/apiserver/pkg/cel. It declares the
-// names from there that Celadon uses, and nothing of its own.
+// Package kubecel is the only package of the main module that imports k8s.io/apiserver/pkg/cel outside of
+// tests. It declares the names from there that Celadon uses, and nothing of its own.
 //
 // Values of cel-go are passed between that package and Celadon. Since k8s.io/apiserver 0.38, that package uses the
 // module cel.dev/cel-go instead of github.com/google/cel-go, and the types of the two modules do not mix. A tree
@@ -63,7 +63,7 @@ var (
 	NewSimpleTypeWithMinSize = apiservercel.NewSimpleTypeWithMinSize
 )
 
-// The sizes of values in JSON, in bytes.
+// The sizes of requests, of values in JSON, and of formats.
 const (
 	DefaultMaxRequestSizeBytes = apiservercel.DefaultMaxRequestSizeBytes
 	JSONDateSize               = apiservercel.JSONDateSize

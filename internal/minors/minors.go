@@ -5,8 +5,8 @@
 //	if enumBound.Include(v.Minor) { … }
 package minors
 
-// The minor versions that Celadon supports. A release moves Newest to Last, and a pre-release adds one
-// to Last.
+// The minor versions that Celadon supports. With a release, Newest becomes Last. With a
+// pre-release, Last grows by one.
 const (
 	Oldest = 28
 	Newest = 37 // the newest released version, and the default

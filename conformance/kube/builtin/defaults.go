@@ -33,7 +33,8 @@ var recorded = []gvk{
 	{"rbac.authorization.k8s.io", "v1", "Role"}, {"rbac.authorization.k8s.io", "v1", "RoleBinding"},
 }
 
-// samples is the number of objects of a kind that decide which defaults are unconditional.
+// samples is the number of objects of a kind, per round, that decide which defaults are
+// unconditional.
 const samples = 3000
 
 // scheme returns a scheme with the defaulting functions of the recorded kinds.

@@ -12,7 +12,7 @@ const maxDepth = 9
 // quantity is the definition of quantities. A number would become a string in canonical form.
 const quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 
-// texts are values on which defaults depend. Other strings get a value that means nothing.
+// texts are strings on which defaults can depend, after one that means nothing.
 var texts = []string{
 	"text", "Recreate", "RollingUpdate", "OnDelete", "LoadBalancer", "NodePort", "ExternalName", "ClusterIP", "Local", "Cluster", "None",
 	"OnFailure", "Never", "Always", "Indexed", "busybox:latest", "busybox:1", "ClientIP", "Service", "User", "Group", "Filesystem", "TCP", "UDP",

@@ -23,7 +23,8 @@ func (o *Oracle) Accepts(crd json.RawMessage) (bool, error) {
 	return err == nil && len(v[crdError])+len(v[panics])+len(v[unreadable]) == 0, err
 }
 
-// Sent returns the warnings that a server sends: without duplicates and control characters.
+// Sent returns the warnings that a server sends: without duplicates, and without those that contain
+// control characters.
 func Sent(warnings []string) []string { return sent(warnings) }
 
 // Random reports whether a message has parts that are random in a server: a time or an address.

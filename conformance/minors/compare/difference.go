@@ -17,9 +17,8 @@ type Difference struct {
 }
 
 // Differences returns the differences between the libraries' verdict and Celadon's, sorted by
-// aspect. It ignores the cost if the server skips rules, and the rules of an invalid schema, which
-// only one side may compile. If the libraries panic, Celadon only has to reject the CRD or the write:
-// a rule does not compile, or another error comes first.
+// aspect. It ignores the cost, and the rules of an invalid schema, if only one side has them. If
+// the libraries panic, it is enough that Celadon rejects the CRD or the write.
 func Differences(libraries, celadon Verdict) (all []Difference) {
 	if len(libraries[panics]) > 0 && len(celadon[crdError])+len(celadon[cause])+len(celadon[unreadable]) > 0 {
 		return nil
@@ -62,7 +61,7 @@ var (
 	paths   = regexp.MustCompile(`^\S+ `)
 )
 
-// Class returns a description without names and numbers, to group differences.
+// Class returns a description without the path, quoted strings, and numbers, to group differences.
 func (d *Difference) Class() string {
 	line := func(lines []string) string {
 		if len(lines) == 0 {

@@ -16,5 +16,5 @@ package compare
 // How it works: a Case (generate.go) is a CRD and writes of its objects. Both sides return a
 // Verdict for each, which consists of lines of text: an Oracle (oracle.go) sends requests to a
 // program, Server (server.go) calls Celadon. Differences (difference.go) are lines of one verdict
-// that the other does not have. Where the libraries' result depends on the order of a Go map,
-// Stable repeats the request.
+// that the other does not have. Where the libraries' result depends on the order of a Go map, a Run
+// repeats the request.

@@ -105,7 +105,8 @@ func limitRules(crd *apiextensionsv1.CustomResourceDefinition, n int, seed uint6
 	}
 }
 
-// eachRules calls f for the rules of each part of a schema, always in the same order.
+// eachRules calls f for the rules of a schema and of those of its properties, items, and values,
+// always in the same order.
 func eachRules(s *apiextensionsv1.JSONSchemaProps, f func(*apiextensionsv1.ValidationRules)) {
 	f(&s.XValidations)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {

@@ -18,7 +18,8 @@ var (
 	only   = flag.String("minors", "", "the minor versions to compare, such as 1.28,1.31; all if empty")
 )
 
-// oracles returns the minor versions whose programs are in CELADON_ORACLES.
+// oracles returns the folder of the programs, CELADON_ORACLES, and the minor versions that -minors
+// selects.
 func oracles(t *testing.T) (folder string, found []types.Version) {
 	t.Helper()
 	if folder = os.Getenv("CELADON_ORACLES"); folder == "" {

@@ -175,7 +175,8 @@ func (a *writeAnswer) verdict() (Verdict, error) {
 	return v.sorted(), nil
 }
 
-// sent returns the warnings that a server sends: without duplicates and control characters.
+// sent returns the warnings that a server sends: without duplicates, and without those that contain
+// control characters.
 func sent(warnings []string) (all []string) {
 	for _, w := range warnings {
 		if !slices.Contains(all, w) && !strings.ContainsFunc(w, unicode.IsControl) {

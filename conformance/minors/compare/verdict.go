@@ -101,5 +101,5 @@ func objectLine(obj map[string]any) (string, error) {
 	return string(data), err
 }
 
-// compiles reports whether a ruleLine describes a rule that compiles.
+// compiles reports whether a ruleLine describes a rule that compiles, with its message.
 func compiles(line string) bool { return !strings.Contains(line, "broken") }

@@ -43,7 +43,7 @@ type Resource struct {
 	NamespaceScoped            bool
 	Validator, StatusValidator validation.SchemaValidator
 	Structural                 *structuralschema.Structural
-	Rules                      *cel.Validator // nil if there are none
+	Rules                      *cel.Validator // nil without rules
 	Status                     *apiextensions.CustomResourceSubresourceStatus
 	Scale                      *apiextensions.CustomResourceSubresourceScale
 	Version                    *apiextensionsv1.CustomResourceDefinitionVersion

@@ -154,7 +154,8 @@ func silenceLogs() {
 	log.SetOutput(io.Discard) // net/http logs panics here
 }
 
-// quiet discards log messages of the fixtures. They also report failures as errors.
+// quiet discards the log messages and errors of the fixtures, which also return their errors.
+// Fatalf panics.
 type quiet struct{}
 
 func (quiet) Errorf(string, ...any)          {}

@@ -68,7 +68,8 @@ func (p *Patcher) Patch(ctx context.Context, r patch.Request, _ int64) (runtime.
 	return out, nil
 }
 
-// Mutate evaluates policies for an object, which is a Deployment.
+// Mutate returns the object of attr, which is of a built-in kind, after the mutations of the
+// policies among objects.
 func Mutate(ctx context.Context, objects []runtime.Object, attr *admission.VersionedAttributes, resource schema.GroupVersionResource, defaulter runtime.ObjectDefaulter, namespace map[string]any) (runtime.Object, error) {
 	documents := make([]map[string]any, len(objects))
 	for i, o := range objects {
@@ -164,7 +165,8 @@ func convert(object map[string]any, out runtime.Object) error {
 	return errors.Join(zero, json.Unmarshal(data, out))
 }
 
-// complete returns a policy or binding with its kind and the defaults of the server.
+// complete returns a policy, a binding, or a ConfigMap with its kind and the defaults of the
+// server.
 func complete(o runtime.Object) runtime.Object {
 	fail := admissionregistration.Fail
 	switch o := o.(type) {

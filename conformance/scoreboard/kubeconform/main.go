@@ -77,7 +77,8 @@ func schemaOf(req *suite.Request) ([]byte, error) {
 	return nil, fmt.Errorf("no version %s", req.Version)
 }
 
-// adapt replaces integers or strings, and forbids unknown fields below the root if strict.
+// adapt replaces schemas of integers or strings, and forbids unknown fields below the root if
+// strict.
 func adapt(schema any, strict, root bool) any {
 	switch x := schema.(type) {
 	case []any:

@@ -91,7 +91,7 @@ func (s *state) optionalField(e ast.Expr, call ast.CallExpr) *celtypes.Type {
 var optionalFieldRef = ast.NewFunctionReference("select_optional_field")
 
 // overloads returns the result type of the overloads that accept args, or dyn if their result types
-// differ. It returns nil if no overload accepts args.
+// differ. If no overload accepts args, it returns the result of mismatch.
 func (s *state) overloads(e ast.Expr, list []overload, args []*celtypes.Type) (result *celtypes.Type) {
 	var ref *ast.ReferenceInfo
 	for i := range list {

@@ -41,17 +41,16 @@ type state struct {
 	sameNumbers bool
 	// locals holds the variables of macros, innermost last.
 	locals []local
-	// nodes holds the results for each node by ID.
-	nodes []node
-	typed int // number of nodes with a type
-	refs  int // number of nodes with a reference
+	nodes  []node
+	typed  int // number of nodes with a type
+	refs   int // number of nodes with a reference
 	// args is a stack of argument types.
 	args []*celtypes.Type
 	// bound holds the type bound to each type variable, or nil. trail holds the previous types of
 	// the variables bound by the current attempt.
 	bound []*celtypes.Type
 	trail []binding
-	// explained has the positions of mismatches, or is nil if they are not collected.
+	// explained provides the positions of mismatches. It is nil if mismatches are not collected.
 	explained  *ast.SourceInfo
 	mismatches []*common.Error
 }
@@ -62,7 +61,6 @@ type local struct {
 	ref  *ast.ReferenceInfo
 }
 
-// A node holds the type and the reference of a node of the tree, if known.
 type node struct {
 	typ *celtypes.Type
 	ref *ast.ReferenceInfo
@@ -145,7 +143,8 @@ func (s *state) refer(e ast.Expr, ref *ast.ReferenceInfo) bool {
 	return true
 }
 
-// typeMap returns the types of all nodes, with all type variables replaced.
+// typeMap returns the types by node ID. Bound type variables are replaced by their types, others by
+// dyn.
 func (s *state) typeMap() map[int64]*celtypes.Type {
 	types := make(map[int64]*celtypes.Type, s.typed)
 	for id, n := range s.nodes {
@@ -166,7 +165,8 @@ func (s *state) references() map[int64]*ast.ReferenceInfo {
 	return refs
 }
 
-// clearUnused removes the positions of nodes that are no longer in the tree.
+// clearUnused removes the positions of nodes that are neither in the tree nor in a recorded macro
+// call.
 func (s *state) clearUnused(checked *ast.AST) {
 	info := checked.SourceInfo()
 	if len(info.MacroCalls()) > 0 {
@@ -189,7 +189,6 @@ func (s *state) clearUnused(checked *ast.AST) {
 	}
 }
 
-// ids is a visitor that collects the IDs of nodes.
 type ids map[int64]bool
 
 func (v ids) VisitExpr(e ast.Expr)           { v[e.ID()] = true }
@@ -250,7 +249,7 @@ func (s *state) mapping(m ast.MapExpr) *celtypes.Type {
 	return celtypes.NewMapType(keys, values)
 }
 
-// entryType returns the type inside an optional entry, or nil if t is not an optional.
+// entryType returns the type inside the optional type t, dyn for dyn, and nil for any other type.
 func entryType(t *celtypes.Type) *celtypes.Type {
 	if inner, ok := unwrapped(t); ok || isDyn(t) {
 		return inner

@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// everything returns an environment with all of cel-go's libraries, messages, and a variable of
-// each kind.
+// everything returns an environment with cel-go's libraries, a message type, and a variable of each
+// kind.
 func everything(t testing.TB) *side {
 	t.Helper()
 	options := []cel.EnvOption{
@@ -37,7 +37,6 @@ func everything(t testing.TB) *side {
 	return newSide(t, "everything", env)
 }
 
-// kinds returns types by variable name.
 func kinds() map[string]*cel.Type {
 	kinds := map[string]*cel.Type{
 		"b": cel.BoolType, "i": cel.IntType, "u": cel.UintType, "d": cel.DoubleType, "s": cel.StringType, "y": cel.BytesType, "dur": cel.DurationType, "time": cel.TimestampType,
@@ -53,8 +52,8 @@ func kinds() map[string]*cel.Type {
 	return kinds
 }
 
-// versions returns the environments of all Kubernetes versions, for new and for stored rules, with
-// variables of each kind.
+// versions returns the environments for new rules of all Kubernetes versions, followed by the
+// newest environment for stored rules.
 var versions = sync.OnceValues(func() ([]*cel.Env, error) {
 	var envs []*cel.Env
 	for minor := types.Oldest - 1; minor < types.Newest; minor++ {

@@ -115,7 +115,6 @@ func newOverload(decl *decls.OverloadDecl) overload {
 	return o
 }
 
-// renumber replaces type parameters by numbered parameters.
 func renumber(t *celtypes.Type, numbers map[string]*celtypes.Type) *celtypes.Type {
 	if t.Kind() == celtypes.TypeParamKind {
 		return numbers[t.TypeName()]

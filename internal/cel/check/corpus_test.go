@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// placed is a rule with its declaration.
+// placed is a rule or a message expression with its declaration.
 type placed struct {
 	decl *types.Decl
 	src  string
@@ -25,8 +25,8 @@ type placed struct {
 	optional bool
 }
 
-// placedRules returns the rules of all corpora, without duplicates that also have equal
-// declarations.
+// placedRules returns the rules and message expressions of all corpora, without duplicates that
+// also have equal declarations.
 func placedRules(t testing.TB) (all []placed) {
 	t.Helper()
 	seen, interner := map[placed]bool{}, types.NewInterner()
@@ -86,7 +86,6 @@ func below(s *schema.Structural, d *types.Decl, add func(placed)) {
 	}
 }
 
-// place returns a side for the declaration of p.
 func (s *side) place(t testing.TB, p placed) *side {
 	t.Helper()
 	object := celenv.DeclType(p.decl, "selfType")
@@ -102,8 +101,8 @@ func (s *side) place(t testing.TB, p placed) *side {
 	return s.at(provider, decls.NewVariable("self", object.CelType()), decls.NewVariable("oldSelf", old))
 }
 
-// TestCorpusRules compares both checkers for all rules of the corpora and their declarations. The
-// rules use the environments of all versions in turn.
+// TestCorpusRules compares both checkers for the rules of the corpora, in the newest environment
+// and in one of the environments of all versions, in turn.
 func TestCorpusRules(t *testing.T) {
 	t.Parallel()
 	envs, err := versions()

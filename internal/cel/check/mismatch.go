@@ -10,8 +10,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// Mismatches returns cel-go's errors about the calls in a parsed expression that no overload accepts. It finds no other
-// errors, and modifies parsed. provider is the same as for Check.
+// Mismatches returns cel-go's errors about the calls in a parsed expression that no overload accepts. It stops
+// at the first other error, and modifies parsed. provider is the same as for Check.
 func (c *Checker) Mismatches(parsed *ast.AST, provider celtypes.Provider) []*common.Error {
 	s := c.states.Get().(*state)
 	defer s.end()

@@ -101,7 +101,6 @@ func (s *state) selection(e ast.Expr) *celtypes.Type {
 	return s.resolved(termOf(t))
 }
 
-// boolOf returns bool, or nil if t is nil.
 func boolOf(t *celtypes.Type) *celtypes.Type {
 	if t == nil {
 		return nil
@@ -140,8 +139,8 @@ func firstName(e ast.Expr) (name string, ok bool) {
 	return e.AsIdent(), true
 }
 
-// field returns the type of a field, or nil if the field does not exist. The type is an optional if
-// the operand is an optional or if optional is set.
+// field returns the type of a field, or nil if the field or its operand is rejected. The type is an
+// optional if the operand is an optional or if optional is set.
 func (s *state) field(operand ast.Expr, name string, optional bool) *celtypes.Type {
 	whole := s.check(operand)
 	if whole == nil {

@@ -29,7 +29,6 @@ type maker struct {
 	byType map[string][]string
 }
 
-// made is an overload with its function name.
 type made struct {
 	function string
 	*decls.OverloadDecl
@@ -58,7 +57,6 @@ func newMaker(env *cel.Env) *maker {
 
 func (m *maker) pick(words ...string) string { return words[m.IntN(len(words))] }
 
-// any returns an expression of any type.
 func (m *maker) any(depth int) string {
 	if depth <= 0 {
 		return m.leaf()
@@ -113,7 +111,6 @@ func (m *maker) of(t *cel.Type, depth int) string {
 
 func (m *maker) call(depth int) string { return m.write(m.overloads[m.IntN(len(m.overloads))], depth) }
 
-// write returns a call of an overload.
 func (m *maker) write(o made, depth int) string {
 	types := map[string]*cel.Type{}
 	var args []string
@@ -142,7 +139,6 @@ func (m *maker) write(o made, depth int) string {
 	return m.pick("", "", "", ".") + o.function + "(" + strings.Join(args, ", ") + ")"
 }
 
-// bound returns t with its type parameters replaced by other types.
 func (m *maker) bound(t *cel.Type, types map[string]*cel.Type) *cel.Type {
 	params := t.Parameters()
 	switch t.Kind() {
@@ -236,8 +232,8 @@ func TestMadeUpExpressions(t *testing.T) {
 	}
 }
 
-// FuzzCheck compares both checkers in the oldest environment, the newest, and one with all
-// libraries.
+// FuzzCheck compares both checkers in the oldest environment, the newest, and the environment with
+// cel-go's libraries.
 func FuzzCheck(f *testing.F) {
 	for _, src := range celexprs.Kinds()[:300] {
 		f.Add(src)

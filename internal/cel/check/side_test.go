@@ -64,7 +64,6 @@ func newSide(t testing.TB, name string, env *cel.Env) *side {
 	return s
 }
 
-// at returns a copy of s with other types and variables.
 func (s *side) at(provider celtypes.Provider, more ...*decls.VariableDecl) *side {
 	there := *s
 	there.provider, there.more, there.variables = provider, more, nil
@@ -74,10 +73,11 @@ func (s *side) at(provider celtypes.Provider, more ...*decls.VariableDecl) *side
 	return &there
 }
 
-// tally counts the expressions that were parsed and checked.
+// tally counts the expressions that parse, and those that each checker accepts.
 type tally struct{ parsed, theirs, ours int }
 
-// compare compares both checkers for src.
+// compare checks that Celadon's checker accepts src only if cel-go's does, and with the same
+// result.
 func (s *side) compare(t testing.TB, src string, count *tally) {
 	t.Helper()
 	if strings.Count(src, "{") > 30 || len(src) > 3000 {

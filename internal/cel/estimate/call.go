@@ -180,7 +180,7 @@ func (o *operands) perRune(s checker.SizeEstimate) checker.CostEstimate {
 	return perRune(s)
 }
 
-// dividedBy returns s divided by n and rounded up.
+// dividedBy returns s divided by n and rounded up. math.MaxUint64, which means unbounded, stays.
 func dividedBy(s checker.SizeEstimate, n uint64) checker.CostEstimate {
 	divide := func(m uint64) uint64 {
 		if m == math.MaxUint64 {

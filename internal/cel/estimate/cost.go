@@ -54,7 +54,7 @@ type walk struct {
 	shortTexts bool
 	// literalPaths makes the walk hold paths as checker.Cost does.
 	literalPaths bool
-	// ambiguous reports that a path may have been overwritten. The walk ends.
+	// ambiguous reports that a path may have been overwritten, which ends the walk.
 	ambiguous bool
 }
 
@@ -213,8 +213,8 @@ func accumulator(name string) bool {
 	return name == parser.AccumulatorName || name == parser.HiddenAccumulatorName
 }
 
-// measure sets the size of x, the estimate of e, if it is not known yet: the declared maximum, 1 for
-// a scalar, or the size of a variable.
+// measure sets the size of x, the estimate of e, if it is not known yet: the declared maximum, 1
+// for a scalar, or the size of a variable. With nestedSizes, it is the result of nested.
 func (w *walk) measure(x *priced, e ast.Expr) {
 	if x.size.known {
 		return
@@ -238,7 +238,6 @@ func (w *walk) measure(x *priced, e ast.Expr) {
 	}
 }
 
-// measured returns the estimate of e with its size.
 func (w *walk) measured(e ast.Expr) priced {
 	x := w.expr(e)
 	w.measure(&x, e)

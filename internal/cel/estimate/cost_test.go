@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// declaration implements estimate.Declaration.
 type declaration struct{ decl *types.Decl }
 
 func declarationOf(d *types.Decl) estimate.Declaration {
@@ -57,7 +56,8 @@ func at(t testing.TB, minor int, d *types.Decl) *cel.Env {
 	return env
 }
 
-// TestOf estimates an expression of each kind in each version.
+// TestOf compares the newest estimates of expressions of all kinds, in the environment of each
+// version.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -109,8 +109,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestMessages checks estimates of message literals, whose size was 0. The libraries of 1.28 and 1.31
-// have these estimates.
+// TestMessages checks estimates of message literals, whose size is 0 before 1.31. The wanted values
+// are from the libraries of 1.28 and 1.31.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	d := nested()
@@ -125,7 +125,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestUndeclared estimates expressions whose variables have no declaration.
+// TestUndeclared estimates expressions whose variables have no declaration, or the declaration of
+// an inner object.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -162,7 +163,7 @@ func TestMadeUpExpressions(t *testing.T) {
 	}
 }
 
-// FuzzOf compares both estimates.
+// FuzzOf compares Celadon's newest estimates with cel-go's.
 func FuzzOf(f *testing.F) {
 	if testing.Short() {
 		f.Skip("takes long")

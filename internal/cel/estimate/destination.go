@@ -98,8 +98,8 @@ type sized struct {
 	entry *sized // of each item or value, if known
 }
 
-// declaration returns the declaration of a value that is not at a declared path, or nil if its size is
-// not known.
+// declaration returns the declaration of a value that is not at a declared path, or nil if its size
+// is not known or not bounded.
 func (x *priced) declaration() Declaration {
 	if !x.size.known || x.size.Max > math.MaxInt64 {
 		return nil

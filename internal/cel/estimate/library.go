@@ -91,7 +91,8 @@ func (o *operands) ofLibrary(x *operand) checker.SizeEstimate {
 	return x.size.orAny()
 }
 
-// elements returns the size of the elements of a list, and false if the operand has no elements.
+// elements returns the type and the size of the elements of a list. ok is false if the type of the
+// operand has no parameters.
 func (o *operands) elements(list *operand) (of *celtypes.Type, s checker.SizeEstimate, ok bool) {
 	parameters := o.typeOf(list).Parameters()
 	if len(parameters) == 0 {
@@ -115,7 +116,7 @@ func selector(o *operands) (priced, bool) {
 	return priced{cost: checker.FixedCostEstimate(common.ListCreateBaseCost).Add(perRune(length)).Add(requirements)}, true
 }
 
-// traversal is the estimate of functions that compare each element of a list, or search a string.
+// traversal is the estimate of functions that read each element of a list, or search a string.
 func traversal(o *operands) (priced, bool) {
 	if o.target == nil {
 		return priced{}, false

@@ -7,7 +7,6 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// macro returns the estimate of a comprehension.
 func (w *walk) macro(e ast.Expr) priced {
 	loop := e.AsComprehension()
 	over, start := w.expr(loop.IterRange()), w.expr(loop.AccuInit())

@@ -61,8 +61,8 @@ var featureMinors = [features]minors.Range{
 	emptyMessages:      minors.Until(31), // cel-go 0.20.0, checker/cost.go, ComputedSize
 }
 
-// first and last are the minor versions with a model of their own. Older versions use the first
-// model and newer versions use the last.
+// first and last bound the minor versions that have a model. Older versions use the first model and
+// newer versions use the last.
 const first, last = minors.Oldest, minors.Last
 
 // models holds a model for each version. Versions that estimate alike share theirs.
@@ -82,7 +82,8 @@ var models = sync.OnceValue(func() (all [last - first + 1]*Model) {
 // For returns the model of Kubernetes 1.minor.
 func For(minor int) *Model { return models()[min(max(minor, first), last)-first] }
 
-// fingerprint returns the rows of the tables that include a minor version.
+// fingerprint returns a key that is equal for minor versions to which the same rows of the tables
+// apply.
 func fingerprint(minor int) string {
 	var rows []byte
 	for _, in := range featureMinors {

@@ -13,7 +13,6 @@ import (
 // level. They come from the expression that creates the value or from the declarations below its path.
 // See common/cost/estimator.go, common/cost/default_strategy.go, and common/cost/helper.go in cel-go 0.33.2.
 
-// unknown is the range of all sizes.
 func unknown() size { return ranged(checker.UnknownSizeEstimate()) }
 
 func unionOf(a, b *size) *size {
@@ -27,7 +26,8 @@ func unionOf(a, b *size) *size {
 	return &u
 }
 
-// entry returns the size of the entries of a list or map.
+// entry returns the size of the entries of a list or map, or the range of all sizes if it is not
+// known.
 func (s size) entry() size {
 	if s.elem != nil {
 		return *s.elem
@@ -130,7 +130,8 @@ func (s *size) isUnknown() bool {
 	return s.Min == 0 && s.Max == math.MaxUint64 && s.key == nil && s.elem == nil
 }
 
-// withElem returns the size of a list. Its length is not known if only the size of its items is.
+// withElem returns the size of a list of length s. If only the size of its items is known, its
+// length has the range of all sizes.
 func withElem(s size, elem *size) size {
 	if !s.known && elem == nil {
 		return s
@@ -163,7 +164,7 @@ func entryOf(s size, entry *size) *size {
 	return entry
 }
 
-// parameter returns parameter i of a list or map type.
+// parameter returns parameter i of a type, or dyn if the type does not have it.
 func parameter(t *celtypes.Type, i int) *celtypes.Type {
 	if all := t.Parameters(); i < len(all) && all[i] != nil {
 		return all[i]
@@ -171,7 +172,8 @@ func parameter(t *celtypes.Type, i int) *celtypes.Type {
 	return celtypes.DynType
 }
 
-// part returns the size of an item of a list, or of a key or value of a map.
+// part returns the size of an item of a list, or of a key or value of a map, or the range of all
+// sizes if it is not known.
 func (w *walk) part(x *operand) *size {
 	w.measure(&x.priced, x.expr)
 	if !x.size.known {
@@ -205,7 +207,8 @@ func (w *walk) listLength(list ast.ListExpr, items []operand) (length size, elem
 	return length, elem
 }
 
-// optionalLiteral returns the value in optional.of(value), or nil. none is set for optional.none().
+// optionalLiteral returns the value in optional.of(value) or optional.ofNonZeroValue(value), or
+// nil. none is set for optional.none().
 func optionalLiteral(e ast.Expr) (value ast.Expr, none bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return nil, false

@@ -14,7 +14,7 @@ import (
 const levels = 7
 
 // nest returns the schema of an object with scalars, lists, and maps that contains the next level
-// in each possible way.
+// as a field, in a list, and in a map.
 func nest(level int) schema.Structural {
 	size := int64(level + 2)
 	text := schema.Structural{Generic: schema.Generic{Type: "string"}, ValueValidation: &schema.ValueValidation{MaxLength: &size}}
@@ -82,7 +82,7 @@ func (m *maker) object(depth int) (src string, level int) {
 	return src, level
 }
 
-// field returns a field of some object.
+// field returns a field of some object, or a variable of kind names[0].
 func (m *maker) field(depth int, names ...string) string {
 	if m.IntN(4) == 0 {
 		for _, i := range m.Perm(len(m.vars)) {

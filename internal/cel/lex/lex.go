@@ -14,7 +14,7 @@ import (
 type Token struct {
 	Kind       Kind
 	Start, End int
-	// Open is set for a string without its closing quote.
+	// Open is set for a string or an escaped name without its closing quote.
 	Open bool
 	Text string
 }
@@ -31,8 +31,9 @@ const (
 )
 
 // Tokens splits a complete or incomplete expression into tokens like cel-go's lexer, with these
-// differences: keywords are identifiers, .? and [? are single operators, and characters that are
-// invalid in CEL are operators. White space is omitted.
+// differences: comments are tokens, keywords are identifiers, .? and [? are single operators, a.0
+// is split after its dot, and characters that are invalid in CEL are operators. White space is
+// omitted.
 func Tokens(src []rune) []Token {
 	text := string(src)
 	scanner := scan.WithComments(text)
@@ -129,7 +130,7 @@ func isLong(t Token) bool {
 	return longStart(t.Text) != ""
 }
 
-// Continues reports whether line cannot begin an expression, and so continues the previous line.
+// Continues reports whether line begins with an operator that continues the previous line.
 func Continues(line string) bool {
 	tokens := Tokens([]rune(line))
 	if len(tokens) == 0 || tokens[0].Kind != Operator {

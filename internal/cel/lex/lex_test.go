@@ -108,6 +108,16 @@ func FuzzJoin(f *testing.F) {
 	})
 }
 
+func TestOperand(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]int{"a + b": 2, "a + f(b)[0].c": 2, "{'a': 1}['a']": 0, "a + ": -1} {
+		tokens := Tokens([]rune(src))
+		if got := Operand(tokens, len(tokens)-1); got != want {
+			t.Errorf("%s: the operand begins at token %d, want %d", src, got, want)
+		}
+	}
+}
+
 func BenchmarkTokens(b *testing.B) {
 	src := []rune(`self.hosts.all(h, h.name.matches('^[a-z]+$') && (!has(h.port) || h.port in [80, 443])) // ports`)
 	b.ReportAllocs()

@@ -27,7 +27,7 @@ func Operand(tokens []Token, last int) int {
 
 // EndsOperand reports whether the bracket of a call or an index can follow t.
 func EndsOperand(t Token) bool {
-	return t.Kind == Ident && t.Text != "in" || t.Kind == String || t.Text == ")" || t.Text == "]"
+	return t.Kind == Ident && t.Text != "in" || t.Kind == String || t.Text == ")" || t.Text == "]" || t.Text == "}"
 }
 
 func adjacent(a, b Token) bool { return a.End == b.Start }

@@ -22,7 +22,7 @@ func NewSource(src string, checked *cel.Ast) *Source {
 	return &Source{text: text, tokens: Tokens(text), info: checked.NativeRep().SourceInfo()}
 }
 
-// Of returns the source of a node as a single line, or "" if a macro generated the node.
+// Of returns the source of a node as a single line, or "" if the node has no position in it.
 func (s *Source) Of(e ast.Expr) string {
 	start, end, ok := s.Range(e)
 	if !ok {
@@ -31,8 +31,8 @@ func (s *Source) Of(e ast.Expr) string {
 	return Flat(string(s.text[start:end]))
 }
 
-// Range returns the position of a node's source, in code points. ok is false if a macro generated
-// the node.
+// Range returns the position of a node's source, in code points. ok is false if the node has no
+// position in the source.
 func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	start, end := math.MaxInt32, -1
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -54,7 +54,8 @@ func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	return s.tokens[first].Start, s.tokens[last].End, true
 }
 
-// Token returns the token at the position of a node, such as the operator of a call.
+// Token returns the token at the position of a node, such as the operator of a call, or "" if the
+// node has no position.
 func (s *Source) Token(e ast.Expr) string {
 	o, ok := s.info.GetOffsetRange(e.ID())
 	if !ok {

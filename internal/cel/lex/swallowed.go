@@ -39,7 +39,8 @@ func Swallowed(src string, compiles func(src string) bool) (fixed string, at int
 	return fixed, at
 }
 
-// restoredLine ends a comment before an operator in it.
+// restoredLine inserts a line break into a comment before the first operator where the result
+// compiles.
 func restoredLine(src []rune, comment Token, compiles func(string) bool) (string, bool) {
 	tries := 0
 	for i := comment.Start + len("//"); i+2 < comment.End && tries < maxSwallowedTries; i++ {

@@ -25,7 +25,6 @@ const (
 	multiplies
 )
 
-// expr parses a complete expression.
 func (s *state) expr() operand {
 	if s.exprs == s.config.MaxDepth {
 		return s.tooDeep()

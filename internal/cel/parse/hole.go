@@ -26,7 +26,8 @@ type HoleKind uint8
 const (
 	// Operand is a missing operand. Its node is unspecified.
 	Operand HoleKind = iota
-	// Name is a missing field or member name. Its node is the selection.
+	// Name is a missing field or member name. Its node is the selection, or the field of a message
+	// literal.
 	Name
 	// Operator is a missing operator between two operands. Its node is a call without a name.
 	Operator
@@ -39,9 +40,8 @@ const (
 	Deep
 )
 
-// Tolerant returns the largest tree that src can be read as, and its syntax errors. If Parse
-// accepts src, the trees are equal and there are no errors. Macro calls that cannot be expanded
-// remain calls.
+// Tolerant returns a tree for any src, and the syntax errors. If Parse accepts src, the trees are
+// equal and the list of errors is empty. Macro calls that cannot be expanded remain calls.
 func (p *Parser) Tolerant(src *Source) (*ast.AST, []Hole) {
 	s := p.begin(src)
 	defer p.end(s)
@@ -75,7 +75,7 @@ const (
 	atEnd  set = 1 << scan.EOF
 	closes     = inParen | inBracket | inBrace
 	opens  set = 1<<scan.OpenParen | 1<<scan.OpenBracket | 1<<scan.OpenBrace
-	// begins holds the tokens that can begin an operand.
+	// begins holds the tokens that can begin an operand, without -, which is read as an operator.
 	begins = opens | 1<<scan.Ident | 1<<scan.EscapedIdent | 1<<scan.Int | 1<<scan.Uint | 1<<scan.Float |
 		1<<scan.String | 1<<scan.Bytes | 1<<scan.True | 1<<scan.False | 1<<scan.Null | 1<<scan.Not | 1<<scan.Dot
 )

@@ -143,7 +143,7 @@ func kept(t testing.TB, s side, src *parse.Source, tree *ast.AST, holes []parse.
 	}
 }
 
-// names returns the names of variables, fields, and functions in a tree.
+// names returns the names in a tree, split at dots, and the values of its literals.
 func names(root ast.Expr) map[string]bool {
 	there := map[string]bool{}
 	add := func(names ...string) {

@@ -54,7 +54,6 @@ func numberOf(t token, text string) (ref.Val, bool) {
 	return celtypes.Double(n), err == nil
 }
 
-// text parses a string or bytes literal.
 func (s *state) text() operand {
 	t := s.tok
 	value, ok := textValue(t.Token, s.textOf(t), s.config.Surrogates)

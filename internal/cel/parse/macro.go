@@ -34,7 +34,8 @@ func (p *Parser) macro(name string, member bool, args int) parser.Macro {
 	return p.macros[macroKey{name, varArgs, member}]
 }
 
-// expand runs macro m. It releases the ID of the call, because the macro allocates new IDs.
+// expand runs macro m. If m expands the call, it releases the ID of the call, because the macro
+// allocates new IDs.
 func (s *state) expand(m parser.Macro, id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.flood {
 		return s.badMacro(id, name, target, args)
@@ -250,7 +251,7 @@ func (h *helper) copyLoop(id int64, loop ast.ComprehensionExpr) ast.Expr {
 	return h.factory.NewComprehensionTwoVar(id, over, loop.IterVar(), loop.IterVar2(), loop.AccuVar(), init, cond, step, h.Copy(loop.Result()))
 }
 
-// noRange marks an ID that was released.
+// noRange marks an ID that was released or has no position yet.
 var noRange = ast.OffsetRange{Start: -1 << 31, Stop: -1 << 31}
 
 func (s *state) newID(r ast.OffsetRange) int64 {

@@ -112,7 +112,7 @@ func (p *Parser) begin(src *Source) *state {
 	return s
 }
 
-// end releases s for reuse, without its contents.
+// end clears s and keeps it for reuse unless its slices are large.
 func (p *Parser) end(s *state) {
 	clear(s.operands)
 	*s = state{Parser: p, ranges: s.ranges[:0], operands: s.operands[:0], ops: s.ops[:0], helper: s.helper}
@@ -146,7 +146,7 @@ func (s *state) accept(kind scan.Kind) bool {
 
 func (s *state) textOf(t token) string { return s.src.text[t.Start:t.End] }
 
-// list copies exprs to a slice in the slab.
+// list copies exprs to a slice, which is in the slab unless exprs are many.
 func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 	n := len(exprs)
 	if n == 0 {

@@ -23,7 +23,7 @@ type side struct {
 	macros map[string]bool
 }
 
-// sides returns pairs of parsers that together use each option.
+// sides returns pairs of parsers that together use most options.
 func sides(t testing.TB) []side {
 	t.Helper()
 	env, err := cel.NewEnv(cel.OptionalTypes(), ext.Bindings(), ext.TwoVarComprehensions(), ext.Lists(), ext.Math(), ext.Protos())
@@ -98,7 +98,7 @@ func (s side) compare(t testing.TB, src string) (accepted bool) {
 	return accepted
 }
 
-// TestParseAsUpstream compares both parsers for one expression of each kind.
+// TestParseAsUpstream compares both parsers for expressions of all kinds.
 func TestParseAsUpstream(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -59,7 +59,7 @@ func TestMadeUpExpressions(t *testing.T) {
 	}
 }
 
-// FuzzParse compares both parsers with all options.
+// FuzzParse compares both parsers with the options of sides.
 func FuzzParse(f *testing.F) {
 	for _, src := range celexprs.Kinds()[:300] {
 		f.Add(src)

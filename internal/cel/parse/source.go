@@ -13,8 +13,8 @@ type Source struct {
 	text string
 	// ascii is set if each character has one byte.
 	ascii bool
-	// lines holds the offsets after each line end, in code points. For a text of a single line, the
-	// offset is stored in one to avoid an allocation.
+	// lines is the result of LineOffsets. For a text of a single line, the offset is stored in one
+	// to avoid an allocation.
 	lines []int32
 	one   [1]int32
 }

@@ -12,7 +12,7 @@ const (
 	name = letter | digit
 )
 
-// class holds the class of each byte, or 0 if no token begins with it.
+// class holds the class of each byte. It is 0 for bytes that begin no token, and for / and `.
 var class = classes()
 
 // singles holds the operators of one character that are not the beginning of a longer

@@ -18,8 +18,8 @@ type Token struct {
 type Marks uint8
 
 const (
-	// Escaped marks a string that contains a backslash or may contain line endings to be normalized,
-	// and a hexadecimal number.
+	// Escaped marks a string with escape sequences or with line endings to normalize, and a
+	// hexadecimal number.
 	Escaped Marks = 1 << iota
 	// Open marks a string or an escaped name without its closing quote.
 	Open

@@ -74,7 +74,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// pieces are combined to patterns.
+// pieces are combined into patterns.
 var pieces = []string{"a", "b", "ab", "[ab]", "[^a]", ".", "^", "$", `\b`, `\B`, `(?m:^)`, `(?m:$)`, "(a|b)", "(ab)*", "a?", "b+", "a{2}", "b{1,2}", "(?i:A)", `\n`, "|", ""}
 
 func patternsOf(data []byte) (pattern string, rest []byte) {

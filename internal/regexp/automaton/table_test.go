@@ -30,8 +30,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// tableOf returns the table of pattern, or nil if it has no table or is
-// invalid.
+// tableOf returns the table of pattern, or nil if it has no table or is invalid.
 func tableOf(t *testing.T, pattern string) *Table {
 	l, err := Compile(pattern)
 	if err != nil {

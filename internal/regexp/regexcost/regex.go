@@ -97,7 +97,7 @@ func treeStates(re *syntax.Regexp) float64 {
 	return n
 }
 
-// mayBeLarge reports whether the pattern may have more than a few states per character.
+// mayBeLarge reports whether the pattern is long or may have more than a few states per character.
 func mayBeLarge(src string) bool {
 	return len(src) > 2000 || strings.ContainsRune(src, '{') || strings.Contains(src, `\p`) || strings.Contains(src, `\P`)
 }

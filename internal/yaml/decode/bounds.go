@@ -21,8 +21,8 @@ var (
 	errExpanded = errors.New("more than 32 MiB when its aliases are expanded")
 )
 
-// Values returns an error if a YAML or JSON text has too many values. To be fast, it counts only
-// the characters that begin or separate values, and can overcount slightly.
+// Values returns an error if a YAML or JSON text has too many values. To be fast, it only counts
+// the characters that can begin or separate values, including those in strings.
 func Values(text []byte) error {
 	if len(text) <= maxValues {
 		return nil
@@ -44,8 +44,8 @@ func Values(text []byte) error {
 	return nil
 }
 
-// expanded returns an error if a decoded document is too large. Decoded values share the targets of
-// aliases, but anything derived from them does not.
+// expanded returns an error if a decoded document with aliases is too large. Decoded values share
+// the targets of aliases, but anything derived from them does not.
 func expanded(text []byte, decoded any) error {
 	if bytes.IndexByte(text, '*') >= 0 && subtractSize(decoded, maxExpanded) < 0 {
 		return errExpanded

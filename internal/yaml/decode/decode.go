@@ -1,5 +1,6 @@
 // Package decode decodes a YAML document as kubectl and API clients do. The result is the same as
-// with sigs.k8s.io/yaml by way of JSON, with whole numbers as int64 and all others as float64.
+// with sigs.k8s.io/yaml by way of JSON, with whole numbers as int64 if they fit, and all other
+// numbers as float64.
 package decode
 
 // How it works: a reader decodes plain YAML in one pass (fast.go), without building the library's tree, and leaves every

@@ -117,7 +117,8 @@ func lineMatching(text []byte, pattern *regexp.Regexp) int {
 	return 1 + bytes.Count(text[:at[0]], newline)
 }
 
-// numbered returns the line and the problem in an error of the library.
+// numbered returns the line and the problem in an error of the library, or 0 if the error has no
+// line.
 func numbered(err error) (line int, problem string) {
 	if err == nil || errors.As(err, new(*yaml2.TypeError)) {
 		return 0, ""
@@ -130,7 +131,8 @@ func numbered(err error) (line int, problem string) {
 	return line, found[2]
 }
 
-// firstUnreadable returns the offset of the first character that YAML forbids.
+// firstUnreadable returns the offset of the first character that YAML forbids, or the length of
+// text.
 func firstUnreadable(text []byte) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

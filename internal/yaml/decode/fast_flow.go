@@ -12,7 +12,7 @@ func (r *reader) flow() any {
 	return v
 }
 
-// inFlow reads a value in brackets and returns the text after it.
+// inFlow reads a value in flow style and returns the text after it.
 func (r *reader) inFlow(s []byte) (v any, rest []byte) {
 	if len(s) == 0 || !r.enter() {
 		return r.fail(), nil

@@ -104,7 +104,7 @@ func (r *reader) number(s []byte) any {
 	return n
 }
 
-// unusualNumber converts any scalar that begins with a digit or a sign.
+// unusualNumber converts any scalar that begins with a digit or a sign, or fails for rare forms.
 func (r *reader) unusualNumber(s string) any {
 	digits := strings.TrimLeft(s, "+-")
 	decimal := isFloat(s)

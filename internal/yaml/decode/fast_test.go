@@ -117,8 +117,7 @@ func TestFastMemory(t *testing.T) {
 	}
 }
 
-// TestSimple checks that simple, which reads eight bytes at a time, finds each unusual character at
-// each position.
+// TestSimple checks that simple finds each unusual character at each position.
 func TestSimple(t *testing.T) {
 	t.Parallel()
 	characters := []string{"\x80", "\xc3", "\xff", "\u0080", "\u0085", "\u009f", "\u00a0", "é", "\u2027", "\u2028", "\u2029", "\ufdff", "\ufe00", "\ufeff", "\uffff", "\U00010000", "😀"}

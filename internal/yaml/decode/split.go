@@ -19,7 +19,7 @@ func hasDashes(line []byte) bool {
 	return len(line) >= len(dashes) && string(line[:len(dashes)]) == dashes
 }
 
-// isBlank reports whether text is empty, or contains only white space and a comment.
+// isBlank reports whether a line is empty, or contains only white space and a comment.
 func isBlank(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || text[0] == '#'

@@ -61,7 +61,8 @@ func unquoted(text []byte, err error) error {
 	return first
 }
 
-// quotesInside matches the beginning of a value in quotes with quotes inside, which no expression has: "self == "a"".
+// quotesInside matches the beginning of a value in quotes with the same quotes inside, such as "self == "a"",
+// which is not an expression.
 var quotesInside = regexp.MustCompile(`^(?:"[^"]*"[\w"]|'[^']*'[\w'])`)
 
 // withoutQuotes returns a value without the quotes around it, if it has quotes inside them as well.

@@ -1,5 +1,5 @@
-// Package emit formats values as YAML. All commands use it, so that an object looks the same everywhere and
-// its size is bounded.
+// Package emit formats values as YAML. Commands use it, so that an object looks the same everywhere and its
+// size is bounded.
 package emit
 
 import (

@@ -16,8 +16,9 @@ type Change struct {
 }
 
 // Set returns a change that replaces the value at path. If the key does not exist, it is added: in
-// order if the mapping's keys are sorted, otherwise as the last key. A value is a string, bool,
-// int, int64, float64, nil, or a []any, map[string]any, or Map of values.
+// order if the keys of the mapping and of most mappings in the document are sorted, otherwise as
+// the last key. A value is a string, bool, int, int64, float64, nil, or a []any, map[string]any, or
+// Map of values.
 func Set(path Path, value any) Change { return Change{(*plan).set, path, value} }
 
 // Insert returns a change that inserts value before the item at path. If the index equals the
@@ -42,9 +43,10 @@ type Entry struct {
 
 // Edit returns the text with the given changes. All paths refer to the unchanged document. The
 // result parses to the document with exactly these changes. Bytes outside the changes, including
-// comments, are preserved. Strings keep their style if it can represent the new value. Indentation
-// and line breaks follow the document. Edit returns an error for edits that must be made by hand:
-// to values shared through aliases, to duplicate keys, and to nodes whose end is unknown.
+// comments, are preserved. Outside of brackets, strings in quotes keep the kind of quotes unless
+// the new value has several lines or cannot be represented in them. Indentation and line breaks
+// follow the document. Edit returns an error for edits that must be made by hand, such as edits to
+// values shared through aliases, to duplicate keys, or to nodes whose end is unknown.
 func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	if d.broken != nil {
 		return nil, fmt.Errorf("not YAML: %w", d.broken)

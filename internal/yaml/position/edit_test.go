@@ -172,8 +172,8 @@ var pairTexts = []string{
 	"a:\r\n  b: |\r\n    x\r\n  c:\r\n",
 }
 
-// TestEditPairs makes each pair of changes that are possible on their own, in both orders. Edit
-// verifies the result.
+// TestEditPairs makes each pair of changes that are possible on their own, in both orders, unless
+// one replaces the target of the other. Edit verifies the result.
 func TestEditPairs(t *testing.T) {
 	t.Parallel()
 	for _, text := range pairTexts {

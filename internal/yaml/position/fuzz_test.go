@@ -108,7 +108,8 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// places returns the paths in a tree. plain is false if a key is not a string or is a duplicate.
+// places returns the paths in a tree. plain is false if a key may not be a string or is a
+// duplicate.
 func places(n *Node, above Path) (paths []Path, plain bool) {
 	seen := map[string]bool{}
 	for i, item := range n.Items {

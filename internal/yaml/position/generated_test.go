@@ -75,7 +75,7 @@ func (m *made) scalar(style Style, indent int) string {
 }
 
 // TestGeneratedScalars checks for scalars of every style that each character of the value maps to a
-// position, in bytes, characters, and UTF-16 units, and back.
+// position, in bytes and in code points, and back.
 func TestGeneratedScalars(t *testing.T) {
 	t.Parallel()
 	m := &made{Rand: rand.New(rand.NewPCG(22, 2))}

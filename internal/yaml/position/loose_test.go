@@ -47,7 +47,7 @@ func TestLoose(t *testing.T) {
 	}
 }
 
-// TestTruncated checks that a truncated file keeps the values before the truncation.
+// TestTruncated checks that a truncated file keeps nearly all values before the truncation.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)

@@ -44,7 +44,7 @@ type Node struct {
 	limit  int32 // end of the source of a scalar in invalid YAML
 	// Value is the decoded text of a scalar, or the name of an alias.
 	Value string
-	// Tag is the type of a scalar, such as "!!str".
+	// Tag is the type, such as "!!str".
 	Tag    string
 	Anchor string
 	// Keys are the keys of a mapping in text order. Items are the values of a mapping or the items
@@ -121,8 +121,8 @@ func (d *Document) Find(path Path) (key, value *Node) {
 	return key, value
 }
 
-// Get returns the value of a key in a mapping, and the key node. If the key does not exist, both
-// are nil.
+// Get returns the value of a key in a mapping, and the key node. It follows aliases and merge keys.
+// If the key does not exist, both are nil.
 func (n *Node) Get(name string) (key, value *Node) { return n.get(name, 0) }
 
 // maxMerges limits the depth of nested merges that Get follows, because merges can be cyclic.

@@ -101,7 +101,6 @@ func (o *outline) value(parent int, afterKey bool) *Node {
 	return o.node(parent, afterKey && sameLine)
 }
 
-// node parses the node at the next byte.
 func (o *outline) node(parent int, inline bool) *Node {
 	begin, line := o.at, lineEnd(o.text, o.at)
 	anchor, end := o.properties()

@@ -52,7 +52,7 @@ func TestOutlineCorpus(t *testing.T) {
 	t.Logf("%d of %d documents are read as the parser reads them", same, read)
 }
 
-// difference returns the first difference between two trees.
+// difference returns the first difference between two trees, or "".
 func difference(want, got *Node, path, text string) string {
 	if want.Kind != got.Kind || want.Style != got.Style || want.Value != got.Value || want.Tag != got.Tag && want.Begin == want.Start ||
 		want.Start != got.Start || want.Known && want.End != got.End || want.Begin != got.Begin || len(want.Items) != len(got.Items) {

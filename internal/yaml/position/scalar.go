@@ -171,7 +171,7 @@ func (m *matcher) jsonRune() bool {
 	return m.matchSame(n)
 }
 
-// escapes maps single-letter escapes to their values. YAML supports all of JSON's escapes.
+// escapes maps the escapes of one character to their values. YAML supports all of JSON's escapes.
 var escapes = map[byte]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
 	' ': " ", '"': `"`, '\'': "'", '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",
@@ -266,8 +266,8 @@ type Text struct {
 	node *Node
 }
 
-// A run is a part of a value and its source. If both lengths are equal, so are the bytes. Otherwise
-// the run is a single character, written for example as an escape or a line break.
+// A run is a part of a value and its source. If both lengths are equal, the bytes correspond one to
+// one. Otherwise the run is a single character, written for example as an escape or a line break.
 type run struct{ value, valueLen, source, sourceLen int }
 
 // Text returns the mapping of a scalar. It returns false if n is not a scalar or if its end is

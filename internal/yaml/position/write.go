@@ -215,7 +215,6 @@ func (w *writer) literal(v *Node, col int, old *Node) string {
 	return b.String()
 }
 
-// quote formats text in double quotes.
 func (w *writer) quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // BackupSpec selects the volumes to back up, and the time.
 // +kubebuilder:validation:XValidation:rule="self.keep <= self.keepAtMost",message="keep must not be more than keepAtMost",fieldPath=".keep"
 type BackupSpec struct {
-	// Schedule is as cron has it.
+	// Schedule is when to back up, in cron format.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.split(' ').size() == 5",message="must have five fields"
 	Schedule string `json:"schedule"`
@@ -15,7 +15,7 @@ type BackupSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is immutable"
 	Volume string `json:"volume"`
 
-	// Keep is how many backups are kept.
+	// Keep is the number of backups to keep.
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
 	// +optional
