@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 )
 
-// definition is a CRD and the document that contains it.
 type definition struct {
 	doc *input.Document
 	crd *resource.Compact
