@@ -69,7 +69,6 @@ type sarifLog struct {
 	} `json:"runs"`
 }
 
-// readSARIF validates a log against the schema and decodes it.
 func readSARIF(t *testing.T, data []byte) (log sarifLog) {
 	t.Helper()
 	findingtest.SARIF(t, data)
