@@ -212,7 +212,7 @@ func (d *Document) Token(at Position) (from, to int, ok bool) {
 // A Span is the extent of a value, from its first character to its last line.
 type Span struct {
 	Position
-	Last int // the last line
+	Last int // the last line; math.MaxInt if unknown
 }
 
 // Spans returns the spans of the values at paths. Paths that do not exist are omitted.

@@ -1,5 +1,5 @@
-// Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API server, as
-// kubectl get does. It sends no other requests.
+// Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API server, as kubectl get does.
+// Its only other request is for the server's version.
 //
 //	client, err := flags.Connect(ctx, complain, &kubeVersion)
 //	crds, failed := client.CRDs(ctx, nil)
