@@ -4,7 +4,7 @@
 //	var trees editor.Trees // of one text, kept from change to change
 //	p, within := trees.At(text, offset)
 //	e, ok := p.Expression(within)
-//	context, err := contexts.Of(engine, crd, &e.At, e.OptionalOldSelf, functions) // for completion, hover, and fixes
+//	context, err := editor.NewContext(engine, crd, &e.At, e.OptionalOldSelf, functions) // for completion, hover, and fixes
 package editor
 
 import (
@@ -82,7 +82,7 @@ func (p Piece) scalar(spot position.Spot, within int) *Expression {
 	return e
 }
 
-// OptionalOldSelf reports whether a rule, which may be nil, has optionalOldSelf.
+// OptionalOldSelf reports whether a rule, which may be nil, sets optionalOldSelf.
 func OptionalOldSelf(rule *position.Node) bool {
 	if rule == nil {
 		return false
