@@ -90,7 +90,8 @@ func size(lines []string) (n int) {
 	return n
 }
 
-// foot returns the lines after the list: the counts of everything that is not in it.
+// foot returns the lines after the list: counts of the objects, and of changes, estimates, and unchanged CRDs that
+// the list does not have.
 func (p *markdownPrinter) foot(r *Report) (lines []string) {
 	if o := r.Summary.Objects; o != nil {
 		lines = append(lines, "", o.text())

@@ -64,7 +64,6 @@ func (t *text) items() *position.Node {
 	return items
 }
 
-// itemLines returns the lines on which a List's items begin.
 func (t *text) itemLines() []int {
 	items := t.items()
 	if items == nil {

@@ -175,7 +175,7 @@ func TestServeClientCAChanges(t *testing.T) {
 	expect("without the first", 403)
 }
 
-// TestClientExpires checks that a connection is not authorized after its certificate expires.
+// TestClientExpires checks that a client is authorized only until its certificate or its authority expires.
 func TestClientExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -98,8 +98,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// TestStreams checks that reports are not kept in memory: a finding is written before the next one,
-// or kept in a spool. Annotations are held up to a limit: see TestGitHubLimits.
+// TestStreams checks that formats without a spool write a rejected object before the next one. Annotations are
+// held up to a limit: see TestGitHubLimits.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl", "sarif"} {

@@ -64,7 +64,6 @@ func (k Kind) String() string {
 	return k.Resource + " " + k.version
 }
 
-// path returns the URL path of the list of objects.
 func (k Kind) path(namespace string) []string {
 	path := []string{"apis", k.group, k.version}
 	if k.namespaced && namespace != "" {

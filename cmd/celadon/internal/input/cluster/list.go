@@ -32,7 +32,6 @@ var (
 	crdBounds    = bounds{objects: 20_000, bytes: 512 << 20} // these are held in memory
 )
 
-// A listing reads a list page by page.
 type listing struct {
 	client *Client
 	path   []string
