@@ -39,8 +39,7 @@ type knownFinding struct {
 	Reason      string `json:"reason"`
 	Field       string `json:"field,omitempty"`
 	Rule        string `json:"rule,omitempty"`
-	// Message is the server's message if the rejection has no causes, or the policy and binding that deny the
-	// object.
+	// Message is the server's message if the rejection has no causes, or the policy and binding that deny the object.
 	Message string `json:"message,omitempty"`
 }
 

@@ -117,8 +117,7 @@ func (t *tally) reportObjects(ctx context.Context) error {
 	return err
 }
 
-// finish completes the report and returns the error with the exit code, or nil. err is an error of reading or
-// writing.
+// finish completes the report and returns the error with the exit code, or nil. err is an error of reading or writing.
 func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	interrupted := ctx.Err() != nil
 	if err == nil {

@@ -140,7 +140,6 @@ func causeText(c finding.KubeVersionCause) untrusted.Safe {
 	return untrusted.Sprintf("%s: %s", c.Field, message)
 }
 
-// text describes the verdicts of both versions and their causes in a few lines.
 func (u *KubeVersions) text() untrusted.Safe {
 	text := u.verdict()
 	for _, c := range u.causes() {

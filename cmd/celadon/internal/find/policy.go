@@ -216,8 +216,7 @@ func (v *versionSearch) unlessDone(err error) error {
 	return err
 }
 
-// policyWants returns the selected questions: effects unless --want is error, and the failure unless it is
-// refused.
+// policyWants returns the selected questions: effects unless --want is error, and the failure unless it is refused.
 func (o *Options) policyWants(effects []requests.Want) (wants []requests.Want) {
 	if o.Want != "error" {
 		wants = effects
@@ -289,9 +288,8 @@ func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.U
 // undecided reports whether the verdict on some requests is unknown, or the search ended early. f may be nil.
 func (f *PolicyFinding) undecided() bool { return f.unknown() && f.Reason != "" }
 
-// addUnmatched adds the policies with bindings that match no resource of the CRDs, such as policies for built-in
-// kinds, to the unknown results. It adds none if --old-policy has the same documents, because these have the same
-// effect.
+// addUnmatched adds the policies with bindings that match no resource of the CRDs, such as policies for built-in kinds,
+// to the unknown results. It adds none if --old-policy has the same documents, because these have the same effect.
 func (r *Report) addUnmatched(both *bothPolicies) {
 	answered := map[string]bool{}
 	for _, crd := range r.CRDs {

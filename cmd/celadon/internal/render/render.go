@@ -173,8 +173,7 @@ func (s *sources) file(origin string) string {
 	return file
 }
 
-// original returns doc with the position of its source, if that is found, and without the annotation of its
-// origin.
+// original returns doc with the position of its source, if that is found, and without the annotation of its origin.
 func (s *sources) original(doc *input.Document) *input.Document {
 	if doc.Err != nil {
 		return doc

@@ -254,8 +254,7 @@ type policyFolder struct {
 	paths       []string
 	kubeVersion string
 	server      *server
-	// grace is how long the files must have been unchanged before a change that leaves fewer bindings takes
-	// effect.
+	// grace is how long the files must have been unchanged before a change that leaves fewer bindings takes effect.
 	grace time.Duration
 	// inForce is the number of bindings in force.
 	inForce int
@@ -279,9 +278,8 @@ func (o *Options) servePolicies(ctx context.Context, s *server) error {
 	return s.watch(ctx, f.paths, load, func() time.Duration { return f.reload(ctx) })
 }
 
-// load puts the policies at the paths in force as one change, if all of them are valid. If there are fewer
-// bindings, it waits until the content has been the same for at least grace, as for CRDs, and returns the time
-// that is left.
+// load puts the policies at the paths in force as one change, if all of them are valid. If there are fewer bindings, it
+// waits until the content has been the same for at least grace, as for CRDs, and returns the time that is left.
 func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error) {
 	p, err := policies.Read(ctx, nil, f.paths, input.Selection{}, policy.Config{KubeVersion: f.kubeVersion})
 	if err != nil {

@@ -35,8 +35,7 @@ type Admission struct {
 	Operation string
 }
 
-// operation returns the operation for all objects, with Delete for DeleteCollection, or "" if it depends on the
-// object.
+// operation returns the operation for all objects, with Delete for DeleteCollection, or "" if it depends on the object.
 func (a *Admission) operation() string {
 	switch {
 	case a == nil:

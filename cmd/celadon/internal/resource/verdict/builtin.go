@@ -112,8 +112,7 @@ func (d *decision) assume(object string) {
 	d.assumed.Store(object, true)
 }
 
-// describeBuiltin adds positions, hints, and data about the persisted object, as describe does for custom
-// resources.
+// describeBuiltin adds positions, hints, and data about the persisted object, as describe does for custom resources.
 func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 	res, r := out.result, d.report
 	texts := d.builtin.Subject(d.doc.Object, out.request.OldObject).Secrets

@@ -149,9 +149,8 @@ func Read(
 	return c, err
 }
 
-// skip returns a function that reports true only if a text has neither a CRD nor an object to keep, or nil if the
-// CRDs are not among the objects. Most documents have neither, and finding words takes a tenth of the time of
-// decoding.
+// skip returns a function that reports true only if a text has neither a CRD nor an object to keep, or nil if the CRDs
+// are not among the objects. Most documents have neither, and finding words takes a tenth of the time of decoding.
 func (u *Use) skip() func([]byte) bool {
 	if !u.Among {
 		return nil

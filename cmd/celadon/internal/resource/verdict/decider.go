@@ -44,8 +44,7 @@ type Config struct {
 	Validation string
 	// Subresource is the updated subresource, one of policyrequest.Updated, or "".
 	Subresource string
-	// Apply is the kind of write. Without a Kind, updates depend on the objects, and other writes are plain
-	// creates.
+	// Apply is the kind of write. Without a Kind, updates depend on the objects, and other writes are plain creates.
 	Apply apply.Write
 	// Before holds the CRDs before an upgrade, and Olds the old objects, if any.
 	Before *CRDs
