@@ -80,7 +80,7 @@ func (f *Filter) ChartNotes() (notes []error) {
 // ErrTemplate is the error of a document for which Unrendered returns true.
 var ErrTemplate = errors.New("a template: check what Helm or another tool makes of it, or skip it with --exclude")
 
-// Unrendered reports whether a document cannot be read because its file is a template.
+// Unrendered reports whether a document cannot be read, probably because its file is a template.
 func (f *Filter) Unrendered(doc *input.Document) bool {
 	return doc.Err != nil && !doc.Live && doc.File != "-" && !errors.Is(doc.Err, input.ErrNoObject) &&
 		!strings.HasSuffix(doc.File, ".json") && f.isTemplate(doc.File)

@@ -20,8 +20,8 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// withoutCopies removes CRDs that equal another CRD of the same name for writes, as in a repository that has a CRD
-// in its chart as well. Two CRDs of a name that differ are kept, because it is not clear which is meant.
+// withoutCopies removes CRDs that equal the first CRD of their name for writes, as in a repository that has a CRD
+// in its chart as well. A CRD that differs from the first is kept, because it is not clear which is meant.
 func withoutCopies(given []crdRead) (kept []crdRead) {
 	first := map[string]crdRead{}
 	for _, r := range given {
