@@ -23,7 +23,7 @@ type adjustment struct {
 	variables map[string]string // nil if nothing is substituted
 }
 
-// adjustment returns the adjustment that the flags describe, or nil.
+// adjustment returns nil if no flag changes objects.
 func (o *Options) adjustment() (*adjustment, error) {
 	if len(o.IgnoreFields) == 0 && len(o.Substitute) == 0 {
 		return nil, nil
@@ -51,7 +51,8 @@ func (o *Options) adjustment() (*adjustment, error) {
 
 const maxVariables = 1 << 20
 
-// read adds the variables of the environment, or of a file with a ConfigMap, a Secret, or a mapping.
+// read adds the environment variables if from is env, or else the variables in a file with a ConfigMap, a Secret,
+// or a mapping.
 func (a *adjustment) read(from string) error {
 	if from == "env" {
 		for _, entry := range os.Environ() {
@@ -173,15 +174,16 @@ func substitutes(object map[string]any) bool {
 	return true
 }
 
-// maxSubstituted limits the size of an object after the substitution.
+// maxSubstituted limits the output of substitute, in bytes, because variables can be repeated. It is checked after
+// each value.
 const maxSubstituted = 8 << 20
 
 var variable = regexp.MustCompile(`\$?\$\{([^{}]*)\}`)
 
 var variableParts = regexp.MustCompile(`^([_A-Za-z][_A-Za-z0-9]*)(?:(:?[-=])(.*))?$`)
 
-// substitute replaces ${NAME}, and ${NAME:=DEFAULT} and similar forms, in the YAML of an object. $${NAME} stays, with one
-// dollar sign. An undefined variable without a default is empty.
+// substitute replaces ${NAME}, ${NAME:=DEFAULT}, and similar forms with a default in the YAML of an object.
+// $${NAME} becomes ${NAME}. An undefined variable without a default is empty. Other forms are errors.
 func (a *adjustment) substitute(text string) (string, error) {
 	var b strings.Builder
 	end := 0

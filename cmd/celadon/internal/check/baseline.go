@@ -25,9 +25,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// How it works. A finding is identified by its object and the problem, which is a field and a rule
-// or a reason. Lines and values are not part of it. The file has one line of JSON for each finding,
-// sorted for readable diffs. An object is known if all its findings are known.
+// How it works. A finding is identified by its file, its object, and the problem: a reason with a field and a
+// rule, or with a message. Lines and values are not part of it. The file has one line of JSON for each distinct
+// finding, with a count, sorted for readable diffs. An object is known if all its findings are known.
 
 // A knownFinding identifies a problem of an object, which may occur several times.
 type knownFinding struct {
@@ -39,11 +39,10 @@ type knownFinding struct {
 	Reason      string `json:"reason"`
 	Field       string `json:"field,omitempty"`
 	Rule        string `json:"rule,omitempty"`
-	// Message is the server's message if the finding has no field, or the policy and binding that deny the object.
+	// Message is the server's message if the rejection has no causes, or the policy and binding that deny the object.
 	Message string `json:"message,omitempty"`
 }
 
-// counted is a line of the file.
 type counted struct {
 	knownFinding
 	Count int `json:"count"`
@@ -61,9 +60,9 @@ const baselineKind = "Baseline"
 // the maximum size with findings of the usual length has fewer.
 const maxKnown = 250_000
 
-// Reasons of findings for which the server has no reason.
+// Reasons that are Celadon's, not the server's.
 const (
-	lost           = "Lost"          // a field is lost by an upgrade
+	lost           = "Lost"          // an upgrade removes or changes a field
 	rejectedUpdate = "UpdateRefused" // an update is rejected even if the object is unchanged
 )
 
@@ -115,8 +114,8 @@ type baseline struct {
 	current map[knownFinding]int // findings of this run; nil unless a baseline is written
 }
 
-// readBaseline reads the baseline. It returns nil if o uses no baseline. With --base, it reads the
-// baseline as of that revision, so that the author of a change cannot declare its findings known.
+// readBaseline returns nil if o uses no baseline. With --base, it reads a baseline in the work tree as of that
+// revision, so that the author of a change cannot declare its findings known.
 func readBaseline(ctx context.Context, o *Options, complain func(error)) (*baseline, error) {
 	if !o.baselined() {
 		return nil, nil
@@ -193,7 +192,7 @@ func (b *baseline) read(data []byte) error {
 	return nil
 }
 
-// see records that a file of the baseline was read.
+// see records that a file was read, if the baseline has findings in it.
 func (b *baseline) see(source, file string) {
 	key := [2]string{source, filepath.ToSlash(filepath.Clean(file))}
 	if was, named := b.files[key]; named && !was {
@@ -201,7 +200,7 @@ func (b *baseline) see(source, file string) {
 	}
 }
 
-// markKnown sets r.Known if all findings of an object are known, and subtracts them from b.left.
+// markKnown sets r.Known if r has findings and all of them are known, and subtracts them from b.left.
 func (b *baseline) markKnown(r *finding.Object, strictKinds bool) {
 	all := findingsOf(r, strictKinds)
 	fresh := 0
@@ -219,8 +218,9 @@ func (b *baseline) markKnown(r *finding.Object, strictKinds bool) {
 	}
 }
 
-// stale returns the lines of the baseline that no longer match anything. It includes only lines for
-// which this run is conclusive: it read the file, or, if here is set, the file no longer exists.
+// stale returns the lines of the baseline whose findings occurred less often than their count. It includes only
+// lines of this shard's objects for which the run is conclusive: it read the file, or, if here is set, the file no
+// longer exists.
 func (b *baseline) stale(o *Options, here bool) []string {
 	var lines []string
 	for f, n := range b.left {

@@ -1,4 +1,4 @@
-// Package check implements celadon check: it validates objects by their CRDs and reports on each.
+// Package check implements celadon check: it validates objects as an API server would and reports the results.
 package check
 
 import (
@@ -21,7 +21,8 @@ import (
 
 type runner struct{ command.Streams }
 
-// Run implements celadon check: it checks the objects at paths and writes a report. Its error carries the exit code.
+// Run implements celadon check: it checks the objects at paths and writes a report. Findings are a
+// *command.ExitError, unless --findings-exit-code is 0.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.Check(paths); err != nil {
 		return err
@@ -62,8 +63,8 @@ func (r *runner) check(ctx context.Context, o *Options, paths []string) error {
 	return r.finish(ctx, t, err)
 }
 
-// enoughMemory is the heap size in bytes from which garbage may no longer grow faster: a malicious
-// object can leave hundreds of megabytes of it.
+// enoughMemory is the memory limit in bytes near which Go collects more often: a malicious object can leave
+// hundreds of megabytes of garbage.
 const enoughMemory = 384 << 20
 
 // collectLess reduces garbage collection and returns a function that restores it. The live heap is
@@ -88,8 +89,8 @@ func (r *runner) files(o *Options, paths []string) batch.Source {
 	return o.withRendered(o.adjusted(batch.Selected(from, r.Stdin, paths)))
 }
 
-// reportAll validates all objects and reports them and the CRDs. In text and in a partial report, CRDs come first,
-// because the other findings depend on theirs. In other formats they come last. An interruption is not an error.
+// reportAll validates all objects and reports them and the CRDs. If a report is text or partial, CRDs come first,
+// because the other findings depend on theirs. Otherwise they come last. An interruption is not an error.
 func (t *tally) reportAll(ctx context.Context) error {
 	steps := []func(context.Context) error{t.reportObjects, t.reportCRDs}
 	if t.options.Output == "text" || t.options.Reports.Has("text") || t.options.reportsPart() {
@@ -116,7 +117,7 @@ func (t *tally) reportObjects(ctx context.Context) error {
 	return err
 }
 
-// finish completes the report and returns the error with the exit code. Err is an error of reading or writing.
+// finish completes the report and returns the error with the exit code, or nil. err is an error of reading or writing.
 func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	interrupted := ctx.Err() != nil
 	if err == nil {
@@ -141,7 +142,7 @@ func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	return r.exit(t)
 }
 
-// exit prints the messages that are not part of the report and returns the error with the exit code of a complete run.
+// exit prints the messages that are not part of the report. It returns the error of a complete run, or nil.
 func (r *runner) exit(t *tally) error {
 	for _, problem := range t.problems {
 		if !t.reported(problem) {
@@ -177,14 +178,15 @@ func (r *runner) exit(t *tally) error {
 	return nil
 }
 
-// reported reports whether a problem is a rule that does not compile and is also among the findings about CRDs.
+// reported reports whether a problem is a rule that does not compile, and the findings about CRDs include it: a
+// CRD was rejected, and no finding is known.
 func (t *tally) reported(problem error) bool {
 	var broken *verdict.BrokenRule
 	s := &t.summary
 	return errors.As(problem, &broken) && s.CRDs != nil && s.CRDs.Rejected > 0 && (s.Baseline == nil || s.Baseline.Known == 0)
 }
 
-// whyUnclear returns a hint if no object could be checked and files are unreadable, or "".
+// whyUnclear returns a hint if unreadable files are the reason that no object was checked, or "".
 func (t *tally) whyUnclear() string {
 	s := &t.summary
 	if t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0 || s.Unreadable == 0 {

@@ -25,7 +25,7 @@ import (
 type checker struct {
 	*verdict.Decider
 	source batch.Source
-	// policyProblems holds the errors of policies and bindings.
+	// policyProblems holds the problems of the documents with policies.
 	policyProblems []error
 }
 
@@ -119,7 +119,7 @@ func (r *runner) surroundings(
 		objects = append(objects, admission.Policies.Documents()...)
 	}
 	if o.among() {
-		return objects, nil // reading the CRDs has read all objects
+		return objects, nil // crds.Kept has the objects at paths
 	}
 	filter := resource.NewFilter(paths)
 	read := func(doc *input.Document) map[string]any {

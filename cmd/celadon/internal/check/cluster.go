@@ -67,7 +67,6 @@ func (r *runner) before(
 	return after, before, err
 }
 
-// objectsOf returns the source of the cluster's objects of the kinds that the CRDs define.
 func (r *runner) objectsOf(
 	ctx context.Context, o *Options, client *cluster.Client, before, after *verdict.CRDs,
 ) batch.Source {

@@ -27,7 +27,6 @@ type destination struct {
 	head           *finding.PartHead // nil unless the report is partial
 }
 
-// destination opens the destination of a report. KubeVersion is the emulated version.
 func (r *runner) destination(o *Options, kubeVersion string) (d *destination, err error) {
 	d = &destination{bar: progress.On(r.Stderr, "checking", "objects"), head: o.head(kubeVersion), others: &o.Reports}
 	options := print.Options{
@@ -78,7 +77,7 @@ func (d *destination) object(o *finding.Object) error {
 	return d.printers.Each(func(p print.Printer) error { return p.Object(o) })
 }
 
-// flush writes the results to a terminal, above the progress bar.
+// flush writes the buffered results if the progress bar shares their terminal.
 func (d *destination) flush() error {
 	if !d.sharesTerminal {
 		return nil
@@ -86,7 +85,6 @@ func (d *destination) flush() error {
 	return d.out.Flush()
 }
 
-// commit renames complete files to their final names.
 func (d *destination) commit() error {
 	if err := d.others.Commit(); err != nil || d.file == nil {
 		return err

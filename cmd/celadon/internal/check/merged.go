@@ -40,7 +40,7 @@ func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results)
 		func() error { return t.mergeObjects(ctx, d) },
 		func() error { return t.mergeCRDs(d) },
 	}
-	if o.Output == "text" { // as in a single run
+	if o.Output == "text" || o.Reports.Has("text") { // as in a single run
 		slices.Reverse(steps)
 	}
 	for _, step := range steps {
@@ -98,7 +98,8 @@ func (t *tally) ended(source string, l *finding.PartLine) {
 	}
 }
 
-// addOld adds the counts of old objects of a part. All shards of a source read the same objects.
+// addOld adds the counts of old objects of a part. All shards of a source read the same old objects, so they are
+// counted as given once per source.
 func (t *tally) addOld(source string, part *finding.OldSummary) {
 	if part == nil {
 		return

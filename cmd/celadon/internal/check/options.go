@@ -228,8 +228,8 @@ func (o *Options) among() bool {
 	return len(o.CRDs) == 0 && !o.Cluster.On && len(o.CRDOlds) == 0
 }
 
-// crdPaths returns the paths at and below which CRDs are searched. Without --crd, these are the paths of the objects,
-// other than standard input, which can be read only once.
+// crdPaths returns the paths at and below which CRDs are searched. If the CRDs are among the objects, these are
+// the paths of the objects other than standard input, which can be read only once.
 func (o *Options) crdPaths(paths []string) []string {
 	if !o.among() {
 		return o.CRDs
@@ -248,7 +248,6 @@ func (o *Options) upgrade() string {
 	return "--crd-old"
 }
 
-// selection returns the files of folders that are read.
 func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
 
 // fieldValidation converts kubectl's --validate to the fieldValidation of the API server.
@@ -260,7 +259,7 @@ func (o *Options) fieldValidation() (string, error) {
 	return known[o.Validate], nil
 }
 
-// explains reports whether the report shows the values in failed rules.
+// explains reports whether a report shows the values in failed rules.
 func (o *Options) explains() bool {
 	switch o.Output {
 	case "json", "jsonl":
@@ -271,7 +270,7 @@ func (o *Options) explains() bool {
 	return true
 }
 
-// locates reports whether the report shows locations.
+// locates reports whether a report shows locations.
 func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet || o.Reports.Any() }
 
 // parseSelector parses --field-selector. It returns nil if the flag is empty.

@@ -56,8 +56,9 @@ func (o *Options) checkPolicy() error {
 	return nil
 }
 
-// admission reads the policies and prints notes about them, for example which have no binding. It returns nil if no
-// policies are requested. The problems are invalid policies and bindings. The CRDs define the scope of params.
+// admission reads the policies and prints notes about them, for example which have no binding. It returns nil if
+// no policies are requested. problems are unreadable documents, and invalid policies, bindings, and webhooks. The
+// CRDs define the scope of params.
 func (r *runner) admission(
 	ctx context.Context, o *Options, crds *verdict.CRDs,
 ) (_ *verdict.Admission, problems []error, err error) {

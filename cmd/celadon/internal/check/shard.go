@@ -20,9 +20,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// How it works. Each shard reads all input and validates its own objects. Objects are assigned to shards by name, so
-// an object and its old version always land in the same shard, in every run. Documents without a readable name belong
-// to the first shard.
+// How it works. Each shard reads all input and validates its own objects. Objects are assigned to shards by kind,
+// namespace, and name, so an object and its old version always land in the same shard, in every run. Documents
+// without an apiVersion or kind belong to the first shard.
 
 // shardOf returns the shard of an object. The algorithm is a published contract: the first eight
 // bytes of the SHA-256 of the key, as a big-endian number, modulo of.
@@ -48,7 +48,6 @@ func parseShard(text string) (finding.Shard, error) {
 	return finding.Shard{Index: i, Of: n}, nil
 }
 
-// partial reports whether the run covers a shard or a source.
 func (o *Options) partial() bool { return o.Shard != "" || o.Source != "" }
 
 // checkParts sets o.shard, and returns an error if the flags of a partial run or of the report are invalid.
@@ -87,7 +86,6 @@ func (o *Options) elsewhere(rep *finding.Object) bool {
 	return (rep.Key != "" || !o.Cluster.On) && !o.owns(rep.Key)
 }
 
-// owns reports whether this shard validates the object with the given key.
 func (o *Options) owns(key string) bool {
 	return o.shard.Of <= 1 || shardOf(key, o.shard.Of) == o.shard.Index
 }
@@ -143,7 +141,7 @@ func (o *Options) significantFlags() []string {
 	return flags
 }
 
-// digest returns a digest of the CRDs and policies. It omits fields that only a server sets.
+// digest returns a digest of the CRDs' specs, of the problems with CRDs, and of the policies.
 func (c *checker) digest() string {
 	h := sha256.New()
 	for _, d := range []*verdict.CRDs{c.CRDs, c.Before} {
@@ -170,13 +168,14 @@ func (c *checker) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// inputDigest counts and hashes the documents that a part read, including documents of other shards.
+// inputDigest counts the documents that a part read, including documents of other shards, and hashes their
+// locations and keys.
 type inputDigest struct {
 	documents int64
 	input     hash.Hash
 }
 
-// add sets the document's position and adds it to the hash.
+// add sets r.At to the number of the document and adds the document to the hash.
 func (s *inputDigest) add(r *finding.Object) {
 	if s.input == nil {
 		s.input = sha256.New()

@@ -27,7 +27,6 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {text: {type: string}}}}
 `
 
-// runCheck runs celadon check on a file and returns its output.
 func runCheck(t *testing.T, name, objects, output string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,8 +85,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestMistyped checks that objects whose apiVersion or kind is not a string are rejected, as by the
-// API server.
+// TestMistyped checks that objects whose apiVersion or kind is not a string are rejected as by the API server, or
+// unreadable if no CRD is theirs.
 func TestMistyped(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{

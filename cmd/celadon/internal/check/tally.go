@@ -22,7 +22,7 @@ type tally struct {
 	objects  int // the findings that --max-findings limits
 	// unselected counts the objects that --field-selector excluded.
 	unselected int
-	problems   []error // errors of the input or the CRDs
+	problems   []error // errors of the input, the CRDs, or the policies
 	stale      []string
 	seen       inputDigest
 	bug        error
@@ -30,7 +30,6 @@ type tally struct {
 	parts      partMessages
 }
 
-// partMessages holds the messages of the parts of a merged report.
 type partMessages struct {
 	problems map[string]bool
 	unclear  bool            // a part had a problem, which has been printed
@@ -87,7 +86,6 @@ func (t *tally) crd(crd *finding.CRD) error {
 	return t.to.printers.Each(func(p print.Printer) error { return p.CRD(crd) })
 }
 
-// markKnown marks r as known if the baseline contains its findings.
 func (t *tally) markKnown(r *finding.Object) {
 	if t.baseline != nil {
 		t.baseline.markKnown(r, t.options.StrictKinds)

@@ -215,7 +215,6 @@ func (r *Report) print(out io.Writer, o *TestOptions) error {
 	return err
 }
 
-// print writes the findings for people.
 func (c *CRD) print(b *strings.Builder) error {
 	for _, f := range c.Findings {
 		untrusted.Fprintf(b, "%s: %s, %s to %s and back, %s: %s\n", c.Name, f.Kind, f.From, f.To, phrase.Count(f.Times, "object"), f.Text)
@@ -246,7 +245,6 @@ func (c *CRD) print(b *strings.Builder) error {
 	return nil
 }
 
-// between names the versions.
 func (c *CRD) between() string {
 	var names []string
 	last := ""

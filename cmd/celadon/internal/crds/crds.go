@@ -211,7 +211,7 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 	return s, files, nil
 }
 
-// plain returns a CRD as YAML, without the fields that only a server sets.
+// plain returns a CRD as YAML, without the fields that only a server or kubectl apply sets. It modifies crd.
 func plain(crd map[string]any) ([]byte, error) {
 	delete(crd, "status")
 	if meta, ok := crd["metadata"].(map[string]any); ok {
@@ -286,9 +286,9 @@ func Add(ctx context.Context, s command.Streams, o *Options, names []string) err
 	return o.write(before, now, added.files)
 }
 
-// Sync fetches the sources with these names, or all sources in the lock file if names is empty, and makes the folder equal to
-// them. If the content of a source in the lock file has changed, it is an error, unless o.Update is set. The author of a
-// tree can choose the names: see selectable.
+// Sync fetches the sources with these names, or all sources in the lock file if names is empty, and replaces the
+// CRDs of the lock file by theirs. If the content of a source in the lock file has changed, it is an error, unless
+// o.Update is set. The author of a tree can choose the names: see selectable.
 func Sync(ctx context.Context, s command.Streams, o *Options, names []string) error {
 	before, err := o.read()
 	if err != nil {

@@ -74,7 +74,6 @@ func (r *testRun) add(sources ...string) error {
 	return Add(r.Context(), r.streams(), &r.o, sources)
 }
 
-// files returns the names of the files in the folder.
 func (r *testRun) files() string {
 	entries, _ := os.ReadDir(r.o.Dir)
 	var names []string

@@ -36,7 +36,7 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 		if err == nil && len(docs) == 0 {
 			err = fmt.Errorf("the file does not exist at %s", o.Base)
 		}
-	} else if worktree.Inside(paths[1], o.Allow) {
+	} else if slices.ContainsFunc(o.changed(paths), func(path string) bool { return worktree.Inside(path, o.Allow) }) {
 		err = errors.New("is among the new CRDs: use a file that the change cannot modify")
 	} else {
 		input.Selection{}.Scan(nil, []string{o.Allow}, func() {}, each)
@@ -50,6 +50,17 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 		return nil, fmt.Errorf("--allow %s: %w", o.Allow, err)
 	}
 	return list, nil
+}
+
+// changed returns the paths of the new CRDs. With two Kubernetes versions, the CRDs do not change.
+func (o *Options) changed(paths []string) []string {
+	switch {
+	case o.ToKubeVersion != "":
+		return nil
+	case o.two():
+		return paths[1:]
+	}
+	return paths
 }
 
 func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {

@@ -1,8 +1,11 @@
 package diff
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
@@ -34,6 +37,33 @@ func TestAllowInEachVersion(t *testing.T) {
 			if a.used != (test.want != "") {
 				t.Errorf("%s: %+v", name, a)
 			}
+		}
+	}
+}
+
+// TestAllowAmongNewCRDs checks that the file of --allow cannot be among the CRDs that a change can modify.
+func TestAllowAmongNewCRDs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "allow.yaml")
+	if err := os.WriteFile(file, []byte("allow: []"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := t.TempDir()
+	for name, test := range map[string]struct {
+		o     Options
+		paths []string
+		want  bool
+	}{
+		"new":          {Options{}, []string{elsewhere, dir}, true},
+		"old":          {Options{}, []string{dir, elsewhere}, false},
+		"cluster":      {Options{Cluster: cluster.Flags{On: true}}, []string{dir}, true},
+		"no new CRDs":  {Options{Cluster: cluster.Flags{On: true}}, []string{elsewhere}, false},
+		"kube version": {Options{ToKubeVersion: "1.37"}, []string{dir}, false},
+	} {
+		test.o.Allow = file
+		if _, err := allowances(t.Context(), &test.o, test.paths); (err != nil) != test.want {
+			t.Errorf("%s: got %v, want an error: %t", name, err, test.want)
 		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// internalError is an internal error while comparing a CRD.
 type internalError struct{ error }
 
 func (e *internalError) Unwrap() error { return e.error }
@@ -100,7 +99,6 @@ func (p *pair) change(c *compare.CRDChange) *Change {
 	}
 }
 
-// differs returns old if it differs from new, and "" otherwise.
 func differs(old, new string) string {
 	if old == new {
 		return ""

@@ -140,7 +140,6 @@ func causeText(c finding.KubeVersionCause) untrusted.Safe {
 	return untrusted.Sprintf("%s: %s", c.Field, message)
 }
 
-// text describes the verdicts of both versions and their causes in a few lines.
 func (u *KubeVersions) text() untrusted.Safe {
 	text := u.verdict()
 	for _, c := range u.causes() {
@@ -151,7 +150,6 @@ func (u *KubeVersions) text() untrusted.Safe {
 
 const maxEstimates = 10
 
-// upgrade writes the verdicts of two Kubernetes versions on the CRD.
 func (p *textPrinter) upgrade(b *strings.Builder, u *KubeVersions) {
 	colour := untrusted.Yellow
 	if u.rejects() {
@@ -172,7 +170,6 @@ func (p *textPrinter) upgrade(b *strings.Builder, u *KubeVersions) {
 	}
 }
 
-// text describes an estimate on one line.
 func (e *Estimate) text() untrusted.Safe {
 	return untrusted.Sprintf("%s %s: estimated cost %s, was %s: %s of the limit", e.Version, phrase.Rule(e.Path, e.Index), phrase.Number(e.To), phrase.Number(e.From), phrase.Share(e.To, e.Limit))
 }

@@ -90,7 +90,8 @@ func size(lines []string) (n int) {
 	return n
 }
 
-// foot returns the lines after the list: the counts of everything that is not in it.
+// foot returns the lines after the list: counts of the objects, and of changes, estimates, and unchanged CRDs that
+// the list does not have.
 func (p *markdownPrinter) foot(r *Report) (lines []string) {
 	if o := r.Summary.Objects; o != nil {
 		lines = append(lines, "", o.text())
@@ -215,7 +216,6 @@ func (p *markdownPrinter) item(crd *CRD, c *Change) commentItem {
 	return item
 }
 
-// line describes a change in a list item.
 func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	var b strings.Builder
 	effect := "**" + effects[c.Effect] + "**"
@@ -255,7 +255,7 @@ func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
 // code returns the beginning and end of text as a code span on one line.
 func (p *markdownPrinter) code(text string) untrusted.Safe { return print.Code(text, p.text) }
 
-// witness returns the lines of a folded example object.
+// witness returns the lines of a folded example object, or nil if it is too long.
 func (p *markdownPrinter) witness(c *Change, w *Witness) []string {
 	text := print.Document(w.Object)
 	if w.Old != nil {

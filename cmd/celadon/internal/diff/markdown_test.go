@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// comment returns the comment for a report.
 func comment(t *testing.T, r *Report) string {
 	t.Helper()
 	for _, crd := range r.CRDs {
@@ -193,7 +192,6 @@ func TestCommentHistory(t *testing.T) {
 	}
 }
 
-// run returns the output of celadon diff.
 func run(t *testing.T, format, old, now string) []byte {
 	t.Helper()
 	var out, stderr bytes.Buffer

@@ -96,7 +96,7 @@ func (o *Options) check(paths []string) error {
 	return cmp.Or(command.OneStdin(slices.Concat(paths, o.Objects)...), o.Cluster.Check())
 }
 
-// two reports whether both sides of the comparison are files.
+// two reports whether both sides of the comparison are paths.
 func (o *Options) two() bool { return o.Base == "" && !o.Cluster.On && o.ToKubeVersion == "" }
 
 // wholeCluster reports whether all CRDs of the cluster may be compared.

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 )
 
-// definition is a CRD and the document that contains it.
 type definition struct {
 	doc *input.Document
 	crd *resource.Compact
@@ -117,7 +116,7 @@ func (s *sides) addAll(ctx context.Context, source batch.Source, filter *resourc
 	}).Run(ctx)
 }
 
-// one returns the definition in doc, or nil if doc is not a CRD.
+// one returns the definition in doc, or nil if doc is not a CRD or the filter ignores it.
 func one(doc *input.Document, filter *resource.Filter) *definition {
 	resource.Complete(doc)
 	if filter.Ignores(doc) {

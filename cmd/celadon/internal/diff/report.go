@@ -232,7 +232,7 @@ func (p *listPrinter) end(r *Report) error {
 	return p.list.End(print.End{Text: r.summary() + ": " + r.conclusion() + "\n", Interrupted: r.Summary.Interrupted})
 }
 
-// findings returns the changes that need attention.
+// findings returns the changes that need attention, and a rejection of the CRD by the new Kubernetes version.
 func (crd *CRD) findings() (list []finding.Finding) {
 	name := untrusted.Line(crd.Name)
 	if u := crd.KubeVersions; u.rejects() {

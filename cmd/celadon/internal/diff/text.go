@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// A printer writes a report while CRDs are compared.
 type printer interface {
 	crd(*CRD) error
 	object(*finding.Object) error

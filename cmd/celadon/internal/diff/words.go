@@ -67,7 +67,7 @@ func (c *Change) noWitness() untrusted.Safe {
 	return text
 }
 
-// shown is the maximum length of a text from a CRD.
+// shown is the maximum length of a text from a CRD, in characters.
 const shown = 400
 
 // flat returns a rule or another text on one line.
@@ -216,7 +216,6 @@ func (r *Report) conclusion() string {
 	return "compatible, except for allowed changes"
 }
 
-// text describes how the change affects the given objects.
 func (o *Objects) text() string {
 	return phrase.Count(o.Checked, "object") + ": " + print.UpgradeCounts(&o.UpgradeSummary)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// answerCRD searches all versions of a CRD. p is nil for questions about its rules. With an error, the result identifies
-// the CRD.
+// answerCRD answers the questions about the selected versions of a CRD. p is nil for questions about its rules.
+// With an error, the result identifies the CRD.
 func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// options parses a command line.
 func options(t *testing.T, args ...string) *Options {
 	t.Helper()
 	var o Options
@@ -29,7 +28,6 @@ func options(t *testing.T, args ...string) *Options {
 	return &o
 }
 
-// running parses a command line and runs it.
 func running(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
 	var out, stderr bytes.Buffer

@@ -1,4 +1,5 @@
-// Package find implements celadon find, which looks for objects that demonstrate the effect of CRD rules.
+// Package find implements celadon find, which looks for objects that demonstrate the effect of CRD rules and
+// admission policies.
 package find
 
 import (
@@ -125,7 +126,7 @@ func (o *Options) wants() []search.Want {
 	return []search.Want{search.Want(o.Want)}
 }
 
-// questions returns the number of questions about a rule, for the work budget.
+// questions returns the number of questions about a rule, weighted for the work budget.
 func (o *Options) questions() (n int) {
 	for _, want := range o.wants() {
 		if n++; want == search.Errs || want == search.OverBudget {
@@ -176,7 +177,7 @@ func (o *Options) nothing(k *selectable) error {
 	return fmt.Errorf("--at %q: no rule at this path%s", o.At, offer(o.At, paths))
 }
 
-// offer returns a suffix for an error message that suggests similar names.
+// offer returns a suffix for an error message that suggests a similar name or lists the names.
 func offer(word string, names []string) string {
 	return string(untrusted.Line(spell.SuggestOrList(word, names)))
 }

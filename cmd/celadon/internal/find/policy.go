@@ -167,8 +167,8 @@ func (v *versionSearch) finder(set *policy.Set, documents []map[string]any) (*re
 	})
 }
 
-// comparePolicies adds a request for each new validation that the old policies accept, and for each old validation
-// that the new policies accept.
+// comparePolicies adds a result for each validation that matches the version: for a new validation, a request that
+// it denies and the old policies accept, and for an old validation, the reverse.
 func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, part *VersionPart) error {
 	if reflect.DeepEqual(both.Documents(), both.old.Documents()) {
 		return nil
@@ -216,7 +216,7 @@ func (v *versionSearch) unlessDone(err error) error {
 	return err
 }
 
-// policyWants returns the selected outcomes: those for accepted policies, and their failure.
+// policyWants returns the selected questions: effects unless --want is error, and the failure unless it is refused.
 func (o *Options) policyWants(effects []requests.Want) (wants []requests.Want) {
 	if o.Want != "error" {
 		wants = effects
@@ -288,8 +288,8 @@ func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.U
 // undecided reports whether the verdict on some requests is unknown, or the search ended early. f may be nil.
 func (f *PolicyFinding) undecided() bool { return f.unknown() && f.Reason != "" }
 
-// addUnmatched adds the policies that match no resource of the CRDs, such as policies for built-in kinds, to the unknown
-// results. With --old-policy, policies that are the same on both sides are known to have the same effect.
+// addUnmatched adds the policies with bindings that match no resource of the CRDs, such as policies for built-in kinds,
+// to the unknown results. It adds none if --old-policy has the same documents, because these have the same effect.
 func (r *Report) addUnmatched(both *bothPolicies) {
 	answered := map[string]bool{}
 	for _, crd := range r.CRDs {
@@ -316,12 +316,11 @@ func (r *Report) addUnmatched(both *bothPolicies) {
 	}
 }
 
-// errNoPolicyMatches reports that a search has no questions.
 var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs, or built-in ones for which find makes objects (it makes none to scale): check spec.matchConstraints.resourceRules")
 
-// asked returns all without the CRDs that only define the params of policies, and with descriptions of the built-in
-// kinds whose resources the policies name. If no CRDs remain, a typical kind is used for *. both and server may be
-// nil.
+// asked returns all without the CRDs that only define the params of policies, and with descriptions of the
+// built-in kinds whose resources the policies name. If no CRDs remain, a typical kind is used for *. If there is
+// nothing to ask about, it returns all. both and server may be nil.
 func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) (crds []*definition, err error) {
 	if both == nil {
 		return all, nil
@@ -388,5 +387,5 @@ func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Opti
 	if both.set == nil {
 		return err
 	}
-	return nil // the errors of documents are reported
+	return nil // the errors of documents have been reported
 }

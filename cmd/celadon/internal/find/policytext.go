@@ -76,7 +76,6 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 	return all
 }
 
-// expressionPart holds the results for an expression of a policy, in order.
 type expressionPart struct {
 	name, expression string
 	answers          []policyAnswer

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// A printer writes the report, CRD by CRD.
 type printer interface {
 	crd(*CRDPart) error
 	end(*Report) error

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Excerpt is a line of a file with the index of a character in it.
+// Excerpt is a line of a file, perhaps shortened, with the index of a character in it.
 type Excerpt struct {
 	Line  string `json:"line"`
 	Index int    `json:"index"`
@@ -25,8 +25,9 @@ const (
 	ellipsis   = "…"
 )
 
-// NewExcerpt shortens a long line around index, so that it fits a report of width columns; 0 is unlimited.
-// Characters from index hide on are replaced. If the rest still contains a secret, the excerpt is empty.
+// NewExcerpt shortens a long line around index, so that it fits a report of width columns. 0 is the default width,
+// which is also the largest. Characters from index hide on are replaced. If index is beyond hide, or the rest
+// still contains a secret, the excerpt is empty.
 func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excerpt {
 	if width == 0 {
 		width = gutter + lineWidth
@@ -69,7 +70,7 @@ func around(line string, index, n int) (string, int) {
 	return line[from:to], index
 }
 
-// printable replaces characters that have no width, so that the caret is aligned with its character.
+// printable replaces unprintable characters, so that the caret is aligned with its character.
 func printable(r rune) rune {
 	if !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) {
 		return ' '
@@ -116,7 +117,6 @@ func (p Location) Show(b *strings.Builder) {
 // ShowLine writes only the line with a caret.
 func (p Location) ShowLine(b *strings.Builder) { p.Excerpt.show(b, p.Line) }
 
-// show writes the line with a caret below it.
 func (e Excerpt) show(b *strings.Builder, number int) {
 	if e.Line == "" {
 		return

@@ -12,10 +12,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
-// How it works: runs that each check a part of the input, by shard or by cluster, write reports in
-// JSON lines, which celadon merge combines. Each object is accompanied by its index in the whole
-// input and by data that other formats need. The first line describes the run, and the last line
-// the amount that was read; a report without the last line is truncated.
+// How it works: runs that each check a part of the input, by shard or by source, write reports in JSON lines,
+// which celadon merge combines. Each object is accompanied by its index in the input and by data that other
+// formats need. The first line describes the run, and the last line the amount that was read; a report without the
+// last line is truncated.
 
 // PartLine is a line of such a report: the first line, a CRD, an object, or the last line.
 type PartLine struct {
@@ -45,7 +45,7 @@ type PartHead struct {
 	Live bool `json:"live,omitempty"`
 	// Flags lists the flags that affect verdicts or the report.
 	Flags []string `json:"flags"`
-	// CRDs is a digest of the CRDs that validate the objects.
+	// CRDs is a digest of the CRDs and policies that validate the objects.
 	CRDs string `json:"crds"`
 }
 
@@ -57,7 +57,7 @@ const (
 	WithTables    = "--summary"
 )
 
-// Has reports whether the run has a flag.
+// Has reports whether the run has a flag, which has no value.
 func (h *PartHead) Has(flag string) bool { return slices.Contains(h.Flags, flag) }
 
 // Shard is a part of a run. Index starts at 0. A run without shards is {0, 1}, so Of is at least 1;
@@ -83,7 +83,7 @@ type PartEnd struct {
 	Input     string `json:"input"`
 	// Unselected counts the objects that were not selected.
 	Unselected int `json:"unselected,omitempty"`
-	// Problems lists other errors: CRDs and old objects that cannot be used.
+	// Problems lists other errors, such as CRDs, policies, and old objects that cannot be used.
 	Problems []string `json:"problems,omitempty"`
 	// Stale lists the baseline entries that no longer match anything.
 	Stale []string `json:"stale,omitempty"`
@@ -129,8 +129,8 @@ type PartRef struct {
 	Rule    string `json:"rule,omitempty"`
 }
 
-// Join restores the fields of the CRD or object of l that package print moved to its
-// part. It returns an error if the two do not belong together.
+// Join restores the fields of the CRD or object of l that package print moved to its part. It returns an error if
+// the two do not belong together, or if a rejection has no status.
 func (l *PartLine) Join() error {
 	p := l.Part
 	if c := l.CRD; c != nil {
@@ -169,7 +169,7 @@ func (p *Part) join(causes []Cause, strict []Location, bug *error) error {
 	return nil
 }
 
-// joinCauses restores the fields of causes. Both lists must have the same length.
+// joinCauses restores the fields of causes. parts must not be longer than causes.
 func joinCauses(parts []PartCause, causes []Cause) {
 	for i, one := range parts {
 		if one.Ref != nil {
@@ -238,7 +238,7 @@ type CRD struct {
 	Problem   string `json:"problem,omitempty"`
 	// Known is set if a baseline contains all errors of the CRD.
 	Known bool `json:"known,omitempty"`
-	// Strict lists the positions of unknown and duplicate fields.
+	// Strict lists the positions of unknown and duplicate fields, and of values that the server cannot decode.
 	Strict []Location `json:"strict,omitempty"`
 
 	// Update is set if the CRD replaces another.

@@ -50,8 +50,8 @@ type Object struct {
 	Identity
 	Operation   string `json:"operation,omitempty"`
 	Subresource string `json:"subresource"`
-	// Apply is the kind of an update that is not a replacement: client, server, or none. OldFile is the file of the old object
-	// in git, if the object has moved.
+	// Apply is the kind of a write that is not a plain create or replacement: client, server, or none. OldFile is
+	// the file of the old object in git, if the object has moved.
 	Apply    string   `json:"apply,omitempty"`
 	OldFile  string   `json:"oldFile,omitempty"`
 	Verdict  string   `json:"verdict"`
@@ -353,8 +353,8 @@ type Webhook struct {
 	Webhook       string `json:"webhook"`
 	// Called is set if a server calls it.
 	Called bool `json:"called"`
-	// Condition is the name of the first matchCondition that is false, and Error the error of matchConditions. A server then
-	// does not call the webhook.
+	// Condition is the name of the first matchCondition that is false, or with Error, that fails. Error is the
+	// error of matchConditions. In both cases, a server does not call the webhook.
 	Condition string `json:"condition,omitempty"`
 	Error     string `json:"error,omitempty"`
 	// Undecided is why it is not known whether the webhook is called.

@@ -32,7 +32,7 @@ type Summary struct {
 	Missing []string `json:"missing,omitempty"`
 	// Baseline is set if a baseline was given.
 	Baseline *BaselineSummary `json:"baseline,omitempty"`
-	// CRDs counts the CRDs of the objects, if these are validated too.
+	// CRDs counts the CRDs of the objects, if the CRDs are vetted.
 	CRDs *CRDSummary `json:"crds,omitempty"`
 	// Upgrade counts the effects of another CRD on the objects.
 	Upgrade *UpgradeSummary `json:"upgrade,omitempty"`
@@ -78,10 +78,10 @@ type BaselineSummary struct {
 	Stale int `json:"stale"`
 }
 
-// Finding reports whether the object fails the run.
+// Finding reports whether the object is a finding.
 func (o *Object) Finding(strictKinds bool) bool { return !o.Known && o.Wrong(strictKinds) }
 
-// Wrong reports whether the object fails the run unless it is in the baseline.
+// Wrong reports whether the object is a finding unless it is in the baseline.
 func (o *Object) Wrong(strictKinds bool) bool {
 	return o.Verdict == Invalid || strictKinds && o.WithoutCRD() || o.Upgrade != nil && o.Upgrade.Finding()
 }
@@ -92,7 +92,7 @@ func (o *Object) WithoutCRD() bool {
 	return o.Verdict == Skipped && !o.Encrypted && !builtinGroups[o.GroupKind().Group]
 }
 
-// builtinGroups are the groups of kinds without a CRD.
+// builtinGroups are the groups of the kinds that a server defines without a CRD.
 var builtinGroups = map[string]bool{
 	"": true, "admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "apps": true,
 	"authentication.k8s.io": true, "authorization.k8s.io": true, "autoscaling": true, "batch": true, "certificates.k8s.io": true,
@@ -161,7 +161,7 @@ func (s *Summary) known(known bool) {
 	s.Baseline.Known++
 }
 
-// Lines returns the number of objects and CRDs that s counts.
+// Lines returns the number of documents and CRDs that s counts.
 func (s *Summary) Lines() int {
 	n := s.Checked + s.Skipped + s.Unreadable + s.Undecided + s.Ignored
 	if s.CRDs != nil {

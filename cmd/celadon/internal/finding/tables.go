@@ -47,7 +47,7 @@ func NewTables() *Tables {
 	return &Tables{kinds: map[[2]string]*KindRow{}, rules: map[ruleKey]*PartRule{}}
 }
 
-// Add adds an object that was validated or is undecided.
+// Add adds an object that was validated or is undecided, and ignores others.
 func (t *Tables) Add(o *Object) {
 	add := KindRow{APIVersion: o.APIVersion, Kind: o.Kind, Checked: 1, Cost: o.Cost}
 	switch o.Verdict {
@@ -102,7 +102,7 @@ func (t *Tables) AddPart(kinds []KindRow, rules []PartRule) {
 	}
 }
 
-// Fill copies the tables into a summary, rules with most failures first.
+// Fill copies the tables into a summary, with most invalid objects and most failures first.
 func (t *Tables) Fill(s *Summary) {
 	for _, row := range t.kinds {
 		s.Kinds = append(s.Kinds, *row)

@@ -202,7 +202,6 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// repeated is a reader that repeats a string.
 type repeated struct {
 	text string
 	at   int

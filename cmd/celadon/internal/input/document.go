@@ -35,7 +35,8 @@ type Document struct {
 	// value wins, because kubectl sends JSON.
 	Duplicate error
 	Err       error
-	// Unrelated is set if the file does not mention apiVersion, so that it is unlikely to have Kubernetes objects.
+	// Unrelated is set if the file is known not to mention apiVersion, so that it is unlikely to have Kubernetes
+	// objects.
 	Unrelated bool
 
 	json []byte // the source of Object if that is JSON; otherwise nil
@@ -84,7 +85,7 @@ func (d *Document) JSON() ([]byte, error) {
 	return json.Marshal(d.Object)
 }
 
-// FromJSON returns the JSON that Object was decoded from, or nil if the source was not JSON.
+// FromJSON returns the JSON that Object was decoded from, or nil if the source was not JSON or Object was changed.
 func (d *Document) FromJSON() []byte { return d.json }
 
 // AsWritten reports whether Object represents all of its YAML source, which has no duplicate keys.

@@ -58,7 +58,7 @@ func (id Identity) Version() string {
 	return gv.Version
 }
 
-// A Text is the content of a file, or of a file that does not exist yet.
+// A Text is the content of a file, which need not exist.
 type Text struct {
 	File string
 	Data []byte

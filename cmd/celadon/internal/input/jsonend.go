@@ -15,9 +15,9 @@ var (
 	errTooLong = errors.New("the end was not found")
 )
 
-// valueEnd returns the offset after the JSON value at offset i. It checks only brackets, strings,
-// and where values may begin. That is enough to detect a truncated value before the next value is
-// taken for a part of it. On an error, the offset is where reading stopped.
+// valueEnd returns the offset after the JSON value at offset i. It checks only brackets, strings, commas, and
+// where objects and arrays may begin. That is enough to detect a truncated value before the next value is taken
+// for a part of it. On an error, the offset is where reading stopped.
 func (w *window) valueEnd(i, limit int) (int, error) {
 	open := make([]byte, 0, 32) // the open brackets
 	prev := byte(':')

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An object reads the members of a JSON object until it is clear whether it is a List.
+// An object reads a JSON object, and yields its items if it is a List.
 type object struct {
 	*splitter
 	kind, apiVersion string

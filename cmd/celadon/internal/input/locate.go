@@ -64,7 +64,6 @@ func (t *text) items() *position.Node {
 	return items
 }
 
-// itemLines returns the lines on which a List's items begin.
 func (t *text) itemLines() []int {
 	items := t.items()
 	if items == nil {
@@ -212,7 +211,7 @@ func (d *Document) Token(at Position) (from, to int, ok bool) {
 // A Span is the extent of a value, from its first character to its last line.
 type Span struct {
 	Position
-	Last int // the last line
+	Last int // the last line; math.MaxInt if unknown
 }
 
 // Spans returns the spans of the values at paths. Paths that do not exist are omitted.

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a small file.
+// A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, a small file, or
+// an error.
 type Chunk struct {
 	// File is the file as the user named it; "-" is standard input.
 	File string
@@ -90,8 +91,8 @@ func Split(file string, r io.Reader, yield func(Chunk) bool) {
 	split(file, io.MultiReader(bytes.NewReader(head), r), func() {}, yield)
 }
 
-// SplitText yields the chunks of text until yield returns false, and reports whether it did not. The chunks share memory
-// with text, which must not change.
+// SplitText yields the chunks of text until yield returns false. It reports whether yield always returned true.
+// The chunks share memory with text, which must not change.
 func SplitText(file string, text []byte, yield func(Chunk) bool) (more bool) {
 	s := splitter{file: file, w: bytesWindow(text), yield: yield}
 	return s.run()
@@ -138,7 +139,7 @@ func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 	return more
 }
 
-// A walker reads the file or folder at a path. Its methods report whether to continue.
+// A walker reads the file or folder at a path. Its methods, except close, report whether to continue.
 type walker struct {
 	root   string
 	folder *os.Root // root, opened when the first link is found

@@ -18,15 +18,15 @@ const (
 	// maxFutile limits how many bytes of an input are read in searches for the end of an object that
 	// fail. Such a search can start again at each line.
 	maxFutile = 128 << 20
-	// maxUndecided limits how much of a JSON object with items is held until its kind, which may
-	// come last, shows whether it is a List. No other object is larger.
+	// maxUndecided limits how much of a JSON object with items is held until its kind, which may come last, shows
+	// whether it is a List. Only a List is larger.
 	maxUndecided = 4 << 20
 	// maxFlow limits the size of a value that begins like JSON, is not JSON, and is tried as YAML.
 	maxFlow = 1 << 20
 )
 
-// A splitter divides an input into chunks. Its methods report whether to continue, which is false
-// after yield returned false.
+// A splitter divides an input into chunks. Its methods that yield chunks report whether to continue, which is
+// false after yield returned false.
 type splitter struct {
 	file      string
 	w         *window
@@ -132,8 +132,9 @@ var errLarge = errors.New("a YAML document of more than 32 MiB: split it, or use
 
 var errLongLine = errors.New("a line of more than 16 MiB: objects cannot be that large")
 
-// partEnd returns the length n of the part before the next separator, and the length of that separator. Brace is the
-// offset of the first line, after other content, that begins like a JSON object, or 0. From there it reads at most
+// partEnd returns the length n of the part before the next separator, and the length of that separator, which is 0
+// at the end of the input and at a line that is a wrong separator. brace is the offset of the first line, after
+// other content, that begins like a JSON object, or 0. With such a line, the part ends after the line that exceeds
 // maxUndecided bytes, because JSON may follow. On an error, n is the number of bytes that were examined.
 func (s *splitter) partEnd(limit int) (n, separator, brace int, err error) {
 	content := false

@@ -220,7 +220,7 @@ func TestReadingFails(t *testing.T) {
 	}
 }
 
-// TestOneObjectInMemory checks that only one object of a large List is held in memory.
+// TestOneObjectInMemory checks that a large List is not held in memory as a whole.
 func TestOneObjectInMemory(t *testing.T) {
 	t.Parallel()
 	item := good(0) + ","

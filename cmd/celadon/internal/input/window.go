@@ -153,7 +153,7 @@ func (w *window) skipLine() {
 	}
 }
 
-// skipBlank consumes lines that contain only spaces.
+// skipBlank consumes lines that contain only spaces and carriage returns.
 func (w *window) skipBlank() {
 	for i := 0; ; i++ {
 		switch c, ok := w.at(i); {

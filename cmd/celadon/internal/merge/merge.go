@@ -65,7 +65,7 @@ func (o *Options) check(paths []string) error {
 	return nil
 }
 
-// Run implements celadon merge. Its error has the exit code.
+// Run implements celadon merge: it writes the report of all parts at paths.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
 		return err

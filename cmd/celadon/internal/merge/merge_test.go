@@ -141,7 +141,7 @@ func TestDoubledObject(t *testing.T) {
 	}
 }
 
-// heldBy500 limits the memory for a merge of 500 reports, as documented in docs/cluster.md.
+// heldBy500 limits the memory, in bytes, for a merge of 500 reports.
 const heldBy500 = 12 << 20
 
 // TestConstantMemory merges 500 reports, either shards of one source or different sources, with few

@@ -123,7 +123,7 @@ func Helm(ctx context.Context, chart string, values []string) (out Output, err e
 	return Output{chart, data, chart}, err
 }
 
-// maxSource limits the files that are read to find the source of an object.
+// maxSource limits the size of the files that are read to find the source of an object.
 const maxSource = 8 << 20
 
 const (
@@ -173,7 +173,7 @@ func (s *sources) file(origin string) string {
 	return file
 }
 
-// original returns doc with the position of its source.
+// original returns doc with the position of its source, if that is found, and without the annotation of its origin.
 func (s *sources) original(doc *input.Document) *input.Document {
 	if doc.Err != nil {
 		return doc

@@ -30,8 +30,8 @@ func (c *Compact) ForEngine() *apiextensionsv1.CustomResourceDefinition {
 	return (*apiextensionsv1.CustomResourceDefinition)(c)
 }
 
-// SameSpec reports whether two CRDs are the same apart from their metadata and descriptions. Like a server, it sets
-// defaults, and does not distinguish an empty list or mapping from a missing one if both are stored in the same way.
+// SameSpec reports whether two CRDs have the same spec, apart from descriptions. Like a server, it sets defaults,
+// and does not distinguish an empty list or mapping from a missing one if both are stored in the same way.
 func (c *Compact) SameSpec(other *Compact) bool {
 	if reflect.DeepEqual(c.Spec, other.Spec) {
 		return true
@@ -99,8 +99,8 @@ func WithoutDescriptions(crd map[string]any) map[string]any {
 	return crd
 }
 
-// withoutDescription handles a schema and the schemas below it. It leaves defaults and enums
-// alone, where a description is data.
+// withoutDescription removes the descriptions of a schema and of its items and properties. In defaults and enums,
+// a description is data.
 func withoutDescription(v any) {
 	schema, _ := v.(map[string]any)
 	if _, ok := schema["description"].(string); ok {
@@ -116,8 +116,9 @@ func withoutDescription(v any) {
 	}
 }
 
-// Applied returns the JSON of the CRD in a document as kubectl apply writes it to a stored CRD, and the fields that this keeps
-// although the document does not have them. Both are nil if there are no such fields, or if old does not come from a server.
+// Applied returns the JSON of the CRD in a document as kubectl apply writes it to a stored CRD, and the fields
+// that this keeps although the document does not have them. Both are nil if there are no such fields, if kubectl
+// cannot apply the document, or if neither its uid nor an annotation shows that old comes from a server.
 func Applied(doc *input.Document, old *apiextensionsv1.CustomResourceDefinition) (data []byte, kept []string) {
 	if old == nil || old.UID == "" && old.Annotations[apply.LastApplied] == "" || doc.Object["apiVersion"] != APIVersion {
 		return nil, nil
@@ -165,7 +166,7 @@ func storedSpec(data []byte) any {
 	return spec
 }
 
-// Mapping returns a value of the API as decoded JSON.
+// Mapping converts a value of an API type to decoded JSON.
 func Mapping(v any) (map[string]any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

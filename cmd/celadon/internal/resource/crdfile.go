@@ -1,4 +1,5 @@
-// Package resource decodes CustomResourceDefinitions from documents.
+// Package resource decodes CustomResourceDefinitions from documents, and determines which documents are not meant
+// for a server.
 package resource
 
 import (
@@ -30,7 +31,7 @@ const (
 // A Read is the CRD in a document, or the reason why it cannot be read.
 type Read struct {
 	Location string
-	CRD      *Compact // nil for a document of another kind
+	CRD      *Compact // nil for a document of another kind, or with Err
 	Err      error
 }
 
@@ -89,8 +90,8 @@ func Complete(doc *input.Document) {
 	doc.Complete(apiVersion, Kind)
 }
 
-// BrokenRule returns a description of a rule that does not compile: its location in the CRD, and the
-// rule's line with a caret.
+// BrokenRule returns a description of a rule that does not compile: its location in the CRD, and the line with a
+// caret if e has one.
 func BrokenRule(crd string, e *engine.CompileError) string {
 	where := e.Path
 	if where == "" {

@@ -7,8 +7,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A CompositeResourceDefinition of Crossplane defines a kind of composite resources and, in v1, a kind of claims. Crossplane
-// generates a CRD for each: see internal/xcrd in github.com/crossplane/crossplane.
+// A CompositeResourceDefinition of Crossplane defines a kind of composite resources and, with the scope
+// LegacyCluster, possibly a kind of claims. Crossplane generates a CRD for each: see internal/xcrd in
+// github.com/crossplane/crossplane.
 const (
 	xrdKind  = "CompositeResourceDefinition"
 	xrdGroup = "apiextensions.crossplane.io"
@@ -24,8 +25,8 @@ const (
 // maxCompositeName is the length that Crossplane accepts for the name of a composite resource or claim, which is also a label.
 const maxCompositeName = int64(63)
 
-// compositeDefinitions returns the CRDs that Crossplane generates from a CompositeResourceDefinition, or nil if it is not
-// complete.
+// compositeDefinitions returns the CRDs that Crossplane generates from a CompositeResourceDefinition, or nil if it
+// is incomplete or has too many versions.
 func compositeDefinitions(object map[string]any) []map[string]any {
 	from := objectAt(object, "spec")
 	name, _ := objectAt(object, "metadata")["name"].(string)

@@ -13,9 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 )
 
-// How it works. Crossplane and kcp define kinds by objects of their own, from which they generate CRDs. Definitions does the
-// same, so all commands read these objects as CRDs. A generated document has the source of the original, and its fields
-// are mostly at the same paths. DocumentPath maps the others.
+// How it works. Crossplane and kcp define kinds by objects of their own, from which they generate CRDs.
+// Definitions does the same, so that commands read these objects as CRDs. A generated document has the source of
+// the original, and its fields are mostly at the same paths. DocumentPath maps the others.
 
 // maxVersions limits the versions of a generated CRD. A version adds the fields of Crossplane, so a short document could
 // otherwise need much memory.
@@ -77,7 +77,6 @@ func Sourced(source batch.Source, skip func([]byte) bool) batch.Source {
 	}
 }
 
-// newDefinition returns a CRD with the metadata that a user sees.
 func newDefinition(name string, spec map[string]any) map[string]any {
 	return map[string]any{"apiVersion": APIVersion, "kind": Kind, "metadata": map[string]any{"name": name}, "spec": spec}
 }
@@ -92,7 +91,8 @@ func picked(object map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// eachVersion returns the versions of a spec, each replaced by f, or nil if the spec has none or too many.
+// eachVersion returns the versions of a spec, each replaced by f. It returns nil if there are no versions or too
+// many, or if one is not a mapping.
 func eachVersion(spec map[string]any, f func(version map[string]any) map[string]any) []any {
 	versions, _ := spec["versions"].([]any)
 	if len(versions) > maxVersions {
@@ -164,7 +164,6 @@ func isClaim(doc *input.Document) bool {
 	return claims != nil && names["kind"] == claims["kind"]
 }
 
-// appended returns a copy of a list with more items.
 func appended(list any, items ...any) []any {
 	before, _ := list.([]any)
 	return append(slices.Clone(before), items...)

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// documents returns the documents of a text.
 func documents(text string) []*input.Document {
 	return slices.Collect(input.Text{File: "a.yaml", Data: []byte(text)}.Documents)
 }

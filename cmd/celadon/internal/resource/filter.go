@@ -14,10 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// A Filter determines which documents below folders are not meant to be sent to a server. All commands use it, so that
-// they read the same documents of a repository. It is safe for concurrent use.
+// A Filter determines which documents below folders are not meant to be sent to a server. Commands share it so
+// that they read the same documents of a repository. It is safe for concurrent use.
 type Filter struct {
-	// Named lists the files that the user named, in contrast to files that were found below a folder.
+	// Named lists the paths that the user named. Files that are not among them were found below a folder.
 	Named []string
 	// Kustomizations, if not nil, determines which files are patches.
 	Kustomizations *Kustomizations
@@ -57,12 +57,13 @@ func (f *Filter) Ignores(doc *input.Document) bool {
 	return f.Reason(doc) != "" || doc.Err != nil && f.found(doc) && ChartOf(doc.File) != ""
 }
 
-// found reports whether a document's file was found below a folder instead of being named by the user.
+// found reports whether a document's file was found below a folder instead of being named by the user. Standard
+// input, clusters, and rendered documents count as named.
 func (f *Filter) found(doc *input.Document) bool {
 	return !doc.Live && !doc.Rendered && doc.File != "-" && !slices.Contains(f.Named, doc.File)
 }
 
-// Notes returns a note about the files that were ignored.
+// Notes returns the notes about ignored chart templates and about kustomizations.
 func (f *Filter) Notes() []error { return append(f.ChartNotes(), f.Kustomizations.Notes()...) }
 
 // ChartNotes returns a note about each chart whose templates were ignored.
@@ -79,13 +80,14 @@ func (f *Filter) ChartNotes() (notes []error) {
 // ErrTemplate is the error of a document for which Unrendered returns true.
 var ErrTemplate = errors.New("a template: check what Helm or another tool makes of it, or skip it with --exclude")
 
-// Unrendered reports whether a document cannot be read because its file is a template.
+// Unrendered reports whether a document cannot be read, probably because its file is a template.
 func (f *Filter) Unrendered(doc *input.Document) bool {
 	return doc.Err != nil && !doc.Live && doc.File != "-" && !errors.Is(doc.Err, input.ErrNoObject) &&
 		!strings.HasSuffix(doc.File, ".json") && f.isTemplate(doc.File)
 }
 
-// maxTemplate limits the bytes of a file that are searched for a template.
+// maxTemplate limits the bytes that are searched for the delimiters of a template. isTemplate does not read a
+// larger file.
 const maxTemplate = 8 << 20
 
 func (f *Filter) isTemplate(file string) bool {
@@ -99,7 +101,8 @@ func (f *Filter) isTemplate(file string) bool {
 	return f.Hold(input.Text{File: file, Data: text})
 }
 
-// Hold records the content of a file, so that it is not read, and reports whether it is a template of Helm or Jinja.
+// Hold reports whether the content of a file is a template of Helm or Jinja. It records the result, so that the
+// file is not read.
 func (f *Filter) Hold(text input.Text) bool {
 	head := text.Data[:min(len(text.Data), maxTemplate)]
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }

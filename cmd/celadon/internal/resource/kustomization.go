@@ -76,7 +76,8 @@ func (k *Kustomizations) IsPatch(file string) bool {
 	return patch
 }
 
-// Invalid records that an object of a file is invalid, which kustomize may complete if the file is one of its resources.
+// Invalid records that a file has an invalid object, if the kustomization.yaml of its folder lists the file as a
+// resource and may add the missing fields.
 func (k *Kustomizations) Invalid(file string) {
 	root := k.rootOf(file)
 	if root == "" {
@@ -204,13 +205,15 @@ func (k *Kustomizations) isBelow(dir, path string) bool {
 	})
 }
 
-// isRemote reports whether kustomize downloads a resource: a URL, git@host:path, or host/path?ref=revision.
+// isRemote reports whether kustomize downloads a resource: a URL, git@host:path, github.com/path, or
+// host/path?ref=revision.
 func isRemote(path string) bool {
 	host, _, _ := strings.Cut(path, "/")
 	return strings.Contains(path, "://") || strings.Contains(host, ":") || strings.Contains(path, "?ref=") || host == "github.com"
 }
 
-// Notes returns a line about the ignored patches, about invalid resources, and about resources that are not below the roots.
+// Notes returns a note about the ignored patches, one about invalid resources, and one about resources that are
+// not below the roots.
 func (k *Kustomizations) Notes() (notes []error) {
 	if k == nil {
 		return nil
@@ -233,7 +236,6 @@ func (k *Kustomizations) Notes() (notes []error) {
 	return notes
 }
 
-// firstOf returns the first few paths of a set.
 func firstOf(set map[string]bool) string {
 	paths := slices.Sorted(maps.Keys(set))
 	for i, path := range paths[:min(len(paths), maxNamed)] {

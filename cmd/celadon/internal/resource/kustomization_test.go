@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// newTree writes files below a temporary folder and returns the folder.
 func newTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -206,7 +206,8 @@ func timeoutOf(r *http.Request) time.Duration {
 	return min(timeout, maxTimeout)
 }
 
-// failure converts an error to the response. It returns internal errors unchanged.
+// failure converts an error to the response. It returns other errors unchanged: those that are responses, and
+// internal errors.
 func failure(err error) error {
 	var bad *admission.RequestError
 	switch {

@@ -195,7 +195,6 @@ func reviewHead(length int) string {
 	return fmt.Sprintf("POST /validate?timeout=30s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", length)
 }
 
-// untilClosed waits until the server closes a connection.
 func untilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
 // TestAttackServeHeldBack checks that a large body is received while many connections hold back the

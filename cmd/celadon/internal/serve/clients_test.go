@@ -66,7 +66,7 @@ func (a *authority) client(name string, ends time.Time, use x509.ExtKeyUsage) tl
 	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, NotAfter: ends, ExtKeyUsage: []x509.ExtKeyUsage{use}, KeyUsage: x509.KeyUsageDigitalSignature})
 }
 
-// as returns the server for a client that sends certificates.
+// as returns the server for a client that sends the first of certs, if any.
 func (s *serving) as(version uint16, sessions tls.ClientSessionCache, certs ...tls.Certificate) *serving {
 	cfg := s.client.Transport.(*http.Transport).TLSClientConfig.Clone()
 	cfg.MinVersion, cfg.MaxVersion, cfg.ClientSessionCache = version, version, sessions
@@ -175,7 +175,7 @@ func TestServeClientCAChanges(t *testing.T) {
 	expect("without the first", 403)
 }
 
-// TestClientExpires checks that a connection is not authorized after its certificate expires.
+// TestClientExpires checks that a client is authorized only until its certificate or its authority expires.
 func TestClientExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -78,8 +78,8 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 	return problems, missing
 }
 
-// choose omits CRDs that an API server would reject. With enforce, it omits all of them, because their rules may not
-// work as intended. Otherwise, it omits them only if another CRD with that name is in force.
+// choose omits CRDs that an API server would reject. With enforce, it omits all of them, because their rules may
+// not work as intended. Otherwise, it omits them only if a CRD with that name is in force.
 func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, problems []error) {
 	rejected := 0
 	for _, crd := range found {
@@ -254,7 +254,7 @@ type policyFolder struct {
 	paths       []string
 	kubeVersion string
 	server      *server
-	// grace is how long the files must have been unchanged before policies or bindings that they lack are removed.
+	// grace is how long the files must have been unchanged before a change that leaves fewer bindings takes effect.
 	grace time.Duration
 	// inForce is the number of bindings in force.
 	inForce int
@@ -278,8 +278,8 @@ func (o *Options) servePolicies(ctx context.Context, s *server) error {
 	return s.watch(ctx, f.paths, load, func() time.Duration { return f.reload(ctx) })
 }
 
-// load puts the policies at the paths in force as one change, if all of them are valid. If bindings are gone, it waits
-// until the content has been the same for at least grace, as for CRDs, and returns the time that is left.
+// load puts the policies at the paths in force as one change, if all of them are valid. If there are fewer bindings, it
+// waits until the content has been the same for at least grace, as for CRDs, and returns the time that is left.
 func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error) {
 	p, err := policies.Read(ctx, nil, f.paths, input.Selection{}, policy.Config{KubeVersion: f.kubeVersion})
 	if err != nil {

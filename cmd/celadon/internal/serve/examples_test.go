@@ -27,7 +27,6 @@ func memorySum() int64 {
 	return restMemory + connectionsEach*defaultConcurrency*connectionMemory + bodyRoom + answerRoom + largeMemory + smallMemory
 }
 
-// goMemLimit returns the example's GOMEMLIMIT.
 func goMemLimit(t *testing.T) string {
 	t.Helper()
 	for _, env := range readManifests(t).deployment.Spec.Template.Spec.Containers[0].Env {

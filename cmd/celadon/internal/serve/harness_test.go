@@ -31,7 +31,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// serving is a celadon serve that runs in this process.
+// serving is a running celadon serve.
 type serving struct {
 	t       testing.TB
 	address string
@@ -141,7 +141,6 @@ func startSet(t testing.TB) (*serving, *admission.Set) {
 	return startServer(t, func(log *slog.Logger) *server { return newServer(set, defaultConcurrency, log) }), set
 }
 
-// startServer runs a server over HTTPS.
 func startServer(t testing.TB, build func(*slog.Logger) *server) *serving {
 	t.Helper()
 	s := &serving{t: t, log: &logBuffer{}, scheme: "https"}
@@ -192,7 +191,6 @@ func (s *serving) get(path string) (code int, body string) {
 	return s.answer(s.client.Get(s.url(path)))
 }
 
-// post sends a body as JSON.
 func (s *serving) post(path, body string) (code int, text string) {
 	s.t.Helper()
 	return s.answer(s.client.Post(s.url(path), "application/json", strings.NewReader(body)))

@@ -96,7 +96,8 @@ func newLimits(concurrency int) limits {
 	}
 }
 
-// receive reads a body of at most size bytes. It does not hold a turn, so a slow client delays only its own request.
+// receive reads a body of at most maxBody bytes. size is the expected size. receive does not hold a turn, so a
+// slow client delays only its own request.
 func receive(ctx context.Context, w http.ResponseWriter, r *http.Request, size int) ([]byte, error) {
 	until := time.Now().Add(transferTimeout)
 	if at, ok := ctx.Deadline(); ok && at.Before(until) {

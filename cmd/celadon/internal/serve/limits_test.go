@@ -113,7 +113,8 @@ func manyFields(n int) string {
 	return fields.String()
 }
 
-// TestServeDeepBodies checks that the weight of a body covers the stack that its nesting needs.
+// TestServeDeepBodies checks the number of values, which determines the weight of a body, for nested values and
+// strings.
 func TestServeDeepBodies(t *testing.T) {
 	t.Parallel()
 	if got, want := jsonValues([]byte(strings.Repeat("[", 9000)+strings.Repeat("]", 9000))), 9001; got != want {

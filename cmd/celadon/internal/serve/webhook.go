@@ -1,4 +1,4 @@
-// Package serve implements celadon serve: an admission webhook for the CRDs in files and folders,
+// Package serve implements celadon serve: an admission webhook for the CRDs and policies in files and folders,
 // which are read again when they change.
 package serve
 
@@ -106,7 +106,8 @@ func (o *Options) config() (cfg admission.Config, err error) {
 	return cfg, o.listener()
 }
 
-// listener returns an error if objects, which may contain secrets, would be sent unencrypted over a network.
+// listener returns an error if the flags about TLS contradict each other, or if objects, which may contain
+// secrets, would be sent unencrypted over a network.
 func (o *Options) listener() error {
 	if !o.PlainHTTP {
 		if o.TLSCert == "" || o.TLSKey == "" {

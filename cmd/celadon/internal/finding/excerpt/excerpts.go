@@ -20,7 +20,7 @@ type Excerpts struct {
 }
 
 // NewExcerpts returns the Excerpts of doc. They cut off the values at the paths in s, and are empty for lines that
-// contain a secret string, from s or more. width is the width of an excerpt; 0 is the default.
+// contain a secret string, from s or more. width is the width of the report; 0 is the default.
 func NewExcerpts(doc *input.Document, width int, s *secret.Secrets, more secret.Texts) *Excerpts {
 	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.Paths)}
 }
@@ -38,7 +38,7 @@ func (e *Excerpts) Locate(causes []finding.Cause, places []input.Position) {
 	}
 }
 
-// At returns the line at a position.
+// At returns the line at a position. The excerpt is empty if the line is inside a secret.
 func (e *Excerpts) At(position input.Position) finding.Excerpt {
 	line, index, ok := e.Doc.SourceLine(position)
 	if !ok {

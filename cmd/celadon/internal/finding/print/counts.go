@@ -129,7 +129,6 @@ const (
 	ruleWidth   = 60
 )
 
-// tables writes the tables, if they were filled.
 func tables(b *strings.Builder, s *finding.Summary) {
 	if len(s.Kinds) == 0 {
 		return

@@ -125,7 +125,6 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// checkSchema is the schema of the report of celadon check.
 const checkSchema = "../../../../../docs/check-report.schema.json"
 
 func TestJSON(t *testing.T) {

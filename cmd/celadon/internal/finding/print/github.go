@@ -33,7 +33,6 @@ type githubPrinter struct {
 	full  bool            // annotations are no longer held
 }
 
-// A heldAnnotation is a workflow command that is not written yet.
 type heldAnnotation struct {
 	command, text string
 	rank          int

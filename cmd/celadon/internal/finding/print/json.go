@@ -29,7 +29,7 @@ func (p *jsonPrinter) Object(o *finding.Object) error {
 	return p.array.add(&p.objects, o, "    ")
 }
 
-// array is a JSON array that is written value by value. It has n of them so far.
+// array is a JSON array that is written value by value. n is the number of values so far.
 type array struct{ n int }
 
 func (a *array) add(w io.Writer, v any, indent string) error {
@@ -44,7 +44,7 @@ func (a *array) add(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// end returns the end of the array. indent is of its last line.
+// end returns the end of the array. indent is the indentation of its last line.
 func (a *array) end(indent string) string {
 	if a.n == 0 {
 		return "[]"

@@ -15,7 +15,8 @@ import (
 // A Layout colors the lines of a text report as compilers do, and folds them at word boundaries. The zero value changes
 // nothing.
 type Layout struct {
-	// Color is set if the output is a terminal with colors. Its Writer must have Colors set as well.
+	// Color is set if the output is a terminal with colors. The untrusted.Writer of the output must have Colors
+	// set as well.
 	Color bool
 	// Width is the number of columns of the terminal; 0 is unlimited.
 	Width int
@@ -122,7 +123,7 @@ func (s *lineState) next(line string) {
 	}
 }
 
-// headline remembers the color of a line that a command has colored.
+// headline records the color of a line that a command has colored.
 func (s *lineState) headline(line string) {
 	switch at := strings.Index(line, "\x1b["); {
 	case at < 0:

@@ -130,7 +130,6 @@ func FuzzLayout(f *testing.F) {
 	})
 }
 
-// BenchmarkLayout measures the time for a report.
 func BenchmarkLayout(b *testing.B) {
 	for b.Loop() {
 		_ = Layout{Color: true, Width: 80}.Text(report)

@@ -19,8 +19,8 @@ const (
 	maxMarkdownText  = 400 // characters of a message
 )
 
-// markdownPrinter writes the summary of a job, or a comment. The first errors are listed, and then the first warnings.
-// All other findings are counted.
+// markdownPrinter writes the summary of a job, or a comment. The first errors are listed, and then the first
+// warnings. Other errors and warnings are counted, and notes are omitted.
 type markdownPrinter struct {
 	w      *untrusted.Writer
 	name   string

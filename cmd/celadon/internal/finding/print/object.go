@@ -24,7 +24,7 @@ type objectPrinter struct {
 	how  object
 }
 
-// CRD omits accepted CRDs without warnings, because they are not tests of the user.
+// CRD omits accepted CRDs without warnings, because the user tests objects.
 func (p *objectPrinter) CRD(c *finding.CRD) error {
 	if c.Quiet() {
 		return nil
@@ -199,7 +199,6 @@ func (o object) cause(c *finding.Cause) finding.Finding {
 	return f
 }
 
-// causeDetails returns the values and the hints of a cause.
 func causeDetails(c *finding.Cause) (lines []string) {
 	for _, v := range c.Values {
 		lines = append(lines, "  "+v.Expr+": "+v.Text)
@@ -210,7 +209,6 @@ func causeDetails(c *finding.Cause) (lines []string) {
 	return append(lines, HintLines(c)...)
 }
 
-// cases returns the object as a test case.
 func (o object) cases() (file string, cases []junit.Testcase) {
 	c := junit.Testcase{Name: string(caseName(o.Object)), Classname: string(untrusted.Line(o.Kind))}
 	if c.Classname == "" {
@@ -270,7 +268,6 @@ func UpgradeCounts(s *finding.UpgradeSummary) string {
 		s.RejectedOnCreate, s.RejectedOnUpdate, s.Ratcheted, s.Changed)
 }
 
-// showUpgrades writes the counts of an upgrade, if there is one.
 func showUpgrades(b *strings.Builder, s *finding.UpgradeSummary) {
 	if s == nil {
 		return
@@ -289,7 +286,6 @@ func Upgraded(o *finding.Object) string {
 	return strings.TrimSpace(b.String())
 }
 
-// showUpgrade writes the effect of an upgrade on an object, if there is any.
 func showUpgrade(b *strings.Builder, o *finding.Object) {
 	u := o.Upgrade
 	var what []string

@@ -27,7 +27,8 @@ func (p *linesPrinter) write(l finding.PartLine) error {
 	return p.enc.Encode(l)
 }
 
-// CRD omits accepted CRDs without warnings, because consumers of JSON lines expect objects.
+// CRD omits accepted CRDs without warnings unless the report can be merged, because consumers of JSON lines expect
+// objects.
 func (p *linesPrinter) CRD(c *finding.CRD) error {
 	if !p.isPart {
 		if c.Quiet() {

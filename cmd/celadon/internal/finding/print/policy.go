@@ -112,7 +112,7 @@ func shortened(d *finding.PolicyDecision) string {
 	return short
 }
 
-// isPrinted reports whether the output of kubectl contains the message of a decision.
+// isPrinted reports whether the output of kubectl contains a message.
 func isPrinted(o *finding.Object, message string) bool {
 	return o.Status != nil && strings.Contains(o.Status.Message, message) ||
 		slices.ContainsFunc(o.Causes, func(c finding.Cause) bool { return strings.Contains(c.Message, message) }) ||
@@ -145,7 +145,7 @@ func policyName(d *finding.PolicyDecision) string {
 	return text
 }
 
-// decision returns the finding of a decision about an object. Warnings are findings of their own.
+// decision returns the finding of a decision about an object. See warned for decisions that are warnings.
 func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	level, name := "note", title(o.Object)
 	if d.Action == finding.Deny {

@@ -63,7 +63,7 @@ type Options struct {
 	Stderr io.Writer
 }
 
-// Formats returns the formats that New supports, and Lists those that NewList supports.
+// Formats returns the formats that New supports.
 func Formats() []string { return append([]string{"text", "wide", "yaml", "json", "jsonl"}, Lists()...) }
 
 // Lists returns the formats that NewList supports.
@@ -111,7 +111,7 @@ func NewList(format string, w *untrusted.Writer, command, version string) List {
 	return nil
 }
 
-// stderrPrinter returns a text printer for stderr. The text is not wrapped.
+// stderrPrinter returns a text printer for stderr. The text has no colors and is not wrapped.
 func (o Options) stderrPrinter() *textPrinter {
 	to := o.Stderr
 	if to == nil {

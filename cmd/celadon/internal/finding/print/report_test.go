@@ -69,7 +69,6 @@ type sarifLog struct {
 	} `json:"runs"`
 }
 
-// readSARIF validates a log against the schema and decodes it.
 func readSARIF(t *testing.T, data []byte) (log sarifLog) {
 	t.Helper()
 	findingtest.SARIF(t, data)
@@ -99,8 +98,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// TestStreams checks that reports are not kept in memory: a finding is written before the next one,
-// or kept in a spool. Annotations are held up to a limit: see TestGitHubLimits.
+// TestStreams checks that formats without a spool write a rejected object before the next one. Annotations are
+// held up to a limit: see TestGitHubLimits.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl", "sarif"} {

@@ -22,7 +22,6 @@ const (
 	sarifSchema  = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
 )
 
-// sarif is an object of a log.
 type sarif map[string]any
 
 // sarifPrinter writes a log. Each result is written immediately. The rules to which results refer
@@ -88,7 +87,7 @@ func (s *sarifPrinter) rule(id, description, code string) int {
 	return index
 }
 
-// begin writes the beginning of the log, unless a result follows it.
+// begin writes the beginning of the log, unless a result has been written.
 func (s *sarifPrinter) begin() error {
 	if s.results.n > 0 {
 		return nil

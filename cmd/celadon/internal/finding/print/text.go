@@ -180,7 +180,8 @@ func Sentence(message string) untrusted.Safe {
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
 }
 
-// Where writes the locations of the causes, each once, and below each the rules that failed there.
+// Where writes the source, the effects of policies, each location once with the rules that failed there, and the
+// causes that would follow.
 func Where(b *strings.Builder, o *finding.Object) {
 	locations := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
 	rules := map[finding.Location][]*finding.Cause{}
@@ -225,7 +226,7 @@ func Where(b *strings.Builder, o *finding.Object) {
 	Following(b, o)
 }
 
-// Following writes the causes that the server would report after the errors above are fixed.
+// Following writes the causes that the server would report after the other errors are fixed, and their locations.
 func Following(b *strings.Builder, o *finding.Object) {
 	if len(o.Following) == 0 {
 		return

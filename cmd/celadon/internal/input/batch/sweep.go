@@ -68,8 +68,8 @@ func Each(ctx context.Context, source Source, take func(*input.Document) error) 
 	return From(source, func(doc *input.Document) *input.Document { return doc }, take).Run(ctx)
 }
 
-// From reads the documents of source, calls work for each on all cores, and passes the results to take in the order of the
-// input.
+// From returns a Pipe that reads the documents of source, calls work for each on all cores, and passes the results
+// to take in the order of the input.
 func From[T any](source Source, work func(*input.Document) T, take func(T) error) *parallel.Pipe[[]input.Chunk, []T] {
 	workers := runtime.GOMAXPROCS(0)
 	return &parallel.Pipe[[]input.Chunk, []T]{

@@ -51,8 +51,8 @@ func (f *Flags) Open() (*Client, error) {
 	return f.open(Client{silence: silence, slowness: slowness})
 }
 
-// Connect returns a client that reports problems to tell, or nil without --cluster. If *kubeVersion is
-// "", Connect sets it to the version of the cluster.
+// Connect returns a client that reports problems to tell, or nil without --cluster. If *kubeVersion is "", Connect
+// sets it to the result of Client.KubeVersion.
 func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *string) (*Client, error) {
 	if !f.On {
 		return nil, nil

@@ -30,7 +30,6 @@ func thing(i int) string {
 	return fmt.Sprintf(`{"apiVersion":"g.io/v1","kind":"Thing","metadata":{"name":"n%06d","namespace":"d","managedFields":[{}]},"spec":{"i":%d}}`, i, i)
 }
 
-// opened returns a client of the server.
 func opened(t *testing.T, s *clustertest.Server, f Flags) *Client {
 	t.Helper()
 	t.Setenv("KUBECONFIG", s.Kubeconfig(t))
@@ -54,7 +53,6 @@ func kind(t *testing.T, plural string) Kind {
 	return k
 }
 
-// read returns the names of all objects, and the errors.
 func read(ctx context.Context, c *Client, kinds ...Kind) (names []string, errs []error) {
 	c.Objects(ctx, kinds)(func() {}, func(chunk input.Chunk) bool {
 		return chunk.Each(func(doc *input.Document) bool {
@@ -69,7 +67,6 @@ func read(ctx context.Context, c *Client, kinds ...Kind) (names []string, errs [
 	return names, errs
 }
 
-// all returns the names of n objects.
 func all(n int) []string {
 	names := make([]string, n)
 	for i := range names {

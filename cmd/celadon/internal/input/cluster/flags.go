@@ -1,5 +1,5 @@
-// Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API server, as
-// kubectl get does. It sends no other requests.
+// Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API server, as kubectl get does.
+// Its only other request is for the server's version.
 //
 //	client, err := flags.Connect(ctx, complain, &kubeVersion)
 //	crds, failed := client.CRDs(ctx, nil)
@@ -22,11 +22,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// How it works. The kubeconfig is read, and its credential plugins are run, only when Open is called, which requires
-// --cluster. No file in a checked tree can set that flag. The server is untrusted: everything that is held has a limit
-// (transport.go, page.go), including its statements about further pages (list.go), and only valid names become part of
-// a request's path (kind.go). If a list breaks off or expires, reading continues after the last object that was read,
-// so that no object is yielded twice.
+// How it works. The kubeconfig is read, and its credential plugins are run, only when Open is called, which
+// requires --cluster. No file in a checked tree can set that flag. The server is untrusted: everything that is
+// held has a limit (transport.go, page.go), including its statements about further pages (list.go), and only valid
+// names become part of a request's path (kind.go). If a list expires, reading continues with the server's token
+// for the rest, so that no object is yielded twice. If a list breaks off, it is reported as incomplete.
 
 // Flags are the flags of commands that can read from a cluster.
 type Flags struct {

@@ -27,9 +27,9 @@ type Kind struct {
 	note string
 }
 
-// KindOf returns the kind that a CRD defines, in its storage version: to read another version, the
-// server may have to call a conversion webhook. If the storage version is not served, KindOf uses
-// the first served version. It returns an error if no version is served.
+// KindOf returns the kind that a CRD defines, in its storage version: to read another version, the server may have
+// to call a conversion webhook. If the storage version is not served, KindOf uses the first served version. It
+// returns an error if no version is served, or if a name is invalid.
 func KindOf(crd *apiextensionsv1.CustomResourceDefinition) (Kind, error) {
 	spec := &crd.Spec
 	k := Kind{
@@ -64,7 +64,6 @@ func (k Kind) String() string {
 	return k.Resource + " " + k.version
 }
 
-// path returns the URL path of the list of objects.
 func (k Kind) path(namespace string) []string {
 	path := []string{"apis", k.group, k.version}
 	if k.namespaced && namespace != "" {
@@ -73,8 +72,8 @@ func (k Kind) path(namespace string) []string {
 	return append(path, k.plural)
 }
 
-// Kinds returns the kinds of crds whose objects can be in the namespace that is read, and the errors
-// of CRDs without a usable kind.
+// Kinds returns the kinds of crds whose objects can be in the namespace that is read, and the errors of CRDs
+// without a usable kind. It omits cluster-scoped kinds if the user named a namespace.
 func (c *Client) Kinds(crds []*apiextensionsv1.CustomResourceDefinition) (kinds []Kind, problems []error) {
 	for _, crd := range crds {
 		k, err := KindOf(crd)

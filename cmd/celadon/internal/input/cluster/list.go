@@ -21,8 +21,7 @@ const (
 	objectsPerRequest = pageSize / 10
 )
 
-// bounds limit the size of a whole list. They exceed the capacity of any etcd, so that only a list
-// without an end reaches them.
+// bounds limit the size of a whole list. They are so large that only a list without an end reaches them.
 type bounds struct {
 	objects int
 	bytes   int64
@@ -33,7 +32,6 @@ var (
 	crdBounds    = bounds{objects: 20_000, bytes: 512 << 20} // these are held in memory
 )
 
-// A listing reads a list page by page.
 type listing struct {
 	client *Client
 	path   []string
@@ -83,7 +81,6 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// take counts an object and passes it to each.
 func (l *listing) take(raw []byte) error {
 	l.given++
 	if l.bytes += int64(len(raw)); l.given > l.bounds.objects || l.bytes > l.bounds.bytes {

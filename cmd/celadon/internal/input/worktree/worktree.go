@@ -77,7 +77,7 @@ func Resolve(path string) (string, error) {
 	return r.resolve(path)
 }
 
-// An EscapeError reports a link that leads out of its tree.
+// An EscapeError reports a link that leads out of its tree, or into git's own files.
 type EscapeError struct {
 	Link   string // absolute path of the link
 	Target string // absolute path that the link leads to

@@ -26,7 +26,7 @@ import (
 
 // Server implements policyrequest.Server.
 type Server struct {
-	// cluster returns the cluster of all writes, and with one that has more objects.
+	// cluster returns the cluster with the objects of New. with returns a new one that has more objects.
 	cluster func() (*builtin.Cluster, error)
 	with    func(ctx context.Context, objects []map[string]any) (*builtin.Cluster, error)
 }
@@ -111,7 +111,8 @@ func (Server) Resource(kind schema.GroupVersionKind) (policyrequest.Resource, bo
 	return policyrequest.Resource{Name: r.Name, Namespaced: r.Namespaced(), Type: r.Type, Equivalents: others}, true
 }
 
-// equivalents returns the other versions of a resource, except those that clusters do not serve by default.
+// equivalents returns the other stable versions of a resource: clusters do not serve alpha and beta versions by
+// default.
 func equivalents(r *builtin.Resource) (list []policy.Equivalent) {
 	converter := func(to schema.GroupVersionKind) func(map[string]any) (map[string]any, error) {
 		return func(object map[string]any) (map[string]any, error) { return builtin.Convert(object, to) }

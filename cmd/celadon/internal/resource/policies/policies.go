@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// Kind is the kind of policies.
+// Kind is the kind of validating policies.
 const Kind = policyrequest.Kind
 
 // ErrNoPolicy reports paths without a policy or a webhook.
@@ -32,7 +32,7 @@ var errNoBinding = errors.New("the policy has no effect because it has no bindin
 // Policies is the set of policies in the files, with the documents that could not be used.
 type Policies struct {
 	Set *policy.Set
-	// Problems lists documents that cannot be read, then invalid policies and bindings.
+	// Problems lists documents that cannot be read, then invalid policies, bindings, and webhooks.
 	Problems []error
 	// Unbound lists the policies that have no binding, not even an invalid one.
 	Unbound []error
@@ -48,8 +48,8 @@ func problemAt(location string, err error) error {
 	return errors.New(location + ": " + first)
 }
 
-// Read reads and compiles the policies at and below paths. Invalid documents are Problems. Below
-// folders, documents that are not objects are ignored.
+// Read reads and compiles the policies at and below paths. Invalid documents are Problems. Below folders,
+// documents that can be parsed but are not objects are ignored.
 func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg policy.Config) (*Policies, error) {
 	var docs []*input.Document
 	err := batch.Each(ctx, batch.Selected(from, stdin, paths), func(doc *input.Document) error {
@@ -62,7 +62,7 @@ func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selec
 	return FromDocuments(docs, paths, cfg)
 }
 
-// FromDocuments compiles the policies among documents like Read, which were read from paths.
+// FromDocuments is like Read for documents that were read from paths.
 func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*Policies, error) {
 	p := &Policies{}
 	for _, doc := range docs {
@@ -79,7 +79,7 @@ func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*
 	return p, p.compile(paths, cfg)
 }
 
-// compile compiles the documents and adds the problems of policies and bindings.
+// compile compiles the documents and adds the errors and the unbound policies to p.
 func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	set, err := policy.Compile(p.Documents(), cfg)
 	var invalid *policy.CompileErrors
@@ -113,8 +113,8 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	return nil
 }
 
-// Unserved returns the policies, bindings, and webhook configurations that are evaluated although servers of a minor do
-// not serve their version.
+// Unserved returns notes about the policies, bindings, and webhook configurations that are evaluated although
+// servers of a minor do not serve their version.
 func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []error) {
 	for i, doc := range p.documents {
 		id := doc.Identity()
@@ -130,8 +130,9 @@ func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []err
 	return notes
 }
 
-// Misspelled returns the resources in the rules of policies that no server has. nearest returns the name that was meant by
-// a resource of a group, or "". If it is nil, so is the result.
+// Misspelled returns notes about probably misspelled resources in the resourceRules of policies. It checks only
+// rules with a single group. nearest returns the resource of a group that a name probably means, or "". If nearest
+// is nil, there are no notes.
 func (p *Policies) Misspelled(nearest func(group, resource string) string) (notes []error) {
 	if nearest == nil {
 		return nil
@@ -169,8 +170,8 @@ func (p *Policies) Locate(kind, name, path string) string {
 	return ""
 }
 
-// Validation returns the validation of a policy with the given index. If the index is -1, it returns the matchCondition
-// with a name, or without a name, the position of the policy.
+// Validation returns the validation of a policy with the given index, or if the index is -1, the matchCondition
+// with the given name. Without such an item, it returns only the position of the policy.
 func (p *Policies) Validation(policy string, index int, condition string) policyrequest.Validation {
 	doc := p.named[Kind+"/"+policy]
 	if doc == nil {
@@ -189,8 +190,8 @@ func (p *Policies) Validation(policy string, index int, condition string) policy
 	return v
 }
 
-// Mutation returns the file and line of a mutation of a policy. If the index is -1, it returns the file and line of
-// the matchCondition with a name, or without a name, of the policy.
+// Mutation returns the file and line of a mutation of a policy, or if the index is -1, of the matchCondition with
+// the given name. Without such an item, it returns the file and line of the policy's spec.
 func (p *Policies) Mutation(policy string, index int, condition string) (file string, line int) {
 	doc := p.named["MutatingAdmissionPolicy/"+policy]
 	if doc == nil {

@@ -32,7 +32,6 @@ metadata: {name: %s}
 spec: {policyName: %[1]s, validationActions: [Deny]}
 `
 
-// read reads policies from a folder with the documents as one file.
 func read(t *testing.T, documents ...string) (*Policies, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// Operations of Admission.
+// Operations of requests.
 const (
 	Create = "create"
 	Update = "update"
@@ -35,7 +35,7 @@ type Admission struct {
 	Operation string
 }
 
-// operation returns the operation for all objects, or "" if it depends on the object.
+// operation returns the operation for all objects, with Delete for DeleteCollection, or "" if it depends on the object.
 func (a *Admission) operation() string {
 	switch {
 	case a == nil:
@@ -46,8 +46,8 @@ func (a *Admission) operation() string {
 	return a.Operation
 }
 
-// old returns the old version of the object, or nil for a create. With --operation update, an object without an old
-// version is its own old version.
+// old returns the old version of the object, or nil for a create. With --operation update, an object without an
+// old version is its own old version. old sets d.before, and the file of a moved object.
 func (d *decision) old() map[string]any {
 	operation := d.Admission.operation()
 	if operation == Create {
@@ -176,7 +176,7 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 	return out
 }
 
-// denied returns the outcome of a request that a policy denies.
+// denied returns the outcome of a rejection. resource is the resource that a policy denies, or "".
 func denied(status *metav1.Status, resource string) outcome {
 	out := outcome{verdict: finding.Invalid, denied: resource, status: statusOf(status)}
 	if status.Details != nil {

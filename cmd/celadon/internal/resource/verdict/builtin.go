@@ -26,7 +26,6 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// decideBuiltin validates an object of a built-in kind, and evaluates the policies.
 func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	old := d.old()
 	to := d.builtin.Subject(d.doc.Object, old)
@@ -75,7 +74,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	switch {
 	case errors.As(err, &limit), errors.As(err, &bug):
 		return failed(err)
-	case err != nil: // the old object cannot be one of a server
+	case err != nil: // no server can have stored the old object
 		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}
 	}
 	if !res.Allowed && res.Failure != nil && d.Among && isCRD(d.report.Identity) {
@@ -113,7 +112,7 @@ func (d *decision) assume(object string) {
 	d.assumed.Store(object, true)
 }
 
-// describeBuiltin adds what describe adds about an object of a CRD: positions, hints, and the persisted object.
+// describeBuiltin adds positions, hints, and data about the persisted object, as describe does for custom resources.
 func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 	res, r := out.result, d.report
 	texts := d.builtin.Subject(d.doc.Object, out.request.OldObject).Secrets

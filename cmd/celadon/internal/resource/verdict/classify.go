@@ -33,7 +33,7 @@ func (d *decision) classify() outcome {
 	return out
 }
 
-// unevaluated returns the kind of a document that could be evaluated as more than an object, but is not, or "". a is nil
+// unevaluated classifies a policy that is not in a, or a suite. For other documents, it returns "". a is nil
 // without policies.
 func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
 	switch group := id.GroupKind().Group; {
@@ -48,7 +48,7 @@ func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
 	return ""
 }
 
-// matchesCRDs reports whether the rules of a policy match CRDs, which are then objects.
+// matchesCRDs reports whether the rules of a policy match CRDs. CRDs are then validated as objects.
 func (a *Admission) matchesCRDs() bool {
 	return a != nil && slices.ContainsFunc(a.Policies.Documents(), matchesCRDs)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// withoutCopies removes CRDs that equal another CRD of the same name for writes, as in a repository that has a CRD
-// in its chart as well. Two CRDs of a name that differ are kept, because it is not clear which is meant.
+// withoutCopies removes CRDs that equal the first CRD of their name for writes, as in a repository that has a CRD
+// in its chart as well. A CRD that differs from the first is kept, because it is not clear which is meant.
 func withoutCopies(given []crdRead) (kept []crdRead) {
 	first := map[string]crdRead{}
 	for _, r := range given {
@@ -40,19 +40,20 @@ func withoutCopies(given []crdRead) (kept []crdRead) {
 // A conflict is a kind that CRDs of the same name define differently.
 type conflict struct {
 	problem string
-	copies  []resource.Read // the CRDs
+	copies  []resource.Read // the different CRDs, at most one more than maxCopies
 	engine  engine.Config
 }
 
 // maxCopies limits the CRDs of a name that validate its objects. With more CRDs, the objects are undecided.
 const maxCopies = 16
 
-// reportConflicts records the kinds with CRDs that differ from an earlier CRD of their name.
+// reportConflicts records the kinds with CRDs that differ from an earlier CRD of their name. With Use.Before or
+// Use.Unique, these CRDs are problems instead.
 func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use, cfg engine.Config) {
 	c.conflicts = map[schema.GroupKind]*conflict{}
 	for _, r := range conflicts {
 		problem := r.differsFrom(given)
-		if use.Before || use.First {
+		if use.Before || use.Unique {
 			c.Problems = append(c.Problems, fmt.Errorf("%s: %s", r.Location, problem))
 			continue
 		}
@@ -80,7 +81,8 @@ func (c *CRDs) conflictNotes() (notes []error) {
 	return notes
 }
 
-// decideByEach returns the report on an object of a kind with a conflict, or nil if it depends on the CRD.
+// decideByEach returns the report on an object of a kind with a conflict. It returns nil if anything but the cost
+// depends on the CRD, or if this is not known.
 func (d *Decider) decideByEach(ctx context.Context, doc *input.Document, of *conflict) *finding.Object {
 	if len(of.copies) > maxCopies {
 		return nil
@@ -111,7 +113,7 @@ func (d *Decider) decideByEach(ctx context.Context, doc *input.Document, of *con
 	return first
 }
 
-// differsFrom returns the error about a CRD that has the name of an earlier one.
+// differsFrom returns the problem of a CRD that has the name of an earlier one.
 func (r crdRead) differsFrom(given []crdRead) string {
 	for _, other := range given {
 		if other.CRD.Name != r.CRD.Name {

@@ -25,7 +25,8 @@ type CRDReviewer struct {
 	old *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReviewCRD returns the API server's verdict on creating a CRD, or on replacing old by it if old is not nil.
+// ReviewCRD returns the API server's verdict on a CRD, as an update of old if old is not nil. It returns nil if
+// the context is canceled.
 func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
 	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc)
 }
@@ -40,7 +41,7 @@ func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.
 	if cfg.Old = r.old; cfg.Old == nil {
 		cfg.Old = r.Before.Complete(c.Name)
 	}
-	cfg.Stored = cfg.Old == nil && r.Before == nil && resource.Stored(doc.Object) // otherwise it would be written
+	cfg.Stored = cfg.Old == nil && r.Before == nil && resource.Stored(doc.Object) // an upgrade writes the CRD
 	c.Update = cfg.Old != nil
 	applied, kept := resource.Applied(doc, cfg.Old)
 	c.Kept = kept
@@ -75,7 +76,7 @@ func vetDocument(ctx context.Context, doc *input.Document, applied []byte, cfg v
 	return vet.Vet(ctx, data, cfg)
 }
 
-// locate adds the causes with their positions and excerpts.
+// locate adds the causes and strict errors with their positions and excerpts.
 func (r *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
 	excerpts := excerpt.NewExcerpts(doc, r.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))

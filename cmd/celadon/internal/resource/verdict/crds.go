@@ -30,11 +30,11 @@ import (
 type CRDs struct {
 	mu sync.RWMutex // held by Change for writing
 
-	// Problems holds the errors of CRDs that cannot be read.
+	// Problems holds the errors of CRDs that cannot be read or used.
 	Problems []error
 	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a reviewer.
 	Verdicts []*finding.CRD
-	// All holds the usable CRDs in the order of the files.
+	// All holds the usable CRDs in the order of the files. Change does not update it.
 	All []*Definition
 	// Kept holds the objects that Use.Keep selects.
 	Kept []map[string]any
@@ -67,7 +67,7 @@ type Definition struct {
 
 	once      sync.Once
 	engine    *engine.Engine
-	served    []string // the versions of engine
+	served    []string // the served versions
 	explainer *trace.Explainer
 	views     map[string]*view
 	custom    *policyrequest.Custom
@@ -81,8 +81,9 @@ type Definition struct {
 type Use struct {
 	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
-	// First is set if the first of several CRDs of a name is used. The others are problems.
-	First bool
+	// Unique is set if a name may belong to only one CRD: a CRD that differs from an earlier CRD of its name is a
+	// problem, and neither is used. Otherwise, objects are validated by each of them.
+	Unique bool
 	// Optional is set if there need not be any.
 	Optional bool
 	// Keep, if not nil, selects objects for CRDs.Kept, of the kinds KeptKinds.
@@ -92,14 +93,15 @@ type Use struct {
 	Among bool
 }
 
-// NewCRDs returns CRDs that were read before, without compiling them.
+// NewCRDs returns CRDs that were read before, without compiling them. Like Read with Use.Unique, it uses no CRD
+// whose name is also that of a different CRD.
 func NewCRDs(cfg engine.Config, reads ...resource.Read) *CRDs {
 	c := newCRDs(cfg, &resource.Filter{})
 	given := make([]crdRead, len(reads))
 	for i, r := range reads {
 		given[i].Read = r
 	}
-	c.reportConflicts(c.add(given), given, Use{First: true}, cfg)
+	c.reportConflicts(c.add(given), given, Use{Unique: true}, cfg)
 	return c
 }
 
@@ -147,8 +149,8 @@ func Read(
 	return c, err
 }
 
-// skip returns a function that reports whether a text among objects has neither a CRD nor an object to keep, or nil.
-// Most documents have neither, and finding words takes a tenth of the time of decoding.
+// skip returns a function that reports true only if a text has neither a CRD nor an object to keep, or nil if the CRDs
+// are not among the objects. Most documents have neither, and finding words takes a tenth of the time of decoding.
 func (u *Use) skip() func([]byte) bool {
 	if !u.Among {
 		return nil
@@ -157,7 +159,7 @@ func (u *Use) skip() func([]byte) bool {
 	return func(text []byte) bool { return !resource.MayDefine(text) && without(text) }
 }
 
-// Without returns a function that reports whether a text has none of the words, not even in escaped form.
+// Without returns a function that reports true only if a text has none of the words, not even in escaped form.
 func Without(words []string) func(text []byte) bool {
 	return func(text []byte) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(word)) }) &&
@@ -167,7 +169,6 @@ func Without(words []string) func(text []byte) bool {
 
 var ErrNoCRD = errors.New("no CustomResourceDefinition")
 
-// crdRead is the CRD in a document, and its verdict.
 type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see Definition
@@ -177,7 +178,8 @@ type crdRead struct {
 	kept     map[string]any                            // see CRDs.Kept
 }
 
-// readCRD reads the CRD in a document. It skips documents of other kinds, and those that the filter ignores.
+// readCRD reads a document as a CRD, or as an object to keep. It skips documents of other kinds, except that it
+// notes policies and suites, and documents that the filter ignores.
 func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, use Use) crdRead {
 	resource.Complete(doc)
 	if id := doc.Identity(); !use.Among && !use.Before && doc.Err == nil && (*Admission)(nil).unevaluated(id) != "" {
@@ -336,15 +338,15 @@ func (c *CRDs) Found() []error {
 
 // namespaced reports whether a kind is namespaced. It returns true for unknown kinds.
 func (c *CRDs) namespaced(gk schema.GroupKind) bool {
-	if gk == (schema.GroupKind{Kind: "Namespace"}) { // whose requests have a namespace
+	if gk == (schema.GroupKind{Kind: "Namespace"}) { // which is known without a CRD
 		return false
 	}
 	e := c.catalog.Find(gk)
 	return e == nil || e.Namespaced()
 }
 
-// A BrokenRule is the error of a rule that does not compile, with its location and a hint. The verdict on its CRD has
-// the server's error.
+// A BrokenRule is the error of a rule that does not compile, with its location and possibly a hint. The verdict on
+// its CRD has the server's error.
 type BrokenRule struct{ message string }
 
 func (e *BrokenRule) Error() string { return e.message }

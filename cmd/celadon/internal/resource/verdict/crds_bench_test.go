@@ -16,19 +16,17 @@ func benchPaths(b *testing.B) (crd, objects string) {
 	b.Helper()
 	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")
 	if crd == "" || objects == "" {
-		return "../../../../../examples/crontab/crd.yaml", "../../../../examples/crontab/objects"
+		return "../../../../../examples/crontab/crd.yaml", "../../../../../examples/crontab/objects"
 	}
 	return crd, objects
 }
 
-// scanned returns the source of the documents at path.
 func scanned(path string) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) {
 		input.Selection{}.Scan(nil, []string{path}, wait, yield)
 	}
 }
 
-// BenchmarkReadCRD measures reading a CRD without compiling it.
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	filter := &resource.Filter{Named: []string{crd}}
@@ -39,7 +37,6 @@ func BenchmarkReadCRD(b *testing.B) {
 	}
 }
 
-// BenchmarkCompileCRD measures reading and compiling a CRD.
 func BenchmarkCompileCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {

@@ -1,17 +1,18 @@
-// Package verdict decides whether an API server would accept objects, by CRDs and admission policies.
+// Package verdict determines whether an API server would accept objects, by CRDs, built-in kinds, and admission
+// policies.
 //
 //	crds, err := verdict.Read(ctx, source, filter, verdict.Use{}, engineConfig)
 //	decider := verdict.New(verdict.Config{Validation: "Strict", Locate: true}, crds)
 //	report := decider.Decide(ctx, doc)
 //
-// A document goes through four stages. Each of the first three may have the last word:
+// A document goes through four stages. Each of the first three may determine the verdict:
 //
 //	classify  is the document an object to be validated here?             classify.go
 //	route     which CRD, or which built-in kind, validates the object?    route.go
 //	decide    would the server accept the write?                          write.go, which calls the other files
 //	describe  where are the errors, why, and what would be persisted?     describe.go
 //
-// The stages return an outcome. Only describe writes it to the report.
+// The first three stages return an outcome. Only describe writes it to the report.
 package verdict
 
 import (
@@ -43,7 +44,7 @@ type Config struct {
 	Validation string
 	// Subresource is the updated subresource, one of policyrequest.Updated, or "".
 	Subresource string
-	// Apply is how objects with an old version are written. Without a Kind, it depends on the objects.
+	// Apply is the kind of write. Without a Kind, updates depend on the objects, and other writes are plain creates.
 	Apply apply.Write
 	// Before holds the CRDs before an upgrade, and Olds the old objects, if any.
 	Before *CRDs
@@ -54,7 +55,7 @@ type Config struct {
 	// are policies.
 	Server policyrequest.Server
 
-	// Filter determines which documents are not objects. Without it, all documents count as found below a folder.
+	// Filter determines which documents are not objects. Without it, all files count as found below a folder.
 	Filter *resource.Filter
 	// Among is set if the CRDs are among the documents. They are then not counted as objects, unless policies match CRDs.
 	Among bool
@@ -72,7 +73,7 @@ type Config struct {
 	// input and the persisted object, and the row of kubectl get at the time Now. A zero Now means the current time.
 	Persisted, Selectable, Diff, Row bool
 	Now                              time.Time
-	// Observe, if not nil, is called for each run of a rule.
+	// Observe, if not nil, is called for each run of a rule, except in upgrades.
 	Observe func(engine.RuleRun)
 }
 
@@ -91,7 +92,7 @@ type Decider struct {
 	assumed sync.Map // the objects that admission plugins need but that were not given
 	calls   sync.Map // the numbers of calls of webhooks
 	copies  sync.Map // the deciders of each CRD, by conflict
-	// untracked is set if an old object does not tell which tool wrote it.
+	// untracked is set if an old object has no trace of the tool that wrote it.
 	untracked atomic.Bool
 	immutable sync.Map // the files whose objects must be recreated
 }
@@ -109,7 +110,7 @@ func New(cfg Config, crds *CRDs) *Decider {
 	}
 }
 
-// Problems returns the errors of the CRDs and of the old objects.
+// Problems returns the errors of the CRDs, old and new, and of the old objects.
 func (d *Decider) Problems() []error {
 	problems := append(d.CRDs.Found(), d.Olds.errs...)
 	if d.Before != nil {
@@ -118,7 +119,7 @@ func (d *Decider) Problems() []error {
 	return problems
 }
 
-// Notes returns remarks about the input that do not affect the verdicts.
+// Notes returns remarks about the input and the requests.
 func (d *Decider) Notes() []error {
 	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.CRDs.conflictNotes(), d.Filter.Notes())
 	add := func(format string, names *sync.Map) {

@@ -159,7 +159,7 @@ func (d *decision) hints(causes []finding.Cause, excerpts *excerpt.Excerpts) {
 	s.Outside(causes)
 }
 
-// describeRatcheted adds the errors that the server ignores in an accepted update.
+// describeRatcheted adds the first errors that the server ignores in an accepted update.
 func (d *decision) describeRatcheted(out *outcome) {
 	if causes := out.result.Ratcheted; len(causes) > 0 {
 		d.report.RatchetedErrors = finding.NewCauses(causes[:min(excerpt.Shown, len(causes))])
@@ -167,8 +167,8 @@ func (d *decision) describeRatcheted(out *outcome) {
 	}
 }
 
-// suggestions adds hints for misspelled fields, and returns the paths of those fields to which they may be renamed
-// and that the object does not have yet.
+// suggestions adds hints on unknown fields. It returns the paths to which fields may be renamed, except those at
+// which the object has a value.
 func (d *decision) suggestions() (paths []string) {
 	for i := range d.report.Strict {
 		at := &d.report.Strict[i]
@@ -270,7 +270,7 @@ func (d *decision) follow(ctx context.Context, out *outcome, excerpts *excerpt.E
 	}
 	var causes []engine.Cause
 	if len(out.result.Causes) > 0 {
-		causes, _ = out.result.Following(ctx) // an error means that nothing can be announced
+		causes, _ = out.result.Following(ctx) // after an error, nothing is announced
 	} else if len(out.result.Strict) > 0 {
 		causes = d.followStrict(ctx, out, renamed)
 	}

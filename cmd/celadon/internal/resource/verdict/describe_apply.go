@@ -103,7 +103,8 @@ func (d *decision) given(fields []string, written map[string]any) []string {
 	return fields
 }
 
-// same reports whether written is an item of a document, perhaps with more fields from defaults and other managers.
+// same reports whether written is probably the item of a document, perhaps with more fields from defaults and
+// other managers: it has all fields of the item, and equal strings.
 func same(item, written any) bool {
 	fields, ok := item.(map[string]any)
 	if !ok {
@@ -124,7 +125,7 @@ func fieldOf(v any, name string) any {
 	return fields[name]
 }
 
-// errUntracked is the note about old objects that do not tell which tool wrote them.
+// errUntracked is the note about old objects without a trace of the tool that wrote them.
 var errUntracked = errors.New("some old objects have neither the annotation " + apply.LastApplied + " nor managedFields, so their updates are decided as replacements: " +
 	"get the objects with kubectl get -o yaml --show-managed-fields, or choose the kind of write with --apply")
 

@@ -53,7 +53,6 @@ func (def *Definition) view(obj map[string]any) *view {
 	return def.views[input.Identify(obj).Version()]
 }
 
-// describePersisted adds the requested data about an accepted object.
 func (d *decision) describePersisted(out *outcome) {
 	object, old, r := out.result.Object, out.request.OldObject, d.report
 	v := d.def.view(object)
@@ -79,7 +78,8 @@ func (d *decision) describePersisted(out *outcome) {
 	}
 }
 
-// withoutApplied returns a persisted object without the annotation of kubectl apply, unless the document has it.
+// withoutApplied returns the persisted object of an apply without the annotation of kubectl, unless the document
+// has it.
 func (d *decision) withoutApplied(object map[string]any) map[string]any {
 	if d.report.Apply == "" || apply.Annotation(object, apply.LastApplied) == "" || apply.Annotation(d.doc.Object, apply.LastApplied) != "" {
 		return object

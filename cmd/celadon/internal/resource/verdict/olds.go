@@ -32,8 +32,8 @@ type Olds struct {
 	// Has reports whether a file has an object of the key now. It is needed for --base.
 	Has func(file, key string) bool
 
-	byKey map[string]*oldObject // the first of each key
-	errs  []error               // objects that could not be read
+	byKey map[string]*oldObject // the last of each key
+	errs  []error               // of objects that cannot be used
 	// given is the number of objects in --old, including objects without a CRD and objects of other shards.
 	given int
 }
@@ -168,7 +168,6 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool, isBase bool) e
 	return nil
 }
 
-// keeps reports whether an old object can be used.
 func (o *Olds) keeps(r Old, crds *CRDs) bool {
 	if crds.Knows(r.id.GroupKind()) || o.WithoutCRD && r.id.Kind != "" {
 		return true
@@ -206,9 +205,8 @@ type Single struct {
 	Writer *apply.Writer
 }
 
-// One checks an object and returns the text report. The write is an update if old is not nil; a write to a
-// subresource needs old. Nothing in the report is hidden as secret, because the user has the object open, except for the data of
-// Secrets.
+// One checks an object and returns the text report. The write is an update if old is not nil. A write to a
+// subresource needs old. The report hides only the data of Secrets, because the user has the object open.
 func One(ctx context.Context, w Single, doc *input.Document, old map[string]any) (string, error) {
 	crds, olds := newCRDs(engine.Config{}, &resource.Filter{}), NewOlds()
 	if old != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// route finds the CRD or the built-in kind that validates the object. It returns a verdict if there is none, or if
-// the object is unreadable or encrypted.
+// route finds the CRD, the built-in kind, or the subresource that validates the object. It returns a verdict if it
+// finds nothing, or if the object is unreadable or encrypted.
 func (d *decision) route() outcome {
 	id := d.doc.Identity()
 	def, typed := d.CRDs.addressee(d.doc.Object, id)
@@ -110,7 +110,7 @@ func (d *Decider) Serves(id input.Identity) bool {
 	return ok || d.Server.Absent(kind, d.minor()) != nil
 }
 
-// minor returns the minor version of Kubernetes that is emulated.
+// minor returns the minor version of Kubernetes that is emulated, or 0 if it is invalid.
 func (d *Decider) minor() int {
 	v, err := types.ParseVersion(d.KubeVersion)
 	if err != nil {

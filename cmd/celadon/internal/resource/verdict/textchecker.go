@@ -30,13 +30,14 @@ type TextChecker struct {
 	kubeVersion string
 }
 
-// NewTextChecker reads the CRDs without compiling them. It returns an error only if kubeVersion is invalid.
+// NewTextChecker reads the CRDs without compiling them. It returns an error if kubeVersion is invalid or the
+// context is canceled.
 func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*TextChecker, error) {
 	if _, err := types.ParseVersion(kubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
 	source := func(_ func(), yield func(input.Chunk) bool) { input.SplitText(crds.File, crds.Data, yield) }
-	all, err := Read(ctx, source, filterOf(crds), Use{First: true}, engine.Config{KubeVersion: kubeVersion})
+	all, err := Read(ctx, source, filterOf(crds), Use{Unique: true}, engine.Config{KubeVersion: kubeVersion})
 	return &TextChecker{all, kubeVersion}, err
 }
 
@@ -76,7 +77,8 @@ type Answer struct {
 	Secrets secret.Texts
 }
 
-// Check validates the objects. It returns an error if the context is canceled or w.Subresource is invalid.
+// Check validates the objects. It returns an error if the context is canceled, w.Subresource is invalid, or the
+// policies cannot be compiled; invalid policies are Problems.
 func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	switch w.Subresource {
 	case "", "status", "scale":
@@ -145,8 +147,8 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	return checked, err
 }
 
-// Named returns the CRD with the given name and its engine. If there is only one CRD, it returns that. It returns nil
-// if no CRD is usable.
+// Named returns the CRD with the given name, or the only CRD, and its engine. It returns nil if there is no such
+// CRD. The engine is nil if the CRD is unusable.
 func (c *TextChecker) Named(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	for _, def := range c.All {
 		if def.CRD.Name == name || len(c.All) == 1 {
@@ -157,8 +159,8 @@ func (c *TextChecker) Named(name string) (*apiextensionsv1.CustomResourceDefinit
 	return nil, nil
 }
 
-// admission returns the policies in text, their errors, and the policies without a binding. The result is nil for an
-// empty text.
+// admission returns the policies in text and, as problems, their errors and the policies without a binding. The
+// result is nil if text has no policy.
 func (c *TextChecker) admission(text input.Text) (_ *Admission, problems []error, err error) {
 	if len(bytes.TrimSpace(text.Data)) == 0 {
 		return nil, nil, nil

@@ -60,12 +60,13 @@ func (d *decision) upgrade(ctx context.Context) outcome {
 	return out
 }
 
-// answers collects the outcomes of several requests for an object. end is the outcome of all requests if one of them
-// has no verdict. undecided is the first outcome that exceeds a limit, even if a later request is not checked.
+// answers collects the outcomes of several requests for an object. end is the outcome of all requests if one of
+// them has no result for a reason other than a limit. undecided is the first outcome that exceeds a limit, even if
+// a later request is not checked.
 type answers struct{ end, undecided outcome }
 
-// of returns the outcome of a request, with an empty result if it is undecided. If the outcome has another verdict
-// and no result, of sets a.end and returns nil.
+// of returns the outcome of a request, with an empty result if it is undecided because of a limit. Without a
+// result for another reason, of sets a.end and returns nil.
 func (a *answers) of(ctx context.Context, def *Definition, req engine.Request) *outcome {
 	out := validate(ctx, def.engine, req)
 	switch limited := a.undecided.limit != nil; {

@@ -15,8 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// decide validates the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict, unless
-// the context is canceled.
+// decide validates the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict.
 func (d *decision) decide(ctx context.Context) outcome {
 	switch {
 	case d.builtin != nil:
@@ -98,12 +97,12 @@ func validate(ctx context.Context, e *engine.Engine, req engine.Request) outcome
 	return out
 }
 
-// statusOf returns the server's response to a rejected object.
 func statusOf(status *metav1.Status) *finding.Status {
 	return &finding.Status{Code: status.Code, Reason: string(status.Reason), Message: status.Message}
 }
 
-// kindOfWrite returns how a tool writes the object to an old one, or the zero Write for a replacement.
+// kindOfWrite returns how a tool creates the object, or writes it to an old one. A Write without a Kind is a plain
+// create or a replacement.
 func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 	if d.Subresource != "" || d.report.Operation == Delete || old != nil && d.before == nil {
 		return apply.Write{}
