@@ -35,7 +35,7 @@ type Page struct {
 // Version holds the content of a version.
 type Version struct {
 	*apiextensionsv1.CustomResourceDefinitionVersion
-	// Root is nil if the schema is not structural.
+	// Root is nil if the schema is missing or not structural.
 	Root     *Field
 	Fields   []*Field
 	Examples []Example
@@ -165,7 +165,7 @@ func (v *Version) Lifecycle() string {
 	return strings.Join(words, ", ")
 }
 
-// Extras returns the version's settings outside its schema.
+// Extras returns the version's subresources, selectable fields, and printer columns.
 func (v *Version) Extras() (all []Fact) {
 	var subresources, fields, columns []string
 	if sub := v.Subresources; sub != nil && sub.Status != nil {

@@ -125,8 +125,8 @@ func (w *pageWalk) add(f *Field) {
 	w.all = append(w.all, f)
 }
 
-// below visits the fields of an object. apiVersion, kind, and metadata are included only if the CRD
-// declares properties or rules for them.
+// below visits the fields of an object. At the root, apiVersion, kind, and metadata are included only
+// if the CRD declares properties or rules for them.
 func (w *pageWalk) below(path string, s node) {
 	steps, err := engine.ParsePath(path)
 	if err != nil {
