@@ -14,7 +14,8 @@ type Value struct {
 
 // An Explanation holds the values that led to a cause.
 type Explanation struct {
-	// Values are in the order of the rule. They are nil if the cause does not come from a rule.
+	// Values are in the order of the rule. They are nil if the cause does not come from a rule or
+	// cannot be explained.
 	Values []Value
 	// NotShown is the reason why values are missing, or "".
 	NotShown string
@@ -33,7 +34,7 @@ type Explanations struct {
 const NotShown = "the explanations of the previous objects used up the work limit"
 
 const (
-	// maxRunWork limits the work of all explanations of a run.
+	// maxRunWork limits the work of all explanations of a run, apart from the minimum for each object.
 	maxRunWork = 1 << 30
 	// runShare is the divisor of the remaining work: each object may take this fraction of it.
 	runShare = 16
