@@ -173,7 +173,7 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 	return p.Markdown()
 }
 
-// write writes the pages and reports those that are missing.
+// write writes the pages and prints why pages are missing.
 func (o *DocsOptions) write(s command.Streams, pages []pageResult) (missing bool, err error) {
 	if o.Out != "" {
 		if err := outfile.MkdirAll(o.Out, 0o777); err != nil {

@@ -106,7 +106,7 @@ func withMetadata(of object) object {
 	return fields
 }
 
-// The keys of a schema that are copied, and those whose values are schemas.
+// The keys of a schema that are copied, and the keys whose values are lists of schemas.
 var (
 	copied   = []string{"type", "title", "description", "default", "enum", "format", "required", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "multipleOf"}
 	branches = []string{"allOf", "anyOf", "oneOf"}

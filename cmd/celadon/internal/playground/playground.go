@@ -47,7 +47,8 @@ type start struct {
 	KubeVersion string `json:"kubeVersion"`
 }
 
-// maxBody limits the size of a file. A request contains up to three files.
+// maxBody limits the size of a file. The flags name up to three files, and the page sends them in each
+// request.
 const maxBody = service.MaxRequest / 4
 
 func (o *Options) start(stdin io.Reader) (*start, error) {

@@ -24,8 +24,8 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// badCRDs returns texts without a verdict or without rules, each with the line of its first problem,
-// or 0.
+// badCRDs returns texts that are not a valid CRD with rules, each with the line of its first problem,
+// or 0 if it has none.
 func badCRDs(t *testing.T) map[string]struct {
 	text string
 	line int
@@ -78,7 +78,7 @@ func TestProblemsHaveLines(t *testing.T) {
 	}
 }
 
-// TestNoNullLists sends all kinds of requests about valid and invalid texts, and checks that a path
+// TestNoNullLists sends most kinds of requests about valid and invalid texts, and checks that a path
 // with a list in one response is never null in another. The page can therefore read lists without
 // checking for null.
 func TestNoNullLists(t *testing.T) {
