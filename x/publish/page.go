@@ -50,8 +50,8 @@ type Example struct {
 	MadeUp []string
 }
 
-// deepest limits the depth of a schema for which examples are searched. The search takes time cubic
-// in the depth, and real schemas have at most 30 levels.
+// deepest limits the depth of a schema for which examples are searched. The search takes time cubic in
+// the depth, and real schemas have far fewer levels.
 const deepest = 200
 
 // NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal error.

@@ -24,8 +24,8 @@ type Explanation struct {
 // Explanations holds the explanations of an object.
 type Explanations struct {
 	Causes []Explanation
-	// Work is the work that explaining took, in units of about a nanosecond. It exceeds the
-	// allowance if the allowance did not suffice.
+	// Work is the work that explaining took, in units of about a nanosecond. It exceeds the allowance,
+	// capped at record.MaxObjectWork, if that did not suffice.
 	Work uint64
 }
 
@@ -39,7 +39,7 @@ const (
 	// runShare is the divisor of the remaining work: each object may take this fraction of it.
 	runShare = 16
 	// leastObjectWork is the minimum for each object, regardless of how many came before it. It
-	// suffices to explain a simple rule and takes about as long as validating the object.
+	// suffices to explain a simple rule.
 	leastObjectWork = 1 << 15
 )
 

@@ -183,7 +183,7 @@ func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	read := a.expected()
 	before, after := crdcopy.At(a.base.schema(), read...), crdcopy.At(a.other.schema(), read...)
 	alike := before != nil && after != nil && (a.ofSelf || sameValues(before, after))
-	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
+	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // a proof shows that no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
 		if proof := a.prover(a.base, h.crd).Prove(h.ref, search.Rejected); proof != nil {
 			return proof

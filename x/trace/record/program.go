@@ -5,7 +5,7 @@
 //	t, err := p.Run(ctx, self, old, record.NewBudget(record.MaxObjectWork))
 //	for _, part := range t.Why() { … }
 //
-// Explanations (x/trace) and the shell use it.
+// Explanations (x/trace), searches (x/analysis/search), and the shell use it.
 package record
 
 // How it works. The evaluator that validates objects also explains them, with a plan that records

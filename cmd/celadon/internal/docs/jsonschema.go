@@ -19,7 +19,7 @@ import (
 
 const draft7 = "http://json-schema.org/draft-07/schema#"
 
-// maxSchemaDepth limits the nesting of a schema, like the decoder of CRDs.
+// maxSchemaDepth limits the nesting of a schema. Deeper schemas become schemas that accept any value.
 const maxSchemaDepth = 1000
 
 // combined is the name of the file with the schemas of all kinds.

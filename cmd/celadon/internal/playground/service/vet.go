@@ -82,7 +82,7 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 
 // noCRD returns the problem of a text without CRDs.
 func noCRD(text string) crdProblem {
-	var other *input.Document // the first
+	var other *input.Document // the first document
 	for other = range (input.Text{File: CRDFile, Data: []byte(text)}).Documents {
 		break
 	}
