@@ -1,5 +1,4 @@
-// Package crdedit edits rules, bounds, list types, and keys in the text of a CRD. It does not change
-// other bytes.
+// Package crdedit edits rules, bounds, list types, and keys in the text of a CRD. It does not change other bytes.
 package crdedit
 
 import (

@@ -95,8 +95,7 @@ func unbalanced(rule string) bool {
 	return strings.Count(rule, "(") > strings.Count(rule, ")") || strings.Count(rule, "[") > strings.Count(rule, "]") || strings.Count(rule, "{") > strings.Count(rule, "}")
 }
 
-// typographic returns the offset of a typographic quote, or of a quote that gofmt will replace by one,
-// or -1.
+// typographic returns the offset of a typographic quote, or of a quote that gofmt will replace by one, or -1.
 func (m *Marker) typographic() int {
 	for _, name := range []string{"rule", "messageExpression"} {
 		v := m.value(name)
@@ -192,6 +191,5 @@ func (s *Source) parts(t *typeDecl) (all []*typeDecl) {
 	return all
 }
 
-// Missing returns the error of Config.Import for a package, or nil if the package was read or never
-// imported.
+// Missing returns the error of Config.Import for a package, or nil if the package was read or never imported.
 func (s *Source) Missing(importPath string) error { return s.failed[importPath] }

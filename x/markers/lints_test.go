@@ -116,7 +116,6 @@ spec:
 	}
 }
 
-// TestMistakes checks comments that are almost markers.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for comment, want := range map[string]string{

@@ -137,7 +137,6 @@ func readCRD(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinitio
 	return crd
 }
 
-// fileOf returns one of mapFiles as part of a package.
 func fileOf(name, importPath string) File {
 	return File{Name: name, Package: importPath, Text: []byte(mapFiles[name])}
 }

@@ -11,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// step leads from a schema to a child schema.
 type step struct {
 	below  string // the child's path in the CRD, below the schema's path
 	name   string // of a property

@@ -139,7 +139,6 @@ func (p *Page) About() []Fact {
 	return append(all, Fact{"Objects are in", scope})
 }
 
-// withList adds a fact for a list that is not empty.
 func withList(all []Fact, name string, list []string) []Fact {
 	if len(list) == 0 {
 		return all

@@ -112,7 +112,6 @@ func replaceTabs(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ")
 }
 
-// add appends a field and subtracts its size from bytesLeft.
 func (w *pageWalk) add(f *Field) {
 	size := fieldCost + pathTimes*len(f.Path) + len(f.Allowed) + len(f.Description)
 	for _, r := range f.Rules {

@@ -55,8 +55,7 @@ func differences(before, after map[string]any, s *schemaProps, ignore [][]engine
 	return d.found
 }
 
-// written returns a copy of the object without apiVersion, kind, and metadata other than labels and
-// annotations.
+// written returns a copy of the object without apiVersion, kind, and metadata other than labels and annotations.
 func written(obj map[string]any) map[string]any {
 	out := maps.Clone(obj)
 	delete(out, "apiVersion")

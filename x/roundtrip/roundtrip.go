@@ -141,7 +141,6 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	return trip.found, err
 }
 
-// version converts objects of a version to all other versions.
 func (t *tester) version(ctx context.Context, from string) error {
 	first := len(t.report.Pairs)
 	for _, to := range t.forms.versions {
@@ -178,7 +177,6 @@ func (t *tester) version(ctx context.Context, from string) error {
 	return err
 }
 
-// convert converts objects with each pair of versions.
 func (t *tester) convert(ctx context.Context, pairs []Pair, batch []*sample) error {
 	for i := range pairs {
 		if err := t.pair(ctx, &pairs[i], batch); err != nil {

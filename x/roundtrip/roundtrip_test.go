@@ -364,8 +364,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers checks that a test ends with an error after a few calls if the converter never
-// responds.
+// TestNobodyAnswers checks that a test ends with an error after a few calls if the converter never responds.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	calls := 0

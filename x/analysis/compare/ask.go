@@ -107,9 +107,8 @@ func (a *goalSearch) run() error {
 	return err
 }
 
-// findInOtherCRD searches in the complete schema of the other side, because its other changes may be
-// the reason that a rule's witness was not confirmed. It does nothing if the versions have different
-// names.
+// findInOtherCRD searches in the complete schema of the other side, because its other changes may be the reason
+// that a rule's witness was not confirmed. It does nothing if the versions have different names.
 func (a *goalSearch) findInOtherCRD() error {
 	if a.relabel {
 		return nil

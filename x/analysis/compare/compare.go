@@ -82,8 +82,7 @@ type CRDChange struct {
 	Version, OldVersion string
 	// Also lists other versions with the same change.
 	Also []string
-	// Path is the path in objects, such as "spec.hosts[*]". It is "" for the root and for changes
-	// without a path.
+	// Path is the path in objects, such as "spec.hosts[*]". It is "" for the root and for changes without a path.
 	Path string
 	// Subject is the kind of the changed element: rule, message, bound, pattern, type, enum, required,
 	// default, field, pruning, list type, nullable, format, version, storage, and so on.
@@ -104,12 +103,10 @@ type CRDChange struct {
 	Reason string
 	// Searched is the number of objects that were tried.
 	Searched int
-	// Limited is set if the work budget was used up before the change was known to break something or
-	// nothing.
+	// Limited is set if the work budget was used up before the change was known to break something or nothing.
 	Limited bool
-	// Rejected is served by the old CRD but not by the new CRD, or only with lost or changed values;
-	// Admitted is the opposite. Kept is served by both, but persisted differently, for example with a
-	// new default.
+	// Rejected is served by the old CRD but not by the new CRD, or only with lost or changed values; Admitted is
+	// the opposite. Kept is served by both, but persisted differently, for example with a new default.
 	Rejected, Admitted, Kept *Witness
 }
 
@@ -133,9 +130,8 @@ func (s *side) schema() *props {
 	return s.version.Schema.OpenAPIV3Schema
 }
 
-// CRDs compares two forms of a CRD, before and after a change. It returns an error if a CRD has no
-// usable schema, if a schema is too deep, if there are too many changes, if ctx is done, or on an
-// internal error.
+// CRDs compares two forms of a CRD, before and after a change. It returns an error if a CRD has no usable schema,
+// if a schema is too deep, if there are too many changes, if ctx is done, or on an internal error.
 func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {

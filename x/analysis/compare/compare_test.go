@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// crdOf returns a CRD with the given schema of spec.
 func crdOf(t testing.TB, spec string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// fact adds a change whose effect is determined without an object. It returns nil if old and new are
-// equal.
+// fact adds a change whose effect is determined without an object. It returns nil if old and new are equal.
 func (c *comparison) fact(field, subject, old, new string, effect Effect, why string) *change {
 	if old == new {
 		return nil
@@ -24,7 +23,6 @@ func (c *comparison) fact(field, subject, old, new string, effect Effect, why st
 	return ch
 }
 
-// compareCRDFields compares fields of a CRD that do not belong to a version.
 func (c *comparison) compareCRDFields() {
 	o, n := &c.before.crd.Spec, &c.after.crd.Spec
 	const notFound = "clients of the old one get 404"
@@ -57,8 +55,7 @@ func (c *comparison) compareCRDFields() {
 	}
 }
 
-// nameSets returns both lists as sorted sets, and the effect of a difference on clients that use the
-// names.
+// nameSets returns both lists as sorted sets, and the effect of a difference on clients that use the names.
 func nameSets(old, new []string) (before, after string, effect Effect) {
 	old, new, effect = sortedSet(old), sortedSet(new), Loosening
 	if slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(new, name) }) {
@@ -74,9 +71,8 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 	return string(of.Strategy)
 }
 
-// versions compares the versions of both CRDs by name. A new served version is compared to the old
-// storage version if objects are converted by strategy None. It returns an error if the comparison
-// exceeds its limits.
+// versions compares the versions of both CRDs by name. A new served version is compared to the old storage
+// version if objects are converted by strategy None. It returns an error if the comparison exceeds its limits.
 func (c *comparison) versions() error {
 	for i := range c.before.crd.Spec.Versions {
 		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
@@ -278,8 +274,7 @@ func (c *comparison) stored() {
 	}
 }
 
-// notStored adds a change for each field of the old storage version that the new storage version
-// drops.
+// notStored adds a change for each field of the old storage version that the new storage version drops.
 func (w *walker) notStored(at schemaPath, o, n *props) {
 	if preserves(n) {
 		return

@@ -254,8 +254,7 @@ func (w *walker) facets(at schemaPath, o, n *props) {
 	}
 }
 
-// letters returns the value of an integer bound, or 1 if that is larger or if the facet has no
-// integer.
+// letters returns the value of an integer bound, or 1 if that is larger or if the facet has no integer.
 func (f *facet) letters(s *props) int64 {
 	n, _ := strconv.ParseInt(f.text(s), 10, 64) // 0 if it is not an integer
 	return max(n, 1)

@@ -21,8 +21,7 @@ type goal struct {
 	index int // index of the rule at its path
 	// of is the schema of the values at the path.
 	of *props
-	// within, if set, is the path at which a rejection is expected. The default is the path of the
-	// rule.
+	// within, if set, is the path at which a rejection is expected. The default is the path of the rule.
 	within schemaPath
 	// values are inserted at the path in turn, if no rule can express the requirement. under, if not
 	// "", is the field below the path that gets them.
@@ -35,8 +34,7 @@ type goal struct {
 	// ofSelf is set if the rule constrains a scalar or the length of a list, so that no defaults below
 	// it matter. A default of the value itself meets the requirement.
 	ofSelf bool
-	// defaulted is set if the goal is a missing or null value for which the sides may persist
-	// different defaults.
+	// defaulted is set if the goal is a missing or null value for which the sides may persist different defaults.
 	defaulted bool
 }
 

@@ -12,13 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// How it works. The search for a witness of a change does not consider the other changes, so a witness
-// can demonstrate several changes at once. It then does not show which of them rejects the object.
-// Therefore, after all effects are known, each witness is checked against the requirements of the
-// other breaking changes of its version. These are added as rules to the old CRD, as in hybrid.go, and
-// that CRD validates the witness. If the witness violates any of them, another search treats them as
-// rules that the object must satisfy. Changes that the result still demonstrates are listed in
-// Witness.AlsoBreaks.
+// How it works. The search for a witness of a change does not consider the other changes, so a witness can
+// demonstrate several changes at once. It then does not show which of them rejects the object. Therefore, after
+// all effects are known, each witness is checked against the requirements of the other breaking changes of its
+// version. These are added as rules to the old CRD, as in hybrid.go, and that CRD validates the witness. If the
+// witness violates any of them, another search treats them as rules that the object must satisfy. Changes that
+// the result still demonstrates are listed in Witness.AlsoBreaks.
 
 // A ChangeRef identifies another change of the same report.
 type ChangeRef struct{ Version, Path, Subject, Old, New string }
@@ -143,7 +142,6 @@ func (r *requirements) isolate(ch *change) error {
 	return err
 }
 
-// request returns the write that demonstrates a change.
 func (w *Witness) request() engine.Request {
 	req := (&search.Witness{Operation: w.Operation, Object: w.Object, Old: w.Old}).Request()
 	req.FieldValidation = "Ignore"
@@ -174,9 +172,8 @@ func (r *requirements) rejects(i int, res *engine.Result) bool {
 	return slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule != nil && sameRule(r.refs[i], *c.Rule) })
 }
 
-// isCause reports whether causes of the other side at or below the path of d are due to its
-// requirement. It returns false for schema constraints that a rule expresses, and for goals about
-// defaults.
+// isCause reports whether causes of the other side at or below the path of d are due to its requirement. It
+// returns false for schema constraints that a rule expresses, and for goals about defaults.
 func (d *change) isCause(causes []engine.Cause) bool {
 	g := d.breaks
 	if g.from == nil && g.values == nil || g.defaulted {

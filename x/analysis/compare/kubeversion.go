@@ -53,8 +53,7 @@ type upgrading struct {
 	err         error
 }
 
-// upgraded searches for objects that the two Kubernetes versions treat differently and adds them to
-// ch.found.
+// upgraded searches for objects that the two Kubernetes versions treat differently and adds them to ch.found.
 func (c *comparison) upgraded(ch *change, m *work.Meter) error {
 	u := &upgrading{change: ch, seen: map[string]bool{}}
 	u.forth = c.newGoalSearch(&goal{kept: true}, ch.before, ch.after, m)

@@ -265,9 +265,8 @@ func (w *Witness) verdict(res *engine.Result) Verdict {
 	return Accepted
 }
 
-// variant returns an object that base admits and that differs from obj in one value, preferably at the
-// goal's path, as the old object of an update that base also admits. It returns nil if it finds no
-// such object.
+// variant returns an object that base admits and that differs from obj in one value, preferably at the goal's
+// path, as the old object of an update that base also admits. It returns nil if it finds no such object.
 func (a *goalSearch) variant(obj map[string]any) map[string]any {
 	left := maxLeaves
 	for n := len(a.goal.at.steps); n >= 0; n-- {

@@ -119,8 +119,7 @@ func Of(report *vet.Report) []Lint {
 
 // A unit is a distinct schema of a CRD. It belongs to one version or to all versions.
 type unit struct {
-	// version is a version that has the schema. name is that version, or "" if several versions share
-	// the schema.
+	// version is a version that has the schema. name is that version, or "" if several versions share the schema.
 	version, name string
 	rules         []vet.Rule
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// things returns a CRD with the given rules on spec.
 func things(t testing.TB, rules ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	text := `

@@ -210,8 +210,7 @@ func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 	return fix, nil
 }
 
-// guarded returns the rule with guards for all failures on known writes, or "" if it fails to add
-// them.
+// guarded returns the rule with guards for all failures on known writes, or "" if it fails to add them.
 func (m *rewriter) guarded(text string, way guard.Way) string {
 	for range maxGuards {
 		x := m.compile(text)
@@ -269,7 +268,6 @@ func (m *rewriter) compile(text string) *expr.Expr {
 	return x
 }
 
-// withRule returns a copy of the CRD with another source for a rule of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version string, steps []engine.Step, index int, text string) *apiextensionsv1.CustomResourceDefinition {
 	crd, _ = crdcopy.With(crd, version, steps, func(at *apiextensionsv1.JSONSchemaProps) {
 		at.XValidations = slices.Clone(at.XValidations)

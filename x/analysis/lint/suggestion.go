@@ -11,10 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be
-// equivalent, the prover confirms that, or the search looks for a write that only one of the two CRDs
-// admits. Otherwise the search looks for such a write as an example, among the example values in the
-// lint.
+// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be equivalent, the
+// prover confirms that, or the search looks for a write that only one of the two CRDs admits. Otherwise the
+// search looks for such a write as an example, among the example values in the lint.
 
 // uniqueList is vet's lint for rules that reject duplicates in a list.
 const uniqueList = "unique-list"
@@ -37,7 +36,6 @@ func (f *finder) suggest(lints []Lint) error {
 	return nil
 }
 
-// complete adds the example and the replacement of a lint.
 func (f *finder) complete(l *Lint, r *vet.Rule) error {
 	if l.Fix == "" {
 		answer, err := f.analyzer.Ask(f.ctx, f.ref(r), search.Rejected)
@@ -61,7 +59,6 @@ func (f *finder) complete(l *Lint, r *vet.Rule) error {
 	return s.exemplify()
 }
 
-// A suggestion is a lint whose replacement is verified.
 type suggestion struct {
 	*finder
 	lint  *Lint

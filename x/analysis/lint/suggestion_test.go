@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// stores returns a CRD with the rule on spec.
 func stores(t testing.TB, rule string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := things(t, "true")

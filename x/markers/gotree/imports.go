@@ -37,8 +37,7 @@ func (t *Tree) Import(importPath string) ([]markers.File, error) {
 	return t.one(t.cache, dir, filepath.Join(t.cacheName, filepath.FromSlash(dir)))
 }
 
-// localFolder returns the folder of a package and true, or false if no local module contains the
-// package.
+// localFolder returns the folder of a package and true, or false if no local module contains the package.
 func (t *Tree) localFolder(importPath string) (dir string, ok bool) {
 	longest := -1
 	for module, at := range t.local {

@@ -71,7 +71,6 @@ var descriptions = map[string]string{
 	markers.IgnoredMarker:     "A comment that looks like a marker, which generators ignore",
 }
 
-// fieldOf returns the name of the declaration that a marker belongs to.
 func fieldOf(m *markers.Marker) string {
 	if m.Field == "" {
 		return m.Type
@@ -109,7 +108,6 @@ func (c *CRD) find(all *findings, index int, without []string) {
 	}
 }
 
-// causes adds the reasons for which the CRD is rejected.
 func (c *CRD) causes(all *findings, index int) {
 	if s := c.report.Status; s != nil && len(c.report.Causes) == 0 {
 		f := Finding{ID: string(s.Reason), Description: "A request that the API server cannot process", Level: Error, Message: s.Message, CRD: index}
@@ -146,8 +144,7 @@ func (c *CRD) causes(all *findings, index int) {
 	}
 }
 
-// moreOf reports whether the rule of the cause also has a cause of another kind, such as a limit of
-// its own.
+// moreOf reports whether the rule of the cause also has a cause of another kind, such as a limit of its own.
 func (c *CRD) moreOf(cause *engine.Cause) bool {
 	return slices.ContainsFunc(c.report.Causes, func(o engine.Cause) bool { return o.Field == cause.Field && o.Kind != engine.CauseShareOfCost })
 }
@@ -284,7 +281,6 @@ func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	return lines
 }
 
-// unmarked adds the rules without a marker.
 func (c *CRD) unmarked(all *findings, index int) {
 	if !c.m.Rooted {
 		return // other packages declare the kind

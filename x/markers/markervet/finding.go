@@ -73,7 +73,6 @@ type key struct {
 	field       string
 }
 
-// findings collects findings and merges equal findings.
 type findings struct {
 	list     []Finding
 	at       map[key]int

@@ -148,9 +148,8 @@ func (w *why) decide(e ast.Expr, depth int) {
 	}
 }
 
-// either descends to the first operand that determines the result alone, or else to all operands. If
-// the whole failed, it descends only to operands that failed. It omits presence tests next to other
-// conditions.
+// either descends to the first operand that determines the result alone, or else to all operands. If the whole
+// failed, it descends only to operands that failed. It omits presence tests next to other conditions.
 func (w *why) either(e ast.Expr, args []ast.Expr, alone ref.Val, depth int) {
 	whole := w.value(e)
 	telling := slices.DeleteFunc(slices.Clone(args), func(arg ast.Expr) bool {

@@ -131,7 +131,6 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 	return nil
 }
 
-// pageResult is a page, or the error that prevented it.
 type pageResult struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 	page []byte

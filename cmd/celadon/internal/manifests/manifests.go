@@ -138,6 +138,5 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 	return data, rules, err
 }
 
-// maxConfigMap is the maximum size of the CRDs. A ConfigMap can have 1 MiB and needs the rest for
-// other data.
+// maxConfigMap is the maximum size of the CRDs. A ConfigMap can have 1 MiB and needs the rest for other data.
 const maxConfigMap = 1000 << 10

@@ -78,8 +78,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestTrace checks that each evaluation of a rule can be traced, and that its value equals its
-// outcome.
+// TestTrace checks that each evaluation of a rule can be traced, and that its value equals its outcome.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	r := service.New()
@@ -114,8 +113,7 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestDroppedKeys checks that a misspelled key that servers drop is one lint, with a position and the
-// right key.
+// TestDroppedKeys checks that a misspelled key that servers drop is one lint, with a position and the right key.
 func TestDroppedKeys(t *testing.T) {
 	t.Parallel()
 	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.com}\nspec:\n  group: x.com\n  scope: Namespaced\n" +
@@ -141,8 +139,7 @@ func TestDroppedKeys(t *testing.T) {
 	}
 }
 
-// TestFix checks that the CRD is accepted with all advised bounds, and that each bound alone adds one
-// line.
+// TestFix checks that the CRD is accepted with all advised bounds, and that each bound alone adds one line.
 func TestFix(t *testing.T) {
 	t.Parallel()
 	crd := read(t, "costly/crd.yaml")
