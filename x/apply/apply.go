@@ -6,7 +6,7 @@
 //	patch, err := apply.Patch(live, object, nil) // kubectl apply
 //	merged, status, err := apply.NewManagers(crd).Merge(live, object, "v1", "", w) // kubectl apply --server-side
 //
-// The libraries of kubectl and the API server compute the results, so the results are the same.
+// The results are those of the libraries of kubectl and the API server. Simple merges are computed without them.
 package apply
 
 import (

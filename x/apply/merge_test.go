@@ -109,7 +109,8 @@ func BenchmarkApplied(b *testing.B) {
 	})
 }
 
-// TestMigrated checks that fields of client-side apply are removed with the first server-side apply.
+// TestMigrated checks that the first server-side apply of kubectl removes fields of client-side apply,
+// and that of Flux keeps them.
 func TestMigrated(t *testing.T) {
 	e, err := engine.Compile(crd(t), engine.Config{})
 	if err != nil {

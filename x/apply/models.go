@@ -15,7 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/mergeschema"
 )
 
-// models converts, creates, and defaults objects for the field managers of a CRD. Its conversion strategy is None.
+// models converts, creates, and defaults objects for the field managers of a CRD. It converts objects
+// by strategy None.
 type models struct {
 	managedfields.TypeConverter // has no types
 	runtime.ObjectConvertor     // nil

@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// A PatchError reports why kubectl apply cannot compute a patch. It then sends nothing.
+// A PatchError reports why kubectl apply cannot compute a patch. In that case, kubectl sends nothing.
 type PatchError struct{ Err error }
 
 func (e *PatchError) Error() string {
@@ -119,7 +119,8 @@ func Patched(live map[string]any, patch []byte, of reflect.Type) ([]byte, error)
 	return jsonpatch.MergePatch(bytes.TrimSuffix(current, []byte("\n")), patch)
 }
 
-// InvalidPatch returns the status that a server sends for a patched object that it cannot decode strictly, and why.
+// InvalidPatch returns the status with which a server rejects a patched object that it cannot decode
+// strictly. why is the reason.
 func InvalidPatch(patched []byte, why string) metav1.Status {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), why)}).ErrStatus
 }

@@ -28,8 +28,9 @@ func NewWriter(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) 
 // A Request is the request of a tool, as the server completes it before it validates the object.
 type Request struct {
 	engine.Request
-	// Result is set if the write ends before that: the tool sends nothing, because nothing would change or because it
-	// cannot compute a patch, or the server rejects the request, for example with 409 for a conflict.
+	// Result is set if the write ends before that: the tool sends nothing, for example because nothing
+	// would change or because it cannot compute a patch, or the server rejects the request, for
+	// example with 409 for a conflict.
 	Result *engine.Result
 	// patched returns the JSON of the object if a patch is sent.
 	patched func() ([]byte, error)
@@ -80,7 +81,7 @@ func (w *Writer) Request(ctx context.Context, req engine.Request, how Write) (se
 	var live map[string]any
 	if req.OldObject != nil {
 		if live, err = w.engine.Convert(ctx, req.OldObject, version); err != nil {
-			return sent, nil // as before
+			return sent, nil // the server also fails to convert the object
 		}
 	}
 	switch how.Kind {

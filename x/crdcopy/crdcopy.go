@@ -74,7 +74,8 @@ func next(s *apiextensionsv1.JSONSchemaProps, step path.Step) *apiextensionsv1.J
 	return nil
 }
 
-// Children yields the schemas of items, additionalProperties, and properties, by name, with their steps.
+// Children yields the schemas of items and additionalProperties, and of properties sorted by name,
+// with their steps.
 func Children(s *apiextensionsv1.JSONSchemaProps) iter.Seq2[path.Step, *apiextensionsv1.JSONSchemaProps] {
 	return func(yield func(path.Step, *apiextensionsv1.JSONSchemaProps) bool) {
 		if s.Items != nil && s.Items.Schema != nil && !yield(path.Step{Any: true}, s.Items.Schema) {

@@ -22,7 +22,6 @@ func Nodes(crd *apiextensionsv1.CustomResourceDefinition) int { return largest(c
 // Depth returns the depth of the deepest schema of a CRD.
 func Depth(crd *apiextensionsv1.CustomResourceDefinition) int { return largest(crd, schemaDepth) }
 
-// largest returns the largest size of a version's schema.
 func largest(crd *apiextensionsv1.CustomResourceDefinition, size func(*apiextensionsv1.JSONSchemaProps) int) (most int) {
 	for i := range crd.Spec.Versions {
 		if s := crd.Spec.Versions[i].Schema; s != nil && s.OpenAPIV3Schema != nil {

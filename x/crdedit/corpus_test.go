@@ -19,9 +19,9 @@ import (
 // bounds matches the lines that advice sets.
 var bounds = regexp.MustCompile(`(?m)^ *max(Items|Length|Properties): \d+\n`)
 
-// TestAdviceMends removes the bounds from every CRD of the corpus that has rules, which makes many
-// rules too expensive, and applies the advice. The result must have bounds and all other lines, and
-// no rule that bounds can fix may exceed a limit.
+// TestAdviceMends removes the bounds from CRDs of the corpus that have rules, which makes many rules
+// too expensive, and applies the advice. The result must have bounds and all other lines, and no rule
+// that bounds can fix may exceed a limit.
 func TestAdviceMends(t *testing.T) {
 	t.Parallel()
 	mended, all := 0, 0

@@ -1,4 +1,4 @@
-// Package crdedit edits the rules and bounds in the text of a CRD. All other bytes stay as they are.
+// Package crdedit edits rules, bounds, list types, and keys in the text of a CRD. It does not change other bytes.
 package crdedit
 
 import (
@@ -79,7 +79,7 @@ func (c *CRD) DropPart(at SchemaNode, index int, part string) ([]byte, error) {
 	})
 }
 
-// edit makes a change for which change needs the path to the rules of a schema node.
+// edit applies the result of change, which gets the path to the rules of a schema node.
 func (c *CRD) edit(at SchemaNode, change func(list position.Path) position.Change) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {

@@ -101,7 +101,7 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// TestDeepObject checks a path with .. on an object with the maximum JSON depth.
+// TestDeepObject checks a path with .. on a very deep object.
 func TestDeepObject(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

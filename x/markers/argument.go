@@ -16,7 +16,7 @@ type Argument struct {
 	Value Value
 }
 
-// badArgument is the syntax error at which a generator stops reading a marker.
+// badArgument is the error at which a generator stops reading a marker.
 type badArgument struct {
 	offset  int // in the file
 	message string
@@ -96,7 +96,6 @@ func (p *argumentParser) peek() rune {
 	return p.Peek()
 }
 
-// value parses the quoted or bare value of an argument.
 func (p *argumentParser) value(name string) (Value, bool) {
 	tok := p.Scan()
 	from := p.Position.Offset

@@ -5,13 +5,12 @@ import (
 	"testing"
 )
 
-// TestArguments checks that arguments are read as by controller-tools, and the position of each
-// character of a rule.
+// TestArguments checks that arguments are read as by controller-tools, and the position of each error.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, marker string
-		rule, more   string // more is name=value;…
+		rule, more   string // more is name=value
 		bad          string // the error message
 		badAt        string // the text at the error's position
 	}{
@@ -56,7 +55,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestOffsets checks offsets in Go strings, whose escapes represent a character or several bytes.
+// TestOffsets checks offsets in a Go string with escapes.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
 	const marker = `rule="a\t\"é\u00e9\U0001F600\x41\101\\n\nZ"`

@@ -66,7 +66,7 @@ func (c *comments) nextLine(end token.Pos) token.Pos {
 	return c.tokens.Pos(len(c.text))
 }
 
-// markers returns the markers of a comment group. It parses each comment once.
+// markers returns the markers of a comment group and records that it is taken. It parses each comment once.
 func (c *comments) markers(g *ast.CommentGroup) (all []*Marker) {
 	c.taken[g] = true
 	for _, comment := range g.List {

@@ -89,12 +89,13 @@ func (m *Marker) cut() (offset int, why string) {
 	return 0, ""
 }
 
-// unbalanced reports whether rule has more opening than closing brackets. It also counts brackets in strings.
+// unbalanced reports whether rule has more opening than closing brackets of a kind. It also counts
+// brackets in strings.
 func unbalanced(rule string) bool {
 	return strings.Count(rule, "(") > strings.Count(rule, ")") || strings.Count(rule, "[") > strings.Count(rule, "]") || strings.Count(rule, "{") > strings.Count(rule, "}")
 }
 
-// typographic returns the offset of a quote that gofmt has replaced or will replace, or -1.
+// typographic returns the offset of a typographic quote, or of a quote that gofmt will replace by one, or -1.
 func (m *Marker) typographic() int {
 	for _, name := range []string{"rule", "messageExpression"} {
 		v := m.value(name)
@@ -190,5 +191,5 @@ func (s *Source) parts(t *typeDecl) (all []*typeDecl) {
 	return all
 }
 
-// Missing returns the reason why a package could not be read, or nil if it was read or is not needed.
+// Missing returns the error of Config.Import for a package, or nil if the package was read or never imported.
 func (s *Source) Missing(importPath string) error { return s.failed[importPath] }

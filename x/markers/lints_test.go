@@ -71,7 +71,7 @@ type OtherKind struct {
 func f() {}
 `
 
-// TestLints checks each lint and the character at which it is reported.
+// TestLints checks lints and the characters at which they are reported.
 func TestLints(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{{Name: "t.go", Package: "example.com/v1", Text: []byte(lintSource)}}, Config{})
@@ -116,7 +116,6 @@ spec:
 	}
 }
 
-// TestMistakes checks comments that are almost markers.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for comment, want := range map[string]string{

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mapFiles is an API that contains every way from a schema to a marker.
+// mapFiles is an API with many ways from a schema to a marker.
 var mapFiles = map[string]string{
 	"api/v1/doc.go": `// +groupName=example.com
 package v1
@@ -137,12 +137,12 @@ func readCRD(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinitio
 	return crd
 }
 
-// fileOf returns one of mapFiles as part of a package.
 func fileOf(name, importPath string) File {
 	return File{Name: name, Package: importPath, Text: []byte(mapFiles[name])}
 }
 
-// TestMap checks that each rule of the CRD has one marker, at the position of its text.
+// TestMap checks that each rule of the CRD has one marker, at the position of its text, if a marker
+// has that text.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	lookups := map[string]int{}
@@ -193,8 +193,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestMapMissing checks that rules in imported packages that are unavailable have no marker but the
-// name of the missing package.
+// TestMapMissing checks that a rule without a marker names the package that could not be read and may
+// contain the marker.
 func TestMapMissing(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{fileOf("api/v1/types.go", "example.com/api/v1")}, Config{})
@@ -209,7 +209,6 @@ func TestMapMissing(t *testing.T) {
 	}
 }
 
-// TestBound checks the position of a bound in Go.
 func TestBound(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{fileOf("api/v1/types.go", "example.com/api/v1")}, Config{})
@@ -250,7 +249,7 @@ func TestMapUnknown(t *testing.T) {
 		"A time.Time `json:\"a\"`":                                "none",
 		"A metav1.Time `json:\"a\"`":                              "none",
 		"A inhouse.A `json:\"a\"`":                                "A", // in a module without a dot in its name
-		"A scheduling.A `json:\"a\"`":                             "A", // k8s.io/api has markers, too
+		"A scheduling.A `json:\"a\"`":                             "A", // k8s.io/api also has markers
 		"A gone.A `json:\"a\"`":                                   "Elsewhere",
 		"Other Plain `json:\"other\"`":                            "none",
 	} {

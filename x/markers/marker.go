@@ -159,8 +159,8 @@ func fieldNames(text string) (names []string) {
 	return names
 }
 
-// alsoUnset returns the rule that controller-tools adds to the enclosing struct of an immutable
-// field, unless the field is required.
+// alsoUnset returns a marker for the rule that controller-tools adds to the enclosing struct of an
+// immutable field, unless the field is required.
 func alsoUnset(m *Marker, field string) *Marker {
 	more := *m
 	more.Made = "!has(oldSelf." + field + ") || has(self." + field + ")"

@@ -64,7 +64,6 @@ func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
 	return m
 }
 
-// walker traverses the schema of a version.
 type walker struct {
 	*Map
 	src     *Source

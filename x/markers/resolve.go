@@ -31,7 +31,6 @@ type spot struct {
 // maxLinkedTypes limits how many types a node may lead to.
 const maxLinkedTypes = 10_000
 
-// resolver follows the types of a schema node.
 type resolver struct {
 	*Source
 	seen map[*typeDecl]bool

@@ -58,7 +58,6 @@ type goPackage struct {
 	ignored              []ignoredMarker
 }
 
-// file is a parsed Go file.
 type file struct {
 	name, text string
 	lines      []int // the offset of each line
@@ -105,7 +104,7 @@ func Parse(files []File, cfg Config) *Source {
 	return s
 }
 
-// Problems returns the files that could not be parsed.
+// Problems returns the first syntax error of each file that has one.
 func (s *Source) Problems() []Problem { return s.problems }
 
 // Markers returns the markers of the given files in order.
@@ -145,7 +144,6 @@ func (f *file) problem(err error) Problem {
 	return Problem{Position{File: f.name}, err.Error()}
 }
 
-// index records the offset of each line.
 func (f *file) index() {
 	f.lines = []int{0}
 	for i := range len(f.text) {

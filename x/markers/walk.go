@@ -11,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// step leads from a schema to a child schema.
 type step struct {
 	below  string // the child's path in the CRD, below the schema's path
 	name   string // of a property
@@ -44,7 +43,7 @@ type branch struct {
 	below []*branch
 }
 
-// branches returns nil if a schema and its children have no rules, so that they are not searched.
+// branches returns nil if no schema at or below by has rules, so that it is not searched.
 func branches(by step) *branch {
 	b := &branch{step: by}
 	for _, next := range steps(by.schema) {
@@ -134,7 +133,7 @@ func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version str
 	return best
 }
 
-// rootSpot returns the spot of whole objects, whose type is t or unknown.
+// rootSpot returns the spot of whole objects of type t, or an empty spot if t is nil.
 func (s *Source) rootSpot(t *typeDecl) spot {
 	if t == nil {
 		return spot{}

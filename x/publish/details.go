@@ -72,7 +72,6 @@ func parts(path string, s node) (all []part) {
 	return all
 }
 
-// rule is a validation rule as declared in a schema.
 type rule struct {
 	index int
 	node
@@ -105,7 +104,7 @@ func (e *explainer) rule(r rule, path, here string) (lines []string) {
 	return lines
 }
 
-// Fact is a property of a rule, version, or resource.
+// Fact is a property of a rule, field, version, or resource.
 type Fact struct{ Name, Text string }
 
 func (r rule) facts() (all []Fact) {

@@ -2,5 +2,5 @@
 // explain, extended by the bounds, defaults, and rules that kubectl omits. NewPage produces a reference page of a
 // whole CRD with examples that the API server accepts, in HTML or Markdown.
 //
-// It works on the schema as a server publishes it in OpenAPI v3.
+// Find uses the schema as a server publishes it in OpenAPI v3.
 package publish

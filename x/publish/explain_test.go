@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const root = "../../"
 
@@ -50,8 +50,8 @@ func explained(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, line
 }
 
 // TestExplainIsKubectls compares explanations with kubectl for the same CRD on a real server, as
-// recorded by the module conformance. Our text must contain all lines of kubectl's in the same
-// order.
+// recorded by the module conformance. The plain text must be equal, and the longer text must contain
+// all of its lines in the same order.
 func TestExplainIsKubectls(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -68,6 +68,7 @@ func TestExplainIsKubectls(t *testing.T) {
 			want := string(f.Data)
 			got, err := explained(t, crd, f.Name, true)
 			if words := rejection(want); words != "" {
+				// kubectl does not find names that contain a dot, but Find does.
 				if alone := strings.Contains(f.Name, "['"); alone != (err == nil) || !alone && !strings.HasPrefix(err.Error(), words) {
 					t.Errorf("%s: %s: kubectl refuses with %q, and ours is %v", file, f.Name, words, err)
 				}
@@ -88,7 +89,7 @@ func TestExplainIsKubectls(t *testing.T) {
 	}
 }
 
-// rejection returns kubectl's error. kubectl does not find names that contain a dot; we do.
+// rejection returns the error in the output of kubectl, or "" if kubectl explains the field.
 func rejection(answer string) string {
 	lines := strings.Split(strings.TrimSpace(answer), "\n")
 	words, rejected := strings.CutPrefix(lines[len(lines)-1], "error: ")
@@ -98,7 +99,7 @@ func rejection(answer string) string {
 	return ""
 }
 
-// firstMissing returns the first line that does not occur in others in the same order.
+// firstMissing returns the first line that does not occur in others in the same order, or "".
 func firstMissing(lines, others []string) string {
 	for _, line := range lines {
 		for len(others) > 0 && others[0] != line {

@@ -18,7 +18,7 @@ var pageTemplate string
 
 // HTML returns the page as a single file without scripts or external resources. All text of the CRD is escaped.
 func (p *Page) HTML() ([]byte, error) {
-	t, err := template.New("page").Parse(pageTemplate) // here, so that no other command spends the time
+	t, err := template.New("page").Parse(pageTemplate) // parsed here so that other commands do not spend the time
 	if err != nil {
 		return nil, err
 	}

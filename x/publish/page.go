@@ -35,7 +35,7 @@ type Page struct {
 // Version holds the content of a version.
 type Version struct {
 	*apiextensionsv1.CustomResourceDefinitionVersion
-	// Root is nil if the schema is not structural.
+	// Root is nil if the schema is missing or not structural.
 	Root     *Field
 	Fields   []*Field
 	Examples []Example
@@ -50,8 +50,8 @@ type Example struct {
 	MadeUp []string
 }
 
-// deepest limits the depth of a schema for which examples are searched. The search takes time cubic
-// in the depth, and real schemas have at most 30 levels.
+// deepest limits the depth of a schema for which examples are searched. The search takes time cubic in
+// the depth, and real schemas have far fewer levels.
 const deepest = 200
 
 // NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal error.
@@ -139,7 +139,6 @@ func (p *Page) About() []Fact {
 	return append(all, Fact{"Objects are in", scope})
 }
 
-// withList adds a fact for a list that is not empty.
 func withList(all []Fact, name string, list []string) []Fact {
 	if len(list) == 0 {
 		return all
@@ -165,7 +164,7 @@ func (v *Version) Lifecycle() string {
 	return strings.Join(words, ", ")
 }
 
-// Extras returns the version's settings outside its schema.
+// Extras returns the version's subresources, selectable fields, and printer columns.
 func (v *Version) Extras() (all []Fact) {
 	var subresources, fields, columns []string
 	if sub := v.Subresources; sub != nil && sub.Status != nil {

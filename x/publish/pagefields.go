@@ -112,7 +112,6 @@ func replaceTabs(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ")
 }
 
-// add appends a field and subtracts its size from bytesLeft.
 func (w *pageWalk) add(f *Field) {
 	size := fieldCost + pathTimes*len(f.Path) + len(f.Allowed) + len(f.Description)
 	for _, r := range f.Rules {
@@ -125,8 +124,8 @@ func (w *pageWalk) add(f *Field) {
 	w.all = append(w.all, f)
 }
 
-// below visits the fields of an object. apiVersion, kind, and metadata are included only if the CRD
-// declares properties or rules for them.
+// below visits the fields of an object. At the root, apiVersion, kind, and metadata are included only
+// if the CRD declares properties or rules for them.
 func (w *pageWalk) below(path string, s node) {
 	steps, err := engine.ParsePath(path)
 	if err != nil {

@@ -35,7 +35,6 @@ func published(v *apiextensionsv1.CustomResourceDefinitionVersion) (node, error)
 	return root, nil
 }
 
-// decoded returns a structural schema as JSON.
 func decoded(s *schema.Structural) (root node, err error) {
 	data, err := json.Marshal(s.ToKubeOpenAPI())
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// changeTo returns a random difference between an object and another of the same version, or nil if they are equal.
+// changeTo returns a random difference between an object and another of the same version, or nil if
+// they differ only in apiVersion, kind, or metadata.
 func changeTo(rng *rand.Rand, obj, other map[string]any) *Change {
 	var all []valuediff.Change
 	for c := range valuediff.Values(obj, other) {
@@ -50,7 +51,6 @@ func patchOf(obj map[string]any, steps []engine.Step, v any, removed bool) map[s
 	return whole.(map[string]any)
 }
 
-// apply returns a copy of the object with the change applied.
 func (c *Change) apply(obj map[string]any) map[string]any {
 	return valuediff.Merge(obj, c.Patch).(map[string]any)
 }

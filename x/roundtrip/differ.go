@@ -55,7 +55,7 @@ func differences(before, after map[string]any, s *schemaProps, ignore [][]engine
 	return d.found
 }
 
-// written returns a copy of the object without the fields that conversion cannot change.
+// written returns a copy of the object without apiVersion, kind, and metadata other than labels and annotations.
 func written(obj map[string]any) map[string]any {
 	out := maps.Clone(obj)
 	delete(out, "apiVersion")
@@ -90,8 +90,8 @@ func covers(pattern, path []engine.Step) bool {
 	return true
 }
 
-// ordered returns after with its lists in the order of before. It adds a difference for lists whose
-// order is significant.
+// ordered returns after with reordered lists in the order of before, so that only other differences
+// remain. It adds a difference for reordered lists whose order is significant.
 func (d *differ) ordered(path []engine.Step, before, after any, s *schemaProps) any {
 	switch is := after.(type) {
 	case map[string]any:

@@ -98,7 +98,7 @@ func strip(s *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// samples calls yield with objects that a version admits.
+// samples calls yield with at most n objects that a version admits.
 func (w *crdForms) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
 	a, err := analysis.New(w.plain, w.plainEngine, version, analysis.Config{Seed: seed})
 	if err != nil {

@@ -94,7 +94,6 @@ func (c *Change) String() string {
 	return c.Path + " set to " + shown(c.Value)
 }
 
-// shown returns a value as JSON, shortened for messages.
 func shown(v any) string { return preview.JSON(v, 80) }
 
 func (f *Finding) String() string {

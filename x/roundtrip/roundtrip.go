@@ -38,7 +38,6 @@ type Config struct {
 const DefaultObjects = 1000
 
 const (
-	// maxFindings limits the findings in a report.
 	maxFindings = 50
 	// others is the number of objects per version that provide values for changes.
 	others = 40
@@ -115,9 +114,9 @@ func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 	return &Trips{w}, nil
 }
 
-// Trip converts an object to a version and back, and returns a finding for each loss. If patch is
-// not nil, Trip applies it as a merge patch to the converted object. The object is first pruned and
-// defaulted in its own version; it is not validated.
+// Trip converts an object to a version and back, and returns the findings. If patch is not nil, Trip
+// applies it as a merge patch to the converted object. The object is first pruned and defaulted in its
+// own version; it is not validated.
 func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patch map[string]any) ([]*Finding, error) {
 	w := r.forms
 	apiVersion, _ := object["apiVersion"].(string)
@@ -142,7 +141,6 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	return trip.found, err
 }
 
-// version converts objects of a version to all other versions.
 func (t *tester) version(ctx context.Context, from string) error {
 	first := len(t.report.Pairs)
 	for _, to := range t.forms.versions {
@@ -160,7 +158,7 @@ func (t *tester) version(ctx context.Context, from string) error {
 		s.name()
 		batch = append(batch, s)
 		made++
-		if t.answered && len(batch) < t.cfg.Parallel { // a converter that does not respond is called for one object only
+		if t.answered && len(batch) < t.cfg.Parallel { // one object at a time until the converter responds
 			return true
 		}
 		failed = t.convert(ctx, pairs, batch)
@@ -179,7 +177,6 @@ func (t *tester) version(ctx context.Context, from string) error {
 	return err
 }
 
-// convert converts objects with each pair of versions.
 func (t *tester) convert(ctx context.Context, pairs []Pair, batch []*sample) error {
 	for i := range pairs {
 		if err := t.pair(ctx, &pairs[i], batch); err != nil {

@@ -151,7 +151,7 @@ func spoilt(version string, change func(in, out map[string]any)) convert {
 	}
 }
 
-// planted lists the error in each converter.
+// planted holds converters with one error each, and the finding for the error.
 var planted = map[string]struct {
 	convert convert
 	kind    roundtrip.Kind
@@ -253,7 +253,6 @@ func test(t testing.TB, c convert, cfg roundtrip.Config) *roundtrip.Report {
 	return r
 }
 
-// effort returns how much is tried; CELADON_LEVEL=long tries more.
 func effort() (seeds uint64, objects int) {
 	if level.Long() {
 		return 20, 10_000
@@ -365,7 +364,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers checks that a converter that never responds has no report.
+// TestNobodyAnswers checks that a test ends with an error after a few calls if the converter never responds.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	calls := 0

@@ -84,7 +84,7 @@ func without(obj map[string]any, n int) (map[string]any, bool) {
 	return out, true
 }
 
-// nth returns the path of the nth value that may be removed.
+// nth returns the path of the nth value that may be removed, in breadth-first order.
 func nth(obj map[string]any, n int) ([]engine.Step, bool) {
 	type level struct {
 		path []engine.Step

@@ -28,7 +28,8 @@ type trip struct {
 // errEnd means that the trip has ended because of a finding.
 var errEnd = errors.New("the round trip has ended")
 
-// run converts the object there and back. It returns an error if the context is done or on an internal error.
+// run converts the object there and back. It returns an error if the context is done, if the converter
+// has failed to respond too often, or on an internal error.
 func (t *trip) run() error {
 	err := t.there()
 	if err == nil {
@@ -138,7 +139,7 @@ func (t *trip) invalid(res *engine.Result) {
 		t.add(Invalid, nil, t.to+" rejects the converted object: "+res.Failure.Message)
 		return
 	}
-	// A cause that rules did not run comes first.
+	// The first cause may only report that rules did not run.
 	cause := res.Causes[len(res.Causes)-1]
 	path, err := engine.ParsePath(cause.Field)
 	if err != nil {

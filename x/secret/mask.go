@@ -40,8 +40,8 @@ func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string
 	m.texts = slices.Compact(m.texts)
 }
 
-// Object returns a copy of obj without its secrets. It keeps the fields that identify the object,
-// because every report contains them. It does not modify obj.
+// Object returns obj if it has no secrets, or else a copy with its secrets hidden. It keeps the fields
+// that identify the object, because every report contains them.
 func (m Mask) Object(obj map[string]any) map[string]any {
 	if obj == nil {
 		return nil

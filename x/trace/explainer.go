@@ -44,7 +44,7 @@ func NewExplainer(e *engine.Engine) *Explainer {
 }
 
 // Why is like Explain with the largest allowance, and returns only the Values. They are nil for a
-// cause that does not come from a rule, or if the explanation would take too much work.
+// cause that does not come from a rule or cannot be explained.
 func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
 	all, err := x.Explain(ctx, seen, causes, record.MaxObjectWork)
 	whys = make([][]Value, len(causes))

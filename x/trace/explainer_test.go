@@ -62,7 +62,6 @@ spec:
             %s
 `
 
-// TestWhy checks the values that are shown for a rule and an object.
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

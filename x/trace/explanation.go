@@ -14,7 +14,8 @@ type Value struct {
 
 // An Explanation holds the values that led to a cause.
 type Explanation struct {
-	// Values are in the order of the rule. They are nil if the cause does not come from a rule.
+	// Values are in the order of the rule. They are nil if the cause does not come from a rule or
+	// cannot be explained.
 	Values []Value
 	// NotShown is the reason why values are missing, or "".
 	NotShown string
@@ -23,8 +24,8 @@ type Explanation struct {
 // Explanations holds the explanations of an object.
 type Explanations struct {
 	Causes []Explanation
-	// Work is the work that explaining took, in units of about a nanosecond. It exceeds the
-	// allowance if the allowance did not suffice.
+	// Work is the work that explaining took, in units of about a nanosecond. It exceeds the allowance,
+	// capped at record.MaxObjectWork, if that did not suffice.
 	Work uint64
 }
 
@@ -33,12 +34,12 @@ type Explanations struct {
 const NotShown = "the explanations of the previous objects used up the work limit"
 
 const (
-	// maxRunWork limits the work of all explanations of a run.
+	// maxRunWork limits the work of all explanations of a run, apart from the minimum for each object.
 	maxRunWork = 1 << 30
 	// runShare is the divisor of the remaining work: each object may take this fraction of it.
 	runShare = 16
 	// leastObjectWork is the minimum for each object, regardless of how many came before it. It
-	// suffices to explain a simple rule and takes about as long as validating the object.
+	// suffices to explain a simple rule.
 	leastObjectWork = 1 << 15
 )
 

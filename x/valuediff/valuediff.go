@@ -101,7 +101,7 @@ func Merge(object, patch any) any {
 	return out
 }
 
-// At returns the value at a path. ok is false if there is none.
+// At returns the value at a path. ok is false if the path does not exist.
 func At(v any, steps ...path.Step) (at any, ok bool) {
 	for _, step := range steps {
 		switch of := v.(type) {
@@ -121,7 +121,7 @@ func At(v any, steps ...path.Step) (at any, ok bool) {
 	return v, true
 }
 
-// Key returns the name of a step into an object or a map.
+// Key returns the name of a step as the key of an object: for an item, its index in decimal.
 func Key(step path.Step) string {
 	if step.Item {
 		return strconv.Itoa(step.Index)

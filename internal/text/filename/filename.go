@@ -20,8 +20,9 @@ const maxLength = 255
 // maxShown limits the columns of a name in an error.
 const maxShown = 100
 
-// Join returns the path of the file name in folder. It returns an error if name could lead out of folder, be a hidden
-// file or a device, be taken for a flag, or have another meaning on another system.
+// Join returns the path of the file name in folder. It returns an error if name is empty or too long,
+// has characters that cannot be printed, or could lead out of folder, be a hidden file or a device, be
+// taken for a flag, or have another meaning on another system.
 func Join(folder, name string) (string, error) {
 	if err := check(name); err != nil {
 		return "", fmt.Errorf("%q: not the name of a file: %w", termwidth.Cut(name, maxShown), err)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// The indentation can take freeIndent bytes, and indentShare times the size of the text.
+// The indentation can take freeIndent bytes plus indentShare times the size of the text.
 const (
 	freeIndent  = 1 << 20
 	indentShare = 4

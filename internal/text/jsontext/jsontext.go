@@ -1,4 +1,4 @@
-// Package jsontext scans the text of JSON strings, eight bytes at a time.
+// Package jsontext scans JSON strings eight bytes at a time, and indents JSON within a limit.
 package jsontext
 
 import "math/bits"

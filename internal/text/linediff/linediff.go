@@ -41,8 +41,8 @@ type edit struct {
 	before, after int
 }
 
-// maxEdits limits the search, whose memory use is quadratic. With more edits, all lines in between
-// are shown as deleted and inserted.
+// maxEdits limits the search, whose memory use is quadratic. With more edits, all lines between the
+// common start and end are shown as deleted and inserted.
 const maxEdits = 1000
 
 // script returns the edits that change a to b. It follows the search from the end to the start.

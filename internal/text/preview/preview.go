@@ -23,8 +23,8 @@ func Bytes(text string, n int) string {
 	return strings.ToValidUTF8(text[:n], "") + ellipsis
 }
 
-// JSON formats a decoded JSON value on one line with sorted keys, and omits the middle if it has
-// more than n characters.
+// JSON formats a decoded JSON value on one line with sorted keys, and omits the middle if it has more
+// than n characters. It returns "?" for a value that JSON cannot represent.
 func JSON(v any, n int) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -38,7 +38,8 @@ func JSON(v any, n int) string {
 // gap replaces the omitted middle of a text.
 const gap = " … "
 
-// Middle shortens a text to n characters by omitting its middle.
+// Middle shortens a longer text to n characters by omitting its middle. If n is too small for more,
+// only the gap remains.
 func Middle(text string, n int) string {
 	if beginning(text, n) == text {
 		return text
@@ -68,7 +69,7 @@ func lastRunes(text string, n int) string {
 	return text[i:]
 }
 
-// Body formats a request body without a kind like the API server.
+// Body formats a request body without a kind as the API server does in its error message.
 func Body(raw []byte) string {
 	const shown = 30
 	text, dots := raw, ""

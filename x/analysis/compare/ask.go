@@ -13,17 +13,16 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// An answer is the result of pursuing a goal.
 type answer struct {
 	witness  *Witness
 	proof    string // that no witness exists
 	searched int
-	reason   string // why there is neither a witness nor a proof
-	limited  bool   // because the work budget is used up
+	reason   string // if there is neither a witness nor a proof: why, or ""
+	limited  bool   // the work budget is used up
 }
 
-// pursue looks for an object that base admits and that other, because of the goal, rejects or
-// persists with fewer values. It returns an error if the context is done, or on an internal error.
+// pursue looks for an object that base admits and that other, because of the goal, rejects or persists
+// differently. It returns an error if the context is done, or on an internal error.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
@@ -74,15 +73,15 @@ func (a *goalSearch) run() error {
 	q, err := a.compiled(h)
 	switch {
 	case err != nil && a.from == nil && a.values == nil:
-		// The rule refers to fields that base does not have, such as a new required field. Any object that base admits
-		// may then demonstrate the change.
+		// The rule probably refers to a field that base does not have, such as a new required field.
+		// Any object that base admits may then demonstrate the change.
 		g := *a.goal
 		g.rule, g.values = "false", []any{}
 		a.goal = &g
 		return a.run()
 	case err != nil && a.from == nil:
 		return err
-	case err != nil: // the rule refers to fields that base does not have
+	case err != nil: // for example, the rule refers to a field that base does not have
 		a.reason, err = err.Error(), nil
 	case a.values != nil:
 		if err = a.try(q, h); a.witness != nil || err != nil || !a.kept || a.relabel {
@@ -108,8 +107,8 @@ func (a *goalSearch) run() error {
 	return err
 }
 
-// findInOtherCRD searches in the complete other CRD. Its other changes may be the reason that the
-// witness of a rule was not confirmed.
+// findInOtherCRD searches in the complete schema of the other side, because its other changes may be the reason
+// that a rule's witness was not confirmed. It does nothing if the versions have different names.
 func (a *goalSearch) findInOtherCRD() error {
 	if a.relabel {
 		return nil
@@ -157,7 +156,6 @@ func (a *goalSearch) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	return q, nil
 }
 
-// analyzer returns an Analyzer for a single side that charges the meter of the question.
 func (a *goalSearch) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, error) {
 	q, err := analysis.New(alone(s, s.schema()), s.engine, s.version.Name, cfg)
 	if err == nil {
@@ -166,7 +164,6 @@ func (a *goalSearch) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer,
 	return q, err
 }
 
-// prover returns an Analyzer for proofs about a CRD in a version of a side.
 func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition) *analysis.Analyzer {
 	a.work.Spend(a.base.size / 4)
 	q := analysis.Uncompiled(crd, of.kubeVersion, of.version.Name, analysis.Config{})
@@ -185,7 +182,7 @@ func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	read := a.expected()
 	before, after := crdcopy.At(a.base.schema(), read...), crdcopy.At(a.other.schema(), read...)
 	alike := before != nil && after != nil && (a.ofSelf || sameValues(before, after))
-	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
+	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // a proof shows that no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
 		if proof := a.prover(a.base, h.crd).Prove(h.ref, search.Rejected); proof != nil {
 			return proof

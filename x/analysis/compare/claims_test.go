@@ -3,6 +3,7 @@ package compare_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// The parts of generated CRDs. Each of them has some alternatives; a change replaces alternatives.
+// claimParts lists the alternatives for each part of a generated CRD.
 var claimParts = [][]string{
 	fieldsOf("a", "type: string", "type: string, default: x", "type: string, default: w", "type: string, maxLength: 2", "type: string, enum: [x, w]", "type: string, enum: [x, w, z]",
 		`type: string, nullable: true`, `type: string, nullable: true, default: x`, `type: string, nullable: true, enum: [x, w, null]`, `type: string, nullable: true, enum: [x, w]`,
@@ -40,7 +41,6 @@ var claimParts = [][]string{
 	{"", "required: [a]", "required: [c]", "required: [a, c]", "required: [l]", "required: [o]", "minProperties: 2", "maxProperties: 3", "required: [b]", "anyOf: [{required: [a]}, {required: [b]}]"},
 }
 
-// claimRules are the rules that generated CRDs choose from.
 var claimRules = []string{
 	"has(self.a)", "!has(self.a) || self.a != 'x'", "!has(self.a) || size(self.a) <= 2", "has(self.a) == has(self.c)", "!has(self.c) || self.c < 3", "!has(self.c) || self.c > 0", "!has(self.c) || self.c % 2 == 0",
 	"!has(self.a) || !has(self.c) || self.a != 'w' || self.c == 1", "has(self.o) || has(self.b)", "!has(self.o) || has(self.o.p)", "!has(self.o) || !has(self.o.q) || self.o.q != 'x'", "!has(self.l) || size(self.l) < 3",
@@ -61,7 +61,7 @@ func keyed(required, key string) string {
 
 func object(properties string) string { return "type: object, properties: {" + properties + "}" }
 
-// A claimSpec is a choice of alternatives and rules.
+// A claimSpec is a generated CRD: an index in each of claimParts, and indexes in claimRules.
 type claimSpec struct {
 	parts []int
 	rules []int
@@ -78,7 +78,6 @@ func randomSpec(rng *rand.Rand) claimSpec {
 	return s
 }
 
-// changed returns a copy of s with some changes.
 func (s claimSpec) changed(rng *rand.Rand) claimSpec {
 	s = claimSpec{slices.Clone(s.parts), slices.Clone(s.rules)}
 	for range 1 + rng.IntN(4) {
@@ -126,7 +125,6 @@ func (s claimSpec) crd(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// claimValues are the values of fields of random objects.
 var claimValues = map[string][]any{
 	"a": {"", "x", "w", "z", "xyz", "2020-01-01", nil, int64(1)}, "c": {int64(0), int64(1), int64(2), int64(3), int64(4), 1.5, nil, "1"}, "b": {true, false, "x", nil},
 	"l": {[]any{}, []any{"x"}, []any{"x", "w"}, []any{"w", "x"}, []any{"x", "x"}, []any{"x", "w", "z"}, []any{nil}, []any{"xy"}, nil},
@@ -144,9 +142,9 @@ func randomClaimObject(rng *rand.Rand) map[string]any {
 	return map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "a", "namespace": "default"}, "spec": spec}
 }
 
-// TestClaims checks what comparisons claim about random CRDs with several changes against random objects: that the new CRD is
-// compatible, and of each change, that it breaks nothing or has no effect. A change has an effect on an object if the new
-// CRD without the change treats the object differently.
+// TestClaims checks what comparisons claim about random CRDs with several changes against random
+// objects: that the new CRD is compatible, and that a change breaks nothing or has no effect. A change
+// has an effect on an object if the new CRD without the change treats the object differently.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	pairs, objects := 60, 300
@@ -183,9 +181,9 @@ func TestClaims(t *testing.T) {
 type claims struct {
 	report        *compare.Report
 	before, after *engine.Engine
-	compatible    bool             // and proved
-	equivalent    bool             // all changes
-	without       []*engine.Engine // by change; nil if nothing is claimed
+	compatible    bool             // no change breaks anything, by proof
+	equivalent    bool             // all changes have no effect
+	without       []*engine.Engine // the new CRD without each change; nil if that is not checked
 	describe      string
 }
 
@@ -263,14 +261,12 @@ func childOf(s *props, step engine.Step) *props {
 	return nil
 }
 
-// revert replaces the changed part of a schema by that of the old schema.
+// revert resets the changed part of a schema to the old schema.
 func revert(s, old *props, name, subject, key string, c *compare.CRDChange) {
 	switch subject {
 	case "field":
 		own := map[string]props{}
-		for n, p := range s.Properties {
-			own[n] = p
-		}
+		maps.Copy(own, s.Properties)
 		delete(own, name)
 		if p, ok := old.Properties[name]; ok {
 			own[name] = p
@@ -343,7 +339,7 @@ func (c *claims) check(t *testing.T, obj, other map[string]any) (failed bool) {
 		}
 		t.Errorf("%s\n%s\nobject %v", what, c.describe, obj["spec"])
 	}
-	known := old.Allowed || outcome(t, c.before, obj, nil, "Ignore").Allowed == old.Allowed // no unknown fields
+	known := old.Allowed || outcome(t, c.before, obj, nil, "Ignore").Allowed == old.Allowed // unknown fields do not matter
 	if !known {
 		return false
 	}
@@ -388,7 +384,7 @@ func outcome(t *testing.T, e *engine.Engine, obj, old map[string]any, validation
 	return res
 }
 
-// loses returns a path whose persisted value is lost or changed, or "".
+// loses returns a description of a value in spec that is lost or changed, or "".
 func loses(was, is map[string]any) string {
 	for c := range valuediff.Values(was["spec"], is["spec"]) {
 		if !c.Added {

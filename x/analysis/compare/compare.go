@@ -15,7 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config determines the search effort. The same configuration and the same CRDs always produce the same report.
+// Config holds the search effort and the Kubernetes versions. The same configuration and the same CRDs
+// always produce the same report.
 type Config struct {
 	// Steps limits the objects that may be tried for a question about a rule. Questions about the
 	// schema may use three times as many. 0 is DefaultSteps.
@@ -31,18 +32,17 @@ type Config struct {
 	Earlier int64
 }
 
-// upgrades reports whether the two sides are served by different minors.
 func (c *Config) upgrades() bool { return c.ToKubeVersion != "" && c.ToKubeVersion != c.KubeVersion }
 
-// DefaultSteps is the default of Config.Steps. It takes a few tenths of a second for most CRDs.
+// DefaultSteps is the default of Config.Steps.
 const DefaultSteps = 500
 
 // An Effect is the effect of a change on objects.
 type Effect string
 
-// The effects. A change is Breaking if an object or a client that was served before is now rejected
-// or served with fewer values. It is Loosening if it can only have the opposite effect, and Both if
-// it has both effects. It is Unknown if no broken object was found and nothing was proved.
+// The effects. A Breaking change rejects an object or a client that was served before, or drops or
+// changes a persisted value. A Loosening change may have the opposite effect, and no object that it
+// breaks is known. Both has both effects, Equivalent has neither, and Unknown covers all other cases.
 const (
 	Breaking   Effect = "breaking"
 	Loosening  Effect = "loosening"
@@ -51,21 +51,21 @@ const (
 	Unknown    Effect = "unknown"
 )
 
-// Breaks reports whether a change with the effect breaks an object or client. That is shown by a witness
-// or evident from the change.
+// Breaks reports whether a change with the effect breaks an object or client. Either a witness shows
+// that, or it is evident from the change.
 func (e Effect) Breaks() bool { return e == Breaking || e == Both }
 
 // A Basis is the evidence for whether a change breaks anything.
 type Basis string
 
-// The bases. BySearch means that a search found no broken object. Such an object may still exist.
+// The bases. BySearch means that no broken object is known. Such an object may still exist.
 const (
 	ByWitness Basis = "witness"
 	ByProof   Basis = "proof"
 	BySearch  Basis = "search"
 )
 
-// A Report holds all differences between two forms of a CRD.
+// A Report holds the differences between two forms of a CRD.
 type Report struct {
 	Name string
 	// Changes are sorted by effect, most severe first, then by path.
@@ -76,17 +76,18 @@ type Report struct {
 
 // A CRDChange is a change of a CRD.
 type CRDChange struct {
-	// Version is a version of the new CRD, OldVersion the version to which it is compared. Both are
+	// Version is a version of the new CRD, or a version that it no longer has. OldVersion is the
+	// version of the old CRD to which it is compared, or "" for a change that adds a version. Both are
 	// "" for changes that do not belong to a version.
 	Version, OldVersion string
 	// Also lists other versions with the same change.
 	Also []string
-	// Path is the path in objects, such as "spec.hosts[*]"; "" is the root.
+	// Path is the path in objects, such as "spec.hosts[*]". It is "" for the root and for changes without a path.
 	Path string
 	// Subject is the kind of the changed element: rule, message, bound, pattern, type, enum, required,
 	// default, field, pruning, list type, nullable, format, version, storage, and so on.
 	Subject string
-	// Old and New hold the text of the element in the old and in the new CRD, or "" where it is absent.
+	// Old and New describe the element in the old and in the new CRD. "" means that it is absent.
 	Old, New string
 	// OldField and NewField are the paths in the CRDs, in the form of causes. If a side does not have the
 	// element, its path is the path that the element would have, or the path of a field that would contain
@@ -102,16 +103,16 @@ type CRDChange struct {
 	Reason string
 	// Searched is the number of objects that were tried.
 	Searched int
-	// Limited is set if the effect is unknown because the work budget is used up.
+	// Limited is set if the work budget was used up before the change was known to break something or nothing.
 	Limited bool
-	// Rejected is served by the old CRD but not by the new CRD, or only with fewer values; Admitted is the
-	// opposite. Kept is served by both, but persisted differently, for example with a new default.
+	// Rejected is served by the old CRD but not by the new CRD, or only with lost or changed values; Admitted is
+	// the opposite. Kept is served by both, but persisted differently, for example with a new default.
 	Rejected, Admitted, Kept *Witness
 }
 
 type crdVersion = apiextensionsv1.CustomResourceDefinitionVersion
 
-// A side is one of the two CRDs, in one version.
+// A side is one of the two CRDs, in one version unless version is nil.
 type side struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	engine  *engine.Engine
@@ -129,8 +130,8 @@ func (s *side) schema() *props {
 	return s.version.Schema.OpenAPIV3Schema
 }
 
-// CRDs compares two forms of a CRD, before and after a change. It returns an error if a CRD has no
-// usable schema, if ctx is done, or on an internal error.
+// CRDs compares two forms of a CRD, before and after a change. It returns an error if a CRD has no usable schema,
+// if a schema is too deep, if there are too many changes, if ctx is done, or on an internal error.
 func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -166,7 +167,7 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 	return c.report(), nil
 }
 
-// compiled returns a side. Its CRD may have invalid rules, whose effect is then unknown.
+// compiled returns a side without a version. Its CRD may have invalid rules.
 func compiled(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) (*side, error) {
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: kubeVersion})
 	if e == nil {
@@ -175,7 +176,6 @@ func compiled(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string)
 	return &side{crd: crd, engine: e, size: crdcopy.CompileWork(crd), kubeVersion: kubeVersion}, nil
 }
 
-// A comparison holds the state of comparing two CRDs.
 type comparison struct {
 	ctx           context.Context
 	cfg           Config
@@ -185,25 +185,24 @@ type comparison struct {
 	bytes         int   // of visited paths and of changes, see full
 }
 
-// A change holds a CRDChange and the data from which its effect is determined.
 type change struct {
 	CRDChange
 	before, after *side // nil for changes that fact adds
-	// breaks is the requirement that only the new side has. loosens is the requirement that only the
-	// old side has. Each is nil if that side has no such requirement.
+	// breaks is the goal for objects that only the old side accepts or keeps, loosens for objects that
+	// only the new side does. Each is nil if the change itself does not affect such objects.
 	breaks, loosens *goal
 	// altered is set if rules that are the same on both sides may see other values at or below the path. adds is set if
 	// the value may also be present now where it was absent.
 	altered, adds bool
 	merged        bool // server-side apply merges the value in another way
 	at            schemaPath
-	// upgrade is set for the change of the Kubernetes version. found then holds the differences.
+	// upgrade is set for the change of the Kubernetes version, for which found holds the differences.
 	upgrade bool
 	found   []CRDChange
 }
 
-// newRun returns a meter for a number of questions about a schema with the given number of nodes. Earlier
-// work reduces its budget.
+// newRun returns a meter for a number of questions about a schema with the given number of nodes. Work
+// that c or earlier comparisons have spent reduces its budget.
 func (c *comparison) newRun(questions, nodes int) *work.Meter {
 	return work.NewRun(questions, nodes).After(c.cfg.Earlier + c.spent)
 }
@@ -288,10 +287,9 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	return nil
 }
 
-// rank orders effects by severity.
 var rank = map[Effect]int{Breaking: 0, Both: 1, Unknown: 2, Loosening: 3, Equivalent: 4}
 
-// report returns the changes in order. A change that several versions share is included once.
+// report returns the changes in order. A change that is the same in several versions is included once.
 func (c *comparison) report() *Report {
 	r := &Report{Name: c.after.crd.Name, Work: c.spent}
 	shared := map[[6]string]int{} // by index in r.Changes

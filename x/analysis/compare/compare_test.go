@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// crdOf returns a CRD with the given schema of spec.
 func crdOf(t testing.TB, spec string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -24,7 +23,6 @@ func crdOf(t testing.TB, spec string) *apiextensionsv1.CustomResourceDefinition 
 	return crd
 }
 
-// TestChanges checks the effect and basis of each kind of change.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	field := func(schema string) string { return "{type: object, properties: {a: " + schema + "}}" }
@@ -100,7 +98,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestThreeAnswers checks that ratcheting preserves a stored object.
+// TestThreeAnswers checks the verdicts on creating an invalid object, updating to it, and updating it
+// without changes.
 func TestThreeAnswers(t *testing.T) {
 	t.Parallel()
 	before, after := crdOf(t, "{type: object, properties: {a: {type: integer}}}"), crdOf(t, "{type: object, properties: {a: {type: integer, maximum: 5}}}")

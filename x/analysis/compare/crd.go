@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// fact adds a change whose effect is known without an object. It returns nil if old and new are equal.
+// fact adds a change whose effect is determined without an object. It returns nil if old and new are equal.
 func (c *comparison) fact(field, subject, old, new string, effect Effect, why string) *change {
 	if old == new {
 		return nil
@@ -23,7 +23,6 @@ func (c *comparison) fact(field, subject, old, new string, effect Effect, why st
 	return ch
 }
 
-// compareCRDFields compares the fields of a CRD that do not belong to a version.
 func (c *comparison) compareCRDFields() {
 	o, n := &c.before.crd.Spec, &c.after.crd.Spec
 	const notFound = "clients of the old one get 404"
@@ -56,7 +55,7 @@ func (c *comparison) compareCRDFields() {
 	}
 }
 
-// nameSets returns sets of names, and the effect of a change on clients that use the names.
+// nameSets returns both lists as sorted sets, and the effect of a difference on clients that use the names.
 func nameSets(old, new []string) (before, after string, effect Effect) {
 	old, new, effect = sortedSet(old), sortedSet(new), Loosening
 	if slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(new, name) }) {
@@ -72,8 +71,8 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 	return string(of.Strategy)
 }
 
-// versions pairs the versions of both CRDs by name. A new served version is compared to the old storage
-// version, if objects are converted by strategy None. It returns an error if there are too many changes.
+// versions compares the versions of both CRDs by name. A new served version is compared to the old storage
+// version if objects are converted by strategy None. It returns an error if the comparison exceeds its limits.
 func (c *comparison) versions() error {
 	for i := range c.before.crd.Spec.Versions {
 		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
@@ -114,8 +113,8 @@ func (c *comparison) newVersion(now *side) {
 // change has the names of all fields above it.
 const (
 	maxChanges = 20_000
-	maxBytes   = 256 << 20 // of the paths that are visited
-	keptBytes  = 8         // the weight of a byte that a change keeps
+	maxBytes   = 256 << 20 // of visited paths and of changes
+	keptBytes  = 8         // the weight of a byte in a change
 )
 
 // full returns an error if the comparison exceeds its limits.
@@ -129,7 +128,6 @@ func (c *comparison) full() error {
 	return nil
 }
 
-// at returns the CRD's version with the given index.
 func (s *side) at(i int) *side {
 	return &side{crd: s.crd, engine: s.engine, version: &s.crd.Spec.Versions[i], index: i, size: s.size, kubeVersion: s.kubeVersion}
 }
@@ -148,7 +146,6 @@ func (s *side) storage() *side {
 
 const schemaField = ".schema.openAPIV3Schema"
 
-// field returns the path of a field of the version in the CRD.
 func (s *side) field(below string) string { return fmt.Sprintf("spec.versions[%d]%s", s.index, below) }
 
 func served(s *side) string {
@@ -158,7 +155,6 @@ func served(s *side) string {
 	return "not served"
 }
 
-// removedVersion adds a change for a version that the new CRD does not have.
 func (c *comparison) removedVersion(old *side) {
 	effect, why := Breaking, "its clients get 404"
 	stored, some := c.before.crd.Status.StoredVersions, ""
@@ -194,7 +190,7 @@ func (c *comparison) sample(ch *change, old *side) {
 	}
 }
 
-// version compares the fields of a version other than its schema.
+// version compares fields of a version other than its schema.
 func (c *comparison) version(old, now *side) {
 	o, n := old.version, now.version
 	add := func(field, subject, before, after string, effect Effect, why string) *change {
@@ -253,8 +249,8 @@ func deprecated(v *crdVersion) string {
 	return "deprecated"
 }
 
-// stored reports a change of the storage version, and the fields that objects lose because its
-// schema does not have them.
+// stored adds a change for a new storage version. If the old storage version is still served and
+// objects are converted by strategy None, it also adds changes for the fields that are lost.
 func (c *comparison) stored() {
 	was, is := c.before.storage(), c.after.storage()
 	if was.version.Name == is.version.Name {
@@ -278,7 +274,7 @@ func (c *comparison) stored() {
 	}
 }
 
-// notStored adds a change for each field of the old storage version that the new storage version does not have.
+// notStored adds a change for each field of the old storage version that the new storage version drops.
 func (w *walker) notStored(at schemaPath, o, n *props) {
 	if preserves(n) {
 		return

@@ -109,7 +109,8 @@ func count(subject, key, of, relation string, get func(*props) *int64) facet {
 	}}
 }
 
-// entries returns a rule on the number of an object's fields, because objects have no size in CEL.
+// entries returns a rule on the number of an object's fields, because objects have no size in CEL. It
+// returns "" if s has no properties, or if CEL cannot select one of them.
 func entries(s *props, x, relation string, n int64) string {
 	var all []string
 	for _, name := range sortedKeys(s.Properties) {
@@ -163,7 +164,8 @@ func double(f float64) string {
 	return number(f) + ".0"
 }
 
-// unique returns a rule that rejects equal items or, in a map list, items with the same keys.
+// unique returns a rule that rejects equal items or, in a map list, items with the same keys. It
+// returns "" if CEL cannot select a key.
 func unique(s *props, x string) string {
 	same := []string{"a == b"}
 	if s.XListType != nil && *s.XListType == "map" {
@@ -183,7 +185,7 @@ func unique(s *props, x string) string {
 	return fmt.Sprintf("%s.all(a, %s.exists_one(b, %s))", x, x, strings.Join(same, " && "))
 }
 
-// literal returns a JSON scalar as a CEL literal.
+// literal returns a JSON scalar as a CEL literal, or null if it cannot be decoded.
 func literal(raw []byte, typ string) string {
 	v, err := decoded(raw)
 	if err != nil {
@@ -204,7 +206,7 @@ func literal(raw []byte, typ string) string {
 	return compact(v)
 }
 
-// typeOf returns a name for the values that a schema accepts.
+// typeOf returns a name for the values that a schema accepts, or "" if it has no type.
 func typeOf(s *props) string {
 	switch {
 	case s.XIntOrString:
@@ -239,7 +241,6 @@ const (
 	hidden   = "(hidden)"
 )
 
-// facets compares the constraints of both schemas on a value.
 func (w *walker) facets(at schemaPath, o, n *props) {
 	for i := range facets {
 		f := &facets[i]
@@ -253,21 +254,21 @@ func (w *walker) facets(at schemaPath, o, n *props) {
 	}
 }
 
-// letters returns the length in a bound on strings, or 1 if the facet is not a length.
+// letters returns the value of an integer bound, or 1 if that is larger or if the facet has no integer.
 func (f *facet) letters(s *props) int64 {
-	n, _ := strconv.ParseInt(f.text(s), 10, 64) // 0 if it is not a length
+	n, _ := strconv.ParseInt(f.text(s), 10, 64) // 0 if it is not an integer
 	return max(n, 1)
 }
 
-// conditionOf returns the goal for the constraint of one side on values of the other, or nil if there is
-// no constraint.
+// conditionOf returns the goal for the constraint of one side on values of the other, or nil if there
+// is no constraint or the other has no type.
 func (w *walker) conditionOf(at schemaPath, f *facet, by, of *props) *goal {
 	if f.text(by) == "" || typeOf(by) != typeOf(of) && typeOf(of) == "" {
 		return nil
 	}
 	g := &goal{at: at, of: of, within: at, rule: f.rule(by, by.Type, "self"), ofSelf: by.Type != "object" && f.key != listType}
 	if f.key == listType {
-		g.within = at.any(".items") // equal items are rejected
+		g.within = at.any(".items") // the rejection is at an equal item
 	}
 	if f.key == "maxItems" {
 		g.items = *by.MaxItems + 1

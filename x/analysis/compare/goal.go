@@ -16,32 +16,32 @@ import (
 type goal struct {
 	at   schemaPath
 	rule string
-	// from is the rule if the CRD has such a rule.
+	// from is the rule of the CRD from which the goal is made, or nil.
 	from  *apiextensionsv1.ValidationRule
 	index int // index of the rule at its path
 	// of is the schema of the values at the path.
 	of *props
-	// within is the path at which a rejection is expected, if that is not the path of the rule.
+	// within, if set, is the path at which a rejection is expected. The default is the path of the rule.
 	within schemaPath
-	// values are inserted at the path in turn, if no rule can express the requirement.
-	// under is the field below the path that gets them.
+	// values are inserted at the path in turn, if no rule can express the requirement. under, if not
+	// "", is the field below the path that gets them.
 	values []any
 	under  string
-	// kept is set if it also counts as a loss that less of the object is persisted.
+	// kept is set if an object that both sides persist, but differently, also demonstrates the change.
 	kept bool
-	// items is the number of items that a list should have, if the goal is about the length of a list.
+	// items is the length of a list that exceeds maxItems, if the goal is about maxItems.
 	items int64
-	// ofSelf is set if the rule is about a scalar or the length of a list, regardless of defaults and fields: if a default
-	// sets the value, it meets the requirement.
+	// ofSelf is set if the rule constrains a scalar or the length of a list, so that no defaults below
+	// it matter. A default of the value itself meets the requirement.
 	ofSelf bool
-	// defaulted is set if the new side may persist a default or a null at the path.
+	// defaulted is set if the goal is a missing or null value for which the sides may persist different defaults.
 	defaulted bool
 }
 
 type absent struct{}
 
-// samples returns values to try if CEL cannot express a requirement: values of each type, and
-// strings in many formats.
+// samples returns values to try if CEL cannot express a requirement: values of each type, strings in
+// many formats, and the enum of s.
 func samples(s *props) []any {
 	values := []any{"", "x", "1", "a b", "!", "A_", "::", "1.2.3.4", "https://example.com/a", "2020-01-01", "2020-01-01T00:00:00Z", "1h", "aGk=", "a@b.example", "a.example", int64(0), int64(1), int64(-1), int64(1) << 40, 1.5, true, nil, []any{}, map[string]any{}}
 	if s == nil {
@@ -67,7 +67,8 @@ func wrapped(values []any) []any {
 // wider lists the types that accept all values of a type.
 var wider = map[string][]string{"integer": {"number", "int-or-string"}, "string": {"int-or-string"}}
 
-// takes returns the goal that values of one schema have the type of another, or nil if they always do.
+// takes returns the goal for values of one schema that the type of the other does not accept, or nil
+// if it accepts all of them.
 func (w *walker) takes(at schemaPath, by, of *props) *goal {
 	if slices.Contains(wider[typeOf(of)], typeOf(by)) || typeOf(by) == "anything" {
 		return nil
@@ -110,7 +111,7 @@ func defaultOf(s *props) string {
 	return compact(veiled(s, v))
 }
 
-// veiled returns a value without its passwords. The result shares memory with v.
+// veiled returns a value with its passwords hidden. It does not change v.
 func veiled(s *props, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -150,7 +151,6 @@ func (w *walker) preserved(at schemaPath, o, n *props) {
 	ch.altered = true
 }
 
-// required compares required fields individually.
 func (w *walker) required(at schemaPath, o, n *props) {
 	for _, name := range sortedSet(o.Required, n.Required) {
 		had, has := slices.Contains(o.Required, name), slices.Contains(n.Required, name)
@@ -174,7 +174,6 @@ func (w *walker) requires(at schemaPath, name string, required bool, by *props) 
 	return &goal{at: schemaPath{steps: at.steps}, rule: "false", under: name, values: []any{absent{}}}
 }
 
-// logic compares allOf, anyOf, oneOf, and not.
 func (w *walker) logic(at schemaPath, o, n *props) {
 	for _, pair := range []struct {
 		key           string
@@ -191,7 +190,7 @@ func (w *walker) logic(at schemaPath, o, n *props) {
 	}
 }
 
-// compactLogic returns a combination, the only field of s, as JSON.
+// compactLogic returns a combination, the only field of s, as JSON, or "" if s is empty.
 func compactLogic(s *props) string {
 	if text := compact(s); text != "{}" {
 		return text[strings.Index(text, ":")+1 : len(text)-1]
@@ -199,7 +198,8 @@ func compactLogic(s *props) string {
 	return ""
 }
 
-// reasoned returns the goal for a combination. If CEL cannot express the combination, sample values are tried.
+// reasoned returns the goal for a combination, or nil if only is empty. If CEL cannot express the
+// combination, sample values are tried.
 func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 	if compactLogic(only) == "" {
 		return nil
@@ -210,7 +210,7 @@ func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 	return &goal{at: at, rule: "false", of: whole, values: samples(whole)}
 }
 
-// maxConditionDepth limits the depth of combinations.
+// maxConditionDepth limits the nesting of combinations and properties.
 const maxConditionDepth = 6
 
 // celCondition returns the constraints of a partial schema on x as a CEL expression. whole is the schema
@@ -300,8 +300,9 @@ func conjunction(all []string) string {
 	return "(" + strings.Join(all, " && ") + ")"
 }
 
-// formatted returns strings of a format that CEL does not represent as strings, some longer and some shorter than n
-// characters. No rule can express a constraint on such strings. It returns nil for all other formats.
+// formatted returns strings of a format that CEL does not represent as strings, if possible some
+// longer and some shorter than n characters. A rule cannot constrain the text of such strings. It
+// returns nil for all other formats.
 func formatted(format string, n int64) []any {
 	n = min(n, maxFormatted)
 	switch strings.ReplaceAll(format, "-", "") {

@@ -12,18 +12,17 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// Isolation.
-//
-// The search for a witness of a change does not consider the other changes, so a witness can demonstrate several
-// changes at once. It then does not show which of them rejects the object. Therefore, after all effects are known,
-// each witness is checked against the requirements of all other changes. These are added as rules to the old CRD, as
-// in hybrid.go, and that CRD validates the witness. If the witness violates any of them, another search treats them
-// as rules that the object must satisfy. Changes that the result still demonstrates are listed in Witness.AlsoBreaks.
+// How it works. The search for a witness of a change does not consider the other changes, so a witness can
+// demonstrate several changes at once. It then does not show which of them rejects the object. Therefore, after
+// all effects are known, each witness is checked against the requirements of the other breaking changes of its
+// version. These are added as rules to the old CRD, as in hybrid.go, and that CRD validates the witness. If the
+// witness violates any of them, another search treats them as rules that the object must satisfy. Changes that
+// the result still demonstrates are listed in Witness.AlsoBreaks.
 
 // A ChangeRef identifies another change of the same report.
 type ChangeRef struct{ Version, Path, Subject, Old, New string }
 
-// isolate replaces the witnesses of breaking changes so that each demonstrates as few other changes as possible.
+// isolate looks for witnesses of breaking changes that demonstrate fewer other changes.
 func (c *comparison) isolate() error {
 	var groups [][]*change // by version
 	for _, ch := range c.changes {
@@ -47,7 +46,6 @@ func (c *comparison) isolate() error {
 	return nil
 }
 
-// isolateGroup isolates the witnesses of changes of one version.
 func (c *comparison) isolateGroup(group []*change) error {
 	m := c.newRun(len(group), crdcopy.Nodes(c.before.crd))
 	defer c.addWork(m)
@@ -72,12 +70,12 @@ func fatal(err error) error {
 	return nil
 }
 
-// requirements are the requirements that break objects of a version, as rules of its old CRD.
+// requirements are the new requirements that break objects of a version, as rules of the old CRD.
 type requirements struct {
 	*comparison
 	work    *work.Meter
 	changes []*change
-	refs    []engine.RuleRef // of each change; the zero value if CEL cannot express its requirement
+	refs    []engine.RuleRef // of each change; the zero value if no rule expresses its requirement
 	engine  *engine.Engine   // of the old CRD with all these rules
 }
 
@@ -121,7 +119,8 @@ func sameRule(a, b engine.RuleRef) bool {
 	return a.Rule != "" && a.Path == b.Path && a.Index == b.Index
 }
 
-// isolate replaces the witness of ch by an object that demonstrates fewer other changes, if it finds one.
+// isolate replaces the witness of ch by one that demonstrates fewer other changes, if it finds one,
+// and lists the other changes in AlsoBreaks.
 func (r *requirements) isolate(ch *change) error {
 	a := r.newGoalSearch(ch.breaks, ch.before, ch.after, r.work)
 	best := ch.Rejected
@@ -143,7 +142,6 @@ func (r *requirements) isolate(ch *change) error {
 	return err
 }
 
-// request returns the write that demonstrates a change.
 func (w *Witness) request() engine.Request {
 	req := (&search.Witness{Operation: w.Operation, Object: w.Object, Old: w.Old}).Request()
 	req.FieldValidation = "Ignore"
@@ -169,13 +167,13 @@ func (r *requirements) alsoBroken(a *goalSearch, ch *change, w *Witness) (also [
 	return also, nil
 }
 
-// rejects reports whether res has a cause that is due to the requirement of a change.
+// rejects reports whether res has a cause that is due to the requirement of change i.
 func (r *requirements) rejects(i int, res *engine.Result) bool {
 	return slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule != nil && sameRule(r.refs[i], *c.Rule) })
 }
 
-// isCause reports whether the causes of the other side include the requirement of d. It only uses causes at
-// or below the path of d.
+// isCause reports whether causes of the other side at or below the path of d are due to its requirement. It
+// returns false for schema constraints that a rule expresses, and for goals about defaults.
 func (d *change) isCause(causes []engine.Cause) bool {
 	g := d.breaks
 	if g.from == nil && g.values == nil || g.defaulted {
@@ -184,7 +182,8 @@ func (d *change) isCause(causes []engine.Cause) bool {
 	return g.explains(causes, g.at.steps, false)
 }
 
-// search looks for a witness of ch in the old CRD with the requirements of all other changes.
+// search looks for a witness of ch in the old CRD with the requirements of the other changes as rules.
+// It returns nil if it finds none.
 func (r *requirements) search(a *goalSearch, ch *change) (*Witness, error) {
 	s := ch.before
 	for i, d := range r.changes {

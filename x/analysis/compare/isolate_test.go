@@ -16,7 +16,7 @@ func TestIsolate(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after string
 		breaks        int
-		also          []string // per witness
+		also          []string // per change that a witness also breaks
 		// broken returns the number of new requirements that a spec violates. It may be nil.
 		broken func(name, mode string, replicas int64) (n int)
 	}{
@@ -84,7 +84,6 @@ func TestIsolate(t *testing.T) {
 	}
 }
 
-// count returns the number of conditions that hold.
 func count(conditions ...bool) (n int) {
 	for _, c := range conditions {
 		if c {

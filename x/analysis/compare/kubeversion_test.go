@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestUpgrade checks the differences between two Kubernetes versions for the same CRD.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

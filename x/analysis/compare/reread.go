@@ -13,7 +13,8 @@ import (
 
 // How it works: a change of a default, a type, or the like rejects nothing itself, but rules and bounds that stay
 // the same may reject the values that they now see. So for each rule of the new side that may read the value, a
-// proof shows that it rejects nothing that the old side admits, or a search looks for such an object.
+// proof must show that it rejects nothing that the old side admits. For the first rule without a proof, a search
+// looks for such an object. If a bound may reject the value, the effect is unknown.
 
 // reread determines whether a change breaks anything, if the change alters values that other requirements of the new
 // side read. known is the result for the change itself, with a proof.

@@ -28,15 +28,16 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// A Witness is an object that one CRD serves and the other does not, or that they persist differently,
-// as confirmed by both engines.
+// A Witness is an object that one CRD serves and the other does not, or that they persist differently.
+// The engines of both confirm it, unless the new CRD does not serve the version.
 type Witness struct {
 	// Operation is the write that demonstrates the change. Object is written, and Old is the object
 	// that it replaces, nil on create.
 	Operation   search.Operation
 	Object, Old map[string]any
-	// Create is the verdict on creating the object, ChangedUpdate on updating to it from another,
-	// similar object, and UnchangedUpdate on an update of the stored object that changes nothing.
+	// The verdicts are from the side that rejects the object or persists it differently. Create is the
+	// verdict on creating the object, ChangedUpdate on updating to it from another, similar object,
+	// and UnchangedUpdate on an update of the stored object that changes nothing.
 	Create, ChangedUpdate, UnchangedUpdate Verdict
 	// Causes are the causes for which the write is rejected.
 	Causes []engine.Cause
@@ -47,8 +48,9 @@ type Witness struct {
 	AlsoBreaks []ChangeRef
 }
 
-// show confirms a write that base admits with both sides, and returns nil if it does not demonstrate the change. The
-// object is tried as written and then as base persists it, because a changed default was applied long ago.
+// show confirms a write that base admits with both sides, and returns nil if it does not demonstrate
+// the change. The object is tried as written and then, unless the goal is about a default, as base
+// persists it, because a changed default was applied long ago.
 func (a *goalSearch) show(found *search.Witness) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
@@ -151,7 +153,7 @@ func (g *goal) expected() []engine.Step {
 // A Change is a path at which two objects differ.
 type Change = valuediff.Change
 
-// withoutMetadata returns a copy of an object. Metadata is omitted, because CRDs do not change it.
+// withoutMetadata returns a shallow copy of obj without metadata, because CRDs do not change it.
 func withoutMetadata(obj map[string]any) map[string]any {
 	obj = maps.Clone(obj)
 	delete(obj, "metadata")
@@ -196,7 +198,8 @@ func covers(schema, object []engine.Step) bool {
 	return true
 }
 
-// otherwise returns the values at the goal's path that the two sides persist differently.
+// otherwise returns the values at, above, or below the goal's path that the two sides persist
+// differently, with passwords hidden.
 func (a *goalSearch) otherwise(was, is map[string]any) (all []Change) {
 	steps := a.expected()
 	if a.under != "" && a.within.steps == nil {
@@ -216,8 +219,7 @@ func (w *Witness) losesValue() bool {
 	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
 
-// setVerdicts sets the three verdicts: on a create, on an update from another object, and on an update
-// that changes nothing.
+// setVerdicts sets the verdicts of the other side. after is its result for req.
 func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.Result) (err error) {
 	stored := req.Object
 	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
@@ -246,7 +248,6 @@ func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.R
 	return nil
 }
 
-// verdictOn returns the verdict of the other side on a write.
 func (a *goalSearch) verdictOn(w *Witness, req engine.Request) (Verdict, error) {
 	res, err := a.validateOther(req)
 	return w.verdict(res), undecidable(err)
@@ -264,8 +265,8 @@ func (w *Witness) verdict(res *engine.Result) Verdict {
 	return Accepted
 }
 
-// variant returns an object that base admits and that differs from obj at or near the goal's path,
-// as the old object of an update. It returns nil if it finds no such object.
+// variant returns an object that base admits and that differs from obj in one value, preferably at the goal's
+// path, as the old object of an update that base also admits. It returns nil if it finds no such object.
 func (a *goalSearch) variant(obj map[string]any) map[string]any {
 	left := maxLeaves
 	for n := len(a.goal.at.steps); n >= 0; n-- {
@@ -302,7 +303,7 @@ func (a *goalSearch) admits(req engine.Request) bool {
 	return err == nil && res.Allowed
 }
 
-// others returns values similar to v.
+// others returns values similar to v, and absent.
 func others(v any) []any {
 	switch v := v.(type) {
 	case string:

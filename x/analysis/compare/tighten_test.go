@@ -2,6 +2,7 @@ package compare_test
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,9 +16,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// A tightening adds a constraint to a schema. It returns false if that is not possible.
+// A tightening is a schema change that can break objects. apply returns false if s does not allow it.
 type tightening struct {
-	what  string // as the report names it
+	what  string // the change's Subject
 	apply func(s *props) bool
 }
 
@@ -156,17 +157,10 @@ func higher(bound **int64, to int64, top *int64) bool {
 
 func ptr[T any](v T) *T { return &v }
 
-func sortedNames(m map[string]props) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func sortedNames(m map[string]props) []string { return slices.Sorted(maps.Keys(m)) }
 
-// TestTighteningsOfCorpus checks that each kind of schema change is demonstrated by an object that
-// was accepted and is now rejected or loses values.
+// TestTighteningsOfCorpus checks that 95 % of schema changes are demonstrated by an object that was
+// accepted and is now rejected or loses values. Changes that are proved to break nothing do not count.
 func TestTighteningsOfCorpus(t *testing.T) {
 	files := corpus.CRDFiles(t)
 	each := sample(500/len(tightenings)+1, 2)
@@ -206,13 +200,7 @@ func TestTighteningsOfCorpus(t *testing.T) {
 		}
 	})
 	total, missed := 0, 0
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range counts {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		c := counts[name]
 		t.Logf("%s: %d shown to break, %d proved to change nothing, %d not known", name, c[0], c[1], c[2])
 		total, missed = total+c[0]+c[2], missed+c[2]
@@ -223,8 +211,8 @@ func TestTighteningsOfCorpus(t *testing.T) {
 	}
 }
 
-// tightened returns a CRD that is stricter at one path, or nil if that is not possible at the
-// chosen path.
+// tightened returns a CRD that is stricter at one path, or nil if that is not possible at any path or
+// the chosen path.
 func tightened(rng *rand.Rand, before *apiextensionsv1.CustomResourceDefinition, kind tightening) (after *apiextensionsv1.CustomResourceDefinition, path string) {
 	var paths []string
 	eachProps(before.DeepCopy().Spec.Versions[0].Schema.OpenAPIV3Schema, nil, func(path string, s *props) {

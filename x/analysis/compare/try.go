@@ -28,7 +28,7 @@ func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 		found.Witness.Operation, found.Witness.Old = search.Create, nil
 	}
 	path := a.first(found.Witness.Object)
-	if path == nil { // a default sets the path
+	if path == nil { // a default may set the path
 		res, err := a.base.engine.Validate(a.ctx, found.Witness.Request())
 		if err != nil || !res.Allowed {
 			return undecidable(err)

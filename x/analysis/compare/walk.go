@@ -13,7 +13,6 @@ import (
 
 type props = apiextensionsv1.JSONSchemaProps
 
-// A walker walks the schemas of two versions in parallel.
 type walker struct {
 	*comparison
 	before, after *side
@@ -36,7 +35,6 @@ func (p schemaPath) any(below string) schemaPath {
 
 func (p schemaPath) last() string { return p.steps[len(p.steps)-1].Name }
 
-// pair compares a version of the old CRD with a version of the new CRD.
 func (c *comparison) pair(before, after *side) {
 	w := &walker{c, before, after}
 	if o, n := before.schema(), after.schema(); o != nil && n != nil {
@@ -130,7 +128,8 @@ func valuesOf(s *props) *props {
 
 func preserves(s *props) bool { return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields }
 
-// removed adds a change for a removed field. Its values are now pruned, or preserved without validation.
+// removed adds a change for a removed field. Its values are now pruned, preserved without validation,
+// or validated as values of a map.
 func (w *walker) removed(at schemaPath, o, parent *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		ch := w.add(at, "", "field", typeOf(o), "", nil, w.present(at, o, samples(o)))
@@ -146,7 +145,8 @@ func (w *walker) removed(at schemaPath, o, parent *props) {
 	ch.NewField = upper(ch.NewField)
 }
 
-// added adds a change for a new field. Its values were pruned or preserved without validation.
+// added adds a change for a new field. Its values were pruned, preserved without validation, or
+// validated as values of a map.
 func (w *walker) added(at schemaPath, parent, n *props) {
 	loosens := w.present(at, n, nil)
 	var breaks *goal
@@ -178,12 +178,12 @@ func upper(field string) string {
 	return field
 }
 
-// present returns the goal of an object that has the path. values, if any, are inserted there.
+// present returns the goal for an object that has the path. values, if any, are inserted there.
 func (w *walker) present(at schemaPath, s *props, values []any) *goal {
 	return &goal{at: at, rule: "false", of: s, values: values, kept: true}
 }
 
-// filled returns the goal of an object in which a default sets a field, because the object does not have it.
+// filled returns the goal for an object without a field that a default may set.
 func (w *walker) filled(at schemaPath) *goal {
 	parent := schemaPath{steps: at.steps[:len(at.steps)-1]}
 	return &goal{at: parent, rule: "false", under: at.last(), values: []any{absent{}}, kept: true, defaulted: true}

@@ -1,6 +1,6 @@
 // Package lint finds problems in a CRD's rules whose detection requires a witness or a proof: a rule fails to
 // evaluate on an example object, a rule never rejects anything that the rest of the CRD lets through, or a path
-// accepts no value. It complements engine/vet, which only looks at the rules and finishes in milliseconds.
+// accepts no value. It complements engine/vet, which does not search for objects and finishes in milliseconds.
 //
 //	report, err := vet.VetCRD(ctx, crd, vet.Config{})
 //	lints, err := lint.Find(ctx, crd, report, lint.Config{})

@@ -40,8 +40,8 @@ func (f *finder) acceptsNothing() {
 	}
 }
 
-// intended reports whether the proof suggests that path accepts nothing on purpose: its rule is
-// constant, such as false or self == null, or a rule above forbids it.
+// intended reports whether the proof suggests that path accepts nothing on purpose: one of its rules
+// does not read self, only compares self to null, or is at another path.
 func (f *finder) intended(path string, proof *prove.Proof) bool {
 	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
 		flat := strings.ReplaceAll(lex.Flat(ref.Rule), " ", "")
@@ -123,7 +123,7 @@ func rests(proof *prove.Proof, on engine.RuleRef, redundant map[engine.RuleRef]*
 	})
 }
 
-// failsToEvaluate looks for an object on which the rule fails to evaluate.
+// failsToEvaluate adds a lint if it finds an object on which the rule fails to evaluate.
 func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	if f.off(FailsToEvaluate) {
 		return nil
@@ -166,9 +166,10 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 // optionalRead is vet's lint for rules that read fields that may be absent.
 const optionalRead = "optional-read"
 
-// amongFailing analyzes a rule that only fails on objects on which other rules fail too. It searches in a copy of the
-// CRD in which those other rules are true, and returns the finder for that copy. In the original CRD, the witness is
-// rejected only by rules that fail on it. before is returned if there are no such rules.
+// amongFailing analyzes a rule that may only fail on objects on which other rules also fail. It
+// searches in a copy of the CRD in which all other rules with an optional read are true. If the
+// original CRD rejects the witness only because of rules that fail on it, amongFailing returns the
+// finder for the copy, else f. It returns before if the CRD has no such other rules.
 func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*finder, *analysis.Answer, error) {
 	unknown := &analysis.Answer{Answer: search.Answer{Status: search.Unknown}}
 	without := *f

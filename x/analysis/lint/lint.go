@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config determines the lints and the search effort. The same configuration and the same CRD always
+// Config selects the lints and the Kubernetes version. The same configuration and the same CRD always
 // produce identical output.
 type Config struct {
 	// KubeVersion has the same meaning as in vet.Config.
@@ -27,11 +27,11 @@ type Config struct {
 	// Without lists the names of lints to disable.
 	Without []string
 
-	work *work.Meter // of a schema; nil if unlimited
+	work *work.Meter // of a unit
 }
 
-// maxSteps limits the writes that may be tried for a question. More steps find hardly any other lints, because a
-// rule that can fail usually fails on one of the first objects.
+// maxSteps limits the writes that may be tried for most questions. More steps find hardly any other
+// lints, because a rule that can fail usually fails on one of the first objects.
 const maxSteps = 300
 
 // analyzerOf returns an Analyzer for the unit's version of a CRD that e was compiled from.
@@ -50,10 +50,10 @@ const (
 	AcceptsNothing  = "accepts-nothing"
 )
 
-// Names returns the names of all lints, for Config.Without.
+// Names returns the names of this package's own lints, for Config.Without.
 func Names() []string { return []string{FailsToEvaluate, NeverRejects, AcceptsNothing} }
 
-// A Lint is a problem in a CRD that the API server accepts, with a witness or a proof.
+// A Lint is a problem in a CRD, found by vet or by Find, with a witness or a proof if one is known.
 type Lint struct {
 	vet.Lint
 	// Witness is a write on which the rule fails, that it rejects (unique-list), or for which its result differs from
@@ -61,9 +61,10 @@ type Lint struct {
 	Witness *search.Witness
 	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
-	// Proof shows that no such object exists. It is nil if there is a witness.
+	// Proof shows that the rule rejects nothing or that the path accepts nothing. It is nil if there
+	// is a witness, and for lints of vet.
 	Proof *prove.Proof
-	// Rewrites are replacements for the rule that are known to work, best first.
+	// Rewrites are replacements for the rule. A replacement with Keeps is first.
 	Rewrites []Rewrite
 }
 
@@ -118,7 +119,7 @@ func Of(report *vet.Report) []Lint {
 
 // A unit is a distinct schema of a CRD. It belongs to one version or to all versions.
 type unit struct {
-	// version is a version that has the schema. name is that version, or "" if all versions have it.
+	// version is a version that has the schema. name is that version, or "" if several versions share the schema.
 	version, name string
 	rules         []vet.Rule
 }
@@ -142,7 +143,6 @@ func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (a
 	return all
 }
 
-// A finder looks for the lints of a unit.
 type finder struct {
 	ctx      context.Context
 	cfg      *Config

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// things returns a CRD with the given rules on spec.
 func things(t testing.TB, rules ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	text := `
@@ -73,8 +72,8 @@ func find(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cfg lint.
 	return lints
 }
 
-// TestMends checks the rewrites of rules that fail: one that accepts no more than before and one
-// that accepts more. "" means that there is none.
+// TestMends checks the rewrites of rules that fail: one that accepts no more than before and one that
+// accepts more. "" means that there is no such rewrite.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, keeps, opens string }{
@@ -144,7 +143,6 @@ func works(t *testing.T, w *search.Witness, m lint.Rewrite) {
 	}
 }
 
-// TestLints checks which lints rules have.
 func TestLints(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -179,7 +177,6 @@ func TestLints(t *testing.T) {
 	}
 }
 
-// TestWithout checks that each lint can be disabled.
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3", "self.name != 'x'", "self.name != 'x'")

@@ -19,10 +19,10 @@ import (
 type Effect uint8
 
 const (
-	// Guard: the rule can fail to evaluate, and the replacement cannot. Wherever the rule has a value,
-	// the replacement has the same value.
+	// Guard: the rule can fail to evaluate, and no failure of the replacement is known. Wherever the
+	// rule has a value, the replacement has the same value.
 	Guard Effect = iota
-	// Equivalent: the replacement rejects the same objects as the rule.
+	// Equivalent: no object is known that only the rule or only the replacement rejects.
 	Equivalent
 	// Wanted: the replacement follows the probable intent of the author. It may reject other objects.
 	Wanted
@@ -77,8 +77,8 @@ type rewriter struct {
 // maxRounds is the number of rounds over all ways of guarding. Failures found with one way are useful for the others.
 const maxRounds = 2
 
-// rewrites returns the replacements for a rule that are known to work: first one that accepts no
-// more than before, then one that accepts more.
+// rewrites returns at most two replacements for a rule for which no failure is known: first one that
+// accepts no more than before, then one that may accept more.
 func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all []Rewrite, err error) {
 	m := &rewriter{finder: f, site: at, rule: rule, fails: []*search.Witness{w}}
 	ways := []guard.Way{guard.Reject, guard.Accept, guard.AsFalse, guard.AsTrue}
@@ -174,8 +174,9 @@ func (m *rewriter) try(text string) (*trial, error) {
 	return t, err
 }
 
-// verified verifies a rewrite against the known witnesses and vet. It returns nil if the rewrite has
-// a wrong outcome or the API server would reject the CRD.
+// verified verifies a rewrite against the first failing write, the shown writes, and vet. It returns
+// nil if the rewrite has a wrong outcome, the API server would reject the CRD, or an unproved rewrite
+// looks as if it could fail.
 func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 	closed := m.isClosed(m.rule.Path)
 	if closed { // the rewritten rule must accept something
@@ -200,7 +201,7 @@ func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 	if err != nil || m.report.Accepted && !report.Accepted {
 		return nil, err
 	}
-	// Without a proof, a rewrite must not even look as if it could fail.
+	// VetCRD returns lints only for an unproved rewrite, which must not even look as if it could fail.
 	if slices.ContainsFunc(report.Lints, func(l vet.Lint) bool {
 		return l.Name == optionalRead && l.Path == m.rule.Path && l.Rule == fix.Rule
 	}) {
@@ -209,7 +210,7 @@ func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 	return fix, nil
 }
 
-// guarded returns the rule with guards for all failures on known writes, or "" if no guard is known for a failure.
+// guarded returns the rule with guards for all failures on known writes, or "" if it fails to add them.
 func (m *rewriter) guarded(text string, way guard.Way) string {
 	for range maxGuards {
 		x := m.compile(text)
@@ -236,8 +237,8 @@ func (m *rewriter) guarded(text string, way guard.Way) string {
 	return ""
 }
 
-// guardAll returns the rule with guards for every part that could fail for a known
-// reason, even if no object is known on which it does.
+// guardAll returns the rule with guards for the parts that could fail for a known reason, even if no
+// object is known on which they do.
 func (m *rewriter) guardAll(text string, way guard.Way) string {
 	for _, reason := range m.reasons {
 		for range maxGuards {
@@ -267,7 +268,6 @@ func (m *rewriter) compile(text string) *expr.Expr {
 	return x
 }
 
-// withRule returns a copy of the CRD with another source for a rule of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version string, steps []engine.Step, index int, text string) *apiextensionsv1.CustomResourceDefinition {
 	crd, _ = crdcopy.With(crd, version, steps, func(at *apiextensionsv1.JSONSchemaProps) {
 		at.XValidations = slices.Clone(at.XValidations)

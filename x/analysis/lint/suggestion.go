@@ -11,9 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be equivalent, the prover
-// confirms that, or the search looks for a write that only one of the two CRDs admits. Otherwise the search looks for
-// such a write as an example, among the values for which vet knows that the results differ.
+// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be equivalent, the
+// prover confirms that, or the search looks for a write that only one of the two CRDs admits. Otherwise the
+// search looks for such a write as an example, among the example values in the lint.
 
 // uniqueList is vet's lint for rules that reject duplicates in a list.
 const uniqueList = "unique-list"
@@ -36,7 +36,6 @@ func (f *finder) suggest(lints []Lint) error {
 	return nil
 }
 
-// complete adds the example and the replacement of a lint.
 func (f *finder) complete(l *Lint, r *vet.Rule) error {
 	if l.Fix == "" {
 		answer, err := f.analyzer.Ask(f.ctx, f.ref(r), search.Rejected)
@@ -60,7 +59,6 @@ func (f *finder) complete(l *Lint, r *vet.Rule) error {
 	return s.exemplify()
 }
 
-// A suggestion is a lint whose replacement is verified.
 type suggestion struct {
 	*finder
 	lint  *Lint
@@ -79,13 +77,12 @@ func (s *suggestion) compiles() (bool, error) {
 	return err == nil && (report.Accepted || !s.report.Accepted), err
 }
 
-// replaced returns a copy of a CRD with the replacement.
 func (s *suggestion) replaced(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	return withRule(crd, s.unit.version, s.steps, s.lint.Index, s.lint.Fix)
 }
 
-// compare adds the replacement if it is proved to be equivalent, or if no write was found that only
-// one of the two CRDs admits.
+// compare adds the replacement if it is proved to be equivalent, or if a search within the budget
+// finds no write that only one of the two CRDs admits.
 func (s *suggestion) compare() error {
 	fix := Rewrite{Rule: s.lint.Fix, Keeps: true, Effect: Equivalent}
 	fix.Proof = s.analyzer.Equal(s.ref, apiextensionsv1.ValidationRule{Rule: s.lint.Fix, OptionalOldSelf: &s.ref.OptionalOldSelf})

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// stores returns a CRD with the rule on spec.
 func stores(t testing.TB, rule string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := things(t, "true")
@@ -38,7 +37,6 @@ properties:
 	return crd
 }
 
-// TestSuggestions checks the examples and replacements of vet's lints.
 func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -114,8 +112,8 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// TestSuggestionsWithout checks that disabled lints have no suggestions.
-func TestSuggestionsWithout(t *testing.T) {
+// TestNoOtherLints checks that a text comparison causes only the lint for it.
+func TestNoOtherLints(t *testing.T) {
 	t.Parallel()
 	for rule, name := range map[string]string{"self.size < '1Gi'": "text-order", "self.size != '1Gi'": "text-equality"} {
 		for _, l := range find(t, stores(t, rule), lint.Config{}) {
@@ -126,8 +124,8 @@ func TestSuggestionsWithout(t *testing.T) {
 	}
 }
 
-// TestEquivalentSuggestions checks that replacements that vet calls equivalent are, also if a part of
-// the rule fails or a list is empty.
+// TestEquivalentSuggestions checks that replacements that vet calls equivalent are equivalent, also if
+// a part of the rule fails or a list is empty.
 func TestEquivalentSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{

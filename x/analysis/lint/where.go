@@ -68,7 +68,7 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 
 func (s *site) compile(text string) (*expr.Expr, error) { return s.compiler.Compile(text, s.optional) }
 
-// failure returns the first failure in a write, or nil if the rule has a value everywhere.
+// failure returns the first failure in a write, or nil if the rule fails nowhere.
 func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared) *failure {
 	var overwork *eval.OverworkError
 	for _, steps := range matchingPaths(seen.Self, s.steps, nil) {

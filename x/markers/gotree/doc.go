@@ -4,6 +4,6 @@
 // confine it to a folder, use the file system of an os.Root.
 package gotree
 
-// How it works. The module of a package is determined from go.mod (gomod.go). Its files are read
-// from the repository, from vendor, or from the module cache, in this order (imports.go). Files and
-// folders that are too large are rejected by name (read.go).
+// How it works. The module of a package is determined from go.mod (gomod.go). Its files are read from
+// the repository, from vendor, or from the module cache, in this order (imports.go). Files and folders
+// that are too large are not read, and the error names them (read.go).

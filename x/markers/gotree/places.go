@@ -49,7 +49,7 @@ func ModuleCache() string {
 	return filepath.Join(list[0], "pkg", "mod")
 }
 
-// crdFolders are the folders in which generators create CRDs.
+// crdFolders are the folders in which generators usually create CRDs.
 var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
 
 // ErrNoCRDs means that the usual folders do not exist.

@@ -15,10 +15,9 @@ import (
 const (
 	// maxFile and maxBytes limit the bytes of a file and of all files. They exceed any handwritten
 	// Go file and any API.
-	maxFile  = 16 << 20
-	maxBytes = 512 << 20
-	maxFiles = 50_000
-	// maxEntries limits the number of entries of a folder.
+	maxFile    = 16 << 20
+	maxBytes   = 512 << 20
+	maxFiles   = 50_000
 	maxEntries = 100_000
 	maxDepth   = 100
 )

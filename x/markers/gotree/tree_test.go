@@ -169,7 +169,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestBounds checks that unreasonable files and folders are rejected by name.
+// TestBounds checks that files and folders beyond the limits and links out of the repository are not read.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

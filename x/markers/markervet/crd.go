@@ -27,8 +27,8 @@ type CRD struct {
 	over   map[string]*vet.Rule // rules that are too expensive, by their field
 }
 
-// New maps the rules of a CRD to markers of src. lints are the lints of the CRD as returned by
-// lint.Of. show returns lines that illustrate a lint; it may be nil.
+// New maps the rules of a CRD to markers of src. lints are the lints of the CRD. show returns lines
+// that illustrate a lint; it may be nil.
 func New(src *markers.Source, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, lints []lint.Lint, show func(*lint.Lint) []string) *CRD {
 	c := &CRD{crd, report, lints, show, src, src.Map(crd), map[string]*vet.Rule{}}
 	for i := range report.Versions {
@@ -44,7 +44,8 @@ func New(src *markers.Source, crd *apiextensionsv1.CustomResourceDefinition, rep
 // Map returns the CRD's rules and their markers.
 func (c *CRD) Map() *markers.Map { return c.m }
 
-// Find returns all findings of CRDs that were generated from src, except for the lints in without.
+// Find returns all findings of CRDs that were generated from src, except for the lints of package
+// markers in without.
 func Find(src *markers.Source, crds []*CRD, without []string) []Finding {
 	all := &findings{at: map[key]int{}, reported: map[pathKey]bool{}}
 	for i, c := range crds {
@@ -70,7 +71,6 @@ var descriptions = map[string]string{
 	markers.IgnoredMarker:     "A comment that looks like a marker, which generators ignore",
 }
 
-// fieldOf returns the name of the declaration that a marker belongs to.
 func fieldOf(m *markers.Marker) string {
 	if m.Field == "" {
 		return m.Type
@@ -108,7 +108,6 @@ func (c *CRD) find(all *findings, index int, without []string) {
 	}
 }
 
-// causes adds the reasons for which the CRD is rejected.
 func (c *CRD) causes(all *findings, index int) {
 	if s := c.report.Status; s != nil && len(c.report.Causes) == 0 {
 		f := Finding{ID: string(s.Reason), Description: "A request that the API server cannot process", Level: Error, Message: s.Message, CRD: index}
@@ -145,7 +144,7 @@ func (c *CRD) causes(all *findings, index int) {
 	}
 }
 
-// moreOf reports whether the rule also exceeds a limit of its own.
+// moreOf reports whether the rule of the cause also has a cause of another kind, such as a limit of its own.
 func (c *CRD) moreOf(cause *engine.Cause) bool {
 	return slices.ContainsFunc(c.report.Causes, func(o engine.Cause) bool { return o.Field == cause.Field && o.Kind != engine.CauseShareOfCost })
 }
@@ -242,7 +241,8 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	}
 }
 
-// schema adds a finding at the Go declaration nearest to a path in the schema.
+// schema adds a finding at the Go declaration nearest to a path in the schema, or in the CRD if there
+// is no such declaration.
 func (c *CRD) schema(all *findings, f Finding, field string) {
 	at, line, ok := c.Schema(field)
 	if ok {
@@ -281,7 +281,6 @@ func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	return lines
 }
 
-// unmarked adds the rules without a marker.
 func (c *CRD) unmarked(all *findings, index int) {
 	if !c.m.Rooted {
 		return // other packages declare the kind

@@ -18,7 +18,7 @@ const (
 	Note    = "note"
 )
 
-// Finding is a problem in Go source.
+// Finding is a problem in Go source or in a CRD that was generated from it.
 type Finding struct {
 	// ID is the name of a lint, the server's reason, or another keyword.
 	ID, Description string
@@ -28,13 +28,14 @@ type Finding struct {
 	Rule string
 	// Shown holds lines that illustrate the finding.
 	Shown []string
-	// Position is in a Go file, and Line is the line of source there. If Position has no line number, nothing in Go
-	// corresponds to the finding, and CRD and Field locate it in the CRD's file.
+	// Position is in a Go file, and Line is the line of source there. If Position has no line number,
+	// nothing in Go corresponds to the finding, CRD is the index of the CRD in the argument of Find,
+	// and Field is the path in it.
 	markers.Position
 	Line  string
 	CRD   int
 	Field string
-	// Near is then the nearest enclosing field or type, if any.
+	// Near is the nearest enclosing field or type of a finding without a line number, if it is known.
 	Near markers.Position
 	// Write is a marker to add above Position, such as // +kubebuilder:validation:MaxItems=8, or "".
 	Write string
@@ -72,7 +73,6 @@ type key struct {
 	field       string
 }
 
-// findings collects findings and merges equal findings.
 type findings struct {
 	list     []Finding
 	at       map[key]int
@@ -92,7 +92,7 @@ func (all *findings) add(f Finding, paths ...ObjectPath) {
 	all.merge(k, f, paths...)
 }
 
-// merge returns the finding with a key, to which it adds paths. If there is none, it adds f.
+// merge returns the finding with a key, to which it adds paths. If no finding has the key, it adds f.
 func (all *findings) merge(k key, f Finding, paths ...ObjectPath) *Finding {
 	i, ok := all.at[k]
 	if !ok {

@@ -99,7 +99,8 @@ func (p *Parts) part(e ast.Expr) *part {
 	return at
 }
 
-// free returns the root variables of the whole expression and the variables of enclosing macros that a part reads.
+// free returns the root variables of the whole expression and the other variables that a part reads,
+// also within its own macros.
 func (p *Parts) free(e ast.Expr) []celenv.Root {
 	roots := slices.Clone(p.rule)
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

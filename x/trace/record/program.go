@@ -5,7 +5,7 @@
 //	t, err := p.Run(ctx, self, old, record.NewBudget(record.MaxObjectWork))
 //	for _, part := range t.Why() { … }
 //
-// Explanations (x/trace) and the shell use it.
+// Explanations (x/trace), searches (x/analysis/search), and the shell use it.
 package record
 
 // How it works. The evaluator that validates objects also explains them, with a plan that records
@@ -75,9 +75,9 @@ func (p *Program) constant(e ast.Expr) bool { return !p.varying[e.ID()] }
 
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
-// Run evaluates the expression as a rule is evaluated; old is nil if no old value exists. The
-// error is an *eval.OverworkError if the evaluation takes more work than the budget allows, or an
-// *eval.InternalError for a bug in Celadon.
+// Run evaluates the expression as a rule is evaluated; old is nil if no old value exists. The error is
+// an *eval.OverworkError if the evaluation takes more work than the budget or the limits of an
+// explanation allow, or an *eval.InternalError for a bug in Celadon.
 func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trace, error) {
 	vars := eval.BindOld(p.decl, self, old)
 	if p.optional {

@@ -1,8 +1,8 @@
 package record
 
-// How it works. cel-go's planner makes the plan, and a decorator wraps every node in a recorder
-// (reference_record_test.go). The recorded values form a trace with which the traces of this
-// package are compared.
+// How it works. cel-go's planner makes the plan, and a decorator wraps nodes in a recorder
+// (reference_record_test.go). The recorded values form a trace with which the traces of this package
+// are compared.
 
 import (
 	"context"
@@ -137,8 +137,7 @@ func (p *refProgram) rehearsed(ctx context.Context, self, old any) (known, err e
 	return out.Err, nil
 }
 
-// plan always uses cel-go's planner, whichever evaluator runs the rules, and wraps each node in a
-// recorder.
+// plan plans the expression with cel-go's planner and wraps the nodes in a recorder.
 func (p *refProgram) plan() (r *recorder, err error) {
 	dispatcher := interpreter.NewDispatcher()
 	for _, f := range p.env.Functions() {

@@ -83,7 +83,6 @@ func (t *refTrace) keep(id int64, inner []int64) {
 	t.failed[id] = m
 }
 
-// recorder records the values of the nodes of a plan.
 type recorder struct {
 	plan    interpreter.InterpretableV2
 	trace   *refTrace
@@ -187,7 +186,6 @@ func (r *recorder) watch(i interpreter.InterpretableV2) (interpreter.Interpretab
 	return &watched{i, r}, nil
 }
 
-// watched is a node whose evaluations are recorded.
 type watched struct {
 	interpreter.InterpretableV2
 	r *recorder

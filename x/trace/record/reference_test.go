@@ -77,7 +77,6 @@ var made = []string{
 	"cel.bind(x, self.spec.replicas, x > 5 && x < 7)",
 }
 
-// againstReference compares the parts of an evaluation with cel-go.
 func againstReference(t *testing.T, compiler *expr.Compiler, src string, optional bool, self, old any) {
 	t.Helper()
 	x, err := compiler.Compile(src, optional)

@@ -47,7 +47,8 @@ func isIndex(e ast.Expr) bool {
 	return false
 }
 
-// simple reports whether the value of e is obvious from its text: literals, and lists and maps of them.
+// simple reports whether the value of e is obvious from its text: literals, negated literals, and
+// lists and maps of them.
 func simple(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.LiteralKind:

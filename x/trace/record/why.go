@@ -36,7 +36,8 @@ type Part struct {
 	Ran bool
 }
 
-// Tree returns every node with its value and cost, outermost first, until the budget is used up.
+// Tree returns the parts of the expression with their values and costs, outermost first, until the
+// budget is used up. It omits literals and lists and maps of literals below the root.
 func (t *Trace) Tree() []Part {
 	var parts []Part
 	var all func(e ast.Expr, depth int)
@@ -147,8 +148,8 @@ func (w *why) decide(e ast.Expr, depth int) {
 	}
 }
 
-// either descends to the operand that determines the result alone, or to all operands otherwise. An
-// operand that failed only counts if the whole failed.
+// either descends to the first operand that determines the result alone, or else to all operands. If the whole
+// failed, it descends only to operands that failed. It omits presence tests next to other conditions.
 func (w *why) either(e ast.Expr, args []ast.Expr, alone ref.Val, depth int) {
 	whole := w.value(e)
 	telling := slices.DeleteFunc(slices.Clone(args), func(arg ast.Expr) bool {
@@ -218,7 +219,8 @@ func (w *why) operand(e ast.Expr, depth int) {
 	}
 }
 
-// loop adds the element that ended all or exists, and why it did. For other macros, it adds the list or map.
+// loop adds the element that ended all or exists or made a macro fail, and the reason. For other
+// macros, it adds the list or map.
 func (w *why) loop(e ast.Expr, depth int) {
 	l, ok := loops.Of(e)
 	if !ok {
@@ -247,7 +249,7 @@ func (w *why) loop(e ast.Expr, depth int) {
 	w.operand(l.Over, depth)
 }
 
-// element adds the variables of a macro for the element that ended it.
+// element adds the variables of a macro for the element that ended it, and descends to the body.
 func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
 	element := Part{Text: l.Variable, Depth: depth, Value: values[l.Variable], Note: fmt.Sprintf("element %d of %d", number, size)}
@@ -264,7 +266,7 @@ func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val,
 	w.bound = outer
 }
 
-// difference adds the first difference between two objects or lists, and reports whether they differ.
+// difference adds the first difference between two objects or lists, and reports whether it added one.
 func (w *why) difference(args []ast.Expr, depth int) bool {
 	a, b := w.value(args[0]), w.value(args[1])
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {

@@ -131,7 +131,6 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 	return nil
 }
 
-// pageResult is a page, or the error that prevented it.
 type pageResult struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 	page []byte
@@ -173,7 +172,7 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 	return p.Markdown()
 }
 
-// write writes the pages and reports those that are missing.
+// write writes the pages and prints why pages are missing.
 func (o *DocsOptions) write(s command.Streams, pages []pageResult) (missing bool, err error) {
 	if o.Out != "" {
 		if err := outfile.MkdirAll(o.Out, 0o777); err != nil {

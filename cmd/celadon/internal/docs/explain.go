@@ -57,7 +57,7 @@ func (o *ExplainOptions) Check(args []string) error {
 	return nil
 }
 
-// IsPath reports whether an argument names a file or folder, and not a type.
+// IsPath reports whether an argument looks like a path of a file or folder, and not like a type.
 func IsPath(arg string) bool {
 	return arg == "-" || strings.ContainsAny(arg, `/\`) || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg))
 }

@@ -19,7 +19,7 @@ import (
 
 const draft7 = "http://json-schema.org/draft-07/schema#"
 
-// maxSchemaDepth limits the nesting of a schema, like the decoder of CRDs.
+// maxSchemaDepth limits the nesting of a schema. Deeper schemas become schemas that accept any value.
 const maxSchemaDepth = 1000
 
 // combined is the name of the file with the schemas of all kinds.
@@ -106,7 +106,7 @@ func withMetadata(of object) object {
 	return fields
 }
 
-// The keys of a schema that are copied, and those whose values are schemas.
+// The keys of a schema that are copied, and the keys whose values are lists of schemas.
 var (
 	copied   = []string{"type", "title", "description", "default", "enum", "format", "required", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "multipleOf"}
 	branches = []string{"allOf", "anyOf", "oneOf"}

@@ -34,8 +34,7 @@ func bug(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, err
 	return &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: %w", crd.Name, err)}
 }
 
-// costs returns the estimates of a CRD's rules. The map is empty if vet rejects the CRD. The error is
-// ctx.Err() or an internal error.
+// costs returns the estimates of a CRD's rules, except broken rules. The error is ctx.Err() or an internal error.
 func costs(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (map[engine.RuleRef]publish.Cost, error) {
 	all := map[engine.RuleRef]publish.Cost{}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true})

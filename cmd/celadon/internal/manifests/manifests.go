@@ -43,7 +43,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 }
 
 // isImage reports whether name looks like an image reference. It compiles its pattern when it is
-// called, because that takes 0.8 ms, which no other command should spend.
+// called, so that other commands do not spend the time.
 func isImage(name string) bool {
 	return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,510}$`).MatchString(name)
 }
@@ -138,5 +138,5 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 	return data, rules, err
 }
 
-// maxConfigMap is the maximum size of the CRDs. A ConfigMap needs the rest for other data.
+// maxConfigMap is the maximum size of the CRDs. A ConfigMap can have 1 MiB and needs the rest for other data.
 const maxConfigMap = 1000 << 10

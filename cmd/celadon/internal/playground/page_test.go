@@ -140,7 +140,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestRun checks that the printed address serves the page until the command ends.
+// TestRun checks that the printed address serves the page, and that the command ends with its context.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())

@@ -47,7 +47,7 @@ type start struct {
 	KubeVersion string `json:"kubeVersion"`
 }
 
-// maxBody limits the size of a file. A request contains up to three files.
+// maxBody limits the size of a file. The flags name up to three files, and the page sends them in each request.
 const maxBody = service.MaxRequest / 4
 
 func (o *Options) start(stdin io.Reader) (*start, error) {
@@ -141,7 +141,6 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	return srv.Close()
 }
 
-// newToken returns an unguessable token.
 func newToken() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails

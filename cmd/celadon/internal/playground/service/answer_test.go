@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestTrace checks that every run of every rule can be traced, and that its value equals its outcome.
+// TestTrace checks that each evaluation of a rule can be traced, and that its value equals its outcome.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	r := service.New()
@@ -113,8 +113,7 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestDroppedKeys checks that a misspelled key that servers drop is one lint, with a position and the right key, and
-// one that they reject is one problem or cause.
+// TestDroppedKeys checks that a misspelled key that servers drop is one lint, with a position and the right key.
 func TestDroppedKeys(t *testing.T) {
 	t.Parallel()
 	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.com}\nspec:\n  group: x.com\n  scope: Namespaced\n" +
@@ -140,8 +139,7 @@ func TestDroppedKeys(t *testing.T) {
 	}
 }
 
-// TestFix checks that each advised bound alone, and all together, change no other line and are not
-// advised again.
+// TestFix checks that the CRD is accepted with all advised bounds, and that each bound alone adds one line.
 func TestFix(t *testing.T) {
 	t.Parallel()
 	crd := read(t, "costly/crd.yaml")
@@ -284,7 +282,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestVersions checks the results of all Kubernetes versions.
+// TestVersions checks the results of the oldest and the newest Kubernetes version.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	crd := strings.Replace(read(t, "crontab/crd.yaml"), "self.replicas <= self.maxReplicas", "self.replicas <= self.maxReplicas && isIP('1.2.3.4')", 1)
@@ -313,7 +311,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestHiddenValues checks that no response contains a password.
+// TestHiddenValues checks that responses about an object do not contain its password.
 func TestHiddenValues(t *testing.T) {
 	t.Parallel()
 	object := "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: hunter2, token: hunter2}\n"
@@ -345,7 +343,6 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// text returns v if it is a string, or "".
 func text(v any) string {
 	s, _ := v.(string)
 	return s

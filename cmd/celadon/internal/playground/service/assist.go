@@ -68,7 +68,7 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	return &hovered{e.at(h.Start), e.at(h.End), h.Lines()}, nil
 }
 
-// A problem describes a problem of an expression, in the response to the request mends.
+// A problem is an item of the response to mends.
 type problem struct {
 	From    int        `json:"from"`
 	To      int        `json:"to"`
@@ -112,7 +112,8 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	return list, nil
 }
 
-// expression returns the expression at req.At, or nil if req.At is not in an expression.
+// expression returns the expression at req.At, or nil if req.At is not in an expression. If the text
+// has no readable CRD, the last readable CRD is its context.
 func (r *Service) expression(ctx context.Context, req *Request) (*expression, error) {
 	d, err := r.compiled(ctx, req)
 	if err != nil {

@@ -24,8 +24,8 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// badCRDs returns texts without a verdict or without rules, each with the line of its first problem,
-// or 0.
+// badCRDs returns texts that are not a valid CRD with rules, each with the line of its first problem,
+// or 0 if it has none.
 func badCRDs(t *testing.T) map[string]struct {
 	text string
 	line int
@@ -78,9 +78,8 @@ func TestProblemsHaveLines(t *testing.T) {
 	}
 }
 
-// TestNoNullLists sends all kinds of requests about valid and invalid texts, and checks that a path
-// with a list in one response is never null in another. The page can therefore read lists without
-// checking for null.
+// TestNoNullLists sends most kinds of requests about valid and invalid texts, and checks that a path with a list
+// in one response is never null in another. The page can therefore read lists without checking for null.
 func TestNoNullLists(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"good": read(t, "crontab/crd.yaml"), "costly": read(t, "costly/crd.yaml"), "unguarded": read(t, "unguarded/crd.yaml"), "columns": read(t, "shirts/v1beta1.yaml")}

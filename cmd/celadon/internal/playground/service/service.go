@@ -91,7 +91,6 @@ type compiledText struct {
 // New returns a Service with an empty cache.
 func New() *Service { return &Service{} }
 
-// answers holds the handler of each kind of request.
 var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 	"check": (*Service).check,
 	"vet":   (*Service).vet,

@@ -33,7 +33,7 @@ type vetted struct {
 	// Points holds, for each CRD of the report, the reasons in the messages of its causes. A reason is "" if the
 	// editor leaves out the error, because another error has the same cause.
 	Points [][]string `json:"points"`
-	// Notes are remarks on CRDs that are not wrong: a CRD has no rules.
+	// Notes are remarks that a CRD has no rules, which is no problem.
 	Notes []crdProblem `json:"notes"`
 }
 
@@ -82,7 +82,7 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 
 // noCRD returns the problem of a text without CRDs.
 func noCRD(text string) crdProblem {
-	var other *input.Document // the first
+	var other *input.Document // the first document
 	for other = range (input.Text{File: CRDFile, Data: []byte(text)}).Documents {
 		break
 	}
@@ -102,7 +102,7 @@ func noCRD(text string) crdProblem {
 // maxKind limits how much of an unexpected kind is shown.
 const maxKind = 60
 
-// problemsOf returns the reasons for a missing verdict or for missing causes.
+// problemsOf returns the reasons for a missing verdict, or for a rejection without causes.
 func problemsOf(one *vet.Reviewed, report *vet.CRDReport) (list []crdProblem) {
 	var syntax *input.SyntaxError
 	switch {
@@ -187,8 +187,7 @@ func (r *Service) fix(ctx context.Context, req *Request) (any, error) {
 	}{string(text)}, nil
 }
 
-// pointsOf returns the reasons in the causes of a CRD. A reason is "" if the editor leaves out the error, because
-// another error has the same cause.
+// pointsOf returns the reasons in the causes of a CRD, as in vetted.Points.
 func pointsOf(causes []finding.Cause) []string {
 	errors := make([]editor.CRDError, len(causes))
 	for i, c := range causes {
