@@ -26,9 +26,9 @@ type Advice struct {
 	Field string `json:"-"`
 }
 
-// An advisor searches for the smallest set of bounds that brings all rules of a schema under their
-// limits, and for the largest round values of these bounds. No formula computes them: the advisor
-// repeats the estimate for each choice.
+// An advisor searches for a small set of bounds that brings the rules of a schema under their limits, and
+// for the largest round values of these bounds. No formula computes them: the advisor repeats the estimate
+// for each choice.
 type advisor struct {
 	*bounds
 	perRule, perSchema uint64
@@ -73,9 +73,9 @@ func (f floor) of(b *bound) int64 {
 	return max(v, b.minimum)
 }
 
-// advise returns the bounds to set; nil if the rules are already under their limits. stuck are the
-// rules that no bounds can bring under the limit, or all expensive rules if only their sum cannot
-// be reduced enough. They are ignored in set.
+// advise returns the bounds to set, or nil if no bounds are needed or none suffice. stuck holds the rules
+// that no bounds can bring under the limit, which set ignores. If the other rules cannot be brought under
+// the limits together, stuck also holds the most expensive of them.
 func (ad *advisor) advise() (set values, stuck []*rule) {
 	for _, r := range ad.overLimit() {
 		if ad.exceedsRuleLimit(ad.least(r)) {
@@ -161,7 +161,8 @@ func (ad *advisor) costThreshold() uint64 {
 	return math.MaxUint64
 }
 
-// candidates returns the bounds on which the rules over a limit depend, most frequently used first.
+// candidates returns the missing bounds and the declared bounds above 1 on which the rules over a limit
+// depend, most frequently used first.
 func (ad *advisor) candidates() (missing, declared []*bound) {
 	uses := map[*bound]int{}
 	for _, r := range ad.overLimit() {
@@ -202,8 +203,8 @@ func (ad *advisor) price(r *rule, set values) price {
 	return p
 }
 
-// choose selects the fewest bounds of list that suffice at their minimums, and raises them. all is
-// the trial in which every bound of list is set.
+// choose selects few bounds of list that suffice at their minimums, and raises them. all is the trial in
+// which every bound of list is set.
 func (ad *advisor) choose(all *trial, minimums values, list []*bound) values {
 	none := ad.newTrial(nil)
 	if set := none.single(minimums, list); set != nil {
@@ -239,7 +240,7 @@ func (t *trial) single(minimums values, list []*bound) (best values) {
 // maxPairBounds limits the number of bounds from which pairs are tried.
 const maxPairBounds = 24
 
-// pair returns t with the first two bounds that suffice, or nil if no pair does.
+// pair returns t with the first two bounds that suffice, or nil if no pair does or list is too long.
 func (t *trial) pair(minimums values, list []*bound) *trial {
 	if len(list) > maxPairBounds {
 		return nil
@@ -277,7 +278,7 @@ func (t *trial) raise() values {
 	return maps.Clone(t.set)
 }
 
-// roundUp returns the next power of two, or 1, 2, or 5 times a power of ten, after v.
+// roundUp returns the smallest number above v that is a power of two, or 1, 2, or 5 times a power of ten.
 func roundUp(v int64) int64 {
 	next := int64(1)
 	for next <= v {

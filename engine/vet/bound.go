@@ -34,7 +34,7 @@ type bound struct {
 func (b *bound) missing() bool { return b.assumed > 0 }
 
 // of fills in b from the declaration of its value and returns b, or nil if no keyword of the schema
-// can bound the value.
+// determines the size.
 func (b *bound) of(d *types.Decl) *bound {
 	b.bytes = 1
 	switch d.Kind {
@@ -155,7 +155,7 @@ func (bs *bounds) of(r *rule) *dependence {
 	return d
 }
 
-// above returns the list or map with the given path among the ancestors of b.
+// above returns b or the ancestor of b with the given path, which must exist.
 func (b *branch) above(path string) *branch {
 	for b.objectPath() != path {
 		b = b.parent
@@ -206,7 +206,6 @@ func stepsOf(d *types.Decl, path []string) []engine.Step {
 	return steps
 }
 
-// values maps bounds to the values to try.
 type values map[*bound]int64
 
 // price returns the rule's cost if set is applied: its total, and the cost of an evaluation of its
@@ -263,9 +262,8 @@ func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
 	return c.Times(r.expr.key.Decl)
 }
 
-// find returns the schema of a path in objects and its path in the CRD. It returns nil for paths
-// that rules can use although the schema does not declare them: metadata.name, and possibly
-// apiVersion and kind.
+// find returns the schema of a path in objects and its path in the CRD. It returns nil below metadata and
+// for paths that the schema does not declare, although rules can use some of them.
 func (u *unit) find(steps []engine.Step) (*field.Path, *apiextensions.JSONSchemaProps) {
 	if len(steps) > 0 && steps[0].Name == "metadata" {
 		return nil, nil

@@ -27,7 +27,8 @@ func newDefaultRules(ctx context.Context, kubeVersion string, rejected errorPath
 	return &defaultRules{ctx: ctx, kubeVersion: kubeVersion, rejected: rejected, budget: celconfig.RuntimeCELCostBudget}
 }
 
-// walk visits the nodes that the API server visits: not additionalProperties, which have no defaults.
+// walk visits the nodes that the API server visits: not additionalProperties, where defaults are
+// forbidden.
 func (r *defaultRules) walk(path *field.Path, b *branch, root bool) error {
 	if b.props.Default != nil {
 		if err := r.run(path.Child("default"), b, root || b.props.XEmbeddedResource); err != nil {

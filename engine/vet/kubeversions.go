@@ -70,7 +70,8 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// raiseMinimum raises MinKubeVersion to the version since which all of KubeVersions accept the CRD.
+// raiseMinimum raises MinKubeVersion to the version that follows the last of KubeVersions that rejects the
+// CRD.
 func (r *Report) raiseMinimum() {
 	lowest, err := types.ParseVersion(r.MinKubeVersion)
 	if r.MinKubeVersion == "" || err != nil {
@@ -101,7 +102,6 @@ func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 	return a.kubeVersion(), nil
 }
 
-// kubeVersion returns the verdict of a complete admission.
 func (a *admission) kubeVersion() KubeVersion {
 	var r Report
 	a.verdict(&r)
@@ -173,13 +173,14 @@ func (r *rule) plain() bool {
 	return r.message == nil || !r.message.rejected && celenv.Plain(r.message.ast)
 }
 
-// differs reports whether rules run on a default: their costs and values depend on the version.
+// differs reports whether b or a branch below it has a default: the results and costs of rules on it
+// depend on the Kubernetes version.
 func (b *branch) differs() bool {
 	return b.props.Default != nil || slices.ContainsFunc(b.children, (*branch).differs)
 }
 
-// schemaDiffers reports whether any version validates a schema or its defaults differently. junctor
-// is set inside allOf, anyOf, oneOf, and not.
+// schemaDiffers reports whether Kubernetes versions may validate a schema or its defaults differently.
+// junctor is set inside allOf, anyOf, oneOf, and not.
 func schemaDiffers(s *apiextensions.JSONSchemaProps, junctor bool) bool {
 	if s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || junctor && s.AdditionalProperties != nil || boundsDiffer(s) {
 		return true

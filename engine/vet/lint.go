@@ -31,7 +31,8 @@ type Lint struct {
 	Fix string
 	// Equivalent is set if Fix is meant to have the same result as the rule for each object.
 	Equivalent bool
-	// Examples are values for which Fix and the rule have different results.
+	// Examples are values for which a comparison as text has another result than a comparison of the
+	// values.
 	Examples []LintExample
 	// Read is the field of the rule that an optional-read is about, such as "self.mode", or "".
 	Read string
@@ -92,7 +93,7 @@ func (in *inspection) source() *lex.Source {
 	return in.src
 }
 
-// message returns a lint that has only a message.
+// message adapts a function that returns a message or "" to the look of a lint.
 func message(look func(*rule) string) func(*inspection) *problem {
 	return func(in *inspection) *problem {
 		if text := look(in.rule); text != "" {

@@ -27,7 +27,6 @@ func constantRule(in *inspection) *problem {
 	return nil
 }
 
-// constant returns the result of the whole rule.
 func (in *inspection) constant() truth {
 	c := &constancy{walk: in.walk}
 	e := in.expr.ast.NativeRep().Expr()
@@ -285,7 +284,6 @@ func (p *exprPath) size() span {
 	return s
 }
 
-// number returns the range of an integer.
 func (p *exprPath) number() span {
 	s := span{math.Inf(-1), math.Inf(1)}
 	if minimum := p.node.ValueValidation.Minimum; minimum != nil {

@@ -79,7 +79,7 @@ func (in *inspection) kindOf(c *textComparison) notation.Kind {
 		}
 	}
 	texts := c.texts()
-	if slices.Contains(texts, "") { // a comparison with no value
+	if slices.Contains(texts, "") { // a test for an absent value
 		return notation.None
 	}
 	set &= kindsOf(texts)
@@ -161,7 +161,8 @@ var telling = map[notation.Kind][]string{
 	notation.Range:     {"10.0.0.0/8"},
 }
 
-// pattern returns the compiled pattern and the kinds that it suggests: all if it also matches words.
+// pattern returns the compiled pattern and the kinds that it suggests. These are all kinds if it also
+// matches words, is invalid, or is large.
 func (in *inspection) pattern(src string) *allowedTexts {
 	if t := in.patterns[src]; t != nil {
 		return t

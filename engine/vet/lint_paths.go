@@ -178,7 +178,7 @@ func (p *exprPath) field(ident string) *exprPath {
 	return below
 }
 
-// pathOf returns the path that an expression reads, or nil if the expression is not a plain selection.
+// pathOf returns the path that a variable, a selection, or an index expression reads, or nil.
 func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// report copies the results of the admission into r.
 func (a *admission) report(r *Report) {
 	a.verdict(r)
 	if !r.Accepted {

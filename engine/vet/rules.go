@@ -230,7 +230,6 @@ func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	v.old(r, barrier)
 }
 
-// old checks the use of oldSelf.
 func (v *visit) old(r *rule, barrier *field.Path) {
 	usesOld := r.expr != nil && r.expr.usesOld
 	switch {
@@ -241,7 +240,6 @@ func (v *visit) old(r *rule, barrier *field.Path) {
 	}
 }
 
-// failCost is like fail for an estimate over its limit.
 func (v *visit) failCost(r *rule, part, subject string, estimate uint64) {
 	v.a.costErrs++
 	err := field.Forbidden(r.path.Child(part), cost.ExceedsText(subject, estimate, uint64(v.a.limits.EstimatedPerRule)))

@@ -89,8 +89,8 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 	return needs, minor
 }
 
-// expr returns the lowest minor that accepts an expression, and the part that requires it. The
-// newest minor accepts the expression.
+// expr returns the lowest minor that accepts an expression, or types.Last+1 if none does, and the part
+// that requires it.
 func (f *versionFinder) expr(x *compiled) (minor int, part string) {
 	if celenv.Plain(x.ast) {
 		return types.Oldest, ""
@@ -157,9 +157,10 @@ func (a *admission) newer() (needs []Need) {
 	return needs
 }
 
-// newestPart returns the first call in an expression that the previous version does not support.
+// newestPart names the first part of an expression that the version before minor does not support, or
+// returns "the expression".
 func (f *versionFinder) newestPart(x *compiled, minor int) string {
-	before := f.functions(minor - 1)
+	before := celenv.Overloads(types.Version{Minor: max(minor-1, types.Oldest)})
 	name := ""
 	a := x.ast.NativeRep()
 	ast.PostOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -192,12 +193,7 @@ func (f *versionFinder) newestPart(x *compiled, minor int) string {
 	return "the expression"
 }
 
-// functions returns the overloads that servers of a minor accept in new rules.
-func (f *versionFinder) functions(minor int) map[string]bool {
-	return celenv.Overloads(types.Version{Minor: max(minor, types.Oldest)})
-}
-
-// callName returns the notation of a function in CEL.
+// callName returns the name of a function for a message.
 func callName(function string) string {
 	switch function {
 	case "_?._":
