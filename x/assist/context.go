@@ -15,8 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Context is the context of an expression: a schema node, and everything known about the expression
-// there. NewContext creates a Context. All fields except Node are optional. A Context is safe for
+// Context is the context of an expression: a schema node, and everything known about the expression there.
+// NewContext and NewBareContext create one. All fields except Node are optional. A Context is safe for
 // concurrent use as long as its fields do not change.
 //
 // All positions in expressions count code points from 0, as CEL does.
@@ -144,7 +144,6 @@ func (p *Context) steps() []engine.Step {
 	return steps
 }
 
-// functions returns p.Functions, which it creates if necessary.
 func (p *Context) functions() *Functions {
 	p.mu.Lock()
 	defer p.mu.Unlock()

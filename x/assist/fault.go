@@ -133,7 +133,6 @@ func (f *fault) at(i int) string {
 	return f.tokens[i].Text
 }
 
-// isName reports whether token i exists and is an identifier.
 func (f *fault) isName(i int) bool {
 	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Ident
 }

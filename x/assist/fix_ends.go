@@ -61,7 +61,8 @@ func (m *fixer) end() int {
 	return end
 }
 
-// closingEdits closes open brackets, or removes closing brackets without a counterpart, wherever that is possible.
+// closingEdits closes an open bracket or removes a closing bracket without a counterpart, at each possible
+// position. It closes several brackets only at the end.
 func (m *fixer) closingEdits() (all [][]Edit) {
 	var open []int
 	missing, extra := "", -1

@@ -138,7 +138,7 @@ func (f *fault) unquotedHint() string {
 	return u.text + " " + u.hint + ": write " + u.forms[0]
 }
 
-// literalEdits gives values without quotes the forms that they can have.
+// literalEdits returns three alternatives: each gives all values without quotes their next form.
 func (m *fixer) literalEdits() (all [][]Edit) {
 	values := m.unquotedValues()
 	for form := range 3 {
@@ -213,7 +213,8 @@ func (f *fault) quoteHint() string {
 // slashPattern matches a pattern between slashes as the argument of matches.
 var slashPattern = lazy.New(`(?:match|matches|test)\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
-// quoteEdits replaces the quotes of other languages by CEL's quotes.
+// quoteEdits replaces quotes of other languages, doubled quotes, and slashes around a pattern by CEL's
+// quotes.
 func (m *fixer) quoteEdits() (all [][]Edit) {
 	var plain []Edit
 	for i, r := range m.src {

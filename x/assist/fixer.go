@@ -110,7 +110,8 @@ func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, h *
 	return whole[:min(len(whole), maxFixes)]
 }
 
-// isKnown reports whether a proposal is empty or makes an expression that was tried.
+// isKnown reports whether a proposal is empty, exceeds the expression, or makes an expression that was
+// tried.
 func (m *fixer) isKnown(one proposal, attempts []attempt) bool {
 	if len(one.edits) == 0 || slices.ContainsFunc(one.edits, m.outside) {
 		return true
@@ -269,7 +270,7 @@ type attempt struct {
 	fits     bool
 	compiled *expr.Expr
 	next     *engine.CompileError
-	// gone is set if at least this error is gone because the next error is further right.
+	// gone is set if the expression compiles, or if the next error is further right.
 	gone bool
 }
 

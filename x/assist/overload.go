@@ -148,7 +148,7 @@ func noAlternative(operator, value string) string {
 	return fmt.Sprintf("%s joins conditions, and %s is none: repeat the comparison, %s", operator, value, example)
 }
 
-// equality returns a hint for == and != between values that are never equal.
+// equality returns a hint for == and != between values of different types.
 func (f *fault) equality(a, b kind, left string) string {
 	if a != kindNull && b != kindNull {
 		return together(a, b, left)
@@ -256,7 +256,6 @@ func sum(a, b kind, left string) string {
 	return together(a, b, left)
 }
 
-// choice returns a hint for a conditional expression.
 func choice(types []string, left string) string {
 	if kindOf(types[0]) != kindBool {
 		return asCondition(kindOf(types[0]), left)

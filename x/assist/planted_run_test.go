@@ -27,9 +27,9 @@ const perRule = 8
 // differ from it, and how many of these are certain.
 type verdictOn struct{ planted, offered, restored, differ, wrong int }
 
-// TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are offered with
-// the rule as it was: neither the search nor the cases of the CRD's maintainers may have an object that both decide
-// differently.
+// TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are
+// offered with the rule as it was: neither the search nor the cases of the CRD's maintainers may have an
+// object for which they differ.
 func TestPlantedMistakes(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(58, 1))
@@ -204,7 +204,7 @@ func (c *correction) difference(t *testing.T, fixed string) string {
 	return ""
 }
 
-// casesByName returns the cases of the corpus's maintainers by the name of the CRD and the version.
+// casesByName returns the cases of the CRDs' maintainers by the name of the CRD and the version.
 func casesByName(t *testing.T) map[string][]corpus.Case {
 	names, all := map[string]string{}, map[string][]corpus.Case{}
 	for _, folder := range corpus.Folders(t) {

@@ -120,7 +120,7 @@ func (f *fault) halfChoice() bool {
 	return false
 }
 
-// bracket returns the index of the bracket around token i, or -1.
+// bracket returns the index of the opening bracket around token i, or -1.
 func (f *fault) bracket(i int) int {
 	depth := 0
 	for i = min(i, len(f.tokens)) - 1; i >= 0; i-- {

@@ -79,7 +79,6 @@ func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 	v.loops = append(v.loops, l)
 }
 
-// loop declares the variables of a macro that iterates.
 func (r *resolver) loop(c ast.ComprehensionExpr) {
 	over := r.expr(c.IterRange())
 	switch {
