@@ -149,7 +149,7 @@ func (m *mistake) label() string {
 	return ""
 }
 
-// untyped returns the type that a key of a schema is for.
+// untyped returns the words on the first key of a schema that is only for one type, or "".
 func untyped(n *position.Node) string {
 	if n == nil || n.Kind != position.Mapping {
 		return ""
