@@ -50,7 +50,6 @@ type authority struct {
 
 var errUnknownAccess = errors.New("the decision is not known")
 
-// Authorize implements authorizer.Authorizer.
 func (a *authority) Authorize(_ context.Context, of authorizer.Attributes) (authorizer.Decision, string, error) {
 	access := Access{Verb: of.GetVerb()}
 	if of.IsResourceRequest() {

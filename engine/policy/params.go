@@ -126,8 +126,8 @@ func joinParams(list, added []paramsObject) []paramsObject {
 // clusterKinds are the kinds of the core group that are not namespaced.
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
-// isNamespaced reports whether a kind is namespaced: by its CRD, if it is given, and otherwise by the
-// objects that are given.
+// isNamespaced reports whether a kind is namespaced: by its CRD or Config.Namespaced, in the core group by
+// its name, and otherwise by the namespaces in ref and in the params objects.
 func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	h, err := headerOf(map[string]any{"apiVersion": kind.APIVersion, "kind": kind.Kind})
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// documents decodes YAML documents.
 func documents(t testing.TB, texts ...string) (docs []map[string]any) {
 	t.Helper()
 	for _, text := range texts {

@@ -58,8 +58,8 @@ type Evaluation struct {
 	// that is false, or "" if one fails and failurePolicy is Ignore.
 	Excluded  bool
 	Condition string
-	// Cost is in CEL cost units: of validations, message expressions, and audit annotations. The
-	// budget of the policy limits the former two. MatchCost is the cost of matchConditions.
+	// Cost is in CEL cost units: of validations, message expressions, and audit annotations. The budget of
+	// the policy limits the first two. MatchCost is the cost of matchConditions.
 	Cost, MatchCost int64
 	// Decisions lists the validations that are not true, and failures of the policy as a whole.
 	Decisions []Decision
@@ -77,14 +77,15 @@ type Decision struct {
 	Validation int
 	// Condition is the name of the first matchCondition that failed, if the decision is about matchConditions.
 	Condition string
-	// Actions are the actions of the binding. They are empty if failurePolicy is Ignore and Failed is
-	// set; the decision then has no effect.
+	// Actions are the actions of the binding, or Deny if the policy or binding cannot be used or an audit
+	// annotation fails. They are empty for a failure that failurePolicy Ignore ignores.
 	Actions []Action
 	// Reason is the reason of the validation, such as "Invalid".
 	Reason string
 	// Message is the message without the names of policy and binding.
 	Message string
-	// Failed is set if an expression could not be evaluated.
+	// Failed is set if the policy or binding could not be used, or if an expression could not be
+	// evaluated.
 	Failed bool
 	// Cost is the cost of the validation's expression, with the variables that were evaluated for
 	// it. It is 0 if the decision is not about a single validation.

@@ -261,7 +261,6 @@ func (l *loader) loadPolicy(doc map[string]any, d document) error {
 
 func isIgnore(failurePolicy *string) bool { return failurePolicy != nil && *failurePolicy == "Ignore" }
 
-// use compiles the expressions of the policy.
 func (p *compiledPolicy) use(s settings, b body, report expressionReport) error {
 	compiled, err := compile(s, b, report)
 	if err != nil {

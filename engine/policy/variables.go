@@ -28,7 +28,6 @@ func newVariablesType() *kubecel.DeclType {
 	return kubecel.NewObjectType(variablesName, map[string]*kubecel.DeclField{})
 }
 
-// declareVariable adds a variable whose expression has type t.
 func declareVariable(variables *kubecel.DeclType, name string, t *cel.Type) {
 	variables.Fields[name] = kubecel.NewDeclField(name, variableType(t), true, nil, nil)
 }
