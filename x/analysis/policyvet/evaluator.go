@@ -222,7 +222,8 @@ func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 
 var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
 
-// function evaluates a call that fails if an operand fails, or if its first operand is null.
+// function evaluates a call of a function that has no case in call. It fails if an operand fails, or,
+// apart from acceptsNull, if the first operand is null.
 func (n *evaluator) function(call ast.CallExpr) result {
 	name, args := call.FunctionName(), call.Args()
 	var operands []result

@@ -113,7 +113,6 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 	return nil
 }
 
-// estimate adds up the costs of a subject's expressions.
 func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Estimate {
 	e := Estimate{Kind: k.String(), Budget: uint64(v.limits.PerObject), ConditionsBudget: conditionsBudget}
 	costs := map[string]uint64{}
