@@ -24,7 +24,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// loadCRD returns the CRD of examples/crontab.
 func loadCRD() *apiextensionsv1.CustomResourceDefinition {
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {

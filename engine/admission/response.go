@@ -156,7 +156,6 @@ func sendableCauses(status *metav1.Status) (n int, complete bool) {
 
 const wouldRejectText = "celadon would reject this: "
 
-// wouldReject returns the warnings for a rejected object.
 func wouldReject(res *engine.Result) []string {
 	if len(res.Causes) == 0 {
 		return []string{wouldRejectText + shorten(res.Failure.Message)}

@@ -23,7 +23,6 @@ type Access struct {
 	Group, Resource, Subresource, Namespace, Name string
 }
 
-// reason describes an access whose decision is not known.
 func (a *Access) reason() string {
 	what := a.Path
 	if what == "" {

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// A part is the use of an expression.
 type part uint8
 
 const (

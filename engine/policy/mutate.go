@@ -112,7 +112,6 @@ func (v *invocation) key() invocationKey {
 	return invocationKey{v.policy.name, v.binding.name, paramsName(v.params)}
 }
 
-// stopped reports whether the evaluation ended early.
 func (m *mutator) stopped() bool {
 	return m.err != nil || m.result.Failure != nil || len(m.undecided) > 0
 }

@@ -75,7 +75,6 @@ properties:
 	return NewMergeSchema(s)
 }
 
-// mutableRequest returns a request to create a widget with the given spec.
 func mutableRequest(t testing.TB, spec string) Request {
 	t.Helper()
 	req := widgetRequest(t, OperationCreate, `{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: ns}, spec: `+spec+`}`)

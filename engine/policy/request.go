@@ -79,7 +79,6 @@ type Equivalent struct {
 	Default func(object map[string]any)
 }
 
-// check returns an error if req is malformed.
 func (req *Request) check() error {
 	switch req.Operation {
 	case OperationCreate, OperationUpdate, OperationDelete, OperationConnect:
@@ -93,10 +92,6 @@ func (req *Request) check() error {
 		return errors.New("the request has no kind: set the group, version, and kind of the object")
 	}
 	return nil
-}
-
-func (req *Request) isNamespace() bool {
-	return req.Kind == schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 }
 
 // A target is a version of the request's resource that a policy matches.

@@ -61,7 +61,8 @@ type Evaluation struct {
 	// Cost is in CEL cost units: of validations, message expressions, and audit annotations. The budget of
 	// the policy limits the first two. MatchCost is the cost of matchConditions.
 	Cost, MatchCost int64
-	// Decisions lists the validations that are not true, and failures of the policy as a whole.
+	// Decisions lists the validations that are not true, and failures of audit annotations and of the policy as a
+	// whole.
 	Decisions []Decision
 
 	// of, to, and params are what Explain needs.
@@ -108,7 +109,6 @@ func (u Undecided) String() string {
 	return fmt.Sprintf("policy %s: binding %s: undecided: %s", u.Policy, u.Binding, u.Reason)
 }
 
-// A response collects the effects of decisions.
 type response struct {
 	result   *Result
 	warnings respond.Warnings
@@ -133,7 +133,6 @@ const (
 	failuresAnnotation    = "validation.policy.admission.k8s.io/validation_failure"
 )
 
-// act applies the actions of a decision.
 func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, d *Decision) {
 	for _, action := range d.Actions {
 		switch action {
@@ -169,7 +168,6 @@ func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, rea
 	r.result.Allowed = false
 }
 
-// shownName returns the name of the object in messages.
 func (req *Request) shownName() string {
 	meta, _ := req.Object["metadata"].(map[string]any)
 	return cmp.Or(req.Name, textOf(meta, "name"), textOf(meta, "generateName"), "Unknown")

@@ -206,7 +206,9 @@ func (s *situation) namespaceLabels() (set labels.Set, known bool) {
 }
 
 // needsNamespace reports whether the server reads the Namespace of the request.
-func (s *situation) needsNamespace() bool { return s.req.Namespace != "" && !s.req.isNamespace() }
+func (s *situation) needsNamespace() bool {
+	return s.req.Namespace != "" && s.req.Kind != schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+}
 
 // namespaceMetadata lists the metadata of namespaceObject in validations.
 var namespaceMetadata = []string{

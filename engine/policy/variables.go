@@ -23,7 +23,6 @@ const variablesName = "kubernetes.variables"
 // maxVariableDepth limits how many variables can be in evaluation at the same time.
 const maxVariableDepth = 256
 
-// newVariablesType returns the type of variables, which has no fields yet.
 func newVariablesType() *kubecel.DeclType {
 	return kubecel.NewObjectType(variablesName, map[string]*kubecel.DeclField{})
 }

@@ -96,7 +96,6 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 	return set, stuck
 }
 
-// least returns the price of a rule with the smallest values of all bounds.
 func (ad *advisor) least(r *rule) price {
 	minimums := values{}
 	for _, b := range ad.of(r).all() {

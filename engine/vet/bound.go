@@ -72,7 +72,6 @@ func (b *bound) ofAny(d *types.Decl, others []*reestimator) *bound {
 	return found
 }
 
-// bounds holds the bounds on which the rules of a schema depend.
 type bounds struct {
 	byPath map[string]*bound
 	// ofRule caches the dependence of each rule.
@@ -175,7 +174,6 @@ func (b *branch) assumed() int64 {
 	return math.MaxInt64 // it contains nothing visible to CEL
 }
 
-// compiledParts returns the rule and its messageExpression, unless they do not compile.
 func (r *rule) compiledParts() []*compiled {
 	var parts []*compiled
 	for _, x := range []*compiled{r.expr, r.message} {

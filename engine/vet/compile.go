@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// compiled is an expression compiled with a declaration.
 type compiled struct {
 	// detail is the server's error for a rejected expression, or the reason why the server panics; "" if accepted.
 	detail   string

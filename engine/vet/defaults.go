@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -21,10 +20,6 @@ type defaultRules struct {
 	budget      int64
 	errs        field.ErrorList
 	undecided   *engine.WorkLimitError
-}
-
-func newDefaultRules(ctx context.Context, kubeVersion string, rejected errorPaths) *defaultRules {
-	return &defaultRules{ctx: ctx, kubeVersion: kubeVersion, rejected: rejected, budget: celconfig.RuntimeCELCostBudget}
 }
 
 // walk visits the nodes that the API server visits: not additionalProperties, where defaults are

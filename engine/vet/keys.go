@@ -33,7 +33,6 @@ type UnknownKey struct {
 	near  []string // the known keys that are most similar
 }
 
-// droppedKey is the name of the lint about keys that servers drop.
 const droppedKey = "dropped-key"
 
 // unknownKeys returns the unknown keys of spec in a CRD of apiextensions.k8s.io/v1, in the order of

@@ -137,7 +137,6 @@ func (a *admission) ruleEstimates() (list []RuleEstimate) {
 	return list
 }
 
-// broken reports whether the rule or its messageExpression does not compile.
 func (r *rule) broken() bool {
 	return r.expr == nil || r.expr.rejected || r.message != nil && r.message.rejected
 }

@@ -64,7 +64,6 @@ type problem struct {
 	list               *ListType
 }
 
-// An inspection is a rule that lints check.
 type inspection struct {
 	*rule
 	walk *pathWalk
@@ -224,7 +223,6 @@ func (r *Report) addKept(ctx context.Context, crd *apiextensionsv1.CustomResourc
 	return nil
 }
 
-// setsPreserve reports whether a CRD in JSON sets preserveUnknownFields.
 func setsPreserve(crd []byte) bool {
 	var set struct{ Spec map[string]json.RawMessage }
 	return json.Unmarshal(crd, &set) == nil && set.Spec["preserveUnknownFields"] != nil

@@ -296,7 +296,6 @@ func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 	return f, true
 }
 
-// opposite maps operators to their negation.
 var opposite = map[string]string{
 	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
 	operators.Less: operators.GreaterEquals, operators.GreaterEquals: operators.Less,

@@ -49,7 +49,6 @@ func (u *unit) adapt(v types.Version) {
 	}
 }
 
-// closed reports whether a node has additionalProperties: false.
 func closed(s *apiextensions.JSONSchemaProps) bool {
 	more := s.AdditionalProperties
 	return more != nil && !more.Allows && more.Schema == nil
@@ -118,7 +117,6 @@ func withoutBundle(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// dropSelectable removes the selectableFields, which older servers do not have.
 func dropSelectable(spec *apiextensions.CustomResourceDefinitionSpec) {
 	spec.SelectableFields = nil
 	for i := range spec.Versions {

@@ -149,7 +149,6 @@ func ruleAnswer(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, ver
 	return "rejected: " + text
 }
 
-// objectAnswer returns the causes of a rejected object.
 func objectAnswer(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, spec, version string) string {
 	t.Helper()
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: version})

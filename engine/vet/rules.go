@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -32,7 +33,6 @@ type rule struct {
 	total       uint64
 }
 
-// cost returns the estimate of an evaluation, or 0 if the rule does not compile.
 func (r *rule) cost() uint64 {
 	if r.expr == nil || r.expr.rejected {
 		return 0
@@ -47,7 +47,6 @@ func (r *rule) messageCost() uint64 {
 	return r.message.cost.Max
 }
 
-// visit is a walk over the rules of a schema.
 type visit struct {
 	a        *admission
 	u        *unit
@@ -67,7 +66,7 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 	_, v.sound, rejected = u.structure(a.ctx, v.errs)
 	var defaults field.ErrorList
 	if v.sound {
-		d := newDefaultRules(a.ctx, a.version.String(), rejected)
+		d := &defaultRules{ctx: a.ctx, kubeVersion: a.version.String(), rejected: rejected, budget: celconfig.RuntimeCELCostBudget}
 		if err := d.walk(u.schemaPath(), u.tree, true); err != nil {
 			return nil, err
 		}

@@ -37,7 +37,6 @@ func (t *trial) restoreBound(b *bound) {
 	t.estimate(t.ad.users[b])
 }
 
-// fits reports whether all rules and their sum are within the limits.
 func (t *trial) fits() bool {
 	var sum uint64
 	for _, p := range t.prices {

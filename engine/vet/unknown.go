@@ -68,7 +68,6 @@ func markUnknown(raw []byte, v types.Version) []byte {
 	return append(out, raw[from:]...)
 }
 
-// A marker finds the fields in a document.
 type marker struct {
 	fields  []newField
 	decoder *json.Decoder

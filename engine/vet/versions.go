@@ -99,7 +99,7 @@ func (f *versionFinder) expr(x *compiled) (minor int, part string) {
 		return m, f.newestPart(x, m)
 	}
 	m := types.Oldest
-	for m <= types.Last && !f.accepts(x, m) {
+	for m <= types.Last && f.checked(x, m) == nil {
 		m++
 	}
 	f.known[x.key] = m
@@ -112,8 +112,6 @@ func (f *versionFinder) env(minor int) *celenv.Env {
 	}
 	return f.envs[minor]
 }
-
-func (f *versionFinder) accepts(x *compiled, minor int) bool { return f.checked(x, minor) != nil }
 
 // checked returns an expression as a minor compiles it, or nil if the minor does not accept it.
 func (f *versionFinder) checked(x *compiled, minor int) *cel.Ast {

@@ -78,7 +78,7 @@ type Version struct {
 	// rules for which bounds suffice. Fixable is set if it covers every rule.
 	Fixable bool     `json:"mendable"`
 	Advice  []Advice `json:"advice"`
-	// Rules are in schema order.
+	// Rules holds the rules of children before those of their parents.
 	Rules []Rule `json:"rules"`
 }
 
@@ -108,7 +108,7 @@ type Rule struct {
 	// OverLimit is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
 	// schema.
 	OverLimit bool `json:"over"`
-	// Reason explains the cost. It is nil unless OverLimit or Config.Explain is set.
+	// Reason explains the cost. It is nil unless OverLimit is set, or Config.Explain is set and the rule compiles.
 	Reason *Reason `json:"reason,omitempty"`
 	// Advice is the part of the version's advice that affects the rule.
 	Advice []Advice `json:"advice"`

@@ -124,7 +124,6 @@ func (p *Context) compiler() *expr.Compiler {
 	return p.known
 }
 
-// compile compiles an expression of any type.
 func (p *Context) compile(src string) (*expr.Expr, error) {
 	compiler := p.compiler()
 	if compiler == nil {

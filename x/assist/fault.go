@@ -150,7 +150,6 @@ func (f *fault) operand(last int, other string) string {
 	return lex.Flat(string(f.src[f.tokens[first].Start:f.tokens[last].End]))
 }
 
-// maxQuoted limits how many code points of an expression are quoted.
 const maxQuoted = 60
 
 // nearest returns the names most similar to name among those that can occur at offset.

@@ -72,7 +72,7 @@ func (f *fault) ofEach(list, macro, body string) string {
 	return list + macro + "(" + variable + ", " + strings.ReplaceAll(body, "$", variable) + ")"
 }
 
-// variable returns a name for the variable of a macro: each if the expression already has e.
+// variable returns a name for the variable of a macro: e, or each if the expression already has e.
 func (f *fault) variable() string {
 	if slices.ContainsFunc(f.tokens, func(t lex.Token) bool { return t.Text == "e" }) {
 		return "each"

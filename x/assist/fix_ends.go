@@ -52,7 +52,6 @@ func (m *fixer) otherQuotes(t lex.Token) []Edit {
 	return nil
 }
 
-// end returns the position after the last character other than white space.
 func (m *fixer) end() int {
 	end := len(m.src)
 	for end > 0 && strings.ContainsRune(" \n\t", m.src[end-1]) {

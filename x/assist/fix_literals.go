@@ -32,7 +32,6 @@ var literals = []literal{
 	{lazy.New(`\d[\d_]*_\d+`), []string{"$"}, "is not a number in CEL: write it without _"},
 }
 
-// durationNames matches the names of fields that hold durations.
 var durationNames = lazy.New(`(?i)time|duration|interval|period|ttl|grace|delay|age$|wait|window|deadline`)
 
 type unquoted struct {
@@ -174,7 +173,6 @@ func badEscape(t lex.Token) string {
 	return ""
 }
 
-// escapeHint returns a hint for an invalid escape sequence in a string, or "".
 func (f *fault) escapeHint() string {
 	for _, t := range f.tokens {
 		if bad := badEscape(t); bad != "" {
@@ -244,8 +242,6 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 	}
 	return all
 }
-
-func quoteAt(t lex.Token) Edit { return Edit{t.Start, t.End, "'" + t.Text + "'"} }
 
 // plainName reports whether token i is a name that is neither selected nor called nor selected from.
 func (f *fault) plainName(i int) bool {

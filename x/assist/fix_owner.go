@@ -134,7 +134,7 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 	if i < 0 || !m.plainName(i) || foreignName(m.at(i)).is == types.Self || foreignName(m.at(i)).is == types.OldSelf {
 		return nil, false
 	}
-	edits = []Edit{quoteAt(m.tokens[i])}
+	edits = replace(m.tokenSpan(i, i), "'"+m.at(i)+"'")
 	other, ok := m.comparedWith(i)
 	switch {
 	case m.at(i-1) == "||" && i > 3 && m.at(i-3) == "==" && m.tokens[i-2].Kind == lex.String && len(m.owners(i)) == 0:

@@ -213,7 +213,6 @@ func (m *fixer) unchain(a operandPart) [][]Edit {
 	return [][]Edit{wrap(a.Span, "", " && "+m.textOf(s))}
 }
 
-// choiceEdits returns edits for a conditional expression with type errors.
 func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 	if on[0].kind != kindBool {
 		return m.conditions(on[0].Span, on[0].e, on[0].kind)

@@ -129,7 +129,6 @@ func (f *fault) testCompared(left string, a kind) string {
 // listOfValues is the hint for a value that is compared with several.
 const listOfValues = "compare with a list of values: x in ['a', 'b'], or !(x in ['a', 'b'])"
 
-// negatesOnly returns a hint for ! in front of a comparison.
 func negatesOnly(of, operator string) string {
 	return fmt.Sprintf("! negates only %s: write !(%s %s …) to negate the comparison", of, of, operator)
 }
@@ -234,7 +233,6 @@ var methodCalls = map[string]string{
 	"==": "%s.compareTo(%s) == 0", "!=": "%s.compareTo(%s) != 0", "+": "%s.add(%s)", "-": "%s.sub(%s)",
 }
 
-// methodHint returns a hint for an operator between quantities or versions.
 func methodHint(k kind, operator string) string {
 	example := methodCalls[operator]
 	if example == "" || k == kindSemver && (operator == "+" || operator == "-") {

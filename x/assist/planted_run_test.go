@@ -23,8 +23,8 @@ const plantedSteps = 150
 // perRule is the number of mistakes that are planted into each rule.
 const perRule = 8
 
-// verdictOn counts the corrections for one kind of mistake: those that are offered, those that restore the rule, those that
-// differ from it, and how many of these are certain.
+// verdictOn counts the mistakes of one kind that are planted, and their corrections: those that are
+// offered, those that restore the rule, those that differ from it, and how many of these are certain.
 type verdictOn struct{ planted, offered, restored, differ, wrong int }
 
 // TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are
@@ -108,7 +108,6 @@ func compiled(p *assist.Context, rule apiextensionsv1.ValidationRule) *cel.Ast {
 	return x.AST()
 }
 
-// correction is a mistake in a rule and its correction.
 type correction struct {
 	crd           *apiextensionsv1.CustomResourceDefinition
 	p             *assist.Context

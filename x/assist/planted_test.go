@@ -20,7 +20,6 @@ type planting struct {
 	plant func(r *planted) []string
 }
 
-// planted is a correct rule in which mistakes are planted.
 type planted struct {
 	text   string
 	src    []rune

@@ -21,7 +21,6 @@ type PolicyContext struct {
 	Variables []string
 }
 
-// policyRoots are the variables of policies.
 var policyRoots = []Candidate{
 	{Text: "object", Hint: "the object; null on DELETE"}, {Text: "oldObject", Hint: "the old object; null on CREATE"},
 	{Text: "request", Hint: "the request"}, {Text: "params", Hint: "the params object of the binding"},

@@ -141,7 +141,6 @@ func (p *Context) eachRead(x *expr.Expr, visit func(e ast.Expr, of readKey, r *r
 	w.each(x.AST().NativeRep().Expr())
 }
 
-// readWalk traverses an expression and tracks the variables in scope.
 type readWalk struct {
 	resolver
 	by     map[string]int // the number of the macro that declares each variable

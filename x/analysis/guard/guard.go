@@ -212,7 +212,6 @@ func (r *read) guarded(src *lex.Source) bool {
 	return false
 }
 
-// sameExpression reports whether two sources are equal apart from spaces.
 func sameExpression(a, b string) bool {
 	return strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(b, " ", "")
 }

@@ -211,7 +211,6 @@ func (n *evaluator) call(e ast.Expr) result {
 	return n.function(call)
 }
 
-// optional evaluates the optional selection of a field.
 func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 	if isRoot(operand, variablesName) {
 		return result{set: isOther | n.variable(name, false).set&isError}
