@@ -39,7 +39,7 @@ const (
 // Error is a failed conversion.
 type Error struct {
 	Failure Failure
-	// Text is the API server's message.
+	// Text is the message, worded like the API server's.
 	Text string
 }
 

@@ -151,8 +151,8 @@ func isBuiltinGroup(group string) bool {
 	return strings.HasSuffix(group, ".k8s.io") && strings.Count(group, ".") == 2 // others, such as gateway.networking.k8s.io, have CRDs
 }
 
-// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
-// given, but neither its CRD nor an object of it.
+// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are given, but
+// neither its CRD nor an object of it, and its group is not part of Kubernetes.
 func (s *Set) serves(kind *paramKind) bool {
 	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true

@@ -21,8 +21,8 @@ func (s kinds) has(k notation.Kind) bool { return s&(1<<k) != 0 }
 
 func (s *kinds) add(k notation.Kind) { *s |= 1 << k }
 
-// only returns the only kind of the set, or None. "5m" is a duration and "5" a number unless the name of
-// a field suggests a quantity.
+// only returns the only kind of the set, or None. "5m" counts as a duration and "5" as a number, because kindOf
+// has already returned a quantity if the name of a field suggests it.
 func (s kinds) only() notation.Kind {
 	if s.has(notation.Duration) || s.has(notation.Integer) {
 		s &^= 1 << notation.Quantity

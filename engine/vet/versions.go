@@ -63,7 +63,8 @@ type versionFinder struct {
 	known map[expr.Key]int
 }
 
-// rule returns the lowest minor that accepts a rule, and the parts that require it.
+// rule returns the lowest minor that accepts a rule, and the parts that some version since types.Oldest rejects or
+// drops.
 func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 	minor = types.Oldest
 	add := func(since int, silent bool, part string) {

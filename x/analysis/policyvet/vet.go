@@ -26,7 +26,7 @@ type Config struct {
 	KubeVersions []string
 	// Schemas holds the kinds whose schemas are known. It must be made for the same KubeVersion.
 	Schemas *Schemas
-	// Server knows the versions and the defaults of built-in kinds. If it is nil, lints do without them.
+	// Server knows the versions and the defaults of built-in kinds. If it is nil, lints do not consider them.
 	Server policyrequest.Server
 	// Without lists the names of lints to disable.
 	Without []string
