@@ -30,7 +30,7 @@ type Config struct {
 
 // New returns an analyzer. Its flags override cfg.
 func New(cfg Config) *analysis.Analyzer {
-	v := &vetter{cfg: cfg, modules: map[string]*module{}}
+	v := &vetter{cfg: cfg, modules: map[string]func() ([]markervet.Finding, error){}}
 	a := &analysis.Analyzer{
 		Name: "celadonvet",
 		Doc:  "check the CEL rules in markers against the CRDs generated from them\n\nSee docs/go-markers.md of github.com/celadon-cel/celadon.",
@@ -59,7 +59,7 @@ type vetter struct {
 	cfg Config
 
 	mu      sync.Mutex
-	modules map[string]*module
+	modules map[string]func() ([]markervet.Finding, error)
 }
 
 func (v *vetter) run(pass *analysis.Pass) (any, error) {

@@ -22,27 +22,19 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// A module holds the findings of a Go module, which are computed once.
-type module struct {
-	once     sync.Once
-	findings []markervet.Finding
-	err      error
-}
-
+// module returns the findings of the Go module of a file, which are computed once.
 func (v *vetter) module(file string) ([]markervet.Finding, error) {
 	dir, err := gotree.Root(filepath.Dir(file))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	v.mu.Lock()
-	m := v.modules[dir]
-	if m == nil {
-		m = &module{}
-		v.modules[dir] = m
+	if v.modules[dir] == nil {
+		v.modules[dir] = sync.OnceValues(func() ([]markervet.Finding, error) { return vetModule(dir, v.cfg) })
 	}
+	find := v.modules[dir]
 	v.mu.Unlock()
-	m.once.Do(func() { m.findings, m.err = vetModule(dir, v.cfg) })
-	return m.findings, m.err
+	return find()
 }
 
 func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {

@@ -35,6 +35,8 @@ type admission struct {
 	// complex is the reason why a rule was not compiled. Without other errors, run returns it.
 	complex  *celenv.ComplexError
 	compiler *compiler
+	// reestimators estimate the rules as other versions do.
+	reestimators []*reestimator
 	// Expressions and versions of the old CRD, which are exempt from some checks.
 	oldRules, oldMessages map[string]bool
 	unchanged             map[string]bool
@@ -43,8 +45,6 @@ type admission struct {
 	refs map[*field.Error]*rule
 	// kinds holds the kinds of errors about costs.
 	kinds map[*field.Error]engine.CauseKind
-	// costErrs is the number of errors about estimates over a limit.
-	costErrs int
 }
 
 func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDefinition, v types.Version, cfg Config) *admission {
@@ -126,7 +126,7 @@ func (a *admission) incomplete() error {
 	case a.complex == nil:
 		return nil
 	case len(a.errs) == 0:
-		return a.complex
+		return tooComplex(a.complex)
 	case a.undecided == nil:
 		a.undecided = tooComplex(a.complex)
 	}
@@ -147,7 +147,7 @@ func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 		}
 		if own := u.ofSchema(u.own(errs)); len(own) > 0 {
 			if convertible, _, _ := u.structure(a.ctx, own); !convertible {
-				u.whole, found = true, true
+				u.whole, u.stripped, found = true, u.full, true
 			}
 		}
 	}
@@ -166,8 +166,8 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	crd := *a.crd
 	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	for _, u := range a.units {
-		if s := u.given(); s != u.root {
-			u.setSchema(&crd.Spec, s)
+		if u.stripped != u.root {
+			u.setSchema(&crd.Spec, u.stripped)
 		}
 	}
 	if !checkedBundles.Include(a.version.Minor) {
@@ -223,7 +223,7 @@ func (a *admission) restore(errs field.ErrorList) field.ErrorList {
 		switch err.BadValue.(type) {
 		case []apiextensions.CustomResourceDefinitionVersion:
 			err.BadValue = a.crd.Spec.Versions
-			if err.Detail == identicalDetail && !a.identicalSchemas() {
+			if err.Detail == identicalDetail && !identicalSchemas(a.crd.Spec.Versions) {
 				continue // the versions differ in rules only
 			}
 		case apiextensions.JSONSchemaProps:
@@ -238,14 +238,10 @@ func (a *admission) restore(errs field.ErrorList) field.ErrorList {
 	return kept
 }
 
-func (a *admission) identicalSchemas() bool {
-	versions := a.crd.Spec.Versions
-	for i := range versions {
-		if versions[i].Schema == nil || !apiequality.Semantic.DeepEqual(versions[i].Schema, versions[0].Schema) {
-			return false
-		}
-	}
-	return true
+func identicalSchemas(versions []apiextensions.CustomResourceDefinitionVersion) bool {
+	return !slices.ContainsFunc(versions, func(v apiextensions.CustomResourceDefinitionVersion) bool {
+		return v.Schema == nil || !apiequality.Semantic.DeepEqual(v.Schema, versions[0].Schema)
+	})
 }
 
 // unchangedVersions returns the versions whose schema equals their old schema.

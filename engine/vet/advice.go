@@ -2,11 +2,9 @@ package vet
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
@@ -30,26 +28,29 @@ type Advice struct {
 // for the largest round values of these bounds. No formula computes them: the advisor repeats the estimate
 // for each choice.
 type advisor struct {
-	*bounds
 	perRule, perSchema uint64
 	rules              []*rule // the rules that count toward the total
-	users              map[*bound][]*rule
-	prices             map[string]price
+	// others are the other versions whose estimates must fit.
+	others []*reestimator
+	byPath map[string]*bound
+	ofRule map[*rule]*dependence
+	prices map[string]price
 }
 
 func (a *admission) newAdvisor(u *unit) *advisor {
 	ad := &advisor{
-		bounds:    newBounds(),
 		perRule:   uint64(a.limits.EstimatedPerRule),
 		perSchema: uint64(a.limits.EstimatedPerCRD),
+		others:    a.others(),
+		byPath:    map[string]*bound{},
+		ofRule:    map[*rule]*dependence{},
 		prices:    map[string]price{},
 	}
-	ad.others = a.otherModels()
 	if a.exempt(u) {
 		ad.perRule = math.MaxUint64
 	}
 	for _, r := range u.rules {
-		if r.expr != nil && !r.expr.rejected {
+		if r.expr.accepted() {
 			ad.rules = append(ad.rules, r)
 		}
 	}
@@ -83,12 +84,6 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 		}
 	}
 	ad.rules = slices.DeleteFunc(ad.rules, func(r *rule) bool { return slices.Contains(stuck, r) })
-	ad.users = map[*bound][]*rule{}
-	for _, r := range ad.rules {
-		for _, b := range ad.of(r).all() {
-			ad.users[b] = append(ad.users[b], r)
-		}
-	}
 	set, ok := ad.improve()
 	if !ok {
 		stuck = append(stuck, ad.overLimit()...)
@@ -98,7 +93,7 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 
 func (ad *advisor) least(r *rule) price {
 	minimums := values{}
-	for _, b := range ad.of(r).all() {
+	for _, b := range ad.of(r).all {
 		minimums[b] = b.minimum
 	}
 	return ad.price(r, minimums)
@@ -115,8 +110,8 @@ func (ad *advisor) improve() (set values, ok bool) {
 			for _, b := range list {
 				minimums[b] = f.of(b)
 			}
-			if t := ad.newTrial(minimums); t.fits() {
-				return ad.choose(t, minimums, list), true
+			if ad.fits(minimums) {
+				return ad.choose(minimums, list), true
 			}
 		}
 	}
@@ -165,7 +160,7 @@ func (ad *advisor) costThreshold() uint64 {
 func (ad *advisor) candidates() (missing, declared []*bound) {
 	uses := map[*bound]int{}
 	for _, r := range ad.overLimit() {
-		for _, b := range ad.of(r).all() {
+		for _, b := range ad.of(r).all {
 			uses[b]++
 		}
 	}
@@ -181,100 +176,77 @@ func (ad *advisor) candidates() (missing, declared []*bound) {
 	return missing, declared
 }
 
-// price returns the cost of a rule if set is applied, in the version where it is largest. Results are
-// cached by the bounds that affect the rule.
-func (ad *advisor) price(r *rule, set values) price {
-	if len(set) == 0 && len(ad.others) == 0 {
-		return price{r.total, r.messageCost()}
-	}
-	var key strings.Builder
-	fmt.Fprintf(&key, "%d", r.number)
-	for _, b := range ad.of(r).all() {
-		if v, ok := set[b]; ok {
-			fmt.Fprintf(&key, " %p=%d", b, v)
+// fits reports whether all rules and their sum are within the limits if set is applied.
+func (ad *advisor) fits(set values) bool {
+	var sum uint64
+	for _, r := range ad.rules {
+		p := ad.price(r, set)
+		if sum = cost.Add(sum, p.all()); ad.exceedsRuleLimit(p) {
+			return false
 		}
 	}
-	p, ok := ad.prices[key.String()]
-	if !ok {
-		p.total, p.message = ad.bounds.price(r, set)
-		ad.prices[key.String()] = p
-	}
-	return p
+	return sum <= ad.perSchema
 }
 
-// choose selects few bounds of list that suffice at their minimums, and raises them. all is the trial in
-// which every bound of list is set.
-func (ad *advisor) choose(all *trial, minimums values, list []*bound) values {
-	none := ad.newTrial(nil)
-	if set := none.single(minimums, list); set != nil {
-		return set
-	}
-	if t := none.pair(minimums, list); t != nil {
-		return t.raise()
-	}
-	for _, b := range slices.Backward(list) {
-		if all.restoreBound(b); !all.fits() {
-			all.setBound(b, minimums[b])
-		}
-	}
-	return all.raise()
-}
-
-// single tries each bound alone and returns the bound that can be raised most, or nil if no single
-// bound suffices.
-func (t *trial) single(minimums values, list []*bound) (best values) {
-	raised := 0.0
-	for _, b := range list {
-		if t.setBound(b, minimums[b]); t.fits() {
-			set := t.raise()
-			if by := float64(set[b]) / float64(minimums[b]); by > raised {
-				best, raised = set, by
-			}
-		}
-		t.restoreBound(b)
-	}
-	return best
+func (ad *advisor) exceedsRuleLimit(p price) bool {
+	return p.total > ad.perRule || p.message > ad.perRule
 }
 
 // maxPairBounds limits the number of bounds from which pairs are tried.
 const maxPairBounds = 24
 
-// pair returns t with the first two bounds that suffice, or nil if no pair does or list is too long.
-func (t *trial) pair(minimums values, list []*bound) *trial {
-	if len(list) > maxPairBounds {
-		return nil
+// choose selects few bounds of list that suffice at their minimums, and raises them. Of single bounds, it selects
+// the bound that can be raised most; of pairs, the first.
+func (ad *advisor) choose(minimums values, list []*bound) (best values) {
+	raised := 0.0
+	for _, b := range list {
+		if set := (values{b: minimums[b]}); ad.fits(set) {
+			ad.raise(set)
+			if by := float64(set[b]) / float64(minimums[b]); by > raised {
+				best, raised = set, by
+			}
+		}
+	}
+	if best != nil {
+		return best
 	}
 	for i, b := range list {
-		t.setBound(b, minimums[b])
-		for _, c := range list[i+1:] {
-			if t.setBound(c, minimums[c]); t.fits() {
-				return t
-			}
-			t.restoreBound(c)
+		if len(list) > maxPairBounds {
+			break
 		}
-		t.restoreBound(b)
+		for _, c := range list[i+1:] {
+			if set := (values{b: minimums[b], c: minimums[c]}); ad.fits(set) {
+				return ad.raise(set)
+			}
+		}
 	}
-	return nil
+	set := maps.Clone(minimums)
+	for _, b := range slices.Backward(list) {
+		if delete(set, b); !ad.fits(set) {
+			set[b] = minimums[b]
+		}
+	}
+	return ad.raise(set)
 }
 
-// raise sets the bounds in turn to their next round value until no bound can be raised further.
-func (t *trial) raise() values {
-	list := slices.SortedFunc(maps.Keys(t.set), func(x, y *bound) int { return cmp.Compare(x.path, y.path) })
+// raise sets the bounds of set in turn to their next round value until no bound can be raised further.
+func (ad *advisor) raise(set values) values {
+	list := slices.SortedFunc(maps.Keys(set), func(x, y *bound) int { return cmp.Compare(x.path, y.path) })
 	for len(list) > 0 {
 		list = slices.DeleteFunc(list, func(b *bound) bool {
-			now := t.set[b]
+			now := set[b]
 			next := roundUp(now)
 			if !b.missing() && next >= b.declared || next*b.bytes > celconfig.MaxRequestSizeBytes {
 				return true
 			}
-			if t.setBound(b, next); t.fits() {
+			if set[b] = next; ad.fits(set) {
 				return false
 			}
-			t.setBound(b, now)
+			set[b] = now
 			return true
 		})
 	}
-	return maps.Clone(t.set)
+	return set
 }
 
 // roundUp returns the smallest number above v that is a power of two, or 1, 2, or 5 times a power of ten.

@@ -58,12 +58,12 @@ func removals(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, rando
 	}
 	var all []string
 	for _, u := range a.units {
-		bs := newBounds()
+		ad := a.newAdvisor(u)
 		for _, r := range u.rules {
-			bs.of(r)
+			ad.of(r)
 		}
-		for _, key := range sortedKeys(bs.byPath) {
-			if b := bs.byPath[key]; !b.missing() {
+		for _, key := range sortedKeys(ad.byPath) {
+			if b := ad.byPath[key]; !b.missing() {
 				for _, version := range u.versions {
 					all = append(all, fmt.Sprintf("%s|%s|%s", version, b.path, b.keyword))
 				}

@@ -1,8 +1,10 @@
 package vet
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -72,56 +74,29 @@ func (b *bound) ofAny(d *types.Decl, others []*reestimator) *bound {
 	return found
 }
 
-type bounds struct {
-	byPath map[string]*bound
-	// ofRule caches the dependence of each rule.
-	ofRule map[*rule]*dependence
-	// others are the other versions whose estimates must fit.
-	others []*reestimator
-}
-
 // dependence holds the bounds on which a rule's cost depends.
 type dependence struct {
 	sizes   map[string]*bound // by celcost.Path from self
 	factors []*bound          // the lists and maps around the rule, as in its cardinality
+	all     []*bound
 }
 
-func (d *dependence) all() []*bound {
-	var list []*bound
-	add := func(b *bound) {
-		if b != nil && !slices.Contains(list, b) {
-			list = append(list, b)
-		}
-	}
-	for _, b := range d.factors {
-		add(b)
-	}
-	for _, path := range sortedKeys(d.sizes) {
-		add(d.sizes[path])
-	}
-	return list
-}
-
-func newBounds() *bounds {
-	return &bounds{byPath: map[string]*bound{}, ofRule: map[*rule]*dependence{}}
-}
-
-func (bs *bounds) intern(b *bound) *bound {
+func (ad *advisor) intern(b *bound) *bound {
 	if b == nil {
 		return nil
 	}
 	key := b.path + " " + b.keyword
-	if known := bs.byPath[key]; known != nil {
+	if known := ad.byPath[key]; known != nil {
 		return known
 	}
-	bs.byPath[key] = b
+	ad.byPath[key] = b
 	return b
 }
 
 // of returns the bounds on which a rule's cost depends. It records which sizes the estimator
 // requests.
-func (bs *bounds) of(r *rule) *dependence {
-	if d := bs.ofRule[r]; d != nil {
+func (ad *advisor) of(r *rule) *dependence {
+	if d := ad.ofRule[r]; d != nil {
 		return d
 	}
 	d := &dependence{sizes: map[string]*bound{}}
@@ -132,7 +107,7 @@ func (bs *bounds) of(r *rule) *dependence {
 		if !f.Bounded {
 			b.assumed = at.assumed()
 		}
-		d.factors = append(d.factors, bs.intern(b))
+		d.factors = append(d.factors, ad.intern(b))
 	}
 	base := r.at.steps()
 	for _, x := range r.compiledParts() {
@@ -145,12 +120,21 @@ func (bs *bounds) of(r *rule) *dependence {
 			steps := append(base[:len(base):len(base)], stepsOf(x.key.Decl, path)...)
 			if field, props := r.unit.find(steps); props != nil {
 				b := &bound{path: engine.FormatPath(steps), field: field.String(), props: props, minimum: r.unit.minimumBound(steps)}
-				d.sizes[key] = bs.intern(b.ofAny(decl, bs.others))
+				d.sizes[key] = ad.intern(b.ofAny(decl, ad.others))
 			}
 		}}
 		celcost.For(x.base.Version()).If(x.ast, x.key.Decl, listen)
 	}
-	bs.ofRule[r] = d
+	all := slices.Clone(d.factors)
+	for _, path := range sortedKeys(d.sizes) {
+		all = append(all, d.sizes[path])
+	}
+	for _, b := range all {
+		if b != nil && !slices.Contains(d.all, b) {
+			d.all = append(d.all, b)
+		}
+	}
+	ad.ofRule[r] = d
 	return d
 }
 
@@ -177,7 +161,7 @@ func (b *branch) assumed() int64 {
 func (r *rule) compiledParts() []*compiled {
 	var parts []*compiled
 	for _, x := range []*compiled{r.expr, r.message} {
-		if x != nil && !x.rejected {
+		if x.accepted() {
 			parts = append(parts, x)
 		}
 	}
@@ -206,10 +190,26 @@ func stepsOf(d *types.Decl, path []string) []engine.Step {
 
 type values map[*bound]int64
 
-// price returns the rule's cost if set is applied: its total, and the cost of an evaluation of its
-// messageExpression.
-func (bs *bounds) price(r *rule, set values) (total, message uint64) {
-	d := bs.of(r)
+type price struct{ total, message uint64 }
+
+func (p price) all() uint64 { return cost.Add(p.total, p.message) }
+
+// price returns the cost of a rule if set is applied, in the version where it is largest: its total, and the cost of an
+// evaluation of its messageExpression. Results are cached by the bounds that affect the rule.
+func (ad *advisor) price(r *rule, set values) price {
+	if len(set) == 0 && len(ad.others) == 0 {
+		return price{r.total, r.message.estimate()}
+	}
+	d, key := ad.of(r), strconv.Itoa(r.number)
+	for _, b := range d.all {
+		if v, ok := set[b]; ok {
+			key += fmt.Sprintf(" %p=%d", b, v)
+		}
+	}
+	p, ok := ad.prices[key]
+	if ok {
+		return p
+	}
 	assume := &celcost.Assumption{Sizes: map[string]int64{}}
 	for path, b := range d.sizes {
 		if v, ok := set[b]; ok && b != nil {
@@ -217,44 +217,47 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 		}
 	}
 	estimate := func(x *compiled) uint64 {
-		if x == nil || x.rejected {
+		if !x.accepted() {
 			return 0
 		}
-		if len(assume.Sizes) == 0 {
-			worstCost := x.cost.Max
-			for _, o := range bs.others {
-				worstCost = max(worstCost, o.expr(x).cost.Max)
-			}
-			return worstCost
+		most := x.cost.Max
+		if len(assume.Sizes) > 0 {
+			most = celcost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
 		}
-		most := celcost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
-		for _, o := range bs.others {
-			most = max(most, o.model.If(x.ast, o.declared(x.key.Decl), assume).Max)
+		for _, o := range ad.others {
+			if len(assume.Sizes) > 0 {
+				most = max(most, o.model.If(x.ast, o.declared(x.key.Decl), assume).Max)
+			} else {
+				most = max(most, o.expr(x).cost.Max)
+			}
 		}
 		return most
 	}
-	total, message = estimate(r.expr), estimate(r.message)
+	p = price{estimate(r.expr), estimate(r.message)}
 	if r.expr != nil {
-		total = cost.Mul(total, bs.times(r, d, set))
+		p.total = cost.Mul(p.total, r.timesWith(d, set))
 	}
-	return total, message
+	ad.prices[key] = p
+	return p
 }
 
-func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
+// timesWith returns how often a rule can run in an object if set is applied.
+func (r *rule) timesWith(d *dependence, set values) uint64 {
 	c := cost.Cardinality{}
 	for i, f := range r.cardinality.Factors {
-		var limit *int64
-		if f.Bounded {
-			limit = new(int64)
-			*limit = int64(f.Max)
+		limit := int64(f.Max)
+		v, ok := set[d.factors[i]]
+		if ok {
+			limit = v
 		}
-		if v, ok := set[d.factors[i]]; ok {
-			limit = &v
+		bound := &limit
+		if !ok && !f.Bounded {
+			bound = nil
 		}
 		if f.Map {
-			c = c.Map(f.Path, limit)
+			c = c.Map(f.Path, bound)
 		} else {
-			c = c.List(f.Path, limit)
+			c = c.List(f.Path, bound)
 		}
 	}
 	return c.Times(r.expr.key.Decl)

@@ -32,6 +32,17 @@ type compiled struct {
 	env     *cel.Env
 	key     expr.Key
 	base    *celenv.Env // of env
+	since   int         // the result of lowestMinor if it is known
+}
+
+func (x *compiled) accepted() bool { return x != nil && !x.rejected }
+
+// estimate returns the estimate of an evaluation, or 0 if there is no expression or it does not compile.
+func (x *compiled) estimate() uint64 {
+	if !x.accepted() {
+		return 0
+	}
+	return x.cost.Max
 }
 
 // compiler compiles new expressions with the environment of the version, and stored expressions
@@ -112,21 +123,18 @@ func plan(env *cel.Env, checked *cel.Ast) (err error) {
 // constants, compiles them as regular expressions, builds maps of them, and uses them as an index.
 // Any other expression that checks can be planned.
 func planCanFail(checked *cel.Ast) bool {
-	found := false
 	a := checked.NativeRep()
-	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+	return anyPart(a.Expr(), func(e ast.Expr) bool {
 		switch e.Kind() {
 		case ast.CallKind:
-			found = found || callPlanCanFail(a, e.AsCall())
+			return callPlanCanFail(a, e.AsCall())
 		case ast.ListKind:
-			found = found || len(e.AsList().OptionalIndices()) > 0
+			return len(e.AsList().OptionalIndices()) > 0
 		case ast.MapKind:
-			found = found || mapPlanCanFail(a, e.AsMap())
-		case ast.StructKind:
-			found = true
+			return mapPlanCanFail(a, e.AsMap())
 		}
-	}))
-	return found
+		return e.Kind() == ast.StructKind
+	})
 }
 
 // mapPlanCanFail reports whether a map may have keys that cannot be hashed: constant bytes.
@@ -136,6 +144,9 @@ func mapPlanCanFail(a *ast.AST, m ast.MapExpr) bool {
 		return kind == celtypes.BytesKind || kind == celtypes.DynKind
 	})
 }
+
+// keyKinds are the kinds of constants that can be an index.
+var keyKinds = []celtypes.Kind{celtypes.StringKind, celtypes.IntKind, celtypes.UintKind, celtypes.BoolKind, celtypes.DoubleKind}
 
 func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 	args := call.Args()
@@ -150,20 +161,11 @@ func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 		}
 		return mayBeConstant(a, pattern)
 	case operators.Index, operators.OptIndex:
-		return !isKey(a.GetType(args[1].ID())) && mayBeConstant(a, args[1])
+		// The type of an empty map's key is not known, so the checker accepts constants of any type there.
+		return !slices.Contains(keyKinds, a.GetType(args[1].ID()).Kind()) && mayBeConstant(a, args[1])
 	default:
 		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0]) && !check.Takes(name, args[0])
 	}
-}
-
-// isKey reports whether constants of a type can be an index. The type of an empty map's key is not
-// known, so the checker accepts constants of any type there.
-func isKey(t *celtypes.Type) bool {
-	switch t.Kind() {
-	case celtypes.StringKind, celtypes.IntKind, celtypes.UintKind, celtypes.BoolKind, celtypes.DoubleKind:
-		return true
-	}
-	return false
 }
 
 func mayBeConstant(a *ast.AST, e ast.Expr) bool {

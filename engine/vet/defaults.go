@@ -22,8 +22,7 @@ type defaultRules struct {
 	undecided   *engine.WorkLimitError
 }
 
-// walk visits the nodes that the API server visits: not additionalProperties, where defaults are
-// forbidden.
+// walk visits the nodes that the API server visits: not additionalProperties, where defaults are forbidden.
 func (r *defaultRules) walk(path *field.Path, b *branch, root bool) error {
 	if b.props.Default != nil {
 		if err := r.run(path.Child("default"), b, root || b.props.XEmbeddedResource); err != nil {

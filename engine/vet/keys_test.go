@@ -58,10 +58,11 @@ func TestUnknownKeys(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
-			d, _ := decode(raw, false)
+			var r Report
+			r.decode(raw, Config{})
 			var server []string
-			for _, err := range d.strict {
-				server = append(server, strictError(err).Field)
+			for _, err := range r.Strict {
+				server = append(server, err.Field)
 			}
 			if slices.Sort(server); !slices.Equal(strict, server) {
 				t.Errorf("strict decoding finds %v, want %v", server, strict)

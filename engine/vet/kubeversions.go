@@ -9,7 +9,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
@@ -50,17 +49,20 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	if len(a.cfg.KubeVersions) == 0 {
 		return nil, nil
 	}
-	others := &versionEstimates{a: a, shared: !a.differs()}
+	shared := !a.differs()
 	list := make([]KubeVersion, 0, len(a.cfg.KubeVersions))
 	for _, version := range a.cfg.KubeVersions {
 		v, err := types.ParseVersion(version)
 		if err != nil {
 			return nil, err
 		}
-		one, ok := KubeVersion{}, true
-		if v == a.version {
+		var one KubeVersion
+		switch {
+		case v == a.version:
 			one = a.kubeVersion()
-		} else if one, ok = others.of(v); !ok {
+		case shared:
+			one = a.estimated(v)
+		default:
 			if one, err = vetFor(a.ctx, crd, v, a.cfg); err != nil {
 				return nil, fmt.Errorf("kubernetes %s: %w", v, err)
 			}
@@ -92,8 +94,8 @@ func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 	if at := (*panicsAt)(nil); errors.As(err, &at) { // the server responds with 500
 		return KubeVersion{Version: v.String(), Causes: []engine.Cause{at.Cause}}, nil
 	}
-	var complex *celenv.ComplexError
-	if err != nil && !errors.Is(err, errPanics) && !errors.As(err, &complex) {
+	var overworked *engine.WorkLimitError
+	if err != nil && !errors.Is(err, errPanics) && !errors.As(err, &overworked) {
 		return KubeVersion{}, err
 	}
 	if failure != nil || err != nil {
@@ -106,45 +108,27 @@ func (a *admission) kubeVersion() KubeVersion {
 	var r Report
 	a.verdict(&r)
 	one := KubeVersion{Version: a.version.String(), Accepted: r.Accepted, Causes: r.Causes}
-	for _, u := range a.units {
-		var sum uint64
-		for _, r := range u.rules {
-			sum = cost.Add(sum, cost.Add(r.total, r.messageCost()))
+	for _, v := range a.versions(a.estimates) {
+		one.EstimatedCost = max(one.EstimatedCost, v.EstimatedCost)
+		for _, r := range v.Rules {
+			of := RuleEstimate{Version: v.Name, Path: r.Path, Index: r.Index, Broken: r.Broken}
+			if !r.Broken {
+				of.Total = max(r.EstimatedTotal, r.MessageExpressionCost)
+			}
+			one.Rules = append(one.Rules, of)
 		}
-		one.EstimatedCost = max(one.EstimatedCost, sum)
 	}
-	one.Rules = a.ruleEstimates()
 	return one
 }
 
-// ruleEstimates returns the estimates of all rules in the order of the CRD's versions.
-func (a *admission) ruleEstimates() (list []RuleEstimate) {
-	for i := range a.crd.Spec.Versions {
-		name := a.crd.Spec.Versions[i].Name
-		for _, u := range a.units {
-			if !slices.Contains(u.versions, name) {
-				continue
-			}
-			for _, r := range u.rules {
-				one := RuleEstimate{Version: name, Path: r.at.objectPath(), Index: r.index, Broken: r.broken()}
-				if !one.Broken {
-					one.Total = max(r.total, r.messageCost())
-				}
-				list = append(list, one)
-			}
-		}
-	}
-	return list
-}
-
 func (r *rule) broken() bool {
-	return r.expr == nil || r.expr.rejected || r.message != nil && r.message.rejected
+	return !r.expr.accepted() || r.message != nil && r.message.rejected
 }
 
 // differs reports whether another version might return another verdict for a reason other than its
 // estimates.
 func (a *admission) differs() bool {
-	if a.old != nil || a.undecided != nil || len(a.errs) != a.costErrs || len(a.dropped) > 0 {
+	if a.old != nil || a.undecided != nil || len(a.errs) != len(a.kinds) || len(a.dropped) > 0 {
 		return true
 	}
 	spec := &a.crd.Spec
@@ -160,16 +144,16 @@ func (a *admission) differs() bool {
 }
 
 func (u *unit) differs() bool {
-	return u.whole || schemaDiffers(u.root, false) || u.tree != nil && u.tree.differs() ||
+	return u.whole || schemaDiffers(u.root) || u.tree != nil && u.tree.differs() ||
 		slices.ContainsFunc(u.rules, func(r *rule) bool { return !r.plain() })
 }
 
 // plain reports whether all versions certainly compile the rule in the same way.
 func (r *rule) plain() bool {
-	if r.expr == nil || r.expr.rejected || r.spec.OptionalOldSelf != nil || !celenv.Plain(r.expr.ast) {
+	if !r.expr.accepted() || r.spec.OptionalOldSelf != nil || !celenv.Plain(r.expr.ast) {
 		return false
 	}
-	return r.message == nil || !r.message.rejected && celenv.Plain(r.message.ast)
+	return r.message == nil || r.message.accepted() && celenv.Plain(r.message.ast)
 }
 
 // differs reports whether b or a branch below it has a default: the results and costs of rules on it
@@ -179,34 +163,12 @@ func (b *branch) differs() bool {
 }
 
 // schemaDiffers reports whether Kubernetes versions may validate a schema or its defaults differently.
-// junctor is set inside allOf, anyOf, oneOf, and not.
-func schemaDiffers(s *apiextensions.JSONSchemaProps, junctor bool) bool {
-	if s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || junctor && s.AdditionalProperties != nil || boundsDiffer(s) {
-		return true
-	}
-	for name := range s.Properties {
-		prop := s.Properties[name]
-		if schemaDiffers(&prop, junctor) {
-			return true
-		}
-	}
-	if s.Items != nil && s.Items.Schema != nil && schemaDiffers(s.Items.Schema, junctor) {
-		return true
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && schemaDiffers(s.AdditionalProperties.Schema, junctor) {
-		return true
-	}
-	if s.Not != nil && schemaDiffers(s.Not, true) {
-		return true
-	}
-	for _, list := range [][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
-		for i := range list {
-			if schemaDiffers(&list[i], true) {
-				return true
-			}
-		}
-	}
-	return false
+func schemaDiffers(s *apiextensions.JSONSchemaProps) (found bool) {
+	rewrite(func(s *apiextensions.JSONSchemaProps, nested bool) bool {
+		found = found || s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || nested && s.AdditionalProperties != nil || boundsDiffer(s)
+		return !found
+	}).all(s.DeepCopy(), false)
+	return found
 }
 
 // boundsDiffer reports whether a bound of a number may not be a value of the number's type.

@@ -50,18 +50,11 @@ type LintExample struct {
 	Values []string
 }
 
-// lint checks a rule that compiles. look returns nil if it finds nothing.
+// lint checks a rule that compiles. look returns nil if it finds nothing. It does not set the fields that identify
+// the lint and the rule.
 type lint struct {
 	name string
-	look func(*inspection) *problem
-}
-
-// A problem is the result of a lint. Its fields have the same meaning as in Lint.
-type problem struct {
-	message, fix, read string
-	equivalent         bool
-	examples           []LintExample
-	list               *ListType
+	look func(*inspection) *Lint
 }
 
 type inspection struct {
@@ -93,10 +86,10 @@ func (in *inspection) source() *lex.Source {
 }
 
 // message adapts a function that returns a message or "" to the look of a lint.
-func message(look func(*rule) string) func(*inspection) *problem {
-	return func(in *inspection) *problem {
+func message(look func(*rule) string) func(*inspection) *Lint {
+	return func(in *inspection) *Lint {
 		if text := look(in.rule); text != "" {
-			return &problem{message: text}
+			return &Lint{Message: text}
 		}
 		return nil
 	}
@@ -139,7 +132,7 @@ func (a *admission) lints() []Lint {
 		w.node(u.root, u.schemaPath(), nil)
 		found = append(found, w.found...)
 		for _, r := range u.rules {
-			if r.expr == nil || r.expr.rejected {
+			if !r.expr.accepted() {
 				continue
 			}
 			in := &inspection{rule: r, walk: newPathWalk(r, r.expr), lowest: lowest, lintState: state}
@@ -148,23 +141,13 @@ func (a *admission) lints() []Lint {
 					continue
 				}
 				if p := l.look(in); p != nil {
-					found = append(found, in.lint(l.name, p))
+					p.Name, p.Version, p.Path, p.Index, p.Rule, p.Field = l.name, u.version(), r.at.objectPath(), r.index, r.spec.Rule, r.path.String()
+					found = append(found, *p)
 				}
 			}
 		}
 	}
 	return found
-}
-
-func (in *inspection) lint(name string, p *problem) Lint {
-	l := Lint{
-		Name: name, Path: in.at.objectPath(), Index: in.index, Rule: in.spec.Rule, Field: in.path.String(),
-		Message: p.message, Fix: p.fix, Equivalent: p.equivalent, Examples: p.examples, List: p.list, Read: p.read,
-	}
-	if len(in.unit.versions) == 1 {
-		l.Version = in.unit.versions[0]
-	}
-	return l
 }
 
 // lowest returns the oldest version in which fixes must compile.
@@ -181,7 +164,7 @@ func (a *admission) lowest() types.Version {
 }
 
 // swallowedComment finds a comment that contains the rest of the rule, because YAML joined its lines.
-func swallowedComment(in *inspection) *problem {
+func swallowedComment(in *inspection) *Lint {
 	if !strings.Contains(in.spec.Rule, "//") {
 		return nil
 	}
@@ -193,7 +176,7 @@ func swallowedComment(in *inspection) *problem {
 	if fixed == "" {
 		return nil
 	}
-	return &problem{message: lex.SwallowedMessage, fix: fixed}
+	return &Lint{Message: lex.SwallowedMessage, Fix: fixed}
 }
 
 // keptUnknownFields is the name of the lint for an update that kubectl apply does not make as written.

@@ -6,23 +6,25 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // constantRule finds rules that are true or false for every valid object, as far as the schema
 // determines that.
-func constantRule(in *inspection) *problem {
+func constantRule(in *inspection) *Lint {
 	switch in.constant() {
 	case always:
-		return &problem{message: "the rule can never fail: the schema allows no value for which it is false; remove it, or correct it if it should reject something"}
+		return &Lint{Message: "the rule can never fail: the schema allows no value for which it is false; remove it, or correct it if it should reject something"}
 	case never:
-		return &problem{message: "the rule can never pass: the schema allows no value for which it is true"}
+		return &Lint{Message: "the rule can never pass: the schema allows no value for which it is true"}
 	}
 	return nil
 }
@@ -40,12 +42,13 @@ func (in *inspection) constant() truth {
 	return v
 }
 
-type truth uint8
+// A truth is a value of three-valued logic: the negation is -t, && is the minimum, and || the maximum.
+type truth int8
 
 const (
-	maybe truth = iota
+	never truth = iota - 1
+	maybe
 	always
-	never
 )
 
 func truthOf(b bool) truth {
@@ -55,31 +58,26 @@ func truthOf(b bool) truth {
 	return never
 }
 
-func (t truth) not() truth {
-	switch t {
-	case always:
-		return never
-	case never:
-		return always
-	}
-	return maybe
-}
-
 // maxConstantRuleCost is the cost limit for evaluating a rule that does not read the object.
 const maxConstantRuleCost = 100_000
 
 func evaluate(x *compiled) truth {
-	prog, err := eval.New(x.env, x.ast, x.key.Decl, maxConstantRuleCost)
-	if err != nil {
-		return maybe
-	}
-	nothing := eval.Bind(x.key.Decl, nil)
-	nothing.LimitWork(eval.MaxWork / 64) // keep the lint fast
-	out := prog.Eval(context.Background(), nothing)
+	out := run(x.env, x.ast, x.key.Decl)
 	if b, ok := out.Value.(celtypes.Bool); ok && out.Err == nil {
 		return truthOf(bool(b))
 	}
 	return maybe
+}
+
+// run evaluates an expression that reads nothing. The outcome is zero if the expression cannot be planned.
+func run(env *cel.Env, checked *cel.Ast, d *types.Decl) (out eval.Outcome) {
+	prog, err := eval.New(env, checked, d, maxConstantRuleCost)
+	if err != nil {
+		return out
+	}
+	nothing := eval.Bind(d, nil)
+	nothing.LimitWork(eval.MaxWork / 64) // keep the lint fast
+	return prog.Eval(context.Background(), nothing)
 }
 
 // constancy evaluates expressions abstractly: instead of values it uses the schema's restrictions.
@@ -104,49 +102,33 @@ func (c *constancy) truth(e ast.Expr) truth {
 	case ast.CallKind:
 		return c.call(e.AsCall())
 	case ast.ComprehensionKind:
-		return c.loop(e.AsComprehension())
+		return c.loop(e)
 	}
 	return maybe
 }
 
 // loop evaluates all() and exists() if the condition has the same result for every element.
-func (c *constancy) loop(loop ast.ComprehensionExpr) truth {
-	start, step := c.truth(loop.AccuInit()), loop.LoopStep()
-	if start == maybe || step.Kind() != ast.CallKind || len(step.AsCall().Args()) != 2 {
+func (c *constancy) loop(e ast.Expr) truth {
+	each := maybe
+	m, ok := loops.Of(e)
+	if ok && (m.Name == loops.All || m.Name == loops.Exists) {
+		c.walk.within(e.AsComprehension(), func() { each = c.truth(m.Body) })
+	}
+	if m.Name == loops.All && each == never || m.Name == loops.Exists && each == always { // the list may be empty
 		return maybe
 	}
-	each := maybe
-	c.walk.within(loop, func() { each = c.truth(step.AsCall().Args()[1]) })
-	switch op := step.AsCall().FunctionName(); {
-	case op == operators.LogicalAnd && start == always, op == operators.LogicalOr && start == never:
-		if each == start {
-			return start
-		}
-	}
-	return maybe
+	return each
 }
 
 func (c *constancy) call(call ast.CallExpr) truth {
 	args := call.Args()
 	switch op := call.FunctionName(); op {
 	case operators.LogicalNot:
-		return c.truth(args[0]).not()
+		return -c.truth(args[0])
 	case operators.LogicalAnd:
-		a, b := c.truth(args[0]), c.truth(args[1])
-		if a == never || b == never {
-			return never
-		}
-		if a == always && b == always {
-			return always
-		}
+		return min(c.truth(args[0]), c.truth(args[1]))
 	case operators.LogicalOr:
-		a, b := c.truth(args[0]), c.truth(args[1])
-		if a == always || b == always {
-			return always
-		}
-		if a == never && b == never {
-			return never
-		}
+		return max(c.truth(args[0]), c.truth(args[1]))
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		return c.compare(op, args[0], args[1])
 	case operators.In:
@@ -173,51 +155,39 @@ func (c *constancy) call(call ast.CallExpr) truth {
 type span struct{ min, max float64 }
 
 func (c *constancy) compare(op string, a, b ast.Expr) truth {
-	if x, y := c.walk.fieldOf(a), c.walk.fieldOf(b); x != nil && y != nil && !x.elements && x.path == y.path && x.decl.Kind != types.Double {
-		switch op {
-		case operators.Equals:
-			return always
-		case operators.NotEquals:
-			return never
-		}
-	}
-	if c.differ(a, b) || c.differ(b, a) {
-		switch op {
-		case operators.Equals:
-			return never
-		case operators.NotEquals:
-			return always
-		}
-	}
+	equal, isLess, isGreater := maybe, maybe, maybe
 	x, ok := c.span(a)
 	y, ok2 := c.span(b)
-	if !ok || !ok2 {
-		return maybe
+	if ok && ok2 {
+		isLess, isGreater = less(x, y), less(y, x)
+	}
+	p, q := c.walk.fieldOf(a), c.walk.fieldOf(b)
+	switch {
+	case p != nil && q != nil && !p.elements && p.path == q.path && p.decl.Kind != types.Double:
+		equal = always
+	case isLess == always, isGreater == always, c.differ(a, b), c.differ(b, a):
+		equal = never
 	}
 	switch op {
 	case operators.Less:
-		return less(x, y)
+		return isLess
 	case operators.GreaterEquals:
-		return less(x, y).not()
+		return -isLess
 	case operators.Greater:
-		return less(y, x)
+		return isGreater
 	case operators.LessEquals:
-		return less(y, x).not()
+		return -isGreater
+	case operators.NotEquals:
+		return -equal
 	}
-	if x.max < y.min || y.max < x.min {
-		return truthOf(op == operators.NotEquals)
-	}
-	return maybe
+	return equal
 }
 
 // differ reports whether a string of the object can never equal a literal.
 func (c *constancy) differ(value, literal ast.Expr) bool {
 	at := c.walk.fieldOf(value)
-	if literal.Kind() != ast.LiteralKind || !at.is(types.String) {
-		return false
-	}
 	text, ok := literal.AsLiteral().(celtypes.String)
-	if !ok {
+	if !ok || !at.is(types.String) {
 		return false
 	}
 	size, allowed := at.size(), at.node.ValueValidation.Enum
@@ -252,7 +222,7 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 		}
 	default:
 		if at := c.walk.fieldOf(e); at.is(types.Int) {
-			return at.number(), true
+			return spanOf(math.Inf(-1), at.node.ValueValidation.Minimum, at.node.ValueValidation.Maximum), true
 		}
 	}
 	return span{}, false
@@ -264,33 +234,25 @@ func (p *exprPath) is(k types.Kind) bool {
 }
 
 func (p *exprPath) size() span {
-	s := span{0, math.Inf(1)}
-	set := func(minimum, maximum *int64) {
-		if minimum != nil {
-			s.min = math.Max(0, float64(*minimum))
-		}
-		if maximum != nil {
-			s.max = math.Max(0, float64(*maximum))
-		}
-	}
 	switch {
 	case p.is(types.String):
-		set(p.node.ValueValidation.MinLength, p.node.ValueValidation.MaxLength)
+		return spanOf(0, p.node.ValueValidation.MinLength, p.node.ValueValidation.MaxLength)
 	case p.is(types.List):
-		set(p.node.ValueValidation.MinItems, p.node.ValueValidation.MaxItems)
+		return spanOf(0, p.node.ValueValidation.MinItems, p.node.ValueValidation.MaxItems)
 	case p.is(types.Map):
-		set(p.node.ValueValidation.MinProperties, p.node.ValueValidation.MaxProperties)
+		return spanOf(0, p.node.ValueValidation.MinProperties, p.node.ValueValidation.MaxProperties)
 	}
-	return s
+	return span{0, math.Inf(1)}
 }
 
-func (p *exprPath) number() span {
-	s := span{math.Inf(-1), math.Inf(1)}
-	if minimum := p.node.ValueValidation.Minimum; minimum != nil {
-		s.min = *minimum
+// spanOf returns the numbers from low on that are within bounds, which may be nil.
+func spanOf[N int64 | float64](low float64, minimum, maximum *N) span {
+	s := span{low, math.Inf(1)}
+	if minimum != nil {
+		s.min = max(low, float64(*minimum))
 	}
-	if maximum := p.node.ValueValidation.Maximum; maximum != nil {
-		s.max = *maximum
+	if maximum != nil {
+		s.max = max(low, float64(*maximum))
 	}
 	return s
 }
@@ -298,20 +260,16 @@ func (p *exprPath) number() span {
 // in evaluates `value in list` for an enum value and a list of literals.
 func (c *constancy) in(value, list ast.Expr) truth {
 	at := c.walk.fieldOf(value)
-	if list.Kind() != ast.ListKind || !at.is(types.String) {
+	if !at.is(types.String) {
 		return maybe
 	}
-	literals := map[string]bool{}
-	for _, item := range list.AsList().Elements() {
-		text, ok := item.AsLiteral().(celtypes.String)
-		if item.Kind() != ast.LiteralKind || !ok {
-			return maybe
-		}
-		literals[string(text)] = true
+	texts, ok := literals(list)
+	if !ok {
+		return maybe
 	}
 	in, out := 0, 0
 	for _, v := range at.node.ValueValidation.Enum {
-		if text, ok := v.Object.(string); ok && literals[text] {
+		if text, ok := v.Object.(string); ok && slices.Contains(texts, text) {
 			in++
 		} else {
 			out++

@@ -248,11 +248,8 @@ func (in *inspection) required() map[string][]string {
 			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" || !e.AsCall().IsMemberFunction() {
 				return
 			}
-			p, arg := in.walk.pathOf(e.AsCall().Target()), e.AsCall().Args()[0]
-			if p == nil || arg.Kind() != ast.LiteralKind {
-				return
-			}
-			if src, ok := arg.AsLiteral().(celtypes.String); ok {
+			src, ok := e.AsCall().Args()[0].AsLiteral().(celtypes.String)
+			if p := in.walk.pathOf(e.AsCall().Target()); p != nil && ok {
 				in.matches[p.path] = append(in.matches[p.path], string(src))
 			}
 		})

@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,15 +8,13 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-
-	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
 // parsers are the functions whose failure for a literal the server's compiler does not find.
 var parsers = []string{"quantity", "semver", "ip", "cidr", "url"}
 
 // failingLiteral finds a division by 0, or a call of one of the parsers that always fails for its literal.
-func failingLiteral(in *inspection) (found *problem) {
+func failingLiteral(in *inspection) (found *Lint) {
 	ast.PreOrderVisit(in.expr.ast.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if found != nil {
 			return
@@ -25,8 +22,8 @@ func failingLiteral(in *inspection) (found *problem) {
 		op, args := operation(e)
 		switch {
 		case op == operators.Divide || op == operators.Modulo:
-			if zero := args[1]; zero.Kind() == ast.LiteralKind && (zero.AsLiteral() == celtypes.IntZero || zero.AsLiteral() == celtypes.Uint(0)) {
-				found = &problem{message: fmt.Sprintf("%s always fails: the divisor is 0", in.source().Of(e))}
+			if zero := args[1].AsLiteral(); zero == celtypes.IntZero || zero == celtypes.Uint(0) {
+				found = &Lint{Message: fmt.Sprintf("%s always fails: the divisor is 0", in.source().Of(e))}
 			}
 		case slices.Contains(parsers, op):
 			found = in.literalProblem(e, args)
@@ -35,31 +32,26 @@ func failingLiteral(in *inspection) (found *problem) {
 	return found
 }
 
-func (in *inspection) literalProblem(e ast.Expr, args []ast.Expr) *problem {
-	for _, arg := range args {
-		if arg.Kind() != ast.LiteralKind {
-			return nil
-		}
-	}
+func (in *inspection) literalProblem(e ast.Expr, args []ast.Expr) *Lint {
 	text, ok := args[0].AsLiteral().(celtypes.String)
-	call := in.source().Of(e)
-	if !ok {
+	if !ok || slices.ContainsFunc(args, func(arg ast.Expr) bool { return arg.Kind() != ast.LiteralKind }) {
 		return nil
 	}
+	call := in.source().Of(e)
 	err := in.failure(call)
 	if err == nil {
 		return nil
 	}
-	p := &problem{message: fmt.Sprintf("%s always fails: %v", call, err)}
+	p := &Lint{Message: fmt.Sprintf("%s always fails: %v", call, err)}
 	for _, better := range corrections(e.AsCall().FunctionName(), string(text)) {
 		to := strings.Replace(call, in.source().Of(args[0]), fmt.Sprintf("%q", better), 1)
 		if to == call || in.failure(to) != nil {
 			continue
 		}
 		if edit, ok := in.replaced(e, to); ok {
-			p.fix = in.fixed(edit)
+			p.Fix = in.fixed(edit)
 		}
-		p.message += "; write " + to
+		p.Message += "; write " + to
 		break
 	}
 	return p
@@ -72,13 +64,7 @@ func (in *inspection) failure(src string) error {
 	if err != nil {
 		return nil
 	}
-	prog, err := eval.New(env, checked, in.expr.key.Decl, maxConstantRuleCost)
-	if err != nil {
-		return nil
-	}
-	nothing := eval.Bind(in.expr.key.Decl, nil)
-	nothing.LimitWork(eval.MaxWork / 64)
-	return prog.Eval(context.Background(), nothing).Err
+	return run(env, checked, in.expr.key.Decl).Err
 }
 
 // corrections returns other spellings of a value, which may be valid.

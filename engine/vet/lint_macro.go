@@ -18,10 +18,13 @@ func macroOf(e ast.Expr) (m loops.Loop, ok bool) {
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-func mentions(e ast.Expr, variables ...string) (found bool) {
-	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
-		found = found || e.Kind() == ast.IdentKind && slices.Contains(variables, e.AsIdent())
-	}))
+func mentions(e ast.Expr, variables ...string) bool {
+	return anyPart(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && slices.Contains(variables, e.AsIdent()) })
+}
+
+// anyPart reports whether a function is true for e or a part of e.
+func anyPart(e ast.Expr, is func(ast.Expr) bool) (found bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || is(e) }))
 	return found
 }
 

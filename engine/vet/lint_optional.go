@@ -78,7 +78,7 @@ func (b *branch) selection(above *branch) (path string, ok bool) {
 }
 
 // needsOldValue finds rules with optionalOldSelf that are false without an old value.
-func needsOldValue(in *inspection) *problem {
+func needsOldValue(in *inspection) *Lint {
 	root := in.expr.ast.NativeRep().Expr()
 	c := &constancy{walk: in.walk, created: true}
 	if !in.expr.key.Optional || c.truth(root) != never || in.constant() != maybe {
@@ -89,11 +89,11 @@ func needsOldValue(in *inspection) *problem {
 	if op, _ := operation(root); !ok || op != operators.LogicalAnd {
 		rest = "(" + in.spec.Rule + ")"
 	}
-	p := &problem{fix: in.fixed(edit{0, len([]rune(in.spec.Rule)), "!" + test + " || " + rest})}
-	p.message = "oldSelf has no value if the value is new, so the rule rejects each object that sets it: to accept the first value, write " +
+	p := &Lint{Fix: in.fixed(edit{0, len([]rune(in.spec.Rule)), "!" + test + " || " + rest})}
+	p.Message = "oldSelf has no value if the value is new, so the rule rejects each object that sets it: to accept the first value, write " +
 		short("!"+test+" || "+rest)
 	if path, ok := in.at.selection(in.at.parent); ok && in.at.removable() {
-		p.message += fmt.Sprintf("; to accept it only together with its object, also add the rule \"has(self%[1]s) == has(oldSelf%[1]s)\" above",
+		p.Message += fmt.Sprintf("; to accept it only together with its object, also add the rule \"has(self%[1]s) == has(oldSelf%[1]s)\" above",
 			path)
 	}
 	return p
@@ -106,7 +106,7 @@ func (b *branch) removable() bool {
 // guards reports whether a transition rule of an ancestor tests for the property.
 func (u *unit) guards(b *branch) bool {
 	return slices.ContainsFunc(u.rules, func(r *rule) bool {
-		return r.at != b && b.within(r.at) && r.expr != nil && !r.expr.rejected && r.expr.usesOld && tests(r.expr, b.name)
+		return r.at != b && b.within(r.at) && r.expr.accepted() && r.expr.usesOld && tests(r.expr, b.name)
 	})
 }
 
@@ -118,19 +118,14 @@ func (b *branch) within(above *branch) bool {
 }
 
 // tests reports whether an expression applies has() to a field of this name.
-func tests(x *compiled, field string) (found bool) {
+func tests(x *compiled, field string) bool {
 	ident, _ := types.Escape(field)
-	ast.PreOrderVisit(x.ast.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() && e.AsSelect().FieldName() == ident {
-			found = true
-		}
-	}))
-	return found
+	return anyPart(x.ast.NativeRep().Expr(), func(e ast.Expr) bool { return isHas(e) && e.AsSelect().FieldName() == ident })
 }
 
 // optionalRead finds optional fields that are read without has(). If such a field is absent,
 // evaluation fails with "no such key".
-func optionalRead(in *inspection) *problem {
+func optionalRead(in *inspection) *Lint {
 	w, read := in.walk, (*exprPath)(nil)
 	var guards []string // of all such fields, unless they belong to elements
 	w.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
@@ -161,7 +156,7 @@ func optionalRead(in *inspection) *problem {
 	if len(guards) > 1 {
 		none = "!(" + all + ")"
 	}
-	return &problem{read: read.path, message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with "+
+	return &Lint{Read: read.path, Message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with "+
 		"\"no such key\"; write %s && …, or %s || …", read.path, short(all), short(none))}
 }
 
@@ -183,7 +178,7 @@ func (w *pathWalk) mayFail(p *exprPath) bool {
 // alwaysThere reports whether every valid object has the field. It is also true for a field without a
 // schema.
 func (p *exprPath) alwaysThere() bool {
-	f, ok := p.above.decl.ByIdent(p.step)
+	f, ok := p.above.decl.Fields[p.name]
 	if !ok || p.node == nil || f.Required || p.node.Default.Object != nil {
 		return true
 	}

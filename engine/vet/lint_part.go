@@ -1,8 +1,8 @@
 package vet
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -19,7 +19,7 @@ import (
 // constantPart finds a condition in a rule that has the same result for every valid object, unless the
 // whole rule has. It does not report tests whether a value is absent or empty, which many authors write on
 // purpose, or tests of oldSelf, which can be older than the schema.
-func constantPart(in *inspection) *problem {
+func constantPart(in *inspection) *Lint {
 	if eval.MayPanic(in.expr.ast.NativeRep()) {
 		return nil
 	}
@@ -35,7 +35,7 @@ func constantPart(in *inspection) *problem {
 type partSearch struct {
 	*inspection
 	constancy *constancy
-	found     *problem
+	found     *Lint
 	spelled   int // literals that were compared with an enum
 }
 
@@ -101,7 +101,8 @@ func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
 			arg = of
 		}
 		if at := p.walk.fieldOf(arg); at != nil {
-			if at.root().path == types.OldSelf || p.walk.tested[at.path] && isZero(args[1-i]) {
+			isZero := args[1-i].AsLiteral() == celtypes.IntZero // authors treat 0 like an absent number
+			if at.root().path == types.OldSelf || p.walk.tested[at.path] && isZero {
 				return false
 			}
 			reads = true
@@ -113,40 +114,21 @@ func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
 	return reads
 }
 
-// isZero reports whether e is the literal 0, which authors treat like an absent number.
-func isZero(e ast.Expr) bool {
-	return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.IntZero
-}
-
 // isEmptyTest reports whether an operand is compared with "", or its size in a way that distinguishes
 // 0 from larger sizes.
 func isEmptyTest(op string, args []ast.Expr, i int, isSize bool) bool {
-	other := args[1-i]
-	if other.Kind() != ast.LiteralKind {
-		return false
+	literal := args[1-i].AsLiteral()
+	n, ok := literal.(celtypes.Int)
+	if !isSize || !ok {
+		return !isSize && literal == celtypes.String("")
 	}
-	if !isSize {
-		return other.AsLiteral() == celtypes.String("")
+	result := func(size int64) bool {
+		if i == 1 { // 0 < size(x)
+			return holds(op, cmp.Compare(int64(n), size))
+		}
+		return holds(op, cmp.Compare(size, int64(n)))
 	}
-	n, ok := other.AsLiteral().(celtypes.Int)
-	if !ok || n != 0 && n != 1 {
-		return false
-	}
-	if i == 1 { // 0 < size(x)
-		op = mirrored[op]
-	}
-	switch op {
-	case operators.Equals, operators.NotEquals, operators.Greater, operators.LessEquals:
-		return n == 0
-	}
-	return n == 1
-}
-
-// mirrored maps operators to the operators that have the same result if the operands are exchanged.
-var mirrored = map[string]string{
-	operators.Equals: operators.Equals, operators.NotEquals: operators.NotEquals,
-	operators.Less: operators.Greater, operators.Greater: operators.Less,
-	operators.LessEquals: operators.GreaterEquals, operators.GreaterEquals: operators.LessEquals,
+	return result(0) != result(1) && result(1) == result(2)
 }
 
 func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
@@ -160,18 +142,18 @@ func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
 	if literal != nil && right == "" && removable {
 		return
 	}
-	p.found = &problem{message: short(text) + " is always true: the schema allows no value for which it is false; remove it, or correct it if it should test something"}
+	p.found = &Lint{Message: short(text) + " is always true: the schema allows no value for which it is false; remove it, or correct it if it should test something"}
 	if v == never {
-		p.found.message = short(text) + " is never true: the schema allows no value for which it is; correct it, or correct the schema"
+		p.found.Message = short(text) + " is never true: the schema allows no value for which it is; correct it, or correct the schema"
 	}
 	if right != "" {
-		p.found.message += "; did you mean " + right + "?"
+		p.found.Message += "; did you mean " + right + "?"
 		if edit, ok := p.replaced(literal, "'"+right+"'"); ok {
-			p.found.fix = p.fixed(edit)
+			p.found.Fix = p.fixed(edit)
 		}
 	} else if removable {
 		if edit, ok := p.without(call, other); ok {
-			p.found.fix, p.found.equivalent = p.fixed(edit), true
+			p.found.Fix, p.found.Equivalent = p.fixed(edit), true
 		}
 	}
 }
@@ -186,12 +168,12 @@ func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
 	_, args := operation(e)
 	for i, arg := range args {
 		at, other := p.walk.fieldOf(arg), args[1-i]
-		if at == nil || at.node == nil || other.Kind() != ast.LiteralKind {
+		text, ok := other.AsLiteral().(celtypes.String)
+		if at == nil || at.node == nil || !ok {
 			continue
 		}
 		known, ok := enum(at)
-		text, ok2 := other.AsLiteral().(celtypes.String)
-		if !ok || !ok2 {
+		if !ok {
 			continue
 		}
 		if p.spelled++; p.spelled > maxSpelled || len(known) > maxEnum {
@@ -221,27 +203,30 @@ func (p *partSearch) ofElements(e ast.Expr) {
 	if !ok || inner.Name != loops.Exists || inner.Index != "" {
 		return
 	}
-	list, again := p.walk.pathOf(outer.Over), p.walk.pathOf(inner.Over)
-	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || mentions(inner.Over, outer.Variable) ||
-		keysOf(inner.Body, outer.Variable, inner.Variable) == nil {
+	_, keys := p.comparedKeys(outer, inner)
+	text, ok := p.text(e)
+	if keys == nil || !ok {
 		return
 	}
-	text, ok := p.text(e)
-	switch {
-	case !ok:
-	case negated:
-		p.found = &problem{message: short(text) + " is true only for an empty list, because each element is equal to itself: use exists_one to test for unique elements"}
-	default:
-		p.found = &problem{message: short(text) + " is always true, because each element is equal to itself: use exists_one to test for unique elements"}
+	is := " is always true"
+	if negated {
+		is = " is true only for an empty list"
 	}
+	p.found = &Lint{Message: short(text) + is + ", because each element is equal to itself: use exists_one to test for unique elements"}
 }
 
 // A fact is a comparison of a field with a literal.
 type fact struct {
-	term  ast.Expr
-	path  string
-	op    string
-	value any // string or int64
+	term ast.Expr
+	path string
+	op   string
+	// The value of the literal.
+	text   string
+	number int64
+}
+
+func (f fact) fulfilled(text string, number int64) bool {
+	return holds(f.op, cmp.Or(cmp.Compare(number, f.number), strings.Compare(text, f.text)))
 }
 
 // chain checks whether two operands of && exclude each other, or whether one of two operands of ||
@@ -275,7 +260,7 @@ func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 		f.term, f.op = term, opposite[f.op]
 		return f, ok
 	}
-	if opposite[op] == "" || args[1].Kind() != ast.LiteralKind {
+	if opposite[op] == "" {
 		return f, false
 	}
 	at := p.walk.fieldOf(args[0])
@@ -285,9 +270,9 @@ func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 	switch v := args[1].AsLiteral().(type) {
 	case celtypes.String:
 		ok = at.decl.Kind == types.String && (op == operators.Equals || op == operators.NotEquals)
-		f.value = string(v)
+		f.text = string(v)
 	case celtypes.Int:
-		ok, f.value = at.decl.Kind == types.Int, int64(v)
+		ok, f.number = at.decl.Kind == types.Int, int64(v)
 	}
 	if !ok {
 		return f, false
@@ -318,41 +303,22 @@ func (p *partSearch) excludes(op string, a, b fact) bool {
 	case !ok || !ok2:
 		return false
 	case op == operators.LogicalOr:
-		p.found = &problem{message: fmt.Sprintf("%s || %s is always true: no value makes both false; write && if both must hold", short(text), short(text2))}
+		p.found = &Lint{Message: fmt.Sprintf("%s || %s is always true: no value makes both false; write && if both must hold", short(text), short(text2))}
 	default:
-		p.found = &problem{message: fmt.Sprintf("%s && %s is never true: no value makes both true; write || if one must hold", short(text), short(text2))}
+		p.found = &Lint{Message: fmt.Sprintf("%s && %s is never true: no value makes both true; write || if one must hold", short(text), short(text2))}
 	}
 	return true
 }
 
-// disjoint reports whether no value fulfills both facts.
+// disjoint reports whether no value fulfills both facts. If one does, it is near a literal. A string with a number
+// stands for any other string.
 func disjoint(a, b fact) bool {
-	if _, ok := a.value.(string); ok || a.op == operators.NotEquals || b.op == operators.NotEquals {
-		switch {
-		case a.op == operators.Equals && b.op == operators.Equals:
-			return a.value != b.value
-		case a.op == b.op:
-			return false
+	for _, f := range []fact{a, b} {
+		for _, number := range []int64{f.number - 1, f.number, f.number + 1} {
+			if a.fulfilled(f.text, number) && b.fulfilled(f.text, number) {
+				return false
+			}
 		}
-		return a.value == b.value && (a.op == operators.Equals || b.op == operators.Equals)
 	}
-	x, y := interval(a), interval(b)
-	return x.max < y.min || y.max < x.min
-}
-
-// interval returns the integers for which a fact is true.
-func interval(f fact) span {
-	n, _ := f.value.(int64)
-	v := float64(n)
-	switch f.op {
-	case operators.Less:
-		return span{math.Inf(-1), v - 1}
-	case operators.LessEquals:
-		return span{math.Inf(-1), v}
-	case operators.Greater:
-		return span{v + 1, math.Inf(1)}
-	case operators.GreaterEquals:
-		return span{v, math.Inf(1)}
-	}
-	return span{v, v}
+	return true
 }

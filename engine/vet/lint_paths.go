@@ -26,9 +26,7 @@ type exprPath struct {
 	// node is the schema of the path, or nil if the schema does not declare it. decl is shared by
 	// paths with equal declarations.
 	node *schema.Structural
-	// step is the field's name and above the object that contains it; "" and nil if the value is
-	// not a field.
-	step  string
+	// above is the object that contains a field, or nil if the value is not a field.
 	above *exprPath
 	// name is the field's name in the schema, or the key of a map. It is "" for other elements.
 	name string
@@ -169,7 +167,7 @@ func (p *exprPath) field(ident string) *exprPath {
 	if !ok {
 		return nil
 	}
-	below := &exprPath{path: p.path + "." + f.Escaped, decl: f.Decl, step: ident, above: p, name: f.Name, elements: p.elements}
+	below := &exprPath{path: p.path + "." + f.Escaped, decl: f.Decl, above: p, name: f.Name, elements: p.elements}
 	if p.node != nil {
 		if s, ok := p.node.Properties[f.Name]; ok {
 			below.node = &s
@@ -266,8 +264,8 @@ func messageLimits(r *rule) string {
 	w := newPathWalk(r, m)
 	if n := length(w, m.ast.NativeRep().Expr()); n > celconfig.MaxEvaluatedMessageExpressionSizeBytes {
 		size := "of any length"
-		if n < math.MaxInt64 {
-			size = fmt.Sprintf("of up to %s bytes", phrase.Number(uint64(n)))
+		if n < math.MaxUint64 {
+			size = fmt.Sprintf("of up to %s bytes", phrase.Number(n))
 		}
 		return fmt.Sprintf("messageExpression can produce a string %s, but only %s bytes are allowed; over this limit, the server shows the message instead: remove long values, or set bounds for them", size, phrase.Number(celconfig.MaxEvaluatedMessageExpressionSizeBytes))
 	}
@@ -275,60 +273,40 @@ func messageLimits(r *rule) string {
 }
 
 // length returns the greatest length in bytes that a string can have. Unknown calls count as 0.
-func length(w *pathWalk, e ast.Expr) int64 {
+func length(w *pathWalk, e ast.Expr) uint64 {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		if s, ok := e.AsLiteral().(celtypes.String); ok {
-			return int64(len(s))
+			return uint64(len(s))
 		}
 	case ast.CallKind:
 		call := e.AsCall()
 		args := call.Args()
 		switch call.FunctionName() {
 		case operators.Add:
-			return sum(length(w, args[0]), length(w, args[1]))
+			return cost.Add(length(w, args[0]), length(w, args[1]))
 		case operators.Conditional:
 			return max(length(w, args[1]), length(w, args[2]))
 		case "string":
 			return length(w, args[0])
 		case "join":
-			return joined(w, call)
+			if !call.IsMemberFunction() {
+				return 0
+			}
+			if list := w.pathOf(call.Target()); list != nil && list.decl.Kind == types.List && list.decl.Elem.Kind == types.String {
+				return cost.Mul(size(list.decl), size(list.decl.Elem))
+			}
 		}
 	}
-	if at := w.pathOf(e); at != nil {
-		switch at.decl.Kind {
-		case types.String, types.IntOrString:
-			return size(at.decl)
-		}
+	if at := w.pathOf(e); at != nil && (at.decl.Kind == types.String || at.decl.Kind == types.IntOrString) {
+		return size(at.decl)
 	}
 	return 0
 }
 
-func size(d *types.Decl) int64 {
+func size(d *types.Decl) uint64 {
 	if d.Max.Source == types.Assumed {
-		return math.MaxInt64
+		return math.MaxUint64
 	}
-	return d.Max.Max
-}
-
-func joined(w *pathWalk, call ast.CallExpr) int64 {
-	if !call.IsMemberFunction() {
-		return 0
-	}
-	list := w.pathOf(call.Target())
-	if list == nil || list.decl.Kind != types.List || list.decl.Elem.Kind != types.String {
-		return 0
-	}
-	items, each := size(list.decl), size(list.decl.Elem)
-	if items == math.MaxInt64 || each == math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(min(cost.Mul(uint64(items), uint64(each)), math.MaxInt64))
-}
-
-func sum(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
+	return uint64(d.Max.Max)
 }

@@ -2,6 +2,7 @@ package vet
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -21,7 +22,7 @@ import (
 //   - exists(y, y == v) is v in list, if v cannot fail. In a loop, CEL's in costs a fifth.
 
 // quadraticRule finds nested loops that can be replaced by a cheaper expression.
-func quadraticRule(in *inspection) *problem {
+func quadraticRule(in *inspection) *Lint {
 	s := &loopSearch{inspection: in}
 	s.visit(in.expr.ast.NativeRep().Expr(), 0)
 	return s.found
@@ -30,7 +31,7 @@ func quadraticRule(in *inspection) *problem {
 // A loopSearch looks for the first nested loop with a cheaper equivalent.
 type loopSearch struct {
 	*inspection
-	found *problem
+	found *Lint
 	tries int // replacements that were compiled
 }
 
@@ -43,7 +44,7 @@ func (s *loopSearch) visit(e ast.Expr, depth int) {
 		return
 	}
 	if m, ok := macroOf(e); ok {
-		for _, look := range []func(ast.Expr, loops.Loop) *problem{s.invariant, s.allEqual} {
+		for _, look := range []func(ast.Expr, loops.Loop) *Lint{s.invariant, s.allEqual} {
 			if s.found = look(e, m); s.found != nil {
 				return
 			}
@@ -63,7 +64,7 @@ func (s *loopSearch) visit(e ast.Expr, depth int) {
 	}
 }
 
-func (s *loopSearch) instead(e ast.Expr, why, text string) *problem {
+func (s *loopSearch) instead(e ast.Expr, why, text string) *Lint {
 	edit, ok := s.replaced(e, text)
 	if s.tries++; !ok || s.tries > maxTries {
 		return nil
@@ -72,11 +73,11 @@ func (s *loopSearch) instead(e ast.Expr, why, text string) *problem {
 	if fix == "" {
 		return nil
 	}
-	return &problem{message: why + ": write " + short(text), fix: fix, equivalent: true}
+	return &Lint{Message: why + ": write " + short(text), Fix: fix, Equivalent: true}
 }
 
 // invariant matches all(x, A || B) and exists(x, A && B) with a loop A that does not use x.
-func (s *loopSearch) invariant(e ast.Expr, m loops.Loop) *problem {
+func (s *loopSearch) invariant(e ast.Expr, m loops.Loop) *Lint {
 	op := map[string]string{"all": operators.LogicalOr, "exists": operators.LogicalAnd}[m.Name]
 	if name, args := operation(m.Body); op != "" && name == op {
 		for i, arg := range args {
@@ -89,7 +90,7 @@ func (s *loopSearch) invariant(e ast.Expr, m loops.Loop) *problem {
 }
 
 // moved returns the problem of a part of the loop's body that can move out of the loop.
-func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *problem {
+func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *Lint {
 	if !loops.Inside(part) || !s.cannotFail(m.Over) || mentions(part, m.Variable, m.Index) {
 		return nil
 	}
@@ -114,31 +115,22 @@ func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *probl
 }
 
 // allEqual matches list.all(x, list.all(y, x.k == y.k)).
-func (s *loopSearch) allEqual(e ast.Expr, m loops.Loop) *problem {
+func (s *loopSearch) allEqual(e ast.Expr, m loops.Loop) *Lint {
 	inner, ok := macroOf(m.Body)
-	if !ok || m.Name != loops.All || inner.Name != loops.All || m.Index != "" || inner.Index != "" || mentions(inner.Over, m.Variable) {
+	if !ok || m.Name != loops.All || inner.Name != loops.All || m.Index != "" || inner.Index != "" {
 		return nil
 	}
-	list, again := s.walk.pathOf(m.Over), s.walk.pathOf(inner.Over)
-	keys := keysOf(inner.Body, m.Variable, inner.Variable)
-	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || keys == nil || !comparable(list, *keys) {
-		return nil
-	}
+	list, keys := s.comparedKeys(m, inner)
 	over, ok := s.text(m.Over)
-	if !ok {
+	if !ok || keys == nil || !comparable(list, *keys) {
 		return nil
 	}
-	test := ""
+	tests := []string{fmt.Sprintf("%s == %s[0]", m.Variable, over)}
 	for i, key := range *keys {
-		if i > 0 {
-			test += " && "
-		}
-		test += fmt.Sprintf("%s.%s == %s[0].%s", m.Variable, key, over, key)
+		tests = append(tests[:i], fmt.Sprintf("%s.%s == %s[0].%s", m.Variable, key, over, key))
 	}
-	if test == "" {
-		test = fmt.Sprintf("%s == %s[0]", m.Variable, over)
-	}
-	return s.instead(e, "the rule compares each pair of items to find out whether all are equal", fmt.Sprintf("%s.all(%s, %s)", over, m.Variable, test))
+	return s.instead(e, "the rule compares each pair of items to find out whether all are equal",
+		fmt.Sprintf("%s.all(%s, %s)", over, m.Variable, strings.Join(tests, " && ")))
 }
 
 // comparable reports whether elements or their keys always have a value that is equal to itself,
@@ -163,7 +155,7 @@ func comparable(list *exprPath, keys []string) bool {
 }
 
 // membership matches list.exists(y, y == v) and list.all(y, y != v) with a v that cannot fail.
-func (s *loopSearch) membership(e ast.Expr, m loops.Loop) *problem {
+func (s *loopSearch) membership(e ast.Expr, m loops.Loop) *Lint {
 	want := map[string]string{"exists": operators.Equals, "all": operators.NotEquals}[m.Name]
 	op, args := operation(m.Body)
 	list := s.walk.pathOf(m.Over)

@@ -304,7 +304,7 @@ func TestFixesOfOldVersions(t *testing.T) {
 	t.Parallel()
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
 		version := types.Version{Minor: minor}.String()
-		for rule, since := range map[string]int{"self.size < '10Gi'": fixMinors[notation.Quantity], "self.minVersion < '1.10'": fixMinors[notation.Version], "self.timeout < '10s'": types.Oldest} {
+		for rule, since := range map[string]int{"self.size < '10Gi'": functions[notation.Quantity].since, "self.minVersion < '1.10'": functions[notation.Version].since, "self.timeout < '10s'": types.Oldest} {
 			for _, cfg := range []Config{{KubeVersion: version}, {KubeVersions: []string{version}, AdviseAll: true}} {
 				list := lintsOf(t, rule, cfg)
 				if len(list) != 1 || (list[0].Fix != "") != (minor >= since) {

@@ -37,11 +37,7 @@ func (w *schemaWalk) add(name string, path *field.Path, steps []engine.Step, mes
 	if message == "" || slices.Contains(w.without, name) {
 		return
 	}
-	l := Lint{Name: name, Path: engine.FormatPath(steps), Field: path.String(), Message: message}
-	if len(w.unit.versions) == 1 {
-		l.Version = w.unit.versions[0]
-	}
-	w.found = append(w.found, l)
+	w.found = append(w.found, Lint{Name: name, Version: w.unit.version(), Path: engine.FormatPath(steps), Field: path.String(), Message: message})
 }
 
 // node checks s and the schemas of its fields and elements. steps is its path in objects.
@@ -170,7 +166,7 @@ func (s *lintState) patternProblem(pattern string, minLength, maxLength *int64) 
 }
 
 // impossibleMatch finds calls of matches() with a pattern that matches no string.
-func impossibleMatch(in *inspection) (found *problem) {
+func impossibleMatch(in *inspection) (found *Lint) {
 	in.walk.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, _ *exprPath) {
 		if found != nil || e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" {
 			return
@@ -178,9 +174,9 @@ func impossibleMatch(in *inspection) (found *problem) {
 		arg := e.AsCall().Args()[len(e.AsCall().Args())-1]
 		pattern, _ := arg.AsLiteral().(celtypes.String)
 		if message, fix := in.patternProblem(string(pattern), nil, nil); message != "" {
-			found = &problem{message: message}
+			found = &Lint{Message: message}
 			if e, ok := in.replaced(arg, strconv.Quote(fix)); ok && fix != "" {
-				found.fix = in.fixed(e)
+				found.Fix = in.fixed(e)
 			}
 		}
 	})
@@ -202,7 +198,7 @@ func (w *schemaWalk) parentProblem(above *apiextensions.JSONSchemaProps, name st
 		message = "objects without spec are accepted, although it requires " + strings.Join(needed, ", ") +
 			" and has rules: add required: [spec] at the root"
 	}
-	isTested := func(r *rule) bool { return r.expr != nil && !r.expr.rejected && tests(r.expr, name) }
+	isTested := func(r *rule) bool { return r.expr.accepted() && tests(r.expr, name) }
 	if message == "" || slices.ContainsFunc(w.unit.rules, isTested) { // its absence has a meaning
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/notation"
@@ -45,7 +46,7 @@ type textComparison struct {
 
 // textOrder finds strings that are ordered as text, although they represent quantities, versions, or
 // other values.
-func textOrder(in *inspection) *problem {
+func textOrder(in *inspection) *Lint {
 	if !strings.ContainsAny(in.spec.Rule, "<>") {
 		return nil
 	}
@@ -53,12 +54,12 @@ func textOrder(in *inspection) *problem {
 }
 
 // textEquality finds quantities and durations that are compared as text, such as "1Gi" and "1024Mi".
-func textEquality(in *inspection) *problem {
+func textEquality(in *inspection) *Lint {
 	return in.textProblem(operators.Equals, operators.NotEquals, operators.In)
 }
 
 // textProblem returns a problem for all comparisons with the given operators, or nil.
-func (in *inspection) textProblem(ops ...string) *problem {
+func (in *inspection) textProblem(ops ...string) *Lint {
 	var found []*textComparison
 	checked := 0
 	in.walk.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, _ *exprPath) {
@@ -76,21 +77,21 @@ func (in *inspection) textProblem(ops ...string) *problem {
 		return nil
 	}
 	var edits []edit
-	p := &problem{}
+	p := &Lint{}
 	for _, c := range found {
 		if text := c.fix(); text != "" {
 			if e, ok := in.replaced(c.e, in.parenthesized(c.e, text)); ok {
 				edits = append(edits, e)
 			}
 		}
-		p.examples = append(p.examples, c.examples()...)
+		p.Examples = append(p.Examples, c.examples()...)
 	}
 	if len(edits) > 0 {
-		p.fix = in.fixed(edits...)
+		p.Fix = in.fixed(edits...)
 	}
-	p.message = found[0].message(p.fix != "")
+	p.Message = found[0].message(p.Fix != "")
 	if more := len(found) - 1; more > 0 {
-		p.message += fmt.Sprintf(" (and %d more in this rule)", more)
+		p.Message += fmt.Sprintf(" (and %d more in this rule)", more)
 	}
 	return p
 }
@@ -127,6 +128,7 @@ func (in *inspection) comparison(e ast.Expr, op string, args []ast.Expr) *textCo
 	c.a, ok = in.textOperand(args[0])
 	if op == operators.In {
 		c.list, ok2 = literals(args[1])
+		ok2 = ok2 && len(c.list) > 0
 	} else {
 		c.b, ok2 = in.textOperand(args[1])
 	}
@@ -181,21 +183,19 @@ func (in *inspection) sources(c *textComparison, args []ast.Expr) bool {
 	return ok && ok2
 }
 
+// literals returns the strings of a list of literals. ok is false for other expressions.
 func literals(e ast.Expr) (list []string, ok bool) {
 	if e.Kind() != ast.ListKind {
 		return nil, false
 	}
 	for _, item := range e.AsList().Elements() {
-		if item.Kind() != ast.LiteralKind {
-			return nil, false
-		}
-		text, ok := item.AsLiteral().Value().(string)
+		text, ok := item.AsLiteral().(celtypes.String)
 		if !ok {
 			return nil, false
 		}
-		list = append(list, text)
+		list = append(list, string(text))
 	}
-	return list, len(list) > 0
+	return list, true
 }
 
 // example sets two allowed strings for which the result differs from a comparison of the values that
@@ -271,7 +271,7 @@ func (c *textComparison) message(fixes bool) string {
 		return text + "; the vetted Kubernetes versions have no function that compares " + c.kind.String()
 	}
 	text += "; write " + short(fix)
-	if minor := fixMinors[c.kind]; minor > 0 {
+	if minor := functions[c.kind].since; minor > 0 {
 		text += fmt.Sprintf(" (from Kubernetes 1.%d)", minor)
 	}
 	if c.mayFail() {

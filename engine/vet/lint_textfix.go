@@ -2,6 +2,7 @@ package vet
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,9 +12,18 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// fixMinors holds the minor versions from which new rules can use the functions of a kind. The functions
-// of other kinds are older than all supported versions.
-var fixMinors = map[notation.Kind]int{notation.Quantity: 29, notation.Version: 34}
+// functions holds the functions of a kind, and the minor version from which new rules can use them if some supported
+// version lacks them.
+var functions = map[notation.Kind]struct {
+	value, guard string
+	since        int
+}{
+	notation.Quantity:  {"quantity(%s)", "isQuantity(%s)", 29},
+	notation.Version:   {"semver(%s, true)", "isSemver(%s, true)", 34},
+	notation.Duration:  {value: "duration(%s)"},
+	notation.Timestamp: {value: "timestamp(%s)"},
+	notation.Integer:   {value: "int(%s)"},
+}
 
 // fix returns an expression that compares the values, or "" if CEL has no function for it.
 // Quantities and versions are guarded against other text; other functions fail on it.
@@ -23,12 +33,11 @@ func (c *textComparison) fix() string {
 		return ""
 	}
 	op, _ := operators.FindReverse(c.op)
-	plain := c.kind == notation.Duration || c.kind == notation.Timestamp || c.kind == notation.Integer
 	var test string
 	switch {
 	case c.op == operators.In:
 		test = c.oneOf(a)
-	case plain:
+	case functions[c.kind].guard == "":
 		test = fmt.Sprintf("%s %s %s", a, op, b)
 	case c.op == operators.Less:
 		test = fmt.Sprintf("%s.isLessThan(%s)", a, b)
@@ -85,63 +94,34 @@ func (c *textComparison) guard(o *textOperand) string {
 	if o.path == nil || c.certain(o) {
 		return ""
 	}
-	switch c.kind {
-	case notation.Quantity:
-		return "isQuantity(" + o.string() + ")"
-	case notation.Version:
-		return "isSemver(" + o.string() + ", true)"
-	}
-	return ""
+	return c.call(functions[c.kind].guard, o)
 }
 
 func (c *textComparison) mayFail() bool {
-	if c.kind == notation.Quantity || c.kind == notation.Version {
-		return false
-	}
-	return c.a.path != nil && !c.certain(&c.a) || c.b.path != nil && !c.certain(&c.b)
+	return functions[c.kind].guard == "" && (c.a.path != nil && !c.certain(&c.a) || c.b.path != nil && !c.certain(&c.b))
 }
 
 // certain reports whether the enum of a field has only values of the kind.
 func (c *textComparison) certain(o *textOperand) bool {
 	list, ok := enum(o.path)
-	if !ok {
-		return false
-	}
-	for _, text := range list {
-		if !c.kind.Parses(text) {
-			return false
-		}
-	}
-	return true
-}
-
-// string returns an expression of type string.
-func (o *textOperand) string() string {
-	if o.path != nil && o.path.decl.Kind == types.IntOrString {
-		return "string(" + o.source + ")"
-	}
-	return o.source
+	return ok && !slices.ContainsFunc(list, func(text string) bool { return !c.kind.Parses(text) })
 }
 
 // value returns an expression for the value of an operand, or "" if CEL has no function for it.
 func (c *textComparison) value(o *textOperand) string {
-	switch c.kind {
-	case notation.Quantity:
-		return "quantity(" + o.string() + ")"
-	case notation.Version:
-		return "semver(" + o.string() + ", true)"
-	case notation.Duration:
-		return "duration(" + o.string() + ")"
-	case notation.Timestamp:
-		return "timestamp(" + o.string() + ")"
-	case notation.Integer:
-		if o.path != nil {
-			return "int(" + o.source + ")"
-		}
-		if n, err := strconv.ParseInt(o.literal, 10, 64); err == nil {
-			return strconv.FormatInt(n, 10)
-		}
-		return "int(" + o.source + ")"
+	if n, err := strconv.ParseInt(o.literal, 10, 64); c.kind == notation.Integer && o.path == nil && err == nil {
+		return strconv.FormatInt(n, 10)
 	}
-	return ""
+	return c.call(functions[c.kind].value, o)
+}
+
+// call returns a call of a function, or "" if there is no function.
+func (c *textComparison) call(format string, o *textOperand) string {
+	switch {
+	case format == "":
+		return ""
+	case o.path != nil && o.path.decl.Kind == types.IntOrString && c.kind != notation.Integer:
+		return fmt.Sprintf(format, "string("+o.source+")")
+	}
+	return fmt.Sprintf(format, o.source)
 }

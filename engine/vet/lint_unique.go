@@ -18,7 +18,7 @@ import (
 
 // uniqueList finds rules that compare each pair of elements to reject duplicates in a list that could
 // be of type set or map.
-func uniqueList(in *inspection) *problem {
+func uniqueList(in *inspection) *Lint {
 	list, keys := in.uniqueness(in.expr.ast.NativeRep().Expr())
 	if list == nil {
 		return nil
@@ -28,7 +28,7 @@ func uniqueList(in *inspection) *problem {
 		return nil
 	}
 	path := engine.FormatPath(list.steps())
-	return &problem{list: &ListType{path, keys}, message: fmt.Sprintf("%s on %s rejects duplicates without a rule that compares each pair of items; "+
+	return &Lint{List: &ListType{path, keys}, Message: fmt.Sprintf("%s on %s rejects duplicates without a rule that compares each pair of items; "+
 		"server-side apply then merges the items of the list, and updates of stored objects with duplicates are not checked",
 		want, phrase.Path(path))}
 }
@@ -79,7 +79,7 @@ func (in *inspection) uniqueness(e ast.Expr) (list *exprPath, keys []string) {
 			return in.uniqueness(args[1])
 		}
 	case operators.Conditional:
-		if isHas(args[0]) && args[2].Kind() == ast.LiteralKind && args[2].AsLiteral() == celtypes.True {
+		if isHas(args[0]) && args[2].AsLiteral() == celtypes.True {
 			return in.uniqueness(args[1])
 		}
 	case operators.LogicalNot:
@@ -105,16 +105,21 @@ func (in *inspection) uniqueIn(outer loops.Loop, count func(body ast.Expr) (loop
 	if !ok {
 		return nil, nil
 	}
-	list = in.walk.pathOf(outer.Over)
-	again := in.walk.pathOf(inner.Over)
-	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || list.elements || mentions(inner.Over, outer.Variable) {
-		return nil, nil
-	}
-	found := keysOf(inner.Body, outer.Variable, inner.Variable)
-	if found == nil {
+	list, found := in.comparedKeys(outer, inner)
+	if found == nil || list.elements {
 		return nil, nil
 	}
 	return list, list.names(*found)
+}
+
+// comparedKeys returns the list over which both loops run, or nil, and the keys that the inner loop compares, as
+// keysOf does.
+func (in *inspection) comparedKeys(outer, inner loops.Loop) (list *exprPath, keys *[]string) {
+	list, again := in.walk.pathOf(outer.Over), in.walk.pathOf(inner.Over)
+	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || mentions(inner.Over, outer.Variable) {
+		return nil, nil
+	}
+	return list, keysOf(inner.Body, outer.Variable, inner.Variable)
 }
 
 // names returns the names of fields of a list's elements in the schema.
@@ -143,7 +148,7 @@ func (in *inspection) several(body ast.Expr) (loops.Loop, bool) {
 func countedFilter(e ast.Expr, numbers map[string]int64) (m loops.Loop, ok bool) {
 	op, args := operation(e)
 	want, ok := numbers[op]
-	if !ok || args[1].Kind() != ast.LiteralKind || args[1].AsLiteral() != celtypes.Int(want) {
+	if !ok || args[1].AsLiteral() != celtypes.Int(want) {
 		return m, false
 	}
 	of := sizeOperand(args[0])
@@ -160,10 +165,9 @@ func (in *inspection) uniquePairs(outer loops.Loop) (list *exprPath, keys []stri
 	if !ok || inner.Name != loops.All || inner.Index == "" {
 		return nil, nil
 	}
-	list = in.walk.pathOf(outer.Over)
-	again := in.walk.pathOf(inner.Over)
+	list, _ = in.comparedKeys(outer, inner)
 	terms := loops.Terms(inner.Body, operators.LogicalOr)
-	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || list.elements || len(terms) < 2 {
+	if list == nil || list.elements || len(terms) < 2 {
 		return nil, nil
 	}
 	same := 0

@@ -37,8 +37,8 @@ const (
 // hiddenWork finds expressions that need far more work than their cost suggests. It runs each on
 // small values and, if the work extrapolates to too much, on large values.
 func hiddenWork(r *rule) string {
-	for _, x := range []*compiled{r.expr, r.message} {
-		if x == nil || x.rejected || x.panics || !maySurprise(x.ast.NativeRep().Expr()) {
+	for _, x := range r.compiledParts() {
+		if !maySurprise(x.ast.NativeRep().Expr()) {
 			continue
 		}
 		prog, err := eval.New(x.env, x.ast, x.key.Decl, perCall)
@@ -77,16 +77,10 @@ var linear = []string{
 }
 
 // maySurprise reports whether an expression has a loop, or a call that is not linear.
-func maySurprise(e ast.Expr) (found bool) {
-	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
-		switch e.Kind() {
-		case ast.ComprehensionKind:
-			found = true
-		case ast.CallKind:
-			found = found || !slices.Contains(linear, e.AsCall().FunctionName())
-		}
-	}))
-	return found
+func maySurprise(e ast.Expr) bool {
+	return anyPart(e, func(e ast.Expr) bool {
+		return e.Kind() == ast.ComprehensionKind || e.Kind() == ast.CallKind && !slices.Contains(linear, e.AsCall().FunctionName())
+	})
 }
 
 func workText(over *eval.OverworkError, s sizes) string {

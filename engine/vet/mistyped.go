@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,7 +79,7 @@ func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step, lost bool) {
 		for _, name := range sortedKeys(fields) {
 			w.field(fields, name, t, append(path, engine.Step{Name: name}), lost)
 		}
-	case is == want, is == "integer" && want == "number", is == "boolean" && decodesItself, want == "date-time" && isTime(v), want == "base64" && isBase64(v):
+	case is == want, is == "integer" && want == "number", is == "boolean" && decodesItself, want == "base64" && isBase64(v):
 	default:
 		w.add(path, want)
 	}
@@ -119,7 +118,9 @@ func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
 	if !parses(t) {
 		return
 	}
-	want := map[string]string{"Quantity": "quantity", "IntOrString": "integer or string", "Duration": "duration"}[t.Name()]
+	want := map[string]string{
+		"Quantity": "quantity", "IntOrString": "integer or string", "Duration": "duration", "Time": "date-time", "MicroTime": "date-time",
+	}[t.Name()]
 	data, err := json.Marshal(v)
 	if err == nil && len(data) <= maxParsed && want != "" && json.Unmarshal(data, reflect.New(t).Interface()) != nil {
 		w.add(path, want)
@@ -137,8 +138,6 @@ func parses(t reflect.Type) bool {
 // jsonType returns the type that a Go type decodes from, or "" if it accepts any type or parses a string.
 func jsonType(t reflect.Type) string {
 	switch t {
-	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
-		return "date-time"
 	case reflect.TypeFor[apiextensionsv1.JSON](), reflect.TypeFor[metav1.FieldsV1]():
 		return ""
 	case reflect.TypeFor[[]byte]():
@@ -151,12 +150,6 @@ func jsonType(t reflect.Type) string {
 		reflect.String: "string", reflect.Bool: "boolean", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Float64: "number",
 		reflect.Map: "object", reflect.Struct: "object", reflect.Slice: "array",
 	}[t.Kind()]
-}
-
-func isTime(v any) bool {
-	text, _ := v.(string)
-	_, err := time.Parse(time.RFC3339, text)
-	return err == nil
 }
 
 func isBase64(v any) bool {

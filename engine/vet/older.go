@@ -96,10 +96,7 @@ func (a *admission) oldGiven() *apiextensions.CustomResourceDefinition {
 	}
 	old := *a.old
 	old.Spec.Versions = slices.Clone(old.Spec.Versions)
-	old.Spec.SelectableFields = nil // only the exemption depends on them
-	for i := range old.Spec.Versions {
-		old.Spec.Versions[i].SelectableFields = nil
-	}
+	dropSelectable(&old.Spec) // only the exemption depends on them
 	for _, u := range units(&old.Spec) {
 		if u.adapt(a.version); u.full != u.root {
 			u.setSchema(&old.Spec, u.full)

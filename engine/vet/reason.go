@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -50,7 +51,7 @@ func (ad *advisor) reason(r *rule) *Reason {
 	out := &Reason{Missing: ad.missing(r)}
 	p := ad.price(r, nil)
 	x, message := r.expr, false
-	if r.message != nil && !r.message.rejected && p.message > ad.perRule {
+	if r.message.accepted() && p.message > ad.perRule {
 		least := ad.least(r)
 		if p.total <= ad.perRule || least.message > ad.perRule && least.total <= ad.perRule {
 			x, message = r.message, true
@@ -91,7 +92,7 @@ func (ad *advisor) missing(r *rule) []Missing {
 	}
 	base := ad.price(r, nil).all()
 	var list []saving
-	for _, b := range ad.of(r).all() {
+	for _, b := range ad.of(r).all {
 		if b.missing() {
 			list = append(list, saving{b, ad.price(r, values{b: 1}).all()})
 		}
@@ -118,7 +119,7 @@ func notes(r *rule, d *dependence, message bool) (out []string) {
 	if unbounded > 1 {
 		out = append(out, "the rule is inside nested lists or maps without bounds: until each of them has a bound, the estimate assumes as many runs as values fit into a request")
 	}
-	missing := slices.DeleteFunc(d.all(), func(b *bound) bool { return !b.missing() })
+	missing := slices.DeleteFunc(slices.Clone(d.all), func(b *bound) bool { return !b.missing() })
 	if slices.ContainsFunc(missing, func(b *bound) bool { return b.props.XIntOrString }) {
 		out = append(out, "an int-or-string counts as a 3 MiB string: set maxLength next to x-kubernetes-int-or-string")
 	}
@@ -227,24 +228,9 @@ func (f *partFinder) parts(e ast.Expr) (list []ast.Expr) {
 			}
 		}
 	case ast.ComprehensionKind:
-		loop := e.AsComprehension()
-		if loop.IterRange().Kind() == ast.ListKind { // literals have few elements
-			f.body(loop.LoopStep(), loop.AccuVar(), add)
+		if m, ok := loops.Of(e); ok && m.Over.Kind() == ast.ListKind && m.Body != m.Item { // literals have few elements
+			add(m.Body)
 		}
 	}
 	return list
-}
-
-// body passes the macro's argument, found in the expanded loop step, to add.
-func (f *partFinder) body(step ast.Expr, accu string, add func(ast.Expr)) {
-	if step.Kind() != ast.CallKind {
-		return
-	}
-	for _, arg := range step.AsCall().Args() {
-		if mentions(arg, accu) {
-			f.body(arg, accu, add)
-		} else {
-			add(arg)
-		}
-	}
 }

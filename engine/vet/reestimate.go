@@ -11,58 +11,27 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// versionEstimates estimates the rules of an admission as other versions do.
-type versionEstimates struct {
-	a      *admission
-	shared bool // the versions differ in nothing else
-	known  []knownVerdict
-}
-
-type knownVerdict struct {
-	version types.Version
-	verdict KubeVersion
-}
-
-// of returns the verdict of version v. It returns false if the CRD has to be validated again.
-func (e *versionEstimates) of(v types.Version) (KubeVersion, bool) {
-	if !e.shared {
-		return KubeVersion{}, false
-	}
-	for _, known := range e.known {
-		if known.version.SameBounds(v) && celcost.For(known.version) == celcost.For(v) {
-			one := known.verdict
-			one.Version = v.String()
-			return one, true
-		}
-	}
-	one := e.estimate(v)
-	e.known = append(e.known, knownVerdict{v, one})
-	return one, true
-}
-
-// estimate returns the verdict of version v, with the errors of an admission whose rules have the
+// estimated returns the verdict of version v, with the errors of an admission whose rules have the
 // version's estimates.
-func (e *versionEstimates) estimate(v types.Version) KubeVersion {
-	a := *e.a
-	a.version, a.errs, a.costErrs = v, nil, 0
-	a.refs, a.kinds = map[*field.Error]*rule{}, map[*field.Error]engine.CauseKind{}
-	other := e.a.reestimator(v)
-	a.units = nil
-	for _, u := range e.a.units {
+func (a *admission) estimated(v types.Version) KubeVersion {
+	w, other := a.reestimator(v), *a
+	other.version, other.errs, other.units = v, nil, nil
+	other.refs, other.kinds = map[*field.Error]*rule{}, map[*field.Error]engine.CauseKind{}
+	for _, u := range a.units {
 		next := *u
 		next.total = cost.NewTotal(a.limits)
-		next.rules = other.rules(u, &next)
-		a.units = append(a.units, &next)
-		visit := &visit{a: &a, u: &next}
+		next.rules = w.rules(u, &next)
+		other.units = append(other.units, &next)
+		visit := &visit{a: &other, u: &next}
 		for _, r := range next.rules {
 			visit.checkRule(r, nil)
 		}
-		a.errs = append(a.errs, visit.cel...)
+		other.errs = append(other.errs, visit.cel...)
 		if next.total.Exceeded() {
-			a.errs = append(a.errs, a.totalErrors(&next)...)
+			other.errs = append(other.errs, other.totalErrors(&next)...)
 		}
 	}
-	return a.kubeVersion()
+	return other.kubeVersion()
 }
 
 // reestimator estimates compiled expressions with another model.
@@ -75,29 +44,35 @@ type reestimator struct {
 	known   map[*compiled]*compiled
 }
 
+// reestimator returns the reestimator for a version, which is the same for all versions that estimate alike.
 func (a *admission) reestimator(v types.Version) *reestimator {
+	for _, w := range a.reestimators {
+		if w.version.SameBounds(v) && w.model == celcost.For(v) {
+			return w
+		}
+	}
 	w := &reestimator{
 		version: v, model: celcost.For(v), decls: types.NewInterner(), same: v.SameBounds(a.version),
 		of: map[*types.Decl]*types.Decl{}, known: map[*compiled]*compiled{},
 	}
 	w.decls.Version = v
+	a.reestimators = append(a.reestimators, w)
 	return w
 }
 
-// otherModels returns reestimators for the versions that advice has to fit, one for all that
-// estimate alike.
-func (a *admission) otherModels() (list []*reestimator) {
+// others returns the reestimators for the versions that advice has to fit, apart from the vetted version.
+func (a *admission) others() (list []*reestimator) {
 	if !a.cfg.AdviseAll {
 		return nil
 	}
-	known := []types.Version{a.version}
 	for _, version := range a.cfg.KubeVersions {
 		v, err := types.ParseVersion(version)
-		if err != nil || slices.ContainsFunc(known, func(k types.Version) bool { return k.SameBounds(v) && celcost.For(k) == celcost.For(v) }) {
+		if err != nil {
 			continue
 		}
-		known = append(known, v)
-		list = append(list, a.reestimator(v))
+		if w := a.reestimator(v); w != a.reestimator(a.version) && !slices.Contains(list, w) {
+			list = append(list, w)
+		}
 	}
 	return list
 }
@@ -108,7 +83,7 @@ func (w *reestimator) rules(u, next *unit) []*rule {
 	for i, r := range slices.Backward(u.rules) { // parents first
 		c := *r
 		c.unit, c.expr, c.message = next, w.expr(r.expr), w.expr(r.message)
-		c.total = cost.Mul(c.cost(), c.times)
+		c.total = cost.Mul(c.expr.estimate(), c.times)
 		list[i] = &c
 	}
 	return list

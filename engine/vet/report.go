@@ -21,7 +21,7 @@ func (a *admission) report(r *Report) {
 	if a.cfg.VerdictOnly {
 		return
 	}
-	r.Versions = a.versions()
+	r.Versions = a.versions(a.unitReport)
 	r.Lints = a.lints()
 	r.Needs = append(r.Needs, a.dropped...)
 	if r.Accepted && a.cfg.KubeVersion == "" {
@@ -33,23 +33,19 @@ func (a *admission) report(r *Report) {
 
 // verdict copies the response of the server into r.
 func (a *admission) verdict(r *Report) {
-	bodies := make(map[*field.Error]string, len(a.errs)) // some contain a whole CRD
 	for _, err := range a.errs {
-		bodies[err] = a.body(err)
+		r.Causes = append(r.Causes, a.cause(err, a.body(err)))
 	}
-	slices.SortStableFunc(a.errs, func(x, y *field.Error) int {
-		return cmp.Or(cmp.Compare(x.Field, y.Field), cmp.Compare(x.Type, y.Type), cmp.Compare(bodies[x], bodies[y]))
+	slices.SortStableFunc(r.Causes, func(x, y engine.Cause) int {
+		return cmp.Or(cmp.Compare(x.Field, y.Field), cmp.Compare(x.Type, y.Type), cmp.Compare(x.Message, y.Message))
 	})
 	r.Accepted, r.Undecided = len(a.errs) == 0 && a.undecided == nil, a.undecided
 	if r.Accepted {
 		r.Warnings = append(r.Warnings, warnings(a.crd, a.old, a.version)...)
 	} else if len(a.errs) > 0 {
-		r.Status = a.invalid(bodies)
+		r.Status = a.invalid(r.Causes)
 	}
 	r.Warnings = sent(r.Warnings)
-	for _, err := range a.errs {
-		r.Causes = append(r.Causes, a.cause(err, bodies[err]))
-	}
 }
 
 func (a *admission) cause(err *field.Error, message string) engine.Cause {
@@ -66,29 +62,27 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		c.Value = nil
 	}
 	if rule := a.refs[err]; rule != nil {
-		c.Rule = &engine.RuleRef{Path: rule.at.objectPath(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: expr.HasOptionalOldSelf(rule.spec.OptionalOldSelf)}
-		if len(rule.unit.versions) == 1 {
-			c.Rule.Version = rule.unit.versions[0]
-		}
+		c.Rule = &engine.RuleRef{Version: rule.unit.version(), Path: rule.at.objectPath(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: expr.HasOptionalOldSelf(rule.spec.OptionalOldSelf)}
 	}
 	return c
 }
 
-func (a *admission) versions() []Version {
+// versions returns the results of a function for the schemas of all versions, in the order of the CRD. The result for
+// a version without a schema has no rules.
+func (a *admission) versions(of func(*unit) Version) (list []Version) {
 	byName := map[string]Version{}
 	for _, u := range a.units {
-		v := a.unitReport(u)
+		v := of(u)
 		for _, name := range u.versions {
 			v.Name = name
 			byName[name] = v
 		}
 	}
-	var list []Version
-	for i := range a.crd.Spec.Versions {
-		name := a.crd.Spec.Versions[i].Name
-		v, ok := byName[name]
+	for _, version := range a.crd.Spec.Versions {
+		v, ok := byName[version.Name]
 		if !ok {
-			v = Version{Name: name, Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Fixable: true}
+			v = a.estimates(&unit{})
+			v.Name = version.Name
 		}
 		list = append(list, v)
 	}
@@ -99,8 +93,21 @@ func (a *admission) versions() []Version {
 func (a *admission) estimates(u *unit) Version {
 	v := Version{Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Fixable: true}
 	for _, r := range u.rules {
-		v.EstimatedCost = cost.Add(v.EstimatedCost, cost.Add(r.total, r.messageCost()))
-		v.Rules = append(v.Rules, a.rule(r))
+		v.EstimatedCost = cost.Add(v.EstimatedCost, cost.Add(r.total, r.message.estimate()))
+		v.Rules = append(v.Rules, Rule{
+			Path:                  r.at.objectPath(),
+			Index:                 r.index,
+			Field:                 r.path.String(),
+			Rule:                  r.spec.Rule,
+			MessageExpression:     r.spec.MessageExpression,
+			EstimatedCost:         r.expr.estimate(),
+			Cardinality:           r.times,
+			EstimatedTotal:        r.total,
+			Factors:               r.cardinality.Factors,
+			MessageExpressionCost: r.message.estimate(),
+			Limit:                 uint64(a.limits.EstimatedPerRule),
+			Broken:                r.broken(),
+		})
 	}
 	return v
 }
@@ -117,11 +124,10 @@ func (a *admission) unitReport(u *unit) Version {
 		v.Advice, v.Fixable = set.list(), len(stuck) == 0
 	}
 	for i, r := range u.rules {
-		isOver := slices.Contains(over, r)
-		if broken := v.Rules[i].Broken; broken || !isOver && !a.cfg.Explain {
+		rule, isOver := &v.Rules[i], slices.Contains(over, r)
+		if rule.Broken || !isOver && !a.cfg.Explain {
 			continue
 		}
-		rule := &v.Rules[i]
 		rule.OverLimit, rule.Reason = isOver, ad.reason(r)
 		rule.Reason.Fixable = !slices.Contains(stuck, r)
 		if isOver {
@@ -134,29 +140,12 @@ func (a *admission) unitReport(u *unit) Version {
 // of returns the part of the advice that affects a rule.
 func (set values) of(d *dependence) []Advice {
 	own := values{}
-	for _, b := range d.all() {
+	for _, b := range d.all {
 		if v, ok := set[b]; ok {
 			own[b] = v
 		}
 	}
 	return own.list()
-}
-
-func (a *admission) rule(r *rule) Rule {
-	return Rule{
-		Path:                  r.at.objectPath(),
-		Index:                 r.index,
-		Field:                 r.path.String(),
-		Rule:                  r.spec.Rule,
-		MessageExpression:     r.spec.MessageExpression,
-		EstimatedCost:         r.cost(),
-		Cardinality:           r.times,
-		EstimatedTotal:        r.total,
-		Factors:               r.cardinality.Factors,
-		MessageExpressionCost: r.messageCost(),
-		Limit:                 uint64(a.limits.EstimatedPerRule),
-		Broken:                r.broken(),
-	}
 }
 
 // nameOf returns the name of a CRD that cannot be decoded, or "".

@@ -33,20 +33,6 @@ type rule struct {
 	total       uint64
 }
 
-func (r *rule) cost() uint64 {
-	if r.expr == nil || r.expr.rejected {
-		return 0
-	}
-	return r.expr.cost.Max
-}
-
-func (r *rule) messageCost() uint64 {
-	if r.message == nil || r.message.rejected {
-		return 0
-	}
-	return r.message.cost.Max
-}
-
 type visit struct {
 	a        *admission
 	u        *unit
@@ -81,9 +67,7 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 	}
 	errs := append(append(defaults, v.schema...), v.cel...)
 	if v.sound && u.total.Exceeded() && !a.cfg.Stored {
-		total := a.totalErrors(u)
-		a.costErrs += len(total)
-		errs = append(errs, total...)
+		errs = append(errs, a.totalErrors(u)...)
 	}
 	return errs, nil
 }
@@ -172,7 +156,7 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 		if err := v.panics(r); err != nil && shown {
 			return err
 		}
-		r.total = cost.Mul(r.cost(), r.times)
+		r.total = cost.Mul(r.expr.estimate(), r.times)
 		if shown {
 			v.checkRule(r, barrier)
 		}
@@ -221,10 +205,10 @@ func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	case m.rejected:
 		v.fail(r, field.Invalid(r.path.Child("messageExpression"), *r.spec, m.detail))
 	default:
-		if !v.suppress && r.messageCost() > limit {
-			v.failCost(r, "messageExpression", "estimated messageExpression cost", r.messageCost())
+		if !v.suppress && r.message.estimate() > limit {
+			v.failCost(r, "messageExpression", "estimated messageExpression cost", r.message.estimate())
 		}
-		v.u.total.Add(id+1, r.messageCost())
+		v.u.total.Add(id+1, r.message.estimate())
 	}
 	v.old(r, barrier)
 }
@@ -240,7 +224,6 @@ func (v *visit) old(r *rule, barrier *field.Path) {
 }
 
 func (v *visit) failCost(r *rule, part, subject string, estimate uint64) {
-	v.a.costErrs++
 	err := field.Forbidden(r.path.Child(part), cost.ExceedsText(subject, estimate, uint64(v.a.limits.EstimatedPerRule)))
 	v.a.kinds[err] = engine.CauseRuleCost
 	v.fail(r, err)

@@ -9,20 +9,12 @@ import (
 // prepareCreate resets the fields that clients do not set, so that a CRD read from a cluster can be
 // vetted as new.
 func prepareCreate(crd *apiextensions.CustomResourceDefinition) {
-	resetMeta(&crd.ObjectMeta)
-	crd.Generation = 1
+	meta := &crd.ObjectMeta // a CRD is cluster-scoped, so it has no namespace
+	meta.Namespace, meta.UID, meta.ResourceVersion, meta.Generation = "", "", "", 1
+	meta.CreationTimestamp, meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
+	meta.ManagedFields = nil
 	crd.Status = apiextensions.CustomResourceDefinitionStatus{}
 	storeVersion(crd)
-}
-
-func resetMeta(meta *metav1.ObjectMeta) {
-	meta.Namespace = "" // CRDs are cluster-scoped
-	meta.UID = ""
-	meta.ResourceVersion = ""
-	meta.CreationTimestamp = metav1.Time{}
-	meta.DeletionTimestamp = nil
-	meta.DeletionGracePeriodSeconds = nil
-	meta.ManagedFields = nil
 }
 
 func storeVersion(crd *apiextensions.CustomResourceDefinition) {

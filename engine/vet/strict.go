@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/crdjson"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -19,15 +21,25 @@ import (
 // or r.Undecided is set, which is then the verdict.
 func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceDefinition {
 	v, _ := types.ParseVersion(cfg.KubeVersion) // Config.Check has found no error in it
-	d, failure := decode(markUnknown(raw, v), cfg.Beta)
-	if failure != nil {
-		r.Status = failure
+	marked, defaults := markUnknown(raw, v), apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
+	obj, gvk, err := strictSerializer().Decode(marked, &defaults, nil)
+	var strict []error
+	if found, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
+		strict, err = unmarked(found.Errors()), nil
+	}
+	crd, _ := obj.(*apiextensionsv1.CustomResourceDefinition)
+	_, beta := obj.(*v1beta1.CustomResourceDefinition)
+	if beta = beta && cfg.Beta && err == nil; beta {
+		crd, err = crdjson.Decode(marked, func(reason string) error { return &engine.WorkLimitError{Part: "schema", Reason: reason} })
+	}
+	switch {
+	case errors.As(err, &r.Undecided):
+		return nil
+	case err != nil:
+		r.Status = unreadable(gvk, raw, err)
 		return nil
 	}
-	if r.Undecided = d.undecided; r.Undecided != nil {
-		return nil
-	}
-	strict, directive := unmarked(d.strict), cfg.fieldValidation()
+	directive := cfg.fieldValidation()
 	if cfg.DuplicateKeys != nil {
 		strict = slices.Insert(strict, 0, cfg.DuplicateKeys)
 	}
@@ -38,9 +50,9 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	}
 	switch {
 	case len(strict) > 0 && directive == metav1.FieldValidationStrict:
-		r.Status = unreadable(d.gvk, raw, runtime.NewStrictDecodingError(strict))
-	case d.crd == nil:
-		r.Status = respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
+		r.Status = unreadable(gvk, raw, runtime.NewStrictDecodingError(strict))
+	case crd == nil:
+		r.Status = respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
 	case len(strict) > 0 && directive == metav1.FieldValidationWarn:
 		for _, e := range r.Strict {
 			r.Warnings = append(r.Warnings, e.Warnings()...)
@@ -49,10 +61,10 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	if r.Status != nil {
 		return nil
 	}
-	if d.beta {
+	if beta {
 		r.Warnings = append([]string{betaWarning}, r.Warnings...)
 	}
-	return d.crd
+	return crd
 }
 
 // betaWarning is the message of the last servers that supported v1beta1.

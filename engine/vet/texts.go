@@ -10,6 +10,7 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
@@ -44,37 +45,12 @@ var olderTexts = []olderText{
 
 // reword gives err the detail of a server of the given minor version.
 func reword(err *field.Error, minor int) {
-	rewordLimit(err, minor)
 	for _, t := range olderTexts {
 		same := err.Detail == t.newest || t.beginning && strings.HasPrefix(err.Detail, t.newest)
 		if same && strings.HasSuffix(err.Field, t.suffix) && t.in.Include(minor) {
 			err.Detail = t.older
 			return
 		}
-	}
-}
-
-// Versions that word limits differently (apimachinery, pkg/util/validation/field/errors.go).
-var (
-	longerThan  = minors.Until(32)
-	alwaysBytes = minors.Until(34)
-	alwaysItems = minors.Until(34)
-)
-
-// rewordLimit sets the detail of the error of a default that is too large, as a server of the given
-// minor version words it.
-func rewordLimit(err *field.Error, minor int) {
-	if err.Type == field.ErrorTypeTooMany && err.Detail == "must have at most 1 item" && alwaysItems.Include(minor) {
-		err.Detail += "s"
-	}
-	rest, ok := strings.CutPrefix(err.Detail, "may not be more than ")
-	limit, _, _ := strings.Cut(rest, " ")
-	switch {
-	case !ok || err.Type != field.ErrorTypeTooLong:
-	case longerThan.Include(minor):
-		err.Detail = "may not be longer than " + limit
-	case alwaysBytes.Include(minor):
-		err.Detail = "may not be more than " + limit + " bytes"
 	}
 }
 
@@ -115,16 +91,16 @@ func ruleInGo(r *apiextensions.ValidationRule, minor int) string {
 	return text + ", OptionalOldSelf:(*bool)(nil)}"
 }
 
-// invalid returns the server's response with the errors. Given the errors, upstream's function would take
+// invalid returns the server's response with the causes. Given the errors, upstream's function would take
 // time that grows with the square of the length of their text.
-func (a *admission) invalid(bodies map[*field.Error]string) *metav1.Status {
+func (a *admission) invalid(causes []engine.Cause) *metav1.Status {
 	gk := runtimeschema.GroupKind{Group: "apiextensions.k8s.io", Kind: crdKind}
 	status := &apierrors.NewInvalid(gk, a.crd.Name, nil).ErrStatus
 	seen := map[string]bool{}
 	var texts []string
-	for _, err := range a.errs {
-		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Type: metav1.CauseType(err.Type), Field: err.Field, Message: bodies[err]})
-		if text := err.Field + ": " + bodies[err]; !seen[text] {
+	for _, c := range causes {
+		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Type: c.Reason, Field: c.Field, Message: c.Message})
+		if text := c.Field + ": " + c.Message; !seen[text] {
 			texts, seen[text] = append(texts, text), true
 		}
 	}

@@ -1,9 +1,7 @@
 package vet
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -50,86 +48,69 @@ type scope struct {
 	decl *types.Decl // nil if hidden
 }
 
-// strip returns a copy of a schema without the rules on its structural spine, and the tree of these
-// rules. It does not modify s. ok is false if there are rules where the API server does not allow
-// them: inside a junctor, or at the root's metadata.
-func strip(s *apiextensions.JSONSchemaProps) (stripped *apiextensions.JSONSchemaProps, tree *branch, ok bool) {
-	st := stripper{ok: true}
-	stripped, tree = st.node(s, atRoot, "")
-	if tree != nil {
+// treeOf returns the tree of the rules on the structural spine of a schema, or nil if there are none. misplaced is set
+// if there are rules where the API server does not allow them, such as inside a junctor or at the root's metadata.
+func treeOf(s *apiextensions.JSONSchemaProps) (tree *branch, misplaced bool) {
+	nodes := 0
+	if tree = newBranch(s, atRoot, "", &nodes); tree != nil {
 		tree.link(nil)
 	}
-	return stripped, tree, st.ok
-}
-
-type stripper struct {
-	ok   bool
-	rest apiextensions.JSONSchemaProps // scratch memory of junctorRules
-}
-
-func (st *stripper) node(s *apiextensions.JSONSchemaProps, kind stepKind, name string) (*apiextensions.JSONSchemaProps, *branch) {
-	if st.junctorRules(s) || kind == atRoot && len(s.Properties["metadata"].XValidations) > 0 {
-		st.ok = false
-	}
-	var children []*branch
-	out := s
-	edit := func() *apiextensions.JSONSchemaProps {
-		if out == s {
-			c := *s
-			out = &c
+	validation.SchemaHas(s, func(s *apiextensions.JSONSchemaProps) bool {
+		if len(s.XValidations) > 0 {
+			nodes--
 		}
-		return out
+		return false
+	})
+	return tree, nodes != 0 || len(s.Properties["metadata"].XValidations) > 0
+}
+
+// stripped returns a copy of a node without the rules of the tree.
+func (b *branch) stripped() *apiextensions.JSONSchemaProps {
+	s := *b.props
+	s.XValidations, s.Properties = nil, maps.Clone(s.Properties)
+	for _, child := range b.children {
+		switch below := child.stripped(); child.kind {
+		case atItems:
+			s.Items = &apiextensions.JSONSchemaPropsOrArray{Schema: below, JSONSchemas: s.Items.JSONSchemas}
+		case atValues:
+			s.AdditionalProperties = &apiextensions.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: below}
+		default:
+			s.Properties[child.name] = *below
+		}
+	}
+	return &s
+}
+
+// newBranch returns the tree of the rules at and below s, or nil if there are none. It adds the number of nodes
+// with rules to nodes.
+func newBranch(s *apiextensions.JSONSchemaProps, kind stepKind, name string, nodes *int) *branch {
+	var children []*branch
+	add := func(s *apiextensions.JSONSchemaProps, kind stepKind, name string) bool {
+		child := newBranch(s, kind, name, nodes)
+		if child != nil {
+			children = append(children, child)
+		}
+		return child != nil
 	}
 	if s.Items != nil && s.Items.Schema != nil {
-		if sub, b := st.node(s.Items.Schema, atItems, ""); b != nil {
-			edit().Items = &apiextensions.JSONSchemaPropsOrArray{Schema: sub, JSONSchemas: s.Items.JSONSchemas}
-			children = append(children, b)
-		}
+		add(s.Items.Schema, atItems, "")
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		if sub, b := st.node(s.AdditionalProperties.Schema, atValues, ""); b != nil {
-			edit().AdditionalProperties = &apiextensions.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub}
-			children = append(children, b)
+		add(s.AdditionalProperties.Schema, atValues, "")
+	}
+	prop := new(apiextensions.JSONSchemaProps) // reused, because the tree needs no property without rules
+	for _, name := range sortedKeys(s.Properties) {
+		if *prop = s.Properties[name]; add(prop, atProperty, name) {
+			prop = new(apiextensions.JSONSchemaProps)
 		}
 	}
-	first := len(children)
-	var spare *apiextensions.JSONSchemaProps // reused, because a property without rules needs no copy
-	for name, prop := range s.Properties {
-		if spare == nil {
-			spare = new(apiextensions.JSONSchemaProps)
-		}
-		*spare = prop
-		sub, b := st.node(spare, atProperty, name)
-		if b == nil {
-			continue
-		}
-		spare = nil
-		if len(children) == first {
-			edit().Properties = maps.Clone(s.Properties)
-		}
-		out.Properties[name] = *sub
-		children = append(children, b)
+	switch {
+	case len(s.XValidations) > 0:
+		*nodes++
+	case children == nil:
+		return nil
 	}
-	slices.SortFunc(children[first:], func(a, b *branch) int { return cmp.Compare(a.name, b.name) })
-	if len(s.XValidations) > 0 {
-		edit().XValidations = nil
-	}
-	if out == s {
-		return s, nil
-	}
-	return out, &branch{kind: kind, name: name, props: s, children: children}
-}
-
-// junctorRules reports whether s has rules below a keyword where a structural schema cannot have
-// them.
-func (st *stripper) junctorRules(s *apiextensions.JSONSchemaProps) bool {
-	c := &st.rest
-	*c = *s
-	c.XValidations, c.Properties, c.AdditionalProperties = nil, nil, nil
-	if s.Items != nil {
-		c.Items = &apiextensions.JSONSchemaPropsOrArray{JSONSchemas: s.Items.JSONSchemas}
-	}
-	return validation.SchemaHas(c, func(s *apiextensions.JSONSchemaProps) bool { return len(s.XValidations) > 0 })
+	return &branch{kind: kind, name: name, props: s, children: children}
 }
 
 func (b *branch) link(parent *branch) {

@@ -2,7 +2,6 @@ package vet
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ type unit struct {
 	full, stripped *apiextensions.JSONSchemaProps
 	tree           *branch
 	// whole is set if the API server's own function also gets the rules, because the rules of such
-	// a schema are never compiled.
+	// a schema are never compiled. stripped is then the same as full.
 	whole bool
 	// trials counts the expressions that were run on large values.
 	trials int
@@ -74,21 +73,22 @@ func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 		list = append(list, u)
 	}
 	for _, u := range list {
-		var ok bool
 		u.full = u.root
-		if u.stripped, u.tree, ok = strip(u.root); !ok {
-			u.whole = true
+		if u.tree, u.whole = treeOf(u.root); u.tree != nil && !u.whole {
+			u.stripped = u.tree.stripped()
+		} else {
+			u.stripped = u.root
 		}
 	}
 	return list
 }
 
-// given returns the schema for the server's own function.
-func (u *unit) given() *apiextensions.JSONSchemaProps {
-	if u.tree == nil || u.whole {
-		return u.full
+// version returns the version of the schema, or "" if versions share it.
+func (u *unit) version() string {
+	if len(u.versions) == 1 {
+		return u.versions[0]
 	}
-	return u.stripped
+	return ""
 }
 
 func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema") }
@@ -179,15 +179,9 @@ func (u *unit) defaultErrors(ctx context.Context, s *schema.Structural) field.Er
 }
 
 func (e errorPaths) shared(others field.ErrorList) errorPaths {
-	reported := map[string]bool{}
+	reported := map[[2]string]bool{}
 	for _, err := range others {
-		reported[fmt.Sprint(err.Field, "\n", err.Detail)] = true
+		reported[[2]string{err.Field, err.Detail}] = true
 	}
-	var both errorPaths
-	for _, err := range e {
-		if reported[fmt.Sprint(err.Field, "\n", err.Detail)] {
-			both = append(both, err)
-		}
-	}
-	return both
+	return slices.DeleteFunc(slices.Clone(e), func(err schemaError) bool { return !reported[[2]string{err.Field, err.Detail}] })
 }

@@ -3,7 +3,7 @@ package vet
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
+	"maps"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -15,22 +15,47 @@ import (
 // How it works: the linked decoder knows all fields. For a server that does not know a field, a mark
 // is added to the field's name before the CRD is decoded and removed from the errors afterwards.
 
-// A newField is a field that some servers do not know. path is the path of its parent, in which *
-// is an item of a list, and ** any number of steps in a schema.
 type newField struct {
-	path, name string
-	known      minors.Range
+	name  string
+	known minors.Range
 }
 
 // newFields are the new fields of apiextensions-apiserver, pkg/apis/apiextensions/v1/types.go and
-// types_jsonschema.go.
-var newFields = []newField{
-	{path: "spec.versions.*", name: "selectableFields", known: selectableKnown},
-	{path: "spec", name: "selectableFields", known: selectableKnown}, // of v1beta1
-	{path: "spec.versions.*.schema.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: optionalKnown},
-	{path: "spec.validation.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: optionalKnown}, // of v1beta1
-	{path: "status", name: "observedGeneration", known: minors.Since(35)},
-	{path: "status.conditions.*", name: "observedGeneration", known: minors.Since(35)},
+// types_jsonschema.go, by the kind of the object that has them.
+var newFields = map[string]newField{
+	"version":   {"selectableFields", selectableKnown},
+	"spec":      {"selectableFields", selectableKnown}, // of v1beta1
+	"rule":      {optionalOldSelf, optionalKnown},
+	"status":    {"observedGeneration", minors.Since(35)},
+	"condition": {"observedGeneration", minors.Since(35)},
+}
+
+// parts holds the kinds of the values in a value of a CRD by their keys, * for the items of a list.
+var parts = map[string]map[string]string{
+	"CRD":        {"spec": "spec", "status": "status"},
+	"spec":       {"versions": "versions", "validation": "validation"},
+	"versions":   {"*": "version"},
+	"version":    {"schema": "validation"},
+	"validation": {"openAPIV3Schema": "schema"},
+	"schema": {
+		"items": "items", "additionalProperties": "schema", "additionalItems": "schema", "not": "schema", "properties": "schemas",
+		"patternProperties": "schemas", "definitions": "schemas", "dependencies": "schemas", "allOf": "schemas", "anyOf": "schemas",
+		"oneOf": "schemas", "x-kubernetes-validations": "rules",
+	},
+	"rules":      {"*": "rule"},
+	"status":     {"conditions": "conditions"},
+	"conditions": {"*": "condition"},
+}
+
+// partOf returns the kind of a part of a value, or "" for another part.
+func partOf(kind, key string) string {
+	switch {
+	case kind == "schemas", kind == "items" && key == "*":
+		return "schema"
+	case kind == "items":
+		kind = "schema"
+	}
+	return parts[kind][key]
 }
 
 var (
@@ -46,17 +71,11 @@ const unknownMark = "\u0394unknown"
 // markUnknown marks the fields in a CRD that servers of version v do not know. It returns raw itself
 // if there are none.
 func markUnknown(raw []byte, v types.Version) []byte {
-	var fields []newField
-	for _, f := range newFields {
-		if !f.known.Include(v.Minor) && bytes.Contains(raw, []byte(f.name)) {
-			fields = append(fields, f)
-		}
-	}
-	if len(fields) == 0 {
-		return raw
-	}
-	m := marker{fields: fields, decoder: json.NewDecoder(bytes.NewReader(raw))}
-	if m.value(nil) != nil || len(m.ends) == 0 {
+	m := marker{fields: maps.Clone(newFields), decoder: json.NewDecoder(bytes.NewReader(raw))}
+	maps.DeleteFunc(m.fields, func(_ string, f newField) bool {
+		return f.known.Include(v.Minor) || !bytes.Contains(raw, []byte(f.name))
+	})
+	if len(m.fields) == 0 || m.value("CRD") != nil {
 		return raw
 	}
 	var out []byte
@@ -69,12 +88,13 @@ func markUnknown(raw []byte, v types.Version) []byte {
 }
 
 type marker struct {
-	fields  []newField
+	fields  map[string]newField
 	decoder *json.Decoder
 	ends    []int // the ends of the names
 }
 
-func (m *marker) value(path []string) error {
+// value looks for fields in the next value, which has the given kind.
+func (m *marker) value(kind string) error {
 	token, err := m.decoder.Token()
 	if err != nil {
 		return err
@@ -83,63 +103,24 @@ func (m *marker) value(path []string) error {
 	if !ok {
 		return nil
 	}
-	path = append(path, "*")
-	last := len(path) - 1
 	for m.decoder.More() {
+		name := "*"
 		if opening == '{' {
 			key, err := m.decoder.Token()
 			if err != nil {
 				return err
 			}
-			path[last], _ = key.(string)
-			if m.unknown(path[:last], path[last]) {
+			name, _ = key.(string)
+			if f, ok := m.fields[kind]; ok && f.name == name {
 				m.ends = append(m.ends, int(m.decoder.InputOffset())-1)
 			}
 		}
-		if err := m.value(path); err != nil {
+		if err := m.value(partOf(kind, name)); err != nil {
 			return err
 		}
 	}
 	_, err = m.decoder.Token()
 	return err
-}
-
-func (m *marker) unknown(path []string, name string) bool {
-	return slices.ContainsFunc(m.fields, func(f newField) bool { return f.name == name && f.at(path) })
-}
-
-// at reports whether path matches the path of the field's parent.
-func (f newField) at(path []string) bool {
-	before, after, deep := strings.Cut(f.path, ".**.")
-	head := strings.Split(before, ".")
-	if !deep {
-		return slices.Equal(head, path)
-	}
-	tail := strings.Split(after, ".")
-	between := len(path) - len(head) - len(tail)
-	return between >= 0 && slices.Equal(head, path[:len(head)]) && slices.Equal(tail, path[len(path)-len(tail):]) &&
-		inSchema(path[len(head):len(head)+between])
-}
-
-func inSchema(steps []string) bool {
-	for len(steps) > 0 {
-		switch steps[0] {
-		case "items":
-			if steps = steps[1:]; len(steps) > 0 && steps[0] == "*" {
-				steps = steps[1:]
-			}
-		case "additionalProperties", "additionalItems", "not":
-			steps = steps[1:]
-		case "properties", "patternProperties", "definitions", "dependencies", "allOf", "anyOf", "oneOf":
-			if len(steps) < 2 {
-				return false
-			}
-			steps = steps[2:]
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // unmarked removes the marks from the decoder's errors.

@@ -9,10 +9,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -43,10 +41,9 @@ func (n Need) String() string {
 // since types.Oldest does not accept. ok is false if no version accepts all rules.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
-	finder := versionFinder{envs: map[int]*celenv.Env{}, known: map[expr.Key]int{}}
 	for _, u := range a.units {
 		for _, r := range u.rules {
-			n, minor := finder.rule(r)
+			n, minor := r.needs()
 			needs = append(needs, n...)
 			if minor > types.Last {
 				ok = false
@@ -57,70 +54,48 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	return lowest, needs, ok
 }
 
-// versionFinder compiles expressions in the environments of all versions, oldest first.
-type versionFinder struct {
-	envs  map[int]*celenv.Env
-	known map[expr.Key]int
-}
-
-// rule returns the lowest minor that accepts a rule, and the parts that some version since types.Oldest rejects or
+// needs returns the lowest minor that accepts a rule, and the parts that some version since types.Oldest rejects or
 // drops.
-func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
+func (r *rule) needs() (needs []Need, minor int) {
 	minor = types.Oldest
-	add := func(since int, silent bool, part string) {
-		n := Need{KubeVersion: types.Version{Minor: since}.String(), Silent: silent, Path: r.at.objectPath(), Index: r.index, Part: part}
-		if since > types.Last {
-			n.KubeVersion = ""
-		}
-		needs = append(needs, n)
-	}
-	for _, x := range []*compiled{r.expr, r.message} {
-		if x == nil || x.rejected {
-			continue
-		}
-		m, part := f.expr(x)
+	for _, x := range r.compiledParts() {
+		m := x.lowestMinor()
 		if m > types.Oldest {
-			add(m, false, part)
+			needs = append(needs, r.need(m, x.newestPart(m)))
 		}
 		minor = max(minor, m)
 	}
 	if since := types.FieldSince(optionalOldSelf); r.spec.OptionalOldSelf != nil && since > minor {
-		add(since, true, optionalOldSelf)
+		n := r.need(since, optionalOldSelf)
+		n.Silent = true
+		needs = append(needs, n)
 	}
 	return needs, minor
 }
 
-// expr returns the lowest minor that accepts an expression, or types.Last+1 if none does, and the part
-// that requires it.
-func (f *versionFinder) expr(x *compiled) (minor int, part string) {
-	if celenv.Plain(x.ast) {
-		return types.Oldest, ""
+func (r *rule) need(since int, part string) Need {
+	n := Need{Path: r.at.objectPath(), Index: r.index, Part: part}
+	if since <= types.Last {
+		n.KubeVersion = types.Version{Minor: since}.String()
 	}
-	if m, ok := f.known[x.key]; ok {
-		return m, f.newestPart(x, m)
-	}
-	m := types.Oldest
-	for m <= types.Last && f.checked(x, m) == nil {
-		m++
-	}
-	f.known[x.key] = m
-	return m, f.newestPart(x, m)
+	return n
 }
 
-func (f *versionFinder) env(minor int) *celenv.Env {
-	if f.envs[minor] == nil {
-		f.envs[minor] = celenv.NewRules(types.Version{Minor: minor})
+// lowestMinor returns the lowest minor that accepts an expression, or types.Last+1 if none does.
+func (x *compiled) lowestMinor() int {
+	if x.since == 0 {
+		x.since = types.Oldest
+		for x.since <= types.Last && !celenv.Plain(x.ast) && x.checkedBy(x.since) == nil {
+			x.since++
+		}
 	}
-	return f.envs[minor]
+	return x.since
 }
 
-// checked returns an expression as a minor compiles it, or nil if the minor does not accept it.
-func (f *versionFinder) checked(x *compiled, minor int) *cel.Ast {
-	optional := x.key.Optional
-	if optional && minor < types.FieldSince(optionalOldSelf) {
-		optional = false
-	}
-	_, checked, err := f.env(minor).Compile(x.key.Decl, optional, x.key.Source)
+// checkedBy returns an expression as a minor compiles it, or nil if the minor does not accept it.
+func (x *compiled) checkedBy(minor int) *cel.Ast {
+	optional := x.key.Optional && minor >= types.FieldSince(optionalOldSelf)
+	_, checked, err := celenv.NewRules(types.Version{Minor: minor}).Compile(x.key.Decl, optional, x.key.Source)
 	if err != nil || !x.key.Part.Takes(checked) {
 		return nil
 	}
@@ -132,7 +107,7 @@ const maxNewer = 40_000
 
 // newer returns the parts of rules that do not compile in this version but in a later one.
 func (a *admission) newer() (needs []Need) {
-	finder, length := versionFinder{envs: map[int]*celenv.Env{}}, 0
+	length := 0
 	for _, u := range a.units {
 		for _, r := range u.rules {
 			for _, x := range []*compiled{r.expr, r.message} {
@@ -143,10 +118,9 @@ func (a *admission) newer() (needs []Need) {
 					return needs
 				}
 				for minor := a.version.Minor + 1; minor <= types.Last; minor++ {
-					if checked := finder.checked(x, minor); checked != nil {
-						since := types.Version{Minor: minor}.String()
-						part := finder.newestPart(&compiled{ast: checked, key: x.key}, minor)
-						needs = append(needs, Need{KubeVersion: since, Path: r.at.objectPath(), Index: r.index, Part: part})
+					if checked := x.checkedBy(minor); checked != nil {
+						accepted := &compiled{ast: checked, key: x.key}
+						needs = append(needs, r.need(minor, accepted.newestPart(minor)))
 						break
 					}
 				}
@@ -158,7 +132,7 @@ func (a *admission) newer() (needs []Need) {
 
 // newestPart names the first part of an expression that the version before minor does not support, or
 // returns "the expression".
-func (f *versionFinder) newestPart(x *compiled, minor int) string {
+func (x *compiled) newestPart(minor int) string {
 	before := celenv.Overloads(types.Version{Minor: max(minor-1, types.Oldest)})
 	name := ""
 	a := x.ast.NativeRep()
@@ -236,13 +210,10 @@ const dropsLate = 29
 
 // join moves the schema to the top if all versions have equal schemas, as conversion does.
 func join(spec *apiextensions.CustomResourceDefinitionSpec) {
-	first := spec.Versions[0].Schema
-	if first == nil || slices.ContainsFunc(spec.Versions, func(v apiextensions.CustomResourceDefinitionVersion) bool {
-		return !apiequality.Semantic.DeepEqual(v.Schema, first)
-	}) {
+	if !identicalSchemas(spec.Versions) {
 		return
 	}
-	spec.Validation = first
+	spec.Validation = spec.Versions[0].Schema
 	for i := range spec.Versions {
 		spec.Versions[i].Schema = nil
 	}

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,9 +18,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/internal/crdjson"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
-	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -168,11 +165,6 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	if errors.As(err, &r.Undecided) {
 		return r, nil
 	}
-	var complex *celenv.ComplexError
-	if errors.As(err, &complex) {
-		r.Undecided = tooComplex(complex)
-		return r, nil
-	}
 	if at := (*panicsAt)(nil); errors.As(err, &at) {
 		r.Panic = &at.Cause
 	}
@@ -240,48 +232,6 @@ var strictSerializer = sync.OnceValue(func() runtime.Decoder {
 	install.Install(scheme)
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Strict: true})
 })
-
-// decoded is the result of the server's decoder.
-type decoded struct {
-	crd    *apiextensionsv1.CustomResourceDefinition // nil if the CRD has another API version
-	gvk    *runtimeschema.GroupVersionKind
-	strict []error // errors about keys
-	beta   bool    // crd was converted
-
-	undecided *engine.WorkLimitError // why crd was not converted
-}
-
-// decode decodes a CRD from JSON. failure is the server's response if it cannot decode the body.
-func decode(raw []byte, beta bool) (d decoded, failure *metav1.Status) {
-	defaults := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
-	obj, gvk, err := strictSerializer().Decode(raw, &defaults, nil)
-	d.gvk = gvk
-	if found, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
-		d.strict, err = found.Errors(), nil
-	}
-	if err != nil {
-		return d, unreadable(gvk, raw, err)
-	}
-	switch crd := obj.(type) {
-	case *apiextensionsv1.CustomResourceDefinition:
-		d.crd = crd
-	case *v1beta1.CustomResourceDefinition:
-		if !beta {
-			break
-		}
-		d.crd, err = crdjson.Decode(raw, func(reason string) error {
-			return &engine.WorkLimitError{Part: "schema", Reason: reason}
-		})
-		if errors.As(err, &d.undecided) {
-			return d, nil
-		}
-		if err != nil {
-			return d, unreadable(gvk, raw, err)
-		}
-		d.beta = true
-	}
-	return d, nil
-}
 
 func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *metav1.Status {
 	if gvk == nil {

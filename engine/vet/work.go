@@ -80,17 +80,18 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 			each("", &sub)
 		}
 	}
-	w.matched(path, s, perByte)
+	if s.Default != nil {
+		if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > maxDefaults {
+			w.stop(path, "matching its default against patterns takes too long")
+		}
+	}
 	return perByte
 }
 
 // pattern returns the time per byte for a node's own pattern.
 func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) float64 {
-	if s.Pattern == "" {
-		return 0
-	}
 	n, known := w.states[s.Pattern]
-	if !known {
+	if !known && s.Pattern != "" {
 		n, _ = regexcost.States(s.Pattern) // 0 for an invalid pattern
 		w.states[s.Pattern] = n
 	}
@@ -98,16 +99,6 @@ func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) f
 		w.stop(path, fmt.Sprintf("its pattern has more than %d states", regexcost.MaxStates))
 	}
 	return regexcost.PerState * n
-}
-
-// matched adds the time for a node's default.
-func (w *patternWork) matched(path string, s *apiextensionsv1.JSONSchemaProps, perByte float64) {
-	if s.Default == nil {
-		return
-	}
-	if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > maxDefaults {
-		w.stop(path, "matching its default against patterns takes too long")
-	}
 }
 
 func (w *patternWork) stop(path, why string) {

@@ -53,7 +53,7 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 		return nil, err
 	}
 	if item.raw != nil && item.decl != nil {
-		return listCode(l.collect(pred, body.raw(item.raw, pred == nil)), item.decl), nil
+		return listCode(l.collect(pred, body.raw(item.raw, pred == nil), common.ListCreateBaseCost), item.decl), nil
 	}
 	// A list of a constant item is a constant too, and creating it costs nothing.
 	price := uint64(common.ListCreateBaseCost)
@@ -241,9 +241,9 @@ func (l *loop) existsOne(pred testFunc) testFunc {
 	}
 }
 
-// collect plans filter and map with JSON items. It evaluates every item. An error of the predicate
-// replaces an earlier error; an error of the item expression does not.
-func (l *loop) collect(pred testFunc, item rawFunc) listFunc {
+// collect plans filter and map. It evaluates every item; price is the cost of the list that the expansion makes of
+// each. An error of the predicate replaces an earlier error; an error of the item expression does not.
+func (l *loop) collect(pred testFunc, item rawFunc, price uint64) listFunc {
 	return func(f *frame) ([]any, bool) {
 		var c cursor
 		if !l.begin(f, &c) {
@@ -267,7 +267,7 @@ func (l *loop) collect(pred testFunc, item rawFunc) listFunc {
 					break
 				}
 				v, ok := item(f)
-				f.chargeCall(common.ListCreateBaseCost, ok)
+				f.chargeCall(price, ok)
 				f.chargeCall(1, ok)
 				f.popLists(top)
 				if ok {
@@ -297,50 +297,24 @@ func (l *loop) collect(pred testFunc, item rawFunc) listFunc {
 
 // collectBoxed is like collect, for items that are ref.Vals.
 func (l *loop) collectBoxed(pred testFunc, item valFunc, price uint64) valFunc {
+	list := l.collect(pred, func(f *frame) (any, bool) {
+		v := item(f)
+		if celtypes.IsError(v) {
+			f.fail(v)
+			return nil, false
+		}
+		return v, true
+	}, price)
 	return func(f *frame) ref.Val {
-		var c cursor
-		if !l.begin(f, &c) {
+		items, ok := list(f)
+		if !ok {
 			return f.err
 		}
-		var vals []ref.Val
-		var err *celtypes.Err
-		for l.next(f, &c) {
-			top := len(f.lists)
-			take := yes
-			if pred != nil {
-				take = pred(f)
-			}
-			switch take {
-			case bad:
-				err = f.err
-			case yes:
-				f.units(1)
-				if err != nil && f.errorsEnd {
-					break
-				}
-				v := item(f)
-				e, failed := v.(*celtypes.Err)
-				f.chargeCall(price, !failed)
-				f.chargeCall(1, !failed)
-				if failed {
-					if err == nil {
-						err = e
-					}
-				} else {
-					vals = append(vals, v)
-				}
-			}
-			f.popLists(top)
-			if !f.tick() {
-				l.interrupt(f, &c)
-				return errInterrupted
-			}
+		vals := make([]ref.Val, len(items))
+		for i, v := range items {
+			vals[i] = v.(ref.Val)
 		}
-		l.end(f, &c)
-		f.units(1)
-		if err != nil {
-			return err
-		}
+		f.popLists(len(f.lists) - len(items))
 		return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/render"
 )
 
 // An adjustment changes objects as other tools do before they send them to a server: SOPS and others remove their own fields,
@@ -47,7 +49,6 @@ func (o *Options) adjustment() (*adjustment, error) {
 	return a, nil
 }
 
-// maxVariables limits the size of a file with variables.
 const maxVariables = 1 << 20
 
 // read adds the variables of the environment, or of a file with a ConfigMap, a Secret, or a mapping.
@@ -91,7 +92,6 @@ func (a *adjustment) read(from string) error {
 	return nil
 }
 
-// adjusted adds the adjustment to the chunks of a source.
 func (o *Options) adjusted(source batch.Source) batch.Source {
 	if o.adjust == nil {
 		return source
@@ -206,4 +206,47 @@ func (a *adjustment) substitute(text string) (string, error) {
 	}
 	b.WriteString(text[end:])
 	return b.String(), nil
+}
+
+func (o *Options) renders() bool { return len(o.Kustomize) > 0 || len(o.Charts) > 0 }
+
+// Given reports whether the flags name objects, so that no arguments are needed.
+func (o *Options) Given() bool { return o.Cluster.On || o.renders() }
+
+func (o *Options) render(ctx context.Context) error {
+	o.rendered = nil
+	for _, folder := range o.Kustomize {
+		out, err := render.Kustomize(ctx, folder)
+		if err != nil {
+			return fmt.Errorf("--kustomize %s: %w", folder, err)
+		}
+		o.rendered = append(o.rendered, out.Chunks()...)
+	}
+	for _, chart := range o.Charts {
+		out, err := render.Helm(ctx, chart, o.Values)
+		if err != nil {
+			return fmt.Errorf("--helm %s: %w", chart, err)
+		}
+		o.rendered = append(o.rendered, out.Chunks()...)
+	}
+	return nil
+}
+
+func (o *Options) withRendered(source batch.Source) batch.Source {
+	if len(o.rendered) == 0 {
+		return source
+	}
+	return func(wait func(), yield func(input.Chunk) bool) {
+		more := true
+		source(wait, func(c input.Chunk) bool {
+			more = yield(c)
+			return more
+		})
+		for _, c := range o.rendered {
+			if !more {
+				return
+			}
+			more = yield(o.adjust.chunk(c))
+		}
+	}
 }

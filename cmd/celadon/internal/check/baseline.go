@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
@@ -41,8 +39,7 @@ type knownFinding struct {
 	Reason      string `json:"reason"`
 	Field       string `json:"field,omitempty"`
 	Rule        string `json:"rule,omitempty"`
-	// Message is the server's message if the finding has no field, or the policy and binding that deny
-	// the object.
+	// Message is the server's message if the finding has no field, or the policy and binding that deny the object.
 	Message string `json:"message,omitempty"`
 }
 
@@ -108,7 +105,6 @@ func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 	return all
 }
 
-// baselined reports whether a baseline is read or written.
 func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut != "" }
 
 // A baseline holds the findings of the baseline file and of this run.
@@ -163,7 +159,7 @@ func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte
 
 func (b *baseline) read(data []byte) error {
 	var f baselineFile
-	if err := unmarshalStrict(data, &f); err != nil {
+	if err := input.UnmarshalStrict(data, &f); err != nil {
 		return fmt.Errorf("%s: not a baseline, as --baseline-out writes: %w", b.name, err)
 	}
 	if f.Kind != baselineKind || f.APIVersion != finding.APIVersion {
@@ -180,7 +176,7 @@ func (b *baseline) read(data []byte) error {
 		var c counted
 		err := list.Decode(&item)
 		if err == nil {
-			err = unmarshalStrict(item, &c)
+			err = input.UnmarshalStrict(item, &c)
 		}
 		if err == nil && i >= maxKnown {
 			return fmt.Errorf("%s: more than %d findings", b.name, maxKnown)
@@ -195,11 +191,6 @@ func (b *baseline) read(data []byte) error {
 		b.files[[2]string{c.Source, c.File}] = false
 	}
 	return nil
-}
-
-func unmarshalStrict(data []byte, v any) error {
-	strict, err := kjson.UnmarshalStrict(data, v)
-	return cmp.Or(err, errors.Join(strict...))
 }
 
 // see records that a file of the baseline was read.
@@ -264,10 +255,8 @@ func (f knownFinding) String() string {
 	return text
 }
 
-// maxStale limits the stale lines that are listed.
 const maxStale = 20
 
-// listStale lists stale lines of the baseline on stderr.
 func (r *runner) listStale(t *tally) {
 	if t.options.BaselineOut != "" {
 		return // the new baseline has no stale lines
@@ -280,7 +269,6 @@ func (r *runner) listStale(t *tally) {
 	}
 }
 
-// writeBaseline writes the findings of this run as the new baseline.
 func (r *runner) writeBaseline(t *tally) error {
 	text, err := t.baseline.text()
 	if err == nil {
@@ -293,7 +281,6 @@ func (r *runner) writeBaseline(t *tally) error {
 	return err
 }
 
-// text returns the content of the new baseline file.
 func (b *baseline) text() ([]byte, error) {
 	all := slices.SortedFunc(maps.Keys(b.current), func(x, y knownFinding) int {
 		return cmp.Or(strings.Compare(x.Source, y.Source), strings.Compare(x.File, y.File), strings.Compare(x.Object, y.Object),
@@ -304,18 +291,14 @@ func (b *baseline) text() ([]byte, error) {
 	w := untrusted.NewWriter(&out)
 	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"findings":[`, baselineKind, finding.APIVersion)
 	for i, f := range all {
-		sep := ",\n"
-		if i == 0 {
-			sep = "\n"
-		}
-		fmt.Fprint(w, sep)
 		var line bytes.Buffer
 		if err := print.Encoder(&line).Encode(counted{f, b.current[f]}); err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n"))); err != nil {
-			return nil, err
+		if i > 0 {
+			fmt.Fprint(w, ",")
 		}
+		fmt.Fprintf(w, "\n%s", bytes.TrimSuffix(line.Bytes(), []byte("\n")))
 	}
 	_, err := fmt.Fprint(w, "\n]}\n")
 	return out.Bytes(), err

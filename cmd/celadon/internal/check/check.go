@@ -21,8 +21,7 @@ import (
 
 type runner struct{ command.Streams }
 
-// Run implements celadon check: it checks the objects at paths and writes a report. Its error
-// carries the exit code.
+// Run implements celadon check: it checks the objects at paths and writes a report. Its error carries the exit code.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.Check(paths); err != nil {
 		return err
@@ -117,8 +116,7 @@ func (t *tally) reportObjects(ctx context.Context) error {
 	return err
 }
 
-// finish completes the report and returns the error with the exit code. Err is an error of reading or
-// writing.
+// finish completes the report and returns the error with the exit code. Err is an error of reading or writing.
 func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	interrupted := ctx.Err() != nil
 	if err == nil {
@@ -143,8 +141,7 @@ func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	return r.exit(t)
 }
 
-// exit prints the messages that are not part of the report and returns the error with the exit code of a complete
-// run.
+// exit prints the messages that are not part of the report and returns the error with the exit code of a complete run.
 func (r *runner) exit(t *tally) error {
 	for _, problem := range t.problems {
 		if !t.reported(problem) {
@@ -190,13 +187,10 @@ func (t *tally) reported(problem error) bool {
 // whyUnclear returns a hint if no object could be checked and files are unreadable, or "".
 func (t *tally) whyUnclear() string {
 	s := &t.summary
-	switch {
-	case t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0:
+	if t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0 || s.Unreadable == 0 {
 		return ""
-	case s.Unreadable > 0:
-		return "no object was checked: skip the unreadable files with --exclude GLOB, or name the CRDs with --crd PATH"
 	}
-	return ""
+	return "no object was checked: skip the unreadable files with --exclude GLOB, or name the CRDs with --crd PATH"
 }
 
 func (t *tally) whyNone() string {

@@ -88,12 +88,14 @@ func (r *runner) objectsOf(
 	return client.Objects(ctx, kinds)
 }
 
-// announce prints the cluster and the kinds that are read.
 func (r *runner) announce(client *cluster.Client, o *Options, kinds []cluster.Kind) {
 	if o.Quiet {
 		return
 	}
-	limit := namedKinds
+	names, limit := make([]string, len(kinds)), namedKinds
+	for i, kind := range kinds {
+		names[i] = kind.String()
+	}
 	if o.Verbose {
 		limit = len(kinds)
 	}
@@ -102,5 +104,5 @@ func (r *runner) announce(client *cluster.Client, o *Options, kinds []cluster.Ki
 		return // Check has validated the version
 	}
 	count := phrase.Count(len(kinds), "kind")
-	r.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, count, cluster.Names(kinds, limit)))
+	r.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, count, resource.Some(names, limit)))
 }

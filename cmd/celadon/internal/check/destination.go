@@ -18,7 +18,7 @@ import (
 // A destination receives a report. Standard output is written as results arrive. A file gets its
 // name only when it is complete.
 type destination struct {
-	printer        print.Printer
+	printers       *reports.Printers[print.Printer]
 	out            *bufio.Writer
 	bar            *progress.Bar
 	sharesTerminal bool          // the progress bar shares a terminal with the report
@@ -56,39 +56,26 @@ func (r *runner) destination(o *Options, kubeVersion string) (d *destination, er
 		}
 	}
 	d.out = bufio.NewWriterSize(to, 64<<10)
-	all := make(printers, 1)
-	add := func(format string, to io.Writer) error {
-		p, err := print.New(format, to, other)
-		all = append(all, p)
-		return err
+	create := func(format string, terminal, to io.Writer) (print.Printer, error) {
+		if terminal == io.Discard {
+			return print.New(format, to, other)
+		}
+		return print.New(format, to, options)
 	}
-	if all[0], err = print.New(o.Output, d.out, options); err == nil {
-		err = d.others.Open(add)
-	}
-	if err != nil {
+	if d.printers, err = reports.New(d.others, o.Output, r.Stdout, d.out, create); err != nil {
 		d.discard()
 		return nil, err
 	}
-	d.printer = all
 	return d, nil
 }
 
-// printers write the same report. Only the first, to --out or standard output, has documents that are not objects.
-type printers []print.Printer
-
-func (p printers) CRD(c *finding.CRD) error {
-	return reports.Each(p, func(p print.Printer) error { return p.CRD(c) })
-}
-
-func (p printers) Object(o *finding.Object) error {
+// object writes the result for a document. Only the first report, to --out or standard output, has documents that are not
+// objects.
+func (d *destination) object(o *finding.Object) error {
 	if o.Verdict == finding.Ignored {
-		p = p[:1]
+		return d.printers.First().Object(o)
 	}
-	return reports.Each(p, func(p print.Printer) error { return p.Object(o) })
-}
-
-func (p printers) End(s *finding.Summary) error {
-	return reports.Each(p, func(p print.Printer) error { return p.End(s) })
+	return d.printers.Each(func(p print.Printer) error { return p.Object(o) })
 }
 
 // flush writes the results to a terminal, above the progress bar.
@@ -109,7 +96,6 @@ func (d *destination) commit() error {
 	return file.Commit()
 }
 
-// discard removes incomplete files.
 func (d *destination) discard() {
 	d.others.Discard()
 	if d.file != nil {

@@ -17,8 +17,7 @@ type Results struct {
 	// CRDs yields all CRDs. Objects yields all objects and the end of each part.
 	CRDs    func(take func(*finding.CRD) error) error
 	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine)) error
-	// Missing lists the parts without a report. Unclear is set if there was another problem, which
-	// has been printed.
+	// Missing lists the parts without a report. Unclear is set if there was another problem, which has been printed.
 	Missing []string
 	Unclear bool
 }
@@ -85,7 +84,7 @@ func (t *tally) ended(source string, l *finding.PartLine) {
 		t.parts.problems = map[string]bool{}
 	}
 	for _, text := range end.Problems {
-		if text = inSource(source, text); !t.parts.problems[text] { // not yet reported by another shard
+		if text = finding.InSource(source, text); !t.parts.problems[text] { // not yet reported by another shard
 			t.parts.problems[text] = true
 			t.problems = append(t.problems, errors.New(text))
 		}
@@ -112,13 +111,6 @@ func (t *tally) addOld(source string, part *finding.OldSummary) {
 		t.summary.Old.Given += part.Given
 	}
 	t.summary.Old.Matched += part.Matched
-}
-
-func inSource(source, text string) string {
-	if source == "" {
-		return text
-	}
-	return source + ": " + text
 }
 
 // again adds a result of another run.

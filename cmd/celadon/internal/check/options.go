@@ -125,7 +125,6 @@ func (o *Options) ReportFlags(f *pflag.FlagSet, formats []string) {
 	f.StringVar(&o.BaselineOut, "baseline-out", "", "write the current findings to `FILE` as the new baseline")
 }
 
-// checkReport returns an error if the flags of the report are invalid.
 func (o *Options) checkReport() error {
 	code := o.FindingsExitCode
 	switch {
@@ -172,14 +171,15 @@ func (o *Options) Check(paths []string) error {
 		return errors.New("--diff: use -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
 		return errors.New("--crd-old: checks the objects as stored: do not set --old, --base, or --subresource")
-	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths), "-") > 1:
-		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	case o.Watch && (o.Out != "" || o.BaselineOut != "" || o.partial()):
 		return errors.New("--watch: each run writes a new report: do not set --out, --baseline-out, --shard, or --source")
 	case o.Watch && slices.Contains(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths), "-"):
 		return errors.New("--watch: standard input does not change: want files or folders")
+	}
+	if err := command.OneStdin(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths)...); err != nil {
+		return err
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
@@ -234,7 +234,7 @@ func (o *Options) crdPaths(paths []string) []string {
 	if !o.among() {
 		return o.CRDs
 	}
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
+	return input.WithoutStdin(paths)
 }
 
 // upgrades reports whether objects are validated against an old and a new CRD.
@@ -248,29 +248,16 @@ func (o *Options) upgrade() string {
 	return "--crd-old"
 }
 
-func count(texts []string, text string) (n int) {
-	for _, t := range texts {
-		if t == text {
-			n++
-		}
-	}
-	return n
-}
-
 // selection returns the files of folders that are read.
 func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
 
 // fieldValidation converts kubectl's --validate to the fieldValidation of the API server.
 func (o *Options) fieldValidation() (string, error) {
-	switch o.Validate {
-	case "strict", "true":
-		return "Strict", nil
-	case "warn":
-		return "Warn", nil
-	case "ignore", "false":
-		return "Ignore", nil
+	known := map[string]string{"strict": "Strict", "true": "Strict", "warn": "Warn", "ignore": "Ignore", "false": "Ignore"}
+	if known[o.Validate] == "" {
+		return "", fmt.Errorf("--validate %q: want strict, warn, or ignore", o.Validate)
 	}
-	return "", fmt.Errorf("--validate %q: want strict, warn, or ignore", o.Validate)
+	return known[o.Validate], nil
 }
 
 // explains reports whether the report shows the values in failed rules.
@@ -286,3 +273,19 @@ func (o *Options) explains() bool {
 
 // locates reports whether the report shows locations.
 func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet || o.Reports.Any() }
+
+// parseSelector parses --field-selector. It returns nil if the flag is empty.
+func parseSelector(text string) (fields.Selector, error) {
+	selector, err := fields.ParseSelector(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--field-selector %q: %w", text, err)
+	case text != "" && selector.Empty():
+		return nil, fmt.Errorf("--field-selector %q: %w", text, errEmptySelector)
+	case text == "":
+		return nil, nil
+	}
+	return selector, nil
+}
+
+var errEmptySelector = errors.New("want FIELD=VALUE or FIELD!=VALUE, separated by commas")

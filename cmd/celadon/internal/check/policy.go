@@ -33,7 +33,6 @@ func (o *policyOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, delete, or deletecollection each object (default: update objects with an old version, and create the others)")
 }
 
-// checkPolicy returns an error if the flags about policies are invalid.
 func (o *Options) checkPolicy() error {
 	p := &o.policy
 	switch {
@@ -70,9 +69,6 @@ func (r *runner) admission(
 	if err != nil {
 		return nil, nil, fmt.Errorf("--policy: %w", err)
 	}
-	for _, problem := range p.Problems {
-		problems = append(problems, problem)
-	}
 	version, err := types.ParseVersion(o.KubeVersion)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--kube-version: %w", err)
@@ -80,7 +76,7 @@ func (r *runner) admission(
 	for _, note := range slices.Concat(p.Unserved(builtins.Server{}, version.Minor), p.Misspelled(builtins.Nearest), p.Unbound) {
 		r.Complain(note)
 	}
-	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) && p.Set.Webhooks() == 0 {
+	if len(p.Problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) && p.Set.Webhooks() == 0 {
 		return nil, nil, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.policy.paths, ", "))
 	}
 	user := policyrequest.User(o.policy.as, o.policy.asGroups)
@@ -91,5 +87,5 @@ func (r *runner) admission(
 		key, value, _ := strings.Cut(text, "=")
 		user.Extra[key] = append(user.Extra[key], value)
 	}
-	return &verdict.Admission{Policies: p, User: user, Operation: o.policy.operation}, problems, nil
+	return &verdict.Admission{Policies: p, User: user, Operation: o.policy.operation}, p.Problems, nil
 }

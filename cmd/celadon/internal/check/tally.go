@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 )
 
@@ -73,9 +74,7 @@ func (t *tally) reportCRDs(context.Context) error {
 }
 
 func (t *tally) crd(crd *finding.CRD) error {
-	if crd.Bug != nil {
-		t.bug = cmp.Or(t.bug, crd.Bug)
-	}
+	t.bug = cmp.Or(t.bug, crd.Bug)
 	if crd.Rejected() {
 		o := crd.AsObject()
 		t.markKnown(o)
@@ -85,7 +84,7 @@ func (t *tally) crd(crd *finding.CRD) error {
 	if crd.Rejected() && !crd.Known {
 		t.findings++ // always printed, because the other results depend on it
 	}
-	return t.to.printer.CRD(crd)
+	return t.to.printers.Each(func(p print.Printer) error { return p.CRD(crd) })
 }
 
 // markKnown marks r as known if the baseline contains its findings.
@@ -140,24 +139,18 @@ func (t *tally) take(r *finding.Object) error {
 
 func (t *tally) object(r *finding.Object) error {
 	t.markKnown(r)
-	t.count(r)
+	t.summary.Count(r)
+	t.bug = cmp.Or(t.bug, r.Bug)
 	if r.Verdict == finding.Ignored && !t.shows() {
 		return nil
 	}
 	if r.Finding(t.options.StrictKinds) && t.omits() {
 		return nil
 	}
-	if err := t.to.printer.Object(r); err != nil {
+	if err := t.to.object(r); err != nil {
 		return err
 	}
 	return t.to.flush()
-}
-
-func (t *tally) count(r *finding.Object) {
-	t.summary.Count(r)
-	if r.Bug != nil && t.bug == nil {
-		t.bug = r.Bug
-	}
 }
 
 func (t *tally) printSummary(interrupted bool) error {
@@ -168,18 +161,19 @@ func (t *tally) printSummary(interrupted bool) error {
 	if t.tables != nil {
 		t.tables.Fill(s)
 	}
-	return t.to.printer.End(s)
+	return t.to.printers.Each(func(p print.Printer) error { return p.End(s) })
 }
 
 // last adds the counts and problems that are known only after all objects are validated.
 func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {
-		s.Vanished += c.Olds.Vanished()
+		counts, vanished := c.Olds.Count()
+		s.Vanished += vanished
 		c.CRDs.CountUnevaluated(c.Admission, s)
 		// The text report of a shard would count only the shard's matches.
 		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) {
-			s.Old = &finding.OldSummary{Given: c.Olds.Given(), Matched: c.Olds.Paired()}
+			s.Old = &counts
 		}
 		t.problems = slices.Concat(t.problems, c.policyProblems, c.Problems())
 	}

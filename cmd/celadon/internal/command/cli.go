@@ -2,14 +2,19 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -32,8 +37,7 @@ type Streams struct {
 	Name string
 }
 
-// Complain writes err to stderr. Lines after the first are indented, so untrusted text in err cannot
-// forge a message.
+// Complain writes err to stderr. Lines after the first are indented, so untrusted text in err cannot forge a message.
 func (s Streams) Complain(err error) {
 	text := strings.Replace(err.Error(), "(see "+own+" ", "(see "+s.called()+" ", 1)
 	untrusted.Fprintf(s.Stderr, "%s: %s\n", s.called(), untrusted.Lines(text, "  "))
@@ -117,4 +121,93 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return SeeHelp(cmd, fmt.Errorf("%q: no such command: want %s", args[0], phrase.Or(names(cmd))))
 	}
 	return SeeHelp(cmd, fmt.Errorf("%q: %s takes no arguments", args[0], cmd.CommandPath()))
+}
+
+// Version returns the module version of this build, or "devel" if it is not a release.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+// Versions returns a line for each of the versions of Celadon, the Kubernetes libraries, and cel-go,
+// and a line for the commit if go built a checkout. All come from the build information (see `go
+// version -m`), so builds need no linker flags.
+func Versions() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	var kube, cel string
+	for _, dep := range info.Deps {
+		switch dep.Path {
+		case "k8s.io/apiextensions-apiserver":
+			kube = dep.Version
+		case "github.com/google/cel-go":
+			cel = dep.Version
+		}
+	}
+	return fmt.Sprintf("celadon %s\n%skubernetes libraries %s\ncel-go %s\n", Version(), commit(info.Settings), cmp.Or(kube, "unknown"), cmp.Or(cel, "unknown"))
+}
+
+// commit returns the line that describes the commit, or "".
+func commit(settings []debug.BuildSetting) string {
+	var revision, date, changed string
+	for _, s := range settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			date, _, _ = strings.Cut(s.Value, "T")
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = ", with changes"
+			}
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return fmt.Sprintf("commit %s of %s%s\n", revision, date, changed)
+}
+
+const (
+	own     = "celadon"
+	plugin  = "kubectl-celadon" // the file name that kubectl looks for in $PATH
+	kubectl = "kubectl celadon" // the name to show when run by kubectl
+)
+
+// Called returns the command's name to show to users. program is os.Args[0].
+func Called(program string) string {
+	if strings.TrimSuffix(filepath.Base(program), ".exe") == plugin {
+		return kubectl
+	}
+	return own
+}
+
+func (s Streams) called() string {
+	if s.Name == "" {
+		return own
+	}
+	return s.Name
+}
+
+// Rename replaces "celadon" by name in usage and help messages.
+func Rename(root *cobra.Command, name string) {
+	if name == "" || name == own {
+		return
+	}
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
+	commands := regexp.MustCompile(`\b` + own + ` (` + strings.Join(names(root), "|") + `)\b`)
+	renamed(root, func(text string) string { return commands.ReplaceAllString(text, name+" $1") })
+}
+
+func renamed(cmd *cobra.Command, rename func(string) string) {
+	cmd.Long, cmd.Example = rename(cmd.Long), rename(cmd.Example)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = rename(f.Usage) })
+	for _, sub := range cmd.Commands() {
+		renamed(sub, rename)
+	}
 }

@@ -46,6 +46,14 @@ func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 	}
 }
 
+// OneStdin returns an error if several of paths are standard input.
+func OneStdin(paths ...string) error {
+	if len(paths)-len(input.WithoutStdin(paths)) > 1 {
+		return errors.New("- is given more than once: standard input can be read only once")
+	}
+	return nil
+}
+
 // AddTo adds arguments to the values of a flag.
 func AddTo(cmd *cobra.Command, flag string, arguments []string) {
 	for _, value := range arguments {
@@ -78,15 +86,18 @@ func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 		if first != nil || !IsOperand(f) {
 			return
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		if err := CheckPaths(flags, values...); err != nil {
+		if err := CheckPaths(flags, flagValues(f)...); err != nil {
 			first = fmt.Errorf("--%s %w", f.Name, err)
 		}
 	})
 	return first
+}
+
+func flagValues(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
 }
 
 // ReadFile reads a regular file of at most limit bytes. It returns an error if path goes through a link out of its git

@@ -3,14 +3,19 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -22,9 +27,8 @@ type Topics interface {
 	Text(name string) string
 }
 
-// Complete prepares root, to which all commands have been added. Usage errors then suggest similar
-// names, and "help" and "completion" reject unknown arguments. By default, cobra prints help for these.
-// topics may be nil.
+// Complete prepares root, to which all commands have been added. Usage errors then suggest similar names, and "help"
+// and "completion" reject unknown arguments. By default, cobra prints help for these. topics may be nil.
 func Complete(root *cobra.Command, topics Topics) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) }
@@ -65,11 +69,7 @@ func Complete(root *cobra.Command, topics Topics) {
 // kubectl, the flags for the cluster can be empty. So can --at, because the path of the root is empty.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		if err == nil && slices.Contains(values, "") && !slices.Contains([]string{"kubeconfig", "context", "at"}, f.Name) {
+		if err == nil && slices.Contains(flagValues(f), "") && !slices.Contains([]string{"kubeconfig", "context", "at"}, f.Name) {
 			err = SeeHelp(cmd, fmt.Errorf("--%s: the value is empty", f.Name))
 		}
 	})
@@ -147,8 +147,7 @@ var wanted = map[string]string{
 // Wanted describes the values of a flag, or returns "" if its own errors do.
 func Wanted(f *pflag.Flag) string { return wanted[f.Value.Type()] }
 
-// Values completes the value of a flag with values. Without values, it only turns off the completion of
-// file names.
+// Values completes the value of a flag with values. Without values, it only turns off the completion of file names.
 func Values(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -224,9 +223,8 @@ func ungroupedFlags(cmd *cobra.Command, groups []FlagGroup) (names []string) {
 	return names
 }
 
-// GroupCommands makes the help of root list its subcommands under the titles of
-// its groups. Subcommands without a group (cobra's help and completion) are not
-// listed. The help of the subcommands does not change.
+// GroupCommands makes the help of root list its subcommands under the titles of its groups. Subcommands without a
+// group (cobra's help and completion) are not listed. The help of the subcommands does not change.
 func GroupCommands(root *cobra.Command) {
 	standard := root.UsageFunc()
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -248,3 +246,63 @@ func GroupCommands(root *cobra.Command) {
 		return nil
 	})
 }
+
+// Width reports whether w is a terminal, and returns its number of columns, or 0 if that is unknown.
+func Width(w io.Writer) (columns int, terminal bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, true
+	}
+	return columns, true
+}
+
+// Color reports whether w is a terminal whose user has not turned off colors.
+func Color(w io.Writer) bool {
+	_, terminal := Width(w)
+	return terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// FitHelp fits the help of root and its subcommands to the width of a terminal.
+func FitHelp(root *cobra.Command) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		out := cmd.OutOrStdout()
+		width, _ := Width(out)
+		if width == 0 {
+			help(cmd, args)
+			return
+		}
+		var text strings.Builder
+		cmd.SetOut(&text)
+		help(cmd, args)
+		cmd.SetOut(out)
+		_, _ = io.WriteString(out, fitted(text.String(), width))
+	})
+}
+
+// fitted breaks the lines of a help text that are wider than width. It joins the lines of a paragraph first, indents
+// further lines of a table's second column, and does not change other indented lines, which are commands to copy.
+func fitted(text string, width int) string {
+	var b strings.Builder
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		for ; isProse(line) && i+1 < len(lines) && isProse(lines[i+1]); i++ {
+			line += " " + lines[i+1]
+		}
+		if first := firstColumn.FindString(line); first != "" || isProse(line) {
+			line = termwidth.FoldLine(line, width, len(first))
+		}
+		b.WriteString(line + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// firstColumn matches the line of a table up to its second column.
+var firstColumn = lazy.New(`^ +\S.*?\S {2,}`)
+
+func isProse(line string) bool { return line != "" && !strings.ContainsAny(line[:1], " \t") }

@@ -44,21 +44,18 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // Check returns an error if the flags or paths are invalid.
 func (o *Options) Check(paths []string) error {
-	switch all := slices.Concat(o.CRDs, paths); {
+	switch {
 	case len(o.CRDs) == 0:
 		return errors.New("no CRDs given: use --crd PATH")
 	case len(paths) == 0:
 		return errors.New("no objects given: want files, folders, or -")
 	case o.To == "":
 		return errors.New("no version given: use --to VERSION")
-	case len(all)-len(slices.DeleteFunc(all, func(path string) bool { return path == "-" })) > 1:
-		return errors.New("- is given more than once: standard input can be read only once")
 	}
-	return nil
+	return command.OneStdin(slices.Concat(o.CRDs, paths)...)
 }
 
-// Run prints the objects in another version, as a client would read them after creating them as they
-// are in the files.
+// Run prints the objects in another version, as a client would read them after creating them as they are in the files.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	converter, err := o.Converter.Open()
 	if err != nil {

@@ -61,7 +61,6 @@ func (o *Options) Flags(f *pflag.FlagSet, fetches bool) {
 	}
 }
 
-// lock is the content of the lock file.
 type lock struct {
 	Sources []*source `json:"sources"`
 }
@@ -77,7 +76,6 @@ type source struct {
 	unread []error // documents that are not YAML
 }
 
-// find returns the source with a name, or nil.
 func (l *lock) find(name string) *source {
 	if i := slices.IndexFunc(l.Sources, func(s *source) bool { return s.Source == name }); i >= 0 {
 		return l.Sources[i]
@@ -92,9 +90,7 @@ func (o *Options) read() (*lock, error) {
 	}
 	l := &lock{}
 	if err == nil {
-		decoder := json.NewDecoder(bytes.NewReader(data))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(l)
+		err = input.UnmarshalStrict(data, l)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(o.Dir, LockName), err)
@@ -166,7 +162,7 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 		text        []byte
 		err, unread error
 	}
-	s := &source{Source: name, Version: from.version, CRDs: []string{}}
+	s := &source{Source: name, Version: from.version}
 	decode := func(doc *input.Document) one {
 		if doc.Err != nil && !doc.Unrelated && !errors.Is(doc.Err, input.ErrNoObject) {
 			return one{unread: fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
@@ -210,10 +206,7 @@ func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][
 	if err != nil {
 		return nil, nil, err
 	}
-	for crd := range files {
-		s.CRDs = append(s.CRDs, crd)
-	}
-	slices.Sort(s.CRDs)
+	s.CRDs = slices.Sorted(maps.Keys(files))
 	s.Digest = digestOf(s.CRDs, func(crd string) []byte { return files[crd] })
 	return s, files, nil
 }

@@ -169,7 +169,6 @@ func (o *Options) artifact(ctx context.Context, name string) (*opened, error) {
 	return all, err
 }
 
-// layers returns the files in the layers of an artifact.
 func layers(ctx context.Context, from *remote.Repository, name string, list []v1.Descriptor) ([]input.Text, error) {
 	var all []input.Text
 	packed, unpacked := int64(0), 0

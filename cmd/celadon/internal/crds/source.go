@@ -71,7 +71,6 @@ func (o *Options) selectable(source string) error {
 	return err
 }
 
-// opened is a source that can be read.
 type opened struct {
 	documents batch.Source
 	version   string       // of the content, or ""
@@ -116,12 +115,7 @@ func fromPath(path, version string) *opened {
 func fromTexts(texts []input.Text, err error) (*opened, error) {
 	return &opened{documents: func(_ func(), yield func(input.Chunk) bool) {
 		for _, text := range texts {
-			more := true
-			input.SplitText(text.File, text.Data, func(c input.Chunk) bool {
-				more = yield(c)
-				return more
-			})
-			if !more {
+			if !input.SplitText(text.File, text.Data, yield) {
 				return
 			}
 		}
@@ -226,7 +220,7 @@ func goModule(ctx context.Context, text string) (*opened, error) {
 
 // run returns the output of a program, which is started outside of the working directory, so that no file there configures
 // it.
-func run(ctx context.Context, env []string, limit int64, name string, args ...string) ([]byte, error) {
+func run(ctx context.Context, env []string, limit int, name string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	return render.Run(ctx, render.Program{Dir: os.TempDir(), Env: env, Limit: limit}, exec.CommandContext(ctx, name, args...))

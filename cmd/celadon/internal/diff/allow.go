@@ -19,7 +19,6 @@ type allowance struct {
 	used                                bool
 }
 
-// maxAllowances is the maximum number of allowances in a file.
 const maxAllowances = 1000
 
 // allowances reads the file of --allow. With --base, it reads the file's version at the base, because a

@@ -84,7 +84,6 @@ func kubeVersion(version string, r *vet.Report) finding.KubeVersion {
 	return one
 }
 
-// estimates returns the rules whose estimated costs differ.
 func estimates(from, to *vet.Report) (list []Estimate) {
 	type ref struct {
 		version, path string
@@ -133,7 +132,6 @@ func (u *KubeVersions) causes() []finding.KubeVersionCause {
 	return u.To.Causes
 }
 
-// causeText describes a cause on one line.
 func causeText(c finding.KubeVersionCause) untrusted.Safe {
 	message, _, _ := strings.Cut(c.Message, "\n")
 	if message = preview.Middle(message, shown); c.Field == "" {
@@ -151,7 +149,6 @@ func (u *KubeVersions) text() untrusted.Safe {
 	return text
 }
 
-// maxEstimates limits the estimates in text.
 const maxEstimates = 10
 
 // upgrade writes the verdicts of two Kubernetes versions on the CRD.

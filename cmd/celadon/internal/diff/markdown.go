@@ -83,7 +83,6 @@ func (p *markdownPrinter) end(r *Report) error {
 	return err
 }
 
-// size returns the number of bytes of lines.
 func size(lines []string) (n int) {
 	for _, line := range lines {
 		n += len(line) + 1

@@ -3,12 +3,14 @@
 package diff
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
@@ -62,10 +64,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	config.Never.Set(f, "objects")
 }
 
-// check returns an error if the flags or paths are invalid.
 func (o *Options) check(paths []string) error {
-	all := slices.Concat(paths, o.Objects)
-	dashes := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == "-" }))
 	switch {
 	case o.two() && len(paths) != 2:
 		return fmt.Errorf("diff compares two paths (got %d): OLD and NEW, or PATH with --base REV", len(paths))
@@ -83,8 +82,6 @@ func (o *Options) check(paths []string) error {
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case o.Convert.URL != "" && len(o.Objects) == 0 && !o.Cluster.On:
 		return errors.New("--convert: only applies to objects: use --objects PATH too")
-	case dashes > 1:
-		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Allow == "-":
 		return errors.New("--allow -: want a file that the change cannot modify")
 	case o.Base != "" && slices.Contains(paths, "-"):
@@ -96,7 +93,7 @@ func (o *Options) check(paths []string) error {
 	if _, err := types.ParseVersion(o.ToKubeVersion); err != nil {
 		return fmt.Errorf("--to-kube-version: %w", err)
 	}
-	return o.Cluster.Check()
+	return cmp.Or(command.OneStdin(slices.Concat(paths, o.Objects)...), o.Cluster.Check())
 }
 
 // two reports whether both sides of the comparison are files.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,12 +68,7 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 		before bool
 	}{{from, true}, {to, false}} {
 		filter := resource.NewFilter(side.paths)
-		decode := func(doc *input.Document) *definition { return one(doc, filter) }
-		err := batch.From(resource.Files(s.Stdin, side.paths), decode, func(d *definition) error {
-			both.add(d, "", side.before)
-			return nil
-		}).Run(ctx)
-		if err != nil {
+		if err := both.addAll(ctx, resource.Files(s.Stdin, side.paths), filter, side.before); err != nil {
 			return nil, err
 		}
 		if !side.before {
@@ -88,7 +84,7 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 	}
 	if o.ToKubeVersion != "" {
 		both.double()
-		read := slices.DeleteFunc(slices.Concat(paths, o.Objects), func(path string) bool { return path == "-" })
+		read := input.WithoutStdin(slices.Concat(paths, o.Objects))
 		if err := both.readRemoved(ctx, s, o, read); err != nil {
 			return nil, err
 		}
@@ -110,15 +106,15 @@ func (s *sides) double() {
 // readCluster reads the old side from the cluster: all CRDs, or those whose names are on the new side.
 func (s *sides) readCluster(ctx context.Context, client *cluster.Client, whole bool) error {
 	all, failed := client.CRDs(ctx, func(name string) bool { return whole || s.byName[name] != nil })
-	decode := func(doc *input.Document) *definition { return one(doc, &resource.Filter{}) }
-	err := batch.From(all, decode, func(d *definition) error {
-		s.add(d, "", true)
+	return cmp.Or(s.addAll(ctx, all, &resource.Filter{}, true), failed())
+}
+
+func (s *sides) addAll(ctx context.Context, source batch.Source, filter *resource.Filter, before bool) error {
+	decode := func(doc *input.Document) *definition { return one(doc, filter) }
+	return batch.From(source, decode, func(d *definition) error {
+		s.add(d, "", before)
 		return nil
 	}).Run(ctx)
-	if err == nil {
-		err = failed()
-	}
-	return err
 }
 
 // one returns the definition in doc, or nil if doc is not a CRD.
@@ -166,8 +162,7 @@ func (s *sides) add(d *definition, where string, before bool) {
 	*slot = d
 }
 
-// complete returns an error if there is nothing to compare: a path without CRDs, or two files with
-// different CRDs.
+// complete returns an error if there is nothing to compare: a path without CRDs, or two files with different CRDs.
 func (s *sides) complete(o *Options, paths []string) error {
 	if len(s.problems) > 0 {
 		return nil // the problems are reported instead

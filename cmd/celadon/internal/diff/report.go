@@ -152,8 +152,7 @@ func (s *Summary) count(crd *CRD) {
 	}
 }
 
-// unchanged reports whether no change of the CRD affects objects, and nothing else about the CRD needs
-// to be reported.
+// unchanged reports whether no change of the CRD affects objects, and nothing else about the CRD needs to be reported.
 func (crd *CRD) unchanged() bool {
 	if crd.Update != nil && !crd.Update.Accepted || len(crd.Changes) > 0 {
 		return false

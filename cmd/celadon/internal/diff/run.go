@@ -195,8 +195,7 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 	return err
 }
 
-// source returns the objects to check: from --objects, or from the cluster, of the kinds that both
-// sides define.
+// source returns the objects to check: from --objects, or from the cluster, of the kinds that both sides define.
 func (d *differ) source(ctx context.Context) batch.Source {
 	if d.client == nil {
 		return batch.Files(d.Stdin, d.options.Objects)

@@ -173,7 +173,6 @@ func kept(c *finding.Change) untrusted.Safe {
 	return untrusted.Sprintf("%s becomes %s", c.Before, c.After)
 }
 
-// locations returns the locations of a change on both sides.
 func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 	var parts []string
 	if c.OldLine > 0 && crd.OldFile != "" {
@@ -218,8 +217,7 @@ func (p *textPrinter) end(r *Report) error {
 	return p.write(&b)
 }
 
-// unchanged writes the number of unchanged CRDs on a line, followed by their names if the output is
-// verbose.
+// unchanged writes the number of unchanged CRDs on a line, followed by their names if the output is verbose.
 func (p *textPrinter) unchanged(b *strings.Builder, r *Report) {
 	names := r.unchanged()
 	if len(names) == 0 {

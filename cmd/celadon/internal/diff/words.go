@@ -30,7 +30,6 @@ func (c *Change) title() untrusted.Safe {
 	return untrusted.Sprintf("%s %s: %s", versions, shortened(phrase.Path(c.Path)), c.Subject)
 }
 
-// effects are the effects in a word or two.
 var effects = map[compare.Effect]untrusted.Safe{
 	compare.Breaking: "breaks", compare.Both: "breaks, and accepts more", compare.Unknown: "unknown",
 	compare.Loosening: "accepts more", compare.Equivalent: "has no effect",
@@ -81,10 +80,8 @@ func (c *Change) flat(text string) string {
 	return text
 }
 
-// shortened omits the middle of a long text.
 func shortened(text string) string { return preview.Middle(text, shown) }
 
-// describe describes the three verdicts.
 func (w *Witness) describe() string {
 	var parts []string
 	if w.Create == w.ChangedUpdate && w.Create == w.UnchangedUpdate {
@@ -203,7 +200,6 @@ func unchangedText(n int) string {
 	return phrase.Count(n, "CRD") + " are unchanged"
 }
 
-// conclusion describes whether the change is compatible.
 func (r *Report) conclusion() string {
 	switch {
 	case r.Summary.Interrupted:

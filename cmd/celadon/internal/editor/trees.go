@@ -16,9 +16,8 @@ const (
 	MaxParts = 10_000
 )
 
-// Trees holds the trees of the documents of a text that is being edited. A document that has not
-// changed keeps its tree.
-// Trees is safe for concurrent use. The zero value is ready to use.
+// Trees holds the trees of the documents of a text that is being edited. A document that has not changed keeps its
+// tree. Trees is safe for concurrent use. The zero value is ready to use.
 type Trees struct {
 	mu    sync.Mutex
 	known map[int]Piece // by index

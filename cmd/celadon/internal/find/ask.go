@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -17,39 +16,13 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// answered is the result for a CRD. part is nil if err is set or if the run was interrupted
-// before the CRD's turn.
-type answered struct {
-	crd  *definition
-	part *CRDPart
-	err  error
-}
-
-// answerAll processes CRDs on all cores and calls take with their results in order. The questions about a CRD also
-// run in parallel, because there may be only one CRD. If ctx is done, the remaining results are incomplete or have no
-// part.
-func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definition, step func(), take func(answered) error) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	if p != nil {
-		p.crds = len(crds)
-	}
-	work := func(crd *definition) answered {
-		a := answered{crd: crd}
-		if ctx.Err() == nil {
-			a.part, a.err = answerCRD(ctx, o, p, crd, step)
-		}
-		return a
-	}
-	return parallel.Each(context.WithoutCancel(ctx), crds, work, take)
-}
-
-// answerCRD searches all versions of a CRD. p is nil for questions about its rules.
+// answerCRD searches all versions of a CRD. p is nil for questions about its rules. With an error, the result identifies
+// the CRD.
 func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
 	if e == nil {
-		return nil, err
+		return part, err
 	}
 	var meter *work.Meter
 	if p != nil {
@@ -69,7 +42,7 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 		}
 		found, err := run()
 		if err != nil {
-			return nil, err
+			return part, err
 		}
 		if found != nil {
 			part.Versions = append(part.Versions, found)
@@ -165,7 +138,11 @@ func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part
 	for _, m := range f.Mutations() {
 		at := p.Locate("MutatingAdmissionPolicy", m.Policy, fmt.Sprintf("spec.mutations[%d]", m.Index))
 		one := &MutationPart{Policy: m.Policy, Mutation: m.Index, Expression: m.Expression, Location: at}
-		for _, want := range v.o.mutationWants(m.Index) {
+		wants := []requests.Want{requests.Changed}
+		if m.Index == 0 { // all mutations of a policy together can make an object invalid, so this is tested once
+			wants = append(wants, requests.Breaks)
+		}
+		for _, want := range v.o.policyWants(wants) {
 			answer, err := f.Find(v.ctx, m, want)
 			if err != nil {
 				return err
@@ -178,59 +155,15 @@ func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part
 	return nil
 }
 
-// mutationWants returns the selected outcomes of a mutation. All mutations of a policy together can make an object
-// invalid, so this is tested once.
-func (o *Options) mutationWants(index int) (wants []requests.Want) {
-	if o.Want != "error" {
-		wants = append(wants, requests.Changed)
-		if index == 0 {
-			wants = append(wants, requests.Breaks)
-		}
-	}
-	if o.Want != "refused" {
-		wants = append(wants, requests.Fails)
-	}
-	return wants
-}
-
 func (m *MutationPart) set(want requests.Want, f *PolicyFinding) {
-	switch want {
-	case requests.Changed:
-		m.Changed = f
-	case requests.Breaks:
-		m.Invalid = f
-	default:
-		m.Error = f
-	}
+	*map[requests.Want]**PolicyFinding{requests.Changed: &m.Changed, requests.Breaks: &m.Invalid, requests.Fails: &m.Error}[want] = f
 }
 
 func (s *Summary) countMutation(m *MutationPart) {
-	if s.Policies == nil {
-		s.Policies = &PolicySummary{}
-	}
-	found := func(f *PolicyFinding) bool { return f != nil && f.Status == search.Found }
-	s.Policies.Mutations++
-	if found(m.Changed) {
-		s.Policies.Changed++
-	}
+	n := s.policies()
+	n.Mutations++
+	countFound(map[*int]*PolicyFinding{&n.Changed: m.Changed, &n.Invalid: m.Invalid, &n.Errors: m.Error})
 	if m.Changed.unknown() || m.Error.unknown() || m.Invalid.undecided() {
-		s.Policies.Unknown++
+		n.Unknown++
 	}
-	if found(m.Invalid) {
-		s.Policies.Invalid++
-	}
-	if found(m.Error) {
-		s.Policies.Errors++
-	}
-}
-
-func (m *MutationPart) name() string {
-	return fmt.Sprintf("policy %s, spec.mutations[%d]", m.Policy, m.Mutation)
-}
-
-func (m *MutationPart) expression() string { return m.Expression }
-
-// answers returns the results for the mutation, in order.
-func (m *MutationPart) answers() []policyAnswer {
-	return worded(policyAnswer{"is changed", m.Changed}, policyAnswer{"is changed by the policy and then rejected by the server", m.Invalid}, policyAnswer{"makes the policy fail", m.Error})
 }

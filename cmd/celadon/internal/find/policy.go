@@ -10,10 +10,13 @@ import (
 	"strings"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/analysis/search"
@@ -127,7 +130,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	}
 	for _, validation := range f.Validations() {
 		one := newPolicyPart(p, validation)
-		for _, want := range v.o.policyWants() {
+		for _, want := range v.o.policyWants([]requests.Want{requests.Denied}) {
 			answer, err := f.Find(v.ctx, validation, want)
 			if err != nil {
 				return part, v.unlessDone(err)
@@ -213,10 +216,10 @@ func (v *versionSearch) unlessDone(err error) error {
 	return err
 }
 
-// policyWants returns the selected outcomes of policies.
-func (o *Options) policyWants() (wants []requests.Want) {
+// policyWants returns the selected outcomes: those for accepted policies, and their failure.
+func (o *Options) policyWants(effects []requests.Want) (wants []requests.Want) {
 	if o.Want != "error" {
-		wants = append(wants, requests.Denied)
+		wants = effects
 	}
 	if o.Want != "refused" {
 		wants = append(wants, requests.Fails)
@@ -248,29 +251,34 @@ func withoutGeneration(obj map[string]any) map[string]any {
 }
 
 func (p *PolicyPart) set(want requests.Want, f *PolicyFinding) {
-	if want == requests.Denied {
-		p.Denied = f
-	} else {
-		p.Error = f
-	}
+	*map[requests.Want]**PolicyFinding{requests.Denied: &p.Denied, requests.Fails: &p.Error}[want] = f
 }
 
-func (s *Summary) countPolicy(p *PolicyPart) {
+func (s *Summary) policies() *PolicySummary {
 	if s.Policies == nil {
 		s.Policies = &PolicySummary{}
 	}
-	s.Policies.Validations++
-	n := s.Policies
-	for count, f := range map[*int]*PolicyFinding{&n.Stricter: p.Stricter, &n.Looser: p.Looser, &n.Denied: p.Denied, &n.Errors: p.Error} {
-		if f != nil && f.Status == search.Found {
-			*count++
-		}
-	}
+	return s.Policies
+}
+
+func (s *Summary) countPolicy(p *PolicyPart) {
+	n := s.policies()
+	n.Validations++
+	countFound(map[*int]*PolicyFinding{&n.Stricter: p.Stricter, &n.Looser: p.Looser, &n.Denied: p.Denied, &n.Errors: p.Error})
 	if p.Denied.reported() {
 		n.Reported++
 	}
 	if p.Denied.unknown() || p.Error.unknown() || p.Stricter.unknown() || p.Looser.unknown() {
-		s.Policies.Unknown++
+		n.Unknown++
+	}
+}
+
+// countFound increments the counts of the findings with a request.
+func countFound(counts map[*int]*PolicyFinding) {
+	for n, f := range counts {
+		if f != nil && f.Status == search.Found {
+			*n++
+		}
 	}
 }
 
@@ -310,3 +318,75 @@ func (r *Report) addUnmatched(both *bothPolicies) {
 
 // errNoPolicyMatches reports that a search has no questions.
 var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs, or built-in ones for which find makes objects (it makes none to scale): check spec.matchConstraints.resourceRules")
+
+// asked returns all without the CRDs that only define the params of policies, and with descriptions of the built-in
+// kinds whose resources the policies name. If no CRDs remain, a typical kind is used for *. both and server may be
+// nil.
+func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) (crds []*definition, err error) {
+	if both == nil {
+		return all, nil
+	}
+	documents := both.Documents()
+	if both.old != nil {
+		documents = slices.Concat(documents, both.old.Documents())
+	}
+	for _, d := range all {
+		if !requests.DefinesParams(documents, d.crd) {
+			crds = append(crds, d)
+		}
+	}
+	if server == nil {
+		return crds, nil
+	}
+	kinds, err := requests.Builtins(documents, server, len(crds) == 0)
+	for _, k := range kinds {
+		crds = append(crds, &definition{file: "Kubernetes " + k.Release, crd: k.CRD, builtins: k.Versions, subresource: k.Subresource})
+	}
+	if len(crds) == 0 {
+		return all, err
+	}
+	return crds, err
+}
+
+// assume adds examples of the params objects and Namespaces that the policies need and lack, and prints them. A
+// comparison of policies uses no examples, because its result must not depend on them.
+func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Options, crds []*definition) error {
+	if both == nil {
+		return nil
+	}
+	if both.set, both.documents = both.Set, both.Documents(); both.old != nil {
+		return nil
+	}
+	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(crds))
+	for i, crd := range crds {
+		definitions[i] = crd.crd
+	}
+	missing, err := requests.MissingObjects(ctx, both.documents, definitions)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for i := range missing {
+		one := &missing[i]
+		if one.Example == nil {
+			untrusted.Fprintf(&b, "note: %s: add it with --policy, or its CRD with --crd for an example\n", one.String())
+			continue
+		}
+		untrusted.Fprintf(&b, "note: %s: add it with --policy; until then, this example is used:\n", one.String())
+		if err := indented(&b, "  ", one.Example); err != nil {
+			return err
+		}
+	}
+	if _, err := untrusted.NewWriter(s.Stderr).Write([]byte(b.String())); err != nil {
+		return err
+	}
+	if both.assumed = requests.Examples(missing); len(both.assumed) == 0 {
+		return nil
+	}
+	both.documents = slices.Concat(both.documents, both.assumed)
+	both.set, err = policy.Compile(both.documents, policy.Config{KubeVersion: o.KubeVersion})
+	if both.set == nil {
+		return err
+	}
+	return nil // the errors of documents are reported
+}

@@ -15,11 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// name identifies a validation.
-func (p *PolicyPart) name() string {
-	return fmt.Sprintf("policy %s, spec.validations[%d]", p.Policy, p.Validation)
-}
-
 // policyAnswer is a PolicyFinding with words for people.
 type policyAnswer struct {
 	words string
@@ -40,12 +35,6 @@ func (f *PolicyFinding) effect() string {
 // reported reports whether the request is accepted, because the binding only warns or audits. f may be nil.
 func (f *PolicyFinding) reported() bool {
 	return f != nil && f.Status == search.Found && !slices.Contains(f.Actions, policy.ActionDeny)
-}
-
-// answers returns the results for the validation, in order.
-func (p *PolicyPart) answers() (all []policyAnswer) {
-	return worded(policyAnswer{p.Denied.effect(), p.Denied}, policyAnswer{"makes the policy fail", p.Error},
-		policyAnswer{"is denied now and was accepted", p.Stricter}, policyAnswer{"was denied and is accepted now", p.Looser})
 }
 
 // worded drops missing findings and completes the words of the others.
@@ -87,29 +76,29 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 	return all
 }
 
-// expressionPart holds the results for an expression of a policy.
-type expressionPart interface {
-	name() string
-	expression() string
-	answers() []policyAnswer
+// expressionPart holds the results for an expression of a policy, in order.
+type expressionPart struct {
+	name, expression string
+	answers          []policyAnswer
 }
 
-func (p *PolicyPart) expression() string { return p.Expression }
-
-// expressions returns the results for mutations and validations.
 func (v *VersionPart) expressions() (all []expressionPart) {
 	for _, m := range v.Mutations {
-		all = append(all, m)
+		all = append(all, expressionPart{fmt.Sprintf("policy %s, spec.mutations[%d]", m.Policy, m.Mutation), m.Expression, worded(
+			policyAnswer{"is changed", m.Changed}, policyAnswer{"is changed by the policy and then rejected by the server", m.Invalid},
+			policyAnswer{"makes the policy fail", m.Error})})
 	}
 	for _, p := range v.Policies {
-		all = append(all, p)
+		all = append(all, expressionPart{fmt.Sprintf("policy %s, spec.validations[%d]", p.Policy, p.Validation), p.Expression, worded(
+			policyAnswer{p.Denied.effect(), p.Denied}, policyAnswer{"makes the policy fail", p.Error},
+			policyAnswer{"is denied now and was accepted", p.Stricter}, policyAnswer{"was denied and is accepted now", p.Looser})})
 	}
 	return all
 }
 
 func (p *textPrinter) policy(b *strings.Builder, part expressionPart) error {
-	fmt.Fprintf(b, "%s\n", p.cut("  "+string(untrusted.Line(part.name()))+": "+string(untrusted.Line(lex.Flat(part.expression())))))
-	for _, a := range part.answers() {
+	fmt.Fprintf(b, "%s\n", p.cut("  "+string(untrusted.Line(part.name))+": "+string(untrusted.Line(lex.Flat(part.expression)))))
+	for _, a := range part.answers {
 		fmt.Fprintf(b, "    %s\n", untrusted.Line(a.words))
 		if a.Status != search.Found {
 			continue

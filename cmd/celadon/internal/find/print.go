@@ -19,8 +19,7 @@ type printer interface {
 	end(*Report) error
 }
 
-// newPrinter returns a printer that writes to out. If terminal is a terminal, text is cut to its
-// width.
+// newPrinter returns a printer that writes to out. If terminal is a terminal, text is cut to its width.
 func newPrinter(out *untrusted.Writer, terminal io.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":
@@ -86,7 +85,6 @@ func (p *textPrinter) crd(part *CRDPart) error {
 	return err
 }
 
-// cut shortens a line to the width of the terminal.
 func (p *textPrinter) cut(line string) string {
 	if p.width > 0 {
 		return termwidth.Cut(line, p.width)

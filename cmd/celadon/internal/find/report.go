@@ -132,19 +132,9 @@ func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Findin
 }
 
 func (r *RulePart) set(want search.Want, f *Finding) {
-	switch want {
-	case search.Rejected:
-		r.Rejected = f
-	case search.Accepted:
-		r.Accepted = f
-	case search.Errs:
-		r.Error = f
-	case search.OverBudget:
-		r.Budget = f
-	}
+	*map[search.Want]**Finding{search.Rejected: &r.Rejected, search.Accepted: &r.Accepted, search.Errs: &r.Error, search.OverBudget: &r.Budget}[want] = f
 }
 
-// answers returns the results for the rule, in order.
 func (r *RulePart) answers() (all []answer) {
 	for _, a := range []answer{{search.Rejected, r.Rejected}, {search.Accepted, r.Accepted}, {search.Errs, r.Error}, {search.OverBudget, r.Budget}} {
 		if a.finding != nil {
@@ -244,9 +234,9 @@ func (p *yamlPrinter) crd(part *CRDPart) error {
 			}
 		}
 		for _, one := range v.expressions() {
-			for _, a := range one.answers() {
+			for _, a := range one.answers {
 				f := &Finding{words: strings.TrimSuffix(a.words, ":"), Object: a.Object, Old: a.Old}
-				if err := p.finding(name+", "+string(untrusted.Line(one.name())), f); err != nil {
+				if err := p.finding(name+", "+string(untrusted.Line(one.name)), f); err != nil {
 					return err
 				}
 			}

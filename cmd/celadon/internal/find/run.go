@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -86,8 +87,7 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 	})
 }
 
-// report runs all searches that the options select and writes the report. It calls step after each
-// search.
+// report runs all searches that the options select and writes the report. It calls step after each search.
 func report(ctx context.Context, s command.Streams, o *Options, policies *bothPolicies, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
@@ -99,16 +99,33 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 	}
 	var known selectable
 	selected := false
-	err := answerAll(ctx, o, policies, crds, step, func(a answered) error {
+	if policies != nil {
+		policies.crds = len(crds)
+	}
+	type answered struct {
+		part *CRDPart // nil if the run was interrupted before the CRD's turn
+		err  error
+	}
+	// The questions about a CRD also run in parallel, because there may be only one CRD. After an interruption, the
+	// report has the results so far.
+	asked, stop := context.WithCancel(ctx)
+	defer stop()
+	ask := func(crd *definition) (a answered) {
+		if asked.Err() == nil {
+			a.part, a.err = answerCRD(asked, o, policies, crd, step)
+		}
+		return a
+	}
+	err := parallel.Each(context.WithoutCancel(ctx), crds, ask, func(a answered) error {
 		switch {
 		case a.err != nil:
-			s.Complain(fmt.Errorf("%s: %s: %w", a.crd.file, a.crd.crd.Name, a.err))
+			s.Complain(fmt.Errorf("%s: %s: %w", a.part.File, a.part.Name, a.err))
 			all.Summary.Unreadable++
 			return nil
 		case a.part == nil:
 			return nil
 		}
-		known.add(&a.part.known)
+		known.versions, known.rules = append(known.versions, a.part.known.versions...), append(known.rules, a.part.known.rules...)
 		selected = selected || len(a.part.Versions) > 0
 		all.CRDs = append(all.CRDs, a.part)
 		all.Summary.add(a.part)
@@ -130,8 +147,7 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 	return &all.Summary, p.end(all)
 }
 
-// A ticker counts the progress of several workers on a bar. The report and the bar may share a
-// terminal.
+// A ticker counts the progress of several workers on a bar. The report and the bar may share a terminal.
 type ticker struct {
 	mu  sync.Mutex
 	bar *progress.Bar

@@ -69,8 +69,7 @@ func around(line string, index, n int) (string, int) {
 	return line[from:to], index
 }
 
-// printable replaces characters that have no width, so that the caret is aligned with its
-// character.
+// printable replaces characters that have no width, so that the caret is aligned with its character.
 func printable(r rune) rune {
 	if !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) {
 		return ' '

@@ -10,8 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// Result holds the findings of a command about an object, a CRD, or a test suite, for formats that
-// list findings.
+// Result holds the findings of a command about an object, a CRD, or a test suite, for formats that list findings.
 type Result struct {
 	// Findings yields the findings. Most results have none.
 	Findings iter.Seq[Finding]
@@ -34,8 +33,7 @@ type Finding struct {
 	// it is about, or "", and Details are further lines.
 	Message, Expression string
 	Details             []string
-	// Subject identifies the object, so that a code-scanning page can track the finding when its line
-	// moves.
+	// Subject identifies the object, so that a code-scanning page can track the finding when its line moves.
 	Subject []string
 	// Known is set if a baseline contains the errors of the object.
 	Known bool

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
@@ -106,8 +107,7 @@ type Part struct {
 	Strict []Excerpt   `json:"strict,omitempty"`
 	// Following belongs to Object.Following.
 	Following []PartCause `json:"following,omitempty"`
-	// Duplicate, Update, Resource, and Bug are the fields of Object and CRD. Limit is the rule of an
-	// undecided object.
+	// Duplicate, Update, Resource, and Bug are the fields of Object and CRD. Limit is the rule of an undecided object.
 	Duplicate bool     `json:"duplicate,omitempty"`
 	Update    bool     `json:"update,omitempty"`
 	Resource  string   `json:"resource,omitempty"`
@@ -129,7 +129,7 @@ type PartRef struct {
 	Rule    string `json:"rule,omitempty"`
 }
 
-// Join restores the fields of the CRD or object of l that partPrinter moved to its
+// Join restores the fields of the CRD or object of l that package print moved to its
 // part. It returns an error if the two do not belong together.
 func (l *PartLine) Join() error {
 	p := l.Part
@@ -181,8 +181,7 @@ func joinCauses(parts []PartCause, causes []Cause) {
 	}
 }
 
-// Check returns an error if h is not the first line of a part that this Celadon can
-// merge.
+// Check returns an error if h is not the first line of a part that this Celadon can merge.
 func (h *PartHead) Check() error {
 	switch {
 	case h.Kind != Kind || h.APIVersion != APIVersion:
@@ -216,8 +215,15 @@ func CheckSource(name string) error {
 	return nil
 }
 
-// CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published
-// contract.
+// InSource prefixes text with the name of a source, if there is one.
+func InSource(source, text string) string {
+	if source == "" {
+		return text
+	}
+	return source + ": " + text
+}
+
+// CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published contract.
 type CRD struct {
 	Source   string   `json:"source,omitempty"`
 	File     string   `json:"file"`
@@ -281,3 +287,27 @@ func (c *CRD) AsObject() *Object {
 
 // Quiet reports whether the CRD is accepted without warnings.
 func (c *CRD) Quiet() bool { return c.Accepted && len(c.Warnings) == 0 }
+
+// KubeVersion is the verdict of a Kubernetes minor version on a CRD. The JSON form is a published contract.
+type KubeVersion struct {
+	Version       string             `json:"version"`
+	Accepted      bool               `json:"accepted"`
+	EstimatedCost uint64             `json:"estimatedCost"`
+	Causes        []KubeVersionCause `json:"causes"`
+}
+
+// KubeVersionCause is a cause of a rejection.
+type KubeVersionCause struct {
+	Reason  string `json:"reason"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// NewKubeVersion returns v for a report.
+func NewKubeVersion(v vet.KubeVersion) KubeVersion {
+	one := KubeVersion{v.Version, v.Accepted, v.EstimatedCost, []KubeVersionCause{}}
+	for _, c := range v.Causes {
+		one.Causes = append(one.Causes, KubeVersionCause{string(c.Reason), c.Field, c.Message})
+	}
+	return one
+}

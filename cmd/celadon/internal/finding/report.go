@@ -1,20 +1,24 @@
-// Package finding defines the findings of all commands, and the report of celadon check. Package
-// print writes them.
+// Package finding defines the findings of all commands, and the report of celadon check. Package print writes them.
 package finding
 
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/apply"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Verdicts of a report.
@@ -74,8 +78,7 @@ type Object struct {
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
-	// Known is set if a baseline contains all errors of the object, so that they do not fail the
-	// run.
+	// Known is set if a baseline contains all errors of the object, so that they do not fail the run.
 	Known bool `json:"known,omitempty"`
 	// Strict lists the positions of unknown and duplicate fields, of values that the server cannot decode, and of a kind or
 	// version that it does not know. They have no causes.
@@ -117,8 +120,7 @@ type Object struct {
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules has a result for each rule that ran, if requested.
 	Rules []engine.RuleResult `json:"-"`
-	// Key identifies the object; it determines the shard. At is the object's index in the whole
-	// input.
+	// Key identifies the object; it determines the shard. At is the object's index in the whole input.
 	Key string `json:"-"`
 	At  int64  `json:"-"`
 }
@@ -202,8 +204,7 @@ func valueHint(value any, detail string) string {
 	return ""
 }
 
-// Incomplete reports whether the cause is the server's remark that some rules did not run because of
-// the other causes.
+// Incomplete reports whether the cause is the server's remark that some rules did not run because of the other causes.
 func (c *Cause) Incomplete() bool {
 	return c.Kind == engine.CauseRulesSkipped
 }
@@ -253,4 +254,112 @@ func (p Location) Place() string {
 		}
 	}
 	return text
+}
+
+// errorTypes are the types of errors that a warning about an unchanged value can have.
+var errorTypes = []field.ErrorType{
+	field.ErrorTypeInvalid, field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeNotSupported, field.ErrorTypeDuplicate,
+	field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid, field.ErrorTypeNotFound, field.ErrorTypeInternal,
+}
+
+// Ratcheted reports whether a warning about the object is an error that the update did not introduce. In an update, the
+// server words only these warnings as errors of a field.
+func (o *Object) Ratcheted(warning string) bool {
+	if o.Operation != "update" {
+		return false
+	}
+	path, message, ok := strings.Cut(warning, ": ")
+	return ok && !strings.HasPrefix(path, "Validation failed for ") && slices.ContainsFunc(errorTypes, func(t field.ErrorType) bool {
+		return message == t.String() || strings.HasPrefix(message, t.String()+": ")
+	})
+}
+
+// AlreadySo explains a ratcheted warning.
+const AlreadySo = "the old object already has this value, so the server accepts it until it changes"
+
+// NothingChanged explains ratcheted errors about which the server does not warn.
+const NothingChanged = "nothing changed here, so the server accepts it without a warning"
+
+// Table holds the common properties of the rows of a kind and version.
+type Table struct {
+	Kind       schema.GroupVersionKind
+	Namespaced bool
+	// Columns are the names of the columns after NAMESPACE and NAME.
+	Columns []string
+}
+
+// Row is an object as a row of kubectl get.
+type Row struct {
+	*Table
+	Namespace, Name string
+	// Cells has one cell per column; nil is an empty cell.
+	Cells []any
+}
+
+// PolicyDecision is an effect of an admission policy on an object.
+type PolicyDecision = policyrequest.Decision
+
+// Deny is the action of a decision that denies the request.
+const Deny = "Deny"
+
+// Denied reports whether a policy denies the request.
+func (o *Object) Denied() bool {
+	return o.Verdict == Invalid && slices.ContainsFunc(o.Policies, func(d PolicyDecision) bool { return d.Action == Deny })
+}
+
+// PolicyMutation is a run of a mutating policy on an object. The JSON form is a published contract.
+type PolicyMutation struct {
+	Policy  string `json:"policy"`
+	Binding string `json:"binding"`
+	Params  string `json:"params,omitempty"`
+	// Changed is set if the policy changed the object.
+	Changed bool `json:"changed"`
+	// Excluded is set if matchConditions exclude the object.
+	Excluded bool `json:"excluded,omitempty"`
+	// Reinvoked is set if the policy ran again.
+	Reinvoked bool  `json:"reinvoked,omitempty"`
+	Cost      int64 `json:"cost"`
+	// Errors holds the errors of the policy and of its mutations. File and Line locate the first of them.
+	Errors []string `json:"errors,omitempty"`
+	File   string   `json:"file,omitempty"`
+	Line   int      `json:"line,omitempty"`
+}
+
+// NewPolicyMutation returns the report about an evaluation. at returns the position of a mutation of a policy, or, if the
+// index is -1, of a matchCondition or of the policy.
+func NewPolicyMutation(
+	e *policy.MutationEvaluation, at func(policy string, index int, condition string) (file string, line int),
+) PolicyMutation {
+	m := PolicyMutation{Policy: e.Policy, Binding: e.Binding, Params: e.Params, Changed: e.Changed, Excluded: e.Excluded, Reinvoked: e.Reinvoked, Cost: e.Cost + e.MatchCost}
+	fails := func(index int, failure string) {
+		if failure != "" && m.Errors == nil {
+			m.File, m.Line = at(e.Policy, index, e.Condition)
+		}
+		if failure != "" {
+			m.Errors = append(m.Errors, failure)
+		}
+	}
+	fails(-1, e.Failure)
+	for i, one := range e.Mutations {
+		fails(i, one.Failure)
+	}
+	return m
+}
+
+// A Webhook is an admission webhook whose rules and selectors match a request. Celadon never calls it.
+type Webhook struct {
+	Kind          string `json:"kind"`
+	Configuration string `json:"configuration"`
+	Webhook       string `json:"webhook"`
+	// Called is set if a server calls it.
+	Called bool `json:"called"`
+	// Condition is the name of the first matchCondition that is false, and Error the error of matchConditions. A server then
+	// does not call the webhook.
+	Condition string `json:"condition,omitempty"`
+	Error     string `json:"error,omitempty"`
+	// Undecided is why it is not known whether the webhook is called.
+	Undecided string `json:"undecided,omitempty"`
+	// File and Line locate the webhook, if they are known.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 }

@@ -1,5 +1,7 @@
 package finding
 
+import "slices"
+
 // Summary counts the objects of a run.
 type Summary struct {
 	Checked int `json:"checked"`
@@ -99,10 +101,8 @@ var builtinGroups = map[string]bool{
 	"resource.k8s.io": true, "scheduling.k8s.io": true, "storage.k8s.io": true, "storagemigration.k8s.io": true,
 }
 
-// maxSkippedKinds limits the kinds in a Summary.
 const maxSkippedKinds = 100
 
-// skip counts a skipped object by its kind.
 func (s *Summary) skip(o *Object) {
 	s.Skipped++
 	kind := o.GroupKind().String()
@@ -221,12 +221,7 @@ func (u *Upgrade) Undecided() bool {
 
 // Lossy reports whether a field is removed or gets another value.
 func (u *Upgrade) Lossy() bool {
-	for _, c := range u.Changes {
-		if c.Before != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.Changes, func(c Change) bool { return c.Before != "" })
 }
 
 // Finding reports whether the upgrade breaks or changes the object.
@@ -243,19 +238,12 @@ type UpgradeSummary struct {
 
 // Add adds an object to the counts.
 func (s *UpgradeSummary) Add(u *Upgrade) {
-	if u.RejectedOnCreate() {
-		s.RejectedOnCreate++
-	}
-	if u.RejectedOnUpdate() {
-		s.RejectedOnUpdate++
-	}
-	if u.Ratcheted {
-		s.Ratcheted++
-	}
-	if len(u.Changes) > 0 {
-		s.Changed++
-	}
-	if u.Undecided() {
-		s.Undecided++
+	for n, is := range map[*int]bool{
+		&s.RejectedOnCreate: u.RejectedOnCreate(), &s.RejectedOnUpdate: u.RejectedOnUpdate(), &s.Ratcheted: u.Ratcheted,
+		&s.Changed: len(u.Changes) > 0, &s.Undecided: u.Undecided(),
+	} {
+		if is {
+			*n++
+		}
 	}
 }

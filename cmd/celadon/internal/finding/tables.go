@@ -49,16 +49,16 @@ func NewTables() *Tables {
 
 // Add adds an object that was validated or is undecided.
 func (t *Tables) Add(o *Object) {
-	if o.Verdict != Valid && o.Verdict != Invalid && o.Verdict != Undecided {
-		return
-	}
 	add := KindRow{APIVersion: o.APIVersion, Kind: o.Kind, Checked: 1, Cost: o.Cost}
 	switch o.Verdict {
+	case Valid:
+	case Invalid:
+		add.Invalid = 1
 	case Undecided:
 		t.kind(KindRow{APIVersion: o.APIVersion, Kind: o.Kind, Undecided: 1})
 		return
-	case Invalid:
-		add.Invalid = 1
+	default:
+		return
 	}
 	t.kind(add)
 	for _, r := range o.Rules {

@@ -133,12 +133,7 @@ func (w *walker) archive() bool {
 		return w.lost(w.root, err)
 	}
 	for _, text := range texts {
-		more := true
-		SplitText(text.File, text.Data, func(c Chunk) bool {
-			more = w.yield(c)
-			return more
-		})
-		if !more {
+		if !SplitText(text.File, text.Data, w.yield) {
 			return false
 		}
 	}

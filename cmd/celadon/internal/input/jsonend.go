@@ -105,8 +105,7 @@ func (w *window) stringEnd(i int) (int, error) {
 	}
 }
 
-// wordEnd returns the offset after a number, true, false, or null. The offset is always greater than
-// i.
+// wordEnd returns the offset after a number, true, false, or null. The offset is always greater than i.
 func (w *window) wordEnd(i int) int {
 	for i++; ; i++ {
 		switch c, ok := w.at(i); {

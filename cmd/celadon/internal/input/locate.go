@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// A Position is a line and column in a file, both from 1. Line 0 means unknown. Columns count
-// characters.
+// A Position is a line and column in a file, both from 1. Line 0 means unknown. Columns count characters.
 type Position struct{ Line, Column int }
 
 // A text is the source of a document. The items of a YAML List share a text.
@@ -98,27 +97,22 @@ func (d *Document) Locate(fields []string) []Position {
 	if len(fields) == 0 {
 		return found
 	}
-	root := d.root()
-	if root == nil {
-		return found
-	}
-	for i, field := range fields {
-		found[i] = d.text.position(position.Nearest(root, field).Start)
+	if root := d.root(); root != nil {
+		for i, field := range fields {
+			found[i] = d.text.position(position.Nearest(root, field).Start)
+		}
 	}
 	return found
 }
 
 // Value returns the node of a field's value, or nil if the field does not exist or the position is unknown.
 func (d *Document) Value(field string) *position.Node {
-	root := d.root()
-	if root == nil {
-		return nil
+	if root := d.root(); root != nil {
+		if n := position.Value(root, field); n != nil {
+			return n.Resolve()
+		}
 	}
-	n := position.Value(root, field)
-	if n != nil {
-		n = n.Resolve()
-	}
-	return n
+	return nil
 }
 
 // Inside returns the position of a code point in the string that is the value of a field. It returns false if the
@@ -135,10 +129,9 @@ func (d *Document) Inside(field string, point int) (Position, bool) {
 	return d.text.position(text.SourcePoint(point)), true
 }
 
-// SourceLine returns the source line of a position, and the index of the position's character in it.
-// On the object's first line, the part before the object is included only if it is white space.
-// SourceLine returns false for items that share lines with other items, because an excerpt would
-// show those too.
+// SourceLine returns the source line of a position, and the index of the position's character in it. On the object's
+// first line, the part before the object is included only if it is white space. SourceLine returns false for items
+// that share lines with other items, because an excerpt would show those too.
 func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
 	if d.text == nil || d.item && d.text.flowList() {
 		return "", 0, false

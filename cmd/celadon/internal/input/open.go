@@ -1,6 +1,8 @@
 package input
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // A path that the user names can be anything readable, for example a pipe. Files that are found
@@ -47,8 +51,7 @@ func StatRegular(path string) (fs.FileInfo, error) {
 	return info, WithoutPath(err)
 }
 
-// still returns f if it is a regular file. The file may have been replaced since its path was
-// checked.
+// still returns f if it is a regular file. The file may have been replaced since its path was checked.
 func still(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, err
@@ -85,10 +88,9 @@ func kind(mode fs.FileMode) string {
 	return "no file"
 }
 
-// mayReadSpecialFile reports whether a path that is not a regular file may be read because the user named it,
-// for example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because
-// another user may have replaced a file by such a link. Links in /dev and /proc are trusted,
-// because they belong to the system.
+// mayReadSpecialFile reports whether a path that is not a regular file may be read because the user named it, for
+// example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because another user may
+// have replaced a file by such a link. Links in /dev and /proc are trusted, because they belong to the system.
 func mayReadSpecialFile(path string, info fs.FileInfo) bool {
 	if info.IsDir() {
 		return false
@@ -126,6 +128,36 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, WithoutPath(err)
 }
 
+// UnmarshalStrict decodes JSON like an API server. Unknown and duplicate fields are errors.
+func UnmarshalStrict(data []byte, v any) error {
+	strict, err := kjson.UnmarshalStrict(data, v)
+	return cmp.Or(err, errors.Join(strict...))
+}
+
+// A Head is a writer that keeps the beginning of what is written to it. It does not embed bytes.Buffer, whose ReadFrom
+// has no limit.
+type Head struct {
+	Limit int
+	// Exceeded is set if more was written. OnExceeded, if not nil, is then called.
+	Exceeded   bool
+	OnExceeded func()
+	kept       bytes.Buffer
+}
+
+func (h *Head) Write(p []byte) (int, error) {
+	keep := min(len(p), h.Limit-h.kept.Len())
+	h.kept.Write(p[:keep])
+	if keep < len(p) {
+		if h.Exceeded = true; h.OnExceeded != nil {
+			h.OnExceeded()
+		}
+	}
+	return len(p), nil
+}
+
+// Bytes returns the beginning of what was written.
+func (h *Head) Bytes() []byte { return h.kept.Bytes() }
+
 // WithoutPath removes the path from an error, for callers that print the path themselves.
 func WithoutPath(err error) error {
 	var pathErr *fs.PathError
@@ -134,3 +166,42 @@ func WithoutPath(err error) error {
 	}
 	return err
 }
+
+// Below returns a file system of the regular files and folders below folder. It follows links that stay in the folder.
+func Below(folder *os.Root) fs.FS { return below{folder, folder.FS()} }
+
+type below struct {
+	folder *os.Root
+	fs.FS
+}
+
+// Open opens a regular file or a folder. It never blocks on a named pipe.
+func (b below) Open(name string) (fs.File, error) {
+	info, err := b.folder.Stat(name)
+	if err == nil && info.IsDir() {
+		return b.FS.Open(name)
+	}
+	f, err := found(b.folder, name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return f, nil
+}
+
+// ReadBelow reads a regular file of at most limit bytes in folder, as Below opens it.
+func ReadBelow(folder, name string, limit int64) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, WithoutPath(err)
+	}
+	defer root.Close()
+	f, err := found(root, name)
+	if err != nil {
+		return nil, WithoutPath(err)
+	}
+	defer f.Close()
+	return ReadAll(f, limit)
+}
+
+// Stat implements fs.StatFS, so that a file need not be opened to be examined.
+func (b below) Stat(name string) (fs.FileInfo, error) { return b.folder.Stat(name) }

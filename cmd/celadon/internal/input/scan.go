@@ -9,11 +9,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a
-// small file.
+// A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a small file.
 type Chunk struct {
 	// File is the file as the user named it; "-" is standard input.
 	File string
@@ -51,9 +51,8 @@ const (
 // files are split first.
 const small = 1 << 20
 
-// Scan yields the chunks of files, folders, and "-" (standard input), in order, until yield returns
-// false. A path that cannot be read yields a chunk whose document has an error. Scan calls wait
-// before each read that may block.
+// Scan yields the chunks of files, folders, and "-" (standard input), in order, until yield returns false. A path that
+// cannot be read yields a chunk whose document has an error. Scan calls wait before each read that may block.
 func Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) {
 	Selection{}.Scan(stdin, paths, wait, yield)
 }
@@ -76,6 +75,11 @@ func (s Selection) Scan(stdin io.Reader, paths []string, wait func(), yield func
 	}
 }
 
+// WithoutStdin returns the paths other than standard input.
+func WithoutStdin(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
+}
+
 // Split yields the chunks of r until yield returns false.
 func Split(file string, r io.Reader, yield func(Chunk) bool) {
 	head, err := io.ReadAll(io.LimitReader(r, small))
@@ -86,11 +90,11 @@ func Split(file string, r io.Reader, yield func(Chunk) bool) {
 	split(file, io.MultiReader(bytes.NewReader(head), r), func() {}, yield)
 }
 
-// SplitText yields the chunks of text until yield returns false. The chunks share memory with text,
-// which must not change.
-func SplitText(file string, text []byte, yield func(Chunk) bool) {
+// SplitText yields the chunks of text until yield returns false, and reports whether it did not. The chunks share memory
+// with text, which must not change.
+func SplitText(file string, text []byte, yield func(Chunk) bool) (more bool) {
 	s := splitter{file: file, w: bytesWindow(text), yield: yield}
-	s.run()
+	return s.run()
 }
 
 func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
@@ -232,9 +236,8 @@ func (c Chunk) Size() int {
 
 // A Selection selects files of folders. Hidden folders and links to folders are never followed.
 type Selection struct {
-	// Exclude holds globs. A glob without a slash matches the name of a file or folder. A glob with
-	// a slash matches a path, either as it is reported or relative to the folder. An excluded folder
-	// is not read.
+	// Exclude holds globs. A glob without a slash matches the name of a file or folder. A glob with a slash matches a
+	// path, either as it is reported or relative to the folder. An excluded folder is not read.
 	Exclude []string
 	// Linked, if not nil, is called for links to folders, which are not followed.
 	Linked func(path string)

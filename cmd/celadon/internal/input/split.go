@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// maxObject is far larger than any object that a server accepts. A longer JSON value is
-	// considered truncated.
+	// maxObject is far larger than any object that a server accepts. A longer JSON value is considered truncated.
 	maxObject = 16 << 20
 	// maxDocument limits the size of a YAML document. A YAML List is one document.
 	maxDocument = 32 << 20
@@ -82,8 +81,7 @@ func (s *splitter) run() bool {
 
 var bom = []byte("\ufeff")
 
-// end yields a chunk with the error if the input could not be read to its end. It reports whether to
-// continue.
+// end yields a chunk with the error if the input could not be read to its end. It reports whether to continue.
 func (s *splitter) end() bool {
 	if s.w.err == nil {
 		return true
@@ -96,7 +94,6 @@ func (s *splitter) separatorAt(i int) bool {
 	return decode.Separator(s.w.rest()[i : i+n])
 }
 
-// maxShown limits how many bytes of a line a message shows.
 const maxShown = 40
 
 // yaml yields everything up to the next separator as a document. If that contains JSON objects and is
@@ -135,10 +132,9 @@ var errLarge = errors.New("a YAML document of more than 32 MiB: split it, or use
 
 var errLongLine = errors.New("a line of more than 16 MiB: objects cannot be that large")
 
-// partEnd returns the length n of the part before the next separator, and the length of that
-// separator. Brace is the offset of the first line, after other content, that begins like
-// a JSON object, or 0. From there it reads at most maxUndecided bytes, because JSON may follow. On
-// an error, n is the number of bytes that were examined.
+// partEnd returns the length n of the part before the next separator, and the length of that separator. Brace is the
+// offset of the first line, after other content, that begins like a JSON object, or 0. From there it reads at most
+// maxUndecided bytes, because JSON may follow. On an error, n is the number of bytes that were examined.
 func (s *splitter) partEnd(limit int) (n, separator, brace int, err error) {
 	content := false
 	for {
@@ -164,8 +160,7 @@ func (s *splitter) partEnd(limit int) (n, separator, brace int, err error) {
 	}
 }
 
-// json yields the object at the window's start, or its items if it is a List. It reports whether to
-// continue.
+// json yields the object at the window's start, or its items if it is a List. It reports whether to continue.
 func (s *splitter) json() bool {
 	first := !s.afterJSON
 	s.afterJSON = true
@@ -192,9 +187,8 @@ func (s *splitter) json() bool {
 	return s.yield(c)
 }
 
-// countFutile counts bytes that were read without finding the end of an object, and ends the input if
-// there are too many. It reports whether it did. Otherwise a malicious file could keep the reader
-// busy for days.
+// countFutile counts bytes that were read without finding the end of an object, and ends the input if there are too
+// many. It reports whether it did. Otherwise a malicious file could keep the reader busy for days.
 func (s *splitter) countFutile(n int) (giveUp bool) {
 	if s.futile += n; s.futile <= maxFutile {
 		return false
@@ -205,9 +199,8 @@ func (s *splitter) countFutile(n int) (giveUp bool) {
 
 var errUnterminated = errors.New("too many objects are unterminated: the rest is not read")
 
-// flow reports whether the object may be YAML in flow style: it must be the only object in its
-// document. For a stream, valid JSON is never taken for YAML, so that the object can be yielded
-// before more input arrives.
+// flow reports whether the object may be YAML in flow style: it must be the only object in its document. For a stream,
+// valid JSON is never taken for YAML, so that the object can be yielded before more input arrives.
 func (s *splitter) flow(end int) bool {
 	if s.w.r != nil && json.Valid(s.w.rest()[:end]) {
 		return false

@@ -75,7 +75,6 @@ func (w *window) giveUp(err error) {
 	w.buf, w.eof, w.err = w.buf[:w.start], true, err
 }
 
-// skip consumes n bytes.
 func (w *window) skip(n int) {
 	gone := w.buf[w.start : w.start+n]
 	w.start += n
@@ -120,8 +119,7 @@ var newline = []byte{'\n'}
 // without line breaks does not fill the memory.
 const maxLine = maxObject
 
-// lineEnd returns the length of the line at offset i, including its line break. It returns at most
-// maxLine.
+// lineEnd returns the length of the line at offset i, including its line break. It returns at most maxLine.
 func (w *window) lineEnd(i int) int {
 	for from := i; ; {
 		if n := bytes.IndexByte(w.rest()[from:], '\n'); n >= 0 {
@@ -141,7 +139,6 @@ const maxPassed = 256 << 20
 
 var errEndless = errors.New("a line of more than 256 MiB: the rest is not read")
 
-// skipLine consumes the rest of the line.
 func (w *window) skipLine() {
 	for passed := 0; ; {
 		n := w.lineEnd(0)

@@ -1,5 +1,4 @@
-// Package manifests implements celadon manifests, which prints Kubernetes manifests for running celadon
-// in a cluster.
+// Package manifests implements celadon manifests, which prints Kubernetes manifests for running celadon in a cluster.
 package manifests
 
 import (
@@ -10,7 +9,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"text/template"
 
 	"github.com/spf13/pflag"
@@ -19,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -101,67 +98,45 @@ func Job(ctx context.Context, s command.Streams, o *Options) error {
 	}{o, rules, crds})
 }
 
-// read returns the CRDs as file names and contents for a ConfigMap, and the RBAC rules to list their
-// objects.
+// read returns the CRDs as file names and contents for a ConfigMap, and the RBAC rules to list their objects.
 func (o *Options) read(ctx context.Context, s command.Streams) (map[string]string, []rule, error) {
-	data, byGroup, size := map[string]string{}, map[string][]string{}, 0
 	type one struct {
-		resource.Read
-		object map[string]any
+		*resource.Compact
+		location string
+		text     []byte
 	}
-	filter := resource.NewFilter(o.CRDs)
-	read := func(doc *input.Document) one {
-		resource.Complete(doc)
-		if filter.Ignores(doc) {
-			return one{}
+	crds, broken, err := resource.All(ctx, s, o.CRDs, func(doc *input.Document) (*one, error) {
+		crd, err := resource.DecodeCompact(doc)
+		if err != nil || crd == nil {
+			return nil, err
 		}
-		return one{Read: resource.One(doc), object: doc.Object}
+		if _, err := cluster.KindOf(crd.ForEngine()); err != nil {
+			return nil, err
+		}
+		text, err := untrusted.YAML(resource.WithoutDescriptions(doc.Object))
+		return &one{crd, doc.Location(), text}, err
+	})
+	if err == nil && broken {
+		err = &command.ExitError{Code: command.Usage}
 	}
-	err := batch.From(batch.Files(s.Stdin, o.CRDs), read, func(r one) error {
-		if r.Err != nil {
-			return fmt.Errorf("%s: %w", r.Location, r.Err)
-		}
-		if r.CRD == nil {
-			return nil
-		}
-		name, names := r.CRD.Name, r.CRD.Spec.Names
-		if _, err := cluster.KindOf(r.CRD.ForEngine()); err != nil {
-			return fmt.Errorf("%s: %w", r.Location, err)
-		}
-		file := name + ".yaml"
+	data, byGroup, size := map[string]string{}, map[string][]string{}, 0
+	for _, crd := range crds {
+		file := crd.Name + ".yaml"
 		if _, twice := data[file]; twice {
-			return fmt.Errorf("%s: %s is a duplicate", r.Location, name)
+			return nil, nil, fmt.Errorf("%s: %s is a duplicate", crd.location, crd.Name)
 		}
-		text, err := untrusted.YAML(resource.WithoutDescriptions(r.object))
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.Location, err)
+		if size += len(crd.text); size > maxConfigMap {
+			return nil, nil, fmt.Errorf("%s: with it, the CRDs exceed %d KiB, the limit of a ConfigMap: put them into your own image", crd.location, maxConfigMap>>10)
 		}
-		if size += len(text); size > maxConfigMap {
-			return fmt.Errorf("%s: with it, the CRDs exceed %d KiB, the limit of a ConfigMap: put them into your own image", r.Location, maxConfigMap>>10)
-		}
-		data[file] = indented(string(text))
-		byGroup[r.CRD.Spec.Group] = append(byGroup[r.CRD.Spec.Group], names.Plural)
-		return nil
-	}).Run(ctx)
-	if err == nil && len(data) == 0 {
-		err = fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(o.CRDs, ", "))
+		data[file] = resource.Indent(string(crd.text), "    ")
+		byGroup[crd.Spec.Group] = append(byGroup[crd.Spec.Group], crd.Spec.Names.Plural)
 	}
 	var rules []rule
 	for _, group := range slices.Sorted(maps.Keys(byGroup)) {
-		slices.Sort(byGroup[group])
-		rules = append(rules, rule{group, byGroup[group]})
+		rules = append(rules, rule{group, slices.Sorted(slices.Values(byGroup[group]))})
 	}
 	return data, rules, err
 }
 
 // maxConfigMap is the maximum size of the CRDs. A ConfigMap needs the rest for other data.
 const maxConfigMap = 1000 << 10
-
-// indented returns text as the content of a YAML block below a key of data.
-func indented(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString("    " + line)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}

@@ -1,5 +1,4 @@
-// Package merge implements celadon merge, which combines the reports of shards and of several
-// clusters.
+// Package merge implements celadon merge, which combines the reports of shards and of several clusters.
 package merge
 
 import (
@@ -35,8 +34,7 @@ type Options struct {
 	Run string
 }
 
-// Formats lists the output formats of a merged report. The tables of -o wide only suit a single
-// run.
+// Formats lists the output formats of a merged report. The tables of -o wide only suit a single run.
 var Formats = slices.DeleteFunc(print.Formats(), func(format string) bool { return format == "wide" })
 
 // Flags adds the flags of celadon merge to f.

@@ -1,9 +1,10 @@
 package merge
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -75,8 +76,7 @@ type openReport struct {
 	next *finding.PartLine
 }
 
-// at returns the position of the next object in the input. The end of a report sorts after all
-// objects.
+// at returns the position of the next object in the input. The end of a report sorts after all objects.
 func (a *openReport) at() int64 {
 	if a.next.End != nil {
 		return atEnd
@@ -86,19 +86,7 @@ func (a *openReport) at() int64 {
 
 const atEnd = math.MaxInt64
 
-// reportHeap is a heap of reports, ordered by the positions of their next objects.
-type reportHeap []*openReport
-
-func (h reportHeap) Len() int           { return len(h) }
-func (h reportHeap) Less(i, j int) bool { return h[i].at() < h[j].at() }
-func (h reportHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *reportHeap) Push(x any)        { *h = append(*h, x.(*openReport)) }
-func (h *reportHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
-}
+func byPosition(a, b *openReport) int { return cmp.Compare(a.at(), b.at()) }
 
 // objects calls take with the objects of each source in turn, and end at the end of each report.
 func (p *plan) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) error {
@@ -111,7 +99,7 @@ func (p *plan) objects(take func(*finding.Object) error, end func(string, *findi
 }
 
 func (s *source) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) (err error) {
-	var open reportHeap
+	var open []*openReport // by the positions of their next objects
 	defer func() {
 		for _, a := range open {
 			a.close()
@@ -130,8 +118,8 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 		}
 		live = one.head.Live
 	}
-	heap.Init(&open)
-	for last := int64(-1); len(open) > 0; heap.Fix(&open, 0) {
+	slices.SortStableFunc(open, byPosition)
+	for last := int64(-1); len(open) > 0; {
 		a := open[0]
 		if a.at() == last && a.at() != atEnd && !live {
 			return broken(a.file.Name(), fmt.Errorf("line %d: document %d is in another shard too", a.line, last))
@@ -140,9 +128,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 		if last = a.at(); l.End != nil {
 			end(s.name, l)
 			a.close()
-			if heap.Pop(&open); len(open) == 0 {
-				return nil
-			}
+			open = open[1:]
 			continue
 		}
 		if !live || !s.reportedBefore(l.Object) {
@@ -154,6 +140,9 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 		if err := a.forward(); err != nil {
 			return err
 		}
+		i, _ := slices.BinarySearchFunc(open[1:], a, byPosition)
+		copy(open, open[1:i+1])
+		open[i] = a
 	}
 	return nil
 }

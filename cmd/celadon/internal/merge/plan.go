@@ -14,7 +14,6 @@ import (
 
 type plan struct {
 	head    *finding.PartHead
-	run     string    // only reports of this run are merged; "" is any run
 	other   int       // reports of other runs
 	sources []*source // by name
 	// missing lists missing parts, and problems the errors in existing parts.
@@ -32,7 +31,7 @@ type source struct {
 
 // read reads all reports. It returns an error if they are not of the same run.
 func read(ctx context.Context, files []string, o *Options) (*plan, error) {
-	p := &plan{run: o.Run}
+	p := &plan{}
 	var whole, known []*part
 	for _, name := range files {
 		if ctx.Err() != nil {
@@ -121,8 +120,7 @@ func differs(a, b *finding.PartHead) string {
 	return ""
 }
 
-// disagrees returns the difference between two shards of a source as a phrase, or "" if they
-// agree.
+// disagrees returns the difference between two shards of a source as a phrase, or "" if they agree.
 func disagrees(a, b *part) string {
 	switch {
 	case a.head.KubeVersion != b.head.KubeVersion:
@@ -186,8 +184,7 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 	}
 }
 
-// counted returns the common prefix of all source names if they end in numbers, as the pods of an
-// indexed Job do.
+// counted returns the common prefix of all source names if they end in numbers, as the pods of an indexed Job do.
 func counted(sources map[string]*source) (prefix string, ok bool) {
 	for name := range sources {
 		before := strings.TrimRight(name, "0123456789")

@@ -10,9 +10,8 @@ import (
 	"io"
 	"os"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
@@ -20,8 +19,7 @@ const (
 	// maxLine is the maximum length of a line in bytes. A line has an object with all its causes
 	// and its persisted form.
 	maxLine = 32 << 20
-	// readAhead is the size of the buffer of an open report. All shards of a source
-	// are open at the same time.
+	// readAhead is the size of the buffer of an open report. All shards of a source are open at the same time.
 	readAhead = 16 << 10
 )
 
@@ -117,8 +115,7 @@ func (r *reader) decode(text []byte) (*finding.PartLine, error) {
 }
 
 func strictly(text []byte, into any) error {
-	strict, err := kjson.UnmarshalStrict(text, into)
-	if err = cmp.Or(err, errors.Join(strict...)); err != nil {
+	if input.UnmarshalStrict(text, into) != nil {
 		return errors.New("not a line of a report of celadon check -o jsonl with --shard or --source")
 	}
 	return nil
@@ -185,8 +182,7 @@ func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	return l.Report, text, nil
 }
 
-// inspect reads and checks a whole report. If it returns an error, the part still has a head if
-// that could be read.
+// inspect reads and checks a whole report. If it returns an error, the part still has a head if that could be read.
 func inspect(name string) (*part, error) {
 	p := &part{file: name}
 	r, err := open(name)

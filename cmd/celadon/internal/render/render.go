@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,48 +26,27 @@ const maxOutput = 256 << 20
 type Program struct {
 	Dir   string
 	Env   []string
-	Limit int64
+	Limit int
 }
 
-// Run returns the standard output of cmd. The error has its standard error.
+// Run returns the standard output of cmd, which has a context. The error has its standard error.
 func Run(ctx context.Context, p Program, cmd *exec.Cmd) ([]byte, error) {
 	if cmd.Err != nil {
 		return nil, fmt.Errorf("%s: not installed: %w", filepath.Base(cmd.Path), cmd.Err)
 	}
 	cmd.Dir, cmd.Env, cmd.WaitDelay = p.Dir, append(os.Environ(), p.Env...), 5*time.Second
-	out, stderr := &limited{limit: p.Limit, cmd: cmd}, &limited{limit: 64 << 10}
+	out, stderr := &input.Head{Limit: p.Limit, OnExceeded: func() { _ = cmd.Cancel() }}, &input.Head{Limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
 	err := cmd.Run()
 	switch name := filepath.Base(cmd.Args[0]); {
 	case ctx.Err() != nil:
 		return out.Bytes(), ctx.Err()
-	case out.full:
+	case out.Exceeded:
 		return nil, fmt.Errorf("%s: more than %d MiB", name, p.Limit>>20)
 	case err != nil:
-		return out.Bytes(), fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(stderr.String()))
+		return out.Bytes(), fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return out.Bytes(), nil
-}
-
-// limited holds the beginning of an output. If cmd is set, writing more fails, which ends the command.
-type limited struct {
-	bytes.Buffer
-	limit int64
-	cmd   *exec.Cmd
-	full  bool
-}
-
-func (l *limited) Write(data []byte) (int, error) {
-	room := max(0, l.limit-int64(l.Len()))
-	if int64(len(data)) <= room {
-		return l.Buffer.Write(data)
-	}
-	l.full = true
-	l.Buffer.Write(data[:room])
-	if l.cmd != nil {
-		return 0, io.ErrShortWrite
-	}
-	return len(data), nil
 }
 
 // offline keeps kustomize and helm from reading remote bases and other repositories: a checked tree must not open
@@ -90,7 +68,7 @@ func Kustomize(ctx context.Context, name string) (out Output, err error) {
 		return out, input.WithoutPath(err)
 	}
 	program := []string{"kustomize", "build"}
-	if _, err := exec.LookPath("kustomize"); err != nil {
+	if !installed("kustomize") {
 		if program = []string{"kubectl", "kustomize"}; !installed("kubectl") {
 			return out, errors.New("neither kustomize nor kubectl is installed: check the output of kustomize build from elsewhere instead")
 		}

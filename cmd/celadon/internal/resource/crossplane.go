@@ -1,6 +1,11 @@
 package resource
 
-import "maps"
+import (
+	_ "embed"
+	"maps"
+
+	"sigs.k8s.io/yaml"
+)
 
 // A CompositeResourceDefinition of Crossplane defines a kind of composite resources and, in v1, a kind of claims. Crossplane
 // generates a CRD for each: see internal/xcrd in github.com/crossplane/crossplane.
@@ -34,30 +39,25 @@ func compositeDefinitions(object map[string]any) []map[string]any {
 			scope = legacyCluster
 		}
 	}
-	composite := compositeCRD(name, from, from["names"], "composite", scope != namespaced, func() (spec, status map[string]any) {
-		return compositeFields(scope, from)
-	})
+	composite := compositeCRD(name, from, from["names"], "composite", scope)
 	if composite == nil {
 		return nil
 	}
 	crds := []map[string]any{composite}
 	claims := objectAt(from, "claimNames")
 	if plural, _ := claims["plural"].(string); plural != "" && scope == legacyCluster && claims["kind"] != objectAt(from, "names")["kind"] {
-		claim := compositeCRD(plural+"."+group, from, from["claimNames"], "claim", false, func() (spec, status map[string]any) {
-			return claimFields(from), statusFields(legacyCluster)
-		})
-		crds = append(crds, claim)
+		crds = append(crds, compositeCRD(plural+"."+group, from, from["claimNames"], "claim", ""))
 	}
 	return crds
 }
 
-// compositeCRD returns the CRD with the given names. Fields returns new schemas of the fields that Crossplane adds.
-func compositeCRD(name string, from map[string]any, names any, category string, cluster bool, fields func() (spec, status map[string]any)) map[string]any {
+// compositeCRD returns the CRD with the given names, of composite resources of a scope, or of claims if the scope is "".
+func compositeCRD(name string, from map[string]any, names any, category, scope string) map[string]any {
 	spec := picked(from, "group", "conversion")
 	named := maps.Clone(objectAt(map[string]any{"names": names}, "names"))
 	named["categories"] = appended(named["categories"], category)
 	spec["names"], spec["scope"] = named, namespaced
-	if cluster {
+	if scope != namespaced && scope != "" {
 		spec["scope"] = clusterScoped
 	}
 	versions := eachVersion(from, func(version map[string]any) map[string]any {
@@ -68,7 +68,7 @@ func compositeCRD(name string, from map[string]any, names any, category string, 
 		if schema == nil {
 			return out
 		}
-		specFields, statusFields := fields()
+		specFields, statusFields := addedFields(scope, from)
 		out["schema"] = map[string]any{"openAPIV3Schema": compositeSchema(schema, specFields, statusFields)}
 		return out
 	})
@@ -89,8 +89,8 @@ func compositeSchema(schema map[string]any, specFields, statusFields map[string]
 	out := picked(schema, "description")
 	out["type"], out["required"] = "object", []any{"spec"}
 	out["properties"] = map[string]any{
-		"apiVersion": ofType("string"),
-		"kind":       ofType("string"),
+		"apiVersion": map[string]any{"type": "string"},
+		"kind":       map[string]any{"type": "string"},
 		"metadata":   map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string", "maxLength": length}}},
 		"spec":       withFields(objectAt(schema, "properties", "spec"), specFields, "required", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations", "oneOf", "description"),
 		"status":     withFields(objectAt(schema, "properties", "status"), statusFields, "required", "x-kubernetes-validations", "oneOf", "description"),
@@ -110,95 +110,32 @@ func withFields(schema, fields map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// compositeFields returns the fields that Crossplane adds to composite resources.
-func compositeFields(scope string, from map[string]any) (spec, status map[string]any) {
-	spec = compositionFields(withDefault(from, "defaultCompositionUpdatePolicy", "Automatic"))
-	resource := map[string]any{"apiVersion": ofType("string"), "kind": ofType("string"), "name": ofType("string")}
-	if scope != namespaced {
-		resource["namespace"] = ofType("string")
-	}
-	spec["resourceRefs"] = map[string]any{
-		"type": "array", "x-kubernetes-list-type": "atomic",
-		"items": map[string]any{"type": "object", "required": []any{"apiVersion", "kind"}, "properties": resource},
-	}
-	status = statusFields(scope)
-	if scope != legacyCluster {
-		return map[string]any{"crossplane": map[string]any{"type": "object", "properties": spec}}, status
-	}
-	spec["claimRef"] = textFields("apiVersion", "kind", "namespace", "name")
-	spec["writeConnectionSecretToRef"] = textFields("name", "namespace")
-	return spec, status
-}
+//go:embed crossplane.yaml
+var crossplaneYAML []byte
 
-// claimFields returns the fields that Crossplane adds to the spec of claims.
-func claimFields(from map[string]any) map[string]any {
-	fields := compositionFields(nil)
-	fields["compositeDeletePolicy"] = choice(withDefault(from, "defaultCompositeDeletePolicy", "Background"), "Background", "Foreground")
-	fields["resourceRef"] = textFields("apiVersion", "kind", "name")
-	fields["writeConnectionSecretToRef"] = textFields("name")
-	return fields
-}
-
-func compositionFields(updatePolicy any) map[string]any {
-	selector := func() map[string]any {
-		labels := map[string]any{"type": "object", "additionalProperties": ofType("string")}
-		return map[string]any{"type": "object", "required": []any{"matchLabels"}, "properties": map[string]any{"matchLabels": labels}}
+// addedFields returns new schemas of the fields that Crossplane adds to composite resources of a scope, or to claims if
+// the scope is "".
+func addedFields(scope string, from map[string]any) (spec, status map[string]any) {
+	var all map[string]any
+	if err := yaml.Unmarshal(crossplaneYAML, &all); err != nil {
+		panic(err) // the file is part of the program
 	}
-	return map[string]any{
-		"compositionRef":              textFields("name"),
-		"compositionSelector":         selector(),
-		"compositionRevisionRef":      textFields("name"),
-		"compositionRevisionSelector": selector(),
-		"compositionUpdatePolicy":     choice(updatePolicy, "Automatic", "Manual"),
+	withDefault := func(of, field, key, value string) map[string]any {
+		if v, ok := from[key].(string); ok {
+			value = v
+		}
+		objectAt(all, of, field)["default"] = value
+		return objectAt(all, of)
 	}
-}
-
-func statusFields(scope string) map[string]any {
-	condition := textFields("lastTransitionTime", "reason", "status", "type")
-	properties := objectAt(condition, "properties")
-	properties["lastTransitionTime"] = dateTime()
-	properties["message"] = ofType("string")
-	properties["observedGeneration"] = map[string]any{"type": "integer", "format": "int64"}
-	connection := map[string]any{"type": "object", "properties": map[string]any{"lastPublishedTime": dateTime()}}
-	fields := map[string]any{
-		"conditions": map[string]any{"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []any{"type"}, "items": condition},
+	const policy, defaultPolicy = "compositionUpdatePolicy", "defaultCompositionUpdatePolicy"
+	switch scope {
+	case "":
+		return withDefault("claim", "compositeDeletePolicy", "defaultCompositeDeletePolicy", "Background"), objectAt(all, "legacyStatus")
+	case legacyCluster:
+		return withDefault("legacy", policy, defaultPolicy, "Automatic"), objectAt(all, "legacyStatus")
+	case namespaced:
+		delete(objectAt(all, "composite", "resourceRefs", "items", "properties"), "namespace")
 	}
-	if scope != legacyCluster {
-		fields["crossplane"] = map[string]any{"type": "object", "properties": map[string]any{"connectionDetails": connection}}
-		return fields
-	}
-	fields["connectionDetails"] = connection
-	fields["claimConditionTypes"] = map[string]any{"type": "array", "x-kubernetes-list-type": "set", "items": ofType("string")}
-	return fields
-}
-
-func ofType(name string) map[string]any { return map[string]any{"type": name} }
-
-func dateTime() map[string]any { return map[string]any{"type": "string", "format": "date-time"} }
-
-// textFields returns the schema of an object with the given strings, which are all required.
-func textFields(names ...string) map[string]any {
-	properties, required := map[string]any{}, []any{}
-	for _, name := range names {
-		properties[name] = ofType("string")
-		required = append(required, name)
-	}
-	return map[string]any{"type": "object", "required": required, "properties": properties}
-}
-
-// choice returns the schema of a string with the given values. Without a value, it has no default.
-func choice(value any, values ...any) map[string]any {
-	out := map[string]any{"type": "string", "enum": values}
-	if value != nil {
-		out["default"] = value
-	}
-	return out
-}
-
-// withDefault returns a field of the definition, or the value that the server sets.
-func withDefault(from map[string]any, key string, value string) any {
-	if v, ok := from[key].(string); ok {
-		return v
-	}
-	return value
+	spec = withDefault("composite", policy, defaultPolicy, "Automatic")
+	return map[string]any{"crossplane": map[string]any{"type": "object", "properties": spec}}, objectAt(all, "status")
 }

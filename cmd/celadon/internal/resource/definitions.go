@@ -121,9 +121,8 @@ func objectAt(v any, keys ...string) map[string]any {
 // schemaKind is the kind of kcp that defines a kind. See https://docs.kcp.io/kcp/main/concepts/apis/exporting-apis.
 const schemaKind = "APIResourceSchema"
 
-// schemaDefinitions returns the CRD for an APIResourceSchema, or nil if the latter is not complete. In contrast to
-// the CRD's name, the name of an APIResourceSchema has a prefix for its version, such as
-// v220801-a1b2.things.example.com.
+// schemaDefinitions returns the CRD for an APIResourceSchema, or nil if the latter is not complete. In contrast to the
+// CRD's name, the name of an APIResourceSchema has a prefix for its version, such as v220801-a1b2.things.example.com.
 func schemaDefinitions(object map[string]any) []map[string]any {
 	from := objectAt(object, "spec")
 	spec := picked(from, "group", "names", "scope", "conversion")

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ type Kustomizations struct {
 // NewKustomizations returns the kustomizations below roots, the paths that the user named.
 func NewKustomizations(roots ...string) *Kustomizations {
 	return &Kustomizations{
-		roots:   slices.DeleteFunc(slices.Clone(roots), func(path string) bool { return path == "-" }),
+		roots:   input.WithoutStdin(roots),
 		folders: map[string]*kustomization{}, ignored: map[string]bool{}, outside: map[string]bool{}, invalid: map[string]bool{},
 	}
 }
@@ -50,9 +51,6 @@ type kustomization struct {
 // IsPatch reports whether a file below a root is listed as a patch and not as a resource by the kustomization.yaml of its
 // folder or of a folder above it. Kustomize itself reads no patches from other folders.
 func (k *Kustomizations) IsPatch(file string) bool {
-	if k == nil {
-		return false
-	}
 	root := k.rootOf(file)
 	if root == "" {
 		return false
@@ -80,10 +78,7 @@ func (k *Kustomizations) IsPatch(file string) bool {
 
 // Invalid records that an object of a file is invalid, which kustomize may complete if the file is one of its resources.
 func (k *Kustomizations) Invalid(file string) {
-	root := ""
-	if k != nil {
-		root = k.rootOf(file)
-	}
+	root := k.rootOf(file)
 	if root == "" {
 		return
 	}
@@ -97,8 +92,11 @@ func (k *Kustomizations) Invalid(file string) {
 	}
 }
 
-// rootOf returns the root that contains a file, or "".
+// rootOf returns the root that contains a file, or "". k may be nil.
 func (k *Kustomizations) rootOf(file string) string {
+	if k == nil {
+		return ""
+	}
 	for _, root := range k.roots {
 		if below, err := filepath.Rel(root, file); err == nil && below != "." && filepath.IsLocal(below) {
 			return root
@@ -219,40 +217,39 @@ func (k *Kustomizations) Notes() (notes []error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n := len(k.ignored); n > 0 {
-		notes = append(notes, fmt.Errorf("%s of kustomize ignored: check the output of kustomize build to check the patched objects (%s)",
-			phrase.Count(n, "patch file"), firstOf(k.ignored)))
-	}
-	if n := len(k.invalid); n > 0 {
-		notes = append(notes, fmt.Errorf("invalid objects of %s may be complete after kustomize build: check its output with --kustomize FOLDER (%s)",
-			phrase.Count(n, "kustomization"), firstOf(k.invalid)))
-	}
-	if n := len(k.outside); n > 0 {
-		notes = append(notes, fmt.Errorf("%s of kustomize outside of the given folders not checked (%s)", phrase.Count(n, "resource"), firstOf(k.outside)))
+	for _, note := range []struct {
+		of     map[string]bool
+		noun   string
+		format string
+	}{
+		{k.ignored, "patch file", "%s of kustomize ignored: check the output of kustomize build to check the patched objects (%s)"},
+		{k.invalid, "kustomization", "invalid objects of %s may be complete after kustomize build: check its output with --kustomize FOLDER (%s)"},
+		{k.outside, "resource", "%s of kustomize outside of the given folders not checked (%s)"},
+	} {
+		if n := len(note.of); n > 0 {
+			notes = append(notes, fmt.Errorf(note.format, phrase.Count(n, note.noun), firstOf(note.of)))
+		}
 	}
 	return notes
 }
 
 // firstOf returns the first few paths of a set.
 func firstOf(set map[string]bool) string {
-	paths := make([]string, 0, len(set))
-	for path := range set {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	more := len(paths) - maxNamed
-	paths = paths[:min(len(paths), maxNamed)]
-	for i, path := range paths {
+	paths := slices.Sorted(maps.Keys(set))
+	for i, path := range paths[:min(len(paths), maxNamed)] {
 		if len(path) > maxPath {
 			paths[i] = strings.ToValidUTF8(path[:maxPath], "") + "…"
 		}
 	}
-	text := strings.Join(paths, ", ")
-	if more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
-	}
-	return text
+	return Some(paths, maxNamed)
 }
 
-// maxPath limits the length of a path in a note.
+// Some returns the first names of a list, at most limit, for messages.
+func Some(names []string, limit int) string {
+	if n := len(names) - limit; n > 0 {
+		names = append(names[:limit:limit], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(names, ", ")
+}
+
 const maxPath = 200

@@ -18,11 +18,9 @@ const (
 	// maxBody is the API server's limit of 3 MiB for an object, plus the rest of a review. An update
 	// has two objects, but etcd does not store objects larger than half the limit.
 	maxBody = 3<<20 + 128<<10
-	// maxFields limits the header fields of a request, because each takes much more memory than its
-	// bytes.
+	// maxFields limits the header fields of a request, because each takes much more memory than its bytes.
 	maxFields = 64
-	// The API server sends the webhook's timeoutSeconds with each request. These are its default and
-	// its maximum.
+	// The API server sends the webhook's timeoutSeconds with each request. These are its default and its maximum.
 	defaultTimeout = 10 * time.Second
 	maxTimeout     = 30 * time.Second
 )
@@ -122,10 +120,9 @@ func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error
 	return admission.RequestOf(review)
 }
 
-// inTime validates a request. It returns the error of ctx when the request's timeout has passed. Some
-// libraries of the API server ignore the context, so a decision may continue in the background. It
-// keeps its turn until it ends, which limits the number of such decisions. If inTime returns a
-// decision, the caller must end the turn.
+// inTime validates a request. It returns the error of ctx when the request's timeout has passed. Some libraries of the
+// API server ignore the context, so a decision may continue in the background. It keeps its turn until it ends, which
+// limits the number of such decisions. If inTime returns a decision, the caller must end the turn.
 func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.AdmissionRequest, turn *turn) (*admission.Decision, error) {
 	type outcome struct {
 		d   *admission.Decision

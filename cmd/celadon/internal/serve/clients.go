@@ -8,12 +8,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
 // maxChain limits the certificates that a client may send, because they are kept with the connection.
@@ -25,7 +26,6 @@ const maxChain = 8
 // no open connection or resumed session outlives an authority or a certificate.
 type clientCA struct {
 	file    string
-	log     *slog.Logger
 	current atomic.Pointer[authorities]
 }
 
@@ -34,18 +34,21 @@ type authorities struct {
 	pool *x509.CertPool
 }
 
-// load reads the file. If the file is invalid or incomplete, the previous authorities stay.
-func (c *clientCA) load() error {
+// load reads the file and returns attributes for the log if it has changed. If the file is invalid or incomplete, the
+// previous authorities stay.
+func (c *clientCA) load() (changed []any, err error) {
 	data, err := os.ReadFile(c.file)
 	if err != nil {
-		return fmt.Errorf("client CA: %w", err)
+		return nil, fmt.Errorf("client CA: %w", err)
 	}
 	pool, err := poolOf(data)
 	if err != nil {
-		return fmt.Errorf("client CA %s: %w", c.file, err)
+		return nil, fmt.Errorf("client CA %s: %w", c.file, err)
 	}
-	c.current.Store(&authorities{data, pool})
-	return nil
+	if before := c.current.Swap(&authorities{data, pool}); before == nil || !bytes.Equal(data, before.pem) {
+		changed = []any{"file", c.file}
+	}
+	return changed, nil
 }
 
 // poolOf parses certificates in PEM. It returns an error if data contains anything else in PEM.
@@ -73,18 +76,6 @@ func poolOf(data []byte) (*x509.CertPool, error) {
 		return nil, errors.New("has no certificate in PEM")
 	}
 	return pool, nil
-}
-
-func (c *clientCA) reload() (again time.Duration) {
-	before := c.current.Load()
-	if err := c.load(); err != nil {
-		c.log.Error("client CA not changed", "error", err)
-		return 0
-	}
-	if !bytes.Equal(c.current.Load().pem, before.pem) {
-		c.log.Info("client CA changed", "file", c.file)
-	}
-	return 0
 }
 
 // A client is the result of verifying the client of a connection, so that its certificate is not
@@ -155,4 +146,44 @@ func (c *clientCA) requestCertificate(cfg *tls.Config) {
 		}
 		return nil
 	}
+}
+
+// A certificate is the server's certificate, which is read again when its files change.
+type certificate struct {
+	certFile, keyFile string
+	server            *server
+	current           atomic.Pointer[tls.Certificate]
+}
+
+// load reads the files and returns attributes for the log if they have changed. If certificate and key do not match, the
+// previous pair stays.
+func (c *certificate) load() (changed []any, err error) {
+	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert %s: %w", c.certFile, input.WithoutPath(err))
+	}
+	before := c.current.Swap(&cert)
+	if cert.Leaf != nil {
+		c.server.metrics.certificateExpiry.Set(float64(cert.Leaf.NotAfter.Unix()))
+		if before != nil && before.Leaf != nil && !cert.Leaf.Equal(before.Leaf) {
+			changed = []any{"subject", cert.Leaf.Subject.String(), "notAfter", cert.Leaf.NotAfter}
+		}
+	}
+	return changed, nil
+}
+
+// listener wraps inner with TLS. HTTP/2 is disabled, because the API server does not use it for
+// webhooks, and it would increase the attack surface.
+func (c *certificate) listener(inner net.Listener) net.Listener {
+	cfg := &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return c.current.Load(), nil
+		},
+	}
+	if c.server.clients != nil {
+		c.server.clients.requestCertificate(cfg)
+	}
+	return tls.NewListener(inner, cfg)
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -17,9 +18,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/watch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/vet"
 )
 
 // A crdFolder keeps the CRDs of a server equal to those in files and folders.
@@ -29,8 +33,7 @@ type crdFolder struct {
 	server *server
 	// grace is how long the files must have been unchanged before a CRD that they lack is removed.
 	grace time.Duration
-	// reviewer, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD
-	// is never used.
+	// reviewer, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD is never used.
 	reviewer *crdReviewer
 	enforce  bool
 	// digest is the digest of the last reading, and since is when it was first obtained.
@@ -75,9 +78,8 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 	return problems, missing
 }
 
-// choose omits CRDs that an API server would reject. With enforce, it omits all of them, because
-// their rules may not work as intended. Otherwise, it omits them only if another CRD with that name
-// is in force.
+// choose omits CRDs that an API server would reject. With enforce, it omits all of them, because their rules may not
+// work as intended. Otherwise, it omits them only if another CRD with that name is in force.
 func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, problems []error) {
 	rejected := 0
 	for _, crd := range found {
@@ -139,7 +141,6 @@ type readCRD struct {
 	rejected error
 }
 
-// read reads all CRDs and sets the digest.
 func (f *crdFolder) read() (found []readCRD, problems []error) {
 	digest := sha256.New()
 	f.reviewer.begin()
@@ -200,4 +201,123 @@ func explainUpdate(crds []readCRD, failed *admission.UpdateErrors) []error {
 		}
 	}
 	return problems
+}
+
+// A crdReviewer determines whether an API server would accept a CRD, either as new or as stored in a
+// cluster. It caches the results of the last reading. A nil *crdReviewer accepts every CRD.
+type crdReviewer struct {
+	kubeVersion string
+	known, last map[[32]byte]error
+}
+
+// begin starts a new reading. Results that the previous reading did not use are dropped.
+func (j *crdReviewer) begin() {
+	if j != nil {
+		j.last, j.known = j.known, map[[32]byte]error{}
+	}
+}
+
+// rejects returns the reason why a server would reject a CRD, or nil. Data is the CRD's complete JSON.
+func (j *crdReviewer) rejects(doc *input.Document, data []byte) error {
+	if j == nil {
+		return nil
+	}
+	if doc.Duplicate != nil {
+		return j.vet(doc, data) // data does not show duplicate keys, so its digest may equal a valid CRD's digest
+	}
+	digest := sha256.Sum256(data)
+	why, known := j.last[digest]
+	if !known {
+		why = j.vet(doc, data)
+	}
+	j.known[digest] = why
+	return why
+}
+
+func (j *crdReviewer) vet(doc *input.Document, data []byte) error {
+	verdict, err := vet.Vet(context.Background(), data, vet.Config{
+		KubeVersion: j.kubeVersion, Stored: resource.Stored(doc.Object), DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true,
+	})
+	switch {
+	case err != nil:
+		return err
+	case verdict.Status != nil:
+		return errors.New(brief(verdict.Status.Message))
+	case verdict.Undecided != nil:
+		return verdict.Undecided
+	}
+	return nil
+}
+
+// A policyFolder keeps the policies of a server equal to those in files and folders.
+type policyFolder struct {
+	paths       []string
+	kubeVersion string
+	server      *server
+	// grace is how long the files must have been unchanged before policies or bindings that they lack are removed.
+	grace time.Duration
+	// inForce is the number of bindings in force.
+	inForce int
+	// digest is the digest of the last reading, and since is when it was first obtained.
+	digest []byte
+	since  time.Time
+	// loaded is the digest of the policies in force.
+	loaded []byte
+}
+
+// servePolicies loads the policies, if there are any, and watches their files until ctx is done.
+func (o *Options) servePolicies(ctx context.Context, s *server) error {
+	if len(o.Policies) == 0 {
+		return nil
+	}
+	f := &policyFolder{paths: o.Policies, kubeVersion: o.KubeVersion, server: s, grace: o.Grace}
+	load := func() error {
+		_, err := f.load(ctx)
+		return notServed("policies", err)
+	}
+	return s.watch(ctx, f.paths, load, func() time.Duration { return f.reload(ctx) })
+}
+
+// load puts the policies at the paths in force as one change, if all of them are valid. If bindings are gone, it waits
+// until the content has been the same for at least grace, as for CRDs, and returns the time that is left.
+func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error) {
+	p, err := policies.Read(ctx, nil, f.paths, input.Selection{}, policy.Config{KubeVersion: f.kubeVersion})
+	if err != nil {
+		return 0, err
+	}
+	digest := sha256.New()
+	p.Hash(digest)
+	now := time.Now()
+	if sum := digest.Sum(nil); !bytes.Equal(sum, f.digest) {
+		f.digest, f.since = sum, now
+	}
+	if len(p.Problems) > 0 {
+		return 0, errors.Join(p.Problems...)
+	}
+	bindings := 0
+	for _, info := range p.Set.Policies() {
+		bindings += len(info.Bindings)
+	}
+	if bytes.Equal(f.digest, f.loaded) {
+		return 0, nil
+	}
+	if left := f.grace - now.Sub(f.since); bindings < f.inForce && left > 0 {
+		return left, nil
+	}
+	for _, unbound := range p.Unbound {
+		f.server.log.Warn("policy without effect", "error", unbound.Error())
+	}
+	f.inForce, f.loaded = bindings, f.digest
+	f.server.set.SetPolicies(p.Set)
+	f.server.log.Info("policies loaded", "policies", len(p.Set.Policies()), "bindings", bindings)
+	return 0, nil
+}
+
+// reload is load for a running server. It logs errors, and returns the time after which it must be called again, or 0.
+func (f *policyFolder) reload(ctx context.Context) time.Duration {
+	again, err := f.load(ctx)
+	if err != nil {
+		f.server.log.Error("policies not changed", "error", err)
+	}
+	return again
 }

@@ -150,7 +150,7 @@ func startServer(t testing.TB, build func(*slog.Logger) *server) *serving {
 	pool := x509.NewCertPool()
 	pool.AddCert(writeCertificate(t, dir, "server"))
 	cert := &certificate{certFile: filepath.Join(dir, "tls.crt"), keyFile: filepath.Join(dir, "tls.key"), server: srv}
-	if err := cert.load(); err != nil {
+	if _, err := cert.load(); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	// maxHeader limits the request line and header fields together. An API server sends a few
-	// hundred bytes.
+	// maxHeader limits the request line and header fields together. An API server sends a few hundred bytes.
 	maxHeader = 8 << 10
 	// headerSlack is the number of bytes that http.Server adds to its MaxHeaderBytes.
 	headerSlack   = 4 << 10
@@ -82,8 +81,7 @@ func (s *server) handler() http.Handler {
 	return fewFields(mux)
 }
 
-// fewFields rejects requests with many header fields, which would be kept in memory until the body
-// is received.
+// fewFields rejects requests with many header fields, which would be kept in memory until the body is received.
 func fewFields(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header) > maxFields {
@@ -138,7 +136,6 @@ func (s *server) panicked(path string, p any) {
 	s.log.Error("panic, please report it", "path", path, "panic", brief(fmt.Sprint(p)), "stack", brief(string(debug.Stack())))
 }
 
-// maxLog limits the length of a string in the log.
 const maxLog = 8 << 10
 
 func brief(text string) string { return preview.Bytes(text, maxLog) }

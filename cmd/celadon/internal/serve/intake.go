@@ -26,15 +26,14 @@ const (
 	answerRoom = 32 << 20
 	// transferTimeout limits the time for receiving a body or sending a response.
 	transferTimeout = 5 * time.Second
-	// maxValues limits the JSON values in a body, because each may take much more memory than its
-	// bytes.
+	// maxValues limits the JSON values in a body, because each may take much more memory than its bytes.
 	maxValues = 1 << 18
 	// valueMemory and byteMemory are the bytes of memory that a JSON value and a byte of a body need while the
 	// request is processed.
 	valueMemory = 1 << 10
 	byteMemory  = 4
 	// largeMemory limits the memory for processing large bodies. It is the most that a single body can need.
-	// smallMemory limits the memory for small bodies, so that they never wait for large bodies.
+	// smallMemory limits the memory for small bodies, so that they never wait for large bodies. A single small body needs less.
 	largeMemory = maxValues*valueMemory + maxBody*byteMemory
 	smallMemory = 96 << 20
 )
@@ -70,13 +69,10 @@ func (r *room) take(ctx context.Context, n int) (release func(), err error) {
 
 // turns limits how many requests are processed at once, and their total memory. Waiting requests are served in the
 // order of their arrival.
-type turns struct {
-	number, memory *semaphore.Weighted
-	allMemory      int64 // also the most that a request takes
-}
+type turns struct{ number, memory *semaphore.Weighted }
 
 func newTurns(number int, memory int64) *turns {
-	return &turns{semaphore.NewWeighted(int64(number)), semaphore.NewWeighted(memory), memory}
+	return &turns{semaphore.NewWeighted(int64(number)), semaphore.NewWeighted(memory)}
 }
 
 // take waits for a turn and reports whether it succeeded before ctx is done. A successful take needs an end.
@@ -84,16 +80,11 @@ func (t *turns) take(ctx context.Context, memory int64) bool {
 	if t.number.Acquire(ctx, 1) != nil {
 		return false
 	}
-	if t.memory.Acquire(ctx, min(memory, t.allMemory)) != nil {
+	if t.memory.Acquire(ctx, memory) != nil {
 		t.number.Release(1)
 		return false
 	}
 	return true
-}
-
-func (t *turns) end(memory int64) {
-	t.memory.Release(min(memory, t.allMemory))
-	t.number.Release(1)
 }
 
 func newLimits(concurrency int) limits {
@@ -168,7 +159,8 @@ func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error)
 
 func (t *turn) end() {
 	t.metrics.inFlight.Dec()
-	t.of.end(t.weight)
+	t.of.memory.Release(t.weight)
+	t.of.number.Release(1)
 }
 
 // send sends a response. A slow reader occupies room for responses, but no turn. An error is
@@ -190,8 +182,7 @@ func reject(w http.ResponseWriter, err *httpError) {
 	http.Error(w, err.text, err.code)
 }
 
-// jsonValues returns an upper bound of the number of values in a JSON text, including nested
-// values.
+// jsonValues returns an upper bound of the number of values in a JSON text, including nested values.
 func jsonValues(data []byte) int {
 	n := 1
 	for i := 0; i < len(data); i++ {

@@ -213,7 +213,7 @@ func TestServeSlowHandshake(t *testing.T) {
 		s, _ := testServer(1)
 		writeCertificate(t, dir, "server")
 		cert := &certificate{certFile: filepath.Join(dir, "tls.crt"), keyFile: filepath.Join(dir, "tls.key"), server: s}
-		if err := cert.load(); err != nil {
+		if _, err := cert.load(); err != nil {
 			t.Fatal(err)
 		}
 		network := make(pipes)

@@ -72,24 +72,29 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // config returns the configuration that the flags describe, or an error if they are invalid.
 func (o *Options) config() (cfg admission.Config, err error) {
-	if len(o.CRDs) == 0 {
+	switch {
+	case len(o.CRDs) == 0:
 		return cfg, errors.New("no CRDs given: use --crd PATH (see celadon serve --help)")
-	}
-	if slices.Contains(o.CRDs, "-") {
+	case slices.Contains(o.CRDs, "-"):
 		return cfg, errors.New("--crd -: want a file or a folder, which can be watched")
-	}
-	if slices.Contains(o.Policies, "-") {
+	case slices.Contains(o.Policies, "-"):
 		return cfg, errors.New("--policy -: want a file or a folder, which can be watched")
-	}
-	if cfg.Mode, err = o.admissionMode(); err != nil {
-		return cfg, err
-	}
-	switch o.Unknown {
-	case "allow":
-	case "refuse":
-		cfg.Unknown = admission.RejectUnknown
-	default:
+	case o.Unknown != "allow" && o.Unknown != "refuse":
 		return cfg, fmt.Errorf("--unknown-crd %q: want allow or refuse", o.Unknown)
+	case o.Grace < 0:
+		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.Grace)
+	case o.Drain < 0:
+		return cfg, fmt.Errorf("--drain %s: want 0 or more", o.Drain)
+	case o.Concurrency < 1:
+		return cfg, fmt.Errorf("--max-concurrent %d: want at least 1", o.Concurrency)
+	}
+	modes := []admission.Mode{admission.Enforce, admission.Warn, admission.Audit}
+	mode := slices.IndexFunc(modes, func(m admission.Mode) bool { return m.String() == o.Mode })
+	if mode < 0 {
+		return cfg, fmt.Errorf("--mode %q: want enforce, warn, or audit", o.Mode)
+	}
+	if cfg.Mode = modes[mode]; o.Unknown == "refuse" {
+		cfg.Unknown = admission.RejectUnknown
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return cfg, fmt.Errorf("--kube-version: %w", err)
@@ -98,29 +103,10 @@ func (o *Options) config() (cfg admission.Config, err error) {
 	if cfg.Engine.Converter, err = o.Convert.Open(0); err != nil {
 		return cfg, err
 	}
-	if o.Grace < 0 {
-		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.Grace)
-	}
-	if o.Drain < 0 {
-		return cfg, fmt.Errorf("--drain %s: want 0 or more", o.Drain)
-	}
-	if o.Concurrency < 1 {
-		return cfg, fmt.Errorf("--max-concurrent %d: want at least 1", o.Concurrency)
-	}
 	return cfg, o.listener()
 }
 
-func (o *Options) admissionMode() (admission.Mode, error) {
-	for _, mode := range []admission.Mode{admission.Enforce, admission.Warn, admission.Audit} {
-		if o.Mode == mode.String() {
-			return mode, nil
-		}
-	}
-	return 0, fmt.Errorf("--mode %q: want enforce, warn, or audit", o.Mode)
-}
-
-// listener returns an error if objects, which may contain secrets, would be sent unencrypted over a
-// network.
+// listener returns an error if objects, which may contain secrets, would be sent unencrypted over a network.
 func (o *Options) listener() error {
 	if !o.PlainHTTP {
 		if o.TLSCert == "" || o.TLSKey == "" {
@@ -144,8 +130,7 @@ func (o *Options) listener() error {
 // Run implements celadon serve. It serves until ctx is done or the process receives a signal. A
 // second signal ends the process immediately.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
-	// Run, not main, handles the signals, because it drains before it returns. Tests stop a server in
-	// the same way.
+	// Run, not main, handles the signals, because it drains before it returns. Tests stop a server in the same way.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -155,20 +140,18 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	}
 	log := slog.New(slog.NewJSONHandler(streams.Stderr, nil))
 	s := newServer(admission.NewSet(cfg), o.Concurrency, log)
-	crds, err := watch.New(o.CRDs, unwatched(log))
-	if err != nil {
-		return err
-	}
-	defer crds.Close()
 	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
 	if !o.NoVet {
 		folder.reviewer = &crdReviewer{kubeVersion: o.KubeVersion}
 	}
-	if problems, _ := folder.load(); len(problems) > 0 {
-		text := strings.ReplaceAll("\n"+errors.Join(problems...).Error(), "\n", "\n  ")
-		return fmt.Errorf("not all CRDs can be served:%s", text)
+	err = s.watch(ctx, o.CRDs, func() error {
+		problems, _ := folder.load()
+		return notServed("CRDs", errors.Join(problems...))
+	}, folder.reload)
+	if err == nil {
+		err = o.servePolicies(ctx, s)
 	}
-	if err := o.servePolicies(ctx, s); err != nil {
+	if err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
@@ -182,42 +165,61 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 			return err
 		}
 	}
-	go crds.Run(ctx, folder.reload)
 	log.Info("serving", "address", listener.Addr().String(), "mode", o.Mode, "unknownCRD", o.Unknown, "crds", len(s.set.Names()), "pid", os.Getpid())
 	return s.run(ctx, listener, cert, o.Drain)
+}
+
+// notServed returns an error about the problems of a first reading, or nil without problems.
+func notServed(what string, problems error) error {
+	if problems == nil {
+		return nil
+	}
+	return fmt.Errorf("not all %s can be served:%s", what, strings.ReplaceAll("\n"+problems.Error(), "\n", "\n  "))
 }
 
 // serveTLS loads the certificate and the client CA, and watches their files until ctx is done.
 func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
 	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
-	watch := func(load func() error, reload func() time.Duration, paths ...string) error {
-		files, err := watch.New(paths, unwatched(s.log))
-		if err != nil {
+	watch := func(what string, load func() (changed []any, err error), paths ...string) error {
+		first := func() error {
+			_, err := load()
 			return err
 		}
-		context.AfterFunc(ctx, func() { _ = files.Close() })
-		if err := load(); err != nil {
-			return err
-		}
-		go files.Run(ctx, reload)
-		return nil
+		return s.watch(ctx, paths, first, func() time.Duration {
+			switch changed, err := load(); {
+			case err != nil:
+				s.log.Error(what+" not changed", "error", err)
+			case changed != nil:
+				s.log.Info(what+" changed", changed...)
+			}
+			return 0
+		})
 	}
 	if o.ClientCA != "" {
-		s.clients = &clientCA{file: o.ClientCA, log: s.log}
-		if err := watch(s.clients.load, s.clients.reload, o.ClientCA); err != nil {
+		s.clients = &clientCA{file: o.ClientCA}
+		if err := watch("client CA", s.clients.load, o.ClientCA); err != nil {
 			return nil, err
 		}
 	}
-	return cert, watch(cert.load, cert.reload, o.TLSCert, o.TLSKey)
+	return cert, watch("certificate", cert.load, o.TLSCert, o.TLSKey)
 }
 
-// unwatched returns a function that logs paths that cannot be watched.
-func unwatched(log *slog.Logger) func(string, error) {
-	return func(path string, err error) {
+// watch calls load, and then reload after each change of files or of files below folders, until ctx is done.
+func (s *server) watch(ctx context.Context, paths []string, load func() error, reload func() time.Duration) error {
+	files, err := watch.New(paths, func(path string, err error) {
 		if path == "" {
-			log.Warn("watch", "error", err)
+			s.log.Warn("watch", "error", err)
 			return
 		}
-		log.Warn("folder not watched", "path", path, "error", err)
+		s.log.Warn("folder not watched", "path", path, "error", err)
+	})
+	if err != nil {
+		return err
 	}
+	context.AfterFunc(ctx, func() { _ = files.Close() })
+	if err := load(); err != nil {
+		return err
+	}
+	go files.Run(ctx, reload)
+	return nil
 }

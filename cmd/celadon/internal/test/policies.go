@@ -26,7 +26,7 @@ const (
 // A policyList holds the policies at the paths of a suite.
 type policyList struct {
 	policies *ruletest.Policies
-	notes    []policies.Problem
+	notes    []error
 	errs     []error
 }
 

@@ -26,9 +26,7 @@ func (i *initial) readPolicies(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--policy: %w", err)
 	}
-	for _, problem := range slices.Concat(read.Problems, read.Unbound) {
-		i.problems = append(i.problems, problem)
-	}
+	i.problems = slices.Concat(i.problems, read.Problems, read.Unbound)
 	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
 		i.policies = policiesIn(read, kinds)
 	}

@@ -147,9 +147,8 @@ func setDefault(flag *pflag.Flag, values []string) error {
 	return nil
 }
 
-// find returns the file that --config names, or else the nearest file, or nil if neither exists. With
-// --base, the nearest file of that revision applies: the change under check must not configure its own
-// check.
+// find returns the file that --config names, or else the nearest file, or nil if neither exists. With --base, the
+// nearest file of that revision applies: the change under check must not configure its own check.
 func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	switch {
 	case c.off && c.file != "":
@@ -200,10 +199,7 @@ func named(path string) (*file, error) {
 // Without a tree, it only tries the working directory. It returns nil if no file is found. The returned
 // path is relative, which makes reports readable.
 func nearest(tree string) (*file, error) {
-	here, err := filepath.Abs(".")
-	if err == nil {
-		here, err = filepath.EvalSymlinks(here)
-	}
+	here, err := worktree.Resolve(".")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}

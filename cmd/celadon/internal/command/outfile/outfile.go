@@ -197,8 +197,7 @@ func Append(name string, mode fs.FileMode) (*os.File, error) {
 	return f, withoutPath(name, err)
 }
 
-// withoutPath returns err with the name that the user wrote instead of the path in err, which can be a temporary
-// file.
+// withoutPath returns err with the name that the user wrote instead of the path in err, which can be a temporary file.
 func withoutPath(name string, err error) error {
 	if err == nil {
 		return nil

@@ -14,9 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// A target is the destination of an output: a path below an open folder. In a work tree, the folder is
-// the top of the tree, so the system itself rejects links out of the tree that are created after locate
-// has checked.
+// A target is the destination of an output: a path below an open folder. In a work tree, the folder is the top of the
+// tree, so the system itself rejects links out of the tree that are created after locate has checked.
 type target struct {
 	root   *os.Root
 	rel    string // from root, without links

@@ -66,25 +66,6 @@ func (r *Files) Has(format string) bool {
 	return slices.ContainsFunc(r.named, func(f file) bool { return f.format == format })
 }
 
-// Open starts to write the files. It calls add with the format and content of each.
-func (r *Files) Open(add func(format string, to io.Writer) error) (err error) {
-	for i := range r.named {
-		f := &r.named[i]
-		if f.out, err = outfile.Create(f.name); err != nil {
-			err = fmt.Errorf("--output %s: %w", f.format, err)
-			break
-		}
-		f.buffer = bufio.NewWriter(f.out)
-		if err = add(f.format, f.buffer); err != nil {
-			break
-		}
-	}
-	if err != nil {
-		r.Discard()
-	}
-	return err
-}
-
 // Commit completes the files.
 func (r *Files) Commit() (err error) {
 	for i := range r.named {
@@ -121,17 +102,34 @@ func New[P any](
 		p.list = append(p.list, one)
 		return err
 	}
-	if err := add(format, terminal, to); err != nil {
-		return nil, err
+	err := add(format, terminal, to)
+	for i := 0; i < len(files.named) && err == nil; i++ {
+		f := &files.named[i]
+		if f.out, err = outfile.Create(f.name); err != nil {
+			err = fmt.Errorf("--output %s: %w", f.format, err)
+			break
+		}
+		f.buffer = bufio.NewWriter(f.out)
+		err = add(f.format, io.Discard, f.buffer)
 	}
-	return p, files.Open(func(format string, to io.Writer) error { return add(format, io.Discard, to) })
+	if err != nil {
+		files.Discard()
+	}
+	return p, err
 }
 
 // First returns the printer of standard output.
 func (p *Printers[P]) First() P { return p.list[0] }
 
 // Each calls f with each printer until one fails.
-func (p *Printers[P]) Each(f func(P) error) error { return Each(p.list, f) }
+func (p *Printers[P]) Each(f func(P) error) error {
+	for _, one := range p.list {
+		if err := f(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // End calls f with each printer, to write the end of the report, and completes the files.
 func (p *Printers[P]) End(f func(P) error) error {
@@ -139,14 +137,4 @@ func (p *Printers[P]) End(f func(P) error) error {
 		return err
 	}
 	return p.files.Commit()
-}
-
-// Each calls f with each printer until one fails.
-func Each[P any](printers []P, f func(P) error) error {
-	for _, p := range printers {
-		if err := f(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -18,10 +18,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// Run calls round once, and again after each change at or below paths, until ctx is done or round
-// returns EPIPE. Before each round it writes the time to stderr, and clears the screen of a terminal.
-// It does not report errors of round that only carry an exit code, because round has printed its own
-// findings.
+// Run calls round once, and again after each change at or below paths, until ctx is done or round returns EPIPE.
+// Before each round it writes the time to stderr, and clears the screen of a terminal. It does not report errors of
+// round that only carry an exit code, because round has printed its own findings.
 func Run(ctx context.Context, s command.Streams, paths []string, round func() error) error {
 	warn := func(path string, err error) {
 		if path == "" {
@@ -61,9 +60,8 @@ func Run(ctx context.Context, s command.Streams, paths []string, round func() er
 	}
 }
 
-// matters reports whether a change of path may affect the input. It ignores, for example, a report that
-// is written into a watched folder. A path that no longer exists is assumed to have been a folder if it
-// has no suffix.
+// matters reports whether a change of path may affect the input. It ignores, for example, a report that is written
+// into a watched folder. A path that no longer exists is assumed to have been a folder if it has no suffix.
 func matters(path string) bool {
 	info, err := os.Stat(path)
 	return input.Readable(path) || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && filepath.Ext(path) == ""

@@ -19,9 +19,8 @@ type Excerpts struct {
 	spans []input.Span
 }
 
-// NewExcerpts returns the Excerpts of doc. They cut off the values at the paths in s, and are empty
-// for lines that contain a secret string, from s or more. width is the width of an excerpt; 0 is
-// the default.
+// NewExcerpts returns the Excerpts of doc. They cut off the values at the paths in s, and are empty for lines that
+// contain a secret string, from s or more. width is the width of an excerpt; 0 is the default.
 func NewExcerpts(doc *input.Document, width int, s *secret.Secrets, more secret.Texts) *Excerpts {
 	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.Paths)}
 }
@@ -87,9 +86,8 @@ func Duplicates(doc *input.Document, excerpts *Excerpts) []finding.Location {
 	var locations []finding.Location
 	for i, key := range doc.DuplicateKeys() {
 		location := finding.Location{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint, Hint: "this key stands there twice: remove one of them"}
-		// No excerpt if the document has secrets, because the secrets do not include the values
-		// that duplicate keys overwrote. Keys of a List are reported for each item, and their lines
-		// may be long.
+		// No excerpt if the document has secrets, because the secrets do not include the values that duplicate keys
+		// overwrote. Keys of a List are reported for each item, and their lines may be long.
 		if i < Shown && !key.Around && len(excerpts.Texts) == 0 {
 			location.Excerpt = excerpts.At(key.Position)
 		}

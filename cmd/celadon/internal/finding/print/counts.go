@@ -94,7 +94,6 @@ func Also(b *strings.Builder, n int, words string, plural ...string) {
 	}
 }
 
-// shownKinds limits the kinds of skipped objects in text.
 const shownKinds = 5
 
 // skippedKinds returns the most frequent kinds of skipped objects with their counts.
@@ -156,8 +155,7 @@ func tables(b *strings.Builder, s *finding.Summary) {
 	}
 }
 
-// kindRows writes the table of kinds. The column for undecided objects is omitted if it would
-// be empty.
+// kindRows writes the table of kinds. The column for undecided objects is omitted if it would be empty.
 func kindRows(t io.Writer, s *finding.Summary) {
 	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
 	if s.Undecided > 0 {

@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
-// jsonPrinter writes a single document. Its summary comes first but is known last, so objects are
-// kept in a spool.
+// jsonPrinter writes a single document. Its summary comes first but is known last, so objects are kept in a spool.
 type jsonPrinter struct {
 	w           io.Writer
 	kubeVersion string
@@ -88,25 +87,6 @@ func (p *jsonPrinter) End(s *finding.Summary) error {
 	return err
 }
 
-// jsonLinesPrinter writes one line per object, then the summary.
-type jsonLinesPrinter struct{ w io.Writer }
-
-// CRD omits accepted CRDs without warnings, because consumers of JSON lines expect objects.
-func (p *jsonLinesPrinter) CRD(c *finding.CRD) error {
-	if c.Quiet() {
-		return nil
-	}
-	return Encoder(p.w).Encode(finding.PartLine{CRD: c})
-}
-
-func (p *jsonLinesPrinter) Object(o *finding.Object) error {
-	return Encoder(p.w).Encode(finding.PartLine{Object: o})
-}
-
-func (p *jsonLinesPrinter) End(s *finding.Summary) error {
-	return Encoder(p.w).Encode(finding.PartLine{Summary: s})
-}
-
 // JSON writes v as an indented document.
 func JSON(w io.Writer, v any) error {
 	text, err := indented(v, "")
@@ -164,7 +144,6 @@ func (s *spool) copyTo(w io.Writer) error {
 	return err
 }
 
-// reset empties the spool for reuse.
 func (s *spool) reset() {
 	s.mem.Reset()
 	if s.file != nil {

@@ -35,7 +35,6 @@ func (p *junitPrinter) Add(r finding.Result) error {
 	return nil
 }
 
-// add adds a case to the suite of a file.
 func (p *junitPrinter) add(file string, c junit.Testcase) error {
 	if p.suite != nil && p.file != file {
 		if err := p.flush(); err != nil {
@@ -73,7 +72,6 @@ func (p *junitPrinter) start() error {
 
 const suiteEnd = "</testsuite>"
 
-// flush writes the suite of a file.
 func (p *junitPrinter) flush() error {
 	if p.suite == nil {
 		return nil

@@ -70,7 +70,7 @@ func (o object) finding(id, description, level, title, message string, details .
 	}
 	return finding.Finding{
 		ID: id, Description: description, Level: level, At: finding.Location{File: o.File, Line: o.Line},
-		Title: inSource(o.Object, title), Message: inSource(o.Object, message), Details: details,
+		Title: finding.InSource(o.Source, title), Message: finding.InSource(o.Source, message), Details: details,
 		Subject: subject, Known: o.Known,
 	}
 }
@@ -242,7 +242,7 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 	if len(o.Warnings) > 0 {
 		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(string(warnings(o.Object)), "\n")}
 	}
-	return inSource(o.Object, o.File), []junit.Testcase{c}
+	return finding.InSource(o.Source, o.File), []junit.Testcase{c}
 }
 
 // caseName distinguishes the objects in a file.
@@ -258,18 +258,10 @@ func caseName(o *finding.Object) untrusted.Safe {
 
 func title(o *finding.Object) string { return strings.TrimSpace(o.Kind + " " + o.Name) }
 
-func place(o *finding.Object) string { return inSource(o, placeInFile(o)) }
+func place(o *finding.Object) string { return finding.InSource(o.Source, placeInFile(o)) }
 
 func placeInFile(o *finding.Object) string {
 	return finding.Location{File: o.File, Line: o.Line}.Place()
-}
-
-// inSource prefixes text with the object's source, if any.
-func inSource(o *finding.Object, text string) string {
-	if o.Source == "" {
-		return text
-	}
-	return o.Source + ": " + text
 }
 
 // UpgradeCounts returns the counts of an upgrade, except for undecided objects.

@@ -8,15 +8,16 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// partPrinter writes JSON lines that can be merged.
-type partPrinter struct {
-	enc  *json.Encoder
-	head *finding.PartHead // nil after it is written
+// linesPrinter writes JSON lines: a line for each object, then the summary. If isPart is set, the lines can be merged.
+type linesPrinter struct {
+	enc    *json.Encoder
+	isPart bool
+	head   *finding.PartHead // nil after it is written
 }
 
 // write writes a line, preceded by the head if it is the first. The head is still incomplete when
 // the printer is created.
-func (p *partPrinter) write(l finding.PartLine) error {
+func (p *linesPrinter) write(l finding.PartLine) error {
 	if head := p.head; head != nil {
 		p.head = nil
 		if err := p.enc.Encode(finding.PartLine{Report: head}); err != nil {
@@ -26,13 +27,23 @@ func (p *partPrinter) write(l finding.PartLine) error {
 	return p.enc.Encode(l)
 }
 
-func (p *partPrinter) CRD(c *finding.CRD) error {
+// CRD omits accepted CRDs without warnings, because consumers of JSON lines expect objects.
+func (p *linesPrinter) CRD(c *finding.CRD) error {
+	if !p.isPart {
+		if c.Quiet() {
+			return nil
+		}
+		return p.write(finding.PartLine{CRD: c})
+	}
 	part := partOf(c.Causes, c.Strict, c.Bug)
 	part.Update = c.Update
 	return p.write(finding.PartLine{CRD: c, Part: part})
 }
 
-func (p *partPrinter) Object(o *finding.Object) error {
+func (p *linesPrinter) Object(o *finding.Object) error {
+	if !p.isPart {
+		return p.write(finding.PartLine{Object: o})
+	}
 	part := partOf(o.Causes, o.Strict, o.Bug)
 	part.At, part.Duplicate, part.Resource = o.At, o.Duplicate, o.Resource
 	if o.Key != o.Called() {
@@ -45,7 +56,7 @@ func (p *partPrinter) Object(o *finding.Object) error {
 	return p.write(finding.PartLine{Object: o, Part: part})
 }
 
-func (p *partPrinter) End(s *finding.Summary) error {
+func (p *linesPrinter) End(s *finding.Summary) error {
 	return p.write(finding.PartLine{Summary: s, End: s.End})
 }
 
@@ -75,8 +86,7 @@ func partCauses(causes []finding.Cause) (list []finding.PartCause) {
 	return list
 }
 
-// yamlPrinter writes accepted objects as they would be stored. Findings go to stderr, so that the
-// output can be piped.
+// yamlPrinter writes accepted objects as they would be stored. Findings go to stderr, so that the output can be piped.
 type yamlPrinter struct {
 	*textPrinter // on stderr
 	w            *untrusted.Writer

@@ -84,10 +84,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
 	case "jsonl":
-		if o.Part != nil {
-			return &partPrinter{Encoder(w), o.Part}, nil
-		}
-		return &jsonLinesPrinter{w: w}, nil
+		return &linesPrinter{Encoder(w), o.Part != nil, o.Part}, nil
 	}
 	list := NewList(format, w, "celadon check", o.Version)
 	if list == nil {

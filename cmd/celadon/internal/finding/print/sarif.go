@@ -14,9 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// The subset of SARIF 2.1.0 that Celadon writes. A complete library would add a JSON Schema
-// validator and the schema to the binary, and would write an empty value for every unset field.
-// Tests validate the logs against the schema.
+// The subset of SARIF 2.1.0 that Celadon writes. A complete library would add a JSON Schema validator and the schema
+// to the binary, and would write an empty value for every unset field. Tests validate the logs against the schema.
 
 const (
 	sarifVersion = "2.1.0"

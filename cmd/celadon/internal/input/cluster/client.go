@@ -160,9 +160,8 @@ func (c *Client) get(ctx context.Context, path []string, parameters map[string]s
 	return req.Stream(ctx)
 }
 
-// KubeVersion returns the server's Kubernetes version, or the nearest version that this build
-// supports. If the server does not report its version, the result is "", which means the newest
-// supported version.
+// KubeVersion returns the server's Kubernetes version, or the nearest version that this build supports. If the server
+// does not report its version, the result is "", which means the newest supported version.
 func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	body, err := c.get(ctx, []string{"/version"}, nil)
 	var status apierrors.APIStatus

@@ -12,6 +12,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// How it works. The kubeconfig is read, and its credential plugins are run, only when Open is
-// called, which requires --cluster. No file in a checked tree can set that flag. The server is
-// untrusted: everything that is held has a limit (transport.go, page.go), including its statements
-// about further pages (list.go), and only valid names become part of a request's path (kind.go). If
-// a list breaks off or expires, reading continues after the last object that was read, so that no
-// object is yielded twice.
+// How it works. The kubeconfig is read, and its credential plugins are run, only when Open is called, which requires
+// --cluster. No file in a checked tree can set that flag. The server is untrusted: everything that is held has a limit
+// (transport.go, page.go), including its statements about further pages (list.go), and only valid names become part of
+// a request's path (kind.go). If a list breaks off or expires, reading continues after the last object that was read,
+// so that no object is yielded twice.
 
 // Flags are the flags of commands that can read from a cluster.
 type Flags struct {
@@ -87,12 +87,7 @@ func (f *Flags) contexts() []string {
 	if err != nil {
 		return nil
 	}
-	var names []string
-	for name := range cfg.Contexts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(cfg.Contexts))
 }
 
 // rules returns kubectl's rules for finding the kubeconfig, without its warnings.

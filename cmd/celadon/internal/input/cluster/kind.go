@@ -123,14 +123,13 @@ func given(more bool) error {
 
 const crdKinds = "customresourcedefinitions.apiextensions.k8s.io"
 
-// CRDs returns a source of the CRDs for which wanted returns true, or all CRDs if wanted is nil.
-// CRDs whose name is unknown are included. After the source was read, failed returns the error that
-// ended it early, or nil.
+// CRDs returns a source of the CRDs for which wanted returns true, or all CRDs if wanted is nil. CRDs whose name is
+// unknown are included. After the source was read, failed returns the error that ended it early, or nil.
 func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all Source, failed func() error) {
 	var err error
 	all = func(wait func(), yield func(input.Chunk) bool) {
-		err = c.crds(ctx, wait, func(name string, raw []byte) error {
-			if wanted != nil && name != "" && !wanted(name) {
+		err = c.crds(ctx, wait, func(crd *heading, raw []byte) error {
+			if name := crd.Metadata.Name; wanted != nil && name != "" && !wanted(name) {
 				return nil
 			}
 			return given(yield(input.Live(crdKinds, resource.APIVersion, resource.Kind, raw)))
@@ -142,17 +141,17 @@ func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all S
 	return all, func() error { return err }
 }
 
-func (c *Client) crds(ctx context.Context, wait func(), each func(name string, raw []byte) error) error {
+func (c *Client) crds(ctx context.Context, wait func(), each func(crd *heading, raw []byte) error) error {
 	all := *c
 	all.selector = "" // the selector applies to objects
 	l := listing{
 		client: &all, path: []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, bounds: crdBounds,
 		each: func(raw []byte) error {
-			var crd heading
-			if json.Unmarshal(raw, &crd) != nil {
-				return each("", raw)
+			crd := &heading{}
+			if json.Unmarshal(raw, crd) != nil {
+				crd = &heading{}
 			}
-			return each(crd.Metadata.Name, raw)
+			return each(crd, raw)
 		},
 	}
 	err := l.list(ctx, wait)
@@ -171,21 +170,6 @@ func notRead(err error) error {
 		return fmt.Errorf("not read: the server does not accept the kubeconfig's user: %w", err)
 	}
 	return fmt.Errorf("not read: %w", err)
-}
-
-// Names returns a list of the first limit kinds for messages.
-func Names(kinds []Kind, limit int) string {
-	var text []byte
-	for i, k := range kinds {
-		if i > 0 {
-			text = append(text, ", "...)
-		}
-		if i == limit {
-			return fmt.Sprintf("%sand %d more", text, len(kinds)-limit)
-		}
-		text = append(text, k.String()...)
-	}
-	return string(text)
 }
 
 // Object reads the object KIND/NAME and its CRD. KIND is anything that kubectl get accepts: the
@@ -231,11 +215,10 @@ func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chun
 // defining returns the CRD of the kind that word refers to.
 func (c *Client) defining(ctx context.Context, word string) (found []byte, err error) {
 	var names []string
-	err = c.crds(ctx, func() {}, func(_ string, raw []byte) error {
-		var def heading
-		if json.Unmarshal(raw, &def) == nil && def.means(word) {
+	err = c.crds(ctx, func() {}, func(crd *heading, raw []byte) error {
+		if crd.means(word) {
 			found = raw
-			names = append(names, def.Metadata.Name)
+			names = append(names, crd.Metadata.Name)
 		}
 		return nil
 	})

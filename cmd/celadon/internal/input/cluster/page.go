@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// maxValue limits the size of a value in a list, such as an object. A server accepts objects
-	// of at most 3 MiB.
+	// maxValue limits the size of a value in a list, such as an object. A server accepts objects of at most 3 MiB.
 	maxValue = 8 << 20
 	// maxFields limits the fields of a list other than its items.
 	maxFields = 100
@@ -117,8 +116,7 @@ func open(m *metered, dec *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// wrong wraps JSON errors in errList. It returns other errors unchanged, in particular the end of
-// the data.
+// wrong wraps JSON errors in errList. It returns other errors unchanged, in particular the end of the data.
 func wrong(err error) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) || errors.Is(err, errLargePage) || errors.Is(err, errList) {
 		return err

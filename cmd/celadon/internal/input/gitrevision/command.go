@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
 // A repository is the user's work tree, in which git commands run. A repository can contain settings
@@ -60,12 +62,12 @@ type process struct {
 	*bufio.Reader
 	cmd    *exec.Cmd
 	cancel context.CancelFunc
-	stderr head
+	stderr input.Head
 }
 
 func (r repository) start(ctx context.Context, stdin string, args ...string) (*process, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &process{cancel: cancel}
+	p := &process{cancel: cancel, stderr: input.Head{Limit: maxHead}}
 	p.cmd = exec.CommandContext(ctx, "git", slices.Concat(doors, args)...)
 	p.cmd.Dir = r.top
 	p.cmd.Env = r.environment(os.Environ())
@@ -95,21 +97,13 @@ func (p *process) end(failed error) error {
 	if failed != nil && !cut {
 		return failed
 	}
-	if message := bytes.TrimSpace(p.stderr); err != nil && len(message) > 0 {
+	if message := bytes.TrimSpace(p.stderr.Bytes()); err != nil && len(message) > 0 {
 		return fmt.Errorf("%w: %s", errGit, message)
 	}
 	return cmp.Or(err, failed)
 }
 
-// errGit wraps the error output of git.
 var errGit = errors.New("git")
 
-// A head keeps the beginning of the data that is written to it.
-type head []byte
-
+// maxHead limits the bytes of short outputs.
 const maxHead = 4 << 10
-
-func (h *head) Write(p []byte) (int, error) {
-	*h = append(*h, p[:min(len(p), maxHead-len(*h))]...)
-	return len(p), nil
-}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
 // Read yields the chunks of the files at and below paths as of a revision. The files keep the names
@@ -68,57 +69,62 @@ func read(ctx context.Context, rev string, known map[string]revision, path strin
 // working directory, or "" if the file does not exist. A file of more than limit bytes is an error.
 func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
 	top, rel, err := repositoryOf(".")
-	if err != nil {
-		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	if err == nil {
+		candidates := []string{path.Join(rel, name)}
+		for dir := rel; dir != "."; {
+			dir = path.Dir(dir)
+			candidates = append(candidates, path.Join(dir, name))
+		}
+		if found, data, err = longest(ctx, top, rev, limit, candidates); err != nil && found != "" {
+			err = fmt.Errorf("%s: %w", found, err)
+		}
 	}
-	at, err := repository{top}.at(ctx, rev)
-	if err != nil {
-		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	if err == nil && found != "" {
+		found, err = filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(found))
 	}
-	found, data, err = at.nearest(ctx, rel, name, limit)
 	if err != nil {
 		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
 	return found, data, nil
 }
 
-func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (found string, data []byte, err error) {
-	candidates := []string{path.Join(rel, name)}
-	for dir := rel; dir != "."; {
-		dir = path.Dir(dir)
-		candidates = append(candidates, path.Join(dir, name))
+// File reads a file of the work tree as of a revision. It returns nil if the file did not exist, and
+// an error if it has more than limit bytes.
+func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
+	top, rel, err := repositoryOf(name)
+	if err != nil {
+		return nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
-	entries, err := r.list(ctx, func(string) bool { return true }, candidates...)
+	if _, data, err = longest(ctx, top, rev, limit, []string{rel}); err != nil {
+		return nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
+	}
+	return data, nil
+}
+
+// longest reads the longest of the paths that existed at a revision. found is "" if none of them did.
+func longest(ctx context.Context, top, rev string, limit int64, paths []string) (found string, data []byte, err error) {
+	at, err := repository{top}.at(ctx, rev)
+	if err != nil {
+		return "", nil, err
+	}
+	entries, err := at.list(ctx, func(name string) bool { return slices.Contains(paths, name) }, paths...)
 	if err != nil || len(entries) == 0 {
 		return "", nil, err
 	}
-	nearest := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
-	if !nearest.regular() {
-		return "", nil, fmt.Errorf("%s: not a regular file there", nearest.path)
+	e := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
+	if !e.regular() {
+		return e.path, nil, errors.New("not a regular file there")
 	}
-	found, err = filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(nearest.path))
-	if err != nil {
-		return "", nil, err
-	}
-	if data, err = r.read(ctx, nearest, limit); err != nil {
-		return "", nil, fmt.Errorf("%s: %w", nearest.path, err)
-	}
-	return found, data, nil
-}
-
-// read reads a file of at most limit bytes.
-func (r revision) read(ctx context.Context, e entry, limit int64) (data []byte, err error) {
-	err = r.contents(ctx, []file{{object: e.object, name: e.path}}, func(_ file, content io.Reader) (err error) {
+	err = at.contents(ctx, []file{{object: e.object, name: e.path}}, func(_ file, content io.Reader) (err error) {
 		data, err = input.ReadAll(content, limit)
 		return err
 	})
-	return data, err
+	return e.path, data, err
 }
 
 var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// A revision is a revision of a repository, resolved to a commit once, so that all reads refer to
-// the same commit.
+// A revision is a revision of a repository, resolved to a commit once, so that all reads refer to the same commit.
 type revision struct {
 	repository
 	rev, commit string
@@ -157,30 +163,44 @@ func fetchFirst(rev string, err error) error {
 	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, ref)
 }
 
-// File reads a file of the work tree as of a revision. It returns nil if the file did not exist, and
-// an error if it has more than limit bytes.
-func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
-	top, rel, err := repositoryOf(name)
+// repositoryOf returns the top of the work tree that contains path, and the path relative to it. It uses
+// the work tree of the working directory, because the user chose it. If path is outside that work
+// tree, or there is none, repositoryOf uses the outermost work tree that contains path. Nested work trees
+// are rejected, because other people control their settings.
+func repositoryOf(path string) (top, rel string, err error) {
+	path, err = worktree.Resolve(path)
 	if err != nil {
-		return nil, fmt.Errorf("--base %s: %w", rev, err)
+		return "", "", err
 	}
-	at, err := repository{top}.at(ctx, rev)
-	if err == nil {
-		data, err = at.file(ctx, rel, limit)
-	}
+	top, err = worktree.Top(".")
 	if err != nil {
-		return nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
+		return "", "", err
 	}
-	return data, nil
+	nearest, err := worktree.Top(path)
+	if err != nil {
+		return "", "", err
+	}
+	if _, ok := worktree.Rel(top, path); top == "" || !ok {
+		if top, err = outermost(nearest); err != nil {
+			return "", "", err
+		}
+	}
+	rel, ok := worktree.Rel(top, path)
+	switch {
+	case nearest == "":
+		return "", "", errors.New("not in a git work tree: want files or folders in a work tree")
+	case nearest != top || !ok:
+		return "", "", fmt.Errorf("is in another repository: run celadon in %s", nearest)
+	}
+	return top, rel, nil
 }
 
-func (r revision) file(ctx context.Context, rel string, limit int64) (data []byte, err error) {
-	entries, err := r.list(ctx, func(name string) bool { return name == rel }, rel)
-	if err != nil || len(entries) == 0 {
-		return nil, err
+func outermost(top string) (string, error) {
+	for {
+		above, err := worktree.Top(filepath.Dir(top))
+		if above == "" || above == top || err != nil {
+			return top, err
+		}
+		top = above
 	}
-	if !entries[0].regular() {
-		return nil, errors.New("not a regular file there")
-	}
-	return r.read(ctx, entries[0], limit)
 }

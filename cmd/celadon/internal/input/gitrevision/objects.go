@@ -113,8 +113,7 @@ func (r revision) contents(ctx context.Context, files []file, read func(file, io
 	return err
 }
 
-// errMissing reports that a partial clone lacks a file's content. Some versions of git report it
-// themselves.
+// errMissing reports that a partial clone lacks a file's content. Some versions of git report it themselves.
 var errMissing = errors.New("its content is not in the repository")
 
 // blob reads a response of git cat-file --batch.

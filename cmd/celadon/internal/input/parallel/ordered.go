@@ -51,9 +51,8 @@ type job[In, Out any] struct {
 	done     chan struct{}
 }
 
-// Run runs the pipe until all results are taken. It returns the first error of Take or Idle, or the
-// context's error if that is canceled first. If Produce or Work panics, Run panics with the same
-// value.
+// Run runs the pipe until all results are taken. It returns the first error of Take or Idle, or the context's error if
+// that is canceled first. If Produce or Work panics, Run panics with the same value.
 func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -51,8 +51,7 @@ func Inside(dir, path string) bool {
 	return err1 == nil && err2 == nil && contains(dir, path)
 }
 
-// contains reports whether path is in dir and not in a .git folder. Both must be absolute paths
-// without links.
+// contains reports whether path is in dir and not in a .git folder. Both must be absolute paths without links.
 func contains(dir, path string) bool {
 	rel, ok := Rel(dir, path)
 	if !ok {
@@ -142,7 +141,6 @@ func Locate(path string) (Location, error) {
 	return Location{Path: at, Tree: tree(filepath.Dir(at))}, nil
 }
 
-// maxLinks limits the links that a path may go through.
 const maxLinks = 255
 
 // ErrLoop reports a path with too many links.

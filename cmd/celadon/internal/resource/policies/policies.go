@@ -27,37 +27,26 @@ const Kind = policyrequest.Kind
 // ErrNoPolicy reports paths without a policy or a webhook.
 var ErrNoPolicy = errors.New("no admission policy")
 
-// ErrNoBinding reports a policy that has no effect because it has no binding.
-var ErrNoBinding = errors.New("the policy has no effect because it has no binding: add one")
+var errNoBinding = errors.New("the policy has no effect because it has no binding: add one")
 
 // Policies is the set of policies in the files, with the documents that could not be used.
 type Policies struct {
 	Set *policy.Set
 	// Problems lists documents that cannot be read, then invalid policies and bindings.
-	Problems []Problem
+	Problems []error
 	// Unbound lists the policies that have no binding, not even an invalid one.
-	Unbound []Problem
+	Unbound []error
 
 	documents []*input.Document
 	invalid   map[int]bool               // the documents with errors
 	named     map[string]*input.Document // the first of each kind and name
 }
 
-// A Problem is an error in a document.
-type Problem struct {
-	// Location is the file and line of the field, or of the document if the field is not known.
-	Location string
-	Err      error
+// problemAt returns an error with its location, and without the further lines, which repeat the expression.
+func problemAt(location string, err error) error {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.New(location + ": " + first)
 }
-
-// Error returns the location and the first line of the error. The other lines repeat the expression.
-func (p Problem) Error() string {
-	first, _, _ := strings.Cut(p.Err.Error(), "\n")
-	return p.Location + ": " + first
-}
-
-// Unwrap returns the error without its location.
-func (p Problem) Unwrap() error { return p.Err }
 
 // Read reads and compiles the policies at and below paths. Invalid documents are Problems. Below
 // folders, documents that are not objects are ignored.
@@ -82,7 +71,7 @@ func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*
 		switch {
 		case !broken && !slices.Contains(paths, doc.File) && resource.NoObject(doc) != "":
 		case doc.Err != nil:
-			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
+			p.Problems = append(p.Problems, problemAt(doc.Location(), doc.Err))
 		default:
 			p.documents = append(p.documents, doc)
 		}
@@ -110,12 +99,12 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 			if inside, ok := doc.Inside(e.Path, e.Offset); ok && !e.Dropped {
 				at = fmt.Sprintf("%s:%d:%d", doc.File, inside.Line, inside.Column)
 			}
-			p.Problems = append(p.Problems, Problem{at, e})
+			p.Problems = append(p.Problems, problemAt(at, e))
 		}
 	}
 	for _, info := range set.Policies() {
 		if len(info.Bindings) == 0 && !info.Rejected {
-			p.Unbound = append(p.Unbound, Problem{p.Locate(info.Kind, info.Name, ""), ErrNoBinding})
+			p.Unbound = append(p.Unbound, problemAt(p.Locate(info.Kind, info.Name, ""), errNoBinding))
 		}
 	}
 	if len(set.Policies())+set.Webhooks()+len(p.Problems) == 0 {
@@ -126,7 +115,7 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 
 // Unserved returns the policies, bindings, and webhook configurations that are evaluated although servers of a minor do
 // not serve their version.
-func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []Problem) {
+func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []error) {
 	for i, doc := range p.documents {
 		id := doc.Identity()
 		kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)
@@ -135,7 +124,7 @@ func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []Pro
 		}
 		if a := server.Absent(kind, minor); a != nil {
 			err := fmt.Errorf("evaluated, but no server of Kubernetes 1.%d serves %s %s%s", minor, id.APIVersion, id.Kind, a.Hint)
-			notes = append(notes, Problem{doc.Location(), err})
+			notes = append(notes, problemAt(doc.Location(), err))
 		}
 	}
 	return notes
@@ -143,14 +132,12 @@ func (p *Policies) Unserved(server policyrequest.Server, minor int) (notes []Pro
 
 // Misspelled returns the resources in the rules of policies that no server has. nearest returns the name that was meant by
 // a resource of a group, or "". If it is nil, so is the result.
-func (p *Policies) Misspelled(nearest func(group, resource string) string) (notes []Problem) {
+func (p *Policies) Misspelled(nearest func(group, resource string) string) (notes []error) {
 	if nearest == nil {
 		return nil
 	}
 	for i, doc := range p.documents {
-		spec, _ := doc.Object["spec"].(map[string]any)
-		constraints, _ := spec["matchConstraints"].(map[string]any)
-		rules, _ := constraints["resourceRules"].([]any)
+		rules, _, _ := unstructured.NestedSlice(doc.Object, "spec", "matchConstraints", "resourceRules")
 		if p.invalid[i] || doc.Identity().GroupKind().Group != admissionregistrationv1.GroupName {
 			continue
 		}
@@ -165,7 +152,7 @@ func (p *Policies) Misspelled(nearest func(group, resource string) string) (note
 				name, _, _ := strings.Cut(name, "/")
 				if near := nearest(groups[0], name); near != "" {
 					path := fmt.Sprintf("spec.matchConstraints.resourceRules[%d].resources[%d]", j, k)
-					notes = append(notes, Problem{location(doc, path), fmt.Errorf("no resource %s exists, so it matches nothing: did you mean %s?", name, near)})
+					notes = append(notes, problemAt(location(doc, path), fmt.Errorf("no resource %s exists, so it matches nothing: did you mean %s?", name, near)))
 				}
 			}
 		}
@@ -173,9 +160,8 @@ func (p *Policies) Misspelled(nearest func(group, resource string) string) (note
 	return notes
 }
 
-// Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first
-// document of this kind and name. It returns the document's location if the field is not found, and
-// "" without a matching document.
+// Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first document of this
+// kind and name. It returns the document's location if the field is not found, and "" without a matching document.
 func (p *Policies) Locate(kind, name, path string) string {
 	if doc := p.named[kind+"/"+name]; doc != nil {
 		return location(doc, path)
@@ -191,8 +177,7 @@ func (p *Policies) Validation(policy string, index int, condition string) policy
 		return policyrequest.Validation{}
 	}
 	v := policyrequest.Validation{File: doc.File, Line: doc.Line}
-	spec, _ := doc.Object["spec"].(map[string]any)
-	field, expression := expressionIn(spec, "spec", "validations", index, condition)
+	field, expression := expressionIn(doc.Object["spec"], "spec", "validations", index, condition)
 	if field == "" {
 		return v
 	}
@@ -211,8 +196,7 @@ func (p *Policies) Mutation(policy string, index int, condition string) (file st
 	if doc == nil {
 		return "", 0
 	}
-	spec, _ := doc.Object["spec"].(map[string]any)
-	field, _ := expressionIn(spec, "spec", "mutations", index, condition)
+	field, _ := expressionIn(doc.Object["spec"], "spec", "mutations", index, condition)
 	return doc.File, cmp.Or(doc.Locate([]string{cmp.Or(field, "spec")})[0].Line, doc.Line)
 }
 
@@ -233,12 +217,13 @@ func (p *Policies) Webhook(kind, configuration, name, condition string) (file st
 	return "", 0
 }
 
-// expressionIn returns the expression of an item of a list in fields, or if the index is -1, of the matchCondition
-// with a name, and its path. path is the path of fields. Both results are "" without such an item.
-func expressionIn(fields map[string]any, path, list string, index int, condition string) (field, expression string) {
+// expressionIn returns the expression of an item of a list in an object, or if the index is -1, of the matchCondition
+// with a name, and its path. path is the path of the object. Both results are "" without such an item.
+func expressionIn(v any, path, list string, index int, condition string) (field, expression string) {
 	if index < 0 {
 		list = "matchConditions"
 	}
+	fields, _ := v.(map[string]any)
 	items, _ := fields[list].([]any)
 	for i, item := range items {
 		one, _ := item.(map[string]any)
@@ -249,9 +234,6 @@ func expressionIn(fields map[string]any, path, list string, index int, condition
 	}
 	return "", ""
 }
-
-// Mutates reports whether a mutating policy has a binding.
-func (p *Policies) Mutates() bool { return p.Set.Mutates() }
 
 // Documents returns the documents from which Set was compiled. They are read-only.
 func (p *Policies) Documents() []map[string]any {

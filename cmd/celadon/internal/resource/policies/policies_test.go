@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 			if len(problems) != 1 {
 				t.Fatalf("got %v, want one problem", problems)
 			}
-			if got := problems[0]; !strings.Contains(got.Location, test.location) || !strings.Contains(got.Err.Error(), test.want) {
+			if got := problems[0]; !strings.Contains(got.Error(), test.location) || !strings.Contains(got.Error(), test.want) {
 				t.Errorf("got %v, want %s: %s", got, test.location, test.want)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -190,4 +191,26 @@ func denied(status *metav1.Status, resource string) outcome {
 func nameOf(object map[string]any) string {
 	name, _ := input.Metadata(object)["name"].(string)
 	return name
+}
+
+// recordWebhooks records the webhooks that match a request, and counts those that a server would call.
+func (d *decision) recordWebhooks(matches []policy.WebhookMatch) {
+	for _, m := range matches {
+		w := finding.Webhook{
+			Kind: m.Kind, Configuration: m.Configuration, Webhook: m.Webhook, Called: m.Called, Condition: m.Condition,
+			Error: m.Failure, Undecided: m.Undecided,
+		}
+		if d.Locate {
+			failing := ""
+			if m.Failure != "" {
+				failing = m.Condition
+			}
+			w.File, w.Line = d.Admission.Policies.Webhook(m.Kind, m.Configuration, m.Webhook, failing)
+		}
+		d.report.Webhooks = append(d.report.Webhooks, w)
+		if m.Called {
+			count, _ := d.calls.LoadOrStore(m.Webhook, new(atomic.Int64))
+			count.(*atomic.Int64).Add(1)
+		}
+	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/apply"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
 )
@@ -72,9 +73,7 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 	var limit *engine.WorkLimitError
 	var bug *engine.InternalError
 	switch {
-	case errors.As(err, &limit):
-		return outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
-	case errors.As(err, &bug):
+	case errors.As(err, &limit), errors.As(err, &bug):
 		return failed(err)
 	case err != nil: // the old object cannot be one of a server
 		return outcome{verdict: finding.Undecided, problem: "is undecided: " + err.Error()}
@@ -158,7 +157,6 @@ func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
 	}
 }
 
-// builtinHints adds hints on unknown fields.
 func (d *decision) builtinHints() {
 	props := d.builtinSchema()
 	for i := range d.report.Strict {
@@ -213,20 +211,8 @@ func builtinHint(props *apiextensionsv1.JSONSchemaProps, field string) string {
 	if err != nil || len(steps) == 0 {
 		return ""
 	}
-	for _, step := range steps[:len(steps)-1] {
-		switch next, ok := props.Properties[step.Name]; {
-		case step.Item && props.Items != nil:
-			props = props.Items.Schema
-		case ok:
-			props = &next
-		case props.AdditionalProperties != nil && props.AdditionalProperties.Schema != nil:
-			props = props.AdditionalProperties.Schema
-		default:
-			return ""
-		}
-		if props == nil {
-			return ""
-		}
+	if props = crdcopy.At(props, steps[:len(steps)-1]...); props == nil {
+		return ""
 	}
 	names := slices.Sorted(maps.Keys(props.Properties))
 	name := steps[len(steps)-1].Name

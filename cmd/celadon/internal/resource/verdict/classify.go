@@ -1,8 +1,15 @@
 package verdict
 
 import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/engine/policy"
 )
 
 // classify returns the verdict on documents that are not objects, and on objects of other shards.
@@ -24,4 +31,43 @@ func (d *decision) classify() outcome {
 	}
 	d.report.Line, d.report.Template = 0, true
 	return out
+}
+
+// unevaluated returns the kind of a document that could be evaluated as more than an object, but is not, or "". a is nil
+// without policies.
+func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
+	switch group := id.GroupKind().Group; {
+	case group == "admissionregistration.k8s.io" && (id.Kind == policies.Kind || id.Kind == "MutatingAdmissionPolicy"):
+		same := func(p policy.Info) bool { return p.Kind == id.Kind && p.Name == id.Name }
+		if a == nil || !slices.ContainsFunc(a.Policies.Set.Policies(), same) {
+			return finding.UnevaluatedPolicy
+		}
+	case group == resource.Own && id.Kind == resource.Suite:
+		return finding.UnevaluatedSuite
+	}
+	return ""
+}
+
+// matchesCRDs reports whether the rules of a policy match CRDs, which are then objects.
+func (a *Admission) matchesCRDs() bool {
+	return a != nil && slices.ContainsFunc(a.Policies.Documents(), matchesCRDs)
+}
+
+func matchesCRDs(doc map[string]any) bool {
+	rules, _, _ := unstructured.NestedSlice(doc, "spec", "matchConstraints", "resourceRules")
+	return slices.ContainsFunc(rules, func(rule any) bool {
+		fields, _ := rule.(map[string]any)
+		has := func(field string, names ...string) bool {
+			list, _, _ := unstructured.NestedStringSlice(fields, field)
+			return slices.ContainsFunc(list, func(name string) bool { return slices.Contains(names, name) })
+		}
+		return has("apiGroups", "*", crdGroup) && has("resources", "*", "*/*", "customresourcedefinitions")
+	})
+}
+
+// CountUnevaluated counts the policies and suites among the CRDs that are not evaluated. a is nil without policies.
+func (c *CRDs) CountUnevaluated(a *Admission, s *finding.Summary) {
+	for _, id := range c.others {
+		s.AddUnevaluated(a.unevaluated(id))
+	}
 }

@@ -71,7 +71,6 @@ func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use, cfg engine.C
 	}
 }
 
-// conflictNotes returns remarks about CRDs that differ.
 func (c *CRDs) conflictNotes() (notes []error) {
 	byName := func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) }
 	for _, kind := range slices.SortedFunc(maps.Keys(c.conflicts), byName) {
@@ -128,7 +127,6 @@ func (r crdRead) differsFrom(given []crdRead) string {
 	return "is a duplicate: keep one of them, or skip one with --exclude"
 }
 
-// maxDifference limits the length of a value in a message.
 const maxDifference = 60
 
 func shortValue(v any, absent bool) string {
@@ -139,14 +137,7 @@ func shortValue(v any, absent bool) string {
 }
 
 // decoded returns the parts of a CRD's spec that writes depend on as decoded JSON, or nil.
-func decoded(r crdRead) any {
-	data, err := json.Marshal(r.CRD.ForWrites().Spec)
-	if err != nil {
-		return nil
-	}
-	v, err := engine.Decode(data)
-	if err != nil {
-		return nil
-	}
-	return v
+func decoded(r crdRead) map[string]any {
+	spec, _ := resource.Mapping(r.CRD.ForWrites().Spec)
+	return spec
 }

@@ -25,8 +25,7 @@ type CRDReviewer struct {
 	old *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReviewCRD returns the API server's verdict on creating a CRD, or on replacing old by it if old is
-// not nil.
+// ReviewCRD returns the API server's verdict on creating a CRD, or on replacing old by it if old is not nil.
 func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
 	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc)
 }

@@ -32,8 +32,7 @@ type CRDs struct {
 
 	// Problems holds the errors of CRDs that cannot be read.
 	Problems []error
-	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a
-	// reviewer.
+	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a reviewer.
 	Verdicts []*finding.CRD
 	// All holds the usable CRDs in the order of the files.
 	All []*Definition
@@ -174,10 +173,8 @@ type crdRead struct {
 	complete *apiextensionsv1.CustomResourceDefinition // see Definition
 	vetted   *finding.CRD                              // nil unless the CRD is vetted
 	lost     bool                                      // the document cannot be decoded, which is reported elsewhere
-	file     string
-	line     int
-	other    input.Identity // of a policy or a suite, which is not reported as an object
-	kept     map[string]any // see CRDs.Kept
+	other    input.Identity                            // of a policy or a suite, which is not reported as an object
+	kept     map[string]any                            // see CRDs.Kept
 }
 
 // readCRD reads the CRD in a document. It skips documents of other kinds, and those that the filter ignores.
@@ -198,7 +195,7 @@ func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, 
 	if use.Keep != nil && doc.Err == nil && use.Keep(doc.Identity()) {
 		return crdRead{kept: doc.Object}
 	}
-	read := crdRead{Read: resource.One(doc), file: doc.File, line: doc.Line}
+	read := crdRead{Read: resource.One(doc)}
 	if read.CRD == nil || read.Err != nil {
 		return read
 	}

@@ -16,9 +16,9 @@ package verdict
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +29,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
@@ -66,9 +68,8 @@ type Config struct {
 	// failed rules. Trace adds each rule that ran.
 	Locate, Explain, Trace bool
 	Width                  int
-	// These add data about accepted objects: the persisted object, its selectable fields, the
-	// difference between the input and the persisted object, and the row of kubectl get at the time
-	// Now. A zero Now means the current time.
+	// These add data about accepted objects: the persisted object, its selectable fields, the difference between the
+	// input and the persisted object, and the row of kubectl get at the time Now. A zero Now means the current time.
 	Persisted, Selectable, Diff, Row bool
 	Now                              time.Time
 	// Observe, if not nil, is called for each run of a rule.
@@ -119,16 +120,18 @@ func (d *Decider) Problems() []error {
 
 // Notes returns remarks about the input that do not affect the verdicts.
 func (d *Decider) Notes() []error {
-	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.CRDs.conflictNotes(), d.Filter.Notes(), d.callNotes(), d.applyNotes())
-	var assumed []string
-	d.assumed.Range(func(object, _ any) bool {
-		assumed = append(assumed, object.(string))
-		return true
-	})
-	if len(assumed) > 0 {
-		slices.Sort(assumed)
-		notes = append(notes, fmt.Errorf("assumed to exist, because they are not given: %s", someOf(assumed)))
+	notes := slices.Concat(d.CRDs.filter.ChartNotes(), d.CRDs.conflictNotes(), d.Filter.Notes())
+	add := func(format string, names *sync.Map) {
+		if some := someOf(names); some != "" {
+			notes = append(notes, fmt.Errorf(format, some))
+		}
 	}
+	add("webhooks that a server would call, and that were not called: %s", &d.calls)
+	if d.untracked.Load() {
+		notes = append(notes, errUntracked)
+	}
+	add("immutable fields change in %s: only a new object can have the new values: kubectl replace --force -f FILE", &d.immutable)
+	add("assumed to exist, because they are not given: %s", &d.assumed)
 	seen := map[string]bool{}
 	return slices.DeleteFunc(notes, func(note error) bool { // documents of a chart are read as CRDs, and as objects
 		again := seen[note.Error()]
@@ -137,16 +140,21 @@ func (d *Decider) Notes() []error {
 	})
 }
 
-// someOf returns the first names of a list.
-func someOf(names []string) string {
-	more := ""
-	if n := len(names) - maxNoted; n > 0 {
-		names, more = names[:maxNoted], fmt.Sprintf(", and %d more", n)
-	}
-	return strings.Join(names, ", ") + more
+// someOf returns the first names of a set, or "". Some sets hold a number of requests for each name.
+func someOf(set *sync.Map) string {
+	var names []string
+	set.Range(func(key, value any) bool {
+		name := key.(string)
+		if n, ok := value.(*atomic.Int64); ok {
+			name += fmt.Sprintf(" (for %s)", phrase.Count(int(n.Load()), "request"))
+		}
+		names = append(names, name)
+		return true
+	})
+	slices.Sort(names)
+	return resource.Some(names, maxNoted)
 }
 
-// maxNoted limits the names in a note.
 const maxNoted = 5
 
 // A decision is a document on its way through the stages.
@@ -186,7 +194,19 @@ type outcome struct {
 	processed map[string]any
 }
 
+// failed returns the outcome of a request without a result: it is undecided or skipped, or err is an internal error.
 func failed(err error) outcome {
+	var limit *engine.WorkLimitError
+	var notChecked *engine.NotCheckedError
+	var converter *conversion.Error
+	switch {
+	case errors.As(err, &limit):
+		return outcome{verdict: finding.Undecided, problem: err.Error(), limit: limit}
+	case errors.As(err, &converter): // the converter that the user named does not respond
+		return outcome{verdict: finding.Undecided, problem: "not checked: " + err.Error()}
+	case errors.As(err, &notChecked):
+		return outcome{verdict: finding.Skipped, problem: notChecked.Error()}
+	}
 	return outcome{verdict: finding.Unreadable, problem: err.Error(), bug: err}
 }
 

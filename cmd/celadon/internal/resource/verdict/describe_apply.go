@@ -143,23 +143,6 @@ func isImmutable(c finding.Cause) bool {
 	return strings.HasSuffix(c.Message, validation.FieldImmutableErrorMsg)
 }
 
-// applyNotes returns the remarks about updates.
-func (d *Decider) applyNotes() (notes []error) {
-	if d.untracked.Load() {
-		notes = append(notes, errUntracked)
-	}
-	var files []string
-	d.immutable.Range(func(file, _ any) bool {
-		files = append(files, file.(string))
-		return true
-	})
-	if len(files) > 0 {
-		slices.Sort(files)
-		notes = append(notes, fmt.Errorf("immutable fields change in %s: only a new object can have the new values: kubectl replace --force -f FILE", someOf(files)))
-	}
-	return notes
-}
-
 const (
 	// maxBody is the largest request body, in bytes, that the API server accepts.
 	maxBody = 3 << 20
@@ -204,8 +187,7 @@ func subtractSize(v any, left int) int {
 	return left
 }
 
-// tooLarge returns a warning if an accepted object is too large to be sent or stored. Sent returns
-// the request's body.
+// tooLarge returns a warning if an accepted object is too large to be sent or stored. Sent returns the request's body.
 func tooLarge(sent func() ([]byte, error), res *engine.Result) []string {
 	if body, err := sent(); err == nil && len(body) > maxBody {
 		return []string{fmt.Sprintf("the object has %d bytes as JSON, more than the %d (3 MiB) of a request body: the API server answers 413 (Request entity too large)", len(body), maxBody)}

@@ -17,54 +17,35 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A view holds the printer columns and the selectable fields of a version of a CRD. Their paths are
-// parsed when they are needed.
+// A view is a version of a CRD, with its printer columns and selectable fields, whose paths are parsed when they are
+// needed.
 type view struct {
-	table      func() table
-	selectable func() (*crdfields.Selectable, error)
-	// selects is set if the version declares selectable fields.
-	selects bool
-	// subresources lists the subresources of the version.
-	subresources []string
+	*apiextensionsv1.CustomResourceDefinitionVersion
+	parsed func() *parsedView
 }
 
-// A table describes the columns of kubectl get for a version.
-type table struct {
-	*finding.Table
-	columns *crdfields.Columns
+type parsedView struct {
+	table         *finding.Table // of kubectl get
+	columns       *crdfields.Columns
+	selectable    *crdfields.Selectable
+	errSelectable error
 }
 
 func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	views := map[string]*view{}
+	isNamespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
-		one := &view{
-			table: sync.OnceValue(func() table { return tableOf(crd, v) }),
-			selectable: sync.OnceValues(func() (*crdfields.Selectable, error) {
-				return crdfields.SelectableOf(v, crd.Spec.Scope == apiextensionsv1.NamespaceScoped)
-			}),
-			selects: len(v.SelectableFields) > 0,
-		}
-		if s := v.Subresources; s != nil && s.Status != nil {
-			one.subresources = append(one.subresources, "status")
-		}
-		if s := v.Subresources; s != nil && s.Scale != nil {
-			one.subresources = append(one.subresources, "scale")
-		}
-		views[v.Name] = one
+		kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}
+		views[v.Name] = &view{v, sync.OnceValue(func() *parsedView {
+			p := &parsedView{}
+			p.columns, _ = crdfields.ColumnsOf(v) // like the server, it stops at the first column that cannot be parsed
+			p.table = &finding.Table{Kind: kind, Namespaced: isNamespaced, Columns: p.columns.Names()}
+			p.selectable, p.errSelectable = crdfields.SelectableOf(v, isNamespaced)
+			return p
+		})}
 	}
 	return views
-}
-
-// tableOf returns the table of a version. Like the server, it stops at the first column that cannot
-// be parsed.
-func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) table {
-	columns, _ := crdfields.ColumnsOf(v)
-	return table{columns: columns, Table: &finding.Table{
-		Kind:       schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
-		Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-		Columns:    columns.Names(),
-	}}
 }
 
 // view returns the view for an object's version, or nil if the CRD does not have that version.
@@ -76,7 +57,7 @@ func (def *Definition) view(obj map[string]any) *view {
 func (d *decision) describePersisted(out *outcome) {
 	object, old, r := out.result.Object, out.request.OldObject, d.report
 	v := d.def.view(object)
-	selects := v != nil && v.selects && d.Selectable
+	selects := v != nil && len(v.SelectableFields) > 0 && d.Selectable
 	if v == nil || !selects && !d.Persisted && !d.Diff && !d.Row {
 		return
 	}
@@ -92,9 +73,9 @@ func (d *decision) describePersisted(out *outcome) {
 		r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), mask.Object(d.doc.Object), d.withoutApplied(shown))
 	}
 	if d.Row {
-		now, t := d.now(), v.table()
-		cells := t.columns.Cells(aged(shown, now, d.doc.Object, old), now)
-		r.Row = &finding.Row{Table: t.Table, Namespace: r.Namespace, Name: r.Name, Cells: cells}
+		now, p := d.now(), v.parsed()
+		cells := p.columns.Cells(aged(shown, now, d.doc.Object, old), now)
+		r.Row = &finding.Row{Table: p.table, Namespace: r.Namespace, Name: r.Name, Cells: cells}
 	}
 }
 
@@ -115,11 +96,11 @@ func (d *decision) withoutApplied(object map[string]any) map[string]any {
 // selected returns the values of an object's selectable fields, or nil if they cannot be read. A
 // field without a value has the empty string.
 func selected(v *view, obj map[string]any) map[string]string {
-	s, err := v.selectable()
-	if err != nil {
+	p := v.parsed()
+	if p.errSelectable != nil {
 		return nil
 	}
-	set, err := s.Values(obj)
+	set, err := p.selectable.Values(obj)
 	if err != nil {
 		return nil
 	}
@@ -160,12 +141,12 @@ func withField(obj map[string]any, name string, value any) map[string]any {
 }
 
 func (v *view) chooses(selector fields.Selector, obj map[string]any, id input.Identity) (bool, error) {
-	s, err := v.selectable()
-	if err != nil {
+	p := v.parsed()
+	if err := p.errSelectable; err != nil {
 		return false, err
 	}
-	if err := s.Check(selector); err != nil {
+	if err := p.selectable.Check(selector); err != nil {
 		return false, err
 	}
-	return s.Matches(selector, obj, id.Namespace, id.Name)
+	return p.selectable.Matches(selector, obj, id.Namespace, id.Name)
 }

@@ -38,8 +38,7 @@ type Olds struct {
 	given int
 }
 
-// An oldObject holds its JSON if it was read from JSON, because that takes a tenth of the memory of
-// decoded values.
+// An oldObject holds its JSON if it was read from JSON, because that takes a tenth of the memory of decoded values.
 type oldObject struct {
 	object map[string]any // nil if json is set
 	json   []byte
@@ -51,13 +50,6 @@ type oldObject struct {
 // NewOlds returns an empty Olds.
 func NewOlds() *Olds {
 	return &Olds{byKey: map[string]*oldObject{}}
-}
-
-func newOldObject(r Old) *oldObject {
-	if r.json != nil {
-		return &oldObject{json: bytes.Clone(r.json)}
-	}
-	return &oldObject{object: r.object}
 }
 
 func (o *oldObject) value() map[string]any {
@@ -103,32 +95,20 @@ func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	return gone[0]
 }
 
-// count returns the number of old objects, and of those with a new version.
-func (o *Olds) count() (all, paired int) {
+// Count returns the numbers of objects in --old, including those without a CRD, and of old objects with a new version, and
+// without one. An unreadable document counts as an object.
+func (o *Olds) Count() (sum finding.OldSummary, vanished int) {
+	sum.Given = o.given
 	for _, old := range o.byKey {
 		for ; old != nil; old = old.next {
-			if all++; old.paired.Load() {
-				paired++
+			if old.paired.Load() {
+				sum.Matched++
+			} else {
+				vanished++
 			}
 		}
 	}
-	return all, paired
-}
-
-// Vanished returns the number of old objects without a new version.
-func (o *Olds) Vanished() int {
-	all, paired := o.count()
-	return all - paired
-}
-
-// Given returns the number of objects in --old, including those without a CRD. For an unreadable document, it
-// counts an object.
-func (o *Olds) Given() int { return o.given }
-
-// Paired returns the number of old objects with a new version.
-func (o *Olds) Paired() int {
-	_, paired := o.count()
-	return paired
+	return sum, vanished
 }
 
 // key returns the key that pairs an object with its old version. If the kind is namespaced, a
@@ -175,11 +155,14 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool, isBase bool) e
 	if r.Err != nil || !o.keeps(r, crds) {
 		return r.Err
 	}
-	key, old := crds.key(r.id), newOldObject(r)
-	if isBase {
-		old.file, old.next = r.file, o.byKey[key]
-	} else if o.byKey[key] != nil {
-		return fmt.Errorf("%s: duplicate: keep one of them", key)
+	key, old := crds.key(r.id), r.oldObject
+	if old.next = o.byKey[key]; !isBase {
+		if old.file = ""; old.next != nil {
+			return fmt.Errorf("%s: duplicate: keep one of them", key)
+		}
+	}
+	if old.json != nil {
+		old.json, old.object = bytes.Clone(old.json), nil
 	}
 	o.byKey[key] = old
 	return nil
@@ -203,18 +186,13 @@ type Old struct {
 	Location string
 	Err      error
 
-	file   string
-	object map[string]any
-	id     input.Identity
-	json   []byte
+	id input.Identity
+	*oldObject
 }
 
 // ReadOld reads a document as an old object.
 func ReadOld(doc *input.Document) Old {
-	return Old{
-		Location: doc.Location(), Err: doc.Err,
-		file: doc.File, object: doc.Object, id: doc.Identity(), json: doc.FromJSON(),
-	}
+	return Old{doc.Location(), doc.Err, doc.Identity(), &oldObject{object: doc.Object, json: doc.FromJSON(), file: doc.File}}
 }
 
 // A Single is how one object is written.

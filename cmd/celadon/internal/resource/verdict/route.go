@@ -159,10 +159,9 @@ func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition
 // mistyped reports whether an object has an apiVersion or kind that is not a string.
 func mistyped(obj map[string]any) bool {
 	for _, name := range []string{"apiVersion", "kind"} {
-		if v, ok := obj[name]; ok {
-			if _, ok := v.(string); !ok {
-				return true
-			}
+		v, ok := obj[name]
+		if _, isText := v.(string); ok && !isText {
+			return true
 		}
 	}
 	return false
@@ -218,9 +217,12 @@ func (def *Definition) noSubresource(obj map[string]any, subresource string) out
 		return outcome{}
 	}
 	v := def.view(obj)
-	if v == nil || slices.Contains(v.subresources, subresource) {
+	if v == nil {
+		return outcome{}
+	}
+	if s := v.Subresources; s != nil && (subresource == "status" && s.Status != nil || subresource == "scale" && s.Scale != nil) {
 		return outcome{}
 	}
 	const message = "the server could not find the requested resource: version %s of the CRD has no %s subresource"
-	return notFound(Update, fmt.Sprintf(message, v.table().Kind.Version, subresource))
+	return notFound(Update, fmt.Sprintf(message, v.Name, subresource))
 }

@@ -30,8 +30,7 @@ type TextChecker struct {
 	kubeVersion string
 }
 
-// NewTextChecker reads the CRDs without compiling them. It returns an error only if kubeVersion is
-// invalid.
+// NewTextChecker reads the CRDs without compiling them. It returns an error only if kubeVersion is invalid.
 func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*TextChecker, error) {
 	if _, err := types.ParseVersion(kubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
@@ -77,8 +76,7 @@ type Answer struct {
 	Secrets secret.Texts
 }
 
-// Check validates the objects. It returns an error if the context is canceled or w.Subresource is
-// invalid.
+// Check validates the objects. It returns an error if the context is canceled or w.Subresource is invalid.
 func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	switch w.Subresource {
 	case "", "status", "scale":
@@ -137,9 +135,9 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		}
 	}
 	checked.Problems = append(d.Problems(), policyProblems...)
-	summary.Vanished = olds.Vanished()
-	if given := olds.Given(); given > 0 {
-		summary.Old = &finding.OldSummary{Given: given, Matched: olds.Paired()}
+	counts, vanished := olds.Count()
+	if summary.Vanished = vanished; counts.Given > 0 {
+		summary.Old = &counts
 	}
 	tables.Fill(summary)
 	err = p.End(summary)
@@ -173,8 +171,5 @@ func (c *TextChecker) admission(text input.Text) (_ *Admission, problems []error
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, problem := range slices.Concat(p.Problems, p.Unbound) {
-		problems = append(problems, problem)
-	}
-	return &Admission{Policies: p, User: policyrequest.User("", nil)}, problems, nil
+	return &Admission{Policies: p, User: policyrequest.User("", nil)}, slices.Concat(p.Problems, p.Unbound), nil
 }
