@@ -15,15 +15,16 @@ import (
 
 // Admission takes part in requests, as admission plugins do.
 type Admission interface {
-	// Mutate returns the object as admission changes it, or nil if it does not. Once it has changed the object, it calls again,
-	// and can then change it once more. An error, also from again, rejects the request.
+	// Mutate returns the object as admission changes it, or nil if it does not change it. Once it
+	// has changed the object, it calls again, and can then change it once more. An error, also from
+	// again, rejects the request.
 	Mutate(ctx context.Context, r Review, again PluginsAgain) (map[string]any, error)
 	// Validate returns an error to reject the request.
 	Validate(ctx context.Context, r Review) error
 }
 
-// PluginsAgain runs the admission plugins again on a changed object, as the server does. It returns the object as
-// they change it, or nil if they do not.
+// PluginsAgain runs the admission plugins again on a changed object, as the server does. It returns
+// the object as they change it, or nil if they do not change it.
 type PluginsAgain = func(changed map[string]any) (map[string]any, error)
 
 // A Review is a request as admission sees it. Its objects are in the version of the request and have defaults.
@@ -73,8 +74,8 @@ func setName(object runtime.Object) {
 	to.SetName(prefix[:min(len(prefix), longest)] + suffix)
 }
 
-// SetDefaults sets the defaults of an object of a built-in kind, as the API server does when it decodes an object.
-// It modifies the object, unless it is not of the kind.
+// SetDefaults sets the defaults of an object of a built-in kind, as the API server does when it
+// decodes an object. It modifies the object, unless the object does not fit the kind.
 func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	typed, err := legacyscheme.Scheme.New(kind)
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(object, typed) != nil {
@@ -89,7 +90,8 @@ func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	maps.Copy(object, out)
 }
 
-// Convert returns an object of a built-in kind in another version, with the defaults of both.
+// Convert returns an object of a built-in kind in another version, with the defaults of its given
+// version.
 func Convert(object map[string]any, to schema.GroupVersionKind) (map[string]any, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -102,7 +104,6 @@ func Convert(object map[string]any, to schema.GroupVersionKind) (map[string]any,
 	return versioned(decoded, to, legacyscheme.Scheme)
 }
 
-// mutate lets Admission change the object.
 func (a *admitter) mutate(ctx context.Context, attrs admission.Attributes, o admission.ObjectInterfaces) error {
 	review, err := newReview(attrs, o)
 	if err != nil {
@@ -169,7 +170,7 @@ func newReview(attrs admission.Attributes, o admission.ObjectInterfaces) (r Revi
 	return r, err
 }
 
-// versioned returns an object in the version of kind. object may be nil.
+// versioned returns an object in the version of kind, or nil if object is nil.
 func versioned(
 	object runtime.Object, kind schema.GroupVersionKind, convertor runtime.ObjectConvertor,
 ) (map[string]any, error) {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubernetes/pkg/kubeapiserver"
 )
 
-// Every resource of the table has registries whose objects have the table's kind.
+// TestResources checks that the registries of each resource have objects of its kind.
 func TestResources(t *testing.T) {
 	for kind, served := range all() {
 		endpoints, err := served.endpoints()
@@ -22,7 +22,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// The API server stores the objects of a resource in the table's first version.
+// TestStoredVersions checks that the first version of each resource is the version in which the API
+// server stores it.
 func TestStoredVersions(t *testing.T) {
 	config := kubeapiserver.NewStorageFactoryConfigEffectiveVersion(compatibility.DefaultBuildEffectiveVersion())
 	want := map[schema.GroupResource]schema.GroupVersion{

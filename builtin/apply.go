@@ -95,7 +95,7 @@ func (w *write) patchHandler(scope *handlers.RequestScope, kind types.PatchType,
 	return handlers.PatchResource(r, scope, admit, []string{string(kind)}), nil
 }
 
-// fieldTypes has the types of all built-in kinds.
+// fieldTypes converts objects of the kinds that client-go has types for.
 var fieldTypes = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(legacyscheme.Scheme)
 })
@@ -118,8 +118,8 @@ func newApplyManager(
 	return managedfields.NewDefaultFieldManager(converter, unsafe, scheme, scheme, kind, hub, subresource, reset)
 }
 
-// migrate replaces the object of a result by the result of the second request that kubectl sends; see
-// apply.Migrated. Policies have already accepted the object.
+// migrate replaces the object of a result by the result of the second request that kubectl sends in
+// some cases; see apply.Migrated. Policies have already accepted the object.
 func (w *write) migrate(res *engine.Result, r *response) {
 	object, err := engine.Decode(r.body.Bytes())
 	if err != nil {

@@ -24,7 +24,7 @@ metadata:
 data: {a: "1", gone: x, b: "2"}
 `
 
-// TestApply checks that each kind of write has its own result. Package conformance/kube compares many with a real server.
+// TestApply checks the results of client-side apply, server-side apply, and replacement.
 func TestApply(t *testing.T) {
 	for _, test := range []struct {
 		data                    string

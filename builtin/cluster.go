@@ -33,12 +33,13 @@ type plugin struct {
 	name string
 }
 
-// maxScanned limits the items of LimitRanges, and the classes, of a Cluster: plugins look at all of them for each object.
+// maxScanned limits the items of LimitRanges, and the classes, of a Cluster: plugins look at all of
+// them for each object.
 const maxScanned = 10_000
 
-// NewCluster returns a Cluster with the named plugins, and with the given objects that plugins read and that the API
-// server would accept. The objects are not modified. The error is ctx.Err(), a *LimitError, or names an unknown
-// plugin.
+// NewCluster returns a Cluster with the named plugins, and with those of the given objects that
+// plugins read and that the API server would accept. The objects are not modified. The error is
+// ctx.Err(), a *LimitError, an internal error, or names an unknown plugin.
 func NewCluster(ctx context.Context, plugins []string, objects []map[string]any) (*Cluster, error) {
 	binary := compatibility.NewEffectiveVersionFromString(version.DefaultKubeBinaryVersion, "", "")
 	c := &Cluster{stores: newStores(), given: map[string]bool{}}
@@ -84,7 +85,6 @@ func Read(kind schema.GroupVersionKind) bool {
 	return ok && kind.GroupVersion() == schema.GroupVersion{Group: group, Version: "v1"}
 }
 
-// add stores objects as the API server persists them.
 func (c *Cluster) add(ctx context.Context, objects []map[string]any) error {
 	scanned := 0
 	for _, object := range objects {

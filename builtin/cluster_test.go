@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// objects decodes the documents of a YAML stream.
 func objects(t testing.TB, stream string) (list []map[string]any) {
 	t.Helper()
 	for doc := range strings.SplitSeq(stream, "---\n") {
@@ -170,7 +169,8 @@ func jsonOf(t testing.TB, v any) string {
 	return string(data)
 }
 
-// TestClusterLimit checks that an attacker cannot make each object slow by many limits and classes.
+// TestClusterLimit checks that the number of limits and classes is limited, because plugins look at
+// all of them for each object.
 func TestClusterLimit(t *testing.T) {
 	t.Parallel()
 	class := objects(t, "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 1}")[0]

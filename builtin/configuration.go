@@ -40,9 +40,9 @@ var configurations = sync.OnceValue(func() runtime.Decoder {
 	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDecoder()
 })
 
-// ValidateConfiguration validates an object for which IsConfiguration is true, as kube-apiserver does when it starts. Its result
-// has Allowed, and Causes or, if the object cannot be decoded, a Failure. Expressions are compiled with the server's own
-// environments and limits.
+// ValidateConfiguration validates an object for which IsConfiguration is true, as kube-apiserver
+// does when it starts. Its result has Allowed and, if that is not set, Causes, or a Failure if the
+// object cannot be decoded. Expressions are compiled with the server's own environments and limits.
 func ValidateConfiguration(object map[string]any) (res *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,12 +6,14 @@
 //		fmt.Println(res.Failure.Message)
 //	}
 //
-// The result is the same as in the linked release of Kubernetes. It leaves out what only a cluster knows:
+// The result is the same as in the linked release of Kubernetes. It does not depend on the state of a cluster, except on
+// the objects in Request.Cluster:
 //
-//   - whether an object with the name exists, and whether its namespace and the objects that it refers to do;
-//   - the addresses and ports of Services: if an object requests them, they are assumed to be free; otherwise,
-//     they are missing in the persisted object;
-//   - what authorization, quotas, and admission webhooks decide.
+//   - an object with the name is assumed not to exist, unless it is given as the old object, and the namespace and the
+//     objects that it refers to are assumed to exist;
+//   - the addresses and ports that a Service requests are assumed to be free, and others are missing in the persisted
+//     object;
+//   - authorization, quotas, and admission webhooks are assumed to permit the request.
 //
-// The package is a module of its own, because it links most of kube-apiserver.
+// The package is a separate module, because it links most of kube-apiserver.
 package builtin

@@ -20,17 +20,16 @@ import (
 	"k8s.io/kubernetes/pkg/capabilities"
 )
 
-// An endpoint is the URL of a resource or subresource in one version.
+// An endpoint implements the URL of a resource or subresource in one version.
 type endpoint struct {
 	storage rest.Storage
 	scope   handlers.RequestScope
-	// warnings are added to each response.
+	// warnings are sent with each response.
 	warnings []string
 	// fieldManager returns the field manager of server-side apply.
 	fieldManager func() (*managedfields.FieldManager, error)
 }
 
-// all holds the resources by kind.
 var all = sync.OnceValue(func() map[schema.GroupVersionKind]*Resource {
 	capabilities.Setup(true, 0) // kube-apiserver --allow-privileged, as in the clusters of all common installers
 	kinds, types := map[schema.GroupVersionKind]*Resource{}, legacyscheme.Scheme.AllKnownTypes()
@@ -79,7 +78,7 @@ func newEndpoints(
 	return endpoints, nil
 }
 
-// deprecations returns the warning of a kind that is deprecated in the linked release.
+// deprecations returns the warning of a kind if it is deprecated in the linked release.
 func deprecations(kind schema.GroupVersionKind) ([]string, error) {
 	object, err := legacyscheme.Scheme.New(kind)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// without holds kinds without an example.
+// without holds the kinds without a valid example.
 var without = map[string]bool{
 	"CertificateSigningRequest": true, "ClusterTrustBundle": true, "DeviceTaintRule": true, "FlowSchema": true, "LeaseCandidate": true,
 	"MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true, "PodCertificateRequest": true,

@@ -27,8 +27,9 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// How it works: these documents have expressions in fields that are named expression or valueExpression. They are compiled
-// and run by the server's libraries.
+// How it works: DeviceClasses, ResourceClaims, their templates, and the configuration files of
+// kube-apiserver have expressions in fields named expression or valueExpression. The server's
+// libraries compile and run them.
 
 // An Evaluation is the result of an expression in a document other than a policy.
 type Evaluation struct {
@@ -46,8 +47,8 @@ const (
 	ofClaims  = "the claims of a token, without apiVersion and kind"
 )
 
-// Input describes the objects over which Evaluate evaluates the expressions of a document, such as "a ResourceSlice". It
-// returns "" for a kind without such expressions.
+// Input describes the objects over which Evaluate evaluates the expressions of a document, such as
+// "a ResourceSlice". It returns "" for a kind without such expressions.
 func Input(document map[string]any) string {
 	return map[schema.GroupKind]string{
 		{Group: resourcev1.GroupName, Kind: "DeviceClass"}:               ofDevices,
@@ -58,9 +59,10 @@ func Input(document map[string]any) string {
 	}[kindOfObject(document).GroupKind()]
 }
 
-// Evaluate evaluates the expressions of a document over an input that Input describes: selectors for each device, the
-// matchConditions of authorizers, and mappings and rules for claims. It returns an error if the input is of another kind,
-// if ctx is done, or on an internal error.
+// Evaluate evaluates the expressions of a document over an input that Input describes: selectors
+// for each device, the matchConditions of authorizers, and mappings and rules for claims. It
+// returns an error if the input is of another kind or cannot be decoded, if ctx is done, or on an
+// internal error.
 func Evaluate(ctx context.Context, document, input map[string]any) (all []Evaluation, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -166,7 +168,8 @@ func overAccess(ctx context.Context, document, input map[string]any) ([]Evaluati
 	}), nil
 }
 
-// overClaims evaluates the mappings and rules of each issuer over claims, and its rules for users over the user.
+// overClaims evaluates the mappings and rules of each issuer over claims, and its rules for users
+// over the user that it maps claims to.
 func overClaims(ctx context.Context, document, input map[string]any) (all []Evaluation, err error) {
 	var claims map[string]any // a server reads all numbers as doubles
 	if err := decodeInto(input, &claims); err != nil {
@@ -202,7 +205,7 @@ func overClaims(ctx context.Context, document, input map[string]any) (all []Eval
 	return all, nil
 }
 
-// decoded returns the result of an expression as decoded JSON, or err if it is not nil.
+// decoded returns the result of a single expression as decoded JSON, or err if it is not nil.
 func decoded(results []authenticationcel.EvaluationResult, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -40,8 +40,8 @@ var newerFields = sync.OnceValue(func() map[string]map[string]int {
 	return all
 })
 
-// below returns the type of a field, item, or map value of a value of type of, or nil. minor is the first whose servers have
-// the field, or 0 if all supported minors have it.
+// below returns the type of the field, item, or map value at a step below a value of type of, or
+// nil. minor is the first whose servers have the field, or 0 if all supported minors have it.
 func below(of reflect.Type, step engine.Step) (next reflect.Type, minor int) {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()

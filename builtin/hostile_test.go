@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// many returns n items, joined by commas. item is a format for the number of the item.
+// many returns n items, joined by commas. item can be a format for the number of the item.
 func many(n int, item string) string {
 	var b strings.Builder
 	for i := range n {
@@ -93,7 +93,8 @@ func hostile(n, depth int) map[string]string {
 	}
 }
 
-// Objects that are deep, long, or have many parts are decided, or are not decided for their size.
+// TestHostile checks that objects that are deep, long, or have many parts have a result or cause a
+// LimitError.
 func TestHostile(t *testing.T) {
 	sizes := []int{1000}
 	if level.Long() {
@@ -110,13 +111,14 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// hostileRequest returns a create of an object whose depth or size the decoder of engine may not allow.
+// hostileRequest returns a create of an object in Raw, which the decoder of engine may reject.
 func hostileRequest(text string) builtin.Request {
 	object := map[string]any{"apiVersion": between(text, `"apiVersion":"`), "kind": between(text, `"kind":"`)}
 	return builtin.Request{Object: object, Raw: []byte(text), FieldValidation: "Strict"}
 }
 
-// limited returns a create of an object, decoded, so that its lists are counted.
+// limited returns a create of an object that is also decoded if possible, so that checkLimits sees
+// its lists.
 func limited(t *testing.T, text string) builtin.Request {
 	t.Helper()
 	req := hostileRequest(text)

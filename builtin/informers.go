@@ -22,8 +22,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A stores has the stores of a Cluster by kind. It makes informers that list the objects there, and implements
-// informers.SharedInformerFactory as far as plugins need it: the factory of client-go would add 14 MB to a program.
+// A stores holds the stores of a Cluster by kind. It makes informers that list the objects there,
+// and implements informers.SharedInformerFactory as far as plugins need it: the factory of
+// client-go would add 14 MB to a program.
 type stores struct {
 	informers.SharedInformerFactory // nil
 	byKind                          map[string]cache.Indexer
@@ -55,7 +56,7 @@ func (informer[T, L]) Informer() cache.SharedIndexInformer {
 
 func (informer[T, L]) TypedInformer() (none T) { return none }
 
-// The types below embed a nil interface for the methods that no plugin calls.
+// Some of the types below embed a nil interface for the methods that no plugin calls.
 
 func (s stores) Core() coreinformers.Interface { return coreGroup{s} }
 

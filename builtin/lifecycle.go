@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// kept are the minor versions in which no version of a kind that is named alpha is removed, although older releases
-// of k8s.io/api announce it: its release 0.38 withdraws all these announcements.
+// kept are the minor versions in which no alpha version of a kind is removed, although older
+// releases of k8s.io/api announce it: its release 0.38 withdraws all these announcements.
 var kept = minors.Since(38)
 
 // An Absence describes why servers of a Kubernetes version have no resource for a kind.
@@ -23,8 +23,9 @@ type Absence struct {
 	Served []schema.GroupVersionKind
 }
 
-// Absent returns why servers of Kubernetes 1.minor do not serve a kind of a built-in group. It returns nil if they do,
-// if the kind has no resource, or if the group is not built in. It follows the lifecycles in k8s.io/api.
+// Absent returns why servers of Kubernetes 1.minor do not serve a kind of a built-in group. It
+// returns nil if they serve it, or if the group is not built in. It follows the lifecycles in
+// k8s.io/api; a kind without a lifecycle counts as served.
 func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 	if !legacyscheme.Scheme.IsGroupRegistered(kind.Group) {
 		return nil
@@ -59,7 +60,6 @@ func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 	return a
 }
 
-// replaced is implemented by kinds that have a replacement.
 type replaced interface {
 	APILifecycleReplacement() schema.GroupVersionKind
 }

@@ -23,8 +23,8 @@ type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }
 
-// checkLimits returns a *LimitError for an object that has a list or a quantity that is too long. It skips fields
-// named metadata, data, and annotations, which have no quantities.
+// checkLimits returns a *LimitError for an object that has a list or a quantity that is too long.
+// It skips fields named metadata, data, and annotations.
 func checkLimits(v any) error {
 	switch v := v.(type) {
 	case map[string]any:
@@ -51,7 +51,6 @@ func checkLimits(v any) error {
 	return nil
 }
 
-// checkNumber returns a *LimitError for a quantity that is too long.
 func checkNumber(text string) error {
 	if text == "" || (text[0] < '0' || text[0] > '9') && text[0] != '+' && text[0] != '-' && text[0] != '.' {
 		return nil

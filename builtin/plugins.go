@@ -56,7 +56,6 @@ var knownPlugins = []struct {
 	{denyserviceexternalips.PluginName, denyserviceexternalips.Register, false},
 }
 
-// registered returns the plugins by name.
 var registered = sync.OnceValue(func() *admission.Plugins {
 	plugins := admission.NewPlugins()
 	for _, p := range knownPlugins {
@@ -99,8 +98,8 @@ func (a *admitter) eachPlugin(attrs admission.Attributes, do func(plugin) error)
 	return nil
 }
 
-// skips reports whether a plugin has nothing to do for a request, or has no verdict without an object that was not
-// given. It is then assumed that the object exists and permits the request.
+// skips reports whether a plugin has nothing to do for a request, or lacks an object that was not
+// given. Then the object is assumed to exist and to permit the request.
 func (a *admitter) skips(p plugin, attrs admission.Attributes) bool {
 	c := a.write.Cluster
 	switch object := attrs.GetObject().(type) {
@@ -125,8 +124,9 @@ func (a *admitter) skips(p plugin, attrs admission.Attributes) bool {
 	return p.name == limitranger.PluginName && !c.limited(attrs.GetNamespace())
 }
 
-// withoutAccount adds the ServiceAccount of a Pod to the cluster if it is not known. It reports whether the Pod
-// lacks a ServiceAccount because it is an old object that was not read from a cluster.
+// withoutAccount adds the ServiceAccount of a Pod to the cluster if it is not known. It returns
+// true if it cannot, for example because the old Pod was not read from a cluster and therefore
+// names no ServiceAccount.
 func (a *admitter) withoutAccount(pod *core.Pod, attrs admission.Attributes) bool {
 	name := pod.Spec.ServiceAccountName
 	if name == "" {
@@ -196,7 +196,6 @@ func tokenVolume(pod *core.Pod) string {
 	return ""
 }
 
-// renameVolume renames a volume of a Pod and its mounts.
 func renameVolume(pod *core.Pod, from, to string) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.Name == from {

@@ -59,10 +59,10 @@ func (r *resource) stored() schema.GroupVersion {
 	return schema.GroupVersion{Group: r.group, Version: version}
 }
 
-// A newStorage creates the registries of a resource by subresource. "" is the resource itself.
+// A newStorage creates the registries of a resource by subresource. "" is the resource itself. one
+// makes it for a resource without subresources, and two for a resource with the subresource status.
 type newStorage func(restOptions) (map[string]rest.Storage, error)
 
-// one returns the newStorage of a resource without subresources.
 func one[S rest.Storage](create func(generic.RESTOptionsGetter) (S, error)) newStorage {
 	return func(options restOptions) (map[string]rest.Storage, error) {
 		main, err := create(options)
@@ -70,7 +70,6 @@ func one[S rest.Storage](create func(generic.RESTOptionsGetter) (S, error)) newS
 	}
 }
 
-// two returns the newStorage of a resource with the subresource status.
 func two[S, T rest.Storage](create func(generic.RESTOptionsGetter) (S, T, error)) newStorage {
 	return func(options restOptions) (map[string]rest.Storage, error) {
 		main, status, err := create(options)
@@ -78,7 +77,7 @@ func two[S, T rest.Storage](create func(generic.RESTOptionsGetter) (S, T, error)
 	}
 }
 
-// The requests of this package have the permissions of an administrator.
+// allowed permits all requests, because this package does not check permissions.
 var allowed authorizer.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
 
 func definitions(options restOptions) (map[string]rest.Storage, error) {
@@ -215,7 +214,8 @@ func volumeAttachments(options restOptions) (map[string]rest.Storage, error) {
 	return map[string]rest.Storage{"": s.VolumeAttachment, "status": s.Status}, nil
 }
 
-// noParams resolves the kinds of params. It is called only if the user is not an administrator.
+// noParams resolves no kinds of params. The registries require it, but never call it, because they
+// have no authorizer.
 var noParams resolver.ResourceResolverFunc = func(kind schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 	return schema.GroupVersionResource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
 }
@@ -231,8 +231,8 @@ func (noBudgets) List(context.Context, metav1.ListOptions) (*policyv1.PodDisrupt
 	return &policyv1.PodDisruptionBudgetList{}, nil
 }
 
-// namespaceGetter gets the Namespaces of the request's Cluster. It is called for claims with admin access, whose
-// Namespace must have a label.
+// namespaceGetter gets the Namespaces of the request's Cluster. The registries call it for claims
+// with admin access, whose Namespace must have a label.
 type namespaceGetter struct {
 	corev1client.NamespaceInterface
 }

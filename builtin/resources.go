@@ -44,8 +44,8 @@ import (
 	storagemigrationstore "k8s.io/kubernetes/pkg/registry/storagemigration/storagemigration/storage"
 )
 
-// resources lists the resources of the API server that have objects. It omits resources that store nothing:
-// bindings, and the reviews of authentication.k8s.io and authorization.k8s.io.
+// resources lists the resources of the API server that store objects. It omits bindings, and the
+// reviews of authentication.k8s.io and authorization.k8s.io.
 var resources = []resource{
 	{"", "v1", "configmaps", "ConfigMap", one(configmapstore.NewREST)},
 	{"", "v1", "endpoints", "Endpoints", one(endpointstore.NewREST)},

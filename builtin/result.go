@@ -50,10 +50,11 @@ func (w *write) decodeOld() (runtime.Object, error) {
 	return old, nil
 }
 
-// unknownUID is the UID of an old object whose UID is not given.
+// unknownUID replaces UIDs that are not given or random.
 const unknownUID = "00000000-0000-0000-0000-000000000000"
 
-// decoders makes decoders that record errors of strict decoding, and that report duplicate keys of YAML.
+// decoders makes decoders that record the errors of strict decoding, to which they add duplicate
+// keys of YAML and fields of newer minors.
 type decoders struct {
 	runtime.NegotiatedSerializer
 	write *write
@@ -147,7 +148,7 @@ func (w *write) result(sent []byte, r *response) (*engine.Result, error) {
 	return res, nil
 }
 
-// causes returns the causes of a rejection in the order of their fields.
+// causes returns the causes of a rejection, sorted by field and message.
 func causes(status *metav1.Status) (causes []engine.Cause) {
 	if status.Details == nil {
 		return nil
@@ -168,7 +169,8 @@ func causes(status *metav1.Status) (causes []engine.Cause) {
 	return causes
 }
 
-// persisted returns the persisted object without fields that only a cluster can set.
+// persisted returns the persisted object without fields that only a cluster can set, unless the old
+// object has them.
 func (w *write) persisted(object map[string]any) map[string]any {
 	meta, old := maps.Clone(metadata(object)), metadata(w.OldObject)
 	delete(meta, "managedFields")

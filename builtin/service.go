@@ -17,15 +17,16 @@ import (
 	servicestore "k8s.io/kubernetes/pkg/registry/core/service/storage"
 )
 
-// The range of node ports is the default of the API server. A port that a Service does not request is taken from
-// another range, so that it differs from all that are requested. withoutAllocated removes it.
+// The range of node ports is the default of the API server. A port that a Service does not request
+// is taken from another range, so that it differs from all requested ports. withoutAllocated
+// removes it.
 const (
 	firstPort, lastPort   = 30000, 32767
 	firstOther, lastOther = 40000, 60000
 )
 
-// services returns the storage of Services in a cluster with IPv4 and IPv6. Addresses and ports belong to a cluster: any
-// address that an object requests is taken to be free and in the range of the cluster.
+// services returns the storage of Services in a cluster with IPv4 and IPv6. Any address that an
+// object requests is assumed to be free and in the range of the cluster.
 func services(options restOptions) (map[string]rest.Storage, error) {
 	pods, err := pods(options)
 	if err != nil {
@@ -48,7 +49,7 @@ func (noEndpoints) GetEndpointSlices(string, string) ([]*discoveryv1.EndpointSli
 	return nil, nil
 }
 
-// addresses allocates every address, and remembers none. It implements ipallocator.Interface.
+// addresses allocates every address, and does not record it. It implements ipallocator.Interface.
 type addresses struct{ family api.IPFamily }
 
 func (a addresses) AllocateNext() (net.IP, error) {
@@ -74,7 +75,8 @@ func (addresses) Has(net.IP) bool                 { return false }
 func (addresses) Destroy()                        {}
 func (addresses) EnableMetrics()                  {}
 
-// ports allocates every port of the default range, and remembers none. It implements portallocator.Interface.
+// ports allocates every port of the default range, and does not record it. It implements
+// portallocator.Interface.
 type ports struct{ next atomic.Uint32 }
 
 func (*ports) Allocate(port int) error {
@@ -127,8 +129,8 @@ var (
 	nodePorts = regexp.MustCompile(`Duplicate value: [45][0-9]{4}\b`)
 )
 
-// settled returns a response in which all random values of the server are constant, so that a result does not depend on
-// chance: the UIDs of new objects, and the node ports in messages.
+// settled returns a response in which random values of the server are constant: the UIDs of new objects, and the node
+// ports in messages. A result therefore does not depend on chance.
 func (w *write) settled(sent []byte, response []byte, failed bool) []byte {
 	if w.OldObject == nil && (failed || w.kind.Kind == "Job" || w.kind.Kind == "LimitRange") {
 		response = uuids.ReplaceAllFunc(response, func(uid []byte) []byte {

@@ -16,7 +16,8 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// storedVersion returns the resource version of the old object in storage. It is "1" if it is not given.
+// storedVersion returns the resource version of the old object in storage. It is "1" if no valid
+// version is given.
 func (w *write) storedVersion() string {
 	given, _ := metadata(w.OldObject)["resourceVersion"].(string)
 	if n, err := strconv.ParseUint(given, 10, 64); err == nil && n > 0 {
@@ -49,8 +50,8 @@ func clusterOf(ctx context.Context) *Cluster {
 	return nil
 }
 
-// A requestStorage implements the storage of a resource. It has no state: a request finds the old object of its
-// context and nothing else, and a written object is returned and forgotten.
+// A requestStorage implements the storage of a resource. It has no state: a request finds only the
+// old object in its context, and a written object is returned and forgotten.
 type requestStorage struct {
 	storage.Interface // nil: nothing here watches or counts
 	codec             runtime.Codec
@@ -76,7 +77,6 @@ func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Obj
 	}, nil
 }
 
-// storageCodec returns the codec for objects in etcd.
 func storageCodec(stored schema.GroupVersion) runtime.Codec {
 	serializer := protobuf.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme)
 	hub := schema.GroupVersion{Group: stored.Group, Version: runtime.APIVersionInternal}
@@ -155,8 +155,9 @@ func (s requestStorage) GuaranteedUpdate(
 	return s.put(ctx, obj, out)
 }
 
-// put sets out to obj as a read after the write returns it: encoded in the version in which it is stored, which makes
-// empty lists null, and decoded with the defaults of that version. It is obj itself if the request has NoObject.
+// put sets out to obj as a read after the write returns it: encoded in its stored version, which
+// makes empty lists null, and decoded with the defaults of that version. If the request has
+// NoObject, put sets out to obj itself.
 func (s requestStorage) put(ctx context.Context, obj, out runtime.Object) error {
 	if w := writeOf(ctx); w != nil && w.NoObject {
 		set(out, obj)

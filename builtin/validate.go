@@ -32,8 +32,8 @@ import (
 
 // A Request is one write of one object of a built-in kind.
 type Request struct {
-	// Kind is the kind of the resource. The zero value means the kind of Object, or of OldObject for a deletion. It
-	// is needed for subresources with a kind of their own, such as scale.
+	// Kind is the kind of the resource. The zero value means the kind of Object, or of OldObject
+	// for a deletion. Set it for subresources with a different kind, such as scale.
 	Kind schema.GroupVersionKind
 	// Object is the object in the form of engine.Decode, or nil for a deletion. Raw, if not nil, is its JSON, which
 	// also shows duplicate keys.
@@ -43,17 +43,17 @@ type Request struct {
 	OldObject map[string]any
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, or nil.
 	DuplicateKeys error
-	// Namespace and Name are from the request's URL. If they are empty, the object's are used, and the namespace
-	// "default".
+	// Namespace and Name are from the request's URL. If one is empty, the object's is used; the
+	// default namespace is "default".
 	Namespace, Name string
 	// Subresource is a subresource, such as status, or "".
 	Subresource string
 	// FieldValidation is "Strict", "Warn", or "Ignore". The default is "Warn", as in the server.
 	FieldValidation string
-	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have. Later fields are
-	// unknown. Everything else follows the newest minor.
+	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have.
+	// Later fields are unknown. Everything else follows the linked release.
 	KubeMinor int
-	// NoObject leaves Object of the result nil, which saves a sixth of the time.
+	// NoObject leaves Object of the result nil, which saves time.
 	NoObject bool
 	// Apply is how Object is written; the zero value replaces OldObject. For subresources, it must be zero.
 	Apply apply.Write
@@ -73,12 +73,12 @@ type UnknownKindError struct{ Kind schema.GroupVersionKind }
 
 func (e *UnknownKindError) Error() string { return fmt.Sprintf("no built-in kind %s", e.Kind) }
 
-// Validate validates a write as kube-apiserver does. A rejected object is not an error: see Allowed, Causes, and Failure
-// of the result. Of its other fields, it has Warnings, Strict, and Object.
+// Validate validates a write as kube-apiserver does. A rejection is not an error: see Allowed,
+// Causes, and Failure of the result. The result also has Warnings, Strict, and Object.
 //
-// The error is ctx.Err(), an *UnknownKindError, a *LimitError, an *engine.InternalError, or the reason why the old
-// object could not be in storage. Validate is safe for concurrent use and does not modify the objects of the
-// request.
+// The error is ctx.Err(), an *UnknownKindError, a *LimitError, an *engine.InternalError, or the
+// reason why one of the objects cannot be used. Validate is safe for concurrent use and does not
+// modify the objects of the request.
 func Validate(ctx context.Context, req Request) (res *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -112,7 +112,8 @@ func Validate(ctx context.Context, req Request) (res *engine.Result, err error) 
 	return write.run()
 }
 
-// noEndpoint returns the result for a URL that the server does not serve, or that does not support the method.
+// noEndpoint returns the rejection of a request to a URL that the server does not serve, or whose
+// method it does not support.
 func noEndpoint(code int32, reason metav1.StatusReason, message string) *engine.Result {
 	return &engine.Result{Failure: &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }
@@ -128,7 +129,7 @@ func kindOfObject(objects ...map[string]any) schema.GroupVersionKind {
 	return schema.GroupVersionKind{}
 }
 
-// A write is a Request on its way through the handlers.
+// A write is a Request on its way through the handlers of the API server.
 type write struct {
 	Request
 	ctx    context.Context
@@ -249,7 +250,6 @@ func (w *write) run() (*engine.Result, error) {
 	return res, err
 }
 
-// warning returns a handler that adds the warnings of the endpoint.
 func (w *write) warning(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
 		for _, text := range w.end.warnings {
@@ -259,8 +259,8 @@ func (w *write) warning(handler http.Handler) http.Handler {
 	})
 }
 
-// handler returns the handler of the API server and the method of the request, or nil if the endpoint has none. kind is
-// the type of a patch, or "".
+// handler returns the handler of the API server and the method of the request. The handler is nil
+// if the endpoint does not support the method. kind is the type of a patch, or "".
 func (w *write) handler(kind types.PatchType) (http.Handler, string, error) {
 	scope := w.end.scope
 	scope.Serializer = &decoders{scope.Serializer, w}
@@ -299,7 +299,6 @@ func isUpdater(storage rest.Storage) bool {
 	return ok
 }
 
-// response is an http.ResponseWriter in memory.
 type response struct {
 	header http.Header
 	code   int
@@ -319,7 +318,6 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// warnings returns the messages of the Warning headers.
 func (r *response) warnings() (texts []string) {
 	headers, _ := utilnet.ParseWarningHeaders(r.header["Warning"])
 	for _, h := range headers {

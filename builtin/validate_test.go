@@ -1,7 +1,6 @@
 package builtin_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -41,6 +40,7 @@ func TestValidate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, _ := json.MarshalIndent(res, "", " ")
-	t.Log(string(data))
+	if spec, _ := res.Object["spec"].(map[string]any); !res.Allowed || spec["replicas"] != int64(1) {
+		t.Errorf("got %+v, want a Deployment with one replica", res)
+	}
 }

@@ -28,7 +28,8 @@ type Config struct {
 	// newer than its CRD.
 	FieldValidation string
 	// Scheme resolves the kinds of Go structs with an empty TypeMeta. Without it, the kind is the
-	// name of the struct, and the version is the name of its package.
+	// name of the struct, and the version is the name of its package, or else the only served
+	// version.
 	Scheme *runtime.Scheme
 }
 
@@ -79,9 +80,9 @@ func (c *CRDs) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	return all
 }
 
-// Decide calls [engine.Engine.Validate] on the CRD of the object, and counts the rules that run for
-// Cover. The request must have Object, not Raw. Decide returns an error if no CRD defines the
-// object or if its CRD has invalid rules.
+// Decide calls [engine.Engine.Validate] on the CRD of the object. Unless the request has Observe,
+// it counts the rules that run for Cover. The request must have Object, not Raw. Decide also
+// returns an error if no CRD defines the object or if its CRD has invalid rules.
 func (c *CRDs) Decide(ctx context.Context, req engine.Request) (*engine.Result, error) {
 	return c.DecideKind(ctx, (&unstructured.Unstructured{Object: req.Object}).GroupVersionKind().GroupKind(), req)
 }
@@ -106,13 +107,12 @@ func (c *CRDs) Engine(kind schema.GroupKind) (*engine.Engine, error) {
 	return compiled, err
 }
 
-// watched records which rules ran in writes, and which rejected a write.
+// watched records the runs of rules.
 type watched struct {
 	recorder *coverage.Recorder
 	byCRD    map[string]*coverage.Watch
 }
 
-// maxGaps limits the number of rules that a failure of Cover lists.
 const maxGaps = 50
 
 // Cover requires that, in all later writes, at least percent of the rules run and reject an object.
@@ -144,7 +144,6 @@ func (c *CRDs) Cover(t testing.TB, percent float64) {
 	})
 }
 
-// gaps lists the rules that never ran or never rejected.
 func gaps(report *coverage.Report) string {
 	var b strings.Builder
 	left := -maxGaps

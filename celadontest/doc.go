@@ -10,8 +10,8 @@
 //
 // An object is a Go struct, an *unstructured.Unstructured, a map[string]any, or a YAML or JSON
 // document as a string or []byte. A Go struct is encoded as JSON, as a client would send it. A
-// field without omitempty is therefore always sent, if only with its zero value, and its default is
-// never applied.
+// field without omitempty is therefore always sent, if only with its zero value. Unless that is
+// null, the default of the field is not applied.
 //
 // If a write has no verdict because its rules exceed the work limit, the test fails, also in
 // Rejects.
@@ -19,5 +19,5 @@ package celadontest
 
 // How it works: New loads CRDs into a lazy catalog, which compiles a CRD when it is first used. All
 // tests of a process share catalogs, keyed by the content of the sources (shared.go). A write runs
-// through all stages of the engine (write.go). Failures list the rules that rejected an object, and
-// the values in them (write.go).
+// through all stages of the engine. Failures list the rules that rejected an object, and the values
+// in them (write.go).

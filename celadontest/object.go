@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// object converts v to the form of engine.Decode, as a client would send it.
+// object converts v to the form of engine.Decode. It encodes Go values as a client does.
 func (c *CRDs) object(v any) (map[string]any, error) {
 	switch v := v.(type) {
 	case string:
@@ -50,7 +50,6 @@ func (c *CRDs) object(v any) (map[string]any, error) {
 	return obj, nil
 }
 
-// document decodes text that contains exactly one object.
 func document(text []byte) (obj map[string]any, err error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
@@ -81,7 +80,6 @@ func document(text []byte) (obj map[string]any, err error) {
 	}
 }
 
-// kindOf returns the kind of a Go struct with an empty TypeMeta.
 func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 	if obj, ok := v.(runtime.Object); ok && c.config.Scheme != nil {
 		kinds, _, err := c.config.Scheme.ObjectKinds(obj)

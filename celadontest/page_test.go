@@ -10,7 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/celadontest"
 )
 
-// TestPage checks that the Go code of a section in docs/embedding.md is the code of the example, which is tested.
+// TestPage checks that the Go code in a section of docs/embedding.md is code of examples/operator,
+// which has its own tests.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	var files []string

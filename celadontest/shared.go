@@ -11,8 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// maxCatalogs limits how many catalogs are kept for later tests. It exceeds the number that the tests of a
-// package normally use, and bounds memory for tests that generate CRDs.
+// maxCatalogs limits how many catalogs are kept for later tests; then all are dropped. It exceeds
+// the number that the tests of a package normally use, and bounds memory for tests that generate
+// CRDs.
 const maxCatalogs = 32
 
 // catalogs holds catalogs by the digest of their sources. Their CRDs are compiled on first use.

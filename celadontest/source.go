@@ -53,7 +53,6 @@ func read(args []any) ([]source, error) {
 	return sources, nil
 }
 
-// open reads a file with any extension, or a folder.
 func (s *source) open(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestSources checks the sources that New accepts, and the errors for sources without CRDs.
+// TestSources checks the sources that New accepts, and its errors.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	crds, err := catalog.Read(text(t, crontabs))
@@ -89,7 +89,8 @@ func TestKinds(t *testing.T) {
 	celadontest.New(t, two).Accepts(t, typed)
 }
 
-// TestShared checks that equal sources share an engine, and that the number of sets is bounded.
+// TestShared checks that equal sources share a catalog, that tests cannot modify it, and that the
+// number of catalogs is bounded.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	base, err := catalog.Read(text(t, crontabs))
@@ -118,7 +119,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestGatewayAPI checks that the tests of a process share the CRDs of a folder, so that only the first test reads them.
+// TestGatewayAPI checks that the tests of a process share the CRDs of a folder.
 func TestGatewayAPI(t *testing.T) {
 	var folder fs.FS
 	for _, root := range corpus.Folders(t) {

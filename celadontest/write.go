@@ -180,7 +180,7 @@ func (c Cause) matches(got *engine.Cause) bool {
 	return (c.Field == "" || c.Field == got.Field) && (c.Reason == "" || c.Reason == got.Reason) && strings.Contains(got.Message, c.Message)
 }
 
-// String returns the cause as it is shown in failures.
+// String returns the cause as failures show it.
 func (c Cause) String() string {
 	var parts []string
 	for _, part := range []string{c.Field, string(c.Reason), c.Message} {
@@ -224,7 +224,6 @@ func mismatch(want []Cause, res *engine.Result) string {
 	return b.String()
 }
 
-// wanted formats causes as a list that follows a line.
 func wanted(causes []Cause) string {
 	var b strings.Builder
 	for _, c := range causes {
@@ -243,7 +242,7 @@ const (
 	valueWidth = 80
 )
 
-// why formats the causes of a rejection, each with its rule and the values in it.
+// why formats the causes of a rejection, each with its rule and the values that the rule read.
 func (v verdict) why() string {
 	var b strings.Builder
 	causes := causesOf(v.result)

@@ -16,8 +16,8 @@ import (
 // Config holds the default values of the analyzer's flags.
 type Config struct {
 	// CRDs lists files and folders with generated CRDs, relative to the module's folder. If it is
-	// empty, the folders config/crd, manifests, and payload-manifests of the module are read, or of
-	// the repository that contains it.
+	// empty, the existing folders among config/crd, manifests, and payload-manifests are read, in
+	// the module or else in the repository that contains it.
 	CRDs []string
 	// KubeVersion is the Kubernetes minor version to emulate, for example "1.33". "" means the
 	// newest supported version.
@@ -44,7 +44,6 @@ func New(cfg Config) *analysis.Analyzer {
 	return a
 }
 
-// A list is a flag value with comma-separated items.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, ",") }
@@ -54,7 +53,7 @@ func (l *list) Set(text string) error {
 	return nil
 }
 
-// A vetter vets each module once, on behalf of all passes. It is safe for concurrent use.
+// A vetter vets each module once for all passes. It is safe for concurrent use.
 type vetter struct {
 	cfg Config
 
@@ -116,8 +115,8 @@ func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Find
 	pass.Report(d)
 }
 
-// message formats a finding as a line that includes its first path. Drivers print it as it is, so everything
-// untrusted in it is escaped.
+// message formats a finding as a line that includes its first path. Drivers print it unchanged, so
+// untrusted text in it is escaped.
 func message(f *markervet.Finding) string {
 	text := f.ID + ": " + strings.ReplaceAll(f.Message, "\n", " ")
 	if at := f.Position; at.Line == 0 && f.Rule != "" {

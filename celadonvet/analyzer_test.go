@@ -32,8 +32,8 @@ var wantFindings = []string{
 	`api/v1/types.go:33:4: unused-marker: the marker belongs to no type or field`,
 }
 
-// diagnostics runs an analyzer over the module in dir and returns its diagnostics as
-// "file:line:column: message", or the error of the first pass that failed.
+// diagnostics runs an analyzer on the packages of the module in dir and returns its diagnostics as
+// "file:line:column: message", or the error of a pass that failed.
 func diagnostics(t *testing.T, a *analysis.Analyzer, dir string) (list []string, err error) {
 	t.Helper()
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
@@ -89,7 +89,6 @@ func TestAnalyzer(t *testing.T) {
 	same(t, got, wantFindings)
 }
 
-// TestPlugin checks that the settings of golangci-lint reach the analyzer.
 func TestPlugin(t *testing.T) {
 	p, err := plugin.New(map[string]any{"crd": []string{"config/crd/app.yaml"}, "no-advice": true, "no-lint": []string{"unused-marker", "rule-without-marker"}})
 	if err != nil {
@@ -108,7 +107,6 @@ func TestPlugin(t *testing.T) {
 	}))
 }
 
-// TestBadConfig checks that an invalid configuration is reported as an error.
 func TestBadConfig(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg  celadonvet.Config
@@ -142,7 +140,7 @@ func section(t *testing.T, begin string) string {
 	return rest
 }
 
-// TestPage runs the commands of docs/go-markers.md.
+// TestPage runs the commands in docs/go-markers.md that build and run the analyzer.
 func TestPage(t *testing.T) {
 	commands := strings.Split(section(t, "go build -C celadonvet "), "\n")
 	bin := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// TestAttackModule checks hostile modules: diagnostics and errors control no terminal, no link out of the repository
-// is followed, and no pipe is read.
+// TestAttackModule checks hostile modules: no diagnostic or error controls a terminal, no link out
+// of the repository is followed, and no pipe is read.
 func TestAttackModule(t *testing.T) {
 	t.Parallel()
 	const text = "\x1b[31mPWNED \u202e ::error::x"
@@ -63,7 +63,6 @@ func TestAttackModule(t *testing.T) {
 	}
 }
 
-// edit replaces a text of a file.
 func edit(file, old, now string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

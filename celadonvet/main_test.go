@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain leaves the workspace, in which the module in testdata is not.
+// TestMain disables the workspace, because it does not contain the module in testdata.
 func TestMain(m *testing.M) {
 	os.Setenv("GOWORK", "off")
 	os.Exit(m.Run())

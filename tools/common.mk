@@ -3,7 +3,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 GO ?= go
 ROOT := $(patsubst %/tools/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
-# Corpora are folders of real CRDs and cases. make corpus makes one with less in it.
+# Corpora are folders of real CRDs and cases. make corpus makes a smaller one.
 # Tests without their corpus are skipped.
 SHARED := $(abspath $(ROOT)/../shared)
 CELADON_CORPUS ?= $(firstword $(wildcard $(SHARED)/corpus $(ROOT)/bin/corpus))

@@ -23,7 +23,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// A call is a client's request to the server, with the warnings for its response.
 type call struct {
 	server          *server
 	kind            *kind
@@ -47,8 +46,8 @@ type call struct {
 // A request handles a call and returns the object of the response.
 type request func(c *call) (map[string]any, error)
 
-// route makes the checks that a server makes on the URL. A server warns of a deprecated version whatever the
-// result of the call is.
+// route makes the checks that a server makes on the URL. A server warns of a deprecated version
+// even if it then rejects the call.
 func (c *call) route() (err error) {
 	if c.typed {
 		if err := c.scope(); err != nil {
@@ -96,7 +95,7 @@ func (c *call) scope() error {
 	return nil
 }
 
-// warn records warnings that a server sends in headers. Each text is sent once.
+// warn records warnings that a server sends in headers, each once.
 func (c *call) warn(texts ...string) {
 	for _, text := range texts {
 		if text != "" && !slices.Contains(c.warnings, text) {
@@ -132,7 +131,7 @@ func replacing(obj runtime.Object, o metav1.UpdateOptions) request {
 	return sending("UpdateOptions", obj, metav1.CreateOptions(o), (*call).replace)
 }
 
-// patching returns a request with the patch of obj.
+// patching returns a request with the patch that patch makes for obj.
 func patching(obj client.Object, patch client.Patch, o metav1.PatchOptions) request {
 	return func(c *call) (map[string]any, error) {
 		data, err := patch.Data(obj)
@@ -173,8 +172,8 @@ func deletingAll(list metav1.ListOptions, o metav1.DeleteOptions) request {
 	}
 }
 
-// options sets the options of a write, unless there are errors in them. The default manager is the name that a
-// server derives from a client's user agent.
+// options sets the options of a write, or returns errs as an error. The default manager is the name
+// that a server derives from a client's user agent.
 func (c *call) options(kind string, errs field.ErrorList, manager, fieldValidation string, dryRun []string) error {
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
@@ -185,8 +184,8 @@ func (c *call) options(kind string, errs field.ErrorList, manager, fieldValidati
 	return nil
 }
 
-// body returns an object as a client sends it, after the checks that a server makes on its version. Other
-// errors in its kind and apiVersion are found later.
+// body returns an object as a client sends it, after the checks that a server makes on its version.
+// Other errors in its kind and apiVersion are found later.
 func (c *call) body(obj runtime.Object) (map[string]any, error) {
 	if _, partial := obj.(*metav1.PartialObjectMetadata); partial && c.verb != "seed" {
 		return nil, fmt.Errorf("cannot %s using only metadata", c.verb)
@@ -211,7 +210,8 @@ func (c *call) body(obj runtime.Object) (map[string]any, error) {
 	return body, nil
 }
 
-// get returns the stored object of a call in the version of the call.
+// get returns the stored object of a call in the version of the call. It returns an error if there
+// is none.
 func (c *call) get() (map[string]any, error) {
 	if c.stored() == nil {
 		return nil, c.notFound()
@@ -219,7 +219,6 @@ func (c *call) get() (map[string]any, error) {
 	return c.read(c.stored())
 }
 
-// read returns a stored object in the version of the call.
 func (c *call) read(obj map[string]any) (map[string]any, error) {
 	out, err := c.engine.Convert(context.Background(), runtime.DeepCopyJSON(obj), c.version)
 	return out, internal(err)

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// interceptors returns functions that handle kinds with a CRD, and pass all other calls on.
+// interceptors returns functions that handle kinds with a CRD, and pass other calls on.
 func (s *server) interceptors() interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
@@ -66,8 +66,8 @@ func (s *server) interceptors() interceptor.Funcs {
 	}
 }
 
-// ours performs a request to the URL of obj and stores the response in into. For a kind without a CRD, it
-// calls others.
+// ours performs a request to the URL of obj and stores the response, if any, in into. For a kind
+// without a CRD, or a subresource other than status, it calls others.
 func (s *server) ours(obj client.Object, into any, verb, subresource string, do request, others func() error) error {
 	gvk, err := apiutil.GVKForObject(obj, s.types)
 	k := s.kinds[gvk.GroupKind()]
@@ -89,7 +89,6 @@ func (s *server) ours(obj client.Object, into any, verb, subresource string, do 
 	return receive(answer, into)
 }
 
-// apply performs a server-side apply of body to the URL of obj.
 func (s *server) apply(obj, body runtime.ApplyConfiguration, subresource string, o *metav1.PatchOptions, others func() error) error {
 	url := &unstructured.Unstructured{}
 	data, err := json.Marshal(obj)

@@ -101,7 +101,6 @@ func TestSchemeOfBuilder(t *testing.T) {
 	}
 }
 
-// writing is a warning handler that writes.
 type writing func()
 
 func (w writing) HandleWarningHeader(int, string, string) { w() }

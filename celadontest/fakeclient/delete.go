@@ -53,8 +53,8 @@ func (c *call) changed(field, wanted, is, may string) error {
 		"the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, wanted, field, is, may))
 }
 
-// collected returns the object's finalizers with the garbage collection finalizer that the deletion
-// options require. Without such options, it returns finalizers unchanged.
+// collected returns an object's finalizers with exactly the garbage collection finalizer that the
+// deletion options require. If they set no policy, it returns finalizers unchanged.
 func collected(finalizers []string, options *metav1.DeleteOptions) []string {
 	all := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents

@@ -10,16 +10,16 @@
 // client is updated to its persisted form. Kinds without a CRD are handled by the fake client as
 // usual.
 //
-// A write that cannot be decided fails the test.
+// A write without a verdict fails the test.
 package fakeclient
 
 // How it works: requests for kinds with a CRD are calls to a server (call.go, server.go), which makes the checks on
-// the URL and the options, and sends the warnings. The server implements what an API server does in addition
-// to the engine's checks: the registry's preconditions, deletion, patches, and watches (write.go, delete.go,
+// the URL and the options, and sends the warnings. The server implements the parts of an API server
+// that the engine does not: the registry's preconditions, deletion, patches, and watches (write.go, delete.go,
 // patch.go, watch.go). Server-side apply uses apimachinery's field manager. Objects of a kind are stored in one
 // version, with all their changes.
 //
 // controller-runtime's fake client reads, lists, and watches them through a tracker (tracker.go). Its own writes are
-// not used, because they differ from a server's: it ignores dry runs, has no generation, applies without the
-// schema, and stores each version separately. Writes arrive through interceptors instead (client.go), and those
-// of the dynamic client through reactors (dynamic.go).
+// not used, because they differ from a server's: it does not maintain the generation, applies without the schema,
+// and stores each version separately. Writes arrive through interceptors instead (client.go), and those of the
+// dynamic client through reactors (dynamic.go).

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestDynamicBody checks bodies whose apiVersion and kind do not fit the URL.
+// TestDynamicBody checks bodies whose apiVersion and kind do not match the URL.
 func TestDynamicBody(t *testing.T) {
 	t.Parallel()
 	const unrecognized = `the object provided is unrecognized (must be of type Ship): Object 'Kind' is missing in '{"apiVersion":"example.com/v1","metadata":{"name":"a"},"spec":{}}' ({"apiVersion":"example.com/v1" ...)`
@@ -39,7 +39,6 @@ func TestDynamicBody(t *testing.T) {
 	rejected(t, err, "must be Ship")
 }
 
-// TestDynamicFieldSelector checks lists with field selectors.
 func TestDynamicFieldSelector(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{}, ship("v1", "a", map[string]any{}), ship("v1", "b", map[string]any{"sails": int64(7)}))
@@ -140,7 +139,7 @@ func TestDynamicWatchSelector(t *testing.T) {
 	}
 }
 
-// TestDynamicRoutes checks verbs that a server does not serve at a URL.
+// TestDynamicRoutes checks requests to URLs that a server does not serve, or not with their verb.
 func TestDynamicRoutes(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

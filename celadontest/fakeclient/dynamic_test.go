@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// warnings records the warnings of a server.
 type warnings []string
 
 func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
@@ -33,7 +32,6 @@ func ship(version, name string, spec map[string]any) *unstructured.Unstructured 
 	}}
 }
 
-// newDynamic returns a dynamic client for ships.
 func newDynamic(t testing.TB, cfg fakeclient.Config, seeds ...runtime.Object) dynamic.Interface {
 	t.Helper()
 	lists := map[schema.GroupVersionResource]string{ships(t, "v1"): "ShipList", ships(t, "v1beta1"): "ShipList", {Version: "v1", Resource: "pods"}: "PodList"}
@@ -110,7 +108,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestEndpoints checks that endpoints that are not served are not found.
+// TestEndpoints checks that versions and subresources that are not served are not found.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{})

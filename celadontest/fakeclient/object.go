@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// typesOf returns a scheme with the Go types of s. It is a copy because the fake client can add
-// types to s at any time.
+// typesOf returns a copy of a scheme's Go types, because the fake client can add types to s at any
+// time.
 func typesOf(s *runtime.Scheme) *runtime.Scheme {
 	types := runtime.NewScheme()
 	for gvk, t := range s.AllKnownTypes() {
@@ -22,7 +22,8 @@ func typesOf(s *runtime.Scheme) *runtime.Scheme {
 	return types
 }
 
-// toGo returns an object in its Go type from the scheme, as watchers expect it.
+// toGo returns an object in its Go type from the scheme, as watchers expect it, or u itself if that
+// fails.
 func (s *server) toGo(u *unstructured.Unstructured) runtime.Object {
 	obj, err := s.types.New(u.GroupVersionKind())
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *server) toGo(u *unstructured.Unstructured) runtime.Object {
 }
 
 // receive stores a response in the object that a client passed. Like a client's decoder, it leaves
-// TypeMeta of Go types empty.
+// the TypeMeta of Go types empty.
 func receive(answer map[string]any, into any) error {
 	if u, ok := into.(runtime.Unstructured); ok {
 		u.SetUnstructuredContent(answer)

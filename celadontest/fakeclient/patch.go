@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// maxOperations limits the number of operations in a JSON patch.
 const maxOperations = 10_000
 
 // patch handles a PATCH request. force applies to server-side apply only.
@@ -85,7 +84,7 @@ func invalidPatch(patched []byte, why error) error {
 	return &apierrors.StatusError{ErrStatus: apply.InvalidPatch(patched, why.Error())}
 }
 
-// An operation is an operation of a JSON patch.
+// An operation is an operation of a JSON patch, for the detection of unknown and duplicate fields.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -128,7 +127,6 @@ func (c *call) patched(kind types.PatchType, body, data []byte) (patched []byte,
 	return patched, strict, err
 }
 
-// apply handles a server-side apply.
 func (c *call) apply(data []byte, force bool) (map[string]any, error) {
 	live, err := c.get()
 	if err != nil && (c.subresource != "" || !apierrors.IsNotFound(err)) {

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestOthers checks that the fake client handles kinds without a CRD.
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -65,7 +64,7 @@ func TestSeeds(t *testing.T) {
 	must(t, c.Update(t.Context(), seed)) // with the seed's own resourceVersion
 }
 
-// TestBypassed checks that writes fail with a helpful error if the interceptors are replaced.
+// TestBypassed checks the error of writes if the interceptors are replaced.
 func TestBypassed(t *testing.T) {
 	t.Parallel()
 	cfg := fakeclient.Config{Scheme: newScheme(t)}
@@ -92,7 +91,6 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestIndexes checks that the indexes of controller-runtime's fake client work.
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	cfg := fakeclient.Config{Scheme: newScheme(t)}

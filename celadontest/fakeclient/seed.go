@@ -27,7 +27,6 @@ func (s *server) seed(obj runtime.Object, others func() error) error {
 	return s.ours(known, nil, "seed", "", sending("", obj, metav1.CreateOptions{}, (*call).seed), others)
 }
 
-// seed handles a seed like a request.
 func (c *call) seed(given map[string]any) (map[string]any, error) {
 	if c.stored() != nil {
 		return nil, apierrors.NewAlreadyExists(c.kind.resource, c.name)
@@ -61,7 +60,6 @@ func (c *call) seeded(given map[string]any) (map[string]any, error) {
 	return given, err
 }
 
-// systemFields are the metadata fields that a create resets.
 var systemFields = []string{
 	"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion",
 	"managedFields",

@@ -46,7 +46,6 @@ type kind struct {
 	news    chan struct{}             // closed with the next change
 }
 
-// A change is a write of an object.
 type change struct {
 	version     uint64         // the last resourceVersion assigned at the time
 	obj, before map[string]any // before is nil if the object did not exist
@@ -84,7 +83,6 @@ func newServer(t testing.TB, crds *celadontest.CRDs, cfg Config) *server {
 	return s
 }
 
-// call returns a call for a resource, or nil without a CRD.
 func (s *server) call(typed bool, verb string, gvr schema.GroupVersionResource, namespace, name string) *call {
 	k := s.resources[gvr.GroupResource()]
 	if k == nil {

@@ -75,7 +75,7 @@ func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts 
 	return t.other(gvr, func() error { return t.others.Delete(gvr, ns, name, opts...) })
 }
 
-// other calls write for a kind without a CRD.
+// other calls write for a kind without a CRD. Writes of other kinds must not reach the tracker.
 func (t *tracker) other(gvr schema.GroupVersionResource, write func() error) error {
 	if t.server.resources[gvr.GroupResource()] != nil {
 		return errBypassed

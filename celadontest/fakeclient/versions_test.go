@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestDeprecated checks that each request in a deprecated version sends a warning, whatever its
-// result, and sends each text once.
+// TestDeprecated checks that each request in a deprecated version sends one warning, even if the
+// request fails.
 func TestDeprecated(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -64,8 +64,8 @@ func TestDeprecated(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnotherVersion checks that the manager of a status loses the ownership of fields that
-// a write to the object in another version would change, although the status is reset.
+// TestStatusOfAnotherVersion checks that a write in another version takes fields of the status from
+// their manager, although it does not change the status.
 func TestStatusOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -96,8 +96,8 @@ func TestStatusOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestDefaultOfStorage checks that a default missing in storage is stored with the next change, and
-// that a write without changes to the stored object is not stored.
+// TestDefaultOfStorage checks that a default of another version is stored with the next update in
+// that version, and that an update without changes is not stored.
 func TestDefaultOfStorage(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -70,9 +70,10 @@ func (c *call) list(o metav1.ListOptions) (*unstructured.UnstructuredList, error
 	return list, nil
 }
 
-// watch returns a watch. With options, it begins with the changes after their resourceVersion, or with the
-// existing objects if there is none, as in a server. Without options, it begins with the next change, as in
-// client-go's tracker. Unlike client-go's, it holds any number of events that are not received.
+// watch returns a watch. With options, it begins with the changes after their resourceVersion, or
+// with the existing objects if that is unset or 0, as in a server. Without options, it begins with
+// the next change, as in client-go's tracker. Unlike client-go's, it holds any number of events
+// that are not received.
 func (c *call) watch(options ...metav1.ListOptions) (watch.Interface, error) {
 	o, since := metav1.ListOptions{}, uint64(0)
 	if len(options) > 0 {
@@ -128,8 +129,8 @@ func (c *call) watch(options ...metav1.ListOptions) (watch.Interface, error) {
 	return w, nil
 }
 
-// event returns the event of a change, or false if there is none. An object is added when it begins to match
-// the selectors, and deleted when it no longer matches them.
+// event returns the event of a change. wanted is false if watchers do not see the change. An object
+// is added when it begins to match the selectors, and deleted when it no longer matches them.
 func (c *call) event(see view, change change) (e watch.Event, wanted bool) {
 	u, matches, err := see(change.obj)
 	before := false

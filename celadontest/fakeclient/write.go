@@ -24,7 +24,7 @@ import (
 const (
 	suffixLength = 5
 	maxBase      = 63 - suffixLength
-	// tries limits how often the server generates a name.
+	// tries limits the names that the server generates for an object.
 	tries = 8
 )
 
@@ -47,7 +47,6 @@ func (c *call) create(obj map[string]any) (map[string]any, error) {
 	}
 }
 
-// replace handles a PUT request.
 func (c *call) replace(obj map[string]any) (map[string]any, error) {
 	live, err := c.get()
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -56,7 +55,6 @@ func (c *call) replace(obj map[string]any) (map[string]any, error) {
 	return c.write(engine.Request{Object: obj, OldObject: live, FieldValidation: c.fieldValidation})
 }
 
-// write validates and persists an object.
 func (c *call) write(req engine.Request) (map[string]any, error) {
 	res, rejected := c.decide(req)
 	if res == nil {
@@ -86,7 +84,6 @@ func (c *call) decide(req engine.Request) (*engine.Result, error) {
 	return nil, apierrors.NewInternalError(err)
 }
 
-// request adds the data from the URL.
 func (c *call) request(req engine.Request) engine.Request {
 	req.Namespace, req.Name = c.namespace, c.name
 	if req.OldObject != nil {
@@ -160,7 +157,8 @@ func (c *call) preconditions(req engine.Request) error {
 	return nil
 }
 
-// creatable checks that a POST request creates a new object. sent is the resourceVersion in the request.
+// creatable checks that a POST request creates a new object. It accepts all other requests. sent is
+// the resourceVersion in the request.
 func (c *call) creatable(sent string) error {
 	stored := c.stored()
 	switch {

@@ -15,7 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A releaser holds the fields of .goreleaser.yaml that the tests check.
 type releaser struct {
 	Builds []struct {
 		Main         string   `yaml:"main"`
@@ -54,7 +53,7 @@ func readReleaser(t *testing.T) *releaser {
 	return config
 }
 
-// strict decodes the YAML of a file, which may have no field that to lacks.
+// strict decodes YAML. Each field must be in to.
 func strict(t *testing.T, data []byte, to any) {
 	t.Helper()
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -74,8 +73,7 @@ func newest(t *testing.T) string {
 	return string(found[1])
 }
 
-// archive returns the name of the archive for a system, as goreleaser and aqua name it by their templates. Fields with the
-// same name have the same meaning.
+// archive executes a template of goreleaser or aqua for the name of an archive.
 func archive(t *testing.T, name, version, goos, arch, format string) string {
 	t.Helper()
 	trim := func(v string) string { return strings.TrimPrefix(v, "v") }
@@ -90,8 +88,9 @@ func archive(t *testing.T, name, version, goos, arch, format string) string {
 	return out.String()
 }
 
-// TestReleaseConfig checks that the files named in .goreleaser.yaml exist. The configuration's
-// syntax is checked by goreleaser itself in make -C tools/release check.
+// TestReleaseConfig checks that the files named in .goreleaser.yaml exist, unless they are
+// generated, and the text for krew. goreleaser itself checks the configuration in make -C
+// tools/release check.
 func TestReleaseConfig(t *testing.T) {
 	t.Parallel()
 	config := readReleaser(t)
@@ -112,7 +111,7 @@ func TestReleaseConfig(t *testing.T) {
 	}
 }
 
-// TestAqua checks that the archives and checksums have the names that aqua downloads.
+// TestAqua checks that aqua downloads archives and checksums that exist in a release.
 func TestAqua(t *testing.T) {
 	t.Parallel()
 	var registry struct {
@@ -157,8 +156,9 @@ func TestAqua(t *testing.T) {
 	}
 }
 
-// TestMegaLinter checks that the plugin installs an archive of the newest version, and that the tree's file is not passed
-// with --config.
+// TestMegaLinter checks that the plugin installs an archive of the newest version, that its example
+// runs the linter with the same arguments, and that it has no other fields, such as
+// config_file_name.
 func TestMegaLinter(t *testing.T) {
 	t.Parallel()
 	var plugin struct {
@@ -195,7 +195,6 @@ func TestMegaLinter(t *testing.T) {
 	}
 }
 
-// TestRenovate checks the dependencies that the preset finds.
 func TestRenovate(t *testing.T) {
 	t.Parallel()
 	var preset struct {
@@ -261,7 +260,7 @@ func TestGitImage(t *testing.T) {
 	}
 }
 
-// TestSnippets checks the packages and versions in the pages for Go projects.
+// TestSnippets checks the packages and versions of Celadon in docs.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")

@@ -59,8 +59,7 @@ func archiveHere(tree, version string) string {
 	return filepath.Join(tree, "dist", fmt.Sprintf("celadon_%s_linux_%s.tar.gz", version[1:], runtime.GOARCH))
 }
 
-// testEmptyMachine checks that an unpacked archive alone, without any other files, runs the
-// README's first check.
+// testEmptyMachine checks that the files of an archive are enough to run the README's first check.
 func testEmptyMachine(t *testing.T, tree, version string) {
 	dir := t.TempDir()
 	command(t, dir, nil, "tar", "-xzf", archiveHere(tree, version))
@@ -119,7 +118,7 @@ func testImage(t *testing.T, tree, version string) {
 	}
 }
 
-// imageHere returns the image for this machine's architecture, after checking its digests.
+// imageHere returns the image for this machine's architecture.
 func imageHere(t *testing.T, dir string) v1.Image {
 	t.Helper()
 	index, err := layout.ImageIndexFromPath(dir)

@@ -19,11 +19,10 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// root is the module path of the main module.
 const root = "github.com/celadon-cel/celadon"
 
 // published lists the folders of the modules that others can require. Each gets a tag. "" is the
-// main module. The others require only the main module and the modules in required.
+// main module. Of Celadon's modules, the others require only those in required.
 var published = []string{"", "builtin", "celadontest/fakeclient", "celadonvet", "cmd/celadon"}
 
 // required lists the folders of the modules that other modules require, ordered so that each requires only modules
@@ -34,8 +33,8 @@ var required = []string{"", "builtin"}
 // replace the main module by its folder. The go command ignores replacements in required modules,
 // and does not install a command from a module that has any, so the release commit requires the
 // main module at the released version instead. The main module does not contain the other modules,
-// so their go.sum files can include its hash in the same commit. The same
-// applies to the modules that require builtin, which is changed before its hash is computed.
+// so their go.sum files can include its hash in the same commit. The same applies to the modules
+// that require builtin, which is changed before its hash is computed.
 func tag(repo, version string) error {
 	if semver.Canonical(version) != version || semver.Major(version) != "v0" && semver.Major(version) != "v1" {
 		return fmt.Errorf("%q: want a version such as v0.1.0", version) // v2 and later need another module path
@@ -102,8 +101,8 @@ func hashes(repo, dir, version string) ([]string, error) {
 	return []string{fmt.Sprintf("%s %s %s\n", module.Path, version, all), fmt.Sprintf("%s %s/go.mod %s\n", module.Path, version, goMod)}, nil
 }
 
-// release changes the module in dir to require other modules of Celadon instead of replacing them. sums has their go.sum
-// lines by path.
+// release changes the module in dir to require other modules of Celadon instead of replacing them.
+// sums has the go.sum lines of these modules by path.
 func release(dir, version string, sums map[string][]string) error {
 	name := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(name)

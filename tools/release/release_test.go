@@ -24,7 +24,7 @@ import (
 // goreleaser is the package and version of goreleaser that releases are built with.
 const goreleaser = "github.com/goreleaser/goreleaser/v2@v2.16.0"
 
-// TestRelease builds a release from HEAD of a repository and uses it as its users would. It
+// TestRelease makes a release from HEAD of a repository and uses it as its users would. It
 // publishes nothing. Other modules come from the go command's usual proxy.
 func TestRelease(t *testing.T) {
 	repo := os.Getenv("CELADON_RELEASE")
@@ -57,8 +57,8 @@ func pseudoVersion(t *testing.T, repo string) string {
 	return module.PseudoVersion("", "", at, revision[:12])
 }
 
-// testModules installs the commands by module path and version, and builds examples/operator
-// outside of the tree, as a project that requires the other modules.
+// testModules installs the commands by module path and version, and tests examples/operator outside
+// of the tree, as a project that requires the other modules.
 func testModules(t *testing.T, tree, version string) {
 	proxy := t.TempDir()
 	if err := writeProxy(tree, version, proxy); err != nil {
@@ -166,7 +166,7 @@ func checkSums(t *testing.T, dist string) {
 	}
 }
 
-// checkArchives checks that each archive contains all its files, and a binary for its system.
+// checkArchives checks that each archive contains the expected files, and a binary for its system.
 func checkArchives(t *testing.T, dist, version string) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin", "windows"} {

@@ -15,7 +15,6 @@ import (
 // unpublished lists modules that no other module requires: checks, examples, and test data.
 var unpublished = []string{"celadonvet/testdata/app", "conformance", "conformance/markers", "conformance/scoreboard/kubectl-validate", "conformance/kube", "conformance/kubectl", "examples/markers", "examples/operator", "tools", "tools/release"}
 
-// TestEveryModule checks that each module is in published or unpublished.
 func TestEveryModule(t *testing.T) {
 	t.Parallel()
 	known := append(slices.Clone(published), unpublished...)
@@ -36,8 +35,8 @@ func TestEveryModule(t *testing.T) {
 	}
 }
 
-// TestNoBinaries checks that no tracked file is large, because everyone who requires the module
-// downloads all of them.
+// TestNoBinaries checks that no tracked file is large, because everyone who requires a module
+// downloads its files.
 func TestNoBinaries(t *testing.T) {
 	t.Parallel()
 	files, err := git("../..", "ls-tree", "-r", "--long", "HEAD")
@@ -52,7 +51,6 @@ func TestNoBinaries(t *testing.T) {
 	}
 }
 
-// TestTag tags a release of generated modules.
 func TestTag(t *testing.T) {
 	t.Parallel()
 	repo := t.TempDir()

@@ -21,8 +21,9 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Builtins holds the built-in kinds with a resource. Without a Server, only their structure is known, because the rest
-// of their validation is code of the API server. It is safe for concurrent use.
+// Builtins provides the built-in kinds with a resource. Without a Server, only their structure is
+// known, because the rest of their validation is code of the API server. It is safe for concurrent
+// use.
 type Builtins struct {
 	Server Server
 
@@ -30,19 +31,23 @@ type Builtins struct {
 	mergeables sync.Map // map[schema.GroupVersionKind]*Mergeable
 }
 
-// A Server validates writes of built-in kinds as an API server does. Package builtin has one.
+// A Server validates writes of built-in kinds as an API server does. Command celadon implements it
+// with package builtin.
 type Server interface {
 	// Resource describes a kind. ok is false for a kind that the server does not serve.
 	Resource(kind schema.GroupVersionKind) (r Resource, ok bool)
-	// Absent returns why servers of Kubernetes 1.minor do not serve a kind of a built-in group, or nil if they do.
+	// Absent returns why servers of Kubernetes 1.minor do not serve a kind of a built-in group, or
+	// nil if they serve it.
 	Absent(kind schema.GroupVersionKind, minor int) *Absence
-	// Write validates a write of a kind that it serves. It is as Builtin.Write.
+	// Write validates a write of a kind that the Server serves, like Builtin.Write.
 	Write(ctx context.Context, w Write) (*engine.Result, error)
 	// Row returns an object as a row of kubectl get -o wide: the names of the columns after the name, and their cells.
 	Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error)
-	// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if all have it.
+	// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if all
+	// have it or that is not known.
 	FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int)
-	// SetDefaults sets the defaults of an object of a kind that it serves. It modifies the object.
+	// SetDefaults sets the defaults of an object of a kind that the Server serves. It modifies the
+	// object.
 	SetDefaults(kind schema.GroupVersionKind, object map[string]any)
 }
 
@@ -65,34 +70,36 @@ type Absence struct {
 // A Write is one write of an object of a built-in kind.
 type Write struct {
 	Kind schema.GroupVersionKind
-	// Object is the object in the form of engine.Decode, and Raw its JSON or nil. OldObject is nil for a create, and Object
-	// for a deletion.
+	// Object is the object in the form of engine.Decode, and Raw its JSON or nil. OldObject is nil
+	// for a create, and Object for a deletion.
 	Object, OldObject map[string]any
 	Raw               []byte
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, or nil.
 	DuplicateKeys error
-	// Name is the name in messages about the structure. Namespace is the namespace of the request.
+	// Name is the name of the object in messages without a Server. Namespace is the namespace of
+	// the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
-	// Apply is how OldObject is written; its zero value replaces it. Only a Server considers it.
+	// Apply is how OldObject is written; its zero value replaces it. Only a Server uses it.
 	Apply apply.Write
 	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest.
 	KubeMinor int
-	// Objects are those that admission plugins of the server read in addition to its own. Others are ignored.
+	// Objects are objects that admission plugins of the server read in addition to its own. Objects
+	// that no plugin reads are ignored.
 	Objects []map[string]any
 	// NoObject permits that the result has no Object.
 	NoObject bool
 	// Assume, if not nil, is called with each object, such as "PriorityClass high", that an admission plugin of the server
-	// needs but that was not given. The plugin then does not decide.
+	// needs but that was not given. The plugin is then skipped.
 	Assume func(object string)
 	// Admission, if not nil, holds the policies.
 	Admission Admission
 }
 
-// Admission are the policies that take part in a write. Their objects have defaults.
+// Admission holds the policies that take part in a write. It gets objects with defaults.
 type Admission interface {
-	// Mutate returns the object as policies change it, or nil if they do not. If ok is false, the write ends.
-	// between is policy.Request.Between.
+	// Mutate returns the object as policies change it, or nil if they do not change it. If ok is
+	// false, the write ends. between is policy.Request.Between.
 	Mutate(ctx context.Context, object, old map[string]any, between Between) (changed map[string]any, ok bool)
 	// Validate reports whether the write goes on.
 	Validate(ctx context.Context, object, old map[string]any) (ok bool)
@@ -104,7 +111,7 @@ type Between = func(object map[string]any) (changed map[string]any, ok bool)
 // A Builtin is a built-in kind with a resource.
 type Builtin struct {
 	builtin.Kind
-	// Type is the Go type of the objects if a Server decides them, or nil.
+	// Type is the Go type of the objects, or nil without a Server.
 	Type reflect.Type
 
 	all         *Builtins
@@ -160,7 +167,7 @@ func (b *Builtins) newKind(catalog *builtin.Catalog, gvk schema.GroupVersionKind
 	return k
 }
 
-// mergeable returns a built-in kind, also one without a resource, as mutating policies need it.
+// mergeable returns a built-in kind for mutating policies. It need not have a resource.
 func (b *Builtins) mergeable(gvk schema.GroupVersionKind) *Mergeable {
 	if known, ok := b.mergeables.Load(gvk); ok {
 		return known.(*Mergeable)
@@ -177,7 +184,8 @@ func (b *Builtins) mergeable(gvk schema.GroupVersionKind) *Mergeable {
 	return known.(*Mergeable)
 }
 
-// Exact reports whether writes are decided as by an API server, rather than by their structure only.
+// Exact reports whether writes are validated as by an API server, rather than only by their
+// structure.
 func (k *Builtin) Exact() bool { return k.server != nil }
 
 // IsBuiltin reports whether a kind, or the kind of the objects of a subresource, is built in, in any version.
@@ -204,7 +212,8 @@ func (k *Builtin) Namespace(namespace, name string) string {
 	return namespace
 }
 
-// Subject returns the subject of an object in the given forms.
+// Subject returns the subject of an object. objects are its forms, such as the new and the old
+// object, whose passwords must not be shown.
 func (k *Builtin) Subject(objects ...map[string]any) Subject {
 	to := Subject{
 		Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...),
@@ -239,7 +248,7 @@ func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 	return res, nil
 }
 
-// structured validates the object of a write by its structure, and sets the defaults of its schema.
+// structured validates the object of a write by its structure, and sets the defaults of the schema.
 func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, error) {
 	s, err := k.schema()
 	if err != nil {
@@ -288,7 +297,7 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 	return res, nil
 }
 
-// secretData returns the strings in the data of a Secret in several forms.
+// secretData returns the strings in the data of the objects if their kind is Secret.
 func secretData(kind schema.GroupVersionKind, objects ...map[string]any) (texts secret.Texts) {
 	if kind.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return nil

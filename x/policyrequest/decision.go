@@ -24,7 +24,7 @@ type Decision struct {
 	// Validation is the index in spec.validations, or -1 if the decision is about the policy as a
 	// whole.
 	Validation int `json:"validation"`
-	// Condition is the name of the matchCondition that failed, if the decision is about matchConditions.
+	// Condition is the name of the matchCondition that failed, if the decision is about one.
 	Condition string `json:"condition,omitempty"`
 	// Action is Deny, Warn, or Audit. It is "" if an expression fails and failurePolicy is Ignore.
 	Action  string `json:"action"`
@@ -33,15 +33,15 @@ type Decision struct {
 	// Error is set if an expression could not be evaluated.
 	Error bool  `json:"error"`
 	Cost  int64 `json:"cost"`
-	// Expression is the expression of the validation or matchCondition. File, Line, and Column are its position. With Values,
-	// they are the position of the part that decided.
+	// Expression is the expression of the validation or matchCondition. File, Line, and Column are
+	// its position. With Values, they are the position of the part that determined the result.
 	Expression string `json:"expression,omitempty"`
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`
 	Column     int    `json:"column,omitempty"`
-	// Hint is how to avoid the error of the expression, or "".
+	// Hint describes how to avoid the error of the expression, or is "".
 	Hint string `json:"hint,omitempty"`
-	// Values are the values that the expression read, if requested.
+	// Values are the values that the expression read, if Describer.Explain is set.
 	Values []Value `json:"values,omitempty"`
 }
 
@@ -60,7 +60,6 @@ type Validation struct {
 	Inside func(offset int) (line, column int)
 }
 
-// locate sets the position of a decision to a code point of its expression.
 func (d *Decision) locate(at *Validation, offset int) {
 	d.Expression, d.File, d.Line = at.Expression, at.File, at.Line
 	if at.Inside == nil {
@@ -71,7 +70,8 @@ func (d *Decision) locate(at *Validation, offset int) {
 	}
 }
 
-// decisive returns the first value that fails and has a position, or else the first that has a position, or nil.
+// decisive returns the first value with a problem and an offset, or else the first with an offset,
+// or nil.
 func decisive(values []policy.Value) (first *policy.Value) {
 	for i := range values {
 		switch v := &values[i]; {
@@ -85,8 +85,8 @@ func decisive(values []policy.Value) (first *policy.Value) {
 	return first
 }
 
-// maxExplained limits the decisions about an object that have values, and maxValue the characters of
-// a value.
+// maxExplained limits the decisions in a result that have values, and maxValue the characters of a
+// value.
 const (
 	maxExplained = 100
 	maxValue     = 120
@@ -103,7 +103,7 @@ type Describer struct {
 }
 
 // Decisions returns the decisions in a result of the set for req. Secrets are hidden in values. The
-// error is the context's or an internal error; the decisions are complete nevertheless.
+// error is the context's or an internal error; then only values are missing.
 func (d *Describer) Decisions(ctx context.Context, req policy.Request, res *policy.Result, secrets secret.Texts) (list []Decision, err error) {
 	for i := range res.Evaluations {
 		e := &res.Evaluations[i]

@@ -17,9 +17,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 )
 
-// How it works: a server mutates an object, checks it against the CRD or with its own code, and then runs validating
-// policies. A Review forms the requests that policies see on the way, and holds their results. It does the same for
-// all commands.
+// How it works: a server mutates an object, validates it, and then runs validating policies. A
+// Review forms the requests that policies see on the way, and holds their results. All commands use
+// it.
 
 // A Review takes a write through admission. It is not safe for concurrent use.
 type Review struct {
@@ -28,8 +28,7 @@ type Review struct {
 	User        policy.User
 	Operation   policy.Operation
 	Subresource string
-	// Name and Namespace are the request's. If Name is "", the objects' name is used. A policy can change their
-	// names.
+	// Name and Namespace are those of the request. If Name is "", the name of the object is used.
 	Name, Namespace string
 	// Collection is set for the deletion of a collection, whose requests have no name.
 	Collection bool
@@ -37,26 +36,31 @@ type Review struct {
 	NamespaceObject map[string]any
 	// Now is the time of the request.
 	Now time.Time
-	// Builtins, if not nil, knows the kind Scale, for requests to scale a custom resource.
+	// Builtins, if not nil, provides the kind Scale, for requests to scale a custom resource.
 	Builtins *Builtins
-	// Mutated is set once the mutating webhooks are matched. If another Review has done so, set it before Validate.
+	// Mutated is set once the conditions of the mutating webhooks are evaluated. If another Review
+	// has done so, set it before Validate.
 	Mutated bool
 
 	// Between is policy.Request.Between, or nil.
 	Between Between
 
-	// Received holds the warnings that the server sends before a mutation, if an object was mutated.
+	// Received holds the warnings that the server sends before the mutation, if a policy changes
+	// the object or ends the write.
 	Received []string
 	// Mutations are the evaluations of mutating policies.
 	Mutations []policy.MutationEvaluation
-	// Webhooks are those that match. Without a verdict by then, they include validating webhooks, which come last.
+	// Webhooks are the matching webhooks in order: the mutating webhooks and, if the write goes on,
+	// the validating webhooks.
 	Webhooks []policy.WebhookMatch
-	// Request is the request that validating policies see, and Evaluated is their result, which is nil before.
+	// Request is the request that validating policies see, and Evaluated is their result, or nil
+	// before Validate.
 	Request   policy.Request
 	Evaluated *policy.Result
 	// Denied is the response if a policy or the condition of a webhook denies the write.
 	Denied *metav1.Status
-	// Undecided is the reason why the effect of policies is not known, or "". A denial is valid in any case.
+	// Undecided is the reason why the effect of policies is not known, or "". A denial is valid
+	// even if it is set.
 	Undecided string
 	// Work is the work of policies, in the units of policy.Result.Work.
 	Work int64
@@ -101,8 +105,9 @@ func OperationOf(object, old map[string]any) policy.Operation {
 	return policy.OperationCreate
 }
 
-// Mutate evaluates the mutating policies, and then the conditions of mutating webhooks. It returns the object as the
-// policies change it, or nil if they do not, and whether the write goes on. If it does not, Denied or Undecided is set.
+// Mutate evaluates the mutating policies, and then the conditions of mutating webhooks. It returns
+// the object as the policies change it, or nil if they do not change it, and whether the write goes
+// on. If it does not, Denied or Undecided is set, or Between ended it.
 func (r *Review) Mutate(
 	ctx context.Context, to *Subject, object, old map[string]any,
 ) (changed map[string]any, ok bool, err error) {
@@ -129,7 +134,7 @@ func (r *Review) Mutate(
 		switch {
 		case !res.Allowed:
 			if r.Denied = res.Failure; r.Denied == nil {
-				return nil, false, nil // by Between
+				return nil, false, nil // Between ended it
 			}
 		case len(res.Undecided) > 0:
 			r.Undecided = reasons(res.Undecided)
@@ -149,7 +154,7 @@ func (r *Review) mutates() bool { return r.Set != nil && (r.Set.Mutates() || r.S
 // goesOn reports whether neither policies nor webhooks have ended the write.
 func (r *Review) goesOn() bool { return r.Denied == nil && r.Undecided == "" }
 
-// MutateCustom is Mutate for the write of a custom resource. It changes req as the policies do.
+// MutateCustom calls Mutate for a write of a custom resource, and changes req as the policies do.
 func (r *Review) MutateCustom(ctx context.Context, to *Subject, e *engine.Engine, req *engine.Request) (ok bool, err error) {
 	switch {
 	case !r.mutates():
@@ -172,9 +177,9 @@ func (r *Review) MutateCustom(ctx context.Context, to *Subject, e *engine.Engine
 	return ok, err
 }
 
-// Validate evaluates the validating policies, and then the conditions of validating webhooks. Before both, it evaluates those
-// of mutating webhooks, unless Mutated is set. object is nil for a deletion, and old for a create. ok is false if Denied or
-// Undecided is set.
+// Validate evaluates the validating policies, and then the conditions of validating webhooks.
+// Unless Mutated is set, it first evaluates the conditions of mutating webhooks. object is nil for
+// a deletion, and old for a create. ok is false if Denied or Undecided is set.
 func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[string]any) (ok bool, err error) {
 	if r.Set == nil {
 		return true, nil
@@ -200,7 +205,8 @@ func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[stri
 	return false, nil
 }
 
-// matchWebhooks evaluates the conditions of the webhooks of a kind. The first webhook whose conditions fail ends the write.
+// matchWebhooks evaluates the conditions of the webhooks of a kind. The first webhook that denies
+// the write or is undecided ends it.
 func (r *Review) matchWebhooks(ctx context.Context, req *policy.Request, kind string) (ok bool, err error) {
 	if r.Mutated = true; r.Set.Webhooks() == 0 {
 		return true, nil
@@ -237,13 +243,14 @@ type ofKind struct {
 	err error
 	// later is set if the policies do not validate the write yet.
 	later bool
-	// validated is set after Validate, and goes is its result. The server's code asks twice about the deletion of a Pod.
+	// validated is set after Validate, and goes is its result. The server's code validates the
+	// deletion of a Pod twice.
 	validated, goes bool
 }
 
-// WriteBuiltin returns the verdict on a write of a built-in kind, in which the policies take part. If they end it,
-// the result is not nil, but only its warnings are valid. If later is set, validating policies do not take part: use
-// Validate with the objects of Request.
+// WriteBuiltin returns the verdict on a write of a built-in kind, in which the policies take part.
+// If they end it, only the warnings of the result are valid. If later is set, validating policies
+// do not take part: use Validate with the objects of Request.
 func (r *Review) WriteBuiltin(ctx context.Context, k *Builtin, w Write, later bool) (*engine.Result, error) {
 	w.User, w.Subresource, r.Builtins = r.User, r.Subresource, k.all
 	a := &ofKind{Review: r, to: k.Subject(w.Object, w.OldObject), later: later}
@@ -278,8 +285,8 @@ func (a *ofKind) Validate(ctx context.Context, object, old map[string]any) (ok b
 	return a.goes
 }
 
-// A Subresource is a subresource of a built-in kind whose requests contain objects of a kind of its own, such as exec.
-// Only policies decide them.
+// A Subresource is a subresource of a built-in kind whose requests contain objects of a different
+// kind, such as exec. Only policies validate them.
 type Subresource struct {
 	Of   builtin.Kind
 	Name string
@@ -301,7 +308,7 @@ func (b *Builtins) Subresource(kind schema.GroupVersionKind) *Subresource {
 	return &Subresource{of, name, kind, b}
 }
 
-// connects reports whether requests have no body: a server makes the object from the URL.
+// connects reports whether requests have no body, so that the server makes the object from the URL.
 func (s *Subresource) connects() bool { return strings.HasSuffix(s.kind.Kind, "Options") }
 
 // Operation returns the operation of requests.
@@ -317,7 +324,8 @@ func (s *Subresource) Subject() Subject {
 	return Subject{Resource: s.Of.GroupVersion().WithResource(s.Of.Resource), Kind: s.kind, mergeable: s.all.mergeable}
 }
 
-// WriteSubresource takes a request to a subresource, with a document as its object, through admission. to is s.Subject().
+// WriteSubresource takes a request with a document as its object through admission. to is
+// s.Subject(). The result is in the Review.
 func (r *Review) WriteSubresource(ctx context.Context, s *Subresource, to *Subject, document map[string]any) error {
 	object := s.Object(document)
 	changed, ok, err := r.Mutate(ctx, to, object, nil)

@@ -17,20 +17,20 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A Subject is the resource of an object that policies see.
+// A Subject describes the resource of an object for policies.
 type Subject struct {
 	Resource    schema.GroupVersionResource
 	Kind        schema.GroupVersionKind
 	Equivalents []policy.Equivalent
-	// Secrets are the passwords of the object and its old version.
+	// Secrets are the strings in the forms of the object that must not be shown.
 	Secrets secret.Texts
 
 	mergeable func(kind schema.GroupVersionKind) *Mergeable
-	// scale returns the Scale of an object. It is nil if the objects of requests to scale are Scales.
+	// scale returns the Scale of an object. It is nil if requests to scale have Scales as their
+	// objects.
 	scale func(object map[string]any) map[string]any
 }
 
-// prepareMutation adds to a request what mutations need.
 func (s *Subject) prepareMutation(req *policy.Request) {
 	s.mergeable(s.Kind).Set(req)
 	req.Equivalents = slices.Clone(req.Equivalents)
@@ -41,7 +41,7 @@ func (s *Subject) prepareMutation(req *policy.Request) {
 	}
 }
 
-// Custom is a CRD with what policies need of it. It is safe for concurrent use.
+// Custom provides the subjects for the objects of a CRD. It is safe for concurrent use.
 type Custom struct {
 	crd        *apiextensionsv1.CustomResourceDefinition
 	engine     *engine.Engine
@@ -56,8 +56,8 @@ func NewCustom(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) 
 // Namespaced reports whether the objects are namespaced.
 func (c *Custom) Namespaced() bool { return c.engine.Info().Namespaced }
 
-// Subject returns the subject of an object in an apiVersion. objects are the forms of the object whose passwords must not
-// be shown. The subject can be used as long as ctx.
+// Subject returns the subject of an object in an apiVersion. objects are the forms of the object
+// whose passwords must not be shown. The subject is valid as long as ctx.
 func (c *Custom) Subject(ctx context.Context, apiVersion string, objects ...map[string]any) Subject {
 	names := c.crd.Spec.Names
 	group, version, _ := strings.Cut(apiVersion, "/")
@@ -87,7 +87,6 @@ func (c *Custom) Subject(ctx context.Context, apiVersion string, objects ...map[
 	return s
 }
 
-// mergeable returns a version as mutating policies need it.
 func (c *Custom) mergeable(kind schema.GroupVersionKind) *Mergeable {
 	m, ok := c.mergeables.Load(kind.Version)
 	if !ok {
@@ -96,15 +95,16 @@ func (c *Custom) mergeable(kind schema.GroupVersionKind) *Mergeable {
 	return m.(*Mergeable)
 }
 
-// A Mergeable is a version of a kind as mutating policies need it. It is immutable.
+// A Mergeable is a version of a kind for mutating policies. It is immutable.
 type Mergeable struct {
 	// Schema is never nil.
 	Schema *policy.MergeSchema
-	// Default is as in policy.Request.
+	// Default is as in policy.Request. It can be nil.
 	Default func(object map[string]any)
 }
 
-// NewMergeable returns a version with a schema, which may be nil.
+// NewMergeable returns the version with a schema, which may be nil. An invalid schema counts as
+// nil.
 func NewMergeable(props *apiextensionsv1.JSONSchemaProps) *Mergeable {
 	_, s, err := structural.Of(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: props})
 	if err != nil {
@@ -133,14 +133,14 @@ func (m *Mergeable) Set(req *policy.Request) { req.Schema, req.Default = m.Schem
 // ScaleName is the name of the subresource whose requests have objects of kind Scale.
 const ScaleName = "scale"
 
-// Updated lists the subresources that are updated by the whole object, or, for scale, by a part of it. Custom resources have
-// only the first two.
+// Updated lists the subresources that are updated by the whole object, or, for scale, by a part of
+// it. Custom resources have only the first two.
 var Updated = []string{"status", ScaleName, "ephemeralcontainers", "resize", "approval", "finalize"}
 
-// scaleKind is the kind of the objects in requests to scale.
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
-// target returns the subject of a request for an object of to. It differs from to for requests to scale.
+// target returns the subject of a request for an object of to. For requests to scale, it has the
+// kind Scale.
 func (r *Review) target(to *Subject) *Subject {
 	if r.Subresource != ScaleName || to.Kind == scaleKind {
 		return to
@@ -157,7 +157,7 @@ func (r *Review) target(to *Subject) *Subject {
 	return &scales
 }
 
-// scale returns the Scale of an object, as policies see it. A Scale and nil stay as they are.
+// scale returns the Scale of an object, as policies see it. It returns a Scale or nil unchanged.
 func (c *Custom) scale(version string, object map[string]any) map[string]any {
 	if object == nil || object["kind"] == scaleKind.Kind && object["apiVersion"] == scaleKind.GroupVersion().String() {
 		return object

@@ -18,7 +18,7 @@ const (
 	opDeleteCollection = "deletecollection"
 )
 
-// admission holds the parts of a case that only policies see.
+// admission holds the parts of a case that matter for admission, but not for the rules of a CRD.
 type admission struct {
 	// operation is an operation, or "" if it depends on the object and the old object. collection is set for a deletion
 	// whose request does not name the object.
@@ -47,7 +47,6 @@ func (r *reader) policyPaths(s *Suite, f field) {
 	}
 }
 
-// admission reads params, namespace, user, and operation of a case.
 func (r *reader) admission(s *Suite, b *own, c *Case, f []field, decoded map[string]any) {
 	params, namespace, user, operation := f[0], f[1], f[2], f[3]
 	a := &b.admission
@@ -136,7 +135,7 @@ func (r *reader) operation(s *Suite, b *own, c *Case, f field) {
 	b.admission.operation, c.Operation = operation, operation
 }
 
-// checkUse reports expectations that have no meaning for the case.
+// checkUse reports keys that have no meaning without policies or for a deletion.
 func (r *reader) checkUse(s *Suite, b *own, f []field) {
 	e := &b.expect
 	switch {

@@ -17,9 +17,10 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// How it works: a policyrequest.Review takes the write through admission as check does, with one difference: the validating
-// policies are evaluated after the write, so that mutation testing can repeat that. Their response is joined with the
-// result, so the expectations about causes and warnings hold for all of them.
+// How it works: a policyrequest.Review takes the write through admission as check does, with one
+// difference: the validating policies are evaluated after the write, so that mutation testing can
+// repeat that. Their response is joined with the result, so the expectations about causes and
+// warnings hold for all of them.
 
 // admitted is a write with the Review that takes it through admission.
 type admitted struct {
@@ -124,7 +125,6 @@ func (b *own) write(t *trial, req engine.Request) *engine.Result {
 	return res
 }
 
-// writeBuiltin is write for a built-in kind.
 func (b *own) writeBuiltin(t *trial, a *admitted, req engine.Request) *engine.Result {
 	if b.subresource != "" && !a.kind.Exact() || b.convert != "" {
 		t.problem = fmt.Sprintf("%s is a built-in kind: its subresources and conversions are not supported", a.kind.Kind.Kind)
@@ -269,8 +269,8 @@ func (b *own) namespaceOf(given string) string {
 	return name
 }
 
-// namespaceObject returns the case's Namespace with its name, or nil if the case
-// has none. It reports whether the Namespace belongs to the object; otherwise it sets a problem.
+// namespaceObject returns the case's Namespace with its name, or nil if the case has none. ok is
+// false if the Namespace does not fit the object; then the problem of t is set.
 func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (object map[string]any, ok bool) {
 	if b.admission.namespace == nil {
 		return nil, true

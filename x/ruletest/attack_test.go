@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// TestHostileSuites checks that the limits of suites are enforced.
 func TestHostileSuites(t *testing.T) {
 	t.Parallel()
 	bomb := `a: &a ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]` + "\n"
@@ -42,7 +41,6 @@ func TestHostileSuites(t *testing.T) {
 	}
 }
 
-// changedCRDs returns n cases with different patches of the CRD.
 func changedCRDs(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -7,8 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// run does the writes of OpenShift's harness: a create; or a create, a write of the status through
-// its subresource, an update of the spec, an update of the status, and a read of the stored object.
+// run does the writes of OpenShift's harness: a create, or for a test of updates, a create and an
+// update. A test of updates writes the status separately, through its subresource.
 func (b *openShift) run(t *trial) {
 	t.where = func(field string) Position { return b.reader.cause(b.initial, field) }
 	initial := b.withName(t.on, b.initial.object)
@@ -53,7 +53,7 @@ func (b *openShift) withName(on *target, object map[string]any) map[string]any {
 	return out
 }
 
-// store returns the stored old object, or nil if it is rejected.
+// store returns the stored old object, or nil if a write of it fails.
 func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	at := b.reader.positionOf(b.initial.node)
 	res := t.writeSetup(t.before, "initial", at, engine.Request{Object: initial})
@@ -95,7 +95,7 @@ func statusWrite(stored map[string]any, status any) engine.Request {
 	return engine.Request{Object: object, OldObject: stored, Subresource: "status"}
 }
 
-// check does a write and compares its result. It reports whether that is as expected.
+// check does a write, compares its result, and reports whether it is as expected.
 func (b *openShift) check(t *trial, req engine.Request, rejection string, expected *embedded) bool {
 	if t.result = t.write(t.on, req); t.result == nil {
 		return false
@@ -109,8 +109,8 @@ func (b *openShift) check(t *trial, req engine.Request, rejection string, expect
 	return len(t.wrong) == 0
 }
 
-// compareResult compares the result of the last write with a part of the expected error, or with
-// the expected object. If both are empty, the write must only be accepted.
+// compareResult checks that the last write was rejected with a message that contains rejection, or
+// was accepted with the expected object. If both are empty, the write must only be accepted.
 func (b *openShift) compareResult(t *trial, rejection string, expected *embedded) {
 	res := t.result
 	switch {

@@ -109,7 +109,8 @@ func (b *own) of(patch map[string]any, patched bool) map[string]any {
 	return valuediff.Merge(b.base.object, patch).(map[string]any)
 }
 
-// positionOf returns the position of an object's field: in the patch, or in the object that it changes.
+// positionOf returns the position of an object's field in object or patch, or else in base, or else
+// the position of the case.
 func (b *own) positionOf(field string) Position {
 	for _, name := range []string{"object", "patch"} {
 		if _, n := b.item.Get(name); n != nil {
@@ -240,8 +241,9 @@ func (e *expectation) rejection() string {
 	return "rejected, with " + strings.Join(all, "; ")
 }
 
-// checkWarnings compares all warnings if any are expected. Otherwise, an unknown field is a mismatch,
-// because the test does not test that field, unless fieldValidation is set.
+// checkWarnings compares all warnings if the case expects warnings. Otherwise, unless
+// fieldValidation is set, an unknown field is a mismatch, because the case does not test that
+// field.
 func (b *own) checkWarnings(t *trial) {
 	if !b.expect.warned {
 		if b.fieldValidation == "" {
@@ -272,7 +274,6 @@ func (b *own) checkWarnings(t *trial) {
 // older reports that messages are equal only apart from printed values.
 type older bool
 
-// olderRemark is the remark on such a case.
 const olderRemark = "in the wording of an older server"
 
 func contains(text, part string, exact bool) (ok bool, by older) {
@@ -286,7 +287,8 @@ func contains(text, part string, exact bool) (ok bool, by older) {
 	return strings.Contains(text, part) || strings.Contains(withoutValues(text), withoutValues(part)), true
 }
 
-// equals reports whether e matches a cause's message, or its detail.
+// equals reports whether e matches a cause's message or, unless exact is set, equals its detail. by
+// is set if the messages are equal only apart from printed values.
 func (e *expectedText) equals(message, detail string, exact bool) (ok bool, by older) {
 	switch {
 	case e.re != nil:

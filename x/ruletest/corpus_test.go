@@ -133,14 +133,13 @@ func (c *corpusCase) test() map[string]any {
 
 var clock = regexp.MustCompile(`selfType\d+`)
 
-// corpusSuite is a suite of cases with its CRDs.
 type corpusSuite struct {
 	crds  []string
 	tests []any
 	cases []*corpusCase
 }
 
-// corpusSuites groups the cases of a file by their CRDs. Cases with variant CRDs occur twice,
+// corpusSuites groups the cases of a file by their CRDs. A case with variant CRDs occurs twice,
 // because only the verdict is known for variants.
 func corpusSuites(t testing.TB, folder string) (all []*corpusSuite) {
 	t.Helper()

@@ -116,7 +116,8 @@ func (b *own) checkDecisions(t *trial) {
 	}
 }
 
-// unevaluated returns the reason why a policy has no decision if it was not evaluated, or "".
+// unevaluated returns why no validation of a policy was evaluated, or "" if any was, or if another
+// reason rejected the write.
 func (t *trial) unevaluated(name string) string {
 	if name == "" || t.result.Failure != nil && !t.denied {
 		return ""
@@ -139,7 +140,8 @@ func (t *trial) unevaluated(name string) string {
 	return excluded
 }
 
-// evaluated maps the names of the policies that were evaluated to whether their validations were as well.
+// evaluated maps the names of the policies that match the request to whether their validations were
+// evaluated. matchConditions can prevent that.
 func (t *trial) evaluated() map[string]bool {
 	evaluated := map[string]bool{}
 	for _, e := range t.evaluations {

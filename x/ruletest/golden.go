@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// The expectations that would pass are expressed as a minimal set of changes to the suite's text.
-// Expectations that still hold keep their formatting and comments.
+// The expectations that would pass are expressed as changes to the suite's text. Expectations that
+// still hold keep their formatting and comments.
 
 // pathBelow returns path extended by steps, without sharing memory.
 func pathBelow(path position.Path, steps ...position.Step) position.Path {
@@ -208,8 +208,8 @@ func (b *openShift) golden(c *Case, got *trial) (changes []position.Change) {
 	return changes
 }
 
-// stored returns the persisted object as YAML. Parts of the expected YAML that still hold stay as
-// they are.
+// stored returns the persisted object as YAML. Parts of the expected YAML that still hold keep
+// their formatting.
 func (b *openShift) stored(object map[string]any) string {
 	if b.expected != nil {
 		was, is := compared(b.withoutName(b.expected.object), b.withoutName(object))
@@ -226,13 +226,13 @@ func (b *openShift) stored(object map[string]any) string {
 	return string(data)
 }
 
-// tidy returns a persisted object without fields that the server fills in.
 func tidy(object map[string]any) map[string]any {
 	_, out := compared(nil, object)
 	return out
 }
 
-// causesText returns the error message without the object's name, which is generated.
+// causesText returns the error message for expectedError, without the name of the object, which may
+// be generated, and without the cause that rules were not checked.
 func causesText(res *engine.Result) string {
 	message := res.Failure.Message
 	if _, after, ok := strings.Cut(message, " is invalid: "); ok {

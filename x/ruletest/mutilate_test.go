@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -12,7 +13,6 @@ import (
 
 const exampleFolder = "../../examples/crontab/"
 
-// exampleOpenShift is a suite in OpenShift's format for the example CRD.
 const exampleOpenShift = `name: CronTab
 crdName: crontabs.stable.example.com
 version: v1
@@ -66,8 +66,7 @@ func exampleCRD(t testing.TB) []*CRD {
 	return []*CRD{{File: "crd.yaml", Definition: corpus.ReadCRD(t, exampleFolder+"crd.yaml")}}
 }
 
-// structure visits the keys of a suite with their values, but not the contents of objects and
-// strings.
+// structure visits the keys of a suite with their values, except within objects and strings.
 func structure(n *position.Node, yield func(key, value *position.Node)) {
 	for i, item := range n.Items {
 		if n.Kind != position.Mapping {
@@ -83,7 +82,7 @@ func structure(n *position.Node, yield func(key, value *position.Node)) {
 	}
 }
 
-// mutilations returns mutated suites that cannot be parsed or have another meaning.
+// mutilations returns mutated suites by the mutation. None of them may pass.
 func mutilations(t testing.TB, text string) map[string]string {
 	doc, err := position.Parse([]byte(text))
 	if err != nil {
@@ -121,8 +120,8 @@ func mutilations(t testing.TB, text string) map[string]string {
 	return all
 }
 
-// TestMutilatedSuites mutates suites in more than a thousand ways, and checks that each mutant has
-// a problem with a position, or a case that fails.
+// TestMutilatedSuites mutates suites in more than a thousand ways, and checks that no mutant
+// passes, and that each problem has a position.
 func TestMutilatedSuites(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -166,7 +165,7 @@ func summaryOf(t testing.TB, r *Runner, crds []*CRD, text string) Summary {
 		placed(p.Position, p.Message)
 	}
 	for _, c := range report.Cases {
-		placed(c.Position, cmpOr(c.Message, string(c.Outcome)))
+		placed(c.Position, cmp.Or(c.Message, string(c.Outcome)))
 		if c.Bug != nil {
 			t.Errorf("%s: %v", c.Name, c.Bug)
 		}
@@ -174,15 +173,8 @@ func summaryOf(t testing.TB, r *Runner, crds []*CRD, text string) Summary {
 	return sum
 }
 
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // FuzzSuite parses and runs arbitrary text as a suite, and updates it. It checks that nothing
-// panics, that problems have positions, and that an updated suite parses as intended.
+// panics, that problems have positions, and that a second update changes nothing.
 func FuzzSuite(f *testing.F) {
 	for _, text := range exampleSuites(f) {
 		f.Add(text)

@@ -11,12 +11,11 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// generated lists the metadata fields that a server or client fills in.
+// generated lists the metadata fields that are not compared.
 var generated = []string{
 	"uid", "generation", "creationTimestamp", "resourceVersion", "managedFields", "deletionGracePeriodSeconds", "deletionTimestamp", "selfLink", "generateName",
 }
 
-// maxDifferences limits the number of differences that are reported.
 const maxDifferences = 5
 
 // differences describes how a persisted object differs from the expected object. The metadata fields
@@ -69,7 +68,6 @@ func metadata(obj map[string]any) map[string]any {
 	return out
 }
 
-// settle sets an object's metadata, or removes it if it is empty.
 func settle(obj, meta map[string]any) {
 	if len(meta) == 0 {
 		delete(obj, "metadata")

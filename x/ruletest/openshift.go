@@ -108,7 +108,7 @@ func (r *reader) openShiftCase(s *Suite, operation string, item *position.Node, 
 	}
 }
 
-// openShiftWhole reports missing parts of a case.
+// openShiftWhole reports the first missing or ineffective part of a case.
 func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 	update := c.Operation == "update"
 	switch {
@@ -126,7 +126,7 @@ func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 	}
 }
 
-// crdPatches returns a JSON patch (RFC 6902), encoded as JSON.
+// crdPatches returns the JSON patch (RFC 6902) in initialCRDPatches, or nil.
 func (r *reader) crdPatches(f field, decoded any) []byte {
 	items := r.items(f)
 	if len(items) == 0 {

@@ -38,14 +38,12 @@ type own struct {
 	apply        apply.Write
 }
 
-// based is the base object of a suite.
 type based struct {
 	object map[string]any
 	node   *position.Node
 	bytes  int
 }
 
-// expectation holds the expected result of a write.
 type expectation struct {
 	position Position
 	valid    bool
@@ -53,7 +51,7 @@ type expectation struct {
 	follows bool
 	// causes are all causes, if valid is not set. An empty list expects any rejection.
 	causes []*expectedCause
-	// decisions are all decisions of policies, if decided is set.
+	// decisions are all expected decisions of policies, if decided is set.
 	decisions   []*expectedDecision
 	decided     bool
 	decisionsAt Position
@@ -165,7 +163,6 @@ func (r *reader) ownCase(s *Suite, b *own, versions []string, path position.Path
 	}
 }
 
-// object returns the decoded value of a key.
 func (r *reader) object(f field, decoded map[string]any) (object map[string]any, given bool) {
 	if !f.given() {
 		return nil, false
@@ -177,7 +174,7 @@ func (r *reader) object(f field, decoded map[string]any) (object map[string]any,
 	return object, true
 }
 
-// ownWrites reports invalid combinations of objects and patches.
+// ownWrites reports an invalid combination of objects and patches.
 func (r *reader) ownWrites(b *own, f []field) {
 	object, patch, old, oldPatch := f[1], f[2], f[3], f[4]
 	switch {
@@ -323,8 +320,8 @@ func (r *reader) expectedText(f field, text string) *expectedText {
 	return e
 }
 
-// afford reports whether the suite's patterns, including this pattern, stay below the limit of
-// states. They are kept as long as the suite.
+// afford adds a pattern to the suite's patterns, which are kept as long as the suite, and reports
+// whether they stay below the limit of states.
 func (r *reader) afford(pattern string) bool {
 	if n, err := regexcost.States(pattern); err == nil {
 		r.states += n
@@ -350,7 +347,6 @@ const (
 	maxParams      = 1000
 )
 
-// sizeOf returns the size of a value's JSON in bytes.
 func sizeOf(v any) int {
 	data, _ := json.Marshal(v)
 	return len(data)

@@ -17,7 +17,7 @@ const (
 	APIVersion = "celadon/v1"
 )
 
-// Holds reports whether a decoded document is a suite, judging by its content.
+// Holds reports whether a decoded document looks like a suite.
 func Holds(v any) bool {
 	doc, _ := v.(map[string]any)
 	if doc == nil {
@@ -41,8 +41,8 @@ func hasKey(m map[string]any, key string) bool {
 	return ok
 }
 
-// Parse parses a YAML document. line is the number of its first line in file. Errors are reported
-// in the Problems of the suite and its cases.
+// Parse parses a YAML document. line is the number of its first line in file. Errors are in
+// Suite.Problems and Case.Problem.
 func Parse(file string, line int, text []byte) *Suite {
 	return parse(file, line, text, decode.Decode)
 }
@@ -92,7 +92,8 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 	return s
 }
 
-// plainly returns a decoder's error message and sets the position of the suite to the error's line.
+// plainly returns a decoder's error message, and sets the position of the suite to the error's line
+// if that is known.
 func plainly(err error, s *Suite, text []byte) string {
 	if line := decode.ErrorLine(text, err); line > 0 {
 		s.Position = Position{s.Position.Line + line - 1, 1}
@@ -100,7 +101,8 @@ func plainly(err error, s *Suite, text []byte) string {
 	return plainMessage(err)
 }
 
-// add adds a case. The first problem found since mark becomes the problem of the case.
+// add adds a case. The first problem found since mark becomes the problem of the case; the others
+// stay problems of the suite.
 func (r *reader) add(s *Suite, c *Case, mark int) {
 	if len(r.problems) > mark {
 		first := r.problems[mark]
@@ -122,7 +124,7 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Suite is a document with tests of a version of a CRD. It is immutable.
+// Suite is a document with tests of a CRD or of built-in kinds. It is immutable.
 type Suite struct {
 	// File is the file name for reports.
 	File string
@@ -132,7 +134,7 @@ type Suite struct {
 	// CRDName is its name. If both are "", Kind identifies the CRD.
 	CRDPath, CRDName string
 	Kind             schema.GroupKind
-	// CRDPosition is the position where the suite names its CRD.
+	// CRDPosition is the position of the reference to the CRD, if there is one.
 	CRDPosition Position
 	// Version is the version under test. "" means the only version of the CRD or, in Celadon's own
 	// format, all versions.
@@ -143,7 +145,7 @@ type Suite struct {
 	// FeatureGates lists the gates that the tests depend on. A leading "-" means disabled.
 	FeatureGates []string
 	Cases        []*Case
-	// Problems are the problems that do not belong to a case.
+	// Problems are the problems that are not in Case.Problem.
 	Problems []Problem
 
 	reader *reader
@@ -169,7 +171,8 @@ type Case struct {
 	Skip string
 	// Only is set if cases without it are skipped.
 	Only bool
-	// Problem is an error in the case, which is then not run.
+	// Problem is the first error in the case. The case is then not run; see Config.Fill for an
+	// exception.
 	Problem *Problem
 
 	path position.Path
@@ -184,8 +187,9 @@ type Case struct {
 
 // body holds the writes and expectations of a case.
 type body interface {
-	// run does the writes on a CRD version and adds mismatches to t.
+	// run does the writes on the target of t and adds mismatches to t.
 	run(t *trial)
-	// golden returns the changes of the suite's text after which the case would pass.
+	// golden returns the changes of the suite's text after which the case would pass, if there are
+	// any.
 	golden(c *Case, got *trial) []position.Change
 }

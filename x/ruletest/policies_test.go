@@ -28,7 +28,7 @@ metadata: {name: limit}
 spec: {policyName: limit, paramRef: {name: limits, parameterNotFoundAction: Allow}, validationActions: [Deny, Audit]}
 `
 
-// policiesOf returns a function for Config.Policies.
+// policiesOf returns a function for Config.Policies that returns the policies in text.
 func policiesOf(t testing.TB, text string) func(*Suite) (*Policies, []error) {
 	t.Helper()
 	var docs []map[string]any
@@ -85,7 +85,6 @@ const policyExample = policySuite + `- name: accepted
     - message: ~denied request
 `
 
-// TestPolicyCases runs a case with policies, and compares the outcome and a part of the message.
 func TestPolicyCases(t *testing.T) {
 	t.Parallel()
 	low, high := fmt.Sprintf(limits, 2), fmt.Sprintf(limits, 3)
@@ -163,7 +162,8 @@ func TestPolicyCases(t *testing.T) {
 	}
 }
 
-// TestPoliciesMissing checks that what only policies see is an error in a suite without policies.
+// TestPoliciesMissing checks the errors of suites that lack policies or have too many of them, and
+// of keys that only policies use.
 func TestPoliciesMissing(t *testing.T) {
 	t.Parallel()
 	head := strings.Replace(policySuite, "policies: [p.yaml]\n", "", 1)

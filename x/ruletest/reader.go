@@ -47,8 +47,8 @@ func (f field) given() bool { return f.value != nil }
 // null reports whether the key is present and its value is null.
 func (f field) null() bool { return f.given() && f.value.Resolve().Tag == "!!null" }
 
-// fields returns the values of a mapping's keys, in the order of known. An unknown or duplicate key
-// is a problem.
+// fields returns a mapping's keys and values in the order of known. It reports unknown and
+// duplicate keys.
 func (r *reader) fields(subject string, n *position.Node, known ...string) []field {
 	n = n.Resolve()
 	if n.Kind != position.Mapping {
@@ -91,7 +91,7 @@ func suggestion(name string, known []string) string {
 	return ": want " + strings.Join(known, ", ")
 }
 
-// text returns a scalar's source as a string, whatever its type; "" if missing.
+// text returns the value of a scalar of any type as a string, or "" if it is missing or null.
 func (r *reader) text(f field) string {
 	if !f.given() || f.null() {
 		return ""
@@ -104,7 +104,6 @@ func (r *reader) text(f field) string {
 	return v.Value
 }
 
-// texts returns the scalars of a list.
 func (r *reader) texts(f field) (all []string) {
 	for _, item := range r.items(f) {
 		all = append(all, r.text(field{f.key, item}))
@@ -157,7 +156,7 @@ type embedded struct {
 
 var yamlLine = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
 
-// embedded returns nil if the string is empty, or invalid, which is a problem.
+// embedded returns nil if the string is empty or invalid. It reports an invalid string.
 func (r *reader) embedded(f field) *embedded {
 	text := r.text(f)
 	if strings.TrimSpace(text) == "" {
@@ -186,7 +185,7 @@ func (r *reader) embedded(f field) *embedded {
 	return e
 }
 
-// plainMessage returns a decoder's error without its line numbers.
+// plainMessage returns a decoder's error without its prefixes and line numbers.
 func plainMessage(err error) string {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	text = strings.TrimPrefix(text, "yaml: ")
@@ -207,7 +206,7 @@ func (r *reader) within(e *embedded, err error) Position {
 	return r.source(e.node, offset)
 }
 
-// source returns the position of a byte in a scalar's value.
+// source returns the position of a byte in a scalar's value, or of the scalar if that is not known.
 func (r *reader) source(n *position.Node, offset int) Position {
 	text, ok := r.doc.Text(n)
 	if !ok {
@@ -216,7 +215,8 @@ func (r *reader) source(n *position.Node, offset int) Position {
 	return r.at(text.Source(offset))
 }
 
-// cause returns the position of a field in an embedded object.
+// cause returns the position of a field in an embedded object, or of the nearest field that
+// contains it.
 func (r *reader) cause(e *embedded, path string) Position {
 	doc, err := position.Parse([]byte(e.text))
 	if err != nil {
@@ -225,7 +225,7 @@ func (r *reader) cause(e *embedded, path string) Position {
 	return r.source(e.node, position.Nearest(doc.Root, path).Start)
 }
 
-// suiteWords lists words; every suite contains at least one of them.
+// suiteWords lists words; every valid suite contains at least one of them.
 var suiteWords = [][]byte{[]byte("crdName"), []byte("onCreate"), []byte("onUpdate"), []byte("RuleTest")}
 
 // MayBeSuite reports whether text may contain a suite. It is a fast filter, because most files contain
@@ -247,7 +247,6 @@ func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any
 	}
 }
 
-// checkConversion converts the accepted object to the other version and back.
 func (b *own) checkConversion(t *trial) {
 	c := t.on.crd.Spec.Conversion
 	if c != nil && c.Strategy == apiextensionsv1.WebhookConverter && t.cfg.Converter == nil {

@@ -61,8 +61,8 @@ type SuiteReport struct {
 	Name    string `json:"name"`
 	CRD     string `json:"crd"`
 	Version string `json:"version"`
-	// CRDFiles lists the files against which the suite was run. Files whose version under test is
-	// equal are listed once.
+	// CRDFiles lists the files against which the suite was run. Of files whose version under test
+	// is equal, only the first is listed.
 	CRDFiles []string      `json:"crdFiles,omitempty"`
 	Errors   []Problem     `json:"errors"`
 	Cases    []*CaseReport `json:"cases"`
@@ -86,14 +86,16 @@ type CaseReport struct {
 	Got        *Got       `json:"got,omitempty"`
 	// Bug is an internal error.
 	Bug error `json:"-"`
-	// Replays are for mutation testing. There is one for each target of a case that passed, if requested.
+	// Replays are for mutation testing. If Config.Record is set, a case that passed has one for
+	// each target.
 	Replays []Replay `json:"-"`
 
 	of    *Case
 	trial *trial
 }
 
-// Replay repeats the writes of a case that passed on a CRD, or the policies.
+// Replay holds the writes of a case that passed on a target, and how its policies can be evaluated
+// again.
 type Replay struct {
 	// CRD and Engine are nil for built-in kinds.
 	CRD    *apiextensionsv1.CustomResourceDefinition
@@ -115,27 +117,26 @@ type Got struct {
 	Policies []policyrequest.Decision `json:"policies,omitempty"`
 }
 
-// Status is the response to a rejected object.
+// Status is the response to a rejected write.
 type Status struct {
 	Code    int32  `json:"code"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
 
-// Cause is a cause of a rejection. Its position in the suite is set only if the case failed.
+// Cause is a cause of a rejection. It has a position in the suite only if the case failed.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
 	Rule    string `json:"rule,omitempty"`
 	*Position
-	// Values are the values that the rule read.
+	// Values are the values that the rule read, if the case failed.
 	Values []trace.Value `json:"-"`
 	// NotShown is the reason why Values is incomplete, or "".
 	NotShown string `json:"-"`
 }
 
-// unrun returns the report of a case without a verdict.
 func (c *Case) unrun(outcome Outcome, message string) *CaseReport {
 	return &CaseReport{Name: c.Name, Operation: c.Operation, Subresource: c.Subresource, Position: c.Position, Outcome: outcome, Message: message, of: c}
 }
@@ -193,7 +194,7 @@ func got(res *engine.Result) *Got {
 // maxExplained limits the number of causes per case that are explained.
 const maxExplained = 10
 
-// explain adds the positions of the causes of a failed case, and the values in their rules.
+// explain adds the positions of the first causes of a failed case, and the values in their rules.
 // Passwords are masked.
 func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
 	if t.denied {

@@ -18,15 +18,15 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// Config holds the options of a Runner. With the zero value all cases run.
+// Config holds the options of a Runner. The zero value selects all cases.
 type Config struct {
 	// Run selects cases by "suite/case"; nil selects all.
 	Run *regexp.Regexp
 	// KubeVersion is the Kubernetes version for cases without kubeVersions; "" is the newest.
 	KubeVersion string
-	// Exact fails cases whose expected messages differ from the server's in printed values.
+	// Exact fails cases whose expected messages differ from the server's only in printed values.
 	Exact bool
-	// FailFast stops a suite at the first case that does not pass.
+	// FailFast stops a suite at the first case that fails or has no verdict.
 	FailFast bool
 	// Fill runs cases without expectations. They fail, so that Suite.Update can add the
 	// expectations.
@@ -124,7 +124,6 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 	return report
 }
 
-// suiteRun is a run of a suite.
 type suiteRun struct {
 	*Runner
 	*Suite
@@ -208,7 +207,6 @@ func (r *suiteRun) compiled(key targetKey) (*target, error) {
 	return t, err
 }
 
-// aims returns the targets on which a case must pass.
 func (r *suiteRun) aims(c *Case) (all []aim, err error) {
 	if len(c.versions) == 0 && c.patches == "" {
 		return r.on, nil

@@ -35,10 +35,11 @@ type Starter struct {
 // Started is a generated suite with statistics.
 type Started struct {
 	Text []byte
-	// Rules is the number of rules. Accepted and Rejected count the rules with such an object, Alone
-	// those with an object that no other rule rejects.
+	// Rules is the number of rules. Rejected and Accepted count the rules with an object that they
+	// reject, and with an accepted object on which they run. Alone counts the rules with an object
+	// that no other rule rejects.
 	Rules, Accepted, Rejected, Alone int
-	// Limited is the reason why some rules were not searched, or "".
+	// Limited is the reason why the search for the objects of some rules was cut short, or "".
 	Limited string
 }
 
@@ -75,7 +76,7 @@ type suiteGenerator struct {
 	base     map[string]any // an accepted object; nil if the search failed
 	why      string         // the reason if base is nil
 	shown    []*evidence    // by rule
-	limited  string         // why some rules were omitted, or ""
+	limited  string         // as Started.Limited
 }
 
 // evidence holds the objects found for a rule.
@@ -84,10 +85,9 @@ type evidence struct {
 	alone              bool
 	none               string // why no rejected object is known
 	noneAccepted       string
-	cases              [2]*started // of rejected and accepted; nil if another case has the accepted object
+	cases              [2]*started // of rejected and accepted; the second is nil if another case has its object
 }
 
-// begin finds the base object of the suite.
 func (w *suiteGenerator) begin() error {
 	if sample := w.sampled(func(res *engine.Result) bool { return res.Allowed }); sample != nil {
 		w.base = sample.Object
@@ -152,8 +152,8 @@ func (w *suiteGenerator) findRuleEvidence(a *analysis.Analyzer, ref engine.RuleR
 	return out, nil
 }
 
-// findRejection searches before it looks for a proof, because the objects that a search
-// accepts are of use to later searches.
+// findRejection searches before it looks for a proof, because later searches use the objects that a
+// search accepts.
 func (w *suiteGenerator) findRejection(out *evidence, a *analysis.Analyzer, ref engine.RuleRef) error {
 	found, err := a.Search(w.ctx, ref, search.Rejected)
 	if err != nil {
@@ -174,7 +174,8 @@ func (w *suiteGenerator) findRejection(out *evidence, a *analysis.Analyzer, ref 
 	return nil
 }
 
-// sampled returns a create of the base object, or else of the first sample, that has the wanted result.
+// sampled returns a create of the base object, or else of the first sample, that has the wanted
+// result and no unknown fields, or nil.
 func (w *suiteGenerator) sampled(wanted func(*engine.Result) bool) *engine.Request {
 	for _, sample := range slices.Concat([]map[string]any{w.base}, w.Samples) {
 		req := engine.Request{Object: sample}
@@ -185,19 +186,17 @@ func (w *suiteGenerator) sampled(wanted func(*engine.Result) bool) *engine.Reque
 	return nil
 }
 
-// shows reports whether a write has the wanted result, which includes the results of rules.
+// shows reports whether a write has the wanted result. wanted gets a result with Rules.
 func (w *suiteGenerator) shows(req engine.Request, wanted func(*engine.Result) bool) bool {
 	req.Trace = true
 	res, err := w.Engine.Validate(w.ctx, req)
 	return err == nil && wanted(res)
 }
 
-// ranIn reports whether a rule was evaluated.
 func ranIn(res *engine.Result, ref engine.RuleRef) bool {
 	return slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
 }
 
-// rejectedAlone reports whether only the rule at ref rejects the write.
 func rejectedAlone(res *engine.Result, ref engine.RuleRef) bool {
 	return len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
 }
@@ -229,7 +228,6 @@ func (w *suiteGenerator) cases() (all []*started) {
 	return all
 }
 
-// causes returns the causes with which the engine rejects a write.
 func (w *suiteGenerator) causes(req *engine.Request) []engine.Cause {
 	res, err := w.Engine.Validate(w.ctx, *req)
 	if err != nil || res.Allowed {

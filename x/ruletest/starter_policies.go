@@ -36,18 +36,19 @@ type PolicyStarter struct {
 	PolicyPaths []string
 	Policies    *Policies
 	Samples     []map[string]any
-	// Missing are the objects that the policies need and lack. The cases contain their examples.
+	// Missing are the objects that the policies need and lack. The cases contain the examples of
+	// them.
 	Missing []requests.Missing
 	// Server validates the writes of built-in kinds, as in Config.
 	Server policyrequest.Server
-	// Builtins are the built-in kinds for which objects are searched, without a Definition.
+	// Builtins are the built-in kinds for which objects are searched if Definition is nil.
 	Builtins []requests.BuiltinKind
 	// Steps is the number of requests to try for each validation.
 	Steps int
 }
 
-// StartedPolicies is a generated suite. Validations is the number of validations, and Denied is how many
-// of them have a case. Accepted is set if there is an accepted object.
+// StartedPolicies is a generated suite. Validations is the number of validations, and Denied the
+// number of those with an object that they deny. Accepted is set if there is an accepted object.
 type StartedPolicies struct {
 	Text                []byte
 	Validations, Denied int
@@ -55,7 +56,7 @@ type StartedPolicies struct {
 }
 
 // Suite generates the suite. All its cases pass; a validation without an object is skipped with a
-// reason. Suite returns nil if no policy matches the CRD.
+// reason. Suite returns nil if no policy matches the kinds.
 func (s *PolicyStarter) Suite(ctx context.Context) (*StartedPolicies, error) {
 	g := &policyGenerator{PolicyStarter: s, ctx: ctx, suiteWriter: suiteWriter{
 		name: "policies", crd: s.CRDPath, version: s.Version, definition: s.Definition, policies: s.PolicyPaths, missing: s.Missing,
@@ -97,7 +98,7 @@ type policyGenerator struct {
 	candidates  []*started
 }
 
-// find fills the candidates: samples, then requests that are found by search.
+// find fills the candidates: samples, then requests that a search finds.
 func (g *policyGenerator) find() error {
 	for _, sample := range g.Samples {
 		g.candidates = append(g.candidates, &started{req: &engine.Request{Object: sample}, operation: opCreate})
@@ -130,7 +131,8 @@ func (g *policyGenerator) find() error {
 	return nil
 }
 
-// search adds the validations of policies that match a kind, and candidates for those that have no denied object.
+// search adds the validations of the policies that match a kind. It searches for an accepted
+// request for each new policy, and for a denied request for each validation that lacks one.
 func (g *policyGenerator) search(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg requests.Config) error {
 	f, err := requests.New(g.ctx, crd, e, version, cfg)
 	if err != nil {
@@ -157,7 +159,6 @@ func (g *policyGenerator) search(crd *apiextensionsv1.CustomResourceDefinition, 
 	return nil
 }
 
-// ask searches for a request and adds it to the candidates.
 func (g *policyGenerator) ask(f *requests.Finder, v requests.Validation, want requests.Want) (*requests.Answer, error) {
 	a, err := f.Find(g.ctx, v, want)
 	if err == nil && a.Request != nil {
@@ -170,7 +171,7 @@ func caseOf(req *policy.Request) *started {
 	write := &engine.Request{Object: written(req.Object, req), OldObject: written(req.OldObject, req)}
 	c := &started{req: write, user: req.User, operation: opCreate}
 	switch req.Operation {
-	case policy.OperationUpdate: // of other requests, the kind of the object implies the subresource
+	case policy.OperationUpdate: // in other requests, the kind of the object implies the subresource
 		c.operation, write.Subresource = opUpdate, req.Subresource
 	case policy.OperationDelete:
 		c.operation, write.Object, write.OldObject = opDelete, write.OldObject, nil
@@ -234,7 +235,7 @@ func (g *policyGenerator) cases(reports []*CaseReport) (all []*started) {
 	return all
 }
 
-// writeUser writes the user, unless it is the usual one.
+// writeUser writes the user, unless it is the default.
 func (c *started) writeUser(b *bytes.Buffer) {
 	if usual := policyrequest.User("", nil); c.user.Name == "" || reflect.DeepEqual(c.user, usual) {
 		return
@@ -246,7 +247,7 @@ func (c *started) writeUser(b *bytes.Buffer) {
 	writeField(b, "  ", "user", user)
 }
 
-// writeMissing writes the Namespace of the object and the params objects, if they are missing.
+// writeMissing writes the examples of missing params objects and of the object's Namespace.
 func (c *started) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
 	var params []any
 	for _, one := range missing {

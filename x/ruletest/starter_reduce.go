@@ -14,11 +14,11 @@ import (
 // The search can start from any object, but a case is easiest to read if it differs from base only
 // as its purpose requires. Therefore each difference is removed if the case still works without it.
 
-// maxNearer limits the writes that are tried for a case.
+// maxNearer limits the differences whose removal is tried for a write.
 const maxNearer = 60
 
-// nearBase returns req without differences from base that are not needed for the wanted result. It
-// returns req if w has no base or req does not have the wanted result.
+// nearBase returns req without the differences from base that are not needed for the wanted result.
+// It returns req unchanged if w has no base or req does not have that result.
 func (w *suiteGenerator) nearBase(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
 	n := &writeReducer{suiteGenerator: w, at: *req, wanted: wanted, left: maxNearer}
 	if w.base != nil && w.shows(n.at, wanted) {
@@ -34,7 +34,8 @@ type writeReducer struct {
 	left   int
 }
 
-// drop takes over base's value at each key below path or, if that changes the result, parts of it.
+// drop takes over base's value at each key below path, or only parts of it if the write would
+// otherwise lose the wanted result.
 func (n *writeReducer) drop(path []string) {
 	keys := map[string]bool{}
 	for _, object := range []map[string]any{n.base, n.at.Object, n.at.OldObject} {
@@ -62,8 +63,8 @@ func (n *writeReducer) drop(path []string) {
 	}
 }
 
-// storable reports whether the old object can be stored: created and, if the status is a
-// subresource, updated with its status.
+// storable reports whether the old object is nil or can be stored: created and, if that drops its
+// status, updated with its status.
 func (n *writeReducer) storable(old map[string]any) bool {
 	if old == nil {
 		return true
@@ -84,7 +85,8 @@ func (n *writeReducer) differs(path []string) bool {
 	return !reflect.DeepEqual(get(n.at.Object, path), of) || n.at.OldObject != nil && !reflect.DeepEqual(get(n.at.OldObject, path), of)
 }
 
-// withOf returns object with other's value at a path.
+// withOf returns a copy of object with other's value at a path, or without a value if other has
+// none.
 func withOf(other, object map[string]any, path []string) map[string]any {
 	out := runtime.DeepCopyJSON(object)
 	v, ok, err := unstructured.NestedFieldCopy(other, path...)
@@ -94,7 +96,6 @@ func withOf(other, object map[string]any, path []string) map[string]any {
 	return out
 }
 
-// get returns the value at a path of keys, or nil.
 func get(object map[string]any, path []string) any {
 	v, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	return v

@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// A suiteWriter writes a generated suite and runs it.
 type suiteWriter struct {
 	name, crd, version string
 	definition         *apiextensionsv1.CustomResourceDefinition // nil for built-in kinds
@@ -41,7 +40,6 @@ type started struct {
 	decisions []policyrequest.Decision
 }
 
-// run writes the suite and runs it.
 func (w *suiteWriter) run(ctx context.Context, cases []*started) (text []byte, reports []*CaseReport, err error) {
 	if len(cases) == 0 {
 		return nil, nil, nil
@@ -61,7 +59,8 @@ func (w *suiteWriter) run(ctx context.Context, cases []*started) (text []byte, r
 	return text, report.Cases, nil
 }
 
-// proven writes the suite and runs it. It repeats without the cases that do not pass.
+// proven writes the suite and runs it. It marks the cases that do not pass as skipped, and repeats
+// until all others pass.
 func (w *suiteWriter) proven(ctx context.Context, cases []*started) (text []byte, err error) {
 	for {
 		text, reports, err := w.run(ctx, cases)
@@ -143,7 +142,8 @@ func (w *suiteWriter) writeCase(b *bytes.Buffer, c *started) {
 	}
 }
 
-// writeExpected writes a list of expectations with their keys in the usual order.
+// writeExpected writes a list of expectations with their keys in the usual order. It omits messages
+// that begin with "~", which would be read as regular expressions.
 func writeExpected(b *bytes.Buffer, key string, list []any) {
 	if len(list) == 0 {
 		fmt.Fprintf(b, "  expect:\n    %s: []\n", key)
@@ -196,7 +196,6 @@ func patchOf(from, to map[string]any) map[string]any {
 	return patch
 }
 
-// writeField writes a key and its value, indented.
 func writeField(b *bytes.Buffer, indent, key string, v any) {
 	data, err := untrusted.YAML(map[string]any{key: v})
 	if err != nil { // impossible for decoded values

@@ -42,7 +42,7 @@ type target struct {
 	writer  *apply.Writer
 	err     error
 	observe func(engine.RuleRun)
-	// trips creates the converter on first use.
+	// trips creates the Trips on first use.
 	trips func() (*roundtrip.Trips, error)
 }
 
@@ -61,7 +61,6 @@ type targetKey struct {
 	whole                bool
 }
 
-// get returns the target for a version of a CRD; "" is its only version.
 func (t *targets) get(a targetKey, cfg *Config) (*target, error) {
 	t.mu.Lock()
 	if t.cached == nil {
@@ -92,7 +91,7 @@ func (t *targets) newTarget(a targetKey, cfg *Config) (_ *target, err error) {
 	return t.same(crd, a.kubeVersion), nil
 }
 
-// same returns the known target with an equal spec, or adds a target.
+// same returns the known target with the same name, spec, and Kubernetes version, or adds a target.
 func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) *target {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,8 +105,8 @@ func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, kubeVersio
 	return made
 }
 
-// only returns the CRD with a single version, served and stored. If whole is set, it returns the
-// CRD unchanged. It returns an error if the version does not exist.
+// only returns the CRD with a single version, served and stored, or unchanged if whole is set. It
+// returns an error if the version does not exist, or if version is needed and "".
 func only(crd *apiextensionsv1.CustomResourceDefinition, version string, whole bool) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if whole && version == "" {
 		return crd, nil

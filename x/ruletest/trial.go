@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// trial is a run of a case on a target.
 type trial struct {
 	ctx context.Context
 	cfg *Config
@@ -20,23 +19,23 @@ type trial struct {
 	// policies are the policies of the suite, or nil, and set is compiled from them for on.
 	policies *Policies
 	set      *policy.Set
-	// seen has the objects that validating policies see, or is nil for a CRD.
+	// seen is the request that validating policies see if a built-in kind is written, or nil.
 	seen *policy.Request
 	// observePolicies can be nil.
 	observePolicies PolicyObserver
 	recorded        []mutation.Write
 	// again is set if a result of the case is checked again, so that conversions are not repeated. withSet
-	// checks the case with other policies. It is nil if no policy was evaluated.
+	// checks the case with other policies. It is nil if no validating policy was evaluated.
 	again   bool
 	withSet func(context.Context, *policy.Set) (passes bool, problem string, err error)
 
-	// result is the result of the write that the case checks. where returns the position of a field
-	// of the written object.
+	// result is the result of the write that the case checks, or of an earlier write that was
+	// rejected. where returns the position of a field of the written object.
 	result *engine.Result
 	where  func(field string) Position
-	// decisions are the decisions of policies in evaluations. denied is set if a decision denies the write.
-	// describePolicies sets the decisions, with the values of expressions if explain is set. It is nil if no policy
-	// was evaluated.
+	// decisions are the decisions of validating policies in evaluations. denied is set if a policy
+	// or the condition of a webhook denies the write. describePolicies sets decisions, with the
+	// values of expressions if explain is set. It is nil if no validating policy was evaluated.
 	decisions        []policyrequest.Decision
 	evaluations      []policy.Evaluation
 	denied           bool
@@ -68,8 +67,7 @@ func (t *trial) remark(text string) {
 	}
 }
 
-// write validates req on a target. Without a verdict, it returns nil and sets the
-// problem of t.
+// write validates req on a target. Without a verdict, it returns nil and sets the problem of t.
 func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	req.Observe = on.observe
 	res, err := on.engine.Validate(t.ctx, req)
@@ -80,7 +78,8 @@ func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	return res
 }
 
-// recordWrite records a write for Passed. passes reports whether the case passes with a result.
+// recordWrite records a write on the CRD under test for Config.Record. passes reports whether the
+// case passes with a result.
 func (t *trial) recordWrite(on *target, req engine.Request, passes func(*engine.Result) bool) {
 	if !t.cfg.Record || on != t.on {
 		return
@@ -89,7 +88,8 @@ func (t *trial) recordWrite(on *target, req engine.Request, passes func(*engine.
 	t.recorded = append(t.recorded, mutation.Write{Request: req, Passes: passed})
 }
 
-// writeSetup does a preparatory write, which must be accepted. It returns nil otherwise.
+// writeSetup does a preparatory write. It returns nil if there is no verdict or the write is
+// rejected.
 func (t *trial) writeSetup(on *target, description string, at Position, req engine.Request) *engine.Result {
 	res := t.write(on, req)
 	if res == nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Update returns the suite's text with the actual results instead of expectations that failed. All
-// other bytes stay. changed is the number of changed cases. errs lists the cases that must be
-// edited by hand; the other changes are made nevertheless.
+// Update returns the suite's text with the actual results instead of failed expectations, and the
+// number of changed cases. text is nil if changed is 0. errs lists the cases that must be edited by
+// hand.
 func (s *Suite) Update(r *SuiteReport) (text []byte, changed int, errs []error) {
 	var all []position.Change
 	for _, one := range r.Cases {

@@ -7,7 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// TestReplay compares predictions with the recorded answers of a real kube-apiserver. To record them:
+// TestReplay compares predictions with the recorded responses of a real kube-apiserver. To record
+// them:
 //
 //	make -C conformance e2e e2e-record
 func TestReplay(t *testing.T) {

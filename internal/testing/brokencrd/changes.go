@@ -7,15 +7,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// A change is a way to break a CRD.
 type change struct {
 	name string
 	// apply reports whether it found something to change.
 	apply func(m *maker) bool
 }
 
-// changes holds all changes. Seeds select them by position, so add new changes at the
-// end.
+// changes holds all changes. Seeds select them by position, so add new changes at the end.
 var changes = []change{
 	{"one bound removed", func(m *maker) bool { return m.change(bounded, unbound) }},
 	{"all bounds removed", func(m *maker) bool { eachNode(m.schema(), unbound); return true }},

@@ -21,7 +21,7 @@ type Mutant struct {
 	Changes []string
 }
 
-// Of makes one to three changes to a copy of crd. The result depends only on the seed.
+// Of makes up to three changes to a copy of crd. The result depends only on crd and seed.
 func Of(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Mutant {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 20)), crd: crd.DeepCopy()}
 	out := &Mutant{CRD: m.crd}
@@ -47,8 +47,8 @@ type (
 	aRule       = apiextensionsv1.ValidationRule
 )
 
-// EachSchema calls f for every node of all versions' schemas except those below allOf, anyOf,
-// oneOf, and not. Properties are visited by name. f may modify the node.
+// EachSchema calls f for the root of each schema, and for the nodes that are reached through items,
+// additionalProperties, and properties. Properties are visited by name. f may modify the node.
 func EachSchema(crd *apiextensionsv1.CustomResourceDefinition, f func(*apiextensionsv1.JSONSchemaProps)) {
 	for i := range crd.Spec.Versions {
 		if s := crd.Spec.Versions[i].Schema; s != nil {
@@ -91,7 +91,8 @@ func (m *maker) schema() *schemaProps {
 	return v.Schema.OpenAPIV3Schema
 }
 
-// change edits a random node for which fits returns true. It reports whether there is such a node.
+// change edits a random node for which fits returns true, in a random version. It reports whether
+// the version has such a node.
 func (m *maker) change(fits func(*schemaProps) bool, edit func(*schemaProps)) bool {
 	s, n := m.schema(), 0
 	eachNode(s, func(s *schemaProps) {
@@ -127,7 +128,7 @@ func bounded(s *schemaProps) bool {
 	return s.MaxItems != nil || s.MaxLength != nil || s.MaxProperties != nil
 }
 
-// rule edits a random rule and reports whether the schema has rules.
+// rule edits a random rule. It reports whether there is one in the version that it chose.
 func (m *maker) rule(edit func(*aRule)) bool {
 	return m.change(hasRules, func(s *schemaProps) {
 		s.XValidations = append(apiextensionsv1.ValidationRules(nil), s.XValidations...)
@@ -135,7 +136,7 @@ func (m *maker) rule(edit func(*aRule)) bool {
 	})
 }
 
-// add adds a rule to a node for which fits returns true. It reports whether there is such a node.
+// add adds a rule to a node. fits and the result are as for change.
 func (m *maker) add(fits func(*schemaProps) bool, rule aRule) bool {
 	return m.change(fits, func(s *schemaProps) { s.XValidations = append(s.XValidations, rule) })
 }

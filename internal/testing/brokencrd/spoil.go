@@ -6,8 +6,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Spoil makes a change to a node of a CRD's schemas, or to its versions, that the API server might
-// reject.
+// Spoil makes a random change to a node of a CRD's schemas, or to its versions. The API server
+// might reject the result.
 func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	if r.IntN(10) == 0 && len(crd.Spec.Versions) > 0 {
 		spoilVersion(r, crd)

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Text adds a typo that a decoder detects to the JSON of a CRD, and returns the name of the typo.
-// The result depends only on the seed.
+// Text makes a random typo in the JSON of a CRD, in which at least one typo must be possible, and
+// returns the name of the typo. The result depends only on crd and seed.
 func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	r := rand.New(rand.NewPCG(seed, 21))
 	for {

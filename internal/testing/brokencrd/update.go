@@ -21,9 +21,9 @@ type Update struct {
 	Changes []string
 }
 
-// UpdateOf makes an update from crd. The result depends only on the seed. Schemas have
-// descriptions, and rules set every field that they can have. Some rules in both CRDs far exceed
-// the cost limit: the API server accepts such rules as long as their schema is unchanged.
+// UpdateOf makes an update from crd. The result depends only on crd and seed. Most updates have
+// descriptions in schemas. Some have rules with several fields, or rules in both CRDs that far
+// exceed the cost limit: the API server accepts such rules as long as their schema is unchanged.
 func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Update {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 38)), crd: crd.DeepCopy()}
 	u := &Update{}
@@ -45,8 +45,8 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 	return u
 }
 
-// make makes n changes from list. If broken is set, some of them come from changes instead, and can
-// break any CRD.
+// make makes up to n changes from list. If broken is set, some of them come from changes instead,
+// and can break any CRD.
 func (m *maker) make(u *Update, n int, list []change, broken bool) {
 	for done, tries := 0, 0; done < n && tries < 50; tries++ {
 		c := list[m.IntN(len(list))]
@@ -60,8 +60,7 @@ func (m *maker) make(u *Update, n int, list []change, broken bool) {
 	}
 }
 
-// shared holds changes to both CRDs. The first mildShared of them keep a valid CRD valid except for
-// the cost of a rule.
+// shared holds changes to both CRDs.
 var shared = []change{
 	{"too expensive", (*maker).tooExpensive},
 	{"one schema for all versions", (*maker).oneSchema},
@@ -98,7 +97,6 @@ var changed = []change{
 	{"another version", (*maker).anotherVersion},
 }
 
-// describe gives most schemas a description.
 func (m *maker) describe() {
 	EachSchema(m.crd, func(s *schemaProps) {
 		if m.IntN(4) > 0 {
@@ -111,7 +109,7 @@ func (m *maker) description() string {
 	return pick(m, "A field.", "two\nlines", " ", "description", `"quoted" and \ and é ☃`, strings.Repeat("long ", 60))
 }
 
-// changeDescription adds, removes, or changes a description, and reports whether it did.
+// changeDescription adds, removes, or extends a description.
 func (m *maker) changeDescription() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		if s.Description != "" && m.IntN(2) == 0 {
@@ -122,8 +120,7 @@ func (m *maker) changeDescription() bool {
 	})
 }
 
-// describeJunctor adds a schema with a description to allOf, anyOf, oneOf, or not, and reports
-// whether it did.
+// describeJunctor adds a schema with a description to allOf, anyOf, oneOf, or not.
 func (m *maker) describeJunctor() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		sub := schemaProps{Description: m.description()}
@@ -140,8 +137,7 @@ func (m *maker) describeJunctor() bool {
 	})
 }
 
-// fullRule adds a rule that sets several of the fields that a rule can have, and reports whether it
-// did.
+// fullRule adds a rule with several of the fields that a rule can have.
 func (m *maker) fullRule() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		rule := aRule{Rule: pick(m, "true", "self == self", "oldSelf == self", "oldSelf.hasValue() || self == self", "oldSelf.orValue(self) == self", "self != oldSelf.value()")}
@@ -162,7 +158,7 @@ func (m *maker) fullRule() bool {
 	})
 }
 
-// fieldPath returns the path of a property, or a path that no rule can have.
+// fieldPath returns the path of a property, or a path that is usually invalid.
 func (m *maker) fieldPath(s *schemaProps) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	if len(names) == 0 || m.IntN(4) == 0 {
@@ -177,7 +173,7 @@ func (m *maker) fieldPath(s *schemaProps) string {
 	return path
 }
 
-// tooExpensive adds a list whose rule costs 4.3 times the limit, and reports whether it did.
+// tooExpensive adds a list whose rule costs 4.3 times the limit.
 func (m *maker) tooExpensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties["expensive"] = schemaProps{
@@ -188,8 +184,8 @@ func (m *maker) tooExpensive() bool {
 	})
 }
 
-// expensive adds a list with a rule that usually exceeds the limit per rule and, in some cases, the limit
-// per CRD, which is ten times as high. It reports whether it added the list.
+// expensive adds a list with a rule that usually exceeds the limit per rule and, in some cases, the
+// limit per CRD, which is ten times as high.
 func (m *maker) expensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties[pick(m, "expensive", "costly")] = schemaProps{
@@ -214,8 +210,7 @@ func (m *maker) oneSchema() bool {
 	return len(m.crd.Spec.Versions) > 1
 }
 
-// anotherVersion adds a copy of a version, sometimes with other descriptions, and reports whether
-// it did.
+// anotherVersion adds a copy of a version, sometimes with another description.
 func (m *maker) anotherVersion() bool {
 	versions := m.crd.Spec.Versions
 	if len(versions) == 0 || len(versions) > 3 {
@@ -230,7 +225,7 @@ func (m *maker) anotherVersion() bool {
 	return true
 }
 
-// spoilMetadata changes metadata, usually to an invalid value, and reports whether it did.
+// spoilMetadata changes metadata, usually to an invalid value.
 func (m *maker) spoilMetadata() bool {
 	meta := &m.crd.ObjectMeta
 	meta.Labels, meta.Annotations = maps.Clone(meta.Labels), maps.Clone(meta.Annotations)

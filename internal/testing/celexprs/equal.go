@@ -25,8 +25,8 @@ func Difference(got, want *ast.AST) string {
 	return ""
 }
 
-// CheckedDifference returns the first difference between two checked expressions, including types
-// and references.
+// CheckedDifference is like Difference for checked expressions, and also compares their types and
+// references.
 func CheckedDifference(got, want *ast.AST) string {
 	if d := treeDifference(got, want); d != "" {
 		return d

@@ -28,7 +28,6 @@ func Kinds() []string {
 	return list
 }
 
-// nestings returns expressions that are nested n levels deep.
 func nestings(n int) []string {
 	around := func(open, mid, end string) string { return strings.Repeat(open, n) + mid + strings.Repeat(end, n) }
 	return []string{

@@ -269,13 +269,12 @@ func Random(r *rand.Rand) string {
 	return m.b.String()
 }
 
-// pieces holds the strings that mutations insert.
 var pieces = []string{
 	"(", ")", "[", "]", "{", "}", ",", ":", "?", ".", "!", "-", "+", "*", "/", "%", "<", "=", "==", "&&", "||", "&", "in", " in ", "true", "null", "for", "has", "0", "1", ".5", "1u", "0x", "e3", "x", "self", ".?", "[?",
 	`"`, `'`, `"""`, `'''`, "r'", `b"`, "\\", "`", "`a`", "//", "\n", "\r", "\t", " ", "@", "#", "é", "語", "😀", "\xff", "\x00", ".all(x, x)", ".optMap(x, x)", "[0]", ".b", ".c()", "{}", "M{a:1}", "{'a': 1}", "(a ? b : c)", "-1", "--", "!!",
 }
 
-// Mutated returns text with one to four changes. Changes can insert parts of other.
+// Mutated returns text after up to four random changes. Changes can insert parts of other.
 func Mutated(r *rand.Rand, text, other string) string {
 	for range 1 + r.IntN(4) {
 		i := r.IntN(len(text) + 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// Rules returns the distinct expressions of all corpora, sorted.
+// Rules returns the distinct rules and message expressions in the CRDs of all corpora, sorted.
 func Rules(t testing.TB) []string {
 	t.Helper()
 	files := corpus.CRDFiles(t)
@@ -45,7 +45,8 @@ var (
 	allRules  []string
 )
 
-// Many returns expressions of each kind and, if there is a corpus, all its rules.
+// Many returns expressions of each kind and, if there is a corpus, its rules and message
+// expressions.
 func Many(t testing.TB) []string {
 	t.Helper()
 	texts := Kinds()[:300]
@@ -55,7 +56,6 @@ func Many(t testing.TB) []string {
 	return texts
 }
 
-// collect adds the expressions below a node.
 func collect(n *yaml.Node, to map[string]bool) {
 	for i, child := range n.Content {
 		collect(child, to)

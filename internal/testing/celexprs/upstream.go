@@ -18,9 +18,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/gomod"
 )
 
-// Upstream returns each string in the tests of cel-go's parser and checker and of the API server's
-// CEL packages, and each expression in CEL's conformance suite, sorted. Most strings from Go files
-// are not expressions.
+// Upstream returns the strings in the tests of cel-go and of the API server's CEL packages, and the
+// expressions in CEL's conformance suite, up to 3,000 bytes long and sorted. Most strings from Go
+// files are not expressions.
 func Upstream(t testing.TB) []string {
 	t.Helper()
 	texts := map[string]bool{}
@@ -47,7 +47,6 @@ func Upstream(t testing.TB) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(texts)), func(text string) bool { return len(text) > 3000 })
 }
 
-// goTexts adds the strings in the tests of a package.
 func goTexts(t testing.TB, folder string, to map[string]bool) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
@@ -70,7 +69,6 @@ func goTexts(t testing.TB, folder string, to map[string]bool) {
 	}
 }
 
-// suiteExpr matches an expression in the conformance suite.
 var suiteExpr = regexp.MustCompile(`\bexpr:((?:\s*(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))+)`)
 
 func suiteTexts(t testing.TB, folder string) (texts []string) {

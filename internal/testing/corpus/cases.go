@@ -28,8 +28,8 @@ type Case struct {
 	OldObject   map[string]any // nil on create
 }
 
-// Cases returns the cases in all files of the subfolder cases of folder, in order. A folder without
-// cases is not an error.
+// Cases returns the cases with an object in all files of the subfolder cases of folder, in order. A
+// folder without cases is not an error.
 func Cases(t testing.TB, folder string) iter.Seq[Case] {
 	t.Helper()
 	return func(yield func(Case) bool) {

@@ -1,5 +1,5 @@
-// Package corpus finds the real CRDs that tests use. A corpus is a folder whose subfolder crds
-// contains CRDs. CELADON_CORPUS is a list of such folders, separated like PATH.
+// Package corpus finds the real CRDs, and writes of them, that tests use. A corpus is a folder with
+// the subfolders crds and cases. CELADON_CORPUS is a list of such folders, separated like PATH.
 package corpus
 
 import (
@@ -16,7 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// Folders returns the folders in CELADON_CORPUS. It skips the test if CELADON_CORPUS is empty.
+// Folders returns the folders in CELADON_CORPUS. It skips the test if there are none, or if
+// CELADON_LEVEL is quick.
 func Folders(t testing.TB) []string {
 	t.Helper()
 	folders := Named(t)

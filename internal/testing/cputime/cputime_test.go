@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestWaiting checks that only work counts, not waiting, in this process and in others.
+// TestWaiting checks that work counts, but waiting does not, in this process and in others.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	const pause = 300 * time.Millisecond

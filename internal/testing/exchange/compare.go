@@ -30,7 +30,6 @@ func Difference(r *Request, want Answer, got *Prediction) string {
 	return text
 }
 
-// normal returns a response without its random parts.
 func normal(r *Request, a Answer) Answer {
 	causes := make([]string, len(a.Causes))
 	for i, cause := range a.Causes {
@@ -76,7 +75,6 @@ var (
 	severalCauses = regexp.MustCompile(`(is invalid: \[).*\]`)
 )
 
-// withoutRandom returns a message without its random parts.
 func withoutRandom(text string) string {
 	text = strings.ReplaceAll(text, "\u00a0", " ") // protobuf chooses between spaces at random
 	text = mergeErrors.ReplaceAllString(text, "$1")
@@ -84,7 +82,8 @@ func withoutRandom(text string) string {
 	return severalCauses.ReplaceAllString(text, "$1")
 }
 
-// sortedAnnotation sorts the failures of validations or the values of several bindings.
+// sortedAnnotation sorts the items of an annotation: a JSON list of failures, or the values of
+// several bindings.
 func sortedAnnotation(value string) string {
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(value), &list) != nil {

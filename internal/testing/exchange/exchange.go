@@ -66,7 +66,7 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// Accepted is the code of all accepted requests.
+// Accepted is the Answer.Code of accepted requests.
 const Accepted = 200
 
 // An Answer is a server's response to a request. Code is Accepted if policies and, for custom
@@ -80,8 +80,8 @@ type Answer struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// Webhooks lists the admission webhooks that the server called.
 	Webhooks []string `json:"webhooks,omitempty"`
-	// Object is the new custom resource without the metadata that the server sets. It is set in scenes with
-	// mutating policies.
+	// Object is the new custom resource without the metadata that the server sets. It can be set in
+	// scenes with mutating policies.
 	Object Object `json:"object,omitempty"`
 }
 
@@ -90,7 +90,8 @@ func (s *Scene) Mutates() bool {
 	return slices.ContainsFunc(s.Documents, func(doc Object) bool { return doc["kind"] == "MutatingAdmissionPolicy" })
 }
 
-// WithoutServerFields returns an object without the metadata that the server sets.
+// WithoutServerFields returns an object without the metadata that the server sets, which can
+// include its name.
 func WithoutServerFields(o Object) Object {
 	o = maps.Clone(o)
 	meta, _ := o["metadata"].(Object)

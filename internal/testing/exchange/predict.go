@@ -155,7 +155,6 @@ func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *poli
 	return false, nil
 }
 
-// admit evaluates the policies.
 func (p *Predictor) admit(ctx context.Context, to *policy.Request, out *Prediction) error {
 	res, err := p.set.Evaluate(ctx, *to)
 	if err != nil {
@@ -208,7 +207,7 @@ func firstDenial(e *policy.Evaluation, first *metav1.Status) *Answer {
 	return &a
 }
 
-// CodeOf returns the code of a denial with a reason.
+// CodeOf returns the code of a denial with a reason that policies can have.
 func CodeOf(reason string) int32 {
 	return map[string]int32{"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}[reason]
 }

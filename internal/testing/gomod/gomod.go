@@ -8,11 +8,10 @@ import (
 	"testing"
 )
 
-// Dir returns the folder of a module at the version that the go.mod of the working
-// directory requires. The go command downloads a module only when it compiles one of its
-// packages, so Dir downloads a module that is not in the module cache. If that fails, for
-// example because the machine is offline, the test fails too: a skipped test would look
-// like a passed test.
+// Dir returns the folder of a module at the version that the go.mod of the working directory
+// requires. The go command downloads a module only when it compiles one of its packages, so Dir
+// downloads a module that is not in the module cache. If that fails, for example because the
+// machine is offline, the test fails: a skipped test would look like a passed test.
 func Dir(t testing.TB, module string) string {
 	t.Helper()
 	var found struct{ Path, Version, Dir string }

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text contains every character and sequence in UTF-8 that can manipulate a terminal or mislead a
-// reader of a log: all control characters, escape sequences, characters that reorder or hide text,
-// and commands to CI runners.
+// Text contains characters and sequences that can manipulate a terminal or mislead a reader of a
+// log: all control characters, escape sequences, characters that reorder or hide text, and commands
+// to CI runners.
 var Text = hostileText()
 
 // Broken is Text with invalid UTF-8. Some terminals interpret each of the added bytes as a control
@@ -44,8 +44,9 @@ func hostileText() string {
 	return b.String()
 }
 
-// Fill sets every string that p leads to and adds an item to every list. New fields are therefore
-// covered without changes to the tests.
+// Fill sets the exported strings and integers that p leads to through structs, slices, and
+// pointers. Each slice gets one item. New fields are therefore covered without changes to the
+// tests.
 func Fill(p any, text string) { fill(reflect.ValueOf(p).Elem(), text) }
 
 func fill(v reflect.Value, text string) {
@@ -73,7 +74,7 @@ func fill(v reflect.Value, text string) {
 // ownCommand matches the workflow commands with which a report begins its own lines.
 var ownCommand = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\n]+(,line=[0-9]+)?(,col=[0-9]+)?,title=[^,:\n]*::`)
 
-// data decodes the text after a command like the runner.
+// data decodes the text after a command, like the runner.
 var data = strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%")
 
 // Harmless reports a test error if out can manipulate a terminal, contains a forged line, or

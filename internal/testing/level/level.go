@@ -4,7 +4,7 @@ package level
 
 import "os"
 
-// Quick reports whether tests should leave out the corpora.
+// Quick reports whether tests should not use the corpora.
 func Quick() bool { return os.Getenv("CELADON_LEVEL") == "quick" }
 
 // Long reports whether tests should use whole corpora instead of samples, and run checks that take too long for

@@ -2,7 +2,7 @@
 // value, the reworded rule is true if and only if the original is.
 //
 //	text, ways, err := reword.Rule(rand.New(rand.NewPCG(1, 2)), "has(self.a) && self.a > 3")
-//	// !(!has(self.a) || self.a <= 3), [comparison turned round  De Morgan]
+//	// text is an equivalent rule, such as !(!has(self.a) || self.a <= 3), and ways names the changes
 package reword
 
 import (
@@ -20,8 +20,8 @@ import (
 // comparison requires that it is either an error or a bool with a defined opposite. This excludes
 // NaN, which JSON does not have.
 
-// Rule returns text with one to four changes that keep its meaning, and their names. It makes no
-// changes if no rewording applies.
+// Rule returns text after up to four changes that keep its meaning, and the names of the changes.
+// It makes none if no rewording applies.
 func Rule(r *rand.Rand, text string) (reworded string, ways []string, err error) {
 	root, info, err := parse(text)
 	if err != nil {
@@ -39,7 +39,7 @@ func Rule(r *rand.Rand, text string) (reworded string, ways []string, err error)
 	return reworded, ways, err
 }
 
-// Split returns the operands of a conjunction as separate rules, or nil if text is not a
+// Split returns the two operands of a conjunction as separate rules, or nil if text is not a
 // conjunction.
 func Split(text string) (rules []string, err error) {
 	root, info, err := parse(text)

@@ -9,7 +9,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// texts contains a node for each way.
+// texts has a node to which each way applies.
 var texts = []string{
 	"has(self.a) && (self.a > 3 || self.b == 'x') && !(self.c && self.d)",
 	"self.l.all(x, x in ['p', 'q', 'r']) || size(self.l) < 2",
@@ -28,8 +28,8 @@ var objects = []map[string]any{
 	{"b": 3, "c": false, "l": []any{"p", 4}},
 }
 
-// TestRule checks that reworded rules are true for the same values as the original, and that they
-// differ between seeds.
+// TestRule checks that reworded rules are true for the same values as the original, and that each
+// way is applied.
 func TestRule(t *testing.T) {
 	t.Parallel()
 	env, err := cel.NewEnv(cel.Variable("self", cel.DynType), cel.OptionalTypes())

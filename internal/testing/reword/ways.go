@@ -3,13 +3,13 @@ package reword
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// A way is an equivalent transformation.
 type way struct {
 	name string
 	// apply changes a node and reports whether the transformation applies to it.
@@ -42,7 +42,6 @@ var all = []way{
 	{"brackets moved", (*maker).associated},
 }
 
-// A maker creates nodes.
 type maker struct {
 	*rand.Rand
 	ast.ExprFactory
@@ -113,7 +112,7 @@ func (m *maker) deniedTwice(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalNot, m.call(operators.LogicalNot, m.CopyExpr(e))))
 }
 
-// macro returns the name and arguments of a macro call with one variable.
+// macro returns the name and arguments of a macro call with one variable and two arguments.
 func macro(e ast.Expr) (name string, args []ast.Expr, ok bool) {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() {
 		return "", nil, false
@@ -138,20 +137,11 @@ func (m *maker) renamed(e ast.Expr) bool {
 		}
 	}
 	for _, n := range collect(e) {
-		if n.Kind() == ast.IdentKind && n.AsIdent() == old && !within(e.AsCall().Target(), n) {
+		if n.Kind() == ast.IdentKind && n.AsIdent() == old && !slices.Contains(collect(e.AsCall().Target()), n) {
 			n.SetKindCase(m.NewIdent(n.ID(), name))
 		}
 	}
 	return true
-}
-
-func within(root, e ast.Expr) bool {
-	for _, n := range collect(root) {
-		if n == e {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *maker) quantifier(e ast.Expr) bool {
@@ -163,8 +153,8 @@ func (m *maker) quantifier(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalNot, m.NewMemberCall(m.id(), other, e.AsCall().Target(), args[0], m.not(args[1]))))
 }
 
-// choice rewrites a conditional whose results are bools, and reports whether it did. They are bools
-// if either of them is certainly a bool.
+// choice rewrites a conditional if one of its results is certainly a bool, because the other is
+// then a bool as well.
 func (m *maker) choice(e ast.Expr) bool {
 	if !isCall(e, operators.Conditional, 3) {
 		return false
@@ -189,7 +179,7 @@ func truth(e ast.Expr) bool {
 	return dual[name] != "" || opposite[name] != "" || name == operators.LogicalNot || name == operators.In || name == "has" || name == "all" || name == "exists"
 }
 
-// constants returns the list of constants on the right of in.
+// constants returns the items on the right of in, or nil if that is not a list of constants.
 func constants(e ast.Expr) []ast.Expr {
 	if !isCall(e, operators.In, 2) || e.AsCall().Args()[1].Kind() != ast.ListKind {
 		return nil
@@ -238,7 +228,7 @@ func (m *maker) size(e ast.Expr) bool {
 	return m.become(e, m.NewMemberCall(m.id(), "size", e.AsCall().Args()[0]))
 }
 
-// associated replaces (a op b) op c by a op (b op c), and reports whether it did.
+// associated replaces (a op b) op c by a op (b op c).
 func (m *maker) associated(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind || dual[e.AsCall().FunctionName()] == "" {
 		return false

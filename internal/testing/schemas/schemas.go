@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Lists is a schema with lists of all kinds.
+// Lists is a schema with lists of many kinds.
 const Lists = `
 type: object
 properties:
@@ -32,7 +32,7 @@ properties:
   lby: {type: array, items: {type: string, format: byte}}
 `
 
-// Objects is a schema with fields of all kinds.
+// Objects is a schema with fields of many kinds.
 const Objects = `
 type: object
 x-kubernetes-preserve-unknown-fields: true

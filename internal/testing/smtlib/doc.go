@@ -4,5 +4,5 @@ package smtlib
 
 import "errors"
 
-// ErrNotExpressible is the error for a pattern or a text that SMT-LIB cannot express.
+// ErrNotExpressible is the error for a pattern or a string that SMT-LIB cannot express.
 var ErrNotExpressible = errors.New("cannot be expressed in SMT-LIB")

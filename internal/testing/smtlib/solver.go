@@ -36,14 +36,14 @@ func Installed() (all []*Solver) {
 // An Answer is the result of a query.
 type Answer uint8
 
-// The results of a query. A query that takes too much time is unknown.
+// The results of a query. A query that exceeds a limit is unknown.
 const (
 	AnswerUnknown Answer = iota
 	AnswerSatisfiable
 	AnswerUnsatisfiable
 )
 
-// Check reports whether the assertions of a script can be true together with some constants
+// Check reports whether all assertions of a script can be true together with the assumed constants
 // of type Bool.
 func (s *Solver) Check(ctx context.Context, script string, assumed []string) (Answer, error) {
 	limited, cancel := context.WithTimeout(ctx, maxTime)

@@ -13,7 +13,7 @@ const (
 	lastRune = 0x2FF00
 )
 
-// Text returns a string as a literal.
+// Text returns a string as a literal of SMT-LIB.
 func Text(s string) (string, error) {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r > lastRune }) {
 		return "", fmt.Errorf("text: %w", ErrNotExpressible)

@@ -1,5 +1,5 @@
-// Package vt provides a small terminal emulator for tests. It supports the sequences that the shell's
-// line editor writes, and reports all others.
+// Package vt provides a small terminal emulator for tests. It supports the sequences that the
+// shell's line editor writes, and records all others.
 package vt
 
 import (
@@ -33,7 +33,7 @@ const maxScrolled = 500
 // New returns an empty screen.
 func New(width, height int) *Screen { return &Screen{width: width, height: height} }
 
-// Resize changes the size. It cuts rows and does not wrap them again.
+// Resize changes the size. It neither cuts nor wraps rows.
 func (s *Screen) Resize(width, height int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Screen) lineFeed() {
 	}
 }
 
-// at returns the current row of cells, at least n long.
+// at returns the row of the cursor, at least n cells long.
 func (s *Screen) at(n int) []rune {
 	i := s.scrolled + s.row
 	for len(s.cells) <= i {
@@ -134,7 +134,7 @@ func (s *Screen) put(r rune) {
 	}
 }
 
-// escape executes a CSI sequence.
+// escape executes a CSI sequence and returns its length, or 0 if it is incomplete.
 func (s *Screen) escape() int {
 	i := 2
 	for ; i < len(s.pending); i++ {
@@ -195,7 +195,7 @@ func (s *Screen) Rows() []string {
 	return s.rows(s.scrolled)
 }
 
-// All returns the rows of the screen and the last rows that scrolled out.
+// All returns the rows of the screen, after the last rows that scrolled out.
 func (s *Screen) All() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// program is the first program in docs/embedding.md. README has a part of it.
+// program is the first program in docs/embedding.md. The README has a part of it.
 const program = `
 package main
 
@@ -101,7 +101,6 @@ func TestEmbedders(t *testing.T) {
 	}
 }
 
-// run runs the go command outside of any workspace and returns its standard output.
 func run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("go", args...)

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// These tests hold the table in docs/versions.md: what depends on the linked version equals the
-// answer of the linked code, and what cel-go changed does not.
+// These tests check the table in docs/versions.md: some results equal those of the linked code, and
+// others do not depend on it.
 
 const lampCRD = `
 apiVersion: apiextensions.k8s.io/v1

@@ -14,8 +14,8 @@ import (
 // A row is added to a table, before the first line that begins with before.
 type row struct{ file, before, text string }
 
-// newMinor adds an artificial minor version, with one row for each table: a function in new rules, its estimate and
-// its cost, and a text.
+// newMinor adds an artificial minor version with a function in rules, its estimate and cost, and a
+// message. Each table gets one row.
 var newMinor = []row{
 	{"internal/minors/minors.go", "	Last   = ", "	Last = 39"},
 	{"engine/x/celenv/language.go", "	// cel-go 0.23.0 hides the accumulator", `	{runs: minors.Since(38), options: []cel.EnvOption{cel.Function("artificial", cel.Overload("artificial", nil, cel.IntType))}},`},
@@ -63,7 +63,8 @@ func TestNewMinor(t *testing.T) {
 }
 `
 
-// TestNewMinor adds a Kubernetes version to a copy of the tables, one row each, and tests it.
+// TestNewMinor adds an artificial Kubernetes version to a copy of the tables, one row each, and
+// tests it.
 func TestNewMinor(t *testing.T) {
 	if !level.Long() {
 		t.Skip("CELADON_LEVEL=long runs it")

@@ -27,7 +27,7 @@ func (r random) object(crd *apiextensionsv1.CustomResourceDefinition, v apiexten
 
 var texts = []string{"", "a", "abc", "A b", "1", "10Gi", "2024-01-01T00:00:00Z", "1h", "10.0.0.1", "10.0.0.0/8", "https://example.com/x?y=z", "é", "*/5 * * * *"}
 
-// value returns a value for a schema. It has the wrong type once in thirty times.
+// value returns a value for a schema. About once in thirty times, its type is random.
 func (r random) value(s *apiextensionsv1.JSONSchemaProps) any {
 	if len(s.Enum) > 0 && r.IntN(8) > 0 {
 		var v any

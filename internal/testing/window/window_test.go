@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// kubeVersions holds the Kubernetes versions, which take turns.
+// kubeVersions holds the Kubernetes versions, which are used alternately.
 var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37", "1.38"}
 
 const (
@@ -30,8 +30,8 @@ const (
 	tokenSequences = 3000
 )
 
-// TestAnswers writes all results to the file that CELADON_ANSWERS names. With CELADON_LEVEL=long, they include
-// those to all of the corpora.
+// TestAnswers writes results to the file that CELADON_ANSWERS names. With CELADON_LEVEL=long, they
+// include results for the corpora.
 func TestAnswers(t *testing.T) {
 	name := os.Getenv("CELADON_ANSWERS")
 	if name == "" {
@@ -76,7 +76,7 @@ func readCRDs(t *testing.T) (crds []*apiextensionsv1.CustomResourceDefinition) {
 	return crds
 }
 
-// address matches the addresses in the texts of a few errors, which are those of a server's memory.
+// address matches memory addresses, which a few error messages contain.
 var address = regexp.MustCompile(`0x[0-9a-f]+`)
 
 type engineKey struct {
@@ -84,7 +84,6 @@ type engineKey struct {
 	kubeVersion string
 }
 
-// A writer writes results, one per line.
 type writer struct {
 	t                      *testing.T
 	out                    *bufio.Writer
@@ -101,7 +100,6 @@ func (w *writer) line(what string, answer any, err error) {
 	fmt.Fprintf(w.out, "%s: %s %q\n", what, address.ReplaceAll(text, []byte("0x")), fmt.Sprint(err))
 }
 
-// crd writes the verdict on a CRD.
 func (w *writer) crd(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) {
 	w.t.Helper()
 	w.crds++
@@ -109,7 +107,6 @@ func (w *writer) crd(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion 
 	w.line(fmt.Sprintf("CRD %d, %s, %s", w.crds, crd.Name, kubeVersion), report, err)
 }
 
-// generated writes the verdict on a generated write.
 func (w *writer) generated(crd *apiextensionsv1.CustomResourceDefinition, i int) {
 	w.t.Helper()
 	r := random{rand.New(rand.NewPCG(uint64(i), 41))}
@@ -138,7 +135,7 @@ func (w *writer) write(crd *apiextensionsv1.CustomResourceDefinition, req engine
 	w.line(fmt.Sprintf("write %d, %s, %s", w.writes, crd.Name, kubeVersion), res, err)
 }
 
-// engine compiles a CRD, or returns nil if its schema is not structural.
+// engine returns the compiled CRD, or nil if it cannot be used.
 func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) *engine.Engine {
 	w.t.Helper()
 	key := engineKey{crd, kubeVersion}
@@ -156,7 +153,7 @@ func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersi
 // tokens holds tokens of expressions and texts that the scanner rejects.
 var tokens = strings.Fields(`self . a == ( ) [ ] { } , : ? ?. ` + "`b` `b" + ` 'x' "y 1 1.5 1u 0x && || ! - + in has all @ # $ ' ''' r' b' \ // ; for true null .? [? 99999999999999999999 1e999 é _ 'a\q' '\u12'`)
 
-// syntaxErrors writes the errors of random sequences of tokens. Few of them are valid expressions.
+// syntaxErrors writes the errors of random sequences of tokens, of which few are valid expressions.
 func (w *writer) syntaxErrors(crd *apiextensionsv1.CustomResourceDefinition) {
 	w.t.Helper()
 	r := rand.New(rand.NewPCG(42, 0))

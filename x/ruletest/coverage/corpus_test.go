@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// corpusCRD is a CRD of a corpus with its engine and Watch.
 type corpusCRD struct {
 	*engine.Engine
 	crd   *apiextensionsv1.CustomResourceDefinition
@@ -110,7 +109,6 @@ func TestCorpusCoverage(t *testing.T) {
 	}
 }
 
-// holdItem checks invariants of an item.
 func holdItem(t *testing.T, item *Item) {
 	t.Helper()
 	if item.Ran != item.Passed+item.Rejected+item.Errors+item.Ratcheted {

@@ -16,7 +16,6 @@ import (
 
 type m = map[string]any
 
-// TestConditions checks which parts of a rule are its conditions.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{
@@ -55,7 +54,6 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestGaps checks the descriptions of gaps.
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -70,7 +68,7 @@ func TestGaps(t *testing.T) {
 		{"!has(self.a) || self.b", []m{{}, {"a": true, "b": true}, {"a": true, "b": false}}, nil},
 		{"self.a || self.b", []m{{"b": true}, {"a": true}}, []string{"never rejected", "`self.a` never false", "`self.b` never false"}},
 		{"self.a || self.b", []m{{"b": false}, {"a": true, "b": false}}, []string{"never rejected", "`self.a` never false", "`self.b` never true"}},
-		// If a is false, b decides
+		// If a is false, b determines the result
 		{"self.a || self.b", []m{{"a": true}, {"a": false, "b": true}},
 			[]string{"never rejected", "`self.a` true and false, but never decisive for the result", "`self.b` never false"}},
 		{"self.a && self.b || self.c", []m{{"a": false, "c": true}, {"a": true, "b": true}, {"c": false, "a": false}},
@@ -161,8 +159,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestHostileRules checks that a rule with a thousand operands and nested macros over long lists
-// take linear time.
+// TestHostileRules checks a rule with a thousand operands, and nested macros over long lists. Both
+// must take linear time.
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
 	var terms []string

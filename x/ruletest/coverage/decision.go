@@ -12,7 +12,6 @@ import (
 // leaf is the operator of a condition.
 const leaf = ""
 
-// part is a node of a decision.
 type part struct {
 	op    string // &&, ||, !, ?: with bool branches, or leaf
 	below []int  // indexes of operands, which are all smaller than the part's own index
@@ -27,7 +26,7 @@ type decision struct {
 	parts []part
 }
 
-// anatomy holds the conditions of a rule in the order of the text, and its decisions.
+// anatomy holds the conditions of a rule in the order of its source, and its decisions.
 type anatomy struct {
 	tree       *ast.AST
 	source     *lex.Source
@@ -43,7 +42,6 @@ func dissect(tree *ast.AST, source *lex.Source) *anatomy {
 	return a
 }
 
-// visit searches an expression that is not part of a decision for decisions.
 func (a *anatomy) visit(e ast.Expr) {
 	if a.op(e) != leaf {
 		a.decision(e)
@@ -82,7 +80,6 @@ func (a *anatomy) part(d *decision, e ast.Expr) int {
 	return len(d.parts) - 1
 }
 
-// op returns the operator of an expression within a decision.
 func (a *anatomy) op(e ast.Expr) string {
 	if e.Kind() != ast.CallKind {
 		return leaf
@@ -98,12 +95,12 @@ func (a *anatomy) op(e ast.Expr) string {
 	return leaf
 }
 
-// written reports whether the author of the rule wrote this ?:, as opposed to a macro such as
-// optMap.
+// written reports whether the author of the rule wrote this ?:. Macros such as optMap also expand
+// to ?:.
 func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
 
 // inside searches the operands of an expression for decisions. The condition of a ?: that is not a
-// bool is a decision of its own.
+// bool is a separate decision.
 func (a *anatomy) inside(e ast.Expr) {
 	if e.Kind() == ast.ComprehensionKind {
 		a.loop(e.AsComprehension())

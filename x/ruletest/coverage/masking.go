@@ -10,7 +10,6 @@ import "github.com/google/cel-go/common/operators"
 // Evaluating the decision again for each condition would take quadratic time. So the opposite value
 // is only carried upward until it makes no difference, and a chain of && or || counts its operands.
 
-// set is a set of values.
 type set uint8
 
 const (
@@ -21,7 +20,6 @@ const (
 	anything = isFalsy | isTruthy | isError
 )
 
-// opposite returns the set of negated values.
 func (x set) opposite() set { return x&isError | x&isFalsy<<1 | x&isTruthy>>1 }
 
 // tally counts the operands of && or || by their possible values.
@@ -52,7 +50,6 @@ func (s shown) counts() bool {
 	return s[0] != 0 && s[1] != 0 && (s[0] != s[1] || s[0]&(s[0]-1) != 0)
 }
 
-// scale analyzes the evaluations of a decision.
 type scale struct {
 	*decision
 	shown []shown // by index of the rule's conditions; shared with other decisions
@@ -105,7 +102,6 @@ func (s *scale) analyze() {
 	}
 }
 
-// evaluate sets the possible values of a part.
 func (s *scale) evaluate(i int) {
 	p := &s.parts[i]
 	if p.op == leaf {
@@ -121,7 +117,7 @@ func (s *scale) evaluate(i int) {
 	s.value[i] = s.with(i, p.below[0], s.value[p.below[0]])
 }
 
-// decides reports whether the outcome can differ if part i has value v instead of its own.
+// decides reports whether the outcome can differ if part i has value v instead.
 func (s *scale) decides(i int, v set) bool {
 	for v&^s.value[i] != 0 {
 		if i == len(s.parts)-1 {

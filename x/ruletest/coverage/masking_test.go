@@ -54,7 +54,6 @@ func widget(spec map[string]any) map[string]any {
 	return map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}, "spec": spec}
 }
 
-// measure validates objects and returns the report.
 func measure(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, objects ...map[string]any) *Report {
 	t.Helper()
 	e, err := engine.Compile(crd, engine.Config{})
@@ -87,8 +86,8 @@ const (
 	unseen verdict = 0
 )
 
-// bush is a generated expression. A leaf has a text and a number in its rule. A leaf that is a
-// macro has a predicate, which is a decision of its own.
+// bush is a generated expression. A leaf has a text and a number in its rule. A leaf with a macro
+// has a predicate, which is a separate decision.
 type bush struct {
 	op     string // "", &&, ||, !, ?
 	below  []*bush
@@ -143,7 +142,6 @@ func (b *bush) String() string {
 	return "(" + strings.Join(texts, " "+b.op+" ") + ")"
 }
 
-// diary holds the evaluations of each decision.
 type diary struct {
 	evaluations map[*bush][]map[*bush]verdict
 	counts      map[*bush]map[verdict]int
@@ -171,7 +169,6 @@ func (d *diary) eval(b *bush, scope map[string]any, seen map[*bush]verdict) verd
 	return combine(b, func(sub *bush) verdict { return d.eval(sub, scope, seen) })
 }
 
-// combine implements the operators of CEL.
 func combine(b *bush, eval func(*bush) verdict) verdict {
 	switch b.op {
 	case "!":
@@ -229,7 +226,6 @@ func (d *diary) leaf(b *bush, scope map[string]any) verdict {
 	return rest
 }
 
-// leavesOf returns the conditions of a decision.
 func leavesOf(b *bush) (all []*bush) {
 	if b.op == "" {
 		return []*bush{b}
@@ -240,7 +236,6 @@ func leavesOf(b *bush) (all []*bush) {
 	return all
 }
 
-// outcome returns the outcome of a decision for the given conditions.
 func outcome(b *bush, with map[*bush]verdict) verdict {
 	if b.op == "" {
 		return with[b]
@@ -295,7 +290,7 @@ func (d *diary) mcdc(root, cond *bush) bool {
 	return false
 }
 
-// decisionsOf returns the decisions of a rule in the order of the text.
+// decisionsOf returns the decisions of a rule in the order of the source.
 func decisionsOf(root *bush) []*bush {
 	all := []*bush{root}
 	for _, l := range leavesOf(root) {

@@ -20,14 +20,14 @@ const (
 	PartValidation = "validation"
 )
 
-// partOrder is the order in which the parts of a policy are evaluated.
+// partOrder is the order of the parts of a policy in a report.
 var partOrder = map[string]int{PartCondition: 1, PartVariable: 2, PartValidation: 3}
 
 // PolicyObserver records the evaluations for a request. set is the watched set, or a set that WithParams derives from
 // it, and res is its result for req. It can be called concurrently.
 type PolicyObserver = func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error
 
-// WatchPolicies registers the expressions of the policies in set. An error is a bug in Celadon.
+// WatchPolicies registers the expressions of the policies in set. An error is an internal error.
 func (r *Recorder) WatchPolicies(set *policy.Set) (PolicyObserver, error) {
 	r.replays.Lock()
 	defer r.replays.Unlock()

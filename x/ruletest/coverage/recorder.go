@@ -15,7 +15,7 @@ import (
 
 // Recorder collects the coverage of any number of CRDs and policies. It is safe for concurrent use.
 type Recorder struct {
-	replays sync.Mutex // guards the rules of policies
+	replays sync.Mutex // held while expressions of policies are evaluated again
 
 	mu      sync.Mutex
 	schemas []versionSchema
@@ -33,8 +33,7 @@ func (i *Item) key() key { return key{i.Policy, i.CRD, i.Version, i.Path, i.Rule
 func New() *Recorder { return &Recorder{rules: map[key]*rule{}} }
 
 // Watch registers the rules of a CRD's served versions and returns a Watch for the runs of e. The
-// engine must be compiled from crd, or from a copy that serves other versions. An error is a bug in
-// Celadon.
+// engine must be compiled from crd, or from a copy that serves other versions.
 func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) (*Watch, error) {
 	if crd == nil || e == nil {
 		return nil, errors.New("coverage: want a CRD and its engine")
@@ -65,7 +64,6 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	return w, nil
 }
 
-// rule returns the recorded coverage of an item, which it creates if necessary.
 func (r *Recorder) rule(item Item) *rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +96,6 @@ type Watch struct {
 // Observe records a run. Set it as engine.Request.Observe.
 func (w *Watch) Observe(run engine.RuleRun) { w.ruleFor(run.Rule).ran(&run) }
 
-// ruleFor returns a rule, which it creates if necessary.
 func (w *Watch) ruleFor(ref *engine.RuleRef) *engineRule {
 	w.mu.Lock()
 	defer w.mu.Unlock()

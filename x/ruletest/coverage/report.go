@@ -17,8 +17,8 @@ type Report struct {
 	Rules    int `json:"rules"`
 	Ran      int `json:"ran"`
 	Rejected int `json:"refused"`
-	// Conditions is the number of conditions of all rules, and Both is how many of them were both true
-	// and false.
+	// Conditions is the number of conditions of all rules and expressions, and Both is how many of
+	// them were both true and false.
 	Conditions int `json:"conditions"`
 	Both       int `json:"both"`
 	// Decisive is the number of conditions that were shown to be decisive; see Condition.MCDC.
@@ -48,15 +48,16 @@ type Item struct {
 	Index   int    `json:"index"`
 	Rule    string `json:"rule"`
 	// Ran is how often the rule ran, for each value in each object. Rejected is how often it was
-	// false and rejected the object itself. Errors is how often its evaluation failed. Ratcheted is
-	// how often it was false but only caused a warning. For an expression of a policy, Passed is how
-	// often it was true or had a value of another type, and Rejected how often it was false.
+	// false and rejected the object. Errors is how often its evaluation failed. Ratcheted is how
+	// often it was false for a value that an update did not change. For an expression of a policy,
+	// Passed is how often it was true or had a value of another type, and Rejected how often it was
+	// false.
 	Ran       int `json:"ran"`
 	Passed    int `json:"passed"`
 	Rejected  int `json:"refused"`
 	Errors    int `json:"errors"`
 	Ratcheted int `json:"ratcheted,omitempty"`
-	// Conditions are in the order of the text.
+	// Conditions are in the order of the source.
 	Conditions []Condition `json:"conditions"`
 	// Unmeasured is the reason why the rule's conditions were not measured, or "".
 	Unmeasured string `json:"unmeasured,omitempty"`

@@ -14,7 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// rule is the recorded coverage of a rule in all versions and variants of its CRD.
+// rule is the recorded coverage of a version's rule in all variants of its CRD, or of an expression
+// of a policy.
 type rule struct {
 	mu     sync.Mutex
 	item   Item

@@ -52,7 +52,6 @@ func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
 	return b, nil
 }
 
-// write does a write and records the rules that run in it.
 func (b *baseline) write(ctx context.Context, index, n int) error {
 	w := &b.Cases[index].Writes[n]
 	req := w.Request
@@ -95,7 +94,6 @@ func (b *baseline) reaching(version, path string) (hits []hit) {
 	return hits
 }
 
-// reaches reports whether there is a value at a path of a schema.
 func reaches(v any, steps []engine.Step) bool {
 	if len(steps) == 0 {
 		return true

@@ -45,14 +45,13 @@ func loosenings(s *schemaProps) (all []loosening) {
 	return append(all, enumChanges(s.Enum)...)
 }
 
-// bound adds the removal of a bound, unless it is nil.
 func bound[T any](all *[]loosening, name string, value *T, edit func(*schemaProps)) {
 	if value != nil {
 		*all = append(*all, loosening{opBound, fmt.Sprintf("%s: %v", name, *value), "", edit})
 	}
 }
 
-// enumChanges removes the whole enum, and each of its values.
+// enumChanges returns the removal of the whole enum and of its first values, one at a time.
 func enumChanges(enum []apiextensionsv1.JSON) (all []loosening) {
 	if len(enum) == 0 {
 		return nil

@@ -11,11 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// measured lists the projects whose rules are mutated.
 var measured = []string{"karpenter", "karpenter-provider-aws", "nginx-gateway-fabric", "postgres-operator"}
 
-// corpusSuites returns the projects' cases, one suite per CRD. A case passes if its verdict and
-// causes are those of the original.
+// corpusSuites returns the cases of the measured projects, one suite per CRD. A case passes if its
+// verdict and causes are those of the original.
 func corpusSuites(t testing.TB, folder string) map[string][]Suite {
 	t.Helper()
 	suites, byFile := map[string][]Suite{}, map[string]int{}
@@ -54,7 +53,7 @@ func asBefore(t testing.TB, e *engine.Engine, req engine.Request) func(*engine.R
 	}
 }
 
-// places returns the fields and messages of all causes, as tests compare them.
+// places returns the fields and messages of all causes.
 func places(r *engine.Result) (all []string) {
 	for _, c := range r.Causes {
 		all = append(all, c.Field+": "+c.Message)
@@ -62,7 +61,6 @@ func places(r *engine.Result) (all []string) {
 	return all
 }
 
-// TestCorpusMutants measures the tests of four projects.
 func TestCorpusMutants(t *testing.T) {
 	for _, folder := range corpus.Folders(t) {
 		for project, suites := range corpusSuites(t, folder) {

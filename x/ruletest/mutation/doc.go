@@ -1,5 +1,5 @@
-// Package mutation measures how well tests cover the rules and bounds of a CRD. It changes them one
-// at a time, and checks whether a case then fails.
+// Package mutation measures how well tests cover the rules and bounds of a CRD and the expressions
+// of policies. It changes them one at a time, and checks whether a case then fails.
 //
 //	report, err := mutation.Run(ctx, suites, nil, mutation.Config{})
 //	for _, m := range report.Mutants { … }

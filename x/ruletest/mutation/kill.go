@@ -96,7 +96,6 @@ func (h *runner) tests(m *Mutant, t target) (all tests, err error) {
 	}}, err
 }
 
-// engine returns the target's engine with the mutant applied.
 func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	w := h.rewriters[t.suite]
 	if w == nil {
@@ -110,7 +109,7 @@ func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	return w.Schema(t.version, &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: changed})
 }
 
-// firstLine returns the error in a changed rule without its excerpt.
+// firstLine returns an error without the excerpt of the changed rule.
 func firstLine(err error) string {
 	var compile *engine.CompileError
 	if errors.As(err, &compile) {
@@ -119,7 +118,7 @@ func firstLine(err error) string {
 	return err.Error()
 }
 
-// analyzerOf returns the Analyzer for the version of a target, or nil if it cannot be
+// analyzerOf returns the Analyzer for the version of a target, or nil if the version cannot be
 // analyzed.
 func (h *runner) analyzerOf(t target) *analysis.Analyzer {
 	t.ref = nil

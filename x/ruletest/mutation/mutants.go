@@ -25,12 +25,13 @@ type mutantGenerator struct {
 	known map[key]*Mutant
 	all   []*Mutant
 	cut   int
-	// first is the first version whose schema equals that of the current version. versions holds them by CRD.
+	// first is the first version with the schema of the current version. versions holds all such
+	// first versions by CRD.
 	first    string
 	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion
 }
 
-// version returns the first version of a CRD, in any suite, with an equal schema.
+// version returns the first version of a CRD, in any suite, with the same name or an equal schema.
 func (b *mutantGenerator) version(crd string, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	for _, known := range b.versions[crd] {
 		if known.Name == v.Name || reflect.DeepEqual(known.Schema, v.Schema) {
@@ -133,7 +134,7 @@ func (b *mutantGenerator) schema(s *baseline, version string, node *schemaProps,
 	}
 }
 
-// specOf returns the rule in the CRD, or nil.
+// specOf returns the rule in the CRD, or nil if the CRD does not have it.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) *apiextensionsv1.ValidationRule {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
@@ -146,12 +147,13 @@ func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) 
 	return &s.XValidations[ref.Index]
 }
 
-// aboutChange reports whether the mutant removes oldSelf, which changes when the rule runs.
+// aboutChange reports whether the mutant removes all uses of oldSelf, which changes when the rule
+// runs.
 func aboutChange(m *Mutant) bool {
 	return strings.Contains(m.Rule, types.OldSelf) && !strings.Contains(m.Changed, types.OldSelf)
 }
 
-// String describes the mutant on one line.
+// String describes the mutant.
 func (m *Mutant) String() string {
 	at := fmt.Sprintf("%s %s: %s: %s: ", m.CRD, m.Version, cmp.Or(m.Path, "schema root"), m.Operator)
 	switch {
@@ -168,7 +170,7 @@ type schemaProps = apiextensionsv1.JSONSchemaProps
 // change is the change of a mutant: in a rule, in a schema node, or in an expression of a policy. It
 // applies to all targets with an equal rule, node, or expression.
 type change struct {
-	// node edits a schema node; nil if a rule is changed.
+	// node edits a schema node; nil if no schema is changed.
 	node func(*schemaProps)
 	// spec replaces the rule; nil removes it.
 	spec *apiextensionsv1.ValidationRule
@@ -185,8 +187,8 @@ type target struct {
 	policies *PolicySuite    // instead of suite
 }
 
-// Apply returns a copy of crd with the change in m.Version. The copy shares unchanged parts with
-// crd. The mutant must have been generated from crd.
+// Apply returns a copy of crd with the change of a mutant of a CRD in m.Version. The copy shares
+// unchanged parts with crd. The mutant must have been generated from crd.
 func (m *Mutant) Apply(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	return m.apply(crd, m.Version)
 }

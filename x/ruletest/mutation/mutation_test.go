@@ -40,7 +40,7 @@ spec:
               names: {type: array, maxItems: 4, items: {type: string, maxLength: 8}}
 `
 
-// widgets returns the CRD with the given rules on spec.
+// widgets returns widgetCRD with the given rules on spec.
 func widgets(t testing.TB, rules ...apiextensionsv1.ValidationRule) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -58,8 +58,8 @@ func widget(spec m) m {
 	return m{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": m{"name": "w"}, "spec": spec}
 }
 
-// suiteOf returns a suite with a case per object. A case passes if the result equals that of the
-// given CRD.
+// suiteOf returns a suite with a case per object. A case passes if the result is the same as with
+// the given CRD.
 func suiteOf(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cases map[string]m) Suite {
 	t.Helper()
 	e, err := engine.Compile(crd, engine.Config{})
@@ -75,7 +75,6 @@ func suiteOf(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cases 
 	return s
 }
 
-// changesOf returns the mutants of a rule by operator.
 func changesOf(t testing.TB, rule string) map[string][]string {
 	t.Helper()
 	r, err := Run(context.Background(), []Suite{suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: rule}), nil)}, nil, Config{RulesOnly: true, Steps: -1})
@@ -92,7 +91,6 @@ func changesOf(t testing.TB, rule string) map[string][]string {
 	return all
 }
 
-// TestChanges checks the mutants of rules.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]map[string][]string{
@@ -139,7 +137,6 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestStatuses checks the statuses of mutants.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	crd := widgets(t,
@@ -263,7 +260,6 @@ func TestSameReport(t *testing.T) {
 	}
 }
 
-// TestHostileRules checks that the number of mutants per rule is limited.
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -281,7 +277,7 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestTimedOut checks that a mutant that exceeds the work limit does not count as a survivor.
+// TestTimedOut checks that a mutant that exceeds the work limit neither survives nor is killed.
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
 	rule := "self.min != 1 || self.names.exists(n, n.replace('', n) != '')"
@@ -303,7 +299,6 @@ func TestTimedOut(t *testing.T) {
 	}
 }
 
-// TestCancelled checks that a canceled run returns an error and no report.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -85,7 +85,7 @@ func (w *rewriter) add(operator string, start, end int, text string) {
 	}
 }
 
-// swap replaces the token of an operator or a function name.
+// swap adds the replacement of the token of an operator or a function name.
 func (w *rewriter) swap(operator string, e ast.Expr, original, replacement string) {
 	o, ok := w.info.GetOffsetRange(e.ID())
 	if !ok {
@@ -122,7 +122,7 @@ func (w *rewriter) replace(operator string, e ast.Expr, text string) {
 	}
 }
 
-// negate negates a condition, unless other edits already have that effect.
+// negate adds the negation of a condition, unless other edits have that effect.
 func (w *rewriter) negate(e ast.Expr) {
 	if e.Kind() == ast.CallKind {
 		switch e.AsCall().FunctionName() {
@@ -236,7 +236,7 @@ func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.
 	return flat(args[1], name, each, terms)
 }
 
-// choice replaces a ?: with each of its branches.
+// choice adds the replacement of a ?: by each of its branches.
 func (w *rewriter) choice(e ast.Expr) {
 	from, to, ok := w.span(e)
 	if !ok {
@@ -249,7 +249,7 @@ func (w *rewriter) choice(e ast.Expr) {
 	}
 }
 
-// list removes each constant item of a list.
+// list adds the removal of each constant item of a list, and the edits of the other items.
 func (w *rewriter) list(e ast.Expr) {
 	items := e.AsList().Elements()
 	for i, item := range items {
@@ -303,7 +303,7 @@ func (w *rewriter) literal(e ast.Expr) {
 	}
 }
 
-// macro replaces a quantifier, negates its predicate, and visits the predicate.
+// macro adds the replacement of a quantifier, and the negation and the edits of the predicate.
 func (w *rewriter) macro(e ast.Expr) {
 	for _, q := range [...][2]string{{"all", "exists"}, {"exists", "all"}, {"exists_one", "exists"}, {"existsOne", "exists"}} {
 		w.swap(opQuantifier, e, q[0], q[1])

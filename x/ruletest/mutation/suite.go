@@ -28,7 +28,7 @@ type Suite struct {
 // Case is a test.
 type Case struct {
 	Name string
-	// Writes are in order. The old object of each is the persisted object.
+	// Writes are in order. Each contains its old object.
 	Writes []Write
 }
 
@@ -52,7 +52,7 @@ type Config struct {
 	Progress func(done, of int)
 }
 
-// DefaultSteps is the default of Config.Steps. It is enough to find most of the tests that exist.
+// DefaultSteps is the default of Config.Steps.
 const DefaultSteps = 100
 
 // Status is the result of trying a mutant.
@@ -63,13 +63,15 @@ const (
 	Killed Status = "killed"
 	// Survived means that no case fails.
 	Survived Status = "survived"
-	// NotCovered means that the rule runs in no case, or no case has a value at the bound's path.
+	// NotCovered means that the rule or expression runs in no case, or that no case has a value at
+	// the path of the bound.
 	NotCovered Status = "notCovered"
 	// Equivalent means that no write distinguishes the mutant from the original. This is proved.
 	Equivalent Status = "equivalent"
-	// TimedOut means that the mutant exceeds the work limit for an object.
+	// TimedOut means that a case has no verdict, for example because the mutant exceeds the work
+	// limit.
 	TimedOut Status = "timedOut"
-	// NotViable means that the changed rule or schema does not compile.
+	// NotViable means that the changed rule, schema, or expression does not compile.
 	NotViable Status = "notViable"
 )
 
@@ -84,18 +86,18 @@ type Mutant struct {
 	Path    string `json:"path"`
 	// Index is the index of the rule; -1 for a change of the schema.
 	Index int `json:"index"`
-	// Rule is the original: a rule, or a bound such as "maxItems: 3". Changed is its replacement,
-	// or "" if it is removed.
+	// Rule is the original: a rule, an expression, or a part of a schema such as "maxItems: 3".
+	// Changed is its replacement, or "" if it is removed.
 	Rule    string `json:"rule"`
 	Changed string `json:"mutant"`
-	// Start and End are the replaced range of the rule, in code points. Both are 0 if the whole
-	// rule or its fieldPath is changed.
+	// Start and End are the replaced range of the rule or expression, in code points. Both are 0 if
+	// the whole rule, its fieldPath, or the schema is changed.
 	Start int `json:"start"`
 	End   int `json:"end"`
 	// Operator is the kind of change.
 	Operator string `json:"operator"`
 	Status   Status `json:"status"`
-	// KilledBy is the name of the case that fails.
+	// KilledBy is the name of the first case that fails.
 	KilledBy string `json:"killedBy,omitempty"`
 	// Reason explains the statuses Equivalent, TimedOut, and NotViable.
 	Reason string `json:"reason,omitempty"`
@@ -127,7 +129,7 @@ type Report struct {
 	NotViable  int `json:"notViable"`
 	// Score is killed / (killed + survived + notCovered), or 1 if the denominator is 0.
 	Score float64 `json:"score"`
-	// Mutants are sorted by CRD and rule.
+	// Mutants are sorted by policy, CRD, version, path, and rule.
 	Mutants []*Mutant `json:"-"`
 	// Survivors are the mutants with status Survived.
 	Survivors []*Mutant `json:"survivors"`
@@ -155,9 +157,9 @@ func (r *Report) count() {
 	}
 }
 
-// Run generates all mutants of the suites' CRDs, and of the validations, matchConditions, and variables of
-// policies, and tries them. Equivalent mutants of policies are not detected. Run returns ctx's error or an internal
-// error.
+// Run generates all mutants of the suites' CRDs, and of the validations, matchConditions, and
+// variables of policies, and tries them. It does not detect equivalent mutants of policies. The
+// error is ctx's, an internal error, or about a suite without CRD or engine.
 func Run(ctx context.Context, suites []Suite, policies []PolicySuite, cfg Config) (*Report, error) {
 	if cfg.Steps == 0 {
 		cfg.Steps = DefaultSteps

@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// A definition is a CRD in a file.
 type definition struct {
 	file, name string
 	// decode decodes the CRD on first use.
@@ -41,8 +40,8 @@ func newDefinition(doc *input.Document) *definition {
 	})}
 }
 
-// definitions holds the CRDs that suites can run against. The author of a suite may be hostile, so it
-// only reads files below the roots and in the usual CRD folders of the repository.
+// definitions holds the CRDs that suites can run against. The author of a suite may be hostile, so
+// only files below the roots and in the usual CRD folders of the repository are read.
 type definitions struct {
 	given  []*definition // from --crd
 	walked []*definition // found while searching for suites
@@ -57,7 +56,7 @@ type definitions struct {
 // A memo keeps results, because suites that run concurrently need the same files.
 type memo[T any] struct{ known sync.Map } // of functions without arguments
 
-// get returns the result for a key. It computes it the first time.
+// get returns the result for a key. Only the first call for a key computes it.
 func (m *memo[T]) get(key string, compute func() T) T {
 	result, ok := m.known.Load(key)
 	if !ok {
@@ -97,7 +96,8 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	return nil, fmt.Errorf("%s is missing: use --crd PATH%s", name, d.suggestion(name))
 }
 
-// wanted returns a function that reports whether a CRD is that of a suite, and its name in messages.
+// wanted returns a function that reports whether a CRD is the suite's, and the name of the CRD in
+// messages.
 func wanted(s *ruletest.Suite) (is func(*definition) bool, name string) {
 	if name = cmp.Or(s.CRDName, s.CRDPath); name == "" {
 		return func(def *definition) bool { return def.definesKindOf(s) }, "a CRD for kind " + s.Kind.Kind
@@ -105,7 +105,7 @@ func wanted(s *ruletest.Suite) (is func(*definition) bool, name string) {
 	return func(def *definition) bool { return def.name == name }, name
 }
 
-// suggestion returns a suggestion with the known CRD name nearest to name.
+// suggestion returns a suggestion with the known CRD name nearest to name, or "".
 func (d *definitions) suggestion(name string) string {
 	var names []string
 	for _, def := range slices.Concat(d.given, d.walked) {
@@ -150,7 +150,7 @@ func (d *definitions) matching(s *ruletest.Suite, all []*definition, is func(*de
 	return found, nil
 }
 
-// named returns the CRDs in the file that the suite names by a path relative to its own folder.
+// named returns the CRDs for the suite in the file that it names by a path relative to its folder.
 func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath))
 	if s.File == "-" || filepath.IsAbs(s.CRDPath) || !d.mayRead(path) {
@@ -175,7 +175,6 @@ type readFile struct {
 	err  error
 }
 
-// file returns the CRDs in a file. Results are cached.
 func (d *definitions) file(path string) readFile {
 	return d.files.get(path, func() readFile {
 		data, err := input.ReadFile(path, input.MaxFile)
@@ -186,7 +185,6 @@ func (d *definitions) file(path string) readFile {
 	})
 }
 
-// definitionsIn returns the CRDs in the text of a file.
 func definitionsIn(file string, text []byte) (all []*definition) {
 	for doc := range (input.Text{File: file, Data: text}).Documents {
 		if def := newDefinition(doc); def != nil {
@@ -200,8 +198,8 @@ func (d *definitions) mayRead(path string) bool {
 	return slices.ContainsFunc(d.roots, func(root string) bool { return worktree.Inside(root, path) })
 }
 
-// laidOut returns the CRDs in the nearest of the usual folders that contains a CRD for which is returns
-// true.
+// laidOut returns the CRDs in the suite's folder or in the nearest of the usual folders, whichever
+// is the first to contain a CRD for which is returns true.
 func (d *definitions) laidOut(s *ruletest.Suite, is func(*definition) bool) []*definition {
 	if s.File == "-" {
 		return nil
@@ -237,8 +235,8 @@ func above(dir string) (dirs []string) {
 	return dirs
 }
 
-// folder returns the CRDs in the regular files of the folder path, without subfolders. It returns nil if path leads
-// out of top. Results are cached.
+// folder returns the CRDs in the regular files of the folder path, without subfolders, or nil if
+// path leads out of top.
 func (d *definitions) folder(path, top string) []*definition {
 	return d.dirs.get(path, func() (all []*definition) {
 		entries, err := os.ReadDir(path)

@@ -31,7 +31,8 @@ var profiles = map[string]string{
 	"single-node-developer":          "SingleNode",
 }
 
-// table maps each gate to the feature sets that enable it, such as "Default on Hypershift".
+// table maps each gate and feature set, such as "Default on Hypershift", to whether the set enables
+// the gate.
 type table map[string]map[string]bool
 
 // parseTable parses a Markdown table whose first column is the gate.
@@ -78,7 +79,7 @@ func (d *definitions) tableFor(dirs []string) table {
 	return nil
 }
 
-// matchesGates reports whether the feature set of crd matches the gates that a suite requires. It follows
+// matchesGates reports whether the feature set of crd matches the gates that a suite requires, like
 // tests/crd_filter.go in openshift/api.
 func matchesGates(crd *apiextensionsv1.CustomResourceDefinition, gates []string, t table) bool {
 	set := crd.Annotations[featureSetKey]
@@ -102,7 +103,7 @@ func matchesGates(crd *apiextensionsv1.CustomResourceDefinition, gates []string,
 	return allAs(gates, func(name string) bool { return t[name][set+" on "+profile] })
 }
 
-// allAs reports whether all gates are on, and those after "-" are off.
+// allAs reports whether all gates are on, except that gates with a leading "-" must be off.
 func allAs(gates []string, on func(name string) bool) bool {
 	for _, gate := range gates {
 		if name, off := strings.CutPrefix(gate, "-"); on(name) == off {

@@ -26,7 +26,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// measures collects coverage and mutation data of a run.
 type measures struct {
 	*Options
 	rec *coverage.Recorder
@@ -38,7 +37,6 @@ type measures struct {
 	err error
 }
 
-// attach adds the hooks that collect data to cfg.
 func (m *measures) attach(cfg *ruletest.Config) {
 	if m.Cover {
 		cfg.Watch, cfg.WatchPolicies = m.watch, m.watchPolicies
@@ -68,7 +66,6 @@ func (m *measures) failed(err error) bool {
 	return err != nil
 }
 
-// add adds the cases of a suite for mutation testing.
 func (m *measures) add(s *ruletest.SuiteReport) {
 	for _, c := range s.Cases {
 		name := fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)
@@ -94,7 +91,8 @@ func (m *measures) add(s *ruletest.SuiteReport) {
 	}
 }
 
-// finish adds the results of coverage and mutation testing to r.
+// finish adds the results of coverage and mutation testing to r. It does nothing if the run was
+// interrupted or no case was run.
 func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
 	if r.Interrupted || r.Summary.Ran() == 0 {
 		return nil
@@ -182,7 +180,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	config.Stricter.Set(f, "kube-version")
 }
 
-// Check returns an error if the flags are invalid. f is the set that parsed them.
+// Check returns an error if the flags are invalid, and completes the options. f is the set that
+// parsed them.
 func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
 	if o.Run != "" {
 		re, err := regexp.Compile(o.Run)

@@ -23,15 +23,13 @@ const (
 	maxPolicyBytes     = 64 << 20
 )
 
-// A policyList holds the policies at the paths of a suite.
 type policyList struct {
 	policies *ruletest.Policies
 	notes    []error
 	errs     []error
 }
 
-// policies returns the policies that suite s names. Like its CRD, they must be in the folders on the
-// command line.
+// policies returns the policies that suite s names. Like its CRD, they must be below the roots.
 func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) {
 	paths := make([]string, len(s.PolicyPaths))
 	for i, name := range s.PolicyPaths {
@@ -60,7 +58,7 @@ func (d *definitions) near(s *ruletest.Suite) []*definition {
 	return d.laidOut(s, is)
 }
 
-// namespaced returns whether the kind of each valid CRD is namespaced.
+// namespaced maps the kind of each valid CRD to whether it is namespaced.
 func namespaced(crds []*definition) map[schema.GroupKind]bool {
 	all := map[schema.GroupKind]bool{}
 	for _, d := range crds {
@@ -83,7 +81,8 @@ func (d *definitions) policyNotes() (all []error) {
 	return slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
 }
 
-// readPolicies reads the policies at paths, of the files for which mayRead returns true. kinds holds whether custom kinds are namespaced.
+// readPolicies reads the policies in those files at and below paths for which mayRead returns true.
+// kinds is as in policy.Config.Namespaced.
 func readPolicies(paths []string, mayRead func(string) bool, kinds map[schema.GroupKind]bool) (l policyList) {
 	docs, err := policyDocuments(paths, mayRead)
 	if err != nil {
@@ -111,7 +110,8 @@ func policiesIn(read *policies.Policies, kinds map[schema.GroupKind]bool) *rulet
 	return &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
 }
 
-// policyDocuments returns the documents at and below paths.
+// policyDocuments returns the documents in those files at and below paths for which mayRead returns
+// true.
 func policyDocuments(paths []string, mayRead func(string) bool) (docs []*input.Document, err error) {
 	var inside memo[bool]
 	size := 0

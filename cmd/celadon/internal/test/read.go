@@ -16,19 +16,20 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// readResult is the result of reading a document. All fields are empty if it is not a suite, a CRD, a policy, or a binding.
+// readResult is the result of reading a document. All fields are empty for a document that is
+// skipped.
 type readResult struct {
 	suite *ruletest.Suite
 	text  []byte // source of the suite, which starts at a line
 	line  int
 	crd   *definition
-	// policies is the file of a policy or binding, which suites may name.
+	// policies is the file of an object in the group of policies. Suites may name it.
 	policies string
 	err      error // only if the file was named or looks like a suite
 }
 
-// read reads suites, and the CRDs next to them. A named file must contain a suite, or policies that suites may then name.
-// Other files in folders are skipped.
+// read reads suites, and the CRDs next to them. A named file must contain a suite, or policies that
+// suites may then name. Other files in folders are skipped.
 func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 	named := map[string]bool{}
 	for _, path := range paths {
@@ -103,8 +104,8 @@ func (s *suspects) has(file string) bool {
 	})
 }
 
-// readCRDs reads the CRDs at and below paths. problems are the errors of documents in files that the user named. If there is
-// neither, readCRDs returns an error.
+// readCRDs reads the CRDs at and below paths. problems are the errors of documents in files that
+// the user named. It returns an error if there are paths, but neither CRDs nor problems.
 func readCRDs(ctx context.Context, stdin io.Reader, paths []string) (crds []*definition, problems []error, err error) {
 	read := func(doc *input.Document) *readResult {
 		if doc.Err != nil && slices.Contains(paths, doc.File) {

@@ -23,12 +23,12 @@ type Report struct {
 	KubeVersion string                  `json:"kubeVersion,omitempty"`
 	Summary     ruletest.Summary        `json:"summary"`
 	Suites      []*ruletest.SuiteReport `json:"suites"`
-	// Coverage and Mutation are set if they were requested.
+	// Coverage and Mutation are set if they were requested and measured.
 	Coverage *coverage.Report `json:"coverage,omitempty"`
 	Mutation *mutation.Report `json:"mutation,omitempty"`
 	// Updated lists the files that --update changed.
 	Updated []string `json:"updated,omitempty"`
-	// Interrupted is set if some cases were not run.
+	// Interrupted is set if the run was interrupted, so that results are missing.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
@@ -57,7 +57,7 @@ func (p *jsonPrinter) suite(*ruletest.SuiteReport) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.w, r) }
 
-// listPrinter writes the cases that did not pass in a format that lists findings.
+// listPrinter writes a report in a format that lists findings.
 type listPrinter struct{ list print.List }
 
 func (p *listPrinter) suite(s *ruletest.SuiteReport) error {
@@ -102,7 +102,7 @@ func (s suite) finding(at ruletest.Position, title, text string) finding.Finding
 	return f
 }
 
-// cases returns one case for each error of the suite and for each of its cases.
+// cases returns a case for each error of the suite and for each of its cases.
 func (s suite) cases() (file string, cases []junit.Testcase) {
 	class := string(untrusted.Line(s.CRD))
 	for _, e := range s.Errors {

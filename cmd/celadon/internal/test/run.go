@@ -87,7 +87,6 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 // multiple of the live heap.
 const enoughMemory = 1 << 30
 
-// done is the result of running a suite.
 type done struct {
 	of     *readResult
 	report *ruletest.SuiteReport
@@ -140,8 +139,8 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 	})
 }
 
-// verdict returns the error that determines the exit code. Unreadable files and suites that did not run
-// take precedence over failed cases.
+// verdict prints the problems, and returns the error that determines the exit code. Unreadable
+// files and suites that did not run take precedence over failed cases.
 func (r *run) verdict(report *Report, paths []string) error {
 	for _, problem := range slices.Concat(r.problems, r.crds.policyNotes()) {
 		r.Complain(problem)

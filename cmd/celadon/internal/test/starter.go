@@ -91,7 +91,8 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	return nil
 }
 
-// showNext prints the command that runs the suites, if they name files outside of their folder.
+// showNext prints the command that runs the suites, if they refer to files outside of the output
+// folder.
 func (i *initial) showNext() {
 	words, apart := []string{"celadon", "test"}, false
 	add := func(paths []string, flags ...string) {
@@ -108,7 +109,6 @@ func (i *initial) showNext() {
 	}
 }
 
-// startAll writes the requested suites.
 func (i *initial) startAll(ctx context.Context) error {
 	if len(i.o.Policies) > 0 {
 		if err := i.readPolicies(ctx); i.policies == nil {
@@ -129,7 +129,6 @@ func (i *initial) startAll(ctx context.Context) error {
 	return nil
 }
 
-// initial holds the state of a run of celadon test init.
 type initial struct {
 	command.Streams
 	o        *InitOptions
@@ -161,7 +160,7 @@ func (i *initial) read(ctx context.Context) error {
 	})
 }
 
-// start writes a suite for each served version of the CRD.
+// start writes the suites for the served versions of the CRD.
 func (i *initial) start(ctx context.Context, d *definition) error {
 	read, err := d.decode()
 	if err != nil {
@@ -240,7 +239,6 @@ func (i *initial) name(d *definition, version string) string {
 	return name + ".testsuite.yaml"
 }
 
-// write writes the text of a suite, and prints a summary.
 func (i *initial) write(name string, text []byte, summary string) error {
 	i.bar.Add(1)
 	i.written++

@@ -19,7 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// readPolicies reads the policies of --policy. It leaves them nil if none of them can be tested.
+// readPolicies reads the policies of --policy. It leaves i.policies nil if no binding refers to any
+// of them.
 func (i *initial) readPolicies(ctx context.Context) error {
 	kinds := namespaced(i.crds)
 	read, err := policies.Read(ctx, i.Stdin, i.o.Policies, input.Selection{}, policy.Config{Namespaced: kinds})
@@ -49,7 +50,6 @@ func (i *initial) readPolicies(ctx context.Context) error {
 	return nil
 }
 
-// startBuiltin writes a suite for built-in kinds.
 func (i *initial) startBuiltin(ctx context.Context) (err error) {
 	s := &ruletest.PolicyStarter{CRDPath: "-", PolicyPaths: i.policyPaths(), Policies: i.policies, Missing: i.missing, Steps: i.o.Steps, Server: builtins.Alone()}
 	for _, objects := range i.samples {

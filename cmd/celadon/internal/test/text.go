@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// textPrinter writes the cases that did not pass, with explanations, for people.
+// textPrinter writes a report for people. It explains the cases that did not pass.
 type textPrinter struct {
 	w       *untrusted.Writer
 	verbose bool
@@ -32,7 +32,6 @@ func (p *textPrinter) suite(s *ruletest.SuiteReport) error {
 	return err
 }
 
-// outcomes are the words for outcomes, and their colors.
 var outcomes = map[ruletest.Outcome]struct {
 	color untrusted.Color
 	word  untrusted.Safe
@@ -57,7 +56,6 @@ func (p *textPrinter) head(b *strings.Builder, colour untrusted.Color, word untr
 	b.WriteByte('\n')
 }
 
-// showCase writes the explanation of a case's outcome.
 func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseReport) {
 	if c.Against != "" {
 		untrusted.Fprintf(b, "  against %s\n", c.Against)
@@ -122,7 +120,7 @@ func (p *textPrinter) end(r *Report) error {
 	return err
 }
 
-// counts writes the last lines of a report.
+// counts writes the last lines of a report, with the counts.
 func counts(b *strings.Builder, r *Report) {
 	s := &r.Summary
 	for _, file := range r.Updated {

@@ -59,7 +59,6 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	b.WriteByte('\n')
 }
 
-// policyItem identifies an expression of a policy.
 func policyItem(item *coverage.Item) string {
 	text := fmt.Sprintf("policy %s: %s", item.Policy, strings.TrimSuffix(item.Path, ".expression"))
 	if item.Name != "" {

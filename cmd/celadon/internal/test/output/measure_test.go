@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// TestHostileTexts checks that untrusted text in a CRD is escaped on a terminal.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	r := &coverage.Report{Rules: 2, Ran: 1, Items: []coverage.Item{
@@ -22,8 +21,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestUnderlined checks that gaps are underlined below each line that contains a part of a gap, and
-// that the whole rule is only underlined if there is no other gap.
+// TestUnderlined checks that gaps are underlined on the lines that contain them, and that the whole
+// rule is underlined only if there is no other gap.
 func TestUnderlined(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

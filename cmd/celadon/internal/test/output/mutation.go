@@ -11,7 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// Survivors writes the mutants that no case kills, each as a diff with a write that would kill it.
+// Survivors writes the mutants that no case kills, each as a diff with a write that would kill it,
+// if one was found.
 func Survivors(b *strings.Builder, r *mutation.Report) {
 	for _, name := range r.Failing {
 		untrusted.Fprintf(b, "skipped because it fails without any mutant: %s\n", name)
@@ -65,7 +66,6 @@ func survivor(b *strings.Builder, m *mutation.Mutant) {
 	b.WriteByte('\n')
 }
 
-// difference writes the mutant's change as a line diff.
 func difference(b *strings.Builder, was, is string) {
 	diff := linediff.Unified("", "", lines(was), lines(is))
 	if _, hunks, ok := bytes.Cut(diff, []byte("\n+++ \n")); ok {
