@@ -271,7 +271,7 @@ func identifier(name string) bool {
 			return false
 		}
 	}
-	return name != "" && !strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "_")
+	return name != "" && !strings.HasPrefix(name, "_")
 }
 
 // Names returns the words that can follow src, without parentheses. It can be passed to Advise.

@@ -256,7 +256,8 @@ func (f *fault) known() []string {
 // lookaround matches the start of a lookahead or lookbehind, which RE2 does not have.
 var lookaround = lazy.New(`\(\?<?[=!]`)
 
-// badPattern returns the first pattern after the error, the range of its text, and its error, or nil if it is valid.
+// badPattern returns the first string at or after the error as a pattern, the range of its text, and its error, or nil
+// if it is valid.
 func (f *fault) badPattern() (text string, s Span, bad *syntax.Error) {
 	for _, t := range f.tokens[min(f.token, len(f.tokens)):] {
 		if t.Kind != lex.String || t.Open {
