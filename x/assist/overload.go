@@ -188,8 +188,7 @@ func (f *fault) around() string {
 	return f.operandFrom(f.token, "x")
 }
 
-// together returns a hint for an operator with operands of two kinds: how to convert one to the
-// other.
+// together returns a hint for an operator with operands of two kinds, such as how to convert one to the other, or "".
 func together(a, b kind, left string) string {
 	has := func(k kind) bool { return a == k || b == k }
 	switch {
