@@ -19,8 +19,8 @@ const (
 )
 
 // A Request is a request to the API server after authorization and decoding, and for Evaluate after mutation.
-// Objects are decoded JSON with numbers of type int64 and float64, as engine.Decode returns them. A Request
-// is never modified.
+// Objects are decoded JSON with numbers of type int64 and float64, as engine.Decode returns them. They are
+// never modified.
 type Request struct {
 	Operation Operation
 	// Resource and Subresource are from the URL.

@@ -161,8 +161,8 @@ var telling = map[notation.Kind][]string{
 	notation.Range:     {"10.0.0.0/8"},
 }
 
-// pattern returns the compiled pattern and the kinds that it suggests. These are all kinds if it also
-// matches words, is invalid, or is large.
+// pattern returns the compiled pattern and the kinds that it suggests. These are all kinds if it also matches
+// words, is invalid, or is large, or if the CRD has too many patterns.
 func (in *inspection) pattern(src string) *allowedTexts {
 	if t := in.patterns[src]; t != nil {
 		return t

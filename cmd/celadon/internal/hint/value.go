@@ -219,7 +219,8 @@ func (m *mistake) fieldPath() string {
 	return "a fieldPath begins with a dot at the place of the rule, and names fields of the schema"
 }
 
-// follow returns the path and the schema of a field below a schema, or "". It corrects misspelled names.
+// follow returns the path and the schema of a field below a schema, or "" and the schema itself if there is no
+// such field. It corrects misspelled names.
 func follow(schema *position.Node, names []string) (path string, at *position.Node) {
 	at = schema
 	for _, name := range names {
