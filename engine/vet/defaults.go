@@ -84,7 +84,7 @@ func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorLis
 	return errs[:last], left
 }
 
-// runsOn reports whether a rule at or below b runs on a part of value.
+// runsOn reports whether a rule at or below b may run on a part of value.
 func (b *branch) runsOn(value any) bool {
 	if len(b.props.XValidations) > 0 {
 		return true
