@@ -30,7 +30,7 @@ func expectedIn(text string) (want, found string, ok bool) {
 	return want, strings.TrimSuffix(found, "'"), ok
 }
 
-// overload returns a hint for an operator or function that is applied to types it does not accept.
+// overload returns a hint for an operator or function that is applied to types it does not accept, or "".
 func (f *fault) overload(text string) string {
 	name, types, _ := overloadOf(text)
 	switch {

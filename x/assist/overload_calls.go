@@ -34,7 +34,7 @@ var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf"
 // ofTexts holds methods that only strings have.
 var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
 
-// method returns a hint for a method called on the wrong type or with the wrong arguments.
+// method returns a hint for a method called on the wrong type or with the wrong arguments, or "".
 func (f *fault) method(name string, types []string) string {
 	on, args := kindOf(types[0]), types[1:]
 	receiver := f.receiverOf(name, "x")
