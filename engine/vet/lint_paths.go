@@ -222,7 +222,7 @@ func (p *exprPath) steps() []engine.Step {
 	return slices.Clone(p.at)
 }
 
-// fieldName returns the name of the field, or of the nearest field that contains the element.
+// fieldName returns the name of the field, or of the nearest field that contains the element, or "".
 func (p *exprPath) fieldName() string {
 	for ; p != nil; p = p.from {
 		if p.name != "" {

@@ -206,7 +206,7 @@ func kindOf(text string) kind {
 	return kindObject
 }
 
-// within returns the element type of a list or an optional: int for list(int).
+// within returns the element type of a list or an optional, such as int for list(int), or "".
 func within(text string) string {
 	_, inner, ok := strings.Cut(text, "(")
 	if !ok {

@@ -276,7 +276,7 @@ func (f *fault) badPattern() (text string, s Span, bad *syntax.Error) {
 	return "", Span{}, nil
 }
 
-// pattern returns a hint for an invalid pattern of matches.
+// pattern returns a hint for an invalid pattern of matches, or "".
 func (f *fault) pattern() string {
 	text, _, bad := f.badPattern()
 	if look := lookaround.FindString(text); look != "" {

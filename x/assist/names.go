@@ -148,7 +148,7 @@ var macros = []string{"all", "exists", "exists_one", "existsOne", "filter", "map
 // IsLoop reports whether name is a macro with a variable.
 func IsLoop(name string) bool { return slices.Contains(macros, name) }
 
-// arguments returns a hint for a call of an existing function with unsuitable arguments.
+// arguments returns a hint for a call of an existing function with unsuitable arguments, or "".
 func (f *fault) arguments(name string, i int) string {
 	if !slices.Contains(macros, name) {
 		return ""

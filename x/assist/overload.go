@@ -117,7 +117,7 @@ func (f *fault) binary(name string, types []string, left string) string {
 	return ""
 }
 
-// testCompared returns a hint for the comparison of a has(), whose text is left, with a value.
+// testCompared returns a hint for the comparison of a has(), whose text is left, with a value, or "".
 func (f *fault) testCompared(left string, a kind) string {
 	field, ok := strings.CutPrefix(strings.TrimSuffix(left, ")"), "has(")
 	if !ok || a != kindBool {
@@ -266,7 +266,7 @@ func choice(types []string, left string) string {
 // comparisons holds the comparison operators and in.
 var comparisons = map[string]bool{"==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "in": true}
 
-// asCondition returns a hint on how to turn a value of kind k into a condition.
+// asCondition returns a hint on how to turn a value of kind k into a condition, or "".
 func asCondition(k kind, text string) string {
 	test := text + " != " + zeros[k]
 	switch k {

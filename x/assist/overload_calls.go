@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// function returns a hint for a function that is applied to types it does not accept.
+// function returns a hint for a function that is applied to types it does not accept, or "".
 func function(name string, types []string) string {
 	first := kindOf(types[0])
 	switch {
@@ -82,7 +82,7 @@ func (f *fault) receiverOf(name, other string) string {
 	return f.operand(i-2, other)
 }
 
-// expected returns a hint for a value whose type is not the expected type.
+// expected returns a hint for a value whose type is not the expected type, or "".
 func (f *fault) expected(text string) string {
 	want, found, _ := expectedIn(text)
 	if open := f.bracket(f.token); kindOf(want) == kindBool && f.at(open) == "(" && (f.at(open-1) == "==" || f.at(open-1) == "!=") {

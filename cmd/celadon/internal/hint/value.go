@@ -195,7 +195,7 @@ func (m *mistake) uncorrelated() string {
 	return fmt.Sprintf(words, name)
 }
 
-// fieldPath returns the path that a fieldPath probably means.
+// fieldPath returns how to write a fieldPath, if possible with the path that it probably means.
 func (m *mistake) fieldPath() string {
 	n := m.node()
 	schema := m.Excerpts.Doc.Value(m.path[:max(0, strings.LastIndex(m.path, ".x-kubernetes-validations"))])
