@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// reviewOf returns a review as JSON.
 func reviewOf(t testing.TB, req *admissionv1.AdmissionRequest) []byte {
 	t.Helper()
 	review := &admissionv1.AdmissionReview{Request: req}

@@ -16,7 +16,8 @@ import (
 type Verdict string
 
 const (
-	// Allowed means that the CRD accepts the object, and that no policy denies it.
+	// Allowed means that the object's CRD, if the set has it, accepts the object, and that no policy
+	// denies the request.
 	Allowed Verdict = "allowed"
 	// Rejected means that the CRD or a policy rejects the object. In the modes Warn and Audit, the response
 	// still allows it.
@@ -42,8 +43,8 @@ type Decision struct {
 	// CRD is the name of the CRD that decided, or "" if no CRD decided.
 	CRD     string
 	Verdict Verdict
-	// Result is the engine's result. It is nil unless a CRD decided, and always nil from Mutate.
-	// Read-only.
+	// Result is the engine's result. It is nil unless a CRD accepted or rejected the object, and always
+	// nil from Mutate. Read-only.
 	Result *engine.Result
 	// Policies is the result of the policies of the set, or nil if they were not evaluated. Read-only.
 	Policies *policy.Result
@@ -107,7 +108,6 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	return s.admit(ctx, policies, req, d)
 }
 
-// validate validates the object in req against its CRD.
 func (s *Set) validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	crd, d, err := s.route(req)
 	if crd == nil || err != nil {

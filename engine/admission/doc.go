@@ -28,6 +28,6 @@
 // garbage collected as soon as the last request that uses it is done.
 package admission
 
-// How it works: a Set is a catalog of CRDs with a mode (set.go). A request is decoded (request.go)
-// and passed to the engine of its CRD (decide.go) or to its defaults (patch.go). The result is
-// converted to a response (response.go).
+// How it works: a Set is a catalog of CRDs with a mode (set.go). A request is decoded (request.go).
+// Validate passes it to the engine of its CRD (decide.go), and Mutate compares the object with its
+// defaulted form (patch.go). The result is converted to a response (response.go).

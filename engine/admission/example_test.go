@@ -24,7 +24,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// loadCRD returns the CRD of examples/crontab.
 func loadCRD() *apiextensionsv1.CustomResourceDefinition {
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {
@@ -73,7 +72,6 @@ func newWebhook(crd *apiextensionsv1.CustomResourceDefinition, limits cost.Limit
 	return &http.Server{Handler: mux, ReadTimeout: 4 * time.Second}, nil
 }
 
-// respond returns the response to an AdmissionReview in JSON.
 func respond(ctx context.Context, set *admission.Set, data []byte) (*admissionv1.AdmissionReview, error) {
 	review, err := admission.DecodeReview(data)
 	if err != nil {

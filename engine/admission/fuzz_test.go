@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// explainReview explains the causes of a rejected request.
 func explainReview(ctx context.Context, t *testing.T, set *admission.Set, req *admissionv1.AdmissionRequest) {
 	d, err := set.Validate(ctx, req)
 	if err != nil || d.Result == nil || d.Result.Allowed {

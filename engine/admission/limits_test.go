@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// many returns a JSON list that contains item n times.
 func many(n int, item string) string { return "[" + strings.Repeat(item+",", n-1) + item + "]" }
 
 // TestBoundedStatus checks that the response equals the API server's up to a thousand causes, and

@@ -47,8 +47,8 @@ type patch struct {
 	bytesLeft int
 }
 
-// compare compares a value, whose name or index is step, with its defaulted form. op adds the value if it is missing or null,
-// which is not valid instead of a default.
+// compare compares a value, whose name or index is step, with its defaulted form. op is the operation that
+// sets a value that is missing or null.
 func (p *patch) compare(step string, own, defaulted any, op string) {
 	if defaulted == nil || isSameValue(own, defaulted) {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// sizePolicy denies Widgets larger than 5 and their deletion by others than root, and warns if they
-// are larger than 3. With NEEDS, it depends on the Namespace.
+// sizePolicy denies widgets and gadgets larger than 5, and their deletion, to all users except root. It warns
+// about new widgets that are larger than 3. NEEDS is a placeholder for a condition.
 const sizePolicy = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

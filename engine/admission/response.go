@@ -104,9 +104,9 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	return d
 }
 
-// undecided completes the decision on an object that exceeds the work limit, for which a converter
-// does not respond, or about which a policy cannot decide. An API server would send the same response
-// after its timeout. noted is for audit logs and contains no values.
+// undecided completes the decision on an object that exceeds the work limit, for which a converter does
+// not respond, or for which the result of a policy is not known. An API server would send the same
+// response after its timeout. noted is for audit logs and contains no values.
 func (s *Set) undecided(d *Decision, why, noted string) *Decision {
 	d.Verdict = Undecided
 	out := d.Response
@@ -156,7 +156,6 @@ func sendableCauses(status *metav1.Status) (n int, complete bool) {
 
 const wouldRejectText = "celadon would reject this: "
 
-// wouldReject returns the warnings for a rejected object.
 func wouldReject(res *engine.Result) []string {
 	if len(res.Causes) == 0 {
 		return []string{wouldRejectText + shorten(res.Failure.Message)}

@@ -52,9 +52,9 @@ func (m Mode) String() string {
 type Unknown uint8
 
 const (
-	// AllowUnknown allows them with a warning.
+	// AllowUnknown allows them, with a warning unless the mode is Audit.
 	AllowUnknown Unknown = iota
-	// RejectUnknown rejects them.
+	// RejectUnknown rejects them in the mode Enforce. In the other modes, it is like AllowUnknown.
 	RejectUnknown
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// expensive is the widgets CRD with a rule that creates a string whose length is the square of that
-// of the image.
+// expensive is the widgets CRD with a rule that creates a string whose length is the square of the image's
+// length.
 var expensive = strings.Replace(strings.ReplaceAll(widgets, "LIMIT", "10"), `type: string
                 x-kubernetes-validations: [`, `type: string
                 x-kubernetes-validations: [{rule: "self.replace('', self).size() > 0 || true"}, `, 1)

@@ -9,9 +9,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Batched is like Reviews, but conversions to the same version that wait at the same time share a review, as the objects
-// of a list do in the API server. If a shared review fails, its objects are sent again in smaller reviews, so that each
-// failure belongs to one object. The context of a shared review is the context of one of its conversions.
+// Batched is like Reviews, but conversions of one kind to the same version that wait at the same time
+// share a review, as the objects of a list do in the API server. If a shared review fails, its objects are
+// sent again in smaller reviews, so that each failure belongs to one object. The context of a shared
+// review is the context of one of its conversions.
 func Batched(send func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
 	b := &batcher{exchange: exchangeBy(send), waiting: map[string][]*batched{}}
 	return &Converter{make: b.convert}

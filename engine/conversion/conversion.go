@@ -39,7 +39,7 @@ const (
 // Error is a failed conversion.
 type Error struct {
 	Failure Failure
-	// Text is the API server's message.
+	// Text is the message, worded like the API server's.
 	Text string
 }
 
@@ -85,7 +85,6 @@ func (c *Converter) Convert(ctx context.Context, q engine.Conversion) (map[strin
 // error for each object.
 const maxErrorText = 16 << 10
 
-// empty reports whether obj has only an apiVersion and a kind.
 func empty(obj map[string]any) bool {
 	_, kind := obj["kind"]
 	_, apiVersion := obj["apiVersion"]

@@ -111,7 +111,6 @@ func decode(codec runtime.Codec, body []byte, into runtime.Object) error {
 	return nil
 }
 
-// A review is a request and its response.
 type review struct {
 	uid    types.UID
 	body   []byte

@@ -23,7 +23,6 @@ type Access struct {
 	Group, Resource, Subresource, Namespace, Name string
 }
 
-// reason describes an access whose decision is not known.
 func (a *Access) reason() string {
 	what := a.Path
 	if what == "" {
@@ -50,7 +49,6 @@ type authority struct {
 
 var errUnknownAccess = errors.New("the decision is not known")
 
-// Authorize implements authorizer.Authorizer.
 func (a *authority) Authorize(_ context.Context, of authorizer.Attributes) (authorizer.Decision, string, error) {
 	access := Access{Verb: of.GetVerb()}
 	if of.IsResourceRequest() {

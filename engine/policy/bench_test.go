@@ -19,7 +19,6 @@ spec:
   - {expression: "object.spec.ports.exists(p, p.port == 443) || object.metadata.namespace == 'ns'"}
 `
 
-// BenchmarkEvaluate evaluates a policy with five validations for an accepted object.
 func BenchmarkEvaluate(b *testing.B) {
 	set := mustCompile(b, Config{}, fiveValidations, testBinding)
 	req := widgetRequest(b, OperationCreate, `{metadata: {name: w, namespace: ns, labels: {team: x}}, spec: {size: 3, names: [a1, a2, a3], image: registry.example.com/a, ports: [{port: 80}, {port: 443}]}}`)
@@ -31,7 +30,6 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile compiles the same policy.
 func BenchmarkCompile(b *testing.B) {
 	docs := documents(b, fiveValidations, testBinding)
 	b.ReportAllocs()

@@ -20,7 +20,6 @@ const (
 
 var reasons = []string{"Forbidden", "Invalid", "RequestEntityTooLarge"}
 
-// check reports fields of a policy that the server rejects.
 func (d *policyDocument) check(report reporter) {
 	spec := &d.Spec
 	spec.policyBase.check(report)
@@ -33,7 +32,6 @@ func (d *policyDocument) check(report reporter) {
 	checkAnnotations(spec.AuditAnnotations, report)
 }
 
-// check reports fields that the server rejects in policies of both kinds.
 func (b *policyBase) check(report reporter) {
 	switch m := b.MatchConstraints; {
 	case m == nil:

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// A part is the use of an expression.
 type part uint8
 
 const (
@@ -195,7 +194,6 @@ type program struct {
 	compiler      *compiler // of the expressions other than mutations; nil in a trimmed program
 }
 
-// compile compiles the expressions of a policy or webhook.
 func compile(s settings, b body, report expressionReport) (*program, error) {
 	c, err := newCompiler(s)
 	if err != nil {
@@ -296,7 +294,6 @@ func (c *compiler) compile(p *program, of source, report expressionReport) (*exp
 	return x, checked.OutputType()
 }
 
-// readsNamespace reports whether an expression reads more of namespaceObject than metadata.name.
 func readsNamespace(checked *cel.Ast) bool {
 	is := func(e ast.Expr, path ...string) bool {
 		for _, name := range path {

@@ -92,7 +92,6 @@ func TestKubeVersions(t *testing.T) {
 	}
 }
 
-// TestManyPolicies compiles and evaluates a thousand policies.
 func TestManyPolicies(t *testing.T) {
 	t.Parallel()
 	var texts []string

@@ -178,7 +178,8 @@ func decode(doc map[string]any, out any) error {
 	if len(strict) > 0 {
 		names := map[string]bool{}
 		fieldNames(reflect.TypeOf(out), names)
-		near := spell.DidYouMean(lastName(pathOf(strict[0])), slices.Sorted(maps.Keys(names)))
+		path := pathOf(strict[0])
+		near := spell.DidYouMean(path[strings.LastIndex(path, ".")+1:], slices.Sorted(maps.Keys(names)))
 		return fmt.Errorf("%w: remove it or correct its name%s", errors.Join(strict...), near)
 	}
 	return nil
@@ -192,8 +193,6 @@ func pathOf(err error) string {
 	}
 	return at.FieldPath()
 }
-
-func lastName(path string) string { return path[strings.LastIndex(path, ".")+1:] }
 
 // fieldNames adds the names of the JSON fields of a type, and of the types of its fields.
 func fieldNames(t reflect.Type, names map[string]bool) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// objects returns nested objects with the given number of levels.
 func objects(levels int) (v any) {
 	v = "x"
 	for range levels {

@@ -18,10 +18,10 @@ const (
 // client cannot know. now is the time of the request.
 //
 // A new object gets a name if it has a generateName, a UID of zeros, a creationTimestamp, and
-// managedFields. An object that is created by a subresource gets managedFields, and a TokenRequest also the rest. An update
-// gets the metadata of the old object that clients cannot change. The
-// deletion of a Pod gets its grace period. generation and status are not set, because they depend on
-// the kind. SetServerFields replaces Object and Options instead of modifying them.
+// managedFields. An object that is created by a subresource gets managedFields, and a TokenRequest also
+// the rest. An update gets the metadata of the old object that clients cannot change. The deletion of a
+// Pod gets its grace period. generation and status are not set, because they depend on the kind.
+// SetServerFields replaces Object and Options instead of modifying them.
 func (req *Request) SetServerFields(now time.Time) {
 	switch {
 	case req.Operation == OperationDelete:
@@ -73,7 +73,7 @@ func managedBy(apiVersion string, now time.Time) []any {
 	}}
 }
 
-// metadata returns a copy of the metadata, which is part of a copy of the object.
+// metadata replaces the object by a copy with metadata of its own, which it returns.
 func (req *Request) metadata() map[string]any {
 	given, _ := req.Object["metadata"].(map[string]any)
 	meta := make(map[string]any, len(given)+4)

@@ -170,7 +170,8 @@ func TestRBACReasons(t *testing.T) {
 	}
 }
 
-// TestPolicyOrder checks that the first denial by name is in the answer, whatever the order of documents.
+// TestPolicyOrder checks that the first denial by name is in the response, whatever the order of
+// documents.
 func TestPolicyOrder(t *testing.T) {
 	t.Parallel()
 	var texts []string

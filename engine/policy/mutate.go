@@ -79,8 +79,8 @@ type mutator struct {
 	again int // 1 in the second pass
 	// mutated is set if the server runs a second pass.
 	mutated bool
-	// previous holds the policies with reinvocationPolicy IfNeeded that ran, and reinvoked the policies
-	// among them that run in the second pass.
+	// previous holds the policies with reinvocationPolicy IfNeeded that ran since the last change, and
+	// reinvoked the policies that run in the second pass.
 	previous, reinvoked map[invocationKey]bool
 	failures            []policyFailure
 }
@@ -112,7 +112,6 @@ func (v *invocation) key() invocationKey {
 	return invocationKey{v.policy.name, v.binding.name, paramsName(v.params)}
 }
 
-// stopped reports whether the evaluation ended early.
 func (m *mutator) stopped() bool {
 	return m.err != nil || m.result.Failure != nil || len(m.undecided) > 0
 }
@@ -264,7 +263,6 @@ func (m *mutator) store(last *versionedObject) error {
 	return nil
 }
 
-// revert converts an object back to the version of the request.
 func (e *Equivalent) revert(object map[string]any, to schema.GroupVersion) (map[string]any, error) {
 	if e.Revert != nil {
 		return e.Revert(object)

@@ -64,7 +64,6 @@ func (l *loader) supportsMutating(h header) bool {
 
 func (d *mutatingDocument) base() *policyBase { return &d.Spec.policyBase }
 
-// check reports fields of a policy that the server rejects.
 func (d *mutatingDocument) check(report reporter) {
 	spec := &d.Spec
 	spec.policyBase.check(report)
@@ -108,7 +107,6 @@ func (m *mutation) check(path string, report reporter) {
 	}
 }
 
-// check reports fields of a binding that the server rejects.
 func (d *mutatingBindingDocument) check(report reporter) {
 	if d.Spec.PolicyName == "" {
 		report("spec.policyName", "the name of the policy is missing")

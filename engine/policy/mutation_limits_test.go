@@ -74,7 +74,7 @@ func TestMutateLongLists(t *testing.T) {
 	}
 }
 
-// TestMutateMany checks that the combinations of bindings and params objects are limited, and the work of merging.
+// TestMutateMany checks that the combinations of bindings and params objects are limited.
 func TestMutateMany(t *testing.T) {
 	t.Parallel()
 	texts := []string{mutatingPolicy("p", apply("Object{spec: Object.spec{size: params.max}}")+"\n  paramKind: {apiVersion: example.com/v1, kind: Limit}")}

@@ -245,7 +245,7 @@ type MutationEvaluation struct {
 	Mutations []MutationOutcome
 	// Changed is set if a mutation changed the object. If it is not, the policy had no effect.
 	Changed bool
-	// Failure is the server's error if the binding or its matchConditions cannot be evaluated.
+	// Failure is the server's error if the policy or binding cannot be used, or if matchConditions fail.
 	Failure string
 	// Ignored is set if failurePolicy is Ignore, so failures have no effect.
 	Ignored bool

@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mutatingPolicy returns a policy with mutations, one on a line, and more fields of spec behind them.
+// mutatingPolicy returns a policy with mutations. After a line break, a mutation can have further fields
+// of spec.
 func mutatingPolicy(name string, mutations ...string) string {
 	return fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -44,7 +45,6 @@ func jsonPatch(expression string) string {
 	return fmt.Sprintf("{patchType: JSONPatch, jsonPatch: {expression: %q}}", expression)
 }
 
-// widgetSchema returns the merge schema of widgets.
 func widgetSchema(t testing.TB) *MergeSchema {
 	t.Helper()
 	var v1 apiextensionsv1.JSONSchemaProps
@@ -75,7 +75,6 @@ properties:
 	return NewMergeSchema(s)
 }
 
-// mutableRequest returns a request to create a widget with the given spec.
 func mutableRequest(t testing.TB, spec string) Request {
 	t.Helper()
 	req := widgetRequest(t, OperationCreate, `{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: ns}, spec: `+spec+`}`)

@@ -126,8 +126,8 @@ func joinParams(list, added []paramsObject) []paramsObject {
 // clusterKinds are the kinds of the core group that are not namespaced.
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
-// isNamespaced reports whether a kind is namespaced: by its CRD, if it is given, and otherwise by the
-// objects that are given.
+// isNamespaced reports whether a kind is namespaced: by its CRD or Config.Namespaced, in the core group by
+// its name, and otherwise by the namespaces in ref and in the params objects.
 func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	h, err := headerOf(map[string]any{"apiVersion": kind.APIVersion, "kind": kind.Kind})
 	if err != nil {
@@ -151,8 +151,8 @@ func isBuiltinGroup(group string) bool {
 	return strings.HasSuffix(group, ".k8s.io") && strings.Count(group, ".") == 2 // others, such as gateway.networking.k8s.io, have CRDs
 }
 
-// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
-// given, but neither its CRD nor an object of it.
+// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are given, but
+// neither its CRD nor an object of it, and its group is not part of Kubernetes.
 func (s *Set) serves(kind *paramKind) bool {
 	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// documents decodes YAML documents.
 func documents(t testing.TB, texts ...string) (docs []map[string]any) {
 	t.Helper()
 	for _, text := range texts {
@@ -541,7 +540,7 @@ func TestWithExpression(t *testing.T) {
 	}
 }
 
-// TestNamespacedParams checks that Config.Namespaced decides where the params of a binding are.
+// TestNamespacedParams checks that Config.Namespaced determines where the params of a binding are.
 func TestNamespacedParams(t *testing.T) {
 	docs := documents(t, `
 apiVersion: admissionregistration.k8s.io/v1

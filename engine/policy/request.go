@@ -19,8 +19,8 @@ const (
 )
 
 // A Request is a request to the API server after authorization and decoding, and for Evaluate after mutation.
-// Objects are decoded JSON with numbers of type int64 and float64, as engine.Decode returns them. A Request
-// is never modified.
+// Objects are decoded JSON with numbers of type int64 and float64, as engine.Decode returns them. They are
+// never modified.
 type Request struct {
 	Operation Operation
 	// Resource and Subresource are from the URL.
@@ -79,7 +79,6 @@ type Equivalent struct {
 	Default func(object map[string]any)
 }
 
-// check returns an error if req is malformed.
 func (req *Request) check() error {
 	switch req.Operation {
 	case OperationCreate, OperationUpdate, OperationDelete, OperationConnect:
@@ -93,10 +92,6 @@ func (req *Request) check() error {
 		return errors.New("the request has no kind: set the group, version, and kind of the object")
 	}
 	return nil
-}
-
-func (req *Request) isNamespace() bool {
-	return req.Kind == schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 }
 
 // A target is a version of the request's resource that a policy matches.

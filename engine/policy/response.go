@@ -58,10 +58,11 @@ type Evaluation struct {
 	// that is false, or "" if one fails and failurePolicy is Ignore.
 	Excluded  bool
 	Condition string
-	// Cost is in CEL cost units: of validations, message expressions, and audit annotations. The
-	// budget of the policy limits the former two. MatchCost is the cost of matchConditions.
+	// Cost is in CEL cost units: of validations, message expressions, and audit annotations. The budget of
+	// the policy limits the first two. MatchCost is the cost of matchConditions.
 	Cost, MatchCost int64
-	// Decisions lists the validations that are not true, and failures of the policy as a whole.
+	// Decisions lists the validations that are not true, and failures of audit annotations and of the policy as a
+	// whole.
 	Decisions []Decision
 
 	// of, to, and params are what Explain needs.
@@ -77,14 +78,15 @@ type Decision struct {
 	Validation int
 	// Condition is the name of the first matchCondition that failed, if the decision is about matchConditions.
 	Condition string
-	// Actions are the actions of the binding. They are empty if failurePolicy is Ignore and Failed is
-	// set; the decision then has no effect.
+	// Actions are the actions of the binding, or Deny if the policy or binding cannot be used or an audit
+	// annotation fails. They are empty for a failure that failurePolicy Ignore ignores.
 	Actions []Action
 	// Reason is the reason of the validation, such as "Invalid".
 	Reason string
 	// Message is the message without the names of policy and binding.
 	Message string
-	// Failed is set if an expression could not be evaluated.
+	// Failed is set if the policy or binding could not be used, or if an expression could not be
+	// evaluated.
 	Failed bool
 	// Cost is the cost of the validation's expression, with the variables that were evaluated for
 	// it. It is 0 if the decision is not about a single validation.
@@ -107,7 +109,6 @@ func (u Undecided) String() string {
 	return fmt.Sprintf("policy %s: binding %s: undecided: %s", u.Policy, u.Binding, u.Reason)
 }
 
-// A response collects the effects of decisions.
 type response struct {
 	result   *Result
 	warnings respond.Warnings
@@ -132,7 +133,6 @@ const (
 	failuresAnnotation    = "validation.policy.admission.k8s.io/validation_failure"
 )
 
-// act applies the actions of a decision.
 func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, d *Decision) {
 	for _, action := range d.Actions {
 		switch action {
@@ -168,7 +168,6 @@ func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, rea
 	r.result.Allowed = false
 }
 
-// shownName returns the name of the object in messages.
 func (req *Request) shownName() string {
 	meta, _ := req.Object["metadata"].(map[string]any)
 	return cmp.Or(req.Name, textOf(meta, "name"), textOf(meta, "generateName"), "Unknown")

@@ -82,7 +82,6 @@ func newRun(p *program) *run {
 	return r
 }
 
-// start prepares the run for a request. workLeft limits its work.
 func (r *run) start(ctx context.Context, workLeft uint64) {
 	r.ctx, r.workLeft, r.depth, r.undecided, r.noNamespace, r.bug = ctx, workLeft, 0, "", "", nil
 	r.forget()
@@ -91,7 +90,8 @@ func (r *run) start(ctx context.Context, workLeft uint64) {
 // forget discards the doubts about expressions so far.
 func (r *run) forget() { r.authority.unknown, r.firstDoubt, r.doubts = nil, "", 0 }
 
-// isWithin reports whether expressions that are not known cannot exceed the rest of a budget, however they end.
+// isWithin reports whether the expressions with unknown results cannot exceed the rest of a budget,
+// whatever their results are.
 func (r *run) isWithin(remaining, perCall int64) bool {
 	return r.doubts*perCall*int64(1+len(r.program.parts[partVariable])) <= remaining
 }
@@ -99,7 +99,6 @@ func (r *run) isWithin(remaining, perCall int64) bool {
 // A spendFunc adds work. It returns errWork if no work is left.
 type spendFunc = func(units uint64) error
 
-// spend adds work. It returns errWork if no work is left.
 func (r *run) spend(units uint64) error {
 	if units > r.workLeft {
 		r.workLeft = 0

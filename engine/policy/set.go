@@ -112,7 +112,6 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 	return l.set, nil
 }
 
-// A loader builds a Set from documents.
 type loader struct {
 	set      *Set
 	errs     []*CompileError
@@ -150,7 +149,6 @@ type reporter = func(path, detail string)
 // report adds an error about the current document. A document with such an error is dropped.
 func (l *loader) report(path, detail string) { l.add(path, detail, 0, true) }
 
-// reportExpression adds an error about an expression of the current document.
 func (l *loader) reportExpression(path, detail string, offset int) {
 	l.add(path, detail, offset, false)
 }
@@ -261,7 +259,6 @@ func (l *loader) loadPolicy(doc map[string]any, d document) error {
 
 func isIgnore(failurePolicy *string) bool { return failurePolicy != nil && *failurePolicy == "Ignore" }
 
-// use compiles the expressions of the policy.
 func (p *compiledPolicy) use(s settings, b body, report expressionReport) error {
 	compiled, err := compile(s, b, report)
 	if err != nil {
@@ -273,7 +270,6 @@ func (p *compiledPolicy) use(s settings, b body, report expressionReport) error 
 	return nil
 }
 
-// loadBinding compiles a binding, unless it is invalid.
 func (l *loader) loadBinding(doc map[string]any) {
 	var d bindingDocument
 	if b := l.addBinding(doc, &d, &d.Spec.bindingBase); b != nil {

@@ -206,7 +206,9 @@ func (s *situation) namespaceLabels() (set labels.Set, known bool) {
 }
 
 // needsNamespace reports whether the server reads the Namespace of the request.
-func (s *situation) needsNamespace() bool { return s.req.Namespace != "" && !s.req.isNamespace() }
+func (s *situation) needsNamespace() bool {
+	return s.req.Namespace != "" && s.req.Kind != schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+}
 
 // namespaceMetadata lists the metadata of namespaceObject in validations.
 var namespaceMetadata = []string{
@@ -225,8 +227,8 @@ func (s *situation) filteredNamespace() map[string]any {
 	return s.filtered
 }
 
-// fullNamespace returns the value of namespaceObject in audit annotations. Like a decoded Namespace
-// in the server, it has no apiVersion and kind, always spec and status, and no empty fields. The
+// fullNamespace returns the value of namespaceObject in audit annotations and mutations. Like a decoded
+// Namespace in the server, it has no apiVersion and kind, always spec and status, and no empty fields. The
 // server's cache of built-in kinds has no managedFields.
 func (s *situation) fullNamespace() map[string]any {
 	if s.full != nil || !s.needsNamespace() || s.lookup() == nil {

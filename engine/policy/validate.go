@@ -63,8 +63,8 @@ func (p *compiledPolicy) failed(validation int, message string, actions []Action
 	return d
 }
 
-// validations evaluates the validations and their message expressions. If there are no decisions,
-// failure is the reason.
+// validations evaluates the validations and their message expressions. failure is set if the validations
+// exceed the budget; there are then no decisions.
 func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions []Action) (remaining int64, failure string) {
 	list := r.program.parts[partValidation]
 	results, remaining, failure := r.group(list, s.Limits.PerObject)

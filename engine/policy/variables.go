@@ -23,12 +23,10 @@ const variablesName = "kubernetes.variables"
 // maxVariableDepth limits how many variables can be in evaluation at the same time.
 const maxVariableDepth = 256
 
-// newVariablesType returns the type of variables, which has no fields yet.
 func newVariablesType() *kubecel.DeclType {
 	return kubecel.NewObjectType(variablesName, map[string]*kubecel.DeclField{})
 }
 
-// declareVariable adds a variable whose expression has type t.
 func declareVariable(variables *kubecel.DeclType, name string, t *cel.Type) {
 	variables.Fields[name] = kubecel.NewDeclField(name, variableType(t), true, nil, nil)
 }

@@ -29,7 +29,7 @@ type Expression struct {
 	Path  string
 	Part  string
 	Index int
-	// Name is the name of a matchCondition or variable.
+	// Name is the name of a matchCondition or variable, or the key of an auditAnnotation.
 	Name   string
 	Source string
 }
@@ -53,7 +53,7 @@ func (s *source) expression(policy string) Expression {
 type ExpressionObserver interface {
 	// Probes is called once if the expression compiles.
 	eval.Prober
-	// Ran is called after each evaluation. value is nil if the evaluation fails or if the value is no
+	// Ran is called after each evaluation. value is nil if the evaluation fails or if the value is not a
 	// bool.
 	Ran(value *bool, err error)
 }
@@ -64,8 +64,9 @@ type Watch struct {
 	programs map[*compiledPolicy]*program
 }
 
-// Watch returns a Watch for the policies of the set. observer is called for each expression, in the
-// order of the policies, and can return nil. The error is an internal error.
+// Watch returns a Watch for the ValidatingAdmissionPolicies of the set. observer is called for each
+// matchCondition, variable, and validation, in the order of the policies, and can return nil. The error is
+// an internal error.
 func (s *Set) Watch(observer func(Expression) ExpressionObserver) (w *Watch, err error) {
 	at := ""
 	defer recovered(&at, &w, &err)

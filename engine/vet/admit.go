@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// admission validates a CRD as the API server does. The server's own function checks everything
-// but rules: it gets the schemas without rules, and the errors of rules are added.
+// admission validates a CRD as the API server does. The server's own function gets the schemas without
+// rules, apart from those that leaveUnreadable leaves, and the errors of rules are added.
 type admission struct {
 	ctx      context.Context
 	cfg      Config
@@ -32,7 +32,7 @@ type admission struct {
 	// undecided is set if a rule on a default needs too much work, or if a rule was not compiled and there are
 	// other errors.
 	undecided *engine.WorkLimitError
-	// complex is the reason why a rule was not compiled. Without other errors, the CRD is undecided because of it.
+	// complex is the reason why a rule was not compiled. Without other errors, run returns it.
 	complex  *celenv.ComplexError
 	compiler *compiler
 	// reestimators estimate the rules as other versions do.
@@ -80,7 +80,7 @@ func (a *admission) panics(r *rule, part, why string) error {
 	return &panicsAt{a.cause(err, why)}
 }
 
-// run collects all errors, including errors of rules.
+// run collects all errors in a.errs. It returns an error that wraps errPanics if the server would panic.
 func (a *admission) run() (err error) {
 	defer func() {
 		p := recover()
@@ -119,8 +119,8 @@ func (a *admission) run() (err error) {
 	return a.incomplete()
 }
 
-// incomplete returns the reason why a rule was not compiled if that leaves the verdict open. If there are
-// errors, the CRD is rejected, and the report has both.
+// incomplete returns a.complex if there are no errors. If there are errors, the CRD is rejected anyway,
+// and a.undecided records the reason.
 func (a *admission) incomplete() error {
 	switch {
 	case a.complex == nil:
@@ -137,9 +137,8 @@ func tooComplex(why *celenv.ComplexError) *engine.WorkLimitError {
 	return &engine.WorkLimitError{Part: "schema", Reason: why.Error()}
 }
 
-// leaveUnreadable leaves the rules in schemas that cannot be converted to structural schemas, so
-// that the server's function reports the same errors as with rules. It reports whether there are
-// such schemas.
+// leaveUnreadable leaves the rules in schemas that cannot be converted to structural schemas, so that the
+// server's function reports the same errors as with rules. It reports whether it found such schemas.
 func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	found := false
 	for _, u := range a.units {
@@ -155,7 +154,8 @@ func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	return found
 }
 
-// withoutRules returns the errors of the server's function for the CRD without rules.
+// withoutRules returns the errors that the server finds in the CRD without rules, or errPanics if its
+// function panics.
 func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	defer func() {
 		if recover() != nil {

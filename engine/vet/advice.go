@@ -24,9 +24,9 @@ type Advice struct {
 	Field string `json:"-"`
 }
 
-// An advisor searches for the smallest set of bounds that brings all rules of a schema under their
-// limits, and for the largest round values of these bounds. No formula computes them: the advisor
-// repeats the estimate for each choice.
+// An advisor searches for a small set of bounds that brings the rules of a schema under their limits, and
+// for the largest round values of these bounds. No formula computes them: the advisor repeats the estimate
+// for each choice.
 type advisor struct {
 	perRule, perSchema uint64
 	rules              []*rule // the rules that count toward the total
@@ -74,9 +74,9 @@ func (f floor) of(b *bound) int64 {
 	return max(v, b.minimum)
 }
 
-// advise returns the bounds to set; nil if the rules are already under their limits. stuck are the
-// rules that no bounds can bring under the limit, or all expensive rules if only their sum cannot
-// be reduced enough. They are ignored in set.
+// advise returns the bounds to set, or nil if no bounds are needed or none suffice. stuck holds the rules
+// that no bounds can bring under the limit, which set ignores. If the other rules cannot be brought under
+// the limits together, stuck also holds the most expensive of them.
 func (ad *advisor) advise() (set values, stuck []*rule) {
 	for _, r := range ad.overLimit() {
 		if ad.exceedsRuleLimit(ad.least(r)) {
@@ -91,7 +91,6 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 	return set, stuck
 }
 
-// least returns the price of a rule with the smallest values of all bounds.
 func (ad *advisor) least(r *rule) price {
 	minimums := values{}
 	for _, b := range ad.of(r).all {
@@ -156,7 +155,8 @@ func (ad *advisor) costThreshold() uint64 {
 	return math.MaxUint64
 }
 
-// candidates returns the bounds on which the rules over a limit depend, most frequently used first.
+// candidates returns the missing bounds and the declared bounds above 1 on which the rules over a limit
+// depend, most frequently used first.
 func (ad *advisor) candidates() (missing, declared []*bound) {
 	uses := map[*bound]int{}
 	for _, r := range ad.overLimit() {
@@ -195,8 +195,8 @@ func (ad *advisor) exceedsRuleLimit(p price) bool {
 // maxPairBounds limits the number of bounds from which pairs are tried.
 const maxPairBounds = 24
 
-// choose selects the fewest bounds of list that suffice at their minimums, and raises them. Of single bounds, it
-// selects the bound that can be raised most; of pairs, the first.
+// choose selects few bounds of list that suffice at their minimums, and raises them. Of single bounds, it selects
+// the bound that can be raised most; of pairs, the first.
 func (ad *advisor) choose(minimums values, list []*bound) (best values) {
 	raised := 0.0
 	for _, b := range list {
@@ -249,7 +249,7 @@ func (ad *advisor) raise(set values) values {
 	return set
 }
 
-// roundUp returns the next power of two, or 1, 2, or 5 times a power of ten, after v.
+// roundUp returns the smallest number above v that is a power of two, or 1, 2, or 5 times a power of ten.
 func roundUp(v int64) int64 {
 	next := int64(1)
 	for next <= v {

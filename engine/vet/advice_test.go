@@ -147,7 +147,7 @@ func adviceOf(r *Report) map[string]int64 {
 		if !v.Fixable {
 			return nil
 		}
-		for _, rule := range v.Rules { // the version's advice is that of its rules
+		for _, rule := range v.Rules { // the version's advice consists of the advice for its rules
 			for _, a := range rule.Advice {
 				items[fmt.Sprintf("%s|%s|%s", v.Name, a.Path, a.Set)] = a.Value
 			}

@@ -22,7 +22,6 @@ func BenchmarkVerdict(b *testing.B) {
 	}
 }
 
-// largest returns the n largest files.
 func largest(t testing.TB, files []string, n int) []string {
 	t.Helper()
 	files = slices.Clone(files)

@@ -36,7 +36,7 @@ type bound struct {
 func (b *bound) missing() bool { return b.assumed > 0 }
 
 // of fills in b from the declaration of its value and returns b, or nil if no keyword of the schema
-// can bound the value.
+// determines the size.
 func (b *bound) of(d *types.Decl) *bound {
 	b.bytes = 1
 	switch d.Kind {
@@ -138,7 +138,7 @@ func (ad *advisor) of(r *rule) *dependence {
 	return d
 }
 
-// above returns the list or map with the given path among the ancestors of b.
+// above returns b or the ancestor of b with the given path, which must exist.
 func (b *branch) above(path string) *branch {
 	for b.objectPath() != path {
 		b = b.parent
@@ -158,7 +158,6 @@ func (b *branch) assumed() int64 {
 	return math.MaxInt64 // it contains nothing visible to CEL
 }
 
-// compiledParts returns the rule and its messageExpression, unless they do not compile.
 func (r *rule) compiledParts() []*compiled {
 	var parts []*compiled
 	for _, x := range []*compiled{r.expr, r.message} {
@@ -189,7 +188,6 @@ func stepsOf(d *types.Decl, path []string) []engine.Step {
 	return steps
 }
 
-// values maps bounds to the values to try.
 type values map[*bound]int64
 
 type price struct{ total, message uint64 }
@@ -265,9 +263,8 @@ func (r *rule) timesWith(d *dependence, set values) uint64 {
 	return c.Times(r.expr.key.Decl)
 }
 
-// find returns the schema of a path in objects and its path in the CRD. It returns nil for paths
-// that rules can use although the schema does not declare them: metadata.name, and possibly
-// apiVersion and kind.
+// find returns the schema of a path in objects and its path in the CRD. It returns nil below metadata and
+// for paths that the schema does not declare, although rules can use some of them.
 func (u *unit) find(steps []engine.Step) (*field.Path, *apiextensions.JSONSchemaProps) {
 	if len(steps) > 0 && steps[0].Name == "metadata" {
 		return nil, nil

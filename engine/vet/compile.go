@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// compiled is an expression compiled with a declaration.
 type compiled struct {
 	// detail is the server's error for a rejected expression, or the reason why the server panics; "" if accepted.
 	detail   string
@@ -38,7 +37,7 @@ type compiled struct {
 
 func (x *compiled) accepted() bool { return x != nil && !x.rejected }
 
-// estimate returns the estimate of an evaluation, or 0 if the expression does not compile.
+// estimate returns the estimate of an evaluation, or 0 if there is no expression or it does not compile.
 func (x *compiled) estimate() uint64 {
 	if !x.accepted() {
 		return 0

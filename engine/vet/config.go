@@ -45,7 +45,7 @@ type Config struct {
 	Limits cost.Limits
 	// WithoutLints names the lints to disable.
 	WithoutLints []string
-	// Explain adds a Reason to every rule, not only to rules over a limit.
+	// Explain adds a Reason to every rule that compiles, not only to rules over a limit.
 	Explain bool
 	// VerdictOnly omits Lints, MinKubeVersion, Versions, and the Needs of accepted CRDs, which the server does
 	// not return.

@@ -147,7 +147,7 @@ func anonymous(errs field.ErrorList) field.ErrorList {
 	return out
 }
 
-// smaller returns the n smallest files of different CRDs, preferring files in different folders.
+// smaller returns the n smallest files, at most six of a folder.
 func smaller(t testing.TB, files []string, n int) []string {
 	t.Helper()
 	perFolder := map[string]int{}

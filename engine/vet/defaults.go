@@ -22,7 +22,7 @@ type defaultRules struct {
 	undecided   *engine.WorkLimitError
 }
 
-// walk visits the nodes that the API server visits: not additionalProperties, which have no defaults.
+// walk visits the nodes that the API server visits: not additionalProperties, where defaults are forbidden.
 func (r *defaultRules) walk(path *field.Path, b *branch, root bool) error {
 	if b.props.Default != nil {
 		if err := r.run(path.Child("default"), b, root || b.props.XEmbeddedResource); err != nil {
@@ -84,7 +84,7 @@ func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorLis
 	return errs[:last], left
 }
 
-// runsOn reports whether a rule at or below b runs on a part of value.
+// runsOn reports whether a rule at or below b may run on a part of value.
 func (b *branch) runsOn(value any) bool {
 	if len(b.props.XValidations) > 0 {
 		return true

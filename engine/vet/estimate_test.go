@@ -115,7 +115,6 @@ func TestUnitEstimates(t *testing.T) {
 	t.Logf("%d schemas: %d estimates of rules and %d of messageExpressions, and all verdicts, equal upstream's", verdicts, rules, messages)
 }
 
-// unitCRD returns a CRD with the given schema as its spec.
 func unitCRD(spec apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Name = "things.example.com"

@@ -19,7 +19,7 @@ import (
 // because they call a decoder that is not strict. In a CRD, these are the schemas of items,
 // additionalProperties, additionalItems, and dependencies: a server drops unknown keys below them.
 
-// UnknownKey is a key of a CRD that no server knows.
+// UnknownKey is a key of a CRD that is not a field of apiextensions.k8s.io/v1.
 type UnknownKey struct {
 	// Path is the path of the key in the CRD, in the form of engine.FormatPath.
 	Path string
@@ -33,7 +33,6 @@ type UnknownKey struct {
 	near  []string // the known keys that are most similar
 }
 
-// droppedKey is the name of the lint about keys that servers drop.
 const droppedKey = "dropped-key"
 
 // unknownKeys returns the unknown keys of spec in a CRD of apiextensions.k8s.io/v1, in the order of
@@ -184,7 +183,6 @@ func (r *Report) original(field string) string {
 	return engine.FormatPath(steps)
 }
 
-// keyLints returns a lint for each key that servers drop.
 func keyLints(keys []UnknownKey, cfg Config) (list []Lint) {
 	if slices.Contains(cfg.WithoutLints, droppedKey) || cfg.VerdictOnly {
 		return nil

@@ -72,7 +72,8 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// raiseMinimum raises MinKubeVersion to the version since which all of KubeVersions accept the CRD.
+// raiseMinimum raises MinKubeVersion to the version that follows the last of KubeVersions that rejects the
+// CRD.
 func (r *Report) raiseMinimum() {
 	lowest, err := types.ParseVersion(r.MinKubeVersion)
 	if r.MinKubeVersion == "" || err != nil {
@@ -103,7 +104,6 @@ func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 	return a.kubeVersion(), nil
 }
 
-// kubeVersion returns the verdict of a complete admission.
 func (a *admission) kubeVersion() KubeVersion {
 	var r Report
 	a.verdict(&r)
@@ -121,7 +121,6 @@ func (a *admission) kubeVersion() KubeVersion {
 	return one
 }
 
-// broken reports whether the rule or its messageExpression does not compile.
 func (r *rule) broken() bool {
 	return !r.expr.accepted() || r.message != nil && r.message.rejected
 }
@@ -157,12 +156,13 @@ func (r *rule) plain() bool {
 	return r.message == nil || r.message.accepted() && celenv.Plain(r.message.ast)
 }
 
-// differs reports whether rules run on a default: their costs and values depend on the version.
+// differs reports whether b or a branch below it has a default: the results and costs of rules on it
+// depend on the Kubernetes version.
 func (b *branch) differs() bool {
 	return b.props.Default != nil || slices.ContainsFunc(b.children, (*branch).differs)
 }
 
-// schemaDiffers reports whether any version validates a schema or its defaults differently.
+// schemaDiffers reports whether Kubernetes versions may validate a schema or its defaults differently.
 func schemaDiffers(s *apiextensions.JSONSchemaProps) (found bool) {
 	rewrite(func(s *apiextensions.JSONSchemaProps, nested bool) bool {
 		found = found || s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || nested && s.AdditionalProperties != nil || boundsDiffer(s)

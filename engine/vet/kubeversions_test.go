@@ -88,7 +88,6 @@ func inJSON(v any) string {
 	return string(data[:min(len(data), 600)])
 }
 
-// BenchmarkKubeVersions vets CRDs for one version and for all.
 func BenchmarkKubeVersions(b *testing.B) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for i, path := range corpus.CRDFiles(b) {

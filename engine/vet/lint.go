@@ -31,7 +31,8 @@ type Lint struct {
 	Fix string
 	// Equivalent is set if Fix is meant to have the same result as the rule for each object.
 	Equivalent bool
-	// Examples are values for which Fix and the rule have different results.
+	// Examples are values for which a comparison as text has another result than a comparison of the
+	// values.
 	Examples []LintExample
 	// Read is the field of the rule that an optional-read is about, such as "self.mode", or "".
 	Read string
@@ -56,7 +57,6 @@ type lint struct {
 	look func(*inspection) *Lint
 }
 
-// An inspection is a rule that lints check.
 type inspection struct {
 	*rule
 	walk *pathWalk
@@ -85,7 +85,7 @@ func (in *inspection) source() *lex.Source {
 	return in.src
 }
 
-// message returns a lint that has only a message.
+// message adapts a function that returns a message or "" to the look of a lint.
 func message(look func(*rule) string) func(*inspection) *Lint {
 	return func(in *inspection) *Lint {
 		if text := look(in.rule); text != "" {
@@ -206,7 +206,6 @@ func (r *Report) addKept(ctx context.Context, crd *apiextensionsv1.CustomResourc
 	return nil
 }
 
-// setsPreserve reports whether a CRD in JSON sets preserveUnknownFields.
 func setsPreserve(crd []byte) bool {
 	var set struct{ Spec map[string]json.RawMessage }
 	return json.Unmarshal(crd, &set) == nil && set.Spec["preserveUnknownFields"] != nil

@@ -29,7 +29,6 @@ func constantRule(in *inspection) *Lint {
 	return nil
 }
 
-// constant returns the result of the whole rule.
 func (in *inspection) constant() truth {
 	c := &constancy{walk: in.walk}
 	e := in.expr.ast.NativeRep().Expr()

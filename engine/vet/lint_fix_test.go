@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// A lintFix applies the fix of a lint to a schema: that of the path of the lint, or of the path in its message. rule is
-// the index of the rule in the schema. It returns false if the lint offers no fix.
+// A lintFix applies the fix of a lint to a CRD. It returns false if the lint offers no fix.
 type lintFix func(t testing.TB, crd map[string]any, l *Lint) bool
 
 var (
@@ -151,7 +150,6 @@ func eachSchema(t testing.TB, crd map[string]any, version, path string, f func(m
 	}
 }
 
-// place identifies the subject of a lint.
 func (l *Lint) place() string {
 	return fmt.Sprint(l.Name, " ", l.Version, " ", l.Path, " ", l.Index, " ", l.Read)
 }

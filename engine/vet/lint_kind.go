@@ -21,8 +21,8 @@ func (s kinds) has(k notation.Kind) bool { return s&(1<<k) != 0 }
 
 func (s *kinds) add(k notation.Kind) { *s |= 1 << k }
 
-// only returns the only kind of the set, or None. "5m" is a duration and "5" a number unless the name of
-// a field suggests a quantity.
+// only returns the only kind of the set, or None. "5m" counts as a duration and "5" as a number, because kindOf
+// has already returned a quantity if the name of a field suggests it.
 func (s kinds) only() notation.Kind {
 	if s.has(notation.Duration) || s.has(notation.Integer) {
 		s &^= 1 << notation.Quantity
@@ -79,7 +79,7 @@ func (in *inspection) kindOf(c *textComparison) notation.Kind {
 		}
 	}
 	texts := c.texts()
-	if slices.Contains(texts, "") { // a comparison with no value
+	if slices.Contains(texts, "") { // a test for an absent value
 		return notation.None
 	}
 	set &= kindsOf(texts)
@@ -161,7 +161,8 @@ var telling = map[notation.Kind][]string{
 	notation.Range:     {"10.0.0.0/8"},
 }
 
-// pattern returns the compiled pattern and the kinds that it suggests: all if it also matches words.
+// pattern returns the compiled pattern and the kinds that it suggests. These are all kinds if it also matches
+// words, is invalid, or is large, or if the CRD has too many patterns.
 func (in *inspection) pattern(src string) *allowedTexts {
 	if t := in.patterns[src]; t != nil {
 		return t

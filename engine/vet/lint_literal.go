@@ -13,7 +13,7 @@ import (
 // parsers are the functions whose failure for a literal the server's compiler does not find.
 var parsers = []string{"quantity", "semver", "ip", "cidr", "url"}
 
-// failingLiteral finds a call that fails in each evaluation, because its operands are literals.
+// failingLiteral finds a division by 0, or a call of one of the parsers that always fails for its literal.
 func failingLiteral(in *inspection) (found *Lint) {
 	ast.PreOrderVisit(in.expr.ast.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if found != nil {

@@ -99,7 +99,6 @@ func needsOldValue(in *inspection) *Lint {
 	return p
 }
 
-// removable reports whether b is an optional property without a default.
 func (b *branch) removable() bool {
 	return b.kind == atProperty && b.props.Default == nil && !slices.Contains(b.parent.props.Required, b.name)
 }
@@ -171,12 +170,13 @@ func (p *exprPath) isFixed() bool {
 	return p.from == nil && !p.elements
 }
 
-// mayFail reports whether reading a field fails for some objects.
+// mayFail reports whether p is a field that can be absent and that the rule never tests for.
 func (w *pathWalk) mayFail(p *exprPath) bool {
 	return p.above != nil && !p.alwaysThere() && !w.tested[p.path]
 }
 
-// alwaysThere reports whether every valid object has the field.
+// alwaysThere reports whether every valid object has the field. It is also true for a field without a
+// schema.
 func (p *exprPath) alwaysThere() bool {
 	f, ok := p.above.decl.Fields[p.name]
 	if !ok || p.node == nil || f.Required || p.node.Default.Object != nil {

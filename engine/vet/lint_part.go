@@ -16,9 +16,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// constantPart finds comparisons in a rule that have the same result for every valid object, if the
-// rule as a whole has not. It does not report tests whether a value is absent or empty, which many
-// authors write on purpose, and tests of oldSelf, which can be older than the schema.
+// constantPart finds a condition in a rule that has the same result for every valid object, unless the
+// whole rule has. It does not report tests whether a value is absent or empty, which many authors write on
+// purpose, or tests of oldSelf, which can be older than the schema.
 func constantPart(in *inspection) *Lint {
 	if eval.MayPanic(in.expr.ast.NativeRep()) {
 		return nil
@@ -161,9 +161,9 @@ func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
 // maxSpelled limits the literals of a rule that are compared with an enum.
 const maxSpelled = 16
 
-// misspelled returns the literal of a comparison if the enum of the field lacks it, and the value of
-// the enum that is spelled similarly, or "". If there is none, a comparison that can be removed is not
-// reported, because some CRDs have variants with different enums.
+// misspelled returns the literal that a constant comparison compares with a field with an enum, and the
+// value of the enum that is spelled similarly, or "". Without such a value, report skips a comparison that
+// can be removed, because some CRDs have variants with different enums.
 func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
 	_, args := operation(e)
 	for i, arg := range args {
@@ -225,7 +225,6 @@ type fact struct {
 	number int64
 }
 
-// fulfilled reports whether a fact is true for a value.
 func (f fact) fulfilled(text string, number int64) bool {
 	return holds(f.op, cmp.Or(cmp.Compare(number, f.number), strings.Compare(text, f.text)))
 }
@@ -254,7 +253,6 @@ func (p *partSearch) chain(e ast.Expr, op string) {
 // maxFacts limits the facts about a field that are compared with each other.
 const maxFacts = 8
 
-// fact returns the comparison of a field with a literal.
 func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 	op, args := operation(term)
 	if op == operators.LogicalNot {
@@ -283,15 +281,14 @@ func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 	return f, true
 }
 
-// opposite maps operators to their negation.
 var opposite = map[string]string{
 	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
 	operators.Less: operators.GreaterEquals, operators.GreaterEquals: operators.Less,
 	operators.Greater: operators.LessEquals, operators.LessEquals: operators.Greater,
 }
 
-// excludes reports a problem if two facts exclude each other (&&), or if one of them is always true
-// (||).
+// excludes records a problem if two facts exclude each other (&&), or if one of them is always true (||),
+// and reports whether it did.
 func (p *partSearch) excludes(op string, a, b fact) bool {
 	x, y := a, b
 	if op == operators.LogicalOr {

@@ -176,7 +176,7 @@ func (p *exprPath) field(ident string) *exprPath {
 	return below
 }
 
-// pathOf returns the path that an expression reads, or nil if the expression is not a plain selection.
+// pathOf returns the path that a variable, a selection, or an index expression reads, or nil.
 func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -222,7 +222,7 @@ func (p *exprPath) steps() []engine.Step {
 	return slices.Clone(p.at)
 }
 
-// fieldName returns the name of the field, or of the nearest field that contains the element.
+// fieldName returns the name of the field, or of the nearest field that contains the element, or "".
 func (p *exprPath) fieldName() string {
 	for ; p != nil; p = p.from {
 		if p.name != "" {

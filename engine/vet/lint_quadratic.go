@@ -89,7 +89,7 @@ func (s *loopSearch) invariant(e ast.Expr, m loops.Loop) *Lint {
 	return nil
 }
 
-// moved returns the problem of a part of the loop's body that can move out of the loop.
+// moved returns the problem of a part of the loop's body that can move out of the loop, or nil.
 func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *Lint {
 	if !loops.Inside(part) || !s.cannotFail(m.Over) || mentions(part, m.Variable, m.Index) {
 		return nil

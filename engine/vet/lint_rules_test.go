@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// lintFields is a schema with fields of many kinds.
 const lintFields = `
 type: object
 required: [size, limit, minVersion, maxVersion, timeout, other, name, pods, list, texts, num]
@@ -55,7 +54,6 @@ properties:
 x-kubernetes-validations: [{rule: R}]
 `
 
-// lintSchema returns the schema with a rule.
 func lintSchema(t *testing.T, rule string) (s apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
 	if err := yaml.Unmarshal([]byte(lintFields), &s); err != nil {
@@ -65,7 +63,8 @@ func lintSchema(t *testing.T, rule string) (s apiextensionsv1.JSONSchemaProps) {
 	return s
 }
 
-// lintsOf returns the lints of a rule, apart from optional-read, which many rules here have too.
+// lintsOf returns the lints of a rule, apart from optional-read and hidden-work, which many rules here
+// also have.
 func lintsOf(t *testing.T, rule string, cfg Config) []Lint {
 	t.Helper()
 	s := lintSchema(t, rule)
@@ -291,7 +290,6 @@ func TestQuadraticRule(t *testing.T) {
 	}
 }
 
-// estimate returns the estimated cost of a rule.
 func estimate(t *testing.T, rule string) uint64 {
 	t.Helper()
 	r, err := VetCRD(context.Background(), unitCRD(lintSchema(t, rule)), Config{})

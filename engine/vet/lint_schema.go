@@ -25,7 +25,6 @@ const (
 	contradiction     = "contradictory-schema"
 )
 
-// A schemaWalk finds the lints of a schema.
 type schemaWalk struct {
 	*lintState
 	unit    *unit
@@ -104,7 +103,7 @@ func (w *schemaWalk) bounds(s *apiextensions.JSONSchemaProps, path *field.Path, 
 	}
 }
 
-// required reports a required field that objects cannot have, because the server prunes it.
+// required reports required fields that objects cannot have, because the server prunes them.
 func (w *schemaWalk) required(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	keeps := s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.AdditionalProperties != nil || s.XEmbeddedResource
 	for i, name := range s.Required {
@@ -184,7 +183,8 @@ func impossibleMatch(in *inspection) (found *Lint) {
 	return found
 }
 
-// parentProblem describes an optional property whose absence switches off defaults, required fields, and rules below it.
+// parentProblem describes an optional property whose absence switches off several defaults or, for spec,
+// required fields and rules. It returns "" for other properties.
 func (w *schemaWalk) parentProblem(above *apiextensions.JSONSchemaProps, name string, p *apiextensions.JSONSchemaProps,
 	steps []engine.Step) (message string) {
 	if p.Type != "object" || p.Nullable || p.Default != nil || slices.Contains(above.Required, name) || steps[0].Name == "status" {

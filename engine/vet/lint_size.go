@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// largeCRD is the name of the lint for a CRD that is too large to be installed in a usual way.
 const largeCRD = "large-crd"
 
 // Sizes that a CRD can exceed. The limit of client-side apply is validation.TotalAnnotationSizeLimitB.
@@ -213,7 +212,6 @@ func jsonSize(v any) int {
 	return len(data)
 }
 
-// addSize adds the lint about the size of a CRD, unless it is disabled.
 func (r *Report) addSize(raw []byte, cfg Config) {
 	if cfg.VerdictOnly || cfg.Stored || r.Undecided != nil || slices.Contains(cfg.WithoutLints, largeCRD) {
 		return

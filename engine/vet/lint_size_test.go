@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 )
 
-// sizedCRD returns a CRD as JSON. Field has the description, and version v1beta1 only if old is set.
+// sizedCRD returns a CRD with the given number of fields as JSON. The object with these fields has the
+// description. Version v1beta1 exists only if old is set.
 func sizedCRD(description string, fields int, old bool) []byte {
 	properties := map[string]any{}
 	for i := range fields {

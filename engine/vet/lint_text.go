@@ -283,5 +283,4 @@ func (c *textComparison) message(fixes bool) string {
 // maxShown limits the characters of an expression or a default in a message.
 const maxShown = 300
 
-// short returns an expression for a message.
 func short(text string) string { return preview.Middle(lex.Flat(text), maxShown) }

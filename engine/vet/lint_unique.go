@@ -132,7 +132,7 @@ func (p *exprPath) names(idents []string) (names []string) {
 	return names
 }
 
-// single matches exists_one(y, …), and filter(y, …) whose size is 1.
+// single matches exists_one(y, …), and filter(y, …) whose size is 1 or at most 1.
 func (in *inspection) single(body ast.Expr) (loops.Loop, bool) {
 	if m, ok := macroOf(body); ok && m.Index == "" {
 		return m, m.Name == loops.ExistsOne
@@ -140,7 +140,7 @@ func (in *inspection) single(body ast.Expr) (loops.Loop, bool) {
 	return countedFilter(body, map[string]int64{operators.Equals: 1, operators.LessEquals: 1, operators.Less: 2})
 }
 
-// several matches filter(y, …) whose size is more than 1.
+// several matches filter(y, …) whose size is more than 1 or not 1.
 func (in *inspection) several(body ast.Expr) (loops.Loop, bool) {
 	return countedFilter(body, map[string]int64{operators.Greater: 1, operators.GreaterEquals: 2, operators.NotEquals: 1})
 }

@@ -29,7 +29,7 @@ var (
 )
 
 const (
-	// maxTrials limits how many rules of a schema are run on large values.
+	// maxTrials limits how many expressions of a schema are run on large values.
 	maxTrials = 4
 	perCall   = 1_000_000 // CEL units
 )
@@ -87,7 +87,8 @@ func workText(over *eval.OverworkError, s sizes) string {
 	return fmt.Sprintf("the rule can take far more work than its cost suggests (%v) on a value with strings of up to %s bytes and lists of up to %s items: set maxLength, maxItems, and maxProperties, or move the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))
 }
 
-// tryOn runs an expression on a value and returns its work for a unit of cost.
+// tryOn runs an expression on a generated value and returns its work for a unit of cost. over is nil
+// unless the work exceeds limit.
 func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, perUnit float64) {
 	m := &maker{sizes: s, left: s.bytes}
 	v := m.value(d, s.text, 0)
@@ -137,7 +138,6 @@ func (m *maker) value(d *types.Decl, text, depth int) any {
 	return m.scalar(d, text)
 }
 
-// count returns the number of items to generate for a list or map.
 func (m *maker) count(d *types.Decl) int {
 	n := min(int64(m.items), d.Max.Max)
 	if m.left <= 0 {

@@ -85,7 +85,7 @@ func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step, lost bool) {
 	}
 }
 
-// field compares a field of an object, which is a value of type t.
+// field compares the field with the given name of object, which has type t.
 func (w *typeWalk) field(object map[string]any, name string, t reflect.Type, path []engine.Step, lost bool) {
 	if t.Kind() == reflect.Map {
 		w.value(object[name], t.Elem(), path, lost)
@@ -130,7 +130,7 @@ func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
 // maxParsed limits the values that are parsed, in bytes. Parsing a quantity takes time that is quadratic in its length.
 const maxParsed = 100
 
-// parses reports whether a type is parsed from a string: a quantity, an int-or-string, a duration, or a time.
+// parses reports whether a type decodes itself, such as a quantity, an int-or-string, or a duration.
 func parses(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]())
 }

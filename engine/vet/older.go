@@ -49,13 +49,12 @@ func (u *unit) adapt(v types.Version) {
 	}
 }
 
-// closed reports whether a node has additionalProperties: false.
 func closed(s *apiextensions.JSONSchemaProps) bool {
 	more := s.AdditionalProperties
 	return more != nil && !more.Allows && more.Schema == nil
 }
 
-// ownErrors returns the errors of the server's function for the CRD without rules.
+// ownErrors returns the errors that servers of the version find in the CRD without rules.
 func (a *admission) ownErrors() (field.ErrorList, error) {
 	errs, err := a.withoutRules()
 	if err == nil && a.adaptDefaults(errs) {
@@ -106,7 +105,6 @@ func (a *admission) oldGiven() *apiextensions.CustomResourceDefinition {
 	return &old
 }
 
-// withoutBundle removes the caBundle from the conversion of crd.
 func withoutBundle(crd *apiextensions.CustomResourceDefinition) {
 	if c := crd.Spec.Conversion; c != nil && c.WebhookClientConfig != nil {
 		conversion, client := *c, *c.WebhookClientConfig
@@ -116,7 +114,6 @@ func withoutBundle(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// dropSelectable removes the selectableFields, which older servers do not have.
 func dropSelectable(spec *apiextensions.CustomResourceDefinitionSpec) {
 	spec.SelectableFields = nil
 	for i := range spec.Versions {
@@ -135,7 +132,6 @@ func (u *unit) rewrite(change rewrite) {
 	change.all(u.full, false)
 }
 
-// all changes a node and the nodes below it.
 func (change rewrite) all(s *apiextensions.JSONSchemaProps, nested bool) {
 	if s == nil || !change(s, nested) {
 		return

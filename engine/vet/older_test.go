@@ -50,7 +50,8 @@ func decodeMinorCRD(t *testing.T, raw []byte) *apiextensionsv1.CustomResourceDef
 	return crd
 }
 
-// causesOf returns the causes of a report as "field: message".
+// causesOf returns the causes of a report as "field: message", or the message of the status if there are
+// no causes.
 func causesOf(r *Report) string {
 	var list []string
 	for _, c := range r.Causes {

@@ -2,8 +2,8 @@ package vet
 
 import "strings"
 
-// shared lists the fields that the server moves out of the versions if all versions agree, with
-// their names in a version.
+// shared lists the fields of the server's internal spec that hold values which all versions share, or
+// those of the first version, with their names in a version.
 var shared = []struct{ atTop, inVersion string }{
 	{"validation", "schema"},
 	{"subresources", "subresources"},

@@ -18,7 +18,6 @@ import (
 
 var updatePage = flag.Bool("update-preview", false, "write docs/kubernetes-1.38.md")
 
-// The page compares two versions.
 const (
 	previewPage = "../../docs/kubernetes-1.38.md"
 	oldMinor    = "1.37"
@@ -48,8 +47,7 @@ var (
 	pageObjects = []string{"name: a", "items: [a]", "labels: {}"}
 )
 
-// TestPreviewPage compares the page about the next Kubernetes version with the answers of both versions. The numbers
-// of the corpus are compared if CELADON_CORPUS has one.
+// TestPreviewPage compares the page about the next Kubernetes version with the results of both versions.
 func TestPreviewPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| Rule | " + oldMinor + " | " + newMinor + " |\n|---|---|---|\n")
@@ -151,7 +149,6 @@ func ruleAnswer(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, ver
 	return "rejected: " + text
 }
 
-// objectAnswer returns the causes of a rejected object.
 func objectAnswer(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, spec, version string) string {
 	t.Helper()
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: version})

@@ -83,7 +83,8 @@ func (ad *advisor) worst(r *rule, x *compiled) (in *reestimator, most uint64) {
 	return in, most
 }
 
-// missing returns the missing bounds, those that alone would save most first.
+// missing returns the missing bounds that each save at least a tenth of the cost, or all missing bounds if
+// none does. Bounds that save most are first.
 func (ad *advisor) missing(r *rule) []Missing {
 	type saving struct {
 		b    *bound
@@ -108,7 +109,6 @@ func (ad *advisor) missing(r *rule) []Missing {
 	return out
 }
 
-// notes returns hints about common pitfalls.
 func notes(r *rule, d *dependence, message bool) (out []string) {
 	unbounded := 0
 	for _, f := range r.cardinality.Factors {
@@ -146,10 +146,10 @@ func callsStringOfNumber(checked *cel.Ast) bool {
 	return found
 }
 
-// mostExpensive returns the source of the smallest subexpression that accounts for at least half of the cost,
-// and that cost. It considers only bool operands and operands of the expression's own type, and does not
-// descend into loops over many elements. Each candidate is measured by replacing it with a constant
-// and estimating again, as version in does; nil is the version that is vetted.
+// mostExpensive follows the most expensive operand as long as it accounts for at least half of the cost,
+// and returns the source of the last one and its cost. It considers only operands that are bool or of the
+// expression's own type, and only loops over list literals. Each candidate is measured by replacing it
+// with a constant and estimating again, as version in does; nil is the version that is vetted.
 func (ad *advisor) mostExpensive(x *compiled, in *reestimator) (text string, saved uint64) {
 	f := &partFinder{model: celcost.For(x.base.Version()), ast: x.ast.NativeRep(), decl: x.key.Decl}
 	if in != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// report copies the results of the admission into r.
 func (a *admission) report(r *Report) {
 	a.verdict(r)
 	if !r.Accepted {
@@ -68,7 +67,8 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 	return c
 }
 
-// versions returns the results of a function for the schemas of all versions, in the order of the CRD.
+// versions returns the results of a function for the schemas of all versions, in the order of the CRD. The result for
+// a version without a schema has no rules.
 func (a *admission) versions(of func(*unit) Version) (list []Version) {
 	byName := map[string]Version{}
 	for _, u := range a.units {

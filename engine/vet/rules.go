@@ -33,7 +33,6 @@ type rule struct {
 	total       uint64
 }
 
-// visit is a walk over the rules of a schema.
 type visit struct {
 	a        *admission
 	u        *unit
@@ -214,7 +213,6 @@ func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	v.old(r, barrier)
 }
 
-// old checks the use of oldSelf.
 func (v *visit) old(r *rule, barrier *field.Path) {
 	usesOld := r.expr != nil && r.expr.usesOld
 	switch {
@@ -225,7 +223,6 @@ func (v *visit) old(r *rule, barrier *field.Path) {
 	}
 }
 
-// failCost is like fail for an estimate over its limit.
 func (v *visit) failCost(r *rule, part, subject string, estimate uint64) {
 	err := field.Forbidden(r.path.Child(part), cost.ExceedsText(subject, estimate, uint64(v.a.limits.EstimatedPerRule)))
 	v.a.kinds[err] = engine.CauseRuleCost

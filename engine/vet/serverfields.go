@@ -48,8 +48,9 @@ func prepareOld(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// prepareUpdate takes from the old CRD the fields that a client cannot set. A CRD that sets
-// deletionTimestamp or deletionGracePeriodSeconds to another value is rejected later.
+// prepareUpdate takes from the old CRD the fields that a client cannot set. A deletionTimestamp that the
+// old CRD does not have and another deletionGracePeriodSeconds are kept, because the server rejects them
+// later.
 func prepareUpdate(crd, old *apiextensions.CustomResourceDefinition) {
 	crd.Namespace = ""
 	crd.UID = old.UID

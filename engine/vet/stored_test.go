@@ -33,7 +33,7 @@ func rawCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, pairs .
 	return []byte(text)
 }
 
-// misspelt returns a CRD with an unknown key and a duplicate key.
+// misspelt returns a CRD with two unknown keys and a duplicate key.
 func misspelt(t *testing.T) []byte {
 	return rawCRD(t, unitCRD(schemaProps{Type: "object"}),
 		`"kind":"Thing"`, `"kind":"Thing","kind":"Thing"`,
@@ -138,7 +138,6 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredIsNoUpdate checks that Stored cannot be combined with Old.
 func TestStoredIsNoUpdate(t *testing.T) {
 	t.Parallel()
 	if _, err := VetCRD(context.Background(), costly(), Config{Stored: true, Old: costly()}); err == nil {

@@ -70,7 +70,6 @@ func (a *admission) body(err *field.Error) string {
 // jsonRules servers show a rule as JSON (apimachinery, pkg/util/validation/field/errors.go).
 var jsonRules = minors.Since(34)
 
-// A ruleText is a rule in Go syntax.
 type ruleText string
 
 func (t ruleText) GoString() string { return string(t) }

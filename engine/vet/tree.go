@@ -49,7 +49,7 @@ type scope struct {
 }
 
 // treeOf returns the tree of the rules on the structural spine of a schema, or nil if there are none. misplaced is set
-// if there are rules where the API server does not allow them: inside a junctor, or at the root's metadata.
+// if there are rules where the API server does not allow them, such as inside a junctor or at the root's metadata.
 func treeOf(s *apiextensions.JSONSchemaProps) (tree *branch, misplaced bool) {
 	nodes := 0
 	if tree = newBranch(s, atRoot, "", &nodes); tree != nil {

@@ -29,12 +29,12 @@ type unit struct {
 	// whole is set if the API server's own function also gets the rules, because the rules of such
 	// a schema are never compiled. stripped is then the same as full.
 	whole bool
-	// trials counts the rules that were run on large values.
+	// trials counts the expressions that were run on large values.
 	trials int
 	// setSchema sets the schema in a copy of the CRD.
 	setSchema func(*apiextensions.CustomResourceDefinitionSpec, *apiextensions.JSONSchemaProps)
 
-	// rules are the compiled rules in schema order.
+	// rules holds all rules, those of children before those of their parents.
 	rules []*rule
 	total *cost.Total
 }
@@ -124,7 +124,8 @@ type schemaError struct {
 	owner string
 }
 
-// owner returns the node that an error about its items or values concerns.
+// owner returns the path of the node that an error concerns: its field, or an ancestor for some errors
+// about items and values.
 func owner(err *field.Error) string {
 	last := func(word string) string {
 		if i := strings.LastIndex(err.Field, word); i >= 0 {

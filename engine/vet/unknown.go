@@ -87,7 +87,6 @@ func markUnknown(raw []byte, v types.Version) []byte {
 	return append(out, raw[from:]...)
 }
 
-// A marker finds the fields in a document.
 type marker struct {
 	fields  map[string]newField
 	decoder *json.Decoder

@@ -71,7 +71,6 @@ func ExampleVet_upgrade() {
 	// CustomResourceDefinition.apiextensions.k8s.io "crontabs.stable.example.com" is invalid: spec.scope: Invalid value: "Namespaced": field is immutable <nil>
 }
 
-// readExample returns a file of the folder examples.
 func readExample(name string) []byte {
 	data, err := os.ReadFile("../../examples/" + name)
 	if err != nil {

@@ -54,7 +54,8 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	return lowest, needs, ok
 }
 
-// needs returns the lowest minor that accepts a rule, and the parts that require it.
+// needs returns the lowest minor that accepts a rule, and the parts that some version since types.Oldest rejects or
+// drops.
 func (r *rule) needs() (needs []Need, minor int) {
 	minor = types.Oldest
 	for _, x := range r.compiledParts() {
@@ -80,7 +81,7 @@ func (r *rule) need(since int, part string) Need {
 	return n
 }
 
-// lowestMinor returns the lowest minor that accepts an expression. The newest minor accepts it.
+// lowestMinor returns the lowest minor that accepts an expression, or types.Last+1 if none does.
 func (x *compiled) lowestMinor() int {
 	if x.since == 0 {
 		x.since = types.Oldest
@@ -129,7 +130,8 @@ func (a *admission) newer() (needs []Need) {
 	return needs
 }
 
-// newestPart returns the first call in an expression that the previous version does not support.
+// newestPart names the first part of an expression that the version before minor does not support, or
+// returns "the expression".
 func (x *compiled) newestPart(minor int) string {
 	before := celenv.Overloads(types.Version{Minor: max(minor-1, types.Oldest)})
 	name := ""
@@ -164,7 +166,7 @@ func (x *compiled) newestPart(minor int) string {
 	return "the expression"
 }
 
-// callName returns the notation of a function in CEL.
+// callName returns the name of a function for a message.
 func callName(function string) string {
 	switch function {
 	case "_?._":

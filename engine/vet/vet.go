@@ -42,12 +42,13 @@ type Report struct {
 	Panic *engine.Cause
 	// Strict lists unknown and duplicate keys. It is empty if FieldValidation is "Ignore".
 	Strict []engine.StrictError
-	// Keys lists the keys of the CRD that no server knows, in the order of their paths. Following are
-	// causes that the server would report only if the keys of Strict were removed and the keys of Keys
-	// corrected. Their fields are paths in the CRD already.
+	// Keys lists the unknown keys of the CRD, in the order of their paths. Following are causes that the
+	// server would report only if the keys of Strict were removed and the keys of Keys corrected. Their
+	// fields are paths in the CRD already.
 	Keys      []UnknownKey
 	Following []engine.Cause
-	// Warnings are the server's warnings. Only warnings about keys are sent with a rejected CRD.
+	// Warnings are the server's warnings. With a rejected CRD, it sends only warnings about keys and about
+	// v1beta1.
 	Warnings []string
 	// Lints are problems that the server does not report.
 	Lints []Lint
@@ -70,11 +71,11 @@ type Version struct {
 	// EstimatedCost is the sum over all rules, Limit the largest sum that is accepted.
 	EstimatedCost uint64 `json:"estimatedCost"`
 	Limit         uint64 `json:"limit"`
-	// Advice is the smallest set of bounds, with the largest round values, that brings under their
-	// limits all rules for which bounds suffice. Fixable is set if it covers every rule.
+	// Advice is a small set of bounds, with the largest round values, that brings under their limits all
+	// rules for which bounds suffice. Fixable is set if it covers every rule.
 	Fixable bool     `json:"mendable"`
 	Advice  []Advice `json:"advice"`
-	// Rules are in schema order.
+	// Rules holds the rules of children before those of their parents.
 	Rules []Rule `json:"rules"`
 }
 
@@ -104,7 +105,7 @@ type Rule struct {
 	// OverLimit is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
 	// schema.
 	OverLimit bool `json:"over"`
-	// Reason explains the cost. It is nil unless OverLimit or Config.Explain is set.
+	// Reason explains the cost. It is nil unless OverLimit is set, or Config.Explain is set and the rule compiles.
 	Reason *Reason `json:"reason,omitempty"`
 	// Advice is the part of the version's advice that affects the rule.
 	Advice []Advice `json:"advice"`

@@ -66,7 +66,6 @@ func hasNote(r Rule, text string) bool {
 	return r.Reason != nil && strings.Contains(strings.Join(r.Reason.Notes, "; "), text)
 }
 
-// TestSameTwice checks that the same input produces the same report.
 func TestSameTwice(t *testing.T) {
 	t.Parallel()
 	first := ""
@@ -88,7 +87,6 @@ func TestSameTwice(t *testing.T) {
 	}
 }
 
-// TestInputUnchanged checks that vetting modifies neither CRD.
 func TestInputUnchanged(t *testing.T) {
 	t.Parallel()
 	crd, old := costly(), costly()

@@ -37,7 +37,6 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 	return nil
 }
 
-// patternWork estimates the work of a schema's patterns.
 type patternWork struct {
 	version  string
 	defaults float64

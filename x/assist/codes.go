@@ -73,8 +73,8 @@ type Entry struct {
 	Server string
 	// Cause explains the mistake in one or two sentences, with code in backticks.
 	Cause string
-	// Example is a rule with the mistake for the CRD of a database, and Fixed a rule without it. Fixed is "" if no rule
-	// of a CRD can have this effect.
+	// Example is a rule with the mistake for the CRD of a database, and Fixed a rule without it. Both are
+	// "" if the mistake is outside the expression. Fixed is "" if no rule of a CRD can have this effect.
 	Example, Fixed string
 }
 
@@ -166,8 +166,8 @@ var numberAsText = lazy.New(`^no such overload: (quantity|semver|duration|ip|cid
 
 var negativeIndex = lazy.New(`^index out of bounds: -\d`)
 
-// absent returns a hint for reading a field that the object does not have. It quotes the read in
-// src.
+// absent returns a hint for the first read of the field or key in src, which it quotes, or "" if it finds
+// no such read.
 func absent(src, name string) string {
 	tokens := lex.Tokens([]rune(src))
 	for i, t := range tokens {

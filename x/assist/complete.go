@@ -18,12 +18,12 @@ type Completion struct {
 	// Start is the first code point that a candidate replaces; the replaced range ends at the
 	// cursor.
 	Start int
-	// Candidates begin with the replaced text. The best matches come first.
+	// Candidates begin with the replaced text. If none does, the case of letters is ignored.
 	Candidates []Candidate
 }
 
-// Candidate is a text that can be inserted, with its type or kind as a hint. The text of a function
-// or macro ends with "(" if it takes arguments and with "()" if it takes no arguments.
+// Candidate is a text that can be inserted, with its type or kind as a hint. The text of a function or
+// macro ends with "(", or with "()" if it is a method without arguments.
 type Candidate struct {
 	Text, Hint string
 	Class      Class
@@ -104,8 +104,8 @@ func (p *Context) cursor(src []rune) *view {
 	return v
 }
 
-// members returns the fields and methods of an operand. For an optional selection (.?) it returns
-// no methods.
+// members returns the members of an operand: fields, known keys, and methods, or the functions of a
+// namespace. For an optional selection (.?), it returns only fields and keys.
 func (v *view) members(of ast.Expr, optional bool) []Candidate {
 	f := v.expr(of)
 	var out []Candidate
@@ -271,7 +271,7 @@ func identifier(name string) bool {
 			return false
 		}
 	}
-	return name != "" && !strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "_")
+	return name != "" && !strings.HasPrefix(name, "_")
 }
 
 // Names returns the words that can follow src, without parentheses. It can be passed to Advise.

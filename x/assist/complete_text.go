@@ -43,7 +43,8 @@ func (p *Context) completeString(src []rune, open lex.Token) Completion {
 	return c.Only(string(src[quote+1:]))
 }
 
-// texts returns the strings that the literal at the cursor is compared with or used as a key for.
+// texts returns the known values of the literal at the cursor: those of the enum with which it is
+// compared, or the keys of the map that it indexes.
 func (v *view) texts() []string {
 	above := v.above(1)
 	if above == nil {

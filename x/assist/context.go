@@ -15,8 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Context is the context of an expression: a schema node, and everything known about the expression
-// there. NewContext creates a Context. All fields except Node are optional. A Context is safe for
+// Context is the context of an expression: a schema node, and everything known about the expression there.
+// NewContext and NewBareContext create one. All fields except Node are optional. A Context is safe for
 // concurrent use as long as its fields do not change.
 //
 // All positions in expressions count code points from 0, as CEL does.
@@ -124,7 +124,6 @@ func (p *Context) compiler() *expr.Compiler {
 	return p.known
 }
 
-// compile compiles an expression of any type.
 func (p *Context) compile(src string) (*expr.Expr, error) {
 	compiler := p.compiler()
 	if compiler == nil {
@@ -144,7 +143,6 @@ func (p *Context) steps() []engine.Step {
 	return steps
 }
 
-// functions returns p.Functions, which it creates if necessary.
 func (p *Context) functions() *Functions {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,7 +48,6 @@ func cursor(line string) (src string, at int) {
 	return before + after, len([]rune(before))
 }
 
-// TestHover checks the hover at the |> marker.
 func TestHover(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for line, want := range map[string]string{
@@ -76,8 +75,8 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// TestCall checks the call at the |> marker: the function, the argument, and the forms with the
-// best one first.
+// TestCall checks the call at the |> marker: its name and start, the form that fits best, the number of
+// forms, and the argument.
 func TestCall(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for line, want := range map[string]string{

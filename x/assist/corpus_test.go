@@ -140,7 +140,6 @@ func TestBrokenCorpus(t *testing.T) {
 
 var fieldName = regexp.MustCompile(`\.[a-z][A-Za-z]{3,}\b`)
 
-// spoilt returns rule with a mistake that authors typically make.
 func spoilt(random *rand.Rand, rule string) string {
 	all := func(was, is string) string { return strings.ReplaceAll(rule, was, is) }
 	switch random.IntN(8) {

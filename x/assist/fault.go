@@ -133,7 +133,6 @@ func (f *fault) at(i int) string {
 	return f.tokens[i].Text
 }
 
-// isName reports whether token i exists and is an identifier.
 func (f *fault) isName(i int) bool {
 	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Ident
 }
@@ -151,7 +150,6 @@ func (f *fault) operand(last int, other string) string {
 	return lex.Flat(string(f.src[f.tokens[first].Start:f.tokens[last].End]))
 }
 
-// maxQuoted limits how many code points of an expression are quoted.
 const maxQuoted = 60
 
 // nearest returns the names most similar to name among those that can occur at offset.

@@ -123,7 +123,6 @@ func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
 	return [][]Edit{{{m.offset + 1, m.offset + 1, "("}, {s.End, s.End, ")"}}}
 }
 
-// isComparison reports whether e is a comparison or a test of membership.
 func isComparison(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && compares(e.AsCall().FunctionName())
 }
@@ -207,7 +206,7 @@ func kindOf(text string) kind {
 	return kindObject
 }
 
-// within returns the element type of a list or an optional: int for list(int).
+// within returns the element type of a list or an optional, such as int for list(int), or "".
 func within(text string) string {
 	_, inner, ok := strings.Cut(text, "(")
 	if !ok {

@@ -72,7 +72,7 @@ func (f *fault) ofEach(list, macro, body string) string {
 	return list + macro + "(" + variable + ", " + strings.ReplaceAll(body, "$", variable) + ")"
 }
 
-// variable returns a name for the variable of a macro that the expression does not have.
+// variable returns a name for the variable of a macro: e, or each if the expression already has e.
 func (f *fault) variable() string {
 	if slices.ContainsFunc(f.tokens, func(t lex.Token) bool { return t.Text == "e" }) {
 		return "each"
@@ -88,8 +88,8 @@ func (m *fixer) applied(name string, of operandPart, whole Span) []Edit {
 	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"($)"))
 }
 
-// callEdits returns edits for a global function with wrong arguments: they make it a method of its first argument
-// or of a list of its arguments, or convert the first argument.
+// callEdits returns edits for a global function with wrong arguments: they make it a method of its first
+// argument, of self, or of a list of its arguments, or convert the first argument.
 func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
 	first, last := on[0], on[len(on)-1]
 	whole := Span{m.tokens[max(m.token-1, 0)].Start, last.End + 1}

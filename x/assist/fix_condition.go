@@ -24,7 +24,8 @@ func (m *fixer) conditionEdits() [][]Edit {
 	return all
 }
 
-// elseEdit completes a conditional, whose ? is token i, with true: an implication is meant.
+// elseEdit completes a conditional, whose ? is token i: it adds true as the second value, because an
+// implication is meant, or replaces a semicolon by the colon.
 func (m *fixer) elseEdit(i int) []Edit {
 	_, last := m.group(i)
 	colon := m.next(i, ":", ";")

@@ -52,7 +52,6 @@ func (m *fixer) otherQuotes(t lex.Token) []Edit {
 	return nil
 }
 
-// end returns the position after the last character other than white space.
 func (m *fixer) end() int {
 	end := len(m.src)
 	for end > 0 && strings.ContainsRune(" \n\t", m.src[end-1]) {
@@ -61,7 +60,8 @@ func (m *fixer) end() int {
 	return end
 }
 
-// closingEdits closes open brackets, or removes closing brackets without a counterpart, wherever that is possible.
+// closingEdits closes an open bracket or removes a closing bracket without a counterpart, at each possible
+// position. It closes several brackets only at the end.
 func (m *fixer) closingEdits() (all [][]Edit) {
 	var open []int
 	missing, extra := "", -1

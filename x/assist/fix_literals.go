@@ -32,7 +32,6 @@ var literals = []literal{
 	{lazy.New(`\d[\d_]*_\d+`), []string{"$"}, "is not a number in CEL: write it without _"},
 }
 
-// durationNames matches the names of fields that hold durations.
 var durationNames = lazy.New(`(?i)time|duration|interval|period|ttl|grace|delay|age$|wait|window|deadline`)
 
 type unquoted struct {
@@ -138,7 +137,7 @@ func (f *fault) unquotedHint() string {
 	return u.text + " " + u.hint + ": write " + u.forms[0]
 }
 
-// literalEdits gives values without quotes the forms that they can have.
+// literalEdits returns three alternatives: each gives all values without quotes their next form.
 func (m *fixer) literalEdits() (all [][]Edit) {
 	values := m.unquotedValues()
 	for form := range 3 {
@@ -174,7 +173,6 @@ func badEscape(t lex.Token) string {
 	return ""
 }
 
-// escapeHint returns a hint for an invalid escape sequence in a string, or "".
 func (f *fault) escapeHint() string {
 	for _, t := range f.tokens {
 		if bad := badEscape(t); bad != "" {
@@ -213,7 +211,8 @@ func (f *fault) quoteHint() string {
 // slashPattern matches a pattern between slashes as the argument of matches.
 var slashPattern = lazy.New(`(?:match|matches|test)\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
-// quoteEdits replaces the quotes of other languages by CEL's quotes.
+// quoteEdits replaces quotes of other languages, doubled quotes, and slashes around a pattern by CEL's
+// quotes.
 func (m *fixer) quoteEdits() (all [][]Edit) {
 	var plain []Edit
 	for i, r := range m.src {
@@ -244,8 +243,6 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 	return all
 }
 
-func quoteAt(t lex.Token) Edit { return Edit{t.Start, t.End, "'" + t.Text + "'"} }
-
 // plainName reports whether token i is a name that is neither selected nor called nor selected from.
 func (f *fault) plainName(i int) bool {
 	return f.isName(i) && !slices.Contains([]string{".", ".?"}, f.at(i-1)) && !slices.Contains([]string{".", ".?", "("}, f.at(i+1))
@@ -259,7 +256,8 @@ func (f *fault) known() []string {
 // lookaround matches the start of a lookahead or lookbehind, which RE2 does not have.
 var lookaround = lazy.New(`\(\?<?[=!]`)
 
-// badPattern returns the first pattern after the error, the range of its text, and its error, or nil if it is valid.
+// badPattern returns the first string at or after the error as a pattern, the range of its text, and its error, or nil
+// if it is valid.
 func (f *fault) badPattern() (text string, s Span, bad *syntax.Error) {
 	for _, t := range f.tokens[min(f.token, len(f.tokens)):] {
 		if t.Kind != lex.String || t.Open {
@@ -278,7 +276,7 @@ func (f *fault) badPattern() (text string, s Span, bad *syntax.Error) {
 	return "", Span{}, nil
 }
 
-// pattern returns a hint for an invalid pattern of matches.
+// pattern returns a hint for an invalid pattern of matches, or "".
 func (f *fault) pattern() string {
 	text, _, bad := f.badPattern()
 	if look := lookaround.FindString(text); look != "" {

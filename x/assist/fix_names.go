@@ -197,7 +197,8 @@ func (m *fixer) opened(i int) int {
 	return -1
 }
 
-// variableEdit adds the variable to the macro call at token i: the first name in it that is not declared.
+// variableEdit adds the variable to the macro call at token i: the first name in it that is not declared,
+// or e.
 func (m *fixer) variableEdit(i int) [][]Edit {
 	at, end := m.tokens[i+1].End, m.closing(i+1)
 	if end == i+3 && slices.Contains(m.known(), m.at(i+2)) { // list.all(isCIDR)

@@ -33,7 +33,8 @@ func (f *fault) variablesAt(i int) (all []string) {
 	return all
 }
 
-// isBare reports whether token i is a name that is neither declared nor selected nor called.
+// isBare reports whether token i is a name that is neither declared nor selected nor called. Names of
+// functions and types count as not declared.
 func (f *fault) isBare(i int) bool {
 	if !f.isName(i) || f.at(i+1) == "(" || f.at(i+1) == ":" && f.at(i-1) != "?" || f.selected(i) || f.at(i) == "in" {
 		return false
@@ -62,7 +63,8 @@ func (f *fault) selected(i int) bool {
 	return dot && i >= 2 && lex.EndsOperand(f.tokens[i-2])
 }
 
-// owners returns the variables at token i that have a field with its name, the innermost first.
+// owners returns the variables at token i that have a field with its name, the innermost first. It
+// considers oldSelf only if the expression has it.
 func (f *fault) owners(i int) (all []string) {
 	start := f.tokens[i].Start
 	if f.at(i-1) == "." {
@@ -132,7 +134,7 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 	if i < 0 || !m.plainName(i) || foreignName(m.at(i)).is == types.Self || foreignName(m.at(i)).is == types.OldSelf {
 		return nil, false
 	}
-	edits = []Edit{quoteAt(m.tokens[i])}
+	edits = replace(m.tokenSpan(i, i), "'"+m.at(i)+"'")
 	other, ok := m.comparedWith(i)
 	switch {
 	case m.at(i-1) == "||" && i > 3 && m.at(i-3) == "==" && m.tokens[i-2].Kind == lex.String && len(m.owners(i)) == 0:
@@ -154,7 +156,8 @@ func (m *fixer) textEdits() (edits []Edit, certain bool) {
 	return edits, false
 }
 
-// comparedWith returns what token i is compared with. ok is false if it is not compared.
+// comparedWith returns the operand with which token i is compared, or nothing if i is a key of a map. ok
+// is false if it is not compared.
 func (m *fixer) comparedWith(i int) (other referent, ok bool) {
 	first, last := -1, -1
 	isEquality := func(op string) bool { return op == "==" || op == "!=" }

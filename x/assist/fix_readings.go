@@ -60,7 +60,8 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 	return nil, false
 }
 
-// chainedEquality puts brackets around the last two of three operands, because a == b == c is read from the left.
+// chainedEquality puts brackets around the last two of three operands, or repeats the second, because a ==
+// b == c is read from the left.
 func (m *fixer) chainedEquality(a, b operandPart) [][]Edit {
 	if isComparison(a.e) {
 		middle, _ := m.span(a.e.AsCall().Args()[1])
@@ -80,7 +81,7 @@ func (m *fixer) chainedEquality(a, b operandPart) [][]Edit {
 // ofCIDRs are parts of the names of fields that hold CIDRs.
 var ofCIDRs = []string{"cidr", "subnet", "network", "range", "block", "except"}
 
-// isIndex reports whether e is the first of two variables of a macro on a list.
+// isIndex reports whether e is the first variable of a macro that has two.
 func (m *fixer) isIndex(e ast.Expr) bool {
 	return e.Kind() == ast.IdentKind && slices.Contains(m.indexes(), e.AsIdent())
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// cronTab returns a compiler at the root of the example CRD.
 func cronTab(t testing.TB) *expr.Compiler {
 	t.Helper()
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")

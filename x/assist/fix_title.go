@@ -94,7 +94,6 @@ func missingParts(src []rune, from, to int) (left, right int) {
 	return left, right
 }
 
-// span returns the range of e in the expression, and whether it is known.
 func (m *fixer) span(e ast.Expr) (Span, bool) {
 	from, to, ok := m.source.Range(e)
 	return Span{from, to}, ok

@@ -213,7 +213,6 @@ func (m *fixer) unchain(a operandPart) [][]Edit {
 	return [][]Edit{wrap(a.Span, "", " && "+m.textOf(s))}
 }
 
-// choiceEdits returns edits for a conditional expression with type errors.
 func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 	if on[0].kind != kindBool {
 		return m.conditions(on[0].Span, on[0].e, on[0].kind)
@@ -226,7 +225,7 @@ func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 	return append(m.convert(on[2].Span, on[2].e, on[2].kind, on[1].kind, on[1].typ), m.convert(on[1].Span, on[1].e, on[1].kind, on[2].kind, on[2].typ)...)
 }
 
-// zeros holds the fallback for absent values in .orValue().
+// zeros maps kinds to the value for .orValue(), with which conditions also compare.
 var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", kindString: "''", kindList: "[]", kindMap: "{}"}
 
 // convert returns edits that convert a part to another kind; typ is the type to convert

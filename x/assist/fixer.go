@@ -20,7 +20,6 @@ import (
 // compile, or the next error must be after the edited part. If no edit is enough, the fixes of the next
 // error are added to it: 10Gi becomes quantity("10Gi"), which < cannot compare, so < becomes a method.
 
-// fixer looks for fixes of a compile error.
 type fixer struct {
 	*fault
 	hunt *hunt
@@ -58,7 +57,6 @@ type hunt struct {
 	tries int    // how many more expressions may be compiled
 }
 
-// proposal is a change that may fix an error.
 type proposal struct {
 	edits []Edit
 	// certain is set if the author can mean nothing else. alternative names a group of changes that exclude each
@@ -110,7 +108,8 @@ func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, h *
 	return whole[:min(len(whole), maxFixes)]
 }
 
-// isKnown reports whether a proposal is empty or makes an expression that was tried.
+// isKnown reports whether a proposal is empty, exceeds the expression, or makes an expression that was
+// tried.
 func (m *fixer) isKnown(one proposal, attempts []attempt) bool {
 	if len(one.edits) == 0 || slices.ContainsFunc(one.edits, m.outside) {
 		return true
@@ -132,7 +131,6 @@ func (m *fixer) decided(fitting []attempt) (fixes []Fix) {
 	return fixes
 }
 
-// outside reports whether an edit is not within the expression.
 func (m *fixer) outside(e Edit) bool { return e.Start < 0 || e.Start > e.End || e.End > len(m.src) }
 
 // continued returns a fix that combines one of the attempts with fixes of the errors that are left.
@@ -260,7 +258,6 @@ func (m *fixer) hasBare() bool {
 	return false
 }
 
-// An attempt is an edited expression.
 type attempt struct {
 	proposal proposal
 	src      string
@@ -269,7 +266,7 @@ type attempt struct {
 	fits     bool
 	compiled *expr.Expr
 	next     *engine.CompileError
-	// gone is set if at least this error is gone because the next error is further right.
+	// gone is set if the expression compiles, or if the next error is further right.
 	gone bool
 }
 

@@ -160,12 +160,12 @@ func (m *fixer) binds(before, after int) bool {
 		comparisons[m.at(before)] || comparisons[m.at(after)]
 }
 
-// classes holds the tokens that stand for single tokens of a form.
+// classes maps capitals to the tokens that they match.
 var classes = map[string][]string{
 	"T": typeNames, "O": slices.Sorted(maps.Keys(comparisons)), "M": {"matches", "contains", "startsWith", "endsWith"},
 }
 
-// alternatives returns the texts that a token of a form has.
+// alternatives returns the strings that a token of a form matches.
 func alternatives(token string) []string {
 	if all := classes[token]; all != nil || strings.Trim(token, "|") == "" {
 		return append(slices.Clone(all), token)

@@ -93,8 +93,9 @@ func (k *Functions) Since(name string) string {
 	return types.Version{Minor: minor}.String()
 }
 
-// Names returns the functions and macros that an expression can call at p. If p is nil, it returns
-// the functions and macros of new rules in the Kubernetes version kube, or of all rules if kube is "".
+// Names returns the functions and macros that an expression can call at p. If p is nil, or its schema is
+// not visible to rules, it returns the functions and macros of new rules in the Kubernetes version kube, or
+// of all rules if kube is "".
 func (k *Functions) Names(p *Context, kube string) []string { return functionNames(k.known(p, kube)) }
 
 // Of returns the description of a function, or nil if Names does not include it. Arguments p and

@@ -215,7 +215,6 @@ func textOf(text []rune, tokens []lex.Token, i int, e ast.Expr) string {
 	return out
 }
 
-// describe fills h with the information about the node of v.
 func (h *Hover) describe(v *view) {
 	e := v.above(0)
 	f := v.expr(e)

@@ -45,7 +45,6 @@ func TestMistakes(t *testing.T) {
 // A mistake is an expression at a path with its first fix applied.
 type mistake struct{ path, src, want string }
 
-// readMistakes returns the mistakes in testdata/mistakes.txt.
 func readMistakes(t *testing.T) (all []mistake) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/mistakes.txt")

@@ -46,7 +46,7 @@ func foreignName(text string) word     { return foreignWords()["[names]"][text] 
 // NameHint returns the hint for a name or keyword that other languages use, or "".
 func NameHint(name string) string { return cmp.Or(foreignName(name).hint, foreignKeyword(name).hint) }
 
-// hasHintOf reports whether the hint of a name is that of one of others.
+// hasHintOf reports whether a name has the same hint as one of others.
 func hasHintOf(name string, others ...string) bool {
 	isSame := func(other string) bool { return foreignName(name).hint == foreignName(other).hint }
 	return slices.ContainsFunc(others, isSame)
@@ -120,7 +120,6 @@ func (f *fault) nearField(i int) (all []string) {
 	return all
 }
 
-// qualified returns a name selected from each variable.
 func qualified(variables []string, name string) (all []string) {
 	for _, v := range variables {
 		all = append(all, v+"."+name)
@@ -149,7 +148,7 @@ var macros = []string{"all", "exists", "exists_one", "existsOne", "filter", "map
 // IsLoop reports whether name is a macro with a variable.
 func IsLoop(name string) bool { return slices.Contains(macros, name) }
 
-// arguments returns a hint for a call of an existing function with unsuitable arguments.
+// arguments returns a hint for a call of an existing function with unsuitable arguments, or "".
 func (f *fault) arguments(name string, i int) string {
 	if !slices.Contains(macros, name) {
 		return ""
@@ -184,7 +183,6 @@ func asWritten(known []string, text string) (ident string) {
 	return ident
 }
 
-// startsWithLetter reports whether text begins with a character of a name.
 func startsWithLetter(text string) bool { return text != "" && lex.LetterOrDigit(rune(text[0])) }
 
 // selection returns advice for a field selection on a value that has no fields.

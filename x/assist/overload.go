@@ -30,7 +30,7 @@ func expectedIn(text string) (want, found string, ok bool) {
 	return want, strings.TrimSuffix(found, "'"), ok
 }
 
-// overload returns a hint for an operator or function that is applied to types it does not accept.
+// overload returns a hint for an operator or function that is applied to types it does not accept, or "".
 func (f *fault) overload(text string) string {
 	name, types, _ := overloadOf(text)
 	switch {
@@ -117,7 +117,7 @@ func (f *fault) binary(name string, types []string, left string) string {
 	return ""
 }
 
-// testCompared returns a hint for the comparison of a has(), whose text is left, with a value.
+// testCompared returns a hint for the comparison of a has(), whose text is left, with a value, or "".
 func (f *fault) testCompared(left string, a kind) string {
 	field, ok := strings.CutPrefix(strings.TrimSuffix(left, ")"), "has(")
 	if !ok || a != kindBool {
@@ -129,7 +129,6 @@ func (f *fault) testCompared(left string, a kind) string {
 // listOfValues is the hint for a value that is compared with several.
 const listOfValues = "compare with a list of values: x in ['a', 'b'], or !(x in ['a', 'b'])"
 
-// negatesOnly returns a hint for ! in front of a comparison.
 func negatesOnly(of, operator string) string {
 	return fmt.Sprintf("! negates only %s: write !(%s %s …) to negate the comparison", of, of, operator)
 }
@@ -148,7 +147,7 @@ func noAlternative(operator, value string) string {
 	return fmt.Sprintf("%s joins conditions, and %s is none: repeat the comparison, %s", operator, value, example)
 }
 
-// equality returns a hint for == and != between values that are never equal.
+// equality returns a hint for == and != between values of different types.
 func (f *fault) equality(a, b kind, left string) string {
 	if a != kindNull && b != kindNull {
 		return together(a, b, left)
@@ -189,8 +188,7 @@ func (f *fault) around() string {
 	return f.operandFrom(f.token, "x")
 }
 
-// together returns a hint for an operator with operands of two kinds: how to convert one to the
-// other.
+// together returns a hint for an operator with operands of two kinds, such as how to convert one to the other, or "".
 func together(a, b kind, left string) string {
 	has := func(k kind) bool { return a == k || b == k }
 	switch {
@@ -234,7 +232,6 @@ var methodCalls = map[string]string{
 	"==": "%s.compareTo(%s) == 0", "!=": "%s.compareTo(%s) != 0", "+": "%s.add(%s)", "-": "%s.sub(%s)",
 }
 
-// methodHint returns a hint for an operator between quantities or versions.
 func methodHint(k kind, operator string) string {
 	example := methodCalls[operator]
 	if example == "" || k == kindSemver && (operator == "+" || operator == "-") {
@@ -256,7 +253,6 @@ func sum(a, b kind, left string) string {
 	return together(a, b, left)
 }
 
-// choice returns a hint for a conditional expression.
 func choice(types []string, left string) string {
 	if kindOf(types[0]) != kindBool {
 		return asCondition(kindOf(types[0]), left)
@@ -270,7 +266,7 @@ func choice(types []string, left string) string {
 // comparisons holds the comparison operators and in.
 var comparisons = map[string]bool{"==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "in": true}
 
-// asCondition returns a hint on how to turn a value of kind k into a condition.
+// asCondition returns a hint on how to turn a value of kind k into a condition, or "".
 func asCondition(k kind, text string) string {
 	test := text + " != " + zeros[k]
 	switch k {

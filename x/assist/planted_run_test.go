@@ -23,13 +23,13 @@ const plantedSteps = 150
 // perRule is the number of mistakes that are planted into each rule.
 const perRule = 8
 
-// verdictOn counts the corrections for one kind of mistake: those that are offered, those that restore the rule, those that
-// differ from it, and how many of these are certain.
+// verdictOn counts the mistakes of one kind that are planted, and their corrections: those that are
+// offered, those that restore the rule, those that differ from it, and how many of these are certain.
 type verdictOn struct{ planted, offered, restored, differ, wrong int }
 
-// TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are offered with
-// the rule as it was: neither the search nor the cases of the CRD's maintainers may have an object that both decide
-// differently.
+// TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are
+// offered with the rule as it was: neither the search nor the cases of the CRD's maintainers may have an
+// object for which they differ.
 func TestPlantedMistakes(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(58, 1))
@@ -108,7 +108,6 @@ func compiled(p *assist.Context, rule apiextensionsv1.ValidationRule) *cel.Ast {
 	return x.AST()
 }
 
-// correction is a mistake in a rule and its correction.
 type correction struct {
 	crd           *apiextensionsv1.CustomResourceDefinition
 	p             *assist.Context
@@ -204,7 +203,7 @@ func (c *correction) difference(t *testing.T, fixed string) string {
 	return ""
 }
 
-// casesByName returns the cases of the corpus's maintainers by the name of the CRD and the version.
+// casesByName returns the cases of the CRDs' maintainers by the name of the CRD and the version.
 func casesByName(t *testing.T) map[string][]corpus.Case {
 	names, all := map[string]string{}, map[string][]corpus.Case{}
 	for _, folder := range corpus.Folders(t) {

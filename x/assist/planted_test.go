@@ -20,7 +20,6 @@ type planting struct {
 	plant func(r *planted) []string
 }
 
-// planted is a correct rule in which mistakes are planted.
 type planted struct {
 	text   string
 	src    []rune
@@ -75,7 +74,6 @@ func (r *planted) node(source *lex.Source, e ast.Expr) (n node, ok bool) {
 	return n, true
 }
 
-// with returns the rule with n replaced by text.
 func (r *planted) with(n node, text string) string {
 	return string(r.src[:n.from]) + text + string(r.src[n.to:])
 }
@@ -114,7 +112,7 @@ func tests(rewrite func(operand, field string) string) func(r *planted) []string
 	}
 }
 
-// operator replaces an operator in one place, or everywhere if that is another rule.
+// operator replaces each occurrence of an operator alone, and all occurrences together.
 func operator(was, is string) func(r *planted) []string {
 	return func(r *planted) (all []string) {
 		every, last := "", 0
@@ -176,7 +174,6 @@ func literalsOf(rewrite func(t lex.Token, value string) string) func(r *planted)
 	}
 }
 
-// either merges plantings of one kind.
 func either(all ...func(r *planted) []string) func(r *planted) []string {
 	return func(r *planted) (out []string) {
 		for _, one := range all {
@@ -186,10 +183,9 @@ func either(all ...func(r *planted) []string) func(r *planted) []string {
 	}
 }
 
-// binary returns the two operands of a call of an operator.
 func (n node) binary() (a, b string) { return n.args[0].text, n.args[1].text }
 
-// negation returns the argument of !, if it is in parentheses or a call, and whether n is one.
+// negation returns the argument of n if n is a negation.
 func (n node) negation() (of node, ok bool) {
 	if n.fn != operators.LogicalNot {
 		return node{}, false
@@ -335,10 +331,8 @@ var (
 	lasting  = regexp.MustCompile(`^([0-9]+(h|m|s))+$`)
 )
 
-// method replaces the name of a method.
 func method(was, is string) func(r *planted) []string { return text(`\.`+was+`\(`, "."+is+"(") }
 
-// plantings are the kinds of mistakes.
 var plantings = []planting{
 	{"= for ==", operator("==", "=")},
 	{"=== for ==", operator("==", "===")},

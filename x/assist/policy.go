@@ -21,7 +21,6 @@ type PolicyContext struct {
 	Variables []string
 }
 
-// policyRoots are the variables of policies.
 var policyRoots = []Candidate{
 	{Text: "object", Hint: "the object; null on DELETE"}, {Text: "oldObject", Hint: "the old object; null on CREATE"},
 	{Text: "request", Hint: "the request"}, {Text: "params", Hint: "the params object of the binding"},
@@ -77,8 +76,8 @@ func (p *PolicyContext) Complete(src []rune) Completion {
 
 func isSelection(t lex.Token) bool { return t.Text == "." || t.Text == ".?" }
 
-// pathBefore returns the path of a root whose field is selected at the end of tokens, such as "request.userInfo". ok is
-// false if there is none whose fields are known.
+// pathBefore returns the path whose field is selected at the end of tokens, such as "request.userInfo". ok
+// is false if its fields are unknown.
 func (p *PolicyContext) pathBefore(tokens []lex.Token) (path string, ok bool) {
 	var names []string
 	i := len(tokens) - 1
@@ -181,10 +180,8 @@ func newRewrite(src []rune) *rewrite {
 	return r
 }
 
-// original returns the position in the original text.
 func (r *rewrite) original(at int) int { return mapped(r.ends, 1, at) }
 
-// rewritten returns the position in the rule.
 func (r *rewrite) rewritten(at int) int { return mapped(r.ends, 0, at) }
 
 // mapped maps a position by the last end before it.

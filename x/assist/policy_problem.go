@@ -18,7 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// NewPolicyContext returns the context of an expression with these variables, which engine/policy declares.
+// NewPolicyContext returns the context of an expression with the variables roots, which engine/policy
+// declares.
 func NewPolicyContext(kubeVersion string, part Part, roots []celenv.Root) *PolicyContext {
 	open := &apischema.Structural{Extensions: apischema.Extensions{XPreserveUnknownFields: true}}
 	version, _ := types.ParseVersion(kubeVersion)
@@ -66,9 +67,9 @@ var elsewhere = map[string]string{
 	"authorizer": "a messageExpression has no authorizer",
 }
 
-// Problem returns the problem of an expression that does not compile, with its fixes. offset is the position of the
-// error. It returns nil if the expression compiles, if the first error is at another position, or if the expression
-// uses self or oldSelf, which may be variables of macros.
+// Problem returns the problem of an expression that does not compile, with its fixes. offset is the
+// position of the error. It returns nil if the expression compiles, if the first error is at another
+// position, or if the expression also uses self or oldSelf, which may be variables of macros.
 func (p *PolicyContext) Problem(src string, offset int) *Problem {
 	text := []rune(src)
 	if i, tokens := bareName(text, offset); i >= 0 {
@@ -155,8 +156,9 @@ func (p *PolicyContext) misplaced(src string, tokens []lex.Token, i int) *Proble
 	return out
 }
 
-// similar returns the only name that is like that of token i, if it is the object or a variable that other expressions have,
-// or "". A name from which nothing is selected may be an unquoted string, so only its case may differ.
+// similar returns the name that is similar to token i, if there is only one and it is the object or a
+// variable that other expressions have. Otherwise, it returns "". A name from which nothing is selected
+// may be an unquoted string, so only its case may differ.
 func (p *PolicyContext) similar(tokens []lex.Token, i int) string {
 	name, declared := tokens[i].Text, p.Object.Names("")
 	for j, t := range tokens {

@@ -26,7 +26,7 @@ type Price struct {
 
 // Price returns the price of an expression that was compiled at p.
 func (p *Context) Price(x *expr.Expr) Price {
-	out := Price{Estimate: x.Estimate(), Times: p.around.times(p.Node.Decl), Limit: uint64(p.Limits.WithDefaults().EstimatedPerRule)}
+	out := Price{Estimate: x.Estimate(), Times: p.around.cardinality.Times(p.Node.Decl), Limit: uint64(p.Limits.WithDefaults().EstimatedPerRule)}
 	out.Total = out.Estimate.Max
 	if p.Part != MessageExpression {
 		out.Total = cost.Mul(out.Total, out.Times)
@@ -144,8 +144,6 @@ func newAround(root *types.Decl, steps []engine.Step) around {
 	}
 	return a
 }
-
-func (a *around) times(d *types.Decl) uint64 { return a.cardinality.Times(d) }
 
 // Unbounded is a value without a bound on which the price of an expression depends. Set is the
 // keyword that would bound it, and Assumed the size that estimates assume instead, such as "3,145,728

@@ -130,7 +130,6 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 	return out
 }
 
-// partOf maps parts to parts of the rule compiler.
 var partOf = map[Part]expr.Part{Rule: expr.Itself, MessageExpression: expr.Message}
 
 // fits reports whether the type of x suits the part of p.

@@ -32,7 +32,6 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// gone checks that a fix removes its problem.
 func gone(t *testing.T, p *assist.Context, src string, was assist.Problem, m assist.Fix) {
 	t.Helper()
 	is := assist.Apply(src, m.Edits)

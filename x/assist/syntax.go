@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// syntax returns a hint for an expression that does not parse.
+// syntax returns a hint for an expression that does not parse, or "".
 func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && (open <= f.token || f.tokens[open].Start < f.offset+3) {
 		return f.as(Unclosed, "the string has no closing quote")
@@ -120,7 +120,7 @@ func (f *fault) halfChoice() bool {
 	return false
 }
 
-// bracket returns the index of the bracket around token i, or -1.
+// bracket returns the index of the opening bracket around token i, or -1.
 func (f *fault) bracket(i int) int {
 	depth := 0
 	for i = min(i, len(f.tokens)) - 1; i >= 0; i-- {
@@ -132,7 +132,7 @@ func (f *fault) bracket(i int) int {
 }
 
 // run returns the operator at the error, including adjacent operator characters, as other languages
-// would read it.
+// would read it, or "".
 func (f *fault) run() string {
 	first, last := f.runAt(f.token)
 	if first > last {
@@ -160,7 +160,7 @@ func (f *fault) runAt(i int) (first, last int) {
 	return first, last
 }
 
-// unbalanced returns a hint for an unclosed bracket or a closing bracket without a counterpart.
+// unbalanced returns a hint for an unclosed bracket or a closing bracket without a counterpart, or "".
 func (f *fault) unbalanced() string {
 	var open []string
 	for _, t := range f.tokens {

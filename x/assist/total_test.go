@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// expensive is a rule that costs 8 % of what all rules of a CRD may.
+// expensive is a rule that costs 8 % of the limit for all rules of a CRD.
 const expensive = "self.last.all(x, x.contains('aaaaaaaaaaaaaaaaaaaa') && x.contains('bbbbbbbbbbbbbbbbbbbb'))"
 
 // TestTotal checks that a correction is offered only if the rules of the CRD stay within their limit together.

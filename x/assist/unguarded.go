@@ -132,7 +132,7 @@ type readKey struct {
 	macro int
 }
 
-// eachRead calls visit for each part of x that reads the object.
+// eachRead calls visit for each part of x that reads the object by a name.
 func (p *Context) eachRead(x *expr.Expr, visit func(e ast.Expr, of readKey, r *resolver)) {
 	w := &readWalk{resolver: resolver{context: p, vars: map[string]referent{}}, by: map[string]int{}, visit: visit}
 	if p.OptionalOldSelf {
@@ -141,7 +141,6 @@ func (p *Context) eachRead(x *expr.Expr, visit func(e ast.Expr, of readKey, r *r
 	w.each(x.AST().NativeRep().Expr())
 }
 
-// readWalk traverses an expression and tracks the variables in scope.
 type readWalk struct {
 	resolver
 	by     map[string]int // the number of the macro that declares each variable

@@ -24,7 +24,6 @@ type view struct {
 	loops []macroAround
 }
 
-// macroAround is a macro that encloses a node.
 type macroAround struct {
 	of ast.ComprehensionExpr
 	// names holds its variables, an index or key before the value.
@@ -53,7 +52,6 @@ func (p *Context) view(env *cel.Env, root ast.Expr, match func(ast.Expr) bool) *
 	return v
 }
 
-// viewOf returns the view at a node of root.
 func (p *Context) viewOf(root, e ast.Expr) *view {
 	return p.view(p.env(), root, func(at ast.Expr) bool { return at.ID() == e.ID() })
 }
@@ -79,7 +77,6 @@ func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 	v.loops = append(v.loops, l)
 }
 
-// loop declares the variables of a macro that iterates.
 func (r *resolver) loop(c ast.ComprehensionExpr) {
 	over := r.expr(c.IterRange())
 	switch {

@@ -40,7 +40,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestSchemasCompile checks that all schemas are structural, for both of their users.
+// TestSchemasCompile checks that both schema compilers accept all schemas.
 func TestSchemasCompile(t *testing.T) {
 	t.Parallel()
 	c := newest(t)
@@ -121,7 +121,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestDeployment checks what validating an object with a schema finds, and its defaults.
+// TestDeployment validates an object with a schema and checks the causes and the defaults.
 func TestDeployment(t *testing.T) {
 	t.Parallel()
 	props, err := newest(t).Schema(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})

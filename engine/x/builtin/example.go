@@ -43,8 +43,9 @@ func (c *Catalog) Example(gvk schema.GroupVersionKind) map[string]any {
 	return u.Object
 }
 
-// CRD returns a description of a kind as a CRD, which has all its versions, the newest first, and no rules. It returns nil
-// for a kind without a resource. The caller owns it.
+// CRD returns a description of a kind as a CRD, which has all its versions, the newest first, and no
+// rules. It returns nil for a kind that the catalog does not have or that has no resource. The caller owns
+// it.
 func (c *Catalog) CRD(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, error) {
 	def := &apiextensionsv1.CustomResourceDefinition{}
 	def.APIVersion, def.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"

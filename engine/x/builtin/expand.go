@@ -30,7 +30,6 @@ type definition struct {
 // .spec.containers[].terminationMessagePath.
 type defaults map[string]json.RawMessage
 
-// An expander replaces references by their definitions.
 type expander struct {
 	definitions map[string]*definition
 	defaults    defaults // replace the defaults in definitions unless nil

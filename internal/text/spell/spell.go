@@ -58,7 +58,7 @@ func DidYouMean(word string, known []string) string {
 // offered limits the number of names that SuggestOrList lists if none is similar.
 const offered = 5
 
-// SuggestOrList is like DidYouMean, but lists the first known names if none is similar.
+// SuggestOrList is like DidYouMean, but lists the first known names, sorted, if none is similar.
 func SuggestOrList(word string, known []string) string {
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	if hint := DidYouMean(word, known); hint != "" || len(known) == 0 {

@@ -58,7 +58,6 @@ func IsContrary(a, b string) bool {
 // IsSame reports whether two names differ at most in their style, such as camel case.
 func IsSame(a, b string) bool { return plain(a) == plain(b) }
 
-// plain returns a name in lower case, without underscores and hyphens.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }

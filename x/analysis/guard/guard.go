@@ -108,7 +108,8 @@ func guarded(x *expr.Expr, env *cel.Env, reason string, way Way, wanted func(ast
 	return insert(x, env, src, at, test, and)
 }
 
-// condition returns the smallest part of type bool that fails if s fails, or nil if no part does.
+// condition returns the smallest part of type bool that fails if s fails, with the negations around it, or
+// nil.
 func condition(x *expr.Expr, s *spot) *spot {
 	types := x.AST().NativeRep()
 	for ; s != nil; s = s.above {
@@ -211,7 +212,6 @@ func (r *read) guarded(src *lex.Source) bool {
 	return false
 }
 
-// sameExpression reports whether two sources are equal apart from spaces.
 func sameExpression(a, b string) bool {
 	return strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(b, " ", "")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
-// TestAdvice checks where findings are in expressions, and the corrections of these.
+// TestAdvice checks the positions of findings in expressions, with their hints and corrections.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	const rest = "paramKind: {apiVersion: v1, kind: ConfigMap}\nvariables: [{name: most, expression: \"3\"}]\n"

@@ -49,7 +49,6 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// vetProject writes the findings of a project.
 func vetProject(t *testing.T, b *strings.Builder, project string) {
 	files, err := filepath.Glob(filepath.Join(project, "*.yaml"))
 	if err != nil {

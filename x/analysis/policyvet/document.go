@@ -209,7 +209,7 @@ func nameOf(document map[string]any) string {
 	return name
 }
 
-// Needs returns a function that reports whether Vet uses the schema of a custom resource to analyze the
+// Needs returns a function that reports whether Vet may use the schema of a custom resource to analyze the
 // documents, so that the schemas of other CRDs need not be decoded.
 func Needs(documents []map[string]any) func(plural, kind string) bool {
 	names := map[string]bool{}

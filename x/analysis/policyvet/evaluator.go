@@ -211,7 +211,6 @@ func (n *evaluator) call(e ast.Expr) result {
 	return n.function(call)
 }
 
-// optional evaluates the optional selection of a field.
 func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 	if isRoot(operand, variablesName) {
 		return result{set: isOther | n.variable(name, false).set&isError}
@@ -222,7 +221,8 @@ func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 
 var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
 
-// function evaluates a call that fails if an operand fails, or if its first operand is null.
+// function evaluates a call of a function that has no case in call. It fails if an operand fails, or,
+// apart from acceptsNull, if the first operand is null.
 func (n *evaluator) function(call ast.CallExpr) result {
 	name, args := call.FunctionName(), call.Args()
 	var operands []result

@@ -63,7 +63,7 @@ func (n *evaluator) loop(loop ast.ComprehensionExpr) result {
 const maxUnrolled = 16
 
 // unrolled returns the items of the list of a loop if the step is evaluated for each of them, as in
-// ['Pod', 'Job'].exists(k, k == object.kind).
+// ['Pod', 'Job'].exists(k, k == object.kind), or nil.
 func (n *evaluator) unrolled(loop ast.ComprehensionExpr) []ast.Expr {
 	list := loop.IterRange()
 	if list.Kind() != ast.ListKind || loop.HasIterVar2() || list.AsList().Size()*n.times > maxUnrolled {

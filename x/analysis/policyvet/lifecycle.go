@@ -95,7 +95,7 @@ func (l *linter) sets(k *kind, path string) bool {
 	return holds(object, steps)
 }
 
-// holds reports whether a value has a field, also in the items of lists.
+// holds reports whether a value has a field, also in the first items of lists.
 func holds(value any, steps []string) bool {
 	if list, ok := value.([]any); ok {
 		return len(list) > 0 && holds(list[0], steps)

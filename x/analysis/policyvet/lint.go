@@ -267,7 +267,6 @@ func (l *linter) connection(s *subject) *evaluator {
 	return nil
 }
 
-// rootPattern matches a field of a root.
 const rootPattern = `(?:object|oldObject|params|request|variables|namespaceObject)(?:\.|\[)`
 
 var (

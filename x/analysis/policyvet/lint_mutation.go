@@ -275,7 +275,6 @@ func (l *linter) textOrders(s *subject, add reporter) {
 	}
 }
 
-// quantitySince is the first minor with quantity().
 const quantitySince = 29
 
 // textOrderExample describes two quantities that a comparison orders wrongly, because it compares them as strings.

@@ -14,8 +14,8 @@ type nullCase struct{ operation, null, other string }
 
 var nullCases = []nullCase{{"DELETE", objectName, oldObjectName}, {"CREATE", oldObjectName, objectName}}
 
-// nullObject reports expressions that fail for each request with an operation, because they read object
-// or oldObject, which is null. No mutating policy sees a DELETE.
+// nullObject reports expressions that can fail in requests with an operation, because they read object or
+// oldObject, which is null. No mutating policy sees a DELETE.
 func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporter) {
 	for _, c := range nullCases {
 		if c.operation == "DELETE" && s.kind == mutatingKind || !s.match.matches(c.operation) || bindingsExclude(bindings, c.operation) {
@@ -47,7 +47,7 @@ func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporte
 const maxFacts = 32
 
 // facts returns what is known about requests with an operation: for each resource that a rule names,
-// strings by path.
+// strings by path. If a rule matches all resources or there are too many, only the operation is known.
 func (l *linter) facts(m *matchResources, c nullCase) (list []map[string]string) {
 	seen := map[string]bool{}
 	for i := range m.ResourceRules {

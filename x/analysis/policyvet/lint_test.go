@@ -372,7 +372,6 @@ func TestAccountPrefixes(t *testing.T) {
 	}
 }
 
-// TestTextOrders checks comparisons of quantities as text.
 func TestTextOrders(t *testing.T) {
 	t.Parallel()
 	const order = "text-order validations[0].expression"

@@ -17,7 +17,6 @@ func mutatingPolicyOf(rules, patch, rest string) string {
 	return strings.Replace(text, ", validationActions: [Deny]", "", 1)
 }
 
-// TestMutationLints checks the lints of mutating policies.
 func TestMutationLints(t *testing.T) {
 	t.Parallel()
 	const at = "spec.mutations[0].applyConfiguration.expression"

@@ -257,7 +257,6 @@ func field(e ast.Expr) (of ast.Expr, name string, test, ok bool) {
 	return nil, "", false, false
 }
 
-// text returns the value of a string literal.
 func text(e ast.Expr) (string, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return "", false

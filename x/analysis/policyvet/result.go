@@ -1,6 +1,5 @@
 package policyvet
 
-// A results is a set of possible results.
 type results uint8
 
 const (
@@ -14,7 +13,6 @@ const (
 	anything = isBool | isOther
 )
 
-// A result is the possible results of an expression.
 type result struct {
 	set results
 	// text is the value if it is a known string.

@@ -128,7 +128,8 @@ func (s *Schemas) addCRD(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// declare returns the declaration of a kind's objects, or nil if k is nil or its schema is not structural.
+// declare returns the declaration of a kind's objects, or nil if k is nil or its schema cannot be
+// declared.
 func (s *Schemas) declare(k *kind) *types.Decl {
 	if k == nil {
 		return nil
@@ -187,7 +188,7 @@ const maxKinds = 200
 
 // matched returns the kinds of the resources that m names, in the API server's order. The item "*" in
 // resources is ignored, as in the server, because such policies are made for fields that all kinds have.
-// complete is false if there are too many kinds.
+// If there are too many kinds, complete is false, and the order is the order of the rules.
 func (s *Schemas) matched(m *matchResources) (list []matchedKind, complete bool) {
 	index := map[*kind]int{}
 	for i := range m.ResourceRules {

@@ -11,9 +11,9 @@ import (
 
 // A Warning is an expression that does not fit the types of objects that the policy matches. The API
 // server writes the same text into status.typeChecking of policies, for the expressions and message
-// expressions of validations. Vet also checks variables, matchConditions, and audit annotations, more
-// than ten kinds, and kinds whose group or version is matched by "*". For these, it reports no harmless
-// errors.
+// expressions of validations. Vet also checks variables, matchConditions, and audit annotations, for
+// which it reports no harmless errors, more than ten kinds, and kinds whose group or version is only
+// matched by "*". An error for the latter is only reported if all kinds or a named kind have an error.
 type Warning struct {
 	// Path is the field with the expression.
 	Path, Expression string
@@ -113,7 +113,6 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 	return nil
 }
 
-// estimate adds up the costs of a subject's expressions.
 func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Estimate {
 	e := Estimate{Kind: k.String(), Budget: uint64(v.limits.PerObject), ConditionsBudget: conditionsBudget}
 	costs := map[string]uint64{}

@@ -22,11 +22,11 @@ const conditionsBudget = celconfig.RuntimeCELCostBudgetMatchConditions
 type Config struct {
 	// KubeVersion is the Kubernetes minor to emulate, such as "1.33", or "" for the newest.
 	KubeVersion string
-	// KubeVersions lists minors whose verdicts are reported, in ascending order.
+	// KubeVersions lists minors whose verdicts are reported. Reports have them in ascending order.
 	KubeVersions []string
 	// Schemas holds the kinds whose schemas are known. It must be made for the same KubeVersion.
 	Schemas *Schemas
-	// Server knows the versions and the defaults of built-in kinds. If it is nil, lints do without them.
+	// Server knows the versions and the defaults of built-in kinds. If it is nil, lints do not consider them.
 	Server policyrequest.Server
 	// Without lists the names of lints to disable.
 	Without []string
@@ -42,8 +42,8 @@ type Report struct {
 	Errors   []Error
 	Warnings []Warning
 	Lints    []Lint
-	// Estimates has an item for each kind whose schema is known. If webhooks of a configuration match
-	// the same kind, it has several.
+	// Estimates has an item for each kind that the document matches and whose schema is known. If webhooks
+	// of a configuration match the same kind, it has several.
 	Estimates []Estimate
 	// MinKubeVersion is the lowest minor since which all minors accept the document, or "".
 	MinKubeVersion string

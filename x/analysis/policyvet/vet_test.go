@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
-// documents decodes YAML documents.
 func documents(t testing.TB, text string) (docs []map[string]any) {
 	t.Helper()
 	for part := range strings.SplitSeq("\n"+text, "\n---") {

@@ -60,7 +60,7 @@ func (m *mistake) branches() string {
 	return fmt.Sprintf("of %d alternatives, number %d is the nearest; its first error is: %s", len(list), number, what)
 }
 
-// distance returns a score for how far errors are from none. A missing required field counts most.
+// distance returns a score for the number of errors. A missing required field counts most.
 func distance(errs field.ErrorList) (n int) {
 	for _, err := range errs {
 		if n++; err.Type == field.ErrorTypeRequired {

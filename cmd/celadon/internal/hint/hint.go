@@ -1,4 +1,4 @@
-// Package hint explains mistakes in the rules of CRDs in a few words, with their positions and fixes.
+// Package hint explains mistakes in CRDs and other objects in a few words, with their positions and fixes.
 package hint
 
 import (

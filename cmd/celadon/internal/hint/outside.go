@@ -82,7 +82,7 @@ func (m *mistake) explain() {
 	}
 }
 
-// move sets the position of the cause to the position of a field.
+// move sets the position of the cause to the position of a field if the document has it.
 func (m *mistake) move(path string) {
 	if at := m.Excerpts.Doc.Locate([]string{path})[0]; at.Line > 0 && m.Excerpts.Doc.Value(path) != nil {
 		m.cause.File, m.cause.Line, m.cause.Column, m.cause.Excerpt = m.Excerpts.Doc.File, at.Line, at.Column, m.Excerpts.At(at)

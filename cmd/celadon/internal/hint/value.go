@@ -149,7 +149,7 @@ func (m *mistake) label() string {
 	return ""
 }
 
-// untyped returns the type that a key of a schema is for.
+// untyped returns the words on the first key of a schema that is only for one type, or "".
 func untyped(n *position.Node) string {
 	if n == nil || n.Kind != position.Mapping {
 		return ""
@@ -195,7 +195,7 @@ func (m *mistake) uncorrelated() string {
 	return fmt.Sprintf(words, name)
 }
 
-// fieldPath returns the path that a fieldPath probably means.
+// fieldPath returns how to write a fieldPath, if possible with the path that it probably means.
 func (m *mistake) fieldPath() string {
 	n := m.node()
 	schema := m.Excerpts.Doc.Value(m.path[:max(0, strings.LastIndex(m.path, ".x-kubernetes-validations"))])
@@ -219,7 +219,8 @@ func (m *mistake) fieldPath() string {
 	return "a fieldPath begins with a dot at the place of the rule, and names fields of the schema"
 }
 
-// follow returns the path and the schema of a field below a schema, or "". It corrects misspelled names.
+// follow returns the path and the schema of a field below a schema, or "" and the schema itself if there is no
+// such field. It corrects misspelled names.
 func follow(schema *position.Node, names []string) (path string, at *position.Node) {
 	at = schema
 	for _, name := range names {

@@ -16,7 +16,6 @@ type kind struct {
 	words   string
 }
 
-// kinds returns the kinds of mistakes by section.
 var kinds = sync.OnceValue(func() map[string][]kind {
 	table, section := map[string][]kind{}, ""
 	for line := range strings.Lines(text) {
