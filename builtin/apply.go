@@ -29,8 +29,9 @@ func (w *write) applies() bool {
 	return w.Object != nil && len(w.newer) == 0 && (w.Apply.Kind == apply.Client || w.Apply.Kind == apply.Server)
 }
 
-// patch returns the body of the request that an apply sends, or nil if it sends none, and the type of the patch, or
-// "" if it creates the object. It adds the parameters of server-side apply to query.
+// patch returns the body of the request that an apply sends, or nil if it sends none, and the type of
+// the patch, or "" if it is a create, as kubectl's client-side apply sends for a new object. It adds
+// the parameters of a server-side apply to query.
 func (w *write) patch(query url.Values) (body []byte, kind types.PatchType, err error) {
 	object := runtime.DeepCopyJSON(w.Object)
 	meta, ok := object["metadata"].(map[string]any)

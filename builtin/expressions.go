@@ -211,9 +211,12 @@ func decoded(results []authenticationcel.EvaluationResult, err error) (any, erro
 		return nil, err
 	}
 	native, err := results[0].EvalResult.ConvertToNative(reflect.TypeFor[*structpb.Value]())
-	value, ok := native.(*structpb.Value)
-	if err != nil || !ok {
+	if err != nil {
 		return nil, fmt.Errorf("the value cannot be written as JSON: %w", err)
+	}
+	value, ok := native.(*structpb.Value)
+	if !ok {
+		return nil, fmt.Errorf("the value cannot be written as JSON: it is a %T", native)
 	}
 	return value.AsInterface(), nil
 }

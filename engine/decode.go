@@ -155,8 +155,9 @@ func unknownField(path string) StrictError {
 
 func (e StrictError) Error() string { return e.Message }
 
-// Warnings returns the server's warnings about the error. Each line of an error of the YAML decoder
-// becomes a warning. See addStrictDecodingWarnings in k8s.io/apiserver/pkg/endpoints/handlers.
+// Warnings returns the server's warnings about the error. Each line of an error of the YAML decoder,
+// except the first, becomes a warning. See addStrictDecodingWarnings in
+// k8s.io/apiserver/pkg/endpoints/handlers.
 func (e StrictError) Warnings() []string {
 	text := strings.TrimPrefix(e.Message, "error converting YAML to JSON: ")
 	text, ofYAML := strings.CutPrefix(text, "yaml: unmarshal errors:\n")

@@ -53,7 +53,8 @@ func TestHelpExamples(t *testing.T) {
 	}
 }
 
-// helpSession returns a session whose host reads real files. It only pretends to write files, to dir.
+// helpSession returns a session whose host reads real files. It writes none: Save only returns a path
+// in dir.
 func helpSession(t *testing.T, dir string, cfg Config) *Session {
 	t.Helper()
 	cfg.Host = Host{

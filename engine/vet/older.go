@@ -30,7 +30,8 @@ var (
 	closedJunctors = minors.Since(31)
 	// checkedBundles servers validate the caBundle of a conversion webhook.
 	checkedBundles = minors.Since(31)
-	// selectableFields servers keep the fields (pkg/registry/customresourcedefinition/strategy.go).
+	// selectableFields servers keep the selectableFields of a CRD
+	// (pkg/registry/customresourcedefinition/strategy.go).
 	selectableFields = minors.Since(31)
 	// exemptSelectable servers accept more than eight selectableFields if they are unchanged.
 	exemptSelectable = minors.Since(35)

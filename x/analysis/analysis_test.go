@@ -206,3 +206,11 @@ func TestRejection(t *testing.T) {
 		t.Error("no proof that equal rules are equal")
 	}
 }
+
+// TestUncompiledVersion checks that an Analyzer of a version that does not exist does not panic.
+func TestUncompiledVersion(t *testing.T) {
+	t.Parallel()
+	if err := analysis.Uncompiled(definition(t, "self.num < 10"), "", "v7", analysis.Config{}).Compile(); err == nil {
+		t.Error("want an error")
+	}
+}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"context"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -75,6 +76,9 @@ func Uncompiled(definition *apiextensionsv1.CustomResourceDefinition, kubeVersio
 // rules do not compile, the error is an *engine.CompileErrors, and searches about the other
 // rules are possible.
 func (a *Analyzer) Compile() error {
+	if a.version == nil {
+		return fmt.Errorf("CustomResourceDefinition %q does not have this version", a.definition.Name)
+	}
 	e, err := engine.Compile(a.definition, engine.Config{KubeVersion: a.kubeVersion})
 	if e == nil {
 		return err

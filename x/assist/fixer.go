@@ -291,7 +291,8 @@ func (m *fixer) try(edits []Edit) attempt {
 	return one
 }
 
-// meaning returns the compiled expression in a form that does not depend on how it is written.
+// meaning returns the compiled expression as cel-go prints it, so that spaces and redundant
+// parentheses do not matter, or its source if cel-go cannot print it.
 func (a *attempt) meaning() string {
 	text, err := cel.AstToString(a.compiled.AST())
 	if err != nil {

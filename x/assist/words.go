@@ -16,7 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TypeWords returns the type of an expression in OpenAPI terms.
+// TypeWords returns the type of an expression in words: the terms of OpenAPI where it has one, such
+// as integer or object, and otherwise phrases such as "list of string".
 func TypeWords(x *expr.Expr) string { return typeWords(x.Type()) }
 
 func typeWords(t *cel.Type) string {

@@ -105,7 +105,8 @@ type Admission interface {
 	Validate(ctx context.Context, object, old map[string]any) (ok bool)
 }
 
-// Between is policy.Request.Between.
+// Between is the type of policy.Request.Between: it returns an object as the server's other admission
+// plugins change it, or nil if they do not. If ok is false, the write ends.
 type Between = func(object map[string]any) (changed map[string]any, ok bool)
 
 // A Builtin is a built-in kind with a resource.

@@ -10,7 +10,7 @@ import (
 // A Kind is the kind of a finding.
 type Kind string
 
-// The kinds.
+// The kinds of findings. Their values are part of the JSON of celadon convert test.
 const (
 	Dropped  Kind = "dropped"  // a value is lost
 	Changed  Kind = "changed"  // a value has changed

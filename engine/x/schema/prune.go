@@ -14,7 +14,8 @@ type Preparation struct {
 	Prune bool
 	// Track collects the paths of the unknown fields that Prune drops.
 	Track bool
-	// Default fills in defaults.
+	// Default adds missing fields that have a default, and replaces nulls by the default where null is
+	// not allowed.
 	Default bool
 	// NoStatus excludes the default of the root's status.
 	NoStatus bool

@@ -26,8 +26,7 @@ type HoleKind uint8
 const (
 	// Operand is a missing operand. Its node is unspecified.
 	Operand HoleKind = iota
-	// Name is a missing field or member name. Its node is the selection, or the field of a message
-	// literal.
+	// Name is a missing name of a field. Its node is the selection, or the entry of a message literal.
 	Name
 	// Operator is a missing operator between two operands. Its node is a call without a name.
 	Operator

@@ -37,7 +37,7 @@ func (c *Config) upgrades() bool { return c.ToKubeVersion != "" && c.ToKubeVersi
 // DefaultSteps is the default of Config.Steps.
 const DefaultSteps = 500
 
-// An Effect is the effect of a change on objects.
+// An Effect is the effect of a change on objects and clients.
 type Effect string
 
 // The effects. A Breaking change rejects an object or a client that was served before, or drops or
@@ -130,8 +130,9 @@ func (s *side) schema() *props {
 	return s.version.Schema.OpenAPIV3Schema
 }
 
-// CRDs compares two forms of a CRD, before and after a change. It returns an error if a CRD has no usable schema,
-// if a schema is too deep, if there are too many changes, if ctx is done, or on an internal error.
+// CRDs compares two forms of a CRD, before and after a change. It returns an error if a CRD has no
+// usable schema, if a schema is too deep, if there are too many changes, if ctx is done, or on an
+// internal error.
 func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// mutates returns the binding for which the mutation has the wanted outcome, or "". The reason is the failure or
-// rejection.
+// mutates returns the binding for which the mutation has the wanted outcome, or "" if there is none.
+// reason is why the mutation fails or its result is rejected.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
 	r, to, object := q.review(req), q.subject(ctx), req.Object
 	if q.cfg.Subresource != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// Part is a value inside an expression.
+// Part is a part of an expression with its value, if it was evaluated.
 type Part struct {
 	// Text is the source of the part, and Depth its nesting depth.
 	Text  string
@@ -266,7 +266,8 @@ func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val,
 	w.bound = outer
 }
 
-// difference adds the first difference between two objects or lists, and reports whether it added one.
+// difference adds the first difference inside two objects or lists, and reports whether it found one.
+// It does not look at literals.
 func (w *why) difference(args []ast.Expr, depth int) bool {
 	a, b := w.value(args[0]), w.value(args[1])
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {

@@ -115,7 +115,8 @@ func (w *Witness) causes() (lines []untrusted.Safe) {
 // maxAlsoBreaks limits the other changes that are named with an example.
 const maxAlsoBreaks = 5
 
-// alsoBreaks names the other changes that w breaks. It returns "" if w breaks only its own change.
+// alsoBreaks names other breaking changes that w demonstrates, at most maxAlsoBreaks of them. It
+// returns "" if there are none.
 func (w *Witness) alsoBreaks() untrusted.Safe {
 	if len(w.AlsoBreaks) == 0 {
 		return ""

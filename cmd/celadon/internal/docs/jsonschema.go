@@ -112,8 +112,9 @@ var (
 	branches = []string{"allOf", "anyOf", "oneOf"}
 )
 
-// converted returns a schema as JSON Schema. Objects of structural schemas accept no other fields. Objects of schemas
-// in not, allOf, and so on do.
+// converted returns a schema as JSON Schema. An object with properties in a structural schema accepts
+// no other fields, unless it preserves unknown fields. Objects of schemas in not, allOf, and so on
+// accept them.
 func converted(from object, structural bool, depth int) object {
 	to := object{}
 	if depth > maxSchemaDepth {

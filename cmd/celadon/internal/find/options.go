@@ -1,5 +1,5 @@
-// Package find implements celadon find, which looks for objects that demonstrate the effect of CRD rules and
-// admission policies.
+// Package find implements celadon find, which looks for objects that demonstrate the effect of CRD
+// rules, and for requests that demonstrate the effect of admission policies.
 package find
 
 import (

@@ -76,7 +76,8 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// otherLines returns the number of lines from the first to the last difference.
+// otherLines returns the number of lines from the first to the last difference between a and b, in
+// the longer of the two.
 func otherLines(a, b string) (n int) {
 	before, after := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {

@@ -204,8 +204,8 @@ func served(t testing.TB, s *serving) string {
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
 
-// TestServeCertificateChanges checks that new connections get the new certificate, and that a
-// certificate whose key does not match has no effect.
+// TestServeCertificateChanges checks that new connections get the new certificate, and that the old
+// one stays while the key file is invalid.
 func TestServeCertificateChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

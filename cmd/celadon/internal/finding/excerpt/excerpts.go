@@ -85,7 +85,7 @@ func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts
 func Duplicates(doc *input.Document, excerpts *Excerpts) []finding.Location {
 	var locations []finding.Location
 	for i, key := range doc.DuplicateKeys() {
-		location := finding.Location{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint, Hint: "this key stands there twice: remove one of them"}
+		location := finding.Location{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint, Hint: "the mapping has this key twice: remove one of them"}
 		// No excerpt if the document has secrets, because the secrets do not include the values that duplicate keys
 		// overwrote. Keys of a List are reported for each item, and their lines may be long.
 		if i < Shown && !key.Around && len(excerpts.Texts) == 0 {
