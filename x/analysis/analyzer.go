@@ -2,8 +2,8 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"context"
+	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
