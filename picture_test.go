@@ -43,7 +43,8 @@ var floorTexts = map[string]string{
 	"examples":    "programs that embed Celadon",
 }
 
-// TestPictures compares the pictures of docs/ with the data of the tests.
+// TestPictures checks that the generated pictures write-path.svg, layers.svg, and cost.svg in docs
+// are current. -update rewrites them.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	var layers []stage

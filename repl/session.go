@@ -65,7 +65,8 @@ type Session struct {
 	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
 	collection *collection
 	olds       *collection
-	// crds are the CRDs that were given to Open or found by it. :load crd can load them by name.
+	// crds are the CRDs that were given to Open or found by it, and the description of a built-in kind if
+	// the objects need one. :load crd loads one by its kind or name.
 	crds []Document
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int

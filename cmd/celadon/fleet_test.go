@@ -283,9 +283,10 @@ func fleetArgo(t *testing.T, w *argoWorkflow) {
 
 var imageName = regexp.MustCompile(`(?m)^\s*(?:- )?image: (?:&\w+ )?([^\s*]\S*)|^FROM (\S+)`)
 
-// TestImages checks each image that the pod manifests and container files of examples and
-// docs name. An image that is not pinned by a digest has a tag and is in a registry that
-// cannot exist, because the reader replaces it.
+// TestImages checks the images in the manifests that a reader deploys (of examples/fleet,
+// examples/admission, and docs) and in the container files of examples. An image other than scratch
+// is pinned by a digest, or has a tag and is in a registry below example.com, because the reader
+// replaces it.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	reserved := regexp.MustCompile(`^(?:\w+\.)?example\.com/[a-z-]+:(?:dev|v?\d[\d.]*)$`)

@@ -258,7 +258,8 @@ func rootsOf(roots []celenv.Root, of part, isNew bool) []celenv.Root {
 	return roots
 }
 
-// compile compiles an expression of a program. It reports an expression that does not compile.
+// compile compiles an expression of a program, and returns its type. It reports an expression that
+// does not compile, has a wrong type, or is too complex; the type is then nil.
 func (c *compiler) compile(p *program, of source, report expressionReport) (*expression, *cel.Type) {
 	x := &expression{source: of}
 	roots := rootsOf(p.roots, of.part, c.settings.New)

@@ -120,7 +120,8 @@ type header struct {
 	paramsObject
 }
 
-// headerOf returns the identity of a document. labels that are not strings are an error.
+// headerOf returns the identity of a document. It returns an error if apiVersion or kind is not set,
+// or if metadata.labels is not a map of strings.
 func headerOf(doc map[string]any) (h header, err error) {
 	h.apiVersion, h.Kind, h.object = textOf(doc, "apiVersion"), textOf(doc, "kind"), doc
 	if h.apiVersion == "" || h.Kind == "" {

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// constraints are compiled matchConstraints or matchResources.
+// constraints are the compiled matchConstraints of a policy, matchResources of a binding, or rules
+// and selectors of a webhook.
 type constraints struct {
 	namespaces, objects labels.Selector
 	rules, exclude      []resourceRule

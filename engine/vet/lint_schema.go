@@ -64,7 +64,8 @@ func (w *schemaWalk) node(s *apiextensions.JSONSchemaProps, path *field.Path, st
 	}
 }
 
-// enum checks that a value of the schema's type can equal each value of its enum.
+// enum reports the first value of an enum that is a string although the type is integer or number, or
+// that is not a string although the type is string.
 func (w *schemaWalk) enum(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	for _, v := range s.Enum {
 		text, isText := v.(string)

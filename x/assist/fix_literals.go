@@ -19,7 +19,8 @@ type literal struct {
 	hint  string
 }
 
-// The hints and fixes of values that CEL cannot read, the most specific first.
+// literals holds the hints and fixes for values that CEL cannot read without quotes, the most
+// specific pattern first.
 var literals = []literal{
 	{lazy.New(`\d{4}-\d\d-\d\d(?:[Tt][\d:.]+(?:[Zz]|[-+]\d\d:\d\d)?)?`), []string{`timestamp("$")`}, "is not a date in CEL"},
 	{lazy.New(`\d+(?:\.\d+){3}/\d+`), []string{`"$"`, `cidr("$")`}, "is not a CIDR in CEL"},

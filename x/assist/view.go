@@ -115,7 +115,8 @@ func (v *view) typeOf(e ast.Expr) *cel.Type {
 const maxLoops = 10
 
 // check checks e inside copies of the macros around the node. For each iterating macro, the result
-// type is wrapped in a list. It returns nil if the copy does not type-check.
+// type is wrapped in a list. It returns nil if the copy does not type-check, or if there are more
+// than maxLoops macros.
 func (v *view) check(e ast.Expr) *cel.Ast {
 	if len(v.loops) > maxLoops {
 		return nil

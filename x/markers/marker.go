@@ -178,7 +178,8 @@ func (f *file) line(offset int) string {
 	return strings.TrimSuffix(text, "\r")
 }
 
-// IsMarker reports whether a single-line comment makes a rule.
+// IsMarker reports whether a single-line comment is a marker for a rule, even if generators cannot
+// read its arguments.
 func IsMarker(comment string) bool {
 	return newMarker(&file{text: comment}, comment, 0) != nil
 }

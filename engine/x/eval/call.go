@@ -152,7 +152,8 @@ type binding struct {
 	// listed is set if arguments are evaluated in order and the first error ends the evaluation.
 	listed bool
 	exact  bool
-	// demands add the work of the possible overloads. It is empty if no work needs to be added.
+	// demands holds functions that add the work of the possible overloads. It is empty if no work needs
+	// to be added.
 	demands []demand
 }
 

@@ -25,8 +25,9 @@ type match struct {
 	same bool
 }
 
-// rules compares the rules at a path. They are matched by source, then as expressions, then by their messages. A
-// rule whose expression is the same is reported if its source, messages, reason, or field path differ.
+// rules compares the rules at a path. They are matched by source, then as expressions, then by their
+// messages. If one rule is left on each side and neither has a message, they match too. A rule whose
+// expression is the same is reported if its source, messages, reason, or field path differ.
 func (w *walker) rules(at schemaPath, o, n *props) {
 	for _, m := range matched(o.XValidations, n.XValidations) {
 		subject, old, new := "rule", "", ""

@@ -10,8 +10,8 @@ import (
 )
 
 // How it works: after each request, the policies that matched are evaluated again by programs with
-// probes. These programs are not safe for concurrent use, and their rules are shared by all sets, so
-// only one request is evaluated again at a time.
+// probes. These programs are not safe for concurrent use, and the counts that they update are shared
+// by all watched sets of policies, so only one request is evaluated again at a time.
 
 // The values of Item.Part.
 const (

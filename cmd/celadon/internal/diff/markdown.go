@@ -152,7 +152,8 @@ func (p *markdownPrinter) items(r *Report) []commentItem {
 	return items
 }
 
-// quiet returns the changes that break nothing and, in a verbose comment, the estimates that change.
+// quiet returns the changes that are known to break nothing (not only by a search) and, in a verbose
+// comment, the estimates that change.
 func (p *markdownPrinter) quiet(r *Report) (items []commentItem) {
 	for _, crd := range r.CRDs {
 		for _, c := range crd.Changes {

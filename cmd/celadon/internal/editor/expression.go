@@ -113,7 +113,8 @@ type RuleAt struct {
 	Path position.Path
 }
 
-// Part returns the kind of the part.
+// Part returns the role of the part. It is AnyExpression for each part except rule and
+// messageExpression.
 func (r *RuleAt) Part() assist.Part {
 	switch r.Key {
 	case "rule":

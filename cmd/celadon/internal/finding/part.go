@@ -254,7 +254,7 @@ func Kept(location string, fields []string) error {
 	return fmt.Errorf("%s: kubectl apply keeps %s of the stored CRD: set it in the file to change it; kubectl replace removes it", location, strings.Join(fields, ", "))
 }
 
-// CRDSummary counts the CRDs of a run.
+// CRDSummary counts the CRDs of a run by verdict. A CRD with an internal error is not counted.
 type CRDSummary struct {
 	Accepted  int `json:"accepted"`
 	Rejected  int `json:"refused"`

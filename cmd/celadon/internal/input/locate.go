@@ -128,9 +128,10 @@ func (d *Document) Inside(field string, point int) (Position, bool) {
 	return d.text.position(text.SourcePoint(point)), true
 }
 
-// SourceLine returns the source line of a position, and the index of the position's character in it. On the object's
-// first line, the part before the object is included only if it is white space. SourceLine returns false for items
-// that share lines with other items, because an excerpt would show those too.
+// SourceLine returns the source line of a position, and the index of the position's character in it.
+// On the object's first line, the part before the object is included only if it is white space.
+// SourceLine returns false if the source is unknown or the position is not in it, and for items that
+// share lines with other items, because an excerpt would show those too.
 func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
 	if d.text == nil || d.item && d.text.flowList() {
 		return "", 0, false

@@ -30,7 +30,8 @@ type settings struct {
 	Trusted bool `json:"trusted"`
 }
 
-// with returns the settings after applying data, which may be in a section celadon. Unknown fields are ignored.
+// with returns the settings after applying data, or the field celadon of data if it exists. Unknown
+// fields are ignored.
 func (a settings) with(data json.RawMessage) (settings, error) {
 	var section struct {
 		Celadon json.RawMessage `json:"celadon"`

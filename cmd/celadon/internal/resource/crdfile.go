@@ -52,8 +52,10 @@ func FoundPatch(doc *input.Document, named []string) bool {
 	return doc.Object["kind"] == Kind && !slices.Contains(named, doc.File) && catalog.IsPatchObject(doc.Object)
 }
 
-// Decode returns the CRD in a document, complete, and nil for a document of another kind. It converts a CRD of
-// apiextensions.k8s.io/v1beta1 as the API server does. It does not modify the document.
+// Decode returns the CRD in a document, including the descriptions in its schemas, or nil for a
+// document of another kind. It returns an error if the CRD without descriptions is larger than etcd's
+// limit. It converts a CRD of apiextensions.k8s.io/v1beta1 as the API server does. It does not modify
+// the document.
 func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if doc.Err != nil || doc.Object["kind"] != Kind {
 		return nil, doc.Err

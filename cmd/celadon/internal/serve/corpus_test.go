@@ -165,7 +165,8 @@ func decodeAgain(obj map[string]any) map[string]any {
 	return out
 }
 
-// withServer adds the metadata that the API server sets before it calls a webhook.
+// withServer adds metadata that only a server sets. A validating webhook receives it, except
+// resourceVersion on a create.
 func withServer(obj map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	meta = maps.Clone(meta)

@@ -159,8 +159,8 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	return sum.verdict(paths)
 }
 
-// tagged returns notes about expressions that YAML accepts without their first character, because it reads !
-// and a space as a tag. The rule then means the opposite.
+// tagged returns notes about expressions that YAML accepts without their first character, because it
+// reads ! and a space as a tag. The expression then lacks its first negation.
 func tagged(doc *input.Document) (notes []error) {
 	source, number, inList := doc.Source()
 	if inList && doc.Item > 0 { // the source is the whole List

@@ -72,7 +72,8 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// shownPrefix sends the requests of a round of the page, and reports whether it can show the responses.
+// shownPrefix sends the requests that the page sends after a change, and reports whether the page can
+// show the responses.
 func shownPrefix(t *testing.T, r *service.Service, q service.Request, isCRD bool) bool {
 	t.Helper()
 	q.Do = "check"

@@ -71,8 +71,9 @@ func (d *decision) mistyped(all []engine.Cause, excerpts *excerpt.Excerpts) []fi
 	return at
 }
 
-// given returns the fields of causes of an applied object as far as the document has them: a merge can move the items of a
-// list, and keep items that the document does not have.
+// given converts paths in the merged object to paths in the document, in place. A merge can move the
+// items of a list, so their indexes change. A path to an item that the document does not have ends at
+// the list.
 func (d *decision) given(fields []string, written map[string]any) []string {
 	for i, field := range fields {
 		steps, err := engine.ParsePath(field)

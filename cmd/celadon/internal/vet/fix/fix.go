@@ -46,7 +46,8 @@ type Vetted struct {
 	// Keys are the misspelled keys to correct, and Rules the rules to rewrite.
 	Keys  []vet.UnknownKey
 	Rules []crdedit.Text
-	// Suggested counts the corrections of rules that are not made, because the author can have meant something else.
+	// Suggested counts the corrections of rules that are not made, because the author may have meant
+	// something else.
 	Suggested int
 }
 
