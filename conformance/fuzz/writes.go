@@ -86,7 +86,7 @@ func (w *Scenario) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy,
 // compareWrites returns the difference between the causes for which the engine and the API server's
 // strategies reject a scenario's object, or "". Both get the object as prepared by the engine; the
 // preparation is only compared with a real server. It also returns "" if the strategies cannot check
-// the object, or if their result depends on an order and one order gives the engine's. ours is the
+// the object, or if their result depends on an order and equals the engine's in one order. ours is the
 // engine's result.
 func compareWrites(w *Scenario) (difference string, ours *engine.Result) {
 	e, err := engine.Compile(w.alone(), engine.Config{})

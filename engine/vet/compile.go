@@ -37,7 +37,7 @@ type compiled struct {
 
 func (x *compiled) accepted() bool { return x != nil && !x.rejected }
 
-// estimate returns the estimate of an evaluation, or 0 if there is no expression or it does not compile.
+// estimate returns the estimate of an evaluation, or 0 if the rule lacks the expression or it does not compile.
 func (x *compiled) estimate() uint64 {
 	if !x.accepted() {
 		return 0

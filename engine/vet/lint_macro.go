@@ -22,7 +22,7 @@ func mentions(e ast.Expr, variables ...string) bool {
 	return anyPart(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && slices.Contains(variables, e.AsIdent()) })
 }
 
-// anyPart reports whether a function is true for e or a part of e.
+// anyPart reports whether a function returns true for e or a part of e.
 func anyPart(e ast.Expr, is func(ast.Expr) bool) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || is(e) }))
 	return found

@@ -311,7 +311,7 @@ func (p *partSearch) excludes(op string, a, b fact) bool {
 }
 
 // disjoint reports whether no value fulfills both facts. If one does, it is near a literal. A string with a number
-// stands for any other string.
+// represents any other string.
 func disjoint(a, b fact) bool {
 	for _, f := range []fact{a, b} {
 		for _, number := range []int64{f.number - 1, f.number, f.number + 1} {

@@ -115,7 +115,7 @@ func (c *textComparison) value(o *textOperand) string {
 	return c.call(functions[c.kind].value, o)
 }
 
-// call returns a call of a function, or "" if there is no function.
+// call returns a call of a function, or "" if the kind has no function.
 func (c *textComparison) call(format string, o *textOperand) string {
 	switch {
 	case format == "":

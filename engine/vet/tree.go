@@ -48,7 +48,7 @@ type scope struct {
 	decl *types.Decl // nil if hidden
 }
 
-// treeOf returns the tree of the rules on the structural spine of a schema, or nil if there are none. misplaced is set
+// treeOf returns the tree of the rules on the structural spine of a schema, or nil if it has no rules. misplaced is set
 // if there are rules where the API server does not allow them, such as inside a junctor or at the root's metadata.
 func treeOf(s *apiextensions.JSONSchemaProps) (tree *branch, misplaced bool) {
 	nodes := 0
@@ -81,7 +81,7 @@ func (b *branch) stripped() *apiextensions.JSONSchemaProps {
 	return &s
 }
 
-// newBranch returns the tree of the rules at and below s, or nil if there are none. It adds the number of nodes
+// newBranch returns the tree of the rules at and below s, or nil if s has no rules. It adds the number of nodes
 // with rules to nodes.
 func newBranch(s *apiextensions.JSONSchemaProps, kind stepKind, name string, nodes *int) *branch {
 	var children []*branch

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A form is an expression in the notation of another language, and the CEL expression that it stands for.
+// A form is an expression in the notation of another language, and the CEL expression with the same meaning.
 //
 // The tokens of from are separated by spaces, and alternatives by a bar. null is also None, nil, and so on. A capital
 // letter is a part of the expression, which may also be used in to: A and B are operands, N is a name, T a type, M a

@@ -226,7 +226,7 @@ func together(a, b kind, left string) string {
 	return ""
 }
 
-// methodCalls maps operators to the calls by which quantities and versions are compared or added.
+// methodCalls maps operators to the calls that compare or add quantities and versions.
 var methodCalls = map[string]string{
 	"<": "%s.isLessThan(%s)", ">": "%s.isGreaterThan(%s)", "<=": "%s.compareTo(%s) <= 0", ">=": "%s.compareTo(%s) >= 0",
 	"==": "%s.compareTo(%s) == 0", "!=": "%s.compareTo(%s) != 0", "+": "%s.add(%s)", "-": "%s.sub(%s)",

@@ -88,7 +88,7 @@ func (t *trial) recordWrite(on *target, req engine.Request, passes func(*engine.
 	t.recorded = append(t.recorded, mutation.Write{Request: req, Passes: passed})
 }
 
-// writeSetup does a preparatory write. It returns nil if there is no verdict or the write is
+// writeSetup does a preparatory write. It returns nil without a verdict, or if the write is
 // rejected.
 func (t *trial) writeSetup(on *target, description string, at Position, req engine.Request) *engine.Result {
 	res := t.write(on, req)

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// Folders returns the folders in CELADON_CORPUS. It skips the test if there are none, or if
+// Folders returns the folders in CELADON_CORPUS. It skips the test without any, or if
 // CELADON_LEVEL is quick.
 func Folders(t testing.TB) []string {
 	t.Helper()

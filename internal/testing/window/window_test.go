@@ -153,7 +153,7 @@ func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersi
 // tokens holds tokens of expressions and texts that the scanner rejects.
 var tokens = strings.Fields(`self . a == ( ) [ ] { } , : ? ?. ` + "`b` `b" + ` 'x' "y 1 1.5 1u 0x && || ! - + in has all @ # $ ' ''' r' b' \ // ; for true null .? [? 99999999999999999999 1e999 é _ 'a\q' '\u12'`)
 
-// syntaxErrors writes the errors of random sequences of tokens, of which few are valid expressions.
+// syntaxErrors writes the errors of random sequences of tokens; few of them are valid expressions.
 func (w *writer) syntaxErrors(crd *apiextensionsv1.CustomResourceDefinition) {
 	w.t.Helper()
 	r := rand.New(rand.NewPCG(42, 0))

@@ -29,8 +29,8 @@ func Fold(text string, width, hang int) string {
 
 // FoldLine breaks a line that is wider than width between words, and indents further lines, by at
 // most half the width. A color ends before a line break and begins again after it. A word that is
-// wider than width is not broken: it begins a line, unless the text before it is no wider than the
-// indentation.
+// wider than width is not broken: it begins a line, unless the text before it is at most as wide as
+// the indentation.
 func FoldLine(line string, width, indent int) string {
 	if Width(line) <= width {
 		return line

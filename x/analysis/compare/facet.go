@@ -261,7 +261,7 @@ func (f *facet) letters(s *props) int64 {
 }
 
 // conditionOf returns the goal for the constraint of one side on values of the other. It returns nil
-// if there is no constraint, or if only the other side has no type.
+// without a constraint, or if only the other side has no type.
 func (w *walker) conditionOf(at schemaPath, f *facet, by, of *props) *goal {
 	if f.text(by) == "" || typeOf(by) != typeOf(of) && typeOf(of) == "" {
 		return nil

@@ -73,7 +73,7 @@ func find(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cfg lint.
 }
 
 // TestMends checks the rewrites of rules that fail: one that accepts no more than before and one that
-// accepts more. "" means that there is no such rewrite.
+// accepts more. "" means none of this kind.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, keeps, opens string }{

@@ -241,8 +241,8 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	}
 }
 
-// schema adds a finding at the Go declaration nearest to a path in the schema, or in the CRD if there
-// is no such declaration.
+// schema adds a finding at the Go declaration nearest to a path in the schema, or in the CRD without
+// such a declaration.
 func (c *CRD) schema(all *findings, f Finding, field string) {
 	at, line, ok := c.Schema(field)
 	if ok {

@@ -73,7 +73,7 @@ var quotings = map[string]func(w *writer, rule string) bool{
 	},
 }
 
-// injected returns rules with one change each, many of which do not compile.
+// injected returns rules with one change each. Many of them do not compile.
 func injected() (rules []string) {
 	bases := []string{
 		`self.count + 1 > self.most - 2 || self.name == 'é😀'`,

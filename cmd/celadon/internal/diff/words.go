@@ -116,7 +116,7 @@ func (w *Witness) causes() (lines []untrusted.Safe) {
 const maxAlsoBreaks = 5
 
 // alsoBreaks names other breaking changes that w demonstrates, at most maxAlsoBreaks of them. It
-// returns "" if there are none.
+// returns "" if w demonstrates no other.
 func (w *Witness) alsoBreaks() untrusted.Safe {
 	if len(w.AlsoBreaks) == 0 {
 		return ""

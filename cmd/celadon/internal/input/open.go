@@ -134,7 +134,7 @@ func UnmarshalStrict(data []byte, v any) error {
 	return cmp.Or(err, errors.Join(strict...))
 }
 
-// A Head is a writer that keeps the beginning of what is written to it. It does not embed bytes.Buffer, whose ReadFrom
+// A Head is a writer that keeps the first bytes written to it. It does not embed bytes.Buffer, whose ReadFrom
 // has no limit.
 type Head struct {
 	Limit int
@@ -155,7 +155,7 @@ func (h *Head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bytes returns the beginning of what was written.
+// Bytes returns the first bytes written.
 func (h *Head) Bytes() []byte { return h.kept.Bytes() }
 
 // WithoutPath removes the path from an error, for callers that print the path themselves.

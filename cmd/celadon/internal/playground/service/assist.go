@@ -68,7 +68,7 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	return &hovered{e.at(h.Start), e.at(h.End), h.Lines()}, nil
 }
 
-// A problem is an item of the response to mends.
+// A problem is an item of the response to the request mends.
 type problem struct {
 	From    int        `json:"from"`
 	To      int        `json:"to"`

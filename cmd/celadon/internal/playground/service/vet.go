@@ -33,7 +33,7 @@ type vetted struct {
 	// Points holds, for each CRD of the report, the reasons in the messages of its causes. A reason is "" if the
 	// editor leaves out the error, because another error has the same cause.
 	Points [][]string `json:"points"`
-	// Notes are remarks that a CRD has no rules, which is no problem.
+	// Notes are remarks that a CRD has no rules, which is allowed.
 	Notes []crdProblem `json:"notes"`
 }
 

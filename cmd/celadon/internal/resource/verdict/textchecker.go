@@ -147,7 +147,7 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	return checked, err
 }
 
-// Named returns the CRD with the given name, or the only CRD, and its engine. It returns nil if there is no such
+// Named returns the CRD with the given name, or the only CRD, and its engine. It returns nil without such a
 // CRD. The engine is nil if the CRD is unusable.
 func (c *TextChecker) Named(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	for _, def := range c.All {
