@@ -159,7 +159,7 @@ func (b *adjuster) exactlyOne(l loop, sc *scope, want bool) {
 			}
 		}
 	default:
-		b.added(l, sc, true)
+		b.another(l, sc)
 	}
 }
 
@@ -174,11 +174,21 @@ func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	l, ok := loopOf(e)
 	switch {
 	case ok && l.Name == loops.Filter:
-		return b.added(l, sc, true)
+		return b.another(l, sc)
 	case ok && l.Name == loops.Map:
 		return b.grow(l.Over, sc)
 	}
 	return false
+}
+
+// another makes one more element pass a filter and reports whether it succeeded.
+func (b *adjuster) another(l loop, sc *scope) bool {
+	for _, of := range b.elements(l.Over, sc) {
+		if inner := l.enter(b, sc, of); !b.is(l.Body, inner, true) && b.truth(l.Body, inner, true) {
+			return true
+		}
+	}
+	return b.added(l, sc, true)
 }
 
 func (b *adjuster) add(p objectPath) bool { return b.addMany(p, 1) }
