@@ -73,9 +73,7 @@ func namespaced(crds []*definition) map[schema.GroupKind]bool {
 // policyNotes returns the notes on policies without effect that the suites name, each once and sorted.
 func (d *definitions) policyNotes() (all []error) {
 	for _, list := range d.policyFiles.known.Range {
-		for _, problem := range list.(func() policyList)().notes {
-			all = append(all, problem)
-		}
+		all = append(all, list.(func() policyList)().notes...)
 	}
 	slices.SortFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
