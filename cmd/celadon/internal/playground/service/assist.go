@@ -68,7 +68,7 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	return &hovered{e.at(h.Start), e.at(h.End), h.Lines()}, nil
 }
 
-// A problem is an item of the response to the request mends.
+// A problem is a mistake in a rule, with its position and its fixes.
 type problem struct {
 	From    int        `json:"from"`
 	To      int        `json:"to"`
