@@ -14,14 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // TestCorpus compares results for real CRDs with valid and corrupted objects.
 func TestCorpus(t *testing.T) {
 	folders := corpus.Folders(t)
-	mutants := 4
-	if testing.Short() {
-		mutants = 1
+	mutants := 1
+	if level.Long() {
+		mutants = 4
 	}
 	random := rand.New(rand.NewPCG(5, 6))
 	cases, objects, compared := 0, 0, 0
