@@ -78,7 +78,6 @@ func (s *Session) isReported(cause engine.Cause, v *vet.Version, i int) bool {
 
 func isExplained(rule *vet.Rule) bool { return rule.OverLimit && rule.Reason != nil }
 
-// brokenAt returns the compile error of rule, or nil if it compiles.
 func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
 	for _, bad := range s.state.crd.broken {
 		if rule.Broken && bad.Version == s.state.version && bad.Path == rule.Path && bad.Index == rule.Index {
@@ -174,7 +173,6 @@ func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 	}
 }
 
-// fixListType is the argument of :fix that replaces rules by list types.
 const fixListType = "list-type"
 
 // fix implements :fix without a correction of the last line. It sets the bounds that vet advises in all
@@ -327,9 +325,4 @@ func advised(r *vet.Report) (rows [][]string) {
 		}
 	}
 	return rows
-}
-
-// runsText returns the first line of the reply to a command that executes another line.
-func runsText(line string, width int) string {
-	return termwidth.Fold("runs "+printable(lex.OneLine(line))+"\n", width, 5)
 }

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -58,7 +57,7 @@ type Answer struct {
 const maxAnswer = 64 << 20
 
 // Eval compiles and evaluates an expression at the session's path. It returns an *engine.CompileError if the
-// expression does not compile, ErrNoCRD if it reads self and no CRD is loaded, and an *engine.InternalError
+// expression does not compile, ErrNoCRD if it reads self or oldSelf without a CRD, and an *engine.InternalError
 // for an internal error. Runtime errors are in the Answer.
 func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
 	defer func() {
@@ -106,8 +105,6 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	return a, nil
 }
 
-// internal returns an *engine.InternalError if err is an internal error of the evaluator, and nil
-// otherwise.
 func internal(err error) error {
 	var bug *eval.InternalError
 	if !errors.As(err, &bug) {
@@ -296,12 +293,4 @@ func format(v ref.Val) string {
 		return v.TypeName()
 	}
 	return fmt.Sprint(v.Value())
-}
-
-func formatJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(text)
 }

@@ -42,10 +42,8 @@ func BuiltinCRD(kind schema.GroupKind) (doc Document, ok bool) {
 // that is built in.
 func withBuiltin(crds []Document, objects []schema.GroupKind) []Document {
 	known, _ := Definitions(crds)
-	for _, kind := range objects {
-		if slices.Contains(known, kind) {
-			return crds
-		}
+	if slices.ContainsFunc(objects, func(kind schema.GroupKind) bool { return slices.Contains(known, kind) }) {
+		return crds
 	}
 	for _, kind := range objects {
 		if doc, ok := BuiltinCRD(kind); ok {

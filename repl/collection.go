@@ -45,7 +45,6 @@ const (
 	storedOverhead = 256
 )
 
-// errFull reports that the objects exceed maxStored.
 var errFull = fmt.Errorf("too many objects: they would take over %d GiB of memory: name fewer files", maxStored>>30)
 
 // add adds an object. used is the memory of the objects so far. It returns errFull if they
@@ -102,7 +101,6 @@ func (k *skipped) text() string {
 
 func count(n int) string { return phrase.Number(uint64(n)) }
 
-// counted formats a number of things. noun is in the singular.
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -189,7 +187,6 @@ func (c *collection) notFound(name string) error {
 	return fmt.Errorf("no object is named %s%s", shortened(name), spell.DidYouMean(base, names))
 }
 
-// ofKind returns c if it has the kind of the CRD, or nil.
 func (s *Session) ofKind(c *collection) *collection {
 	if c != nil && s.state.crd != nil && c.kind == s.state.crd.kind() {
 		return c
@@ -197,7 +194,6 @@ func (s *Session) ofKind(c *collection) *collection {
 	return nil
 }
 
-// many returns the collection if it has the kind of the CRD, or nil.
 func (s *Session) many() *collection { return s.ofKind(s.collection) }
 
 var errNoCollection = errors.New("the shell was not started with several objects of the kind: run celadon repl PATH…")
@@ -237,14 +233,6 @@ func (s *Session) LoadOlds(ctx context.Context, path string) error {
 }
 
 var errInterrupted = errors.New("interrupted")
-
-// unreadable returns an error if in is a whole file that the user named and that cannot be read.
-func unreadable(in *Input, named []string) error {
-	if in.Err == nil || in.Line > 0 || !slices.Contains(named, in.File) {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", in.File, in.Err)
-}
 
 // OldOf returns the old version of an object, by its kind, namespace, and name, or nil.
 func (s *Session) OldOf(object map[string]any) map[string]any {
@@ -296,10 +284,8 @@ func (s *Session) loaded(o *storedObject) (*object, error) {
 	return out, err
 }
 
-// shortened returns text on one line, printable and short.
 func shortened(text string) string { return termwidth.Cut(oneLine(text), maxValue) }
 
-// oneLine returns the beginning of text on one line, printable.
 func oneLine(text string) string { return printable(lex.OneLine(text[:min(len(text), maxLineBytes)])) }
 
 const (

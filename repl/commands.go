@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,8 +134,6 @@ func findCommand(name string) (command, bool) {
 // bareWords are commands that are accepted without a colon. They are not valid expressions.
 var bareWords = []string{"quit", "exit", "help"}
 
-// isBareCommand reports whether line is a command without a colon: one of bareWords, or help with one
-// argument.
 func isBareCommand(line string) bool {
 	words := strings.Fields(line)
 	return len(words) == 1 && slices.Contains(bareWords, words[0]) || len(words) == 2 && words[0] == "help"
@@ -150,16 +149,13 @@ func noCommand(name string) error {
 		}
 	}
 	if len(begun) > 0 {
-		names := begun[len(begun)-1]
-		if others := begun[:len(begun)-1]; len(others) > 0 {
-			names = strings.Join(others, ", ") + " or " + names
-		}
-		return fmt.Errorf("unknown command :%s; did you mean %s?", name, names)
+		return fmt.Errorf("unknown command :%s; did you mean %s?", name, phrase.Or(begun))
 	}
-	if near := spell.DidYouMean(":"+name, all); near != "" && name != "" {
-		return fmt.Errorf("unknown command :%s%s", name, near)
+	near := ""
+	if name != "" {
+		near = spell.DidYouMean(":"+name, all)
 	}
-	return fmt.Errorf("unknown command :%s (:help lists them)", name)
+	return fmt.Errorf("unknown command :%s%s", name, cmp.Or(near, " (:help lists them)"))
 }
 
 func history(_ context.Context, s *Session, _ string) (string, error) {
@@ -177,6 +173,18 @@ type undoPoint struct {
 
 func (s *Session) undoPoint() undoPoint {
 	return undoPoint{s.state, slices.Clone(s.past), slices.Clone(s.future)}
+}
+
+// asOne runs do, which can commit several states, as one step of :undo. If do fails, the session does not change.
+func (s *Session) asOne(do func() error) error {
+	before, saved := s.undoPoint(), maps.Clone(s.saved)
+	if err := do(); err != nil {
+		s.restore(before)
+		s.saved = saved
+		return err
+	}
+	s.past = append(before.past, before.state)
+	return nil
 }
 
 func (s *Session) restore(m undoPoint) {
@@ -197,7 +205,6 @@ func redo(_ context.Context, s *Session, _ string) (string, error) {
 	return "redid " + s.state.change() + moved, err
 }
 
-// change returns a line with the command that created st.
 func (st *state) change() string {
 	return termwidth.Cut(lex.OneLine(cmp.Or(st.command, "the loaded files")), maxValue) + "\n"
 }

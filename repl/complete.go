@@ -37,7 +37,6 @@ func (s *Session) completeLine(src []rune) assist.Completion {
 	return s.helper().Complete(src)
 }
 
-// completePartial returns completions for the last line of a multi-line expression.
 func (s *Session) completePartial(src []rune) assist.Completion {
 	before := []rune(s.partial + "\n")
 	whole := append(slices.Clone(before), src...)
@@ -175,7 +174,6 @@ func completeLoad(s *Session, arg string) assist.Completion {
 
 var loadable = []string{"crd", "object", "old", "policy"}
 
-// completePath completes the last step of a path.
 func completePath(s *Session, arg string) assist.Completion {
 	p := s.state.location
 	if p == nil {

@@ -104,7 +104,7 @@ func randomEdit(s *Session, random *rand.Rand) string {
 		fmt.Sprintf(":reason %d -", n),
 		fmt.Sprintf(":fieldPath %d -", n),
 	}
-	for _, name := range s.state.location.node.Decl.FieldNames() {
+	for _, name := range s.state.location.decl().FieldNames() {
 		lines = append(lines, fmt.Sprintf(":fieldPath %d .%s", n, name))
 		break
 	}

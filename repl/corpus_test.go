@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -185,11 +186,11 @@ func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 	must(t, s, ":message it's: \"quoted\" # not a comment")
 	must(t, s, ":reason FieldValueRequired")
 	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
-	must(t, s, ":edit "+itoa(before)+" self == self &&\n  true")
+	must(t, s, ":edit "+strconv.Itoa(before)+" self == self &&\n  true")
 	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
 	must(t, s, ":reason -")
 	must(t, s, ":message -")
-	must(t, s, ":drop "+itoa(before))
+	must(t, s, ":drop "+strconv.Itoa(before))
 	if !bytes.Equal(s.state.crd.doc.Text, doc.Text) {
 		t.Errorf("the text differs after the rule was dropped:\n%s", must(t, s, ":diff"))
 	}
@@ -200,8 +201,6 @@ func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 		t.Error("the text differs after :undo")
 	}
 }
-
-func itoa(n int) string { return string(formatJSON(n)) }
 
 // onlyAdded checks that now is was with one piece of text inserted.
 func onlyAdded(t *testing.T, was, now []byte) {

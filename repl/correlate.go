@@ -2,6 +2,7 @@ package repl
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +18,6 @@ import (
 // have the same path only if the list type is map. Below any other list, rules must not use oldSelf: the
 // server rejects the CRD.
 
-// noOldSelf is the verdict on a rule that uses oldSelf where the server rejects it.
 const noOldSelf = "rejected: oldSelf"
 
 // A barrier is the outermost list on the way to a path whose items cannot be correlated.
@@ -28,7 +28,6 @@ type barrier struct {
 	nested bool
 }
 
-// barrierAt returns the barrier on the way to steps, or nil.
 func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *barrier) {
 	node := root
 	for i, step := range steps {
@@ -47,9 +46,10 @@ func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *b
 	return b
 }
 
-// barrierOf returns the barrier of a rule at p that uses oldSelf, or nil if the server can correlate the value.
+// barrierOf returns the barrier of a rule at p, or nil if the rule does not use oldSelf or the server can correlate
+// the value.
 func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *barrier {
-	if p == nil || !strings.Contains(rule.Rule, types.OldSelf) {
+	if !strings.Contains(rule.Rule, types.OldSelf) {
 		return nil
 	}
 	b := barrierAt(s.state.crd.schema(s.state.version), p.steps)
@@ -66,8 +66,8 @@ func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *
 func (b *barrier) note(rule string) string {
 	at := phrase.Path(b.path)
 	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, listType(b.list))
-	if keys := b.keys(); len(keys) > 0 {
-		text += fmt.Sprintf("set x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s] on %s, or ", strings.Join(keys, ", "), at)
+	if key := b.key(); key != "" {
+		text += fmt.Sprintf("set x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s] on %s, or ", key, at)
 	}
 	return text + fmt.Sprintf("move the rule to %s, where oldSelf is the whole old list\n", at)
 }
@@ -79,25 +79,19 @@ func listType(list *schemaNode) string {
 	return *list.XListType
 }
 
-// keys returns a field that can be the key of the list's items, or nil if there is none, or if a key would
-// not suffice. The server requires that a key is a scalar that is required or has a default.
-func (b *barrier) keys() []string {
+// key returns a field that can be the only key of the list's items, or "". The server requires that a key is a
+// scalar that is required or has a default.
+func (b *barrier) key() string {
 	if b.nested || b.list.Items.Schema == nil || b.list.Items.Schema.Type != "object" {
-		return nil
+		return ""
 	}
 	item := b.list.Items.Schema
-	var able []string
-	for name, prop := range item.Properties {
+	for _, name := range append([]string{"name", "key", "id", "type"}, slices.Sorted(maps.Keys(item.Properties))...) {
+		prop := item.Properties[name]
 		scalar := slices.Contains([]string{"string", "integer", "number", "boolean"}, prop.Type)
 		if scalar && !prop.Nullable && (slices.Contains(item.Required, name) || prop.Default != nil) {
-			able = append(able, name)
+			return name
 		}
 	}
-	slices.Sort(able)
-	for _, usual := range []string{"name", "key", "id", "type"} {
-		if slices.Contains(able, usual) {
-			return []string{usual}
-		}
-	}
-	return able[:min(len(able), 1)]
+	return ""
 }

@@ -109,7 +109,6 @@ func (d Document) edited(edit func(source *crdedit.CRD) ([]byte, error)) (Docume
 	return d.convert(text)
 }
 
-// convert returns d with the edited text, and decodes it again.
 func (d Document) convert(text []byte) (Document, error) {
 	data, err := yaml.YAMLToJSON(text)
 	if err != nil {
@@ -172,7 +171,6 @@ func newObject(doc Document) (*object, error) {
 	return &object{doc: doc, value: value, file: doc.File}, nil
 }
 
-// edited returns o with a new value. Its text is generated from the value.
 func (o *object) edited(value map[string]any) (*object, error) {
 	name := o.doc.File
 	if o.doc.Line > 0 {
@@ -182,7 +180,6 @@ func (o *object) edited(value map[string]any) (*object, error) {
 	return &object{doc: doc, value: value, file: o.file}, err
 }
 
-// generated returns an object as a document with generated text.
 func generated(file string, value map[string]any) (doc Document, err error) {
 	doc.File = file
 	if doc.JSON, err = json.Marshal(value); err == nil {

@@ -27,16 +27,16 @@ func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	if path == "" {
 		return s.addRule(ctx, rule)
 	}
-	before, here, text := s.undoPoint(), s.state.location.steps, ""
-	_, err := cd(ctx, s, path)
-	if err == nil {
-		text, err = s.addRule(ctx, rule)
-	}
+	here, text := s.state.location.steps, ""
+	err := s.asOne(func() (err error) {
+		if _, err = cd(ctx, s, path); err == nil {
+			text, err = s.addRule(ctx, rule)
+		}
+		return err
+	})
 	if err != nil {
-		s.restore(before)
 		return "", err
 	}
-	s.past[len(s.past)-1] = before.state // as if the path had not changed
 	at := phrase.Path(s.state.location.pattern())
 	_, err = cd(ctx, s, "/"+engine.FormatPath(here))
 	return termwidth.Fold("at "+at+":\n", s.Width, 2) + text, err
@@ -97,7 +97,6 @@ func (s *Session) offered(n int) error {
 	return &incompleteError{fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, line), draft}
 }
 
-// newRule returns the listing of rule n and its lints after the rule was added or replaced.
 func (s *Session) newRule(ctx context.Context, n int) (string, error) {
 	text, err := s.oneRule(ctx, n)
 	if err != nil {
@@ -183,7 +182,6 @@ func (s *Session) numbered(text string) (int, error) {
 	return n, nil
 }
 
-// ruleCompiles returns an error if rule does not compile or is not a boolean.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {
@@ -249,7 +247,6 @@ func (s *Session) setField(n int, field, value string) error {
 	return s.commitRules(c, n)
 }
 
-// editedCRD returns the CRD after an edit of its source at the session's path.
 func (s *Session) editedCRD(edit func(source *crdedit.CRD, at crdedit.SchemaNode) ([]byte, error)) (*crd, error) {
 	at := crdedit.SchemaNode{Version: s.state.crd.version(s.state.version), Steps: s.state.location.steps}
 	return s.state.crd.edited(func(source *crdedit.CRD) ([]byte, error) { return edit(source, at) })
@@ -275,7 +272,7 @@ func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
 	stopped := ""
 	if err != nil { // the rule has changed, so an interruption is not a failure
 		stopped = "the objects were not counted: run :rules to count them\n"
-		ran, err = s.runOne(context.Background())
+		ran.ran, err = s.runOne(context.Background())
 	}
 	if err != nil {
 		return "", err

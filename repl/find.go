@@ -28,10 +28,8 @@ type found struct {
 	rule engine.RuleRef
 }
 
-// useFound is the argument of :find that loads the last object found.
 const useFound = "use"
 
-// findWitness implements :find. It searches for a write that demonstrates an outcome of a rule.
 func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	if arg == useFound {
 		return "", s.useFound()
@@ -165,5 +163,4 @@ func (s *Session) useFound() error {
 	return s.commit(&next, next.steps)
 }
 
-// foundFile is the File of an object that :find created.
 const foundFile = "(found)"

@@ -19,10 +19,8 @@ const (
 	maxFunctionName = 200
 )
 
-// functions returns the names of the functions that expressions can call at the session's path.
 func functions(s *Session) []string { return s.funcs.Names(s.helper(), s.state.kube) }
 
-// funcs implements :funcs. It lists all functions, explains a function or a group, or searches.
 func funcs(ctx context.Context, s *Session, arg string) (string, error) {
 	if arg == "" {
 		return s.allFunctions(), nil
@@ -163,7 +161,7 @@ func (s *Session) searchFunctions(ctx context.Context, query string) (string, er
 	}
 	switch {
 	case len(found) == 0 && hint == "":
-		return "", s.noFunction(query)
+		return "", fmt.Errorf("no function %s%s", query, cmp.Or(spell.DidYouMean(query, functions(s)), " (:funcs lists them)"))
 	case len(found) == 1 && hint == "":
 		return s.function(ctx, found[0].Name), nil
 	}
@@ -176,18 +174,6 @@ func (s *Session) searchFunctions(ctx context.Context, query string) (string, er
 		text += fmt.Sprintf("… and %d more\n", more)
 	}
 	return text, nil
-}
-
-// noFunction returns the error for an unknown function. If a later Kubernetes version has the
-// function, the error names that version.
-func (s *Session) noFunction(name string) error {
-	if err := s.laterFunction(name); err != nil {
-		return err
-	}
-	if near := spell.DidYouMean(name, functions(s)); near != "" {
-		return fmt.Errorf("no function %s%s", name, near)
-	}
-	return fmt.Errorf("no function %s (:funcs lists them)", name)
 }
 
 // laterFunction returns an error that names the version that added the function. It returns nil if

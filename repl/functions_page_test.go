@@ -1,6 +1,6 @@
 //go:build !window
 
-// The page has the signatures of the newest release of cel-go, and the window links older ones.
+// The page has the signatures of the newest release of cel-go. Tests with the tag window link older releases.
 
 package repl
 

@@ -23,8 +23,6 @@ type commandGroup struct {
 
 func (c *command) usage() string { return strings.TrimSpace(":" + c.name + " " + c.args) }
 
-// help implements :help. It prints an overview of all commands, or describes one. It also accepts
-// the names of functions and groups of functions.
 func help(ctx context.Context, s *Session, arg string) (string, error) {
 	if arg == "" {
 		return s.overview(), nil
@@ -49,11 +47,16 @@ func (s *Session) overview() string {
 	b.WriteString(termwidth.Fold(overviewHead, s.Width, 0))
 	for _, group := range commandGroups() {
 		b.WriteString("\n" + group.title + "\n")
-		var rows [][2]string
+		var rows [][]string
 		for _, c := range group.commands {
-			rows = append(rows, [2]string{c.usage(), c.help})
+			if s.Width <= 0 {
+				rows = append(rows, []string{c.usage(), c.help})
+				continue
+			}
+			writeLine(&b, c.usage(), s.Width)
+			b.WriteString(termwidth.Fold("    "+c.help+"\n", s.Width, 0))
 		}
-		b.WriteString(definitions(rows, s.Width))
+		b.WriteString(table(rows, 0))
 	}
 	return b.String() + "\n" + termwidth.Fold(overviewFoot, s.Width, 0)
 }
@@ -74,7 +77,6 @@ func (s *Session) commandHelp(cmd *command) string {
 //go:embed help_commands.txt
 var helpTexts string
 
-// commandDetails returns the paragraph of a command, and its example or "".
 func commandDetails(name string) (paragraph, example string) {
 	_, rest, _ := strings.Cut("\n\n"+helpTexts, "\n\n"+name+"\n")
 	block, _, _ := strings.Cut(rest, "\n\n")
@@ -118,7 +120,7 @@ func (s *Session) explain(ctx context.Context, name string) (string, error) {
 	}
 	src := name
 	if first, _, _ := strings.Cut(name, "."); s.state.location != nil {
-		if _, ok := s.state.location.node.Decl.ByIdent(first); ok {
+		if _, ok := s.state.location.decl().ByIdent(first); ok {
 			src = types.Self + "." + name
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -68,15 +67,12 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	case "old":
 		return "", s.LoadOld(doc)
 	}
-	before, saved := s.undoPoint(), maps.Clone(s.saved)
-	if err = s.loadBuiltin(doc); err == nil {
-		err = s.LoadObject(doc)
-	}
-	if err != nil {
-		s.restore(before)
-		s.saved = saved
-	}
-	return "", err
+	return "", s.asOne(func() error {
+		if err := s.loadBuiltin(doc); err != nil {
+			return err
+		}
+		return s.LoadObject(doc)
+	})
 }
 
 // replaceCRD makes doc the session's CRD, unless unsaved rules would be lost.

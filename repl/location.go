@@ -21,7 +21,6 @@ import (
 // loaded object.
 type location struct {
 	compiler *expr.Compiler // nil if the schema is not visible to rules
-	node     *engine.Node
 	help     *assist.Context
 	root     *types.Decl
 	steps    []engine.Step
@@ -46,9 +45,9 @@ func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepa
 	if err != nil {
 		return nil, err
 	}
-	p := &location{node: help.Node, help: help, root: root.Decl, steps: steps}
-	if p.node.Decl.Kind != types.Hidden {
-		if p.compiler, err = access.Compiler(p.node); err != nil {
+	p := &location{help: help, root: root.Decl, steps: steps}
+	if p.decl().Kind != types.Hidden {
+		if p.compiler, err = access.Compiler(help.Node); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +93,6 @@ func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	return d.Elem
 }
 
-// declAt returns the declaration at steps below d, or nil if nothing is declared there.
 func declAt(d *types.Decl, steps []engine.Step) *types.Decl {
 	for _, step := range steps {
 		if d = declBelow(d, step); d == nil {
@@ -105,7 +103,9 @@ func declAt(d *types.Decl, steps []engine.Step) *types.Decl {
 }
 
 // pattern returns the path in the schema, with every item and map key as [*].
-func (p *location) pattern() string {
+func (p *location) pattern() string { return engine.FormatPath(p.patternSteps()) }
+
+func (p *location) patternSteps() []engine.Step {
 	steps := slices.Clone(p.steps)
 	d := p.root
 	for i, step := range steps {
@@ -114,7 +114,7 @@ func (p *location) pattern() string {
 		}
 		d = declBelow(d, step)
 	}
-	return engine.FormatPath(steps)
+	return steps
 }
 
 // resolve parses a path in the syntax of :cd: relative to p, absolute with a leading slash, or with
@@ -135,7 +135,7 @@ func (p *location) resolve(arg string) ([]engine.Step, error) {
 	if rest == "." {
 		rest = ""
 	}
-	if len(steps) == len(p.steps) && p.node.Decl.Fields["self"] == nil {
+	if len(steps) == len(p.steps) && p.decl().Fields["self"] == nil {
 		if after, ok := strings.CutPrefix(rest, "self"); ok && (after == "" || after[0] == '.' || after[0] == '[') {
 			rest = after
 		}
@@ -145,6 +145,8 @@ func (p *location) resolve(arg string) ([]engine.Step, error) {
 }
 
 func (p *location) path() string { return engine.FormatPath(p.steps) }
+
+func (p *location) decl() *types.Decl { return p.help.Node.Decl }
 
 // suggestion returns the end of an error message for a path that does not exist, such as a suggestion of
 // a similar field.
@@ -198,7 +200,7 @@ func (s *Session) here() *location {
 		if err != nil {
 			panic(err)
 		}
-		s.bare[kube] = &location{compiler: compiler, node: help.Node, help: help, root: help.Node.Decl, has: true}
+		s.bare[kube] = &location{compiler: compiler, help: help, root: help.Node.Decl, has: true}
 	}
 	return s.bare[kube]
 }

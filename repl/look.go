@@ -79,7 +79,7 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	p := s.state.location
 	return table([][]string{{
 		fmt.Sprintf("%s/%s %s", s.state.crd.kind().Kind, s.state.version, phrase.Path(p.path())),
-		p.node.Decl.String(), assist.Bounds(p.node.Decl, s.schemaHere()),
+		p.decl().String(), assist.Bounds(p.decl(), p.help.Schema),
 	}}, s.Width), nil
 }
 
@@ -102,8 +102,7 @@ func ls(_ context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d := p.node.Decl
-	schema := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
+	d, schema := p.decl(), p.help.Schema
 	if d.Elem != nil && d.Kind != types.Object {
 		return table([][]string{lsRow("[*]", d.Elem, assist.SchemaBelow(schema, engine.Step{Any: true}), false)}, s.Width), nil
 	}
@@ -231,7 +230,6 @@ func newCRD(doc Document, cfg engine.Config) (*crd, error) {
 	return c, c.compile()
 }
 
-// with returns the same CRD compiled with cfg.
 func (c *crd) with(cfg engine.Config) (*crd, error) {
 	next := &crd{doc: c.doc, def: c.def, config: cfg, builtins: c.builtins}
 	return next, next.compile()
@@ -271,10 +269,6 @@ func (c *crd) schema(version string) *schemaNode {
 
 func (c *crd) version(name string) int {
 	return slices.IndexFunc(c.def.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
-}
-
-func (s *Session) schemaHere() *schemaNode {
-	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.location.steps)
 }
 
 func (s *Session) helper() *assist.Context {

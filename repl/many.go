@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// objects implements :objects. It lists the objects of the collection with their numbers.
 func objects(_ context.Context, s *Session, _ string) (string, error) {
 	c, err := s.needMany()
 	if err != nil {
@@ -32,7 +31,6 @@ func moreText(n int) string {
 	return fmt.Sprintf("and %s more\n", count(n))
 }
 
-// objectCommand implements :object. It makes an object of the collection the session's object.
 func objectCommand(_ context.Context, s *Session, arg string) (string, error) {
 	c, err := s.needMany()
 	if err != nil {
@@ -95,7 +93,6 @@ func (s *Session) tallies(ctx context.Context) (all map[engine.RuleRef]*tally, o
 	return all, objects, nil
 }
 
-// prepared returns the write of an object of the collection as rules see it.
 func (s *Session) prepared(o *storedObject) (*engine.Prepared, error) {
 	value, err := o.value()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
@@ -102,7 +103,8 @@ func (s *Session) assign(obj map[string]any, arg string) error {
 	if err != nil {
 		return err
 	}
-	return putValue(obj, steps, value)
+	_, err = put(obj, steps, 0, value)
+	return err
 }
 
 func (s *Session) remove(obj map[string]any, path string) error {
@@ -132,11 +134,11 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 			return steps, nil
 		}
 		at := d
-		if d = declBelow(d, step); d == nil && !(at.Root && i == 1 && steps[0].Name == "metadata") && !(i > 0 && steps[0].Name == "metadata") {
-			return nil, fmt.Errorf("path %q: %s: no such field in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.suggestion(steps))
-		}
-		if d == nil {
+		switch d = declBelow(d, step); {
+		case d == nil && i > 0 && steps[0].Name == "metadata": // which is declared only in part
 			return steps, nil
+		case d == nil:
+			return nil, fmt.Errorf("path %q: %s: no such field in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.suggestion(steps))
 		}
 	}
 	return steps, nil
@@ -150,7 +152,7 @@ func decodeJSON(text string) (any, error) {
 		if text == "" || strings.ContainsRune(`{["-0123456789`, rune(text[0])) {
 			return nil, fmt.Errorf("value %s: not JSON: %w", termwidth.Cut(text, maxValue), err)
 		}
-		return nil, fmt.Errorf("value %s: want JSON: quote a string like %s", termwidth.Cut(text, maxValue), formatJSON(termwidth.Cut(text, maxValue)))
+		return nil, fmt.Errorf("value %s: want JSON: quote a string like %s", termwidth.Cut(text, maxValue), preview.JSON(termwidth.Cut(text, maxValue), 2*maxValue))
 	}
 	wrapped, err := engine.Decode([]byte(`{"value":` + text + `}`))
 	if err != nil {
@@ -159,13 +161,7 @@ func decodeJSON(text string) (any, error) {
 	return wrapped["value"], nil
 }
 
-// putValue sets the value at steps, and creates missing parents.
-func putValue(obj map[string]any, steps []engine.Step, value any) error {
-	_, err := put(obj, steps, 0, value)
-	return err
-}
-
-// put returns v, the value at steps[:i], with a value at steps.
+// put returns v, the value at steps[:i], with a value at steps. It changes v and creates missing parents.
 func put(v any, steps []engine.Step, i int, value any) (_ any, err error) {
 	if i == len(steps) {
 		return value, nil
@@ -209,7 +205,8 @@ func take(obj map[string]any, steps []engine.Step) error {
 	case []any:
 		if ok && last.Item && last.Index < len(here) {
 			rest := slices.Delete(slices.Clone(here), last.Index, last.Index+1)
-			return putValue(obj, parent, any(rest))
+			_, err := put(obj, parent, 0, rest)
+			return err
 		}
 	}
 	return fmt.Errorf("%s: the object has no value there", engine.FormatPath(steps))

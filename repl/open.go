@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // How it works: Open reads all documents once, because standard input cannot be read again. The CRD that
@@ -41,8 +42,8 @@ type sorter struct {
 // take sorts a document. It returns an error if a path that the user named, or a CRD or policy, cannot be
 // read, or if a limit is exceeded.
 func (o *sorter) take(in *Input) error {
-	if err := unreadable(in, o.named); err != nil {
-		return err
+	if in.Err != nil && in.Line == 0 && slices.Contains(o.named, in.File) {
+		return fmt.Errorf("%s: %w", in.File, in.Err)
 	}
 	kind := groupKindOf(in.Object)
 	switch {
@@ -80,14 +81,10 @@ func (o *sorter) definePolicy(in *Input) error {
 	if err := o.define(in, &o.policies); err != nil {
 		return err
 	}
-	var policy struct {
-		Spec struct {
-			ParamKind struct{ APIVersion, Kind string }
-		}
-	}
-	params := &policy.Spec.ParamKind
-	if json.Unmarshal(o.policies[len(o.policies)-1].JSON, &policy) == nil && params.Kind != "" {
-		o.params[groupKindOf(map[string]any{"apiVersion": params.APIVersion, "kind": params.Kind})] = true
+	at, _ := valuediff.At(in.Object, engine.Step{Name: "spec"}, engine.Step{Name: "paramKind"})
+	params, _ := at.(map[string]any)
+	if kind := groupKindOf(params); kind.Kind != "" {
+		o.params[kind] = true
 	}
 	return nil
 }
@@ -185,7 +182,6 @@ func (o *sorter) noCRD(paths []string) error {
 	return fmt.Errorf("%s: it holds %s: add the file of the CRD, or use --crd PATH", text, listed(kinds, maxNames))
 }
 
-// keepOlds keeps the old objects of the CRD's kind, if there are several.
 func (s *Session) keepOlds(in Inputs) {
 	c := &collection{kind: s.state.crd.kind()}
 	for _, doc := range in.Olds {
@@ -232,7 +228,6 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 	return nil // if there are several objects, the others can be used
 }
 
-// collect makes the objects of the CRD's kind the collection, if there are several.
 func (s *Session) collect(o *sorter) {
 	if of := o.objects[s.state.crd.kind()]; of != nil && len(of.objects) > 1 {
 		s.collection = of
@@ -275,15 +270,13 @@ func (o *sorter) refersTo(kind schema.GroupKind) bool {
 func (s *Session) openedText(o *sorter) string {
 	c := s.state.crd
 	parts := []string{fmt.Sprintf("%s from %s", c.kind().Kind, c.doc.File)}
-	used := 0
 	if of := o.objects[c.kind()]; of != nil {
-		used = len(of.objects)
-		text := counted(used, "object")
+		text, current := counted(len(of.objects), "object"), ""
+		if len(of.objects) > 1 {
+			current = " is current"
+		}
 		if s.state.object != nil {
-			text += fmt.Sprintf(" (%s)", shortened(identify(s.state.object.doc).name))
-			if used > 1 {
-				text = strings.TrimSuffix(text, ")") + " is current)"
-			}
+			text += fmt.Sprintf(" (%s%s)", shortened(identify(s.state.object.doc).name), current)
 		}
 		parts = append(parts, text)
 	}
@@ -318,7 +311,6 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 	return rest
 }
 
-// definedText lists the CRDs that can be loaded.
 func (s *Session) definedText() string {
 	kinds, _ := Definitions(s.crds)
 	var names []string
@@ -328,7 +320,6 @@ func (s *Session) definedText() string {
 	return fmt.Sprintf("%s: %s; :load crd KIND loads another", phrase.Count(len(kinds), "CRD"), listed(names, 2*maxNames))
 }
 
-// crdNamed returns the CRD that Open found with a kind or a name.
 func (s *Session) crdNamed(name string) (Document, bool) {
 	kinds, docs := Definitions(s.crds)
 	for i, kind := range kinds {

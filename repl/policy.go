@@ -84,9 +84,6 @@ func (p *policies) names() (names []string) {
 
 var errNoPolicies = errors.New("no policies are loaded: run :load policy FILE")
 
-// policyCommand implements :policy. Without an argument, it prints the decisions of the policies about a
-// write of the object, and with delete, about its deletion. With the name of a policy, expressions
-// have its variables from then on.
 func policyCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
@@ -300,14 +297,12 @@ func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
 	case out.Failure != "":
 		fmt.Fprintf(&b, "error: %s\n", printable(out.Failure))
 	default:
-		b.WriteString(valueText(formatJSON(out.Value), out.Value, s.Width))
+		b.WriteString(valueText(preview.JSON(out.Value, maxAnswer), out.Value, s.Width))
 	}
 	fmt.Fprintf(&b, "  : %s; cost %s\n", printable(out.Type), phrase.Number(uint64(out.Cost)))
 	return Reply{Text: b.String(), Failed: out.Failure != "" || out.Undecided != ""}
 }
 
-// policyHelper returns the assistant for expressions of the current policy. The CRD defines the fields of object and
-// oldObject.
 func (s *Session) policyHelper() *assist.PolicyContext {
 	return &assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}
 }

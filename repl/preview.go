@@ -32,8 +32,8 @@ type typedPreview struct {
 	// that describes the argument at the cursor.
 	call     string
 	argument assist.Span
-	// text is the value, the error, or the completion of the last name. It
-	// is a single line, and empty if the line is unfinished.
+	// text is the value, the type, the error, or the completion of the last name, on one line. It is empty if the
+	// line is unfinished.
 	text string
 	// failed is set if text is an error.
 	failed bool
@@ -92,10 +92,6 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 	return x, x.pos >= 0 && slices.ContainsFunc(lex.Tokens([]rune(x.src)), isCode)
 }
 
-func endsOperand(t lex.Token) bool {
-	return lex.EndsOperand(t) || t.Kind == lex.Number
-}
-
 // typedRule returns the expression in the argument of a command. Some commands have the
 // number of a rule before it.
 func (s *Session) typedRule(command, arg string) (src string, ok bool) {
@@ -122,7 +118,6 @@ func isUnfinished(src string) bool {
 	return last.Open || last.Kind != lex.Comment && strings.Contains("&|=<>!.+-*/%?:,", last.Text[len(last.Text)-1:])
 }
 
-// previewText returns the preview of an expression that is not obviously unfinished.
 func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, failed bool) {
 	compiled, err := s.compile(strings.TrimSpace(x.src), false)
 	var bad *engine.CompileError
@@ -150,8 +145,10 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 	if last.Kind != lex.Ident || last.End != len(src) {
 		return "", false
 	}
-	if len(tokens) > 1 && endsOperand(tokens[len(tokens)-2]) && strings.HasPrefix("in", last.Text) {
-		return "", true
+	if len(tokens) > 1 && strings.HasPrefix("in", last.Text) {
+		if before := tokens[len(tokens)-2]; lex.EndsOperand(before) || before.Kind == lex.Number {
+			return "", true
+		}
 	}
 	for _, c := range s.helper().Complete(src).Candidates {
 		if c.Text != last.Text {

@@ -111,7 +111,6 @@ func (s *Session) BrokenReport(bad *engine.CompileError) *Report {
 	return rep
 }
 
-// encode returns v as JSON without a line break and without escapes for HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

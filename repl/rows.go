@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	celtypes "github.com/google/cel-go/common/types"
@@ -13,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // An Evaluator evaluates an expression over many objects, at the session's path. If the path has a step
@@ -133,22 +133,13 @@ func elements(v any, pattern, at []engine.Step, out *[][]engine.Step) {
 		}
 		return
 	}
-	step, rest := pattern[0], pattern[1:]
-	switch v := v.(type) {
-	case map[string]any:
-		if !step.Any {
-			elements(v[step.Name], rest, append(at, step), out)
-			return
-		}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			elements(v[key], rest, append(at, engine.Step{Name: key}), out)
-		}
-	case []any:
-		for i := range v {
-			if step.Any || step.Item && step.Index == i {
-				elements(v[i], rest, append(at, engine.Step{Item: true, Index: i}), out)
-			}
-		}
+	if step := pattern[0]; !step.Any {
+		child, _ := valuediff.At(v, step)
+		elements(child, pattern[1:], append(at, step), out)
+		return
+	}
+	for step, child := range valuediff.Children(v) {
+		elements(child, pattern[1:], append(at, step), out)
 	}
 }
 

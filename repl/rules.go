@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
-	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
@@ -28,15 +27,11 @@ var reasons = []string{
 	string(apiextensionsv1.FieldValueRequired),
 }
 
-// rulesHere returns the rules at the session's path, as they are in the CRD.
 func (s *Session) rulesHere() []apiextensionsv1.ValidationRule {
-	if s.state.crd == nil {
+	if s.state.crd == nil || s.state.location.help.Schema == nil {
 		return nil
 	}
-	if node := s.schemaHere(); node != nil {
-		return node.XValidations
-	}
-	return nil
+	return s.state.location.help.Schema.XValidations
 }
 
 func rules(ctx context.Context, s *Session, arg string) (string, error) {
@@ -66,7 +61,6 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	return s.wholeRule(ctx, n)
 }
 
-// rejectedFlag is the argument of :rules that lists the objects that a rule rejects.
 const rejectedFlag = "--rejected"
 
 func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
@@ -91,31 +85,24 @@ type verdicts struct {
 	objects  int
 }
 
-// run runs all rules for the loaded object and for the collection.
 func (s *Session) run(ctx context.Context) (v verdicts, err error) {
-	rejected, objects, err := s.tallies(ctx)
-	if err != nil {
-		return v, err
+	if v.rejected, v.objects, err = s.tallies(ctx); err == nil {
+		v.ran, err = s.runOne(ctx)
 	}
-	v, err = s.runOne(ctx)
-	v.rejected, v.objects = rejected, objects
 	return v, err
 }
 
-func (s *Session) runOne(ctx context.Context) (v verdicts, err error) {
+func (s *Session) runOne(ctx context.Context) (map[engine.RuleRef]engine.RuleResult, error) {
 	seen := s.state.here()
 	if seen == nil {
-		return v, nil
+		return nil, nil
 	}
 	results, _, err := seen.RunRules(ctx)
-	if err != nil {
-		return v, err
-	}
-	v.ran = map[engine.RuleRef]engine.RuleResult{}
+	ran := map[engine.RuleRef]engine.RuleResult{}
 	for _, r := range results {
-		v.ran[engine.RuleRef{Path: r.Path, Index: r.Index}] = r
+		ran[engine.RuleRef{Path: r.Path, Index: r.Index}] = r
 	}
-	return v, nil
+	return ran, err
 }
 
 type listing struct {
@@ -147,12 +134,11 @@ const allRules = -1
 // and other fields.
 func (s *Session) rulesAt(p *location, ran verdicts, parts bool, only int) *listing {
 	l := &listing{}
-	node := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
-	if node == nil {
+	if p.help.Schema == nil {
 		return l
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerRule)
-	for i, rule := range node.XValidations {
+	for i, rule := range p.help.Schema.XValidations {
 		if only != allRules && only != i {
 			continue
 		}
@@ -231,17 +217,18 @@ func verdictOn(r *engine.RuleResult) (verdict, spent string) {
 	return verdict, spent
 }
 
-// whyNot returns the reason why a rule at p did not run for the object.
 func (s *Session) whyNot(p *location, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran map[engine.RuleRef]engine.RuleResult) string {
 	spent := int64(0)
 	for _, r := range ran {
 		spent += r.Cost
 	}
 	x, err := p.compile(rule.Rule, rule.OptionalOldSelf)
+	var values [][]engine.Step
+	elements(obj, p.patternSteps(), nil, &values)
 	switch {
 	case err != nil:
-		return "broken"
-	case !anyAt(obj, p.pattern()):
+		return broken
+	case len(values) == 0:
 		return "no value"
 	case spent >= int64(s.limits.WithDefaults().PerObject):
 		return "budget spent"
@@ -251,14 +238,6 @@ func (s *Session) whyNot(p *location, rule *apiextensionsv1.ValidationRule, obj 
 		return "no old value"
 	}
 	return "not reached"
-}
-
-// anyAt reports whether v has a value at a path that may contain [*].
-func anyAt(v any, pattern string) bool {
-	steps, err := engine.ParsePath(pattern)
-	var found [][]engine.Step
-	elements(v, steps, nil, &found)
-	return err == nil && len(found) > 0
 }
 
 func partsOf(r *apiextensionsv1.ValidationRule) []string {
@@ -280,7 +259,6 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 	return out
 }
 
-// rulesAll lists all rules of the version, grouped by path.
 func (s *Session) rulesAll(ctx context.Context) (string, error) {
 	text, total, err := s.rulesAtPaths(ctx, rulePaths(s.state.crd.schema(s.state.version), nil))
 	if err != nil {
@@ -292,11 +270,8 @@ func (s *Session) rulesAll(ctx context.Context) (string, error) {
 
 // rulesBelow lists the rules below p, which has no rules itself.
 func (s *Session) rulesBelow(ctx context.Context, p *location) (string, error) {
-	steps, err := engine.ParsePath(p.pattern())
-	if err != nil {
-		return "", err
-	}
-	text, _, err := s.rulesAtPaths(ctx, rulePaths(s.schemaHere(), steps))
+	steps := p.patternSteps()
+	text, _, err := s.rulesAtPaths(ctx, rulePaths(p.help.Schema, steps))
 	at := phrase.Path(p.path())
 	switch {
 	case err != nil:

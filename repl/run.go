@@ -98,7 +98,7 @@ type evaluator interface {
 	end(entries []string)
 }
 
-// greeting is the first line that a shell on a terminal prints.
+// greeting is printed before the first prompt of a terminal.
 const greeting = "Enter an expression to print its value, type, and cost; :help lists commands.\n"
 
 // End handles the end of input. It evaluates an unfinished expression, if any. Otherwise it quits,
@@ -222,7 +222,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	switch {
 	case line == ":fix" && corrected != "":
 		reply := s.answered(ctx, corrected)
-		reply.Text = runsText(corrected, s.Width) + reply.Text
+		reply.Text = termwidth.Fold("runs "+printable(lex.OneLine(corrected))+"\n", s.Width, 5) + reply.Text
 		return reply
 	case isQuestion(line):
 		return s.replyTo(s.explain(ctx, strings.TrimSuffix(line, "?")))

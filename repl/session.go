@@ -136,8 +136,10 @@ func (s *Session) LoadCRD(doc Document) error {
 	next := *s.state
 	next.crd, next.version, next.rule = c, "", -1
 	for _, o := range []**object{&next.object, &next.old} {
-		if *o != nil && !c.owns((*o).value) {
-			*o = nil
+		if *o != nil {
+			if _, err := c.engine.VersionOf((*o).value); err != nil {
+				*o = nil
+			}
 		}
 	}
 	if err := s.commit(&next, nil); err != nil {
@@ -145,11 +147,6 @@ func (s *Session) LoadCRD(doc Document) error {
 	}
 	s.saved[savedKey(doc)] = string(doc.Text)
 	return nil
-}
-
-func (c *crd) owns(obj map[string]any) bool {
-	_, err := c.engine.VersionOf(obj)
-	return err == nil
 }
 
 // LoadObject makes doc the session's object.
@@ -204,8 +201,8 @@ func (st *state) settle(steps []engine.Step) error {
 // prepare sets seen and the prepared form of the objects, as validation would see them.
 func (st *state) prepare() error {
 	st.seen = nil
-	if err := st.checkSubresource(); err != nil {
-		return err
+	if st.subresource == statusName && !st.crd.hasStatus(st.version) {
+		return fmt.Errorf("version %s of the CRD has no %s subresource", st.version, statusName)
 	}
 	if st.old != nil { // as read from storage, independent of the object
 		p, err := st.crd.prepare(engine.Request{Object: st.old.value, OldObject: st.old.value})

@@ -21,7 +21,6 @@ import (
 // a write adds a note to the reply if an expression or rule reads the status. It can also evaluate
 // a write to the status instead (:as status).
 
-// statusName is the name of the subresource and of the field that it writes.
 const statusName = "status"
 
 // A StatusNote reports that rules do not see the status of the session's object.
@@ -37,7 +36,6 @@ func (c *crd) hasStatus(version string) bool {
 	return i >= 0 && c.def.Spec.Versions[i].Subresources != nil && c.def.Spec.Versions[i].Subresources.Status != nil
 }
 
-// request returns the write that the session evaluates.
 func (st *state) request() engine.Request { return st.write(st.object.value, st.oldValue()) }
 
 func (st *state) oldValue() map[string]any {
@@ -74,14 +72,6 @@ func (st *state) sent(ctx context.Context, req engine.Request) (engine.Request, 
 	}
 	req.Object = sent.Result.Object
 	return req, nil
-}
-
-// checkSubresource returns an error if the version in use lacks the session's subresource.
-func (st *state) checkSubresource() error {
-	if st.subresource == statusName && !st.crd.hasStatus(st.version) {
-		return fmt.Errorf("version %s of the CRD has no %s subresource", st.version, statusName)
-	}
-	return nil
 }
 
 // hiddenStatus returns a note if rules do not see the object's status. It returns nil if rules see
@@ -184,17 +174,15 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 // objects, as celadon check does.
 func (st *state) applyAs(arg string) (how apply.Write, ok bool) {
 	switch arg {
-	case "apply client", "apply server":
-		return apply.Write{Kind: apply.Kind(strings.TrimPrefix(arg, "apply ")), Manager: apply.Kubectl}, true
 	case "apply":
-	default:
-		return how, false
+		if st.object != nil && st.old != nil {
+			how = apply.Choose(st.object.value, st.old.value)
+		}
+		if how.Kind == "" || how.Unknown {
+			how = apply.Write{Kind: apply.Client, Manager: apply.Kubectl}
+		}
+	case "apply client", "apply server":
+		how = apply.Write{Kind: apply.Kind(strings.TrimPrefix(arg, "apply ")), Manager: apply.Kubectl}
 	}
-	if st.object != nil && st.old != nil {
-		how = apply.Choose(st.object.value, st.old.value)
-	}
-	if how.Kind == "" || how.Unknown {
-		how = apply.Write{Kind: apply.Client, Manager: apply.Kubectl}
-	}
-	return how, true
+	return how, how.Kind != ""
 }

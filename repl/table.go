@@ -91,24 +91,6 @@ func whyText(parts []record.Part, width int) string {
 	return table(rows, width)
 }
 
-// definitions formats pairs of a term and its description: in two columns, or on a terminal with the
-// description below.
-func definitions(rows [][2]string, width int) string {
-	if width <= 0 {
-		var cells [][]string
-		for _, row := range rows {
-			cells = append(cells, row[:])
-		}
-		return table(cells, 0)
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		writeLine(&b, row[0], width)
-		b.WriteString(termwidth.Fold("    "+row[1]+"\n", width, 0))
-	}
-	return b.String()
-}
-
 // printable replaces tabs by spaces and escapes characters that could control a terminal.
 func printable(text string) string {
 	return string(untrusted.Text(strings.ReplaceAll(text, "\t", " ")))

@@ -220,7 +220,6 @@ func (t *Terminal) showPreview(ctx context.Context, version int, text string, po
 	}
 }
 
-// refresh paints the line again, for example because the size of the terminal has changed.
 func (t *Terminal) refresh() {
 	t.line.mu.Lock()
 	defer t.line.mu.Unlock()
@@ -271,7 +270,6 @@ func (t *Terminal) below(style lineedit.Style, p typedPreview) func(width, heigh
 	}
 }
 
-// callText formats a signature with its current argument emphasized.
 func callText(style lineedit.Style, p typedPreview, width int) string {
 	if width <= 2 {
 		return ""
