@@ -78,7 +78,7 @@ func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 	if err != nil {
 		return nil, err
 	}
-	verdict := verdict.ReviewCRD(ctx, o.KubeVersion, p.after.doc, old)
+	verdict := (&verdict.CRDReviewer{KubeVersion: o.KubeVersion, Old: old}).Review(ctx, p.after.doc)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

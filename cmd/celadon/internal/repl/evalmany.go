@@ -41,7 +41,6 @@ func (e *evaluation) checkObjects() error {
 	return nil
 }
 
-// mayBeMany reports whether the flags may name several objects.
 func (e *evaluation) mayBeMany() bool {
 	if e.Cluster.On {
 		return len(e.Objects) == 0 && e.CRD != ""
@@ -69,7 +68,6 @@ type manyEvaluation struct {
 // maxHeld limits the documents of other kinds, and the errors, that are held.
 const maxHeld = 100
 
-// evaluated is a document with its rows, if they are known.
 type evaluated struct {
 	doc     *input.Document
 	kind    schema.GroupKind
@@ -77,7 +75,6 @@ type evaluated struct {
 	rows    []repl.Row
 }
 
-// all evaluates the expression for the objects that the flags name.
 func (e *evaluation) all(ctx context.Context, src string) error {
 	m := &manyEvaluation{evaluation: e, src: src}
 	if err := m.readCRDs(ctx); err != nil {
@@ -93,7 +90,7 @@ func (e *evaluation) all(ctx context.Context, src string) error {
 	filter := resource.NewFilter(e.Objects)
 	work := func(doc *input.Document) *evaluated {
 		d := &evaluated{doc: doc, kind: doc.Identity().GroupKind(), ignored: filter.Ignores(doc)}
-		if x := m.evaluator.Load(); x != nil && m.wants(d) {
+		if x := m.evaluator.Load(); x != nil && doc.Err == nil && !d.ignored && d.kind == m.kind {
 			d.rows = m.rows(ctx, x, doc)
 		}
 		return d
@@ -157,11 +154,6 @@ func (m *manyEvaluation) source(ctx context.Context) (batch.Source, error) {
 		return nil, err
 	}
 	return batch.Source(client.Objects(ctx, []cluster.Kind{kind})), nil
-}
-
-// wants reports whether a document is an object for which the expression is evaluated.
-func (m *manyEvaluation) wants(d *evaluated) bool {
-	return d.doc.Err == nil && !d.ignored && d.kind == m.kind
 }
 
 func (m *manyEvaluation) rows(ctx context.Context, x *repl.Evaluator, doc *input.Document) []repl.Row {

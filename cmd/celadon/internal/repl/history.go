@@ -70,7 +70,6 @@ func (h *history) entries() []string {
 	return entries
 }
 
-// more is the prefix of a line that continues an entry.
 const more = "\t"
 
 func (h *history) remember(entry string) {

@@ -166,7 +166,6 @@ func (h *host) read(ctx context.Context, paths []string, take func(*repl.Input) 
 // noFile is the File of a document that was not read from a file.
 const noFile = "-"
 
-// check returns an error if flags have invalid values or do not fit each other.
 func (in *Inputs) check() error {
 	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)

@@ -44,7 +44,6 @@ func saveDocument(r repl.SaveRequest) (file string, err error) {
 	return r.File, outfile.Write(r.File, after)
 }
 
-// overwritable returns an error if the file must not be overwritten.
 func overwritable(r repl.SaveRequest) error {
 	for _, keep := range r.Keep {
 		if sameFile(r.File, keep) {

@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 const (
@@ -95,12 +96,8 @@ func Complete(doc *input.Document) {
 // BrokenRule returns a description of a rule that does not compile: its location in the CRD, and the line with a
 // caret if e has one.
 func BrokenRule(crd string, e *engine.CompileError) string {
-	where := e.Path
-	if where == "" {
-		where = "the root"
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: version %s, %s, x-kubernetes-validations[%d].%s does not compile", crd, e.Version, where, e.Index, e.Part)
+	fmt.Fprintf(&b, "%s: version %s, %s, x-kubernetes-validations[%d].%s does not compile", crd, e.Version, phrase.Path(e.Path), e.Index, e.Part)
 	if e.Snippet == "" {
 		fmt.Fprintf(&b, ": %s", e.Detail)
 		return b.String()

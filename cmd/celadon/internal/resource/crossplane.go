@@ -3,6 +3,7 @@ package resource
 import (
 	_ "embed"
 	"maps"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 )
@@ -56,7 +57,8 @@ func compositeDefinitions(object map[string]any) []map[string]any {
 func compositeCRD(name string, from map[string]any, names any, category, scope string) map[string]any {
 	spec := picked(from, "group", "conversion")
 	named := maps.Clone(objectAt(map[string]any{"names": names}, "names"))
-	named["categories"] = appended(named["categories"], category)
+	categories, _ := named["categories"].([]any)
+	named["categories"] = append(slices.Clone(categories), category)
 	spec["names"], spec["scope"] = named, namespaced
 	if scope != namespaced && scope != "" {
 		spec["scope"] = clusterScoped

@@ -109,7 +109,6 @@ func eachVersion(spec map[string]any, f func(version map[string]any) map[string]
 	return out
 }
 
-// objectAt returns the object at a path, or nil.
 func objectAt(v any, keys ...string) map[string]any {
 	object, _ := v.(map[string]any)
 	for _, key := range keys {
@@ -151,20 +150,10 @@ func originalPath(doc *input.Document, path string) string {
 			return before + "].schema" + after
 		}
 	case xrdKind:
-		if rest, ok := strings.CutPrefix(path, "spec.names"); ok && isClaim(doc) {
+		names, claims := objectAt(doc.Object, "spec", "names"), objectAt(doc.Original, "spec", "claimNames")
+		if rest, ok := strings.CutPrefix(path, "spec.names"); ok && claims != nil && names["kind"] == claims["kind"] {
 			return "spec.claimNames" + rest
 		}
 	}
 	return path
-}
-
-// isClaim reports whether a document was generated for the claims of a CompositeResourceDefinition.
-func isClaim(doc *input.Document) bool {
-	names, claims := objectAt(doc.Object, "spec", "names"), objectAt(doc.Original, "spec", "claimNames")
-	return claims != nil && names["kind"] == claims["kind"]
-}
-
-func appended(list any, items ...any) []any {
-	before, _ := list.([]any)
-	return append(slices.Clone(before), items...)
 }

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 
@@ -74,14 +73,12 @@ func (d *decision) delete(ctx context.Context) outcome {
 		stored = old.value()
 	}
 	old, err := d.def.engine.Convert(ctx, stored, d.report.Version())
-	var notChecked *engine.NotCheckedError
-	switch {
-	case errors.As(err, &notChecked):
-		return outcome{verdict: finding.Skipped, problem: notChecked.Error()}
-	case err != nil:
-		return outcome{verdict: finding.Unreadable, problem: err.Error()}
+	if err != nil { // not an internal error
+		out := failed(err)
+		out.bug = nil
+		return out
 	}
-	if out := d.admit(ctx, d.review(), d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, old), nil, old); out.verdict != "" {
+	if out := d.admit(ctx, d.review(), nil, old); out.verdict != "" {
 		return out
 	}
 	return outcome{verdict: finding.Valid}
@@ -99,7 +96,7 @@ func (d *decision) admitWrite(ctx context.Context, r *policyrequest.Review, req 
 			return outcome{verdict: finding.Undecided, problem: "policies are not evaluated: the old object: " + err.Error()}
 		}
 	}
-	return d.admit(ctx, r, d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, old), object, old)
+	return d.admit(ctx, r, object, old)
 }
 
 func (d *decision) review() *policyrequest.Review {
@@ -127,9 +124,8 @@ func (d *decision) mutate(ctx context.Context, r *policyrequest.Review, req engi
 
 // admit evaluates the policies for a request and records their decisions in the report. Without a verdict, they accept
 // it. object is nil for a deletion, and old for a create.
-func (d *decision) admit(
-	ctx context.Context, r *policyrequest.Review, to policyrequest.Subject, object, old map[string]any,
-) outcome {
+func (d *decision) admit(ctx context.Context, r *policyrequest.Review, object, old map[string]any) outcome {
+	to := d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, old)
 	_, err := r.Validate(ctx, &to, object, old)
 	return d.reviewed(ctx, r, &to, err)
 }
@@ -193,7 +189,6 @@ func nameOf(object map[string]any) string {
 	return name
 }
 
-// recordWebhooks records the webhooks that match a request, and counts those that a server would call.
 func (d *decision) recordWebhooks(matches []policy.WebhookMatch) {
 	for _, m := range matches {
 		w := finding.Webhook{

@@ -3,27 +3,17 @@ package verdict
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/x/builtin"
-	"github.com/celadon-cel/celadon/internal/text/linediff"
-	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/apply"
-	"github.com/celadon-cel/celadon/x/crdcopy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
-	"github.com/celadon-cel/celadon/x/secret"
 )
 
 func (d *decision) decideBuiltin(ctx context.Context) outcome {
@@ -104,71 +94,11 @@ func (d *decision) scaled() map[string]any {
 	}
 }
 
-// assume records an object that was not given.
 func (d *decision) assume(object string) {
 	if !slices.Contains(d.report.Assumed, object) {
 		d.report.Assumed = append(d.report.Assumed, object)
 	}
 	d.assumed.Store(object, true)
-}
-
-// describeBuiltin adds positions, hints, and data about the persisted object, as describe does for custom resources.
-func (d *decision) describeBuiltin(ctx context.Context, out *outcome) {
-	res, r := out.result, d.report
-	texts := d.builtin.Subject(d.doc.Object, out.request.OldObject).Secrets
-	if res.Allowed && res.Object == nil { // a deletion, or NoObject
-		return
-	}
-	if res.Allowed {
-		shown, _ := texts.Hide(res.Object).(map[string]any)
-		if d.Persisted {
-			r.Persisted = shown
-		}
-		if d.Diff {
-			given, _ := texts.Hide(d.doc.Object).(map[string]any)
-			r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), given, d.withoutApplied(shown))
-		}
-		if d.Row && d.builtin.Exact() {
-			r.Row, r.Bug = d.builtinRow(ctx, aged(res.Object, d.now(), d.doc.Object, out.request.OldObject))
-		}
-		return
-	}
-	excerpts := excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, texts)
-	r.Causes = finding.NewCauses(res.Causes)
-	r.Duplicate = d.doc.Duplicate != nil && out.request.FieldValidation == "Strict" && len(res.Strict) > 0
-	if !d.Locate {
-		return
-	}
-	locate(excerpts, r.Causes)
-	if r.Duplicate {
-		r.Strict = excerpt.Duplicates(d.doc, excerpts)
-	}
-	props := d.builtinSchema()
-	switch {
-	case len(res.Causes) > 0:
-		s := hint.Subject{Excerpts: excerpts, Path: func(field string) string { return field }, Schema: props}
-		s.Outside(r.Causes)
-	case len(res.Strict) > 0:
-		r.Strict = append(r.Strict, excerpt.Strict(d.doc, res.Strict, excerpts)...)
-		d.builtinHints()
-	case d.builtin.Type != nil:
-		r.Strict = hint.MistypedAs(excerpts, d.builtin.Type)
-	}
-}
-
-func (d *decision) builtinHints() {
-	props := d.builtinSchema()
-	for i := range d.report.Strict {
-		at := &d.report.Strict[i]
-		if at.Hint == "" {
-			at.Hint = builtinHint(props, at.Field)
-		}
-		if d.builtin.Exact() {
-			if minor := d.Server.FieldIntroduced(d.builtin.GroupVersionKind, at.Field); minor > d.minor() {
-				at.Hint = fmt.Sprintf("it needs Kubernetes 1.%d", minor)
-			}
-		}
-	}
 }
 
 // builtinRow returns the row of an object that has a creationTimestamp.
@@ -189,37 +119,4 @@ func (d *decision) builtinRow(ctx context.Context, object map[string]any) (*find
 	kind := d.builtin.GroupVersionKind
 	table, _ := d.tables.LoadOrStore(kind, &finding.Table{Kind: kind, Namespaced: d.builtin.Namespaced, Columns: columns})
 	return &finding.Row{Table: table.(*finding.Table), Namespace: d.report.Namespace, Name: d.report.Name, Cells: cells}, nil
-}
-
-// builtinSchema returns the newest schema of the object's kind, or an empty schema if there is none.
-func (d *decision) builtinSchema() *apiextensionsv1.JSONSchemaProps {
-	if catalog, err := builtin.Newest(); err == nil {
-		if props, err := catalog.Schema(d.builtin.GroupVersionKind); err == nil {
-			if metadata, err := catalog.Metadata(); err == nil && props.Properties != nil {
-				props.Properties["metadata"] = *metadata
-			}
-			return props
-		}
-	}
-	return &apiextensionsv1.JSONSchemaProps{}
-}
-
-// builtinHint returns a hint on an unknown field, or "".
-func builtinHint(props *apiextensionsv1.JSONSchemaProps, field string) string {
-	steps, err := engine.ParsePath(field)
-	if err != nil || len(steps) == 0 {
-		return ""
-	}
-	if props = crdcopy.At(props, steps[:len(steps)-1]...); props == nil {
-		return ""
-	}
-	names := slices.Sorted(maps.Keys(props.Properties))
-	name := steps[len(steps)-1].Name
-	if words := hint.Invisible(name); words != "" {
-		return words
-	}
-	if near := spell.Nearest(name, names); near != "" && near != name {
-		return "did you mean " + near + "?"
-	}
-	return ""
 }

@@ -21,31 +21,31 @@ type CRDReviewer struct {
 	Validation  string // fieldValidation: how to treat unknown and duplicate fields
 	Before      *CRDs  // the CRDs before an upgrade; nil without an upgrade
 	Width       int    // of excerpts
-	// old is the complete CRD before the update, whether or not it was read from a server.
-	old *apiextensionsv1.CustomResourceDefinition
+	// Old is the complete CRD before the update, or nil. It has precedence over Before.
+	Old *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReviewCRD returns the API server's verdict on a CRD, as an update of old if old is not nil. It returns nil if
-// the context is canceled.
-func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
-	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc)
-}
-
-// review returns the verdict on a CRD: as stored in a cluster, as an update, or as new. It returns
+// Review returns the verdict on a CRD: as stored in a cluster, as an update, or as new. It returns
 // nil if the context is canceled.
-func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.CRD {
+func (r *CRDReviewer) Review(ctx context.Context, doc *input.Document) *finding.CRD {
 	cfg := vet.Config{
 		KubeVersion: r.KubeVersion, FieldValidation: r.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true,
 	}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}
-	if cfg.Old = r.old; cfg.Old == nil {
+	if cfg.Old = r.Old; cfg.Old == nil {
 		cfg.Old = r.Before.Complete(c.Name)
 	}
 	cfg.Stored = cfg.Old == nil && r.Before == nil && resource.Stored(doc.Object) // an upgrade writes the CRD
 	c.Update = cfg.Old != nil
-	applied, kept := resource.Applied(doc, cfg.Old)
-	c.Kept = kept
-	verdict, err := vetDocument(ctx, doc, applied, cfg)
+	var err error
+	var data []byte
+	if data, c.Kept = resource.Applied(doc, cfg.Old); data == nil {
+		data, err = doc.JSON()
+	}
+	var verdict *vet.Report
+	if err == nil {
+		verdict, err = vet.Vet(ctx, data, cfg)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -58,37 +58,24 @@ func (r *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.
 		c.Undecided, c.Problem = true, verdict.Undecided.Error()
 	}
 	if verdict.Status != nil {
-		c.Status = &finding.Status{Code: verdict.Status.Code, Reason: string(verdict.Status.Reason), Message: verdict.Status.Message}
+		c.Status = statusOf(verdict.Status)
 		r.locate(c, doc, verdict)
 	}
 	return c
 }
 
-// vetDocument vets the CRD in a document, or applied if it is not nil.
-func vetDocument(ctx context.Context, doc *input.Document, applied []byte, cfg vet.Config) (*vet.Report, error) {
-	if applied != nil {
-		return vet.Vet(ctx, applied, cfg)
-	}
-	data, err := doc.JSON()
-	if err != nil {
-		return nil, err
-	}
-	return vet.Vet(ctx, data, cfg)
-}
-
-// locate adds the causes and strict errors with their positions and excerpts.
 func (r *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
 	excerpts := excerpt.NewExcerpts(doc, r.Width, &secret.Secrets{}, nil)
+	path := func(field string) string { return resource.DocumentPath(doc, field) }
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
-		fields[i] = resource.DocumentPath(doc, cause.Field)
+		fields[i] = path(cause.Field)
 	}
 	c.Causes = finding.NewCauses(verdict.Causes)
 	excerpts.Locate(c.Causes, doc.Locate(fields))
 	if data, err := doc.JSON(); err == nil {
 		hint.Explain(doc, data, []string{r.KubeVersion}, c.Causes, verdict.Needs, excerpts)
 	}
-	path := func(field string) string { return resource.DocumentPath(doc, field) }
 	(&hint.Subject{Excerpts: excerpts, Path: path}).Outside(c.Causes)
 	for i := range c.Causes {
 		c.Causes[i].Ref = nil // the rule is part of the CRD, not of an object

@@ -178,8 +178,7 @@ type crdRead struct {
 	kept     map[string]any                            // see CRDs.Kept
 }
 
-// readCRD reads a document as a CRD, or as an object to keep. It skips documents of other kinds, except that it
-// notes policies and suites, and documents that the filter ignores.
+// readCRD reads a document as a CRD, or as an object to keep. Of other documents, it notes only policies and suites.
 func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, use Use) crdRead {
 	resource.Complete(doc)
 	if id := doc.Identity(); !use.Among && !use.Before && doc.Err == nil && (*Admission)(nil).unevaluated(id) != "" {
@@ -205,7 +204,7 @@ func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, 
 		read.complete, read.Err = resource.Decode(doc)
 	}
 	if use.Vet != nil {
-		read.vetted = use.Vet.review(ctx, doc)
+		read.vetted = use.Vet.Review(ctx, doc)
 	}
 	return read
 }

@@ -62,7 +62,7 @@ type Config struct {
 	// Elsewhere, if not nil, reports whether another shard validates an object. Keyed adds the key of each object.
 	Elsewhere func(*finding.Object) bool
 	Keyed     bool
-	// Selector, if not nil, selects the objects that are reported.
+	// Selector, if not nil, selects the custom resources that are reported.
 	Selector fields.Selector
 
 	// Locate adds positions and excerpts for a report of Width columns; 0 is unlimited. Explain adds the values in
@@ -174,7 +174,7 @@ type decision struct {
 	before *oldObject
 	// conflict is set if CRDs of one name define the kind differently.
 	conflict *conflict
-	// typed is set if apiVersion and kind are strings.
+	// typed is set unless apiVersion or kind is a value other than a string.
 	typed bool
 }
 

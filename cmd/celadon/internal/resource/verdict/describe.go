@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -12,8 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 	"github.com/celadon-cel/celadon/x/valuediff"
@@ -32,11 +35,9 @@ func (d *decision) describe(ctx context.Context, out *outcome) {
 	switch {
 	case out.result == nil:
 		d.describeUnknown()
-	case d.builtin != nil:
-		d.describeBuiltin(ctx, out)
 	case out.result.Allowed:
 		d.describeRatcheted(out)
-		d.describePersisted(out)
+		d.describePersisted(ctx, out)
 	default:
 		d.describeRejected(ctx, out)
 	}
@@ -75,12 +76,19 @@ func (d *decision) choose(out *outcome) {
 	if v == nil {
 		return // an unknown version is reported elsewhere
 	}
-	chosen, err := v.chooses(d.Selector, seen, d.report.Identity)
+	p, chosen := v.parsed(), false
+	err := p.errSelectable
+	if err == nil {
+		err = p.selectable.Check(d.Selector)
+	}
+	if err == nil {
+		chosen, err = p.selectable.Matches(d.Selector, seen, d.report.Namespace, d.report.Name)
+	}
 	switch {
 	case err != nil:
-		key, id := d.report.Key, d.report.Identity
-		d.report = newReport(d.doc)
-		d.report.Key, d.report.Identity = key, id
+		fresh := newReport(d.doc)
+		fresh.Key, fresh.Identity = d.report.Key, d.report.Identity
+		d.report = fresh
 		*out = outcome{verdict: finding.Unreadable, problem: fmt.Sprintf("--field-selector: %v", err)}
 	case !chosen:
 		*out = outcome{verdict: finding.Unselected}
@@ -88,9 +96,12 @@ func (d *decision) choose(out *outcome) {
 }
 
 // excerpts returns the excerpts of the document, without the secrets of a write.
-func (d *decision) excerpts(req *engine.Request) *excerpt.Excerpts {
+func (d *decision) excerpts(old map[string]any) *excerpt.Excerpts {
+	if d.def == nil {
+		return excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, d.builtin.Subject(d.doc.Object, old).Secrets)
+	}
 	crd := d.def.CRD.ForEngine()
-	return excerpt.NewExcerpts(d.doc, d.Width, secret.Of(crd, d.doc.Object), secret.Of(crd, req.OldObject).Texts)
+	return excerpt.NewExcerpts(d.doc, d.Width, secret.Of(crd, d.doc.Object), secret.Of(crd, old).Texts)
 }
 
 func locate(excerpts *excerpt.Excerpts, causes []finding.Cause) {
@@ -108,9 +119,9 @@ func fieldsOf(causes []finding.Cause) []string {
 // describeRejected adds the server's causes, their positions, and the values in the failed rules.
 func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 	res, r := out.result, d.report
-	excerpts := d.excerpts(&out.request)
+	excerpts := d.excerpts(out.request.OldObject)
 	r.Causes = finding.NewCauses(res.Causes)
-	r.Uncompiled = len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(cause engine.Cause) bool {
+	r.Uncompiled = d.def != nil && len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(cause engine.Cause) bool {
 		return cause.Rule == nil || !d.def.broken[*cause.Rule]
 	})
 	if d.Locate {
@@ -120,10 +131,8 @@ func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 		}
 		excerpts.Locate(r.Causes, excerpts.Doc.Locate(fields))
 	}
-	if d.Explain {
-		// Settle may remove the values if previous objects used up the work of the run.
-		r.Explained, r.Bug = d.def.explain(ctx, res, excerpt.Shown, r.Causes, d.explained.Allowance(), excerpts.Texts)
-		hint.Failed(r.Causes)
+	if d.Explain && d.def != nil {
+		d.explain(ctx, res, excerpts.Texts)
 	}
 	// A strict server rejects only decoded objects, so its errors include the duplicate keys.
 	r.Duplicate = d.doc.Duplicate != nil && out.request.FieldValidation == "Strict" && len(res.Strict) > 0
@@ -136,8 +145,10 @@ func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 		d.hints(r.Causes, excerpts)
 	case len(res.Strict) > 0:
 		r.Strict = append(r.Strict, excerpt.Strict(d.doc, res.Strict, excerpts)...)
-	default:
+	case d.def != nil:
 		r.Strict = hint.Mistyped(excerpts)
+	case d.builtin.Type != nil:
+		r.Strict = hint.MistypedAs(excerpts, d.builtin.Type)
 	}
 	d.follow(ctx, out, excerpts, d.suggestions())
 }
@@ -145,53 +156,66 @@ func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 // hints adds the hints that are not about CEL.
 func (d *decision) hints(causes []finding.Cause, excerpts *excerpt.Excerpts) {
 	same := func(field string) string { return field }
-	s := hint.Subject{Excerpts: excerpts, Path: same, Schema: &apiextensionsv1.JSONSchemaProps{}}
-	if node, err := d.def.engine.At(d.report.Version(), ""); err == nil {
-		v, _ := types.ParseVersion(node.Config.KubeVersion) // which is valid
-		s.Minor = v.Minor
-	}
-	crd := d.def.CRD.ForEngine()
-	for i := 0; crd != nil && i < len(crd.Spec.Versions); i++ {
-		if v := &crd.Spec.Versions[i]; v.Name == d.report.Version() && v.Schema != nil {
-			s.Schema = v.Schema.OpenAPIV3Schema
+	(&hint.Subject{Excerpts: excerpts, Path: same, Schema: d.schema(), Minor: d.minor()}).Outside(causes)
+}
+
+// schema returns the schema of the object's version, or the newest schema of a built-in kind. It is empty if there is none.
+func (d *decision) schema() *apiextensionsv1.JSONSchemaProps {
+	if d.def != nil {
+		if v := d.def.views[d.report.Version()]; v != nil && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			return v.Schema.OpenAPIV3Schema
+		}
+	} else if catalog, err := builtin.Newest(); err == nil {
+		if props, err := catalog.Schema(d.builtin.GroupVersionKind); err == nil {
+			if metadata, err := catalog.Metadata(); err == nil && props.Properties != nil {
+				props.Properties["metadata"] = *metadata
+			}
+			return props
 		}
 	}
-	s.Outside(causes)
+	return &apiextensionsv1.JSONSchemaProps{}
 }
 
 // describeRatcheted adds the first errors that the server ignores in an accepted update.
 func (d *decision) describeRatcheted(out *outcome) {
 	if causes := out.result.Ratcheted; len(causes) > 0 {
 		d.report.RatchetedErrors = finding.NewCauses(causes[:min(excerpt.Shown, len(causes))])
-		locate(d.excerpts(&out.request), d.report.RatchetedErrors)
+		locate(d.excerpts(out.request.OldObject), d.report.RatchetedErrors)
 	}
 }
 
 // suggestions adds hints on unknown fields. It returns the paths to which fields may be renamed, except those at
 // which the object has a value.
 func (d *decision) suggestions() (paths []string) {
+	if len(d.report.Strict) == 0 {
+		return nil
+	}
+	fieldsAt := d.fieldsAt()
 	for i := range d.report.Strict {
 		at := &d.report.Strict[i]
-		if at.Hint != "" {
-			continue
+		if d.builtin != nil && d.builtin.Exact() {
+			if minor := d.Server.FieldIntroduced(d.builtin.GroupVersionKind, at.Field); minor > d.minor() {
+				at.Hint = fmt.Sprintf("it needs Kubernetes 1.%d", minor)
+			}
 		}
 		steps, err := engine.ParsePath(at.Field)
-		if err != nil || len(steps) == 0 {
+		if at.Hint != "" || err != nil || len(steps) == 0 {
 			continue
 		}
 		if at.Hint = hint.Invisible(at.Field); at.Hint != "" {
 			continue
 		}
-		near := d.def.suggest(d.report.Version(), steps)
+		last := len(steps) - 1
+		names, near := fieldsAt(steps[:last]), ""
+		if !slices.Contains(names, steps[last].Name) { // otherwise it is a duplicate
+			near = spell.Nearest(steps[last].Name, names)
+		}
 		if near == "" {
-			at.Hint = d.def.misplaced(d.report.Version(), steps)
-			if steps[0].Name == "metadata" {
-				at.Hint = hint.Key(at.Field)
-			}
+			at.Hint = d.misplaced(at.Field, steps)
 			continue
 		}
 		at.Hint = "did you mean " + near + "?"
-		steps[len(steps)-1] = engine.Step{Name: near}
+		steps[last] = engine.Step{Name: near}
 		if v, _ := valuediff.At(d.doc.Object, steps...); v == nil {
 			paths = append(paths, engine.FormatPath(steps))
 		}
@@ -199,36 +223,48 @@ func (d *decision) suggestions() (paths []string) {
 	return paths
 }
 
-// misplaced returns a hint that the parent of an unknown field has no fields, or "".
-func (def *Definition) misplaced(version string, steps []engine.Step) string {
-	parent := engine.FormatPath(steps[:len(steps)-1])
-	node, err := def.engine.At(version, parent)
-	if err != nil || node.Decl == nil || node.Decl.Kind == types.Object || node.Decl.Kind == types.Map {
-		return ""
+// fieldsAt returns a function that returns the names of the fields at a path, sorted.
+func (d *decision) fieldsAt() func([]engine.Step) []string {
+	if d.def == nil {
+		schema := d.schema()
+		return func(path []engine.Step) []string {
+			if props := crdcopy.At(schema, path...); props != nil {
+				return slices.Sorted(maps.Keys(props.Properties))
+			}
+			return nil
+		}
 	}
-	if node.Decl.Kind == types.List {
+	return func(path []engine.Step) []string {
+		path = slices.Clone(path)
+		for i := range path {
+			if path[i].Item {
+				path[i] = engine.Step{Any: true}
+			}
+		}
+		if node, err := d.def.engine.At(d.report.Version(), engine.FormatPath(path)); err == nil && node.Decl != nil {
+			return node.Decl.FieldNames()
+		}
+		return nil
+	}
+}
+
+// misplaced returns a hint on an unknown field of a custom resource, for example that its parent has no fields, or "".
+func (d *decision) misplaced(field string, steps []engine.Step) string {
+	switch {
+	case d.def == nil:
+		return ""
+	case steps[0].Name == "metadata":
+		return hint.Key(field)
+	}
+	parent := engine.FormatPath(steps[:len(steps)-1])
+	node, err := d.def.engine.At(d.report.Version(), parent)
+	switch {
+	case err != nil || node.Decl == nil || node.Decl.Kind == types.Object || node.Decl.Kind == types.Map:
+		return ""
+	case node.Decl.Kind == types.List:
 		return parent + " is a list: begin each item with -"
 	}
 	return parent + " is a " + node.Decl.String() + ", which has no fields"
-}
-
-// suggest returns the field that was probably meant by an unknown field, or "".
-func (def *Definition) suggest(version string, steps []engine.Step) string {
-	parent := slices.Clone(steps[:len(steps)-1])
-	for j := range parent {
-		if parent[j].Item {
-			parent[j] = engine.Step{Any: true}
-		}
-	}
-	node, err := def.engine.At(version, engine.FormatPath(parent))
-	if err != nil || node.Decl == nil {
-		return ""
-	}
-	name, names := steps[len(steps)-1].Name, node.Decl.FieldNames()
-	if slices.Contains(names, name) {
-		return "" // a duplicate
-	}
-	return spell.Nearest(name, names)
 }
 
 // Settle removes the explanations of an object if they exceed the work limit of the run. It must be
@@ -244,18 +280,19 @@ func (d *Decider) Settle(r *finding.Object) {
 	}
 }
 
-// explain adds the values in the rules of the first causes, at most n, and returns the work that this took.
-func (def *Definition) explain(
-	ctx context.Context, res *engine.Result, n int, to []finding.Cause, allowance uint64, secrets secret.Texts,
-) (work uint64, err error) {
-	all, err := def.explainer.Explain(ctx, res.Prepared, res.Causes[:min(n, len(res.Causes))], allowance)
+// explain adds the values in the rules of the first causes. Settle may remove them if previous objects used up the work
+// of the run.
+func (d *decision) explain(ctx context.Context, res *engine.Result, secrets secret.Texts) {
+	r, first := d.report, res.Causes[:min(excerpt.Shown, len(res.Causes))]
+	all, err := d.def.explainer.Explain(ctx, res.Prepared, first, d.explained.Allowance())
 	for i, why := range all.Causes {
-		to[i].NotShown = why.NotShown
+		r.Causes[i].NotShown = why.NotShown
 		for _, v := range why.Values {
-			to[i].Values = append(to[i].Values, finding.Value{Expr: v.Expr, Text: finding.Preview(v.Value, secrets)})
+			r.Causes[i].Values = append(r.Causes[i].Values, finding.Value{Expr: v.Expr, Text: finding.Preview(v.Value, secrets)})
 		}
 	}
-	return all.Work, err
+	r.Explained, r.Bug = all.Work, err
+	hint.Failed(r.Causes)
 }
 
 // The API server checks an object in stages: unknown and duplicate fields, then the schema, then the rules.
@@ -265,7 +302,7 @@ func (def *Definition) explain(
 // follow adds the causes that the server would report once the errors of the object are fixed. renamed are the
 // fields to which unknown fields may be renamed.
 func (d *decision) follow(ctx context.Context, out *outcome, excerpts *excerpt.Excerpts, renamed []string) {
-	if !d.Explain || !d.Locate || d.report.Duplicate { // which of the duplicates is right is unknown
+	if d.def == nil || !d.Explain || !d.Locate || d.report.Duplicate { // which of the duplicates is right is unknown
 		return
 	}
 	var causes []engine.Cause

@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
-	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // describeRefused adds the positions of conflicts, and of unknown fields, that server-side apply or a patch reports.
@@ -28,7 +27,7 @@ func (d *decision) describeRefused(ctx context.Context, out *outcome) {
 		return
 	}
 	if d.report.Apply == string(apply.Server) && len(out.causes) > 0 {
-		locate(excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, nil), out.causes)
+		locate(d.excerpts(nil), out.causes)
 		return
 	}
 	if len(d.report.Strict) > 0 || out.status.Code != http.StatusInternalServerError && out.status.Code != http.StatusUnprocessableEntity {
@@ -46,14 +45,12 @@ func (d *decision) describeRefused(ctx context.Context, out *outcome) {
 	if res == nil {
 		return
 	}
-	excerpts := excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, nil)
+	excerpts := d.excerpts(nil)
 	d.report.Strict = excerpt.Strict(d.doc, res.Strict, excerpts)
+	d.suggestions()
 	if d.builtin == nil {
-		d.suggestions()
 		d.report.Strict = append(d.report.Strict, d.mistyped(res.Causes, excerpts)...)
-		return
 	}
-	d.builtinHints()
 }
 
 // mistyped returns the positions of the causes about values that do not have the type of the schema.
@@ -126,7 +123,6 @@ func fieldOf(v any, name string) any {
 	return fields[name]
 }
 
-// errUntracked is the note about old objects without a trace of the tool that wrote them.
 var errUntracked = errors.New("some old objects have neither the annotation " + apply.LastApplied + " nor managedFields, so their updates are decided as replacements: " +
 	"get the objects with kubectl get -o yaml --show-managed-fields, or choose the kind of write with --apply")
 

@@ -1,12 +1,12 @@
 package verdict
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -48,33 +48,46 @@ func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	return views
 }
 
-// view returns the view for an object's version, or nil if the CRD does not have that version.
 func (def *Definition) view(obj map[string]any) *view {
 	return def.views[input.Identify(obj).Version()]
 }
 
-func (d *decision) describePersisted(out *outcome) {
+func (d *decision) describePersisted(ctx context.Context, out *outcome) {
 	object, old, r := out.result.Object, out.request.OldObject, d.report
-	v := d.def.view(object)
-	selects := v != nil && len(v.SelectableFields) > 0 && d.Selectable
-	if v == nil || !selects && !d.Persisted && !d.Diff && !d.Row {
+	if object == nil { // a deletion, or Write.NoObject
 		return
 	}
-	mask := secret.MaskOf(d.def.CRD.ForEngine(), d.doc.Object, old, object)
-	shown := mask.Object(object)
-	if selects {
-		r.SelectableFields = selected(v, shown)
+	var v *view
+	var hide func(map[string]any) map[string]any
+	if d.def == nil {
+		texts := d.builtin.Subject(d.doc.Object, old).Secrets
+		hide = func(obj map[string]any) map[string]any { return texts.Hide(obj).(map[string]any) }
+	} else if v = d.def.view(object); v != nil {
+		hide = secret.MaskOf(d.def.CRD.ForEngine(), d.doc.Object, old, object).Object
+	}
+	selects := v != nil && len(v.SelectableFields) > 0 && d.Selectable
+	if hide == nil || !selects && !d.Persisted && !d.Diff && !d.Row {
+		return
+	}
+	shown := hide(object)
+	if selects && v.parsed().errSelectable == nil {
+		set, _ := v.parsed().selectable.Values(shown) // nil if a field cannot be read
+		r.SelectableFields = set
 	}
 	if d.Persisted {
 		r.Persisted = shown
 	}
 	if d.Diff {
-		r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), mask.Object(d.doc.Object), d.withoutApplied(shown))
+		r.Diff, r.Bug = linediff.Persisted(d.doc.Location(), hide(d.doc.Object), d.withoutApplied(shown))
 	}
-	if d.Row {
-		now, p := d.now(), v.parsed()
+	switch now := d.now(); {
+	case !d.Row:
+	case v != nil:
+		p := v.parsed()
 		cells := p.columns.Cells(aged(shown, now, d.doc.Object, old), now)
 		r.Row = &finding.Row{Table: p.table, Namespace: r.Namespace, Name: r.Name, Cells: cells}
+	case d.builtin.Exact():
+		r.Row, r.Bug = d.builtinRow(ctx, aged(object, now, d.doc.Object, old))
 	}
 }
 
@@ -91,20 +104,6 @@ func (d *decision) withoutApplied(object map[string]any) map[string]any {
 		delete(meta, "annotations")
 	}
 	return withField(object, "metadata", meta)
-}
-
-// selected returns the values of an object's selectable fields, or nil if they cannot be read. A
-// field without a value has the empty string.
-func selected(v *view, obj map[string]any) map[string]string {
-	p := v.parsed()
-	if p.errSelectable != nil {
-		return nil
-	}
-	set, err := p.selectable.Values(obj)
-	if err != nil {
-		return nil
-	}
-	return set
 }
 
 func (d *Decider) now() time.Time {
@@ -130,7 +129,6 @@ func aged(obj map[string]any, now time.Time, forms ...map[string]any) map[string
 	return withField(obj, "metadata", withField(meta, "creationTimestamp", created))
 }
 
-// withField returns a copy of obj with the named field set to value.
 func withField(obj map[string]any, name string, value any) map[string]any {
 	out := maps.Clone(obj)
 	if out == nil {
@@ -138,15 +136,4 @@ func withField(obj map[string]any, name string, value any) map[string]any {
 	}
 	out[name] = value
 	return out
-}
-
-func (v *view) chooses(selector fields.Selector, obj map[string]any, id input.Identity) (bool, error) {
-	p := v.parsed()
-	if err := p.errSelectable; err != nil {
-		return false, err
-	}
-	if err := p.selectable.Check(selector); err != nil {
-		return false, err
-	}
-	return p.selectable.Matches(selector, obj, id.Namespace, id.Name)
 }

@@ -116,9 +116,7 @@ func (o *Olds) Count() (sum finding.OldSummary, vanished int) {
 func (c *CRDs) key(id input.Identity) string {
 	namespace := ""
 	if c.namespaced(id.GroupKind()) {
-		if namespace = id.Namespace; namespace == "" {
-			namespace = "default"
-		}
+		namespace = cmp.Or(id.Namespace, "default")
 	}
 	return input.Called(id.GroupKind(), namespace, id.Name)
 }
@@ -231,6 +229,9 @@ func One(ctx context.Context, w Single, doc *input.Document, old map[string]any)
 		out = d.decideBuiltin(ctx)
 	} else {
 		d.def = &Definition{engine: w.Engine, writer: w.Writer, explainer: trace.NewExplainer(w.Engine)}
+		if node, err := w.Engine.At("", ""); err == nil {
+			d.KubeVersion = node.Config.KubeVersion
+		}
 		r.Apply = string(w.Apply.Kind)
 		out = d.applied(ctx, engine.Request{
 			Object: doc.Object, OldObject: old, FieldValidation: d.Validation, DuplicateKeys: doc.Duplicate,

@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// route finds the CRD, the built-in kind, or the subresource that validates the object. It returns a verdict if it
-// finds nothing, or if the object is unreadable or encrypted.
+// route finds the CRD, the built-in kind, or the subresource that validates the object, or returns a verdict.
 func (d *decision) route() outcome {
 	id := d.doc.Identity()
 	def, typed := d.CRDs.addressee(d.doc.Object, id)
@@ -132,8 +131,8 @@ func readable(doc *input.Document, id input.Identity) error {
 }
 
 // addressee returns the definition that validates an object, or nil if no usable CRD was given for it. If the object's
-// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then
-// validates it, because every endpoint rejects it in nearly the same words.
+// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or of its group if the kind is unknown,
+// then validates it, because every endpoint rejects it in nearly the same words.
 func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {
 	if !mistyped(obj) {
 		return c.find(id.GroupKind()), true
@@ -156,7 +155,6 @@ func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition
 	return c.find(only.entry.Kind), false
 }
 
-// mistyped reports whether an object has an apiVersion or kind that is not a string.
 func mistyped(obj map[string]any) bool {
 	for _, name := range []string{"apiVersion", "kind"} {
 		v, ok := obj[name]
@@ -195,7 +193,6 @@ func (c *CRDs) unknownKind(id input.Identity) outcome {
 	return notFound(Create, message)
 }
 
-// notFound returns the outcome of a request for which the server has no endpoint.
 func notFound(operation, message string) outcome {
 	return outcome{verdict: finding.Invalid, operation: operation, status: &finding.Status{
 		Code: 404, Reason: string(metav1.StatusReasonNotFound), Message: message,

@@ -28,17 +28,19 @@ import (
 type TextChecker struct {
 	*CRDs
 	kubeVersion string
+	version     types.Version // of kubeVersion
 }
 
 // NewTextChecker reads the CRDs without compiling them. It returns an error if kubeVersion is invalid or the
 // context is canceled.
 func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*TextChecker, error) {
-	if _, err := types.ParseVersion(kubeVersion); err != nil {
+	version, err := types.ParseVersion(kubeVersion)
+	if err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
 	source := func(_ func(), yield func(input.Chunk) bool) { input.SplitText(crds.File, crds.Data, yield) }
 	all, err := Read(ctx, source, filterOf(crds), Use{Unique: true}, engine.Config{KubeVersion: kubeVersion})
-	return &TextChecker{all, kubeVersion}, err
+	return &TextChecker{all, kubeVersion, version}, err
 }
 
 func filterOf(text input.Text) *resource.Filter {
@@ -68,7 +70,7 @@ type Checked struct {
 // An Answer is the result for an object.
 type Answer struct {
 	*finding.Object
-	// CRD is the name of the object's CRD, or "" if no CRD was given. Engine is nil then.
+	// CRD is the name of the object's CRD, or "" without a usable CRD. Engine is nil then.
 	CRD    string
 	Engine *engine.Engine
 	// Runs holds all runs of rules on the object.
@@ -85,10 +87,6 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	default:
 		return nil, fmt.Errorf("--subresource %q: want status or scale", w.Subresource)
 	}
-	v, err := types.ParseVersion(c.kubeVersion)
-	if err != nil {
-		return nil, err
-	}
 	olds := NewOlds()
 	for doc := range w.Olds.Documents {
 		olds.Take(ReadOld(doc), c.CRDs, nil)
@@ -103,7 +101,7 @@ func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		Locate: true, Explain: true, Trace: true, Selectable: true, Diff: true,
 	}, c.CRDs)
 	var out bytes.Buffer
-	p, err := print.New("json", &out, print.Options{KubeVersion: v.String(), Verbose: true, Version: command.Version(), Stderr: io.Discard})
+	p, err := print.New("json", &out, print.Options{KubeVersion: c.version.String(), Verbose: true, Version: command.Version(), Stderr: io.Discard})
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,13 @@ func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 		return apply.Write{}
 	}
 	if old == nil {
-		return d.kindOfCreate()
+		w := d.Apply
+		if w.Kind != apply.Client && w.Kind != apply.Server {
+			return apply.Write{}
+		}
+		w.Manager = cmp.Or(w.Manager, apply.Kubectl)
+		d.report.Apply = string(w.Kind)
+		return w
 	}
 	w := apply.Choose(d.doc.Object, old)
 	if d.Apply.Kind != "" {
@@ -129,17 +135,6 @@ func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 	if w.Kind == apply.Replace {
 		return apply.Write{Recreate: w.Recreate}
 	}
-	d.report.Apply = string(w.Kind)
-	return w
-}
-
-// kindOfCreate returns how a tool creates the object, or the zero Write for a plain create.
-func (d *decision) kindOfCreate() apply.Write {
-	w := d.Apply
-	if w.Kind != apply.Client && w.Kind != apply.Server {
-		return apply.Write{}
-	}
-	w.Manager = cmp.Or(w.Manager, apply.Kubectl)
 	d.report.Apply = string(w.Kind)
 	return w
 }
