@@ -210,7 +210,6 @@ func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 	return e, true
 }
 
-// items returns the items of a sequence, or nothing for other nodes.
 func items(n *position.Node) []*position.Node {
 	if n == nil {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
@@ -113,10 +114,12 @@ func unsupported(value, detail string) string {
 
 // lastStep returns the last step of a path, such as replicas for spec.replicas, or "value" for an index.
 func lastStep(field string) string {
-	field = strings.TrimSuffix(field, "]")
-	if i := strings.LastIndexAny(field, ".["); i >= 0 {
-		field = field[i+1:]
+	field, isKey := strings.CutSuffix(field, "]")
+	separators := "."
+	if isKey {
+		separators = "["
 	}
+	field = field[strings.LastIndexAny(field, separators)+1:]
 	if _, err := strconv.Atoi(field); err == nil || field == "" || field == "<nil>" {
 		return "value"
 	}
@@ -125,20 +128,6 @@ func lastStep(field string) string {
 
 // strictError matches an error of strict decoding: its kind, and the quoted path.
 var strictError = lazy.New(`(unknown|duplicate) field ("(?:[^"\\]|\\.)*")`)
-
-// StrictFields returns the paths of unknown and duplicate fields in the server's message about them.
-func StrictFields(message string) (paths []string) {
-	_, errs, _ := strings.Cut(message, "strict decoding error: ")
-	for _, found := range strictError.FindAllStringSubmatch(errs, maxStrict) {
-		if path, err := strconv.Unquote(found[2]); err == nil {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
-// maxStrict limits the unknown and duplicate fields that are located.
-const maxStrict = 100
 
 // StrictPoint returns the reason in the server's message about unknown and duplicate fields, for the error
 // about a field; "" is any field. Without such an error, it returns the beginning of the first error. The
@@ -177,46 +166,39 @@ func CompilePoint(p *assist.Problem) string {
 	}
 }
 
-// A CRDError is an error of the API server about a field of a CRD. Line and Column are its position in the text.
-type CRDError struct {
-	Line, Column   int
-	Field, Message string
-	Kind           engine.CauseKind
-}
-
-// inSchema returns e without the version of its field.
-func (e CRDError) inSchema() CRDError {
-	if _, field, ok := strings.Cut(e.Field, ".openAPIV3Schema"); ok {
-		e.Field = field
-	}
-	return e
-}
-
-// Repeats reports for each error whether an editor can leave it out, because other errors explain it. A rule
-// that is too expensive causes an error of its own, another because the rule contributes to the total, and a
+// Repeats reports for each cause of a CRD's rejection whether an editor can leave it out, because other causes explain
+// it. A rule that is too expensive causes an error of its own, another because the rule contributes to the total, and a
 // third because of the total. Versions that share a schema in the text repeat all of them.
-func Repeats(errors []CRDError) []bool {
+func Repeats(causes []finding.Cause) []bool {
 	type position struct{ line, column int }
+	type inSchema struct { // without the version
+		position
+		field, message string
+	}
 	over := map[position]bool{}
-	known := map[CRDError]bool{}
-	repeats := make([]bool, len(errors))
-	for i, e := range errors {
-		repeats[i] = known[e.inSchema()]
-		known[e.inSchema()] = true
-		if e.Kind == engine.CauseRuleCost {
-			over[position{e.Line, e.Column}] = true
+	known := map[inSchema]bool{}
+	repeats := make([]bool, len(causes))
+	for i, c := range causes {
+		e := inSchema{position{c.Line, c.Column}, c.Field, c.Message}
+		if _, field, ok := strings.Cut(c.Field, ".openAPIV3Schema"); ok {
+			e.field = field
+		}
+		repeats[i] = known[e]
+		known[e] = true
+		if c.Kind == engine.CauseRuleCost {
+			over[e.position] = true
 		}
 	}
-	explained := len(over) > 0 // whether the other errors explain the total
-	for i, e := range errors {
-		if e.Kind == engine.CauseShareOfCost {
-			at := position{e.Line, e.Column}
+	explained := len(over) > 0 // whether the other causes explain the total
+	for i, c := range causes {
+		if c.Kind == engine.CauseShareOfCost {
+			at := position{c.Line, c.Column}
 			repeats[i] = repeats[i] || over[at]
 			explained = explained && over[at]
 		}
 	}
-	for i, e := range errors {
-		repeats[i] = repeats[i] || explained && e.Kind == engine.CauseTotalCost
+	for i, c := range causes {
+		repeats[i] = repeats[i] || explained && c.Kind == engine.CauseTotalCost
 	}
 	return repeats
 }

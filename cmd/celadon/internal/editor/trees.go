@@ -2,7 +2,6 @@ package editor
 
 import (
 	"bytes"
-	"iter"
 	"sync"
 
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
@@ -39,25 +38,6 @@ func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
 	start, end, index := decode.Around(text, offset)
 	p = t.of(text, start, end, index)
 	return p, max(0, min(offset, end)-start)
-}
-
-// All yields the documents of the text that contain word, within the limits.
-func (t *Trees) All(text []byte, word string) iter.Seq[Piece] {
-	return func(yield func(Piece) bool) {
-		if len(text) > MaxText {
-			return
-		}
-		index := 0
-		for start, end := range decode.Documents(text) {
-			if index == MaxParts {
-				return
-			}
-			if bytes.Contains(text[start:end], []byte(word)) && !yield(t.of(text, start, end, index)) {
-				return
-			}
-			index++
-		}
-	}
 }
 
 func (t *Trees) of(text []byte, start, end, index int) (p Piece) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -40,7 +41,7 @@ type spot struct{ index, item int }
 const maxFindings = 1000
 
 // analyze analyzes the document and puts its CRDs in force. It adds the kinds whose CRD changed to changed. A
-// document over editor.MaxText has no findings and no CRDs.
+// document over editor.MaxText has no findings.
 func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
 	a := &analysis{by: v.crds.changed.Load(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
 	if len(v.text.bytes) > editor.MaxText {
@@ -57,6 +58,7 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 	v.crdsOf(ctx, a, changed)
 	a.by = v.crds.changed.Load()
 	v.ofPolicies(ctx, a.parts)
+	isPatch := sync.OnceValue(func() bool { return resource.NewKustomizations(v.folders()...).IsPatch(v.name) })
 	for _, p := range a.parts {
 		if ctx.Err() != nil {
 			return a
@@ -65,7 +67,9 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 		case crd:
 			v.ofCRD(p)
 		case object:
-			v.ofObject(ctx, p)
+			if (v.crds.live().Knows(p.kind) || v.crds.decider().Serves(p.doc.Identity())) && !isPatch() {
+				v.ofObject(ctx, p)
+			}
 		case suite:
 			v.ofSuite(ctx, p)
 		case broken:
@@ -76,7 +80,6 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 	return a
 }
 
-// publish adds findings to the diagnostics, and counts those beyond the limit.
 func (a *analysis) publish(findings []protocol.Diagnostic, omitted int) {
 	n := min(len(findings), maxFindings-len(a.diagnostics))
 	a.diagnostics = append(a.diagnostics, findings[:n]...)
@@ -134,12 +137,12 @@ func (v *view) ofCRD(p *part) {
 	if p.crd.vetted == nil {
 		return
 	}
-	var errors []editor.CRDError
+	var causes []finding.Cause
 	for _, f := range p.crd.vetted.Findings {
 		message := strings.TrimPrefix(f.Text(), f.At.Field+": ")
-		errors = append(errors, editor.CRDError{Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: message, Kind: f.Kind})
+		causes = append(causes, finding.Cause{Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: message, Kind: f.Kind})
 	}
-	for i, repeats := range editor.Repeats(errors) {
+	for i, repeats := range editor.Repeats(causes) {
 		f := p.crd.vetted.Findings[i]
 		if repeats {
 			continue
@@ -202,13 +205,7 @@ func (p *part) within(d *protocol.Diagnostic, f *finding.Finding) {
 	}
 }
 
-// ofObject adds the findings of celadon check if the object's CRD is known, or if its kind is built in and
-// the file is not a patch of kustomize, which is an incomplete object.
 func (v *view) ofObject(ctx context.Context, p *part) {
-	builtin := !v.crds.live().Knows(p.kind)
-	if builtin && (!v.crds.decider().Serves(p.doc.Identity()) || resource.NewKustomizations(v.folders()...).IsPatch(v.name)) {
-		return
-	}
 	verdict := v.crds.decider().Decide(ctx, p.doc)
 	if verdict == nil {
 		return
@@ -255,7 +252,6 @@ func (v *view) ofBroken(p *part) {
 	p.findings = append(p.findings, d)
 }
 
-// word returns the value of a plain or quoted scalar.
 func word(value []byte) string {
 	text, _, _ := strings.Cut(string(value), " #")
 	return strings.Trim(strings.TrimSpace(text), `"'`)

@@ -30,17 +30,15 @@ type crds struct {
 type read struct {
 	resource.Read
 	file string
-	json []byte
-	sum  [sha256.Size]byte // of json
+	sum  [sha256.Size]byte // of the JSON
 }
 
 // newRead reads a document as a CRD. CRD is nil if it is invalid.
 func newRead(file string, doc *input.Document) read {
 	data, _ := doc.JSON()
-	return read{resource.One(doc), file, data, sha256.Sum256(data)}
+	return read{resource.One(doc), file, sha256.Sum256(data)}
 }
 
-// reset removes all CRDs, and sets the Kubernetes version.
 func (c *crds) reset(kube string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,8 @@
 package lsp
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -10,13 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
+	enginevet "github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// schemaNode returns the schema at a path in the CRD's text, or nil.
 func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 	tree, _ := p.doc.Tree()
 	if tree == nil || p.start < 0 {
@@ -84,7 +91,6 @@ func (s *server) crdOf(kind schema.GroupKind) *part {
 	return find(s.other.read(path, s))
 }
 
-// ruleIn returns the location of a rule in the CRD of a kind, or nil if it is unknown.
 func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) []protocol.Related {
 	c := s.crdOf(kind)
 	if c == nil {
@@ -144,7 +150,7 @@ func (o *otherFiles) read(path string, s *server) *analysis {
 func (v *view) definition(p protocol.Params) []protocol.Location {
 	offset := v.text.offset(p.Position)
 	if e := v.expression(offset); e != nil {
-		if !e.isChecked() {
+		if e.context == nil {
 			return nil
 		}
 		h := e.context.Hover(e.Source, e.Cursor)
@@ -157,12 +163,11 @@ func (v *view) definition(p protocol.Params) []protocol.Location {
 		}
 		return e.crd.schemaAt(e.At.Version, steps)
 	}
-	piece, within := v.trees.At(v.text.bytes, offset)
-	o := v.objectAt(piece)
+	o := v.objectAt(offset)
 	if o == nil {
 		return nil
 	}
-	return o.crd.schemaAt(o.version, stepsOf(piece.Tree.At(within).Path))
+	return o.crd.schemaAt(o.version, stepsOf(o.Tree.At(o.within).Path))
 }
 
 // schemaAt returns the location of the schema of a field: the name under properties, if any.
@@ -195,4 +200,81 @@ func firstWord(n *position.Node) *position.Node {
 			return n
 		}
 	}
+}
+
+// A crdPart is a CRD in a document of the editor. It is safe for concurrent use.
+type crdPart struct {
+	read
+	// vetted is nil for a CRD in a file that is not open.
+	vetted *vet.Reviewed
+	// compiled returns the engine of the CRD, or nil if it cannot be used, and the errors of its rules.
+	compiled func() (*engine.Engine, []*engine.CompileError)
+	// described returns the CRD with its descriptions, or nil if it cannot be used.
+	described func() *apiextensionsv1.CustomResourceDefinition
+}
+
+func (s *server) newCRDPart(file string, doc *input.Document) *crdPart {
+	c := &crdPart{read: newRead(file, doc)}
+	c.described = sync.OnceValue(func() *apiextensionsv1.CustomResourceDefinition {
+		crd, _ := resource.Decode(doc)
+		return crd
+	})
+	c.compiled = sync.OnceValues(func() (*engine.Engine, []*engine.CompileError) {
+		if c.CRD == nil {
+			return nil, nil
+		}
+		e, err := s.crds.engine(c.CRD)
+		var bad *engine.CompileErrors
+		if errors.As(err, &bad) {
+			return e, bad.Errors
+		}
+		return e, nil
+	})
+	return c
+}
+
+func (c *crdPart) expressionContext(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Context {
+	crd := c.described()
+	e, _ := c.compiled()
+	if crd == nil || e == nil {
+		return nil
+	}
+	exprContext, _ := editor.NewContext(e, crd, at, optionalOldSelf, functions)
+	return exprContext
+}
+
+func (p *part) report() *enginevet.Report {
+	if p.crd == nil || p.crd.vetted == nil {
+		return nil
+	}
+	return p.crd.vetted.Report
+}
+
+// hints returns the costs of rules that compile and their shares of the limit, to be shown after the rules.
+func (v *view) hints(protocol.Params) []protocol.InlayHint {
+	all := []protocol.InlayHint{}
+	for _, p := range v.known.parts {
+		if p.report() == nil {
+			continue
+		}
+		for _, version := range p.report().Versions {
+			for _, r := range version.Rules {
+				_, _, node := p.rulePart(&engine.RuleRef{Version: version.Name, Path: r.Path, Index: r.Index}, "rule")
+				if !r.Broken && node != nil && node.Known {
+					all = append(all, v.hint(p.start+node.Start, &r))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (v *view) hint(offset int, r *enginevet.Rule) protocol.InlayHint {
+	label := fmt.Sprintf("cost %s (%s)", phrase.Number(r.EstimatedTotal), phrase.Share(r.EstimatedTotal, r.Limit))
+	runs := phrase.Count(int(min(r.Cardinality, 1<<53)), "run")
+	tooltip := fmt.Sprintf("estimated: %s per run, %s at most, limit %s", phrase.Number(r.EstimatedCost), runs, phrase.Number(r.Limit))
+	if r.MessageExpressionCost > 0 {
+		tooltip += "; its message " + phrase.Number(r.MessageExpressionCost)
+	}
+	return protocol.InlayHint{Position: v.text.position(v.text.trimmedEnd(offset)), Label: label, Tooltip: tooltip, PaddingLeft: true}
 }

@@ -42,7 +42,6 @@ func (s *server) wakeWaiting() {
 	s.news = make(chan struct{})
 }
 
-// view returns a view of a document, or nil if it is not open.
 func (s *server) view(uri string) *view {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +52,6 @@ func (s *server) view(uri string) *view {
 	return &view{server: s, document: *d}
 }
 
-// opened returns a view of the open document with the given name, or nil.
 func (s *server) opened(name string) *view {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,19 +17,23 @@ import (
 type expression struct {
 	*editor.Expression
 	text    *text
-	context *assist.Context       // of a part of a rule; nil if the schema is unknown
-	crd     *part                 // with the rule
-	policy  *assist.PolicyContext // nil for a part of a rule
+	context *assist.Context // of a rule or message; nil if the schema is unknown
+	crd     *part           // with the rule
+	helper  helper          // nil if the schema is unknown
 }
 
-// expression returns the expression at offset, or nil.
+type helper interface {
+	Hover(source string, at int) *assist.Hover
+	Complete(source []rune) assist.Completion
+}
+
 func (v *view) expression(offset int) *expression {
 	if v.isGo() {
 		return nil
 	}
 	p, within := v.trees.At(v.text.bytes, offset)
 	if e, ok := p.PolicyExpression(within); ok {
-		return &expression{Expression: e.Expression, text: v.text, policy: &assist.PolicyContext{Object: v.matched(e), Variables: e.Variables}}
+		return &expression{Expression: e.Expression, text: v.text, helper: &assist.PolicyContext{Object: v.matched(e), Variables: e.Variables}}
 	}
 	e, ok := p.Expression(within)
 	if !ok || e.Key || v.known == nil {
@@ -39,25 +43,13 @@ func (v *view) expression(offset int) *expression {
 	if of == nil {
 		return nil
 	}
-	return &expression{Expression: e, text: v.text, context: of.crd.expressionContext(&e.At, e.OptionalOldSelf, v.functions), crd: of}
-}
-
-// isChecked reports whether e is the source of a rule or message with a known schema, so that its problems
-// can be determined.
-func (e *expression) isChecked() bool { return e.context != nil && e.At.Part() != assist.AnyExpression }
-
-// helper returns the assistant for hovers and completion in e, or nil if the schema is unknown.
-func (e *expression) helper() interface {
-	Hover(source string, at int) *assist.Hover
-	Complete(source []rune) assist.Completion
-} {
-	switch {
-	case e.policy != nil:
-		return e.policy
-	case e.isChecked():
-		return e.context
+	x := &expression{Expression: e, text: v.text, crd: of}
+	if e.At.Part() != assist.AnyExpression {
+		if x.context = of.crd.expressionContext(&e.At, e.OptionalOldSelf, v.functions); x.context != nil {
+			x.helper = x.context
+		}
 	}
-	return nil
+	return x
 }
 
 // rangeOf returns the range of code points of the expression.
@@ -71,11 +63,10 @@ func (v *view) hover(p protocol.Params) *protocol.Hover {
 	if e == nil {
 		return v.schemaHover(offset)
 	}
-	helper := e.helper()
-	if helper == nil {
+	if e.helper == nil {
 		return nil
 	}
-	h := helper.Hover(e.Source, e.Cursor)
+	h := e.helper.Hover(e.Source, e.Cursor)
 	if h == nil {
 		return nil
 	}
@@ -98,15 +89,14 @@ func (v *view) completion(p protocol.Params) *protocol.CompletionList {
 	if e == nil {
 		return v.schemaCompletion(offset)
 	}
-	helper := e.helper()
-	if helper == nil {
+	if e.helper == nil {
 		return nil
 	}
 	source := []rune(e.Source)
 	if source = source[:max(0, min(e.Cursor, len(source)))]; e.CursorFollows {
 		source = append(source, ' ') // white space before the cursor is not part of the value
 	}
-	c := helper.Complete(source)
+	c := e.helper.Complete(source)
 	at := v.text.rangeOf(offset, offset)
 	if !e.CursorFollows {
 		at = e.rangeOf(c.Start, e.Cursor)
@@ -134,7 +124,7 @@ var itemKinds = map[assist.Class]int{
 
 func (v *view) signatureHelp(p protocol.Params) *protocol.SignatureHelp {
 	e := v.expression(v.text.offset(p.Position))
-	if e == nil || !e.isChecked() {
+	if e == nil || e.context == nil {
 		return nil
 	}
 	call := e.context.Call(e.Source, e.Cursor)

@@ -49,7 +49,11 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	for _, f := range findings {
 		if f.At.File == name && f.At.Line > 0 {
 			from := v.text.offsetAt(f.At.Line, f.At.Column)
-			found = append(found, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
+			to := max(from, v.text.trimmedEnd(from))
+			if name := goName.Find(v.text.bytes[from:]); name != nil {
+				to = from + len(name)
+			}
+			found = append(found, diagnostic(v.text.rangeOf(from, to), &f))
 		}
 	}
 	a.publish(found, 0)
@@ -78,14 +82,6 @@ func resolved(name string) string {
 		return name
 	}
 	return filepath.Join(dir, filepath.Base(name))
-}
-
-// wordEnd returns the end of the name at an offset, or else of the line.
-func (t *text) wordEnd(from int) int {
-	if name := goName.Find(t.bytes[from:]); name != nil {
-		return from + len(name)
-	}
-	return max(from, t.trimmedEnd(from))
 }
 
 var goName = regexp.MustCompile(`^[0-9A-Za-z_]+`)

@@ -17,21 +17,20 @@ import (
 // object offers corrections for a field name or an enum value that the object's schema does not
 // allow.
 func (a *actor) object() {
-	p, within := a.trees.At(a.text.bytes, a.from)
-	o := a.objectAt(p)
-	if o == nil || p.Tree.Broken() != nil || !a.rejected() {
+	o := a.objectAt(a.from)
+	if o == nil || o.Tree.Broken() != nil || !a.rejected() {
 		return
 	}
-	spot := p.Tree.At(within)
+	spot := o.Tree.At(o.within)
 	n := len(spot.Path)
 	if n == 0 || spot.Node.Kind != position.Scalar {
 		return
 	}
 	steps := stepsOf(spot.Path)
 	if of := assist.SchemaAt(o.root, steps); of != nil {
-		a.change(p, spot.Path, of)
-	} else if _, parent := p.Tree.Find(spot.Path[:n-1]); spot.Key && parent != nil {
-		a.rename(p, &spot, unknownIn(assist.SchemaAt(o.root, steps[:n-1]), parent, n == 1))
+		a.change(o.Piece, spot.Path, of)
+	} else if _, parent := o.Tree.Find(spot.Path[:n-1]); spot.Key && parent != nil {
+		a.rename(o.Piece, &spot, unknownIn(assist.SchemaAt(o.root, steps[:n-1]), parent, n == 1))
 	}
 }
 
@@ -95,7 +94,6 @@ func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JS
 	}
 }
 
-// findingsBetween returns a filter for the findings with a code between two nodes.
 func (a *actor) findingsBetween(p editor.Piece, from, to *position.Node, code string) fixFilter {
 	return func(d *protocol.Diagnostic) bool {
 		return overlaps(a.text, d.Range, p.Start+from.Start, p.Start+to.End) && d.Code == code

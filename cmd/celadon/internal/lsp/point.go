@@ -5,9 +5,11 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // A diagnostic begins with its point, because editors show the first words of a message next to the line. The
@@ -59,17 +61,11 @@ func (v *view) strictDiagnostics(p *part, f *finding.Finding, fields []finding.L
 	return more
 }
 
-// strictInCRD returns the locations of the fields after the first that a finding about unknown fields of a CRD names.
-func strictInCRD(p *part, f *finding.Finding) (more []finding.Location) {
-	if f.Rule != nil || p.doc.Duplicate != nil {
+// strictInCRD returns the locations of the unknown fields of a CRD after the first, if f is the finding about them.
+func strictInCRD(p *part, f *finding.Finding) []finding.Location {
+	r := p.crd.vetted.Report
+	if f.Rule != nil || f.Level != "error" || p.doc.Duplicate != nil || r == nil || len(r.Strict) < 2 || f.At.Field != r.Strict[0].Field {
 		return nil
 	}
-	fields := editor.StrictFields(f.Text())
-	if len(fields) == 0 || f.At.Field != fields[0] {
-		return nil
-	}
-	for i, position := range p.doc.Locate(fields[1:]) {
-		more = append(more, finding.Location{File: f.At.File, Line: position.Line, Column: position.Column, Field: fields[i+1], Hint: hint.Key(fields[i+1])})
-	}
-	return more
+	return hint.Strict(r.Strict[1:min(len(r.Strict), maxFindings)], excerpt.NewExcerpts(p.doc, 0, &secret.Secrets{}, nil))
 }

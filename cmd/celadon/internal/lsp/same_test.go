@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
@@ -169,10 +170,10 @@ func every(of, sample int) int {
 
 // withoutRepeats leaves out the errors that an editor does not show, because another error has the same cause.
 func withoutRepeats(all []message) (kept []message) {
-	list := make([]editor.CRDError, len(all))
+	list := make([]finding.Cause, len(all))
 	for i := range all {
 		field, text, _ := strings.Cut(all[i].text, ": ")
-		list[i] = editor.CRDError{Line: all[i].line, Column: all[i].column, Field: field, Message: text, Kind: kindOfCost(text)}
+		list[i] = finding.Cause{Line: all[i].line, Column: all[i].column, Field: field, Message: text, Kind: kindOfCost(text)}
 	}
 	for i, repeats := range editor.Repeats(list) {
 		if !repeats {

@@ -1,8 +1,10 @@
 package lsp
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,13 +23,16 @@ import (
 
 // An objectAt is an object around a position of a text, with its CRD.
 type objectAt struct {
+	editor.Piece
+	within  int // offset in the piece
 	crd     *part
 	version int
 	root    *apiextensionsv1.JSONSchemaProps
 }
 
-// objectAt returns the object in a document, or nil if its schema is not known.
-func (v *view) objectAt(p editor.Piece) *objectAt {
+// objectAt returns the object in the document around offset, or nil if its schema is not known.
+func (v *view) objectAt(offset int) *objectAt {
+	p, within := v.trees.At(v.text.bytes, offset)
 	if p.Tree.Root == nil {
 		return nil
 	}
@@ -55,7 +60,7 @@ func (v *view) objectAt(p editor.Piece) *objectAt {
 	if i < 0 || crd.Spec.Versions[i].Schema == nil {
 		return nil
 	}
-	return &objectAt{crd: c, version: i, root: crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
+	return &objectAt{p, within, c, i, crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
 }
 
 func stepsOf(path position.Path) (steps []engine.Step) {
@@ -70,15 +75,14 @@ func stepsOf(path position.Path) (steps []engine.Step) {
 }
 
 func (v *view) schemaHover(offset int) *protocol.Hover {
-	p, within := v.trees.At(v.text.bytes, offset)
-	at := p.Tree.At(within)
-	o := v.objectAt(p)
-	if o == nil || len(at.Path) == 0 {
+	o := v.objectAt(offset)
+	if o == nil {
 		return nil
 	}
+	at := o.Tree.At(o.within)
 	steps := stepsOf(at.Path)
 	s := assist.SchemaAt(o.root, steps)
-	if s == nil {
+	if s == nil || len(steps) == 0 {
 		return nil
 	}
 	lines := []string{engine.FormatPath(steps) + ": " + schemaType(s)}
@@ -94,7 +98,7 @@ func (v *view) schemaHover(offset int) *protocol.Hover {
 	for i := range s.XValidations {
 		lines = append(lines, "rule: "+lex.Flat(s.XValidations[i].Rule))
 	}
-	rng := v.text.rangeOf(p.Start+at.Node.Start, p.Start+max(at.Node.Start, at.Node.End))
+	rng := v.text.rangeOf(o.Start+at.Node.Start, o.Start+max(at.Node.Start, at.Node.End))
 	return &protocol.Hover{Contents: plainText(strings.Join(lines, "\n")), Range: &rng}
 }
 
@@ -135,12 +139,11 @@ func wordsOf(s *apiextensionsv1.JSONSchemaProps) schemawords.Node {
 
 // schemaCompletion offers the fields of an object, or the values of a field.
 func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
-	p, within := v.trees.At(v.text.bytes, offset)
-	o := v.objectAt(p)
+	o := v.objectAt(offset)
 	if o == nil {
 		return nil
 	}
-	w := wordAt(v.text.bytes[p.Start:], within)
+	w := wordAt(v.text.bytes[o.Start:], o.within)
 	if w == nil {
 		return nil
 	}
@@ -149,7 +152,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 		return nil
 	}
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
-	rng := v.text.rangeOf(p.Start+w.from, p.Start+within)
+	rng := v.text.rangeOf(o.Start+w.from, o.Start+o.within)
 	add := func(text, insert, detail, doc string, kind int) {
 		list.Items = append(list.Items, protocol.CompletionItem{
 			Label: shown(text), Kind: kind, Detail: shown(detail), Doc: plainText(doc),
@@ -196,7 +199,6 @@ func fieldNames(s *apiextensionsv1.JSONSchemaProps) []string {
 	return append(required, optional...)
 }
 
-// values returns the values that an enum or boolean permits.
 func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 	for _, v := range s.Enum {
 		word := string(v.Raw)
@@ -209,4 +211,50 @@ func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 		texts = append(texts, "false", "true")
 	}
 	return texts
+}
+
+// written is the word before the cursor in block YAML, which the user is typing.
+type written struct {
+	from      int
+	steps     []engine.Step // path of the mapping that gets the key, or of the value
+	value     bool
+	otherKeys map[string]bool
+}
+
+// unfinished matches a line up to the cursor: item indicators, perhaps a key, and the word.
+var unfinished = regexp.MustCompile(`^ *(?:- +)*([^ {}\[\]#&*][^{}\[\]#&*]*?: +)?([^ :{}\[\]"'#&*|>]*)$`)
+
+// placeholder replaces the word, so that the text around it is YAML.
+const placeholder = "celadon-cursor"
+
+// wordAt returns the word of the document before the cursor, which is at offset. It returns nil if the cursor is
+// neither in a key nor in a value.
+func wordAt(text []byte, offset int) *written {
+	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
+	found := unfinished.FindSubmatchIndex(text[begin:offset])
+	if found == nil || string(text[begin+found[4]:offset]) == "-" {
+		return nil
+	}
+	w := &written{from: begin + found[4], value: found[2] >= 0, otherKeys: map[string]bool{}}
+	word := placeholder + ":\n"
+	if w.value {
+		word = placeholder + "\n"
+	}
+	_, rest, _ := bytes.Cut(text[offset:], []byte("\n"))
+	tree := position.ParseTolerant(slices.Concat(text[:w.from], []byte(word), rest))
+	spot := tree.At(w.from)
+	if spot.Node == nil || spot.Node.Value != placeholder || spot.Key == w.value {
+		return nil
+	}
+	path := spot.Path
+	if !w.value {
+		path = path[:len(path)-1]
+	}
+	w.steps = stepsOf(path)
+	if _, mapping := tree.Find(path); mapping != nil && !w.value {
+		for _, key := range mapping.Keys {
+			w.otherKeys[key.Value] = true
+		}
+	}
+	return w
 }

@@ -60,7 +60,7 @@ type server struct {
 }
 
 // Run implements celadon lsp: it serves until its input ends, the editor sends exit, or the process
-// that started it has ended. Its error carries the exit code.
+// that started it has ended.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	s := newServer(o, streams.Stderr)
 	if _, _, err := s.configure(ctx, nil); err != nil {
@@ -104,7 +104,6 @@ func (s *server) folders() []string {
 	return slices.Clone(s.roots)
 }
 
-// notified handles a notification. Notifications that are unknown or invalid are ignored.
 func (s *server) notified(method string, params json.RawMessage) {
 	if n := notifications[method]; n != nil {
 		n(s, params)
@@ -288,10 +287,8 @@ var capabilities = fields{
 	"workspace":             fields{"workspaceFolders": fields{"supported": true, "changeNotifications": true}},
 }
 
-// parentEvery is the interval for checking whether the editor is still running.
 const parentEvery = 3 * time.Second
 
-// start starts background work after the editor has initialized.
 func (s *server) start() {
 	s.startSearch(s.folders())
 	s.mu.Lock()

@@ -14,8 +14,7 @@ import (
 // Requests read the analyses of documents, which the server makes in rounds. A request that arrives
 // earlier, for example directly after a file is opened, waits for the analysis that it needs.
 
-// maxWait limits the time that a request waits for an analysis. Editors have no timeout of their
-// own, and the number of concurrent requests is limited.
+// maxWait limits the time that a request waits for an analysis. Editors have no timeout of their own.
 const maxWait = 10 * time.Second
 
 var (

@@ -105,7 +105,6 @@ func (w *walk) file(path string) {
 	w.crds.set(name, reads, w.changed)
 }
 
-// readFile reads a file of the workspace again.
 func (s *server) readFile(path string, changed map[schema.GroupKind]bool) {
 	var reads []read
 	if data, err := s.onDisk(path); err == nil {

@@ -31,15 +31,6 @@ import (
 //go:embed page/dist
 var dist embed.FS
 
-// built returns the files of the page, as built by make site.
-func built() fs.FS {
-	files, err := fs.Sub(dist, "page/dist")
-	if err != nil {
-		panic(err) // the name is a constant
-	}
-	return files
-}
-
 type page struct {
 	hosts   []string
 	token   string
@@ -59,13 +50,14 @@ const (
 )
 
 func newPage(at net.Addr, token string, begin *start) *page {
-	_, port, err := net.SplitHostPort(at.String())
-	if err != nil {
-		panic(err) // the address of a listener is valid
+	_, port, errAddress := net.SplitHostPort(at.String())
+	files, errName := fs.Sub(dist, "page/dist") // as built by make site
+	if err := errors.Join(errAddress, errName); err != nil {
+		panic(err) // the address of a listener is valid, and so is the name of the folder
 	}
 	return &page{
 		hosts: []string{at.String(), net.JoinHostPort("localhost", port)},
-		token: token, start: begin, files: built(), service: service.New(), turns: semaphore.NewWeighted(turns),
+		token: token, start: begin, files: files, service: service.New(), turns: semaphore.NewWeighted(turns),
 	}
 }
 

@@ -174,7 +174,7 @@ func TestRun(t *testing.T) {
 // rebuild it. make -C site played, which needs npm, compares it byte for byte.
 func TestDist(t *testing.T) {
 	t.Parallel()
-	data, err := fs.ReadFile(built(), "sources.txt")
+	data, err := fs.ReadFile(testPage().files, "sources.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ package playground
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -113,7 +112,7 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	defer listener.Close()
-	p := newPage(listener.Addr(), newToken(), begin)
+	p := newPage(listener.Addr(), rand.Text(), begin)
 	srv := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: headerTimeout,
@@ -139,10 +138,4 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		return err
 	}
 	return srv.Close()
-}
-
-func newToken() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }

@@ -39,9 +39,6 @@ func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 	if e == nil || err != nil {
 		return nil, err
 	}
-	if e.At.Key != "rule" && e.At.Key != "messageExpression" {
-		return nil, nil
-	}
 	c := e.context.CompleteAt(e.Source, e.Cursor)
 	answer := &completed{From: e.at(c.Start), Options: []candidate{}}
 	for _, one := range c.Candidates {
@@ -58,7 +55,7 @@ type hovered struct {
 
 func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
-	if e == nil || err != nil || e.context.Part == assist.AnyExpression {
+	if e == nil || err != nil {
 		return nil, err
 	}
 	h := e.context.Hover(e.Source, e.Cursor)
@@ -94,7 +91,7 @@ var problemKinds = map[assist.ProblemKind]string{assist.Broken: "broken", assist
 // fixes returns the problems of an expression, with their fixes. The request fix handles bounds.
 func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
-	if e == nil || err != nil || e.context.Part == assist.AnyExpression {
+	if e == nil || err != nil {
 		return nil, err
 	}
 	list := []problem{}
@@ -112,8 +109,8 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	return list, nil
 }
 
-// expression returns the expression at req.At, or nil if req.At is not in an expression. If the text
-// has no readable CRD, the last readable CRD is its context.
+// expression returns the rule or messageExpression at req.At, or nil if there is none. If the text has no readable CRD,
+// the last readable CRD is its context.
 func (r *Service) expression(ctx context.Context, req *Request) (*expression, error) {
 	d, err := r.compiled(ctx, req)
 	if err != nil {
@@ -138,7 +135,7 @@ func (r *Service) expression(ctx context.Context, req *Request) (*expression, er
 		return nil, nil
 	}
 	exprContext, err := editor.NewContext(compiled, crd, &e.At, e.OptionalOldSelf, &r.functions)
-	if exprContext == nil || err != nil {
+	if exprContext == nil || exprContext.Part == assist.AnyExpression || err != nil {
 		return nil, err
 	}
 	return &expression{e, exprContext, func(point int) int { return units(req.CRD[:e.Point(point)]) }}, nil
@@ -158,5 +155,4 @@ func offsetOf(text string, n int) int {
 	return len(text)
 }
 
-// units returns the number of UTF-16 code units of a text.
 func units(text string) int { return len(utf16.Encode([]rune(text))) }

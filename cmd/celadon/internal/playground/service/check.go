@@ -22,7 +22,7 @@ type checked struct {
 
 // objectDetails holds data about an object that is not in the report.
 type objectDetails struct {
-	// CRD is the name of the object's CRD, or "" if no CRD was given.
+	// CRD is the name of the object's CRD, or "" without a usable CRD.
 	CRD string `json:"crd"`
 	// Causes has, for each cause of the report, the index in Rules of the rule that caused it, or -1.
 	Causes []int `json:"causes"`
@@ -49,7 +49,6 @@ type rule struct {
 	Cost    int64  `json:"cost"`
 }
 
-// A run is an evaluation of a rule.
 type run struct {
 	Rule    int    `json:"rule"` // index in Rules
 	Field   string `json:"field"`

@@ -41,7 +41,7 @@ type Request struct {
 	KubeVersion string `json:"kubeVersion"`
 	Subresource string `json:"subresource"`
 
-	// Item is the index of an object in the report of check, and Run the index of an evaluation of its rules.
+	// Item is the index of an object in the response to check, and Run the index of an evaluation of its rules.
 	Item int `json:"item"`
 	Run  int `json:"run"`
 

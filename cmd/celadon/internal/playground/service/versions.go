@@ -67,19 +67,16 @@ func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 			return nil, err
 		}
 		for j := range checked.Objects {
-			one.Objects = append(one.Objects, newVersionObject(checked.Objects[j].Object))
+			o := checked.Objects[j].Object
+			object := versionObject{Verdict: o.Verdict, Message: o.Problem, Cost: o.Cost}
+			if len(o.Causes) > 0 {
+				object.Message = fmt.Sprintf("%s: %s", o.Causes[0].Field, o.Causes[0].Message)
+			}
+			one.Objects = append(one.Objects, object)
 		}
 		list = append(list, one)
 	}
 	return &struct {
 		Versions []kubeVersion `json:"versions"`
 	}{list}, nil
-}
-
-func newVersionObject(o *finding.Object) versionObject {
-	one := versionObject{Verdict: o.Verdict, Message: o.Problem, Cost: o.Cost}
-	if len(o.Causes) > 0 {
-		one.Message = fmt.Sprintf("%s: %s", o.Causes[0].Field, o.Causes[0].Message)
-	}
-	return one
 }

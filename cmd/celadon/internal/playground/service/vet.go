@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
 	enginevet "github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/preview"
-	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // vetted is the response to vet.
@@ -65,13 +64,18 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &vetted{report, []string{}, []rulePosition{}, []crdProblem{}, [][]string{}, r.withoutRules(req.CRD)}
+	all := &vetted{report, []string{}, []rulePosition{}, []crdProblem{}, [][]string{}, []crdProblem{}}
 	for _, one := range crds {
 		json := one.JSON()
 		all.Kubectl = append(all.Kubectl, one.Rejection())
 		all.Points = append(all.Points, pointsOf(json.Causes))
 		all.Problems = append(all.Problems, problemsOf(one, &json)...)
 		all.Positions = append(all.Positions, positionsOf(one)...)
+		source, _, _ := one.Doc.Source()
+		if one.Report != nil && one.Doc.Value("spec.versions[0]") != nil && !bytes.Contains(source, []byte("x-kubernetes-validations")) {
+			schema := one.Doc.Locate([]string{"spec.versions[0].schema.openAPIV3Schema"})[0]
+			all.Notes = append(all.Notes, crdProblem{Message: noRules, Line: schema.Line})
+		}
 	}
 	if len(crds) == 0 {
 		all.Problems = append(all.Problems, noCRD(req.CRD))
@@ -80,7 +84,6 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 	return all, nil
 }
 
-// noCRD returns the problem of a text without CRDs.
 func noCRD(text string) crdProblem {
 	var other *input.Document // the first document
 	for other = range (input.Text{File: CRDFile, Data: []byte(text)}).Documents {
@@ -189,12 +192,8 @@ func (r *Service) fix(ctx context.Context, req *Request) (any, error) {
 
 // pointsOf returns the reasons in the causes of a CRD, as in vetted.Points.
 func pointsOf(causes []finding.Cause) []string {
-	errors := make([]editor.CRDError, len(causes))
-	for i, c := range causes {
-		errors[i] = editor.CRDError{Line: c.Line, Column: c.Column, Field: c.Field, Message: c.Message, Kind: c.Kind}
-	}
 	points := make([]string, len(causes))
-	for i, repeats := range editor.Repeats(errors) {
+	for i, repeats := range editor.Repeats(causes) {
 		if !repeats {
 			points[i] = editor.Point(causes[i].Field, causes[i].Message)
 		}
@@ -213,26 +212,3 @@ func located(problems []crdProblem, text string) []crdProblem {
 }
 
 const noRules = "this CRD has no validation rules: add x-kubernetes-validations next to a type in its schema"
-
-// withoutRules returns a note for each CRD in the text that has a schema but no rules.
-func (r *Service) withoutRules(text string) []crdProblem {
-	notes := []crdProblem{}
-	for p := range r.trees.All([]byte(text), "CustomResourceDefinition") {
-		if bytes.Contains(p.Bytes, []byte("x-kubernetes-validations")) || p.Tree.Broken() != nil {
-			continue
-		}
-		_, kind := p.Tree.Find(position.Path{position.Key("kind")})
-		_, versions := p.Tree.Find(position.Path{position.Key("spec"), position.Key("versions")})
-		if kind == nil || kind.Value != "CustomResourceDefinition" || versions == nil || len(versions.Resolve().Items) == 0 {
-			continue
-		}
-		at := versions.Resolve().Items[0].Start
-		if _, schema := versions.Resolve().Items[0].Get("schema"); schema != nil {
-			if key, _ := schema.Get("openAPIV3Schema"); key != nil {
-				at = key.Start
-			}
-		}
-		notes = append(notes, crdProblem{Message: noRules, Line: 1 + strings.Count(text[:p.Start+at], "\n")})
-	}
-	return notes
-}
