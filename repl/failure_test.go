@@ -128,7 +128,9 @@ func fails(t *testing.T, s *Session, line string) bool {
 	return reply.Failed
 }
 
-func TestFailedLoadOfBuiltin(t *testing.T) {
+// TestLoadBuiltin checks that a failed :load of an object of a built-in kind changes nothing, and that one :undo
+// reverts a successful one.
+func TestLoadBuiltin(t *testing.T) {
 	t.Parallel()
 	version := "v0"
 	s, err := NewSession(Config{Host: Host{Load: func(string) ([]Document, error) {
@@ -146,4 +148,8 @@ func TestFailedLoadOfBuiltin(t *testing.T) {
 	}
 	version = "v1"
 	must(t, s, ":load object a.yaml")
+	must(t, s, ":undo")
+	if s.state.crd != nil || len(s.past) > 0 {
+		t.Errorf("after :undo, %q is loaded", s.Prompt())
+	}
 }

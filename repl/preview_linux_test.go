@@ -85,7 +85,7 @@ func httpRouteSession(t testing.TB) *Session {
 	return s
 }
 
-// TestPreviewCost logs the processor time from a key to the painted preview.
+// TestPreviewCost logs the processor time that a key and its preview take.
 func TestPreviewCost(t *testing.T) {
 	s := httpRouteSession(t)
 	c := openTTY(t, s, TerminalConfig{Color: true})

@@ -49,7 +49,6 @@ func (s *Session) fixed(bad *engine.CompileError) string { return s.problemOf(ba
 // problemOf returns the problem of an expression that does not compile. Only a rule must be a condition.
 func (s *Session) problemOf(bad *engine.CompileError) *assist.Problem {
 	p := s.helper()
-	p.Part = assist.AnyExpression
 	switch name, _, _ := strings.Cut(s.doing, " "); name {
 	case ":add", ":edit":
 		p.Part = assist.Rule

@@ -115,15 +115,9 @@ type RuleAt struct {
 
 // Part returns the role of the part. It is AnyExpression for each part except rule and
 // messageExpression.
-func (r *RuleAt) Part() assist.Part {
-	switch r.Key {
-	case "rule":
-		return assist.Rule
-	case "messageExpression":
-		return assist.MessageExpression
-	}
-	return assist.AnyExpression
-}
+func (r *RuleAt) Part() assist.Part { return roles[r.Key] }
+
+var roles = map[string]assist.Part{"rule": assist.Rule, "messageExpression": assist.MessageExpression}
 
 // RuleOf returns the part of a rule at path in the source of a CRD. It returns false if path is not in a rule.
 func RuleOf(path position.Path) (RuleAt, bool) {
