@@ -15,9 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// TestMends introduces faults into rules of the corpus, or removes bounds. It checks that each
-// action fixes the findings that it claims to fix, and changes no bytes other than a rule's scalar
-// or bounds.
+// TestMends introduces faults into rules of the corpus, or removes bounds. It checks that actions
+// fix the findings that they claim to fix, and change no bytes other than a rule's scalar or bounds.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
@@ -261,7 +260,7 @@ func errorsIn(list []protocol.Diagnostic) (n int) {
 	return n
 }
 
-// gone checks that each fixed finding occurs once less or has moved: a rule that does not compile
+// gone checks that each fixed finding occurs less often or has moved: a rule that does not compile
 // may have several faults, which are fixed one by one.
 func (m *fixChecker) gone(name string, before, after []protocol.Diagnostic, fixed []json.RawMessage) {
 	m.t.Helper()

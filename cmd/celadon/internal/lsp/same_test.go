@@ -227,7 +227,7 @@ func TestSameAsVet(t *testing.T) {
 }
 
 // spoilt returns the unchanged CRD and, depending on i, variants: with a wrong name or word in a rule,
-// without bounds, with other line endings, or with characters outside the Basic Multilingual Plane.
+// without maxItems, with other line endings, or with characters outside the Basic Multilingual Plane.
 func spoilt(text string, i int) map[string]string {
 	all := map[string]string{"asis": text}
 	switch i % 4 {

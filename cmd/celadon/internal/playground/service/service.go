@@ -119,9 +119,7 @@ func (r *Service) Answer(ctx context.Context, request []byte) (reply []byte) {
 	if err != nil {
 		return failed(err)
 	}
-	return encoded(struct {
-		Value any `json:"value"`
-	}{value})
+	return encoded(map[string]any{"value": value})
 }
 
 func (r *Service) answer(ctx context.Context, request []byte) (any, error) {
@@ -146,9 +144,7 @@ func failed(err error) []byte {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		text = "stopped: it took too long"
 	}
-	return encoded(struct {
-		Error string `json:"error"`
-	}{text})
+	return encoded(map[string]any{"error": text})
 }
 
 func encoded(v any) []byte {

@@ -35,9 +35,7 @@ func (r *Service) share(ctx context.Context, req *Request) (any, error) {
 }
 
 func (r *Service) about(context.Context, *Request) (any, error) {
-	return &struct {
-		KubeVersions []string `json:"kubeVersions"`
-	}{vet.KubeVersions()}, nil
+	return map[string]any{"kubeVersions": vet.KubeVersions()}, nil
 }
 
 // maskedTexts replaces values of format password, and values that contain a password, in each text. If there are any, the

@@ -76,7 +76,5 @@ func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 		}
 		list = append(list, one)
 	}
-	return &struct {
-		Versions []kubeVersion `json:"versions"`
-	}{list}, nil
+	return map[string]any{"versions": list}, nil
 }

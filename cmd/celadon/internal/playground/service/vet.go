@@ -185,9 +185,7 @@ func (r *Service) fix(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &struct {
-		CRD string `json:"crd"`
-	}{string(text)}, nil
+	return map[string]any{"crd": string(text)}, nil
 }
 
 // pointsOf returns the reasons in the causes of a CRD, as in vetted.Points.
