@@ -47,14 +47,10 @@ func (e *Env) checks() (*checks, error) {
 }
 
 func newChecks(env *cel.Env) (*checks, error) {
-	parser, err := parserOf(env)
-	if err != nil {
-		return nil, err
-	}
 	_, issues := env.Compile("1 < 2.0")
 	c := &checks{
 		env:    env,
-		parser: parser,
+		parser: parserOf(env),
 		checker: check.New(check.Config{
 			Functions:   slices.Collect(maps.Values(env.Functions())),
 			Variables:   env.Variables(),

@@ -18,10 +18,7 @@ import (
 // fifteenth of the time. It can be removed when the cel-go version used by k8s.io is as fast. The
 // error is a *ComplexError, or an *IssuesError with cel-go's messages.
 func Parse(env *cel.Env, src string) (*cel.Ast, error) {
-	known, err := parserOf(env)
-	if err != nil {
-		return nil, err
-	}
+	known := parserOf(env)
 	parsed, err := known.parse(env, src)
 	if errors.Is(err, errSyntax) {
 		return known.upstream(env, src)
@@ -108,36 +105,32 @@ type knownParser struct {
 // maxParsers limits the cache, because callers can pass any environment to Check.
 const maxParsers = 64
 
-func parserOf(env *cel.Env) (*knownParser, error) {
+func parserOf(env *cel.Env) *knownParser {
 	g := grammarOf(env)
 	parsers.RLock()
 	i := slices.IndexFunc(parsers.known, func(k *knownParser) bool { return k.equal(g) })
 	known := parsers.known
 	parsers.RUnlock()
 	if i >= 0 {
-		return known[i], nil
+		return known[i]
 	}
-	made, err := newParser(g)
-	if err != nil {
-		return nil, err
-	}
+	made := newParser(g)
 	parsers.Lock()
 	defer parsers.Unlock()
 	if len(parsers.known) < maxParsers {
 		parsers.known = append(parsers.known, made)
 	}
-	return made, nil
+	return made
 }
 
-func newParser(g grammar) (k *knownParser, err error) {
-	k = &knownParser{grammar: g}
+func newParser(g grammar) *knownParser {
 	config := parse.Config{Macros: g.macros, OptionalSyntax: g.optional, NoEscapedIdents: g.plain, Surrogates: g.surrogates}
-	if k.parser, err = parse.New(config); err != nil || !g.open {
-		return k, err
+	k := &knownParser{grammar: g, parser: parse.New(config)}
+	if g.open {
+		config.OpenAccumulator = true
+		k.accumulators = parse.New(config)
 	}
-	config.OpenAccumulator = true
-	k.accumulators, err = parse.New(config)
-	return k, err
+	return k
 }
 
 // of returns the parser for src. Trees with an accumulator that expressions can name are made only

@@ -10,11 +10,7 @@ import (
 // ParseTolerant returns the largest tree that src can be read as, even if src is incomplete. If
 // Parse accepts src, both return the same tree.
 func ParseTolerant(env *cel.Env, src string) *ast.AST {
-	known, err := parserOf(env)
-	if err != nil { // Parse fails for this environment as well
-		return ast.NewAST(ast.NewExprFactory().NewUnspecifiedExpr(1), ast.NewSourceInfo(nil))
-	}
-	tree, _ := known.of(src).Tolerant(parse.NewSource(src))
+	tree, _ := parserOf(env).of(src).Tolerant(parse.NewSource(src))
 	return tree
 }
 

@@ -13,7 +13,7 @@ import (
 // cel-go's checker to find out.
 var ErrNotAccepted = errors.New("no expression that is checked here")
 
-// Check checks a parsed expression, which it modifies. variables are added to the variables of the Config. provider
+// Check checks a parsed expression without macro calls, which it modifies. variables are added to the variables of the Config. provider
 // provides types, their fields, and constants, whose names must not begin with the name of a variable and a dot. The
 // error is ErrNotAccepted; the contents of parsed are then undefined.
 func (c *Checker) Check(parsed *ast.AST, provider celtypes.Provider, variables ...*Variable) (*ast.AST, error) {
@@ -27,7 +27,7 @@ func (c *Checker) Check(parsed *ast.AST, provider celtypes.Provider, variables .
 		return nil, ErrNotAccepted
 	}
 	checked := ast.NewCheckedAST(parsed, s.typeMap(), s.references())
-	s.clearUnused(checked)
+	s.clearUnused(checked.SourceInfo())
 	return checked, nil
 }
 
@@ -165,34 +165,14 @@ func (s *state) references() map[int64]*ast.ReferenceInfo {
 	return refs
 }
 
-// clearUnused removes the positions of nodes that are neither in the tree nor in a recorded macro
-// call.
-func (s *state) clearUnused(checked *ast.AST) {
-	info := checked.SourceInfo()
-	if len(info.MacroCalls()) > 0 {
-		used := ids{}
-		ast.PostOrderVisit(checked.Expr(), used)
-		for _, call := range info.MacroCalls() {
-			ast.PostOrderVisit(call, used)
-		}
-		for id := range info.OffsetRanges() {
-			if !used[id] {
-				info.ClearOffsetRange(id)
-			}
-		}
-		return
-	}
+// clearUnused removes the positions of nodes that are not in the tree.
+func (s *state) clearUnused(info *ast.SourceInfo) {
 	for id := range info.OffsetRanges() {
 		if id >= int64(len(s.nodes)) || s.nodes[id].typ == nil && !s.nodes[id].used {
 			info.ClearOffsetRange(id)
 		}
 	}
 }
-
-type ids map[int64]bool
-
-func (v ids) VisitExpr(e ast.Expr)           { v[e.ID()] = true }
-func (v ids) VisitEntryExpr(e ast.EntryExpr) { v[e.ID()] = true }
 
 // use marks an ID that has no type as part of the tree. It reports whether the ID is in range.
 func (s *state) use(id int64) bool {

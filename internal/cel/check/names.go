@@ -95,17 +95,13 @@ func (s *state) selection(e ast.Expr) *celtypes.Type {
 		return s.named(e, v, hidden)
 	}
 	t := s.field(sel.Operand(), sel.FieldName(), false)
-	if t == nil || sel.IsTestOnly() {
-		return boolOf(t)
+	switch {
+	case t == nil:
+		return nil
+	case sel.IsTestOnly():
+		return celtypes.BoolType
 	}
 	return s.resolved(termOf(t))
-}
-
-func boolOf(t *celtypes.Type) *celtypes.Type {
-	if t == nil {
-		return nil
-	}
-	return celtypes.BoolType
 }
 
 // qualified resolves e as a qualified name a.b.c. hidden is set if a macro declares a.

@@ -34,13 +34,10 @@ type side struct {
 
 func newSide(t testing.TB, name string, env *cel.Env) *side {
 	t.Helper()
-	parser, err := parse.New(parse.Config{Macros: env.Macros(), OptionalSyntax: env.HasLibrary("cel.lib.optional")})
-	if err != nil {
-		t.Fatal(err)
-	}
 	_, issues := env.Compile("1 < 2.0")
 	s := &side{
-		name: name, env: env, parser: parser, provider: env.CELTypeProvider(),
+		name: name, env: env, provider: env.CELTypeProvider(),
+		parser: parse.New(parse.Config{Macros: env.Macros(), OptionalSyntax: env.HasLibrary("cel.lib.optional")}),
 		ours: check.New(check.Config{
 			Functions:   slices.Collect(maps.Values(env.Functions())),
 			Variables:   env.Variables(),

@@ -113,7 +113,6 @@ func (s *state) message(name path) operand {
 		if !ok {
 			return operand{}
 		}
-		s.setHoleID(field, entry)
 		value, ok := s.entryValue(entry)
 		if !ok {
 			return operand{}

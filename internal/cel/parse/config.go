@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -21,10 +19,6 @@ type Config struct {
 	NoEscapedIdents bool
 	// Surrogates accepts escape sequences of surrogates, such as \ud800, as U+FFFD.
 	Surrogates bool
-	// MacroCalls records the calls that macros replaced.
-	MacroCalls bool
-	// VariadicOperators represents a chain of && or || as a single call instead of a balanced tree.
-	VariadicOperators bool
 	// OpenAccumulator uses the old name of the accumulator in comprehensions, which expressions can
 	// refer to.
 	OpenAccumulator bool
@@ -61,8 +55,8 @@ type macroKey struct {
 
 const varArgs = -1
 
-// New returns a parser. It returns an error if a macro has a malformed key.
-func New(config Config) (*Parser, error) {
+// New returns a parser.
+func New(config Config) *Parser {
 	if config.MaxDepth == 0 {
 		config.MaxDepth = defaultDepth
 	}
@@ -78,37 +72,19 @@ func New(config Config) (*Parser, error) {
 		macros: map[macroKey]parser.Macro{}, named: map[string]bool{},
 	}
 	for _, m := range config.Macros {
-		key, err := keyOf(m.MacroKey())
-		if err != nil {
-			return nil, err
+		key := macroKey{m.Function(), m.ArgCount(), m.IsReceiverStyle()}
+		if strings.Contains(m.MacroKey(), ":*:") {
+			key.args = varArgs
 		}
 		p.macros[key], p.named[key.name] = m, true
 		if _, ok := operators.FindReverse(key.name); ok {
 			p.operators = true
 		}
 	}
-	p.states.New = func() any { return newState(p) }
-	return p, nil
-}
-
-// keyOf parses the key of a macro, which has the form name:args:member.
-func keyOf(text string) (key macroKey, err error) {
-	rest, member, ok := cutLast(text)
-	name, args, found := cutLast(rest)
-	key = macroKey{name: name, args: varArgs, member: member == "true"}
-	if args != "*" {
-		key.args, err = strconv.Atoi(args)
+	p.states.New = func() any {
+		s := &state{Parser: p}
+		s.helper.state = s
+		return s
 	}
-	if !ok || !found || err != nil {
-		return key, fmt.Errorf("macro: bad key (got %q, want name:arguments:member)", text)
-	}
-	return key, nil
-}
-
-func cutLast(text string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(text, ':')
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+1:], true
+	return p
 }

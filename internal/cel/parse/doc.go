@@ -1,7 +1,7 @@
 // Package parse parses CEL expressions like cel-go's parser, but many times faster.
 //
-// For each expression that cel-go accepts, Parser.Parse returns the same tree, IDs, positions, and
-// macro calls. For any other expression it returns an error without details; run cel-go's parser to
+// For each expression that cel-go accepts, Parser.Parse returns the same tree, IDs, and
+// positions. For any other expression it returns an error without details; run cel-go's parser to
 // get the error messages. Parser.Tolerant returns a tree for any text, for use in editors.
 package parse
 
@@ -15,5 +15,5 @@ package parse
 // counts the rules that can nest deepest (expr, relation, calc), and each parsed operand includes
 // its height in visited operators.
 //
-// A tolerant parse runs the same code. At an error, miss and similar functions record a hole and
-// return a substitute so that parsing continues.
+// A tolerant parse runs the same code. At an error, functions such as rejected and missingOperand
+// record a hole so that parsing continues. A missing operand gets a substitute.

@@ -65,10 +65,7 @@ func (s *state) choice(test operand) operand {
 }
 
 func (s *state) or() operand {
-	e := s.relation()
-	if s.tok.Kind == scan.And && e.expr != nil {
-		e = s.chain(e, scan.And, operators.LogicalAnd)
-	}
+	e := s.and()
 	if s.tok.Kind == scan.Or && e.expr != nil {
 		e = s.chain(e, scan.Or, operators.LogicalOr)
 	}
@@ -106,9 +103,6 @@ func (s *state) chain(first operand, kind scan.Kind, name string) operand {
 	}
 	ops := s.ops[fromOps:]
 	s.ops = s.ops[:fromOps]
-	if s.config.VariadicOperators {
-		return operand{s.factory.NewCall(ops[0], name, s.popped(from)...), height}
-	}
 	e := s.balanced(name, s.operands[from:], ops)
 	clear(s.operands[from:])
 	s.operands = s.operands[:from]

@@ -10,34 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// A Hole is a syntax error found by a tolerant parse.
-type Hole struct {
-	Kind HoleKind
-	// ID is the node that represents or contains the hole, or 0 if no node does.
-	ID int64
-	// Start and End delimit the text of the hole, in code points. Missing text belongs between
-	// them.
-	Start, End int32
-}
-
-// A HoleKind is the kind of a syntax error.
-type HoleKind uint8
-
-const (
-	// Operand is a missing operand. Its node is unspecified.
-	Operand HoleKind = iota
-	// Name is a missing name of a field. Its node is the selection, or the entry of a message literal.
-	Name
-	// Operator is a missing operator between two operands. Its node is a call without a name.
-	Operator
-	// Closing is a missing closing bracket or colon.
-	Closing
-	// Unfit is text that is not valid at its position. Its node, if any, is the closest
-	// interpretation of the text.
-	Unfit
-	// Deep is text that is nested too deeply. Its node, if any, replaces the text.
-	Deep
-)
+// A Hole is the text of a syntax error that a tolerant parse found, in code points. Missing text belongs
+// between Start and End.
+type Hole struct{ Start, End int32 }
 
 // Tolerant returns a tree for any src, and the syntax errors. If Parse accepts src, the trees are
 // equal and the list of errors is empty. Macro calls that cannot be expanded remain calls.
@@ -46,7 +21,7 @@ func (p *Parser) Tolerant(src *Source) (*ast.AST, []Hole) {
 	defer p.end(s)
 	s.holes = &holes{}
 	if p.tooLarge(src) {
-		root := s.hole(Deep, 0, src.width(src.text))
+		root := s.hole(0, src.width(src.text))
 		return ast.NewAST(root.expr, s.finish()), s.holes.list
 	}
 	s.advance()
@@ -93,13 +68,12 @@ func (s *state) within(await set) operand {
 	return e
 }
 
-func (s *state) note(h Hole) { s.holes.list = append(s.holes.list, h) }
+func (s *state) note(start, end int32) { s.holes.list = append(s.holes.list, Hole{start, end}) }
 
 // hole records a hole and returns an unspecified node for it.
-func (s *state) hole(kind HoleKind, start, end int32) operand {
-	id := s.newID(ast.OffsetRange{Start: start, Stop: end})
-	s.note(Hole{kind, id, start, end})
-	return operand{expr: s.factory.NewUnspecifiedExpr(id)}
+func (s *state) hole(start, end int32) operand {
+	s.note(start, end)
+	return operand{expr: s.factory.NewUnspecifiedExpr(s.newID(ast.OffsetRange{Start: start, Stop: end}))}
 }
 
 // before returns the end of the last token, in code points.
@@ -111,9 +85,7 @@ func (s *state) before() int32 {
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
 func (s *state) missingOperandAfter(t token) (operand, path) {
-	if !s.rejected(t) {
-		return operand{}, path{}
-	}
+	s.rejected(t)
 	return s.missingOperand()
 }
 
@@ -135,7 +107,7 @@ func (s *state) missingOperand() (operand, path) {
 	case begins.has(at) && at.Kind != scan.Not:
 		return s.primary()
 	}
-	return s.hole(Operand, s.before(), s.tok.at), path{}
+	return s.hole(s.before(), s.tok.at), path{}
 }
 
 // expect reads a token of the given kind and reports whether parsing can continue. A tolerant parse
@@ -147,7 +119,7 @@ func (s *state) expect(kind scan.Kind) bool {
 	if s.holes == nil {
 		return false
 	}
-	s.note(Hole{Kind: Closing, Start: s.before(), End: s.tok.at})
+	s.note(s.before(), s.tok.at)
 	return true
 }
 
@@ -157,7 +129,7 @@ func (s *state) rejected(t token) bool {
 	if s.holes == nil {
 		return false
 	}
-	s.note(Hole{Kind: Unfit, Start: t.at, End: s.endOf(t)})
+	s.note(t.at, s.endOf(t))
 	return true
 }
 
@@ -167,7 +139,7 @@ func (s *state) wrong(at ast.OffsetRange) operand {
 		return operand{}
 	}
 	s.advance()
-	return s.hole(Unfit, at.Start, s.before())
+	return s.hole(at.Start, s.before())
 }
 
 // allowed reports whether parsing can continue at a reserved word. A reserved word is valid only at
@@ -186,15 +158,8 @@ func (s *state) noField(at token) (string, token, bool) {
 		s.advance()
 		return s.textOf(at), at, s.rejected(at)
 	}
-	s.note(Hole{Kind: Name, Start: s.before(), End: at.at})
+	s.note(s.before(), at.at)
 	return "", at, true
-}
-
-// setHoleID sets the node of the last hole to id if the name is missing.
-func (s *state) setHoleID(name string, id int64) {
-	if s.holes != nil && name == "" {
-		s.holes.list[len(s.holes.list)-1].ID = id
-	}
 }
 
 // badMacro handles a call that a macro rejects or expands to too many nodes.
@@ -203,7 +168,7 @@ func (s *state) badMacro(id int64, name string, target ast.Expr, args []ast.Expr
 		return nil
 	}
 	r, _ := s.rangeAt(id)
-	s.note(Hole{Unfit, id, r.Start, r.Stop})
+	s.note(r.Start, r.Stop)
 	return s.plainCall(id, name, target, args)
 }
 
@@ -213,7 +178,7 @@ func (s *state) tooHigh(of operand) operand {
 		return operand{}
 	}
 	r, _ := s.rangeAt(of.expr.ID())
-	return s.hole(Deep, r.Start, s.before())
+	return s.hole(r.Start, s.before())
 }
 
 // tooDeep handles an operand that is nested too deeply. A tolerant parse skips to the end of the
@@ -228,13 +193,13 @@ func (s *state) tooDeep() operand {
 		case opens.has(s.tok):
 			depth++
 		case closes.has(s.tok) && depth == 0:
-			return s.hole(Deep, start, end)
+			return s.hole(start, end)
 		case closes.has(s.tok):
 			depth--
 		}
 		end = s.endOf(s.tok)
 	}
-	return s.hole(Deep, start, end)
+	return s.hole(start, end)
 }
 
 // choiceWithin parses the text between the second operand of a choice and its colon. Another choice
@@ -264,9 +229,8 @@ func (s *state) strays(e operand) operand {
 			e = s.joined(id, operatorOf(kind), e)
 		case begins.has(s.tok):
 			at := s.before()
-			id := s.newID(ast.OffsetRange{Start: at, Stop: s.tok.at})
-			s.note(Hole{Operator, id, at, s.tok.at})
-			e = s.joined(id, "", e)
+			s.note(at, s.tok.at)
+			e = s.joined(s.newID(ast.OffsetRange{Start: at, Stop: s.tok.at}), "", e)
 		default:
 			s.rejected(s.tok)
 			s.advance()

@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"maps"
-
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
@@ -48,52 +46,8 @@ func (s *state) expand(m parser.Macro, id int64, name string, target ast.Expr, a
 	case e == nil:
 		return s.plainCall(id, name, target, args)
 	}
-	if s.config.MacroCalls {
-		s.keepCall(e.ID(), name, target, args)
-	}
 	s.dropID(id)
 	return e
-}
-
-// keepCall records the call that a macro replaced.
-func (s *state) keepCall(id int64, name string, target ast.Expr, args []ast.Expr) {
-	args = s.writtenAll(args)
-	if target != nil {
-		target = s.written(target)
-	}
-	if s.calls == nil {
-		s.calls = map[int64]ast.Expr{}
-	}
-	s.calls[id] = s.plainCall(0, name, target, args)
-}
-
-// written returns e with each macro expansion, known by its ID, replaced by an unspecified node.
-// Like cel-go, it searches only calls and lists.
-func (s *state) written(e ast.Expr) ast.Expr {
-	if s.calls[e.ID()] != nil {
-		return s.factory.NewUnspecifiedExpr(e.ID())
-	}
-	switch e.Kind() {
-	case ast.CallKind:
-		call := e.AsCall()
-		args := s.writtenAll(call.Args())
-		if !call.IsMemberFunction() {
-			return s.factory.NewCall(e.ID(), call.FunctionName(), args...)
-		}
-		return s.factory.NewMemberCall(e.ID(), call.FunctionName(), s.written(call.Target()), args...)
-	case ast.ListKind:
-		list := e.AsList()
-		return s.factory.NewList(e.ID(), s.writtenAll(list.Elements()), list.OptionalIndices())
-	}
-	return e
-}
-
-func (s *state) writtenAll(list []ast.Expr) []ast.Expr {
-	out := make([]ast.Expr, len(list))
-	for i, e := range list {
-		out[i] = s.written(e)
-	}
-	return out
 }
 
 // A helper creates nodes for macros, at the position of the macro call.
@@ -283,7 +237,7 @@ func (s *state) dropID(id int64) {
 	}
 }
 
-// finish returns the positions of all IDs and the calls that macros replaced.
+// finish returns the positions of all IDs.
 func (s *state) finish() *ast.SourceInfo {
 	info := ast.NewSourceInfo(s.src)
 	ranges := info.OffsetRanges()
@@ -292,6 +246,5 @@ func (s *state) finish() *ast.SourceInfo {
 			ranges[int64(i+1)] = r
 		}
 	}
-	maps.Copy(info.MacroCalls(), s.calls)
 	return info
 }

@@ -77,19 +77,19 @@ func (s *state) named(first token) (operand, path) {
 		name = "." + name
 	}
 	if s.tok.Kind == scan.OpenParen {
-		return s.function(name), path{}
+		return s.function(name, operand{}), path{}
 	}
 	return operand{expr: s.factory.NewIdent(s.id(at), name)}, path{first.Start + 1, ids}
 }
 
-// function parses the arguments of a call of function name.
-func (s *state) function(name string) operand {
+// function parses the arguments of a call of name. The expr of target is nil unless it is a member call.
+func (s *state) function(name string, target operand) operand {
 	id := s.id(s.tok)
 	args, height := s.arguments()
 	if args == nil {
 		return operand{}
 	}
-	return operand{s.expanded(id, name, nil, args), height}
+	return operand{s.expanded(id, name, target.expr, args), max(target.height, height)}
 }
 
 // member parses the selections, indexes, and calls that follow an operand. It checks the height of
@@ -138,20 +138,13 @@ func (s *state) selection(of operand) (operand, bool) {
 			return operand{}, false
 		}
 		key := s.factory.NewLiteral(s.id(at), celtypes.String(field))
-		id := s.id(dot)
-		s.setHoleID(field, id)
-		return operand{s.factory.NewCall(id, operators.OptSelect, s.list(of.expr, key)...), of.height + 1}, false
+		return operand{s.factory.NewCall(s.id(dot), operators.OptSelect, s.list(of.expr, key)...), of.height + 1}, false
 	case s.tok.Kind == scan.OpenParen && at.Kind == scan.Ident:
-		id := s.id(s.tok)
-		args, height := s.arguments()
-		if args == nil {
-			return operand{}, false
-		}
-		return operand{s.expanded(id, field, of.expr, args), max(of.height, height) + 1}, false
+		call := s.function(field, of)
+		call.height++
+		return call, false
 	}
-	id := s.id(dot)
-	s.setHoleID(field, id)
-	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, at.Kind == scan.Ident
+	return operand{s.factory.NewSelect(s.id(dot), of.expr, field), of.height + 1}, at.Kind == scan.Ident
 }
 
 func (s *state) field() (name string, at token, ok bool) {

@@ -79,8 +79,6 @@ type state struct {
 	// slab is free space for argument lists.
 	slab   []ast.Expr
 	helper helper
-	// calls holds the calls that macros replaced, by the ID of their expansion.
-	calls map[int64]ast.Expr
 	// flood is set if macros allocated too many IDs.
 	flood bool
 	// holes is nil in a strict parse.
@@ -98,12 +96,6 @@ type operand struct {
 	expr ast.Expr
 	// height is the number of nested operators that cel-go would visit.
 	height int
-}
-
-func newState(p *Parser) *state {
-	s := &state{Parser: p}
-	s.helper.state = s
-	return s
 }
 
 func (p *Parser) begin(src *Source) *state {

@@ -39,8 +39,7 @@ func sides(t testing.TB) []side {
 	}{
 		{"full", parse.Config{OptionalSyntax: true}, []parser.Option{parser.EnableOptionalSyntax(true)}},
 		{"plain", parse.Config{}, nil},
-		{"calls", parse.Config{OptionalSyntax: true, MacroCalls: true}, []parser.Option{parser.EnableOptionalSyntax(true), parser.PopulateMacroCalls(true)}},
-		{"variadic", parse.Config{VariadicOperators: true, OpenAccumulator: true}, []parser.Option{parser.EnableVariadicOperatorASTs(true), parser.EnableHiddenAccumulatorName(false)}},
+		{"open", parse.Config{OpenAccumulator: true}, []parser.Option{parser.EnableHiddenAccumulatorName(false)}},
 		{"narrow", parse.Config{NoEscapedIdents: true, MaxDepth: 5, MaxSize: 200}, []parser.Option{parser.EnableIdentEscapeSyntax(false), parser.MaxRecursionDepth(5), parser.ExpressionSizeCodePointLimit(200)}},
 	} {
 		c.config.Macros = macros
@@ -51,15 +50,11 @@ func sides(t testing.TB) []side {
 
 func newSide(t testing.TB, name string, config parse.Config, options ...parser.Option) side {
 	t.Helper()
-	ours, err := parse.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	cels, err := parser.NewParser(options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := side{name, ours, cels, map[string]bool{"cel": true, "math": true, "proto": true}}
+	s := side{name, parse.New(config), cels, map[string]bool{"cel": true, "math": true, "proto": true}}
 	for _, m := range config.Macros {
 		s.macros[m.Function()] = true
 	}

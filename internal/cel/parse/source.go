@@ -32,14 +32,12 @@ func NewSource(text string) *Source {
 }
 
 func ascii(text string) bool {
-	all := byte(0)
-	for ; len(text) >= 8; text = text[8:] {
-		all |= text[0] | text[1] | text[2] | text[3] | text[4] | text[5] | text[6] | text[7]
-	}
 	for i := range len(text) {
-		all |= text[i]
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
 	}
-	return all < utf8.RuneSelf
+	return true
 }
 
 func (s *Source) lineOffsets() []int32 {
