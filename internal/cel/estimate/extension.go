@@ -36,7 +36,7 @@ func flattened(o *operands) (priced, bool) {
 	depth := uint64(1)
 	if len(o.args) == 1 {
 		depth = o.integer(0, math.MaxUint)
-		if o.walk.has[nestedSizes] && isNegative(o.args[0].expr) {
+		if n, _ := integerOf(o.args[0].expr); o.walk.has[nestedSizes] && n < 0 {
 			depth = math.MaxUint
 		}
 	}
@@ -104,21 +104,16 @@ func overloadsOf(function string) []string {
 // integer returns the value of an integer literal, 0 if it is negative, or other if argument i is
 // not an integer literal.
 func (o *operands) integer(i int, other uint64) uint64 {
-	e := o.args[i].expr
-	if e.Kind() != ast.LiteralKind {
-		return other
+	if n, ok := integerOf(o.args[i].expr); ok {
+		return uint64(max(n, 0))
 	}
-	n, ok := e.AsLiteral().(celtypes.Int)
-	if !ok {
-		return other
-	}
-	return uint64(max(n, 0))
+	return other
 }
 
-func isNegative(e ast.Expr) bool {
-	if e.Kind() != ast.LiteralKind {
-		return false
+// integerOf returns the value of an integer literal, or false for another expression.
+func integerOf(e ast.Expr) (n celtypes.Int, ok bool) {
+	if e.Kind() == ast.LiteralKind {
+		n, ok = e.AsLiteral().(celtypes.Int)
 	}
-	n, ok := e.AsLiteral().(celtypes.Int)
-	return ok && n < 0
+	return n, ok
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
-	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/overloads"
 	celtypes "github.com/google/cel-go/common/types"
 
@@ -264,8 +263,8 @@ func split(o *operands) (priced, bool) {
 	}
 	s := o.receiver()
 	parts := s.Max
-	if len(o.args) > 1 && o.args[1].expr.Kind() == ast.LiteralKind {
-		if n, ok := o.args[1].expr.AsLiteral().Value().(int64); ok {
+	if len(o.args) > 1 {
+		if n, ok := integerOf(o.args[1].expr); ok {
 			parts = uint64(n)
 		}
 	}

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
@@ -16,10 +17,10 @@ import (
 func unknown() size { return ranged(checker.UnknownSizeEstimate()) }
 
 func unionOf(a, b *size) *size {
-	if a == nil || b == nil {
-		if a == nil {
-			return b
-		}
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
 		return a
 	}
 	u := a.union(*b)
@@ -317,15 +318,7 @@ func branches(operand ast.Expr) checker.CostEstimate {
 }
 
 func isCall(e ast.Expr, functions ...string) bool {
-	if e.Kind() != ast.CallKind {
-		return false
-	}
-	for _, name := range functions {
-		if e.AsCall().FunctionName() == name {
-			return true
-		}
-	}
-	return false
+	return e.Kind() == ast.CallKind && slices.Contains(functions, e.AsCall().FunctionName())
 }
 
 func isTest(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }

@@ -116,18 +116,13 @@ func Unfinished(src string) bool {
 func unfinishedAfter(last Token, depth int, several bool) bool {
 	switch {
 	case last.Open:
-		return isLong(last)
+		return longStart(last.Text) != ""
 	case depth > 0:
 		return true
 	case last.Kind == Ident:
 		return last.Text == "in" && several
 	}
 	return last.Kind == Operator && strings.Contains(" && || == != <= >= < > + - * / % ? : , ! . .? ", " "+last.Text+" ")
-}
-
-// isLong reports whether a token is a string that can have line breaks.
-func isLong(t Token) bool {
-	return longStart(t.Text) != ""
 }
 
 // Continues reports whether line begins with an operator that continues the previous line.

@@ -8,7 +8,7 @@ func Operand(tokens []Token, last int) int {
 		t := tokens[i]
 		switch {
 		case Depth(t) < 0:
-			if i = opening(tokens, i); i < 0 {
+			if i = Opening(tokens, i); i < 0 {
 				return -1
 			}
 			if i > 0 && (tokens[i].Text == "(" || tokens[i].Text == "[" || tokens[i].Text == "[?") && EndsOperand(tokens[i-1]) && adjacent(tokens[i-1], tokens[i]) {
@@ -32,7 +32,9 @@ func EndsOperand(t Token) bool {
 
 func adjacent(a, b Token) bool { return a.End == b.Start }
 
-func opening(tokens []Token, i int) int {
+// Opening returns the index of the bracket that the closing bracket tokens[i] closes, or -1. It returns i for a token
+// that is not a bracket.
+func Opening(tokens []Token, i int) int {
 	depth := 0
 	for ; i >= 0; i-- {
 		if depth += Depth(tokens[i]); depth == 0 {

@@ -27,9 +27,8 @@ func (p *Progress) Add(line string) (unfinished bool) {
 		p.tokens++
 	}
 	p.open = ""
-	if n := len(tokens); n > 0 && tokens[n-1].Open && isLong(tokens[n-1]) {
+	if n := len(tokens); n > 0 && tokens[n-1].Open {
 		p.open = longStart(tokens[n-1].Text)
-		return true
 	}
 	return p.last.Text != "" && unfinishedAfter(p.last, p.depth, p.several)
 }

@@ -9,7 +9,6 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // MaxStates limits the size of a pattern. A state takes about 200 bytes.
@@ -18,11 +17,8 @@ const MaxStates = 50_000
 // A Pattern is a regular expression with its estimated cost. It is safe for concurrent use.
 type Pattern struct {
 	*regexp.Regexp // nil if the pattern is too large
-	src            string
 	states         int
-	once           sync.Once
-	perByte        atomic.Int64 // 0 if not yet measured
-	rescans        bool
+	measured       func() (perByte int, rescans bool)
 }
 
 // New returns a Pattern. If the pattern is too large, its Regexp is nil. New returns the error of
@@ -32,7 +28,8 @@ func New(src string) (*Pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pattern{src: src, states: int(min(n, MaxStates+1))}
+	p := &Pattern{states: int(min(n, MaxStates+1))}
+	p.measured = sync.OnceValues(p.measure) // on first use, because it takes as long as compiling the pattern
 	if n > MaxStates {
 		return p, nil
 	}
@@ -111,32 +108,25 @@ const (
 
 // PerByte returns the maximum time to search for a match, in nanoseconds per byte of text.
 func (p *Pattern) PerByte() int {
-	if n := p.perByte.Load(); n != 0 {
-		return int(n)
-	}
-	p.measure()
-	return int(p.perByte.Load())
+	n, _ := p.measured()
+	return n
 }
 
 // Rescans reports whether finding a match can require reading the text to its end, so that finding
 // all matches takes quadratic time.
 func (p *Pattern) Rescans() bool {
-	p.measure()
-	return p.rescans
+	_, yes := p.measured()
+	return yes
 }
 
-// measure runs on first use because it takes as long as compiling the pattern.
-func (p *Pattern) measure() {
-	p.once.Do(func() {
-		units := perByte
-		if tree, err := syntax.Parse(p.src, syntax.Perl); err == nil && !p.TooLarge() {
-			p.rescans = rescans(tree)
-			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-				units += PerState * liveStates(prog)
-			}
-		}
-		p.perByte.Store(int64(units))
-	})
+func (p *Pattern) measure() (units int, again bool) {
+	if p.TooLarge() {
+		return perByte, false
+	}
+	tree, _ := syntax.Parse(p.String(), syntax.Perl) // regexp.Compile has accepted the pattern
+	again = rescans(tree)
+	prog, _ := syntax.Compile(tree.Simplify())
+	return perByte + PerState*liveStates(prog), again
 }
 
 // rescans reports whether a match has unbounded length, unless its only unbounded part is a simple
