@@ -1,3 +1,4 @@
+// Package jsontext indents JSON within a limit.
 package jsontext
 
 import (

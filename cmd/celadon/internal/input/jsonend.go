@@ -2,8 +2,6 @@ package input
 
 import (
 	"errors"
-
-	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
 var (
@@ -77,7 +75,10 @@ func mayBegin(prev byte, open []byte) bool {
 func (w *window) stringEnd(i int) (int, error) {
 	i++
 	for buf := w.rest(); ; i++ {
-		if i = jsontext.Plain(buf, i); i >= len(buf) {
+		for i < len(buf) && buf[i] != '"' && buf[i] != '\\' && buf[i] != '\n' {
+			i++
+		}
+		if i >= len(buf) {
 			if i > maxObject {
 				return i, errTooLong
 			}
@@ -88,11 +89,7 @@ func (w *window) stringEnd(i int) (int, error) {
 			i--
 			continue
 		}
-		c := buf[i]
-		if c != '"' && c != '\\' && c != '\n' {
-			continue
-		}
-		switch {
+		switch c := buf[i]; {
 		case i > maxObject:
 			return i, errTooLong
 		case c == '"':
