@@ -1,8 +1,11 @@
 package assist
 
 import (
+	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
@@ -46,26 +49,6 @@ const (
 	UnquotedRule       = "unquoted-rule"
 )
 
-// codeOf returns the code of a message of the checker without its position, or "".
-func codeOf(text string) string {
-	for _, of := range []struct{ part, code string }{
-		{"Syntax error: ", Syntax},
-		{"reserved identifier: ", UnknownOperator},
-		{"undefined field ", UnknownField},
-		{"undeclared reference to ", UnknownName},
-		{noOverload, NoOverload},
-		{"expected type '", MixedTypes},
-	} {
-		if strings.HasPrefix(text, of.part) {
-			return of.code
-		}
-	}
-	if strings.Contains(text, "does not support field selection") || strings.HasPrefix(text, noResolution) {
-		return NoFields
-	}
-	return ""
-}
-
 // An Entry describes a kind of mistake.
 type Entry struct {
 	Code string
@@ -80,7 +63,7 @@ type Entry struct {
 
 // Find returns the entry with a code.
 func Find(code string) (Entry, bool) {
-	for _, e := range Index() {
+	for _, e := range codeIndex() {
 		if e.Code == code {
 			return e, true
 		}
@@ -88,45 +71,26 @@ func Find(code string) (Entry, bool) {
 	return Entry{}, false
 }
 
+//go:embed codes.txt
+var codeTexts string
+
 // Index returns the index of errors, in the order in which the API server finds them.
-func Index() []Entry {
-	return []Entry{
-		{UnquotedRule, "rule is not specified", "YAML reads a rule without quotes as something else: as a tag if it begins with `!`; as an alias, anchor, list, mapping, or string if it begins with `*`, `&`, `[`, `{`, or a quote; as a mapping if it contains a colon and a space; and only up to a `#` after a space. Put the rule in quotes, or on the lines after `rule: |`.", "", ""},
-		{Syntax, "Syntax error: …", "The rule is not a CEL expression: an operand, an operator, or a bracket is missing or in the wrong position.", "self.spec.replicas > 1 &&", "self.spec.replicas > 1 && self.spec.replicas < 5"},
-		{UnknownOperator, "Syntax error: token recognition error at: '…'", "The operator or keyword belongs to another language. CEL has `&&`, `||`, `!`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `+`, `-`, `*`, `/`, `%`, `in`, and `?:`.", "self.spec.paused and self.spec.replicas = 1", "self.spec.paused && self.spec.replicas == 1"},
-		{NoIf, "reserved identifier: if", "CEL has no `if`. A conditional expression, `a ? b : c`, has two values of the same type. An implication is written with `||` and `!`.", "if self.spec.paused then self.spec.replicas == 1", "!self.spec.paused || self.spec.replicas == 1"},
-		{UnquotedLiteral, "Syntax error: extraneous input '…' expecting <EOF>", "Quantities, durations, dates, versions, and addresses are not numbers: a function makes them from a string.", "self.spec.storage.size > 10Gi", `quantity(self.spec.storage.size).isGreaterThan(quantity("10Gi"))`},
-		{BadEscape, "Syntax error: token recognition error at: '…'", "A backslash in a string starts an escape sequence. In a raw string, which starts with `r`, a backslash is a character.", `self.spec.engine.matches('^\S+$')`, `self.spec.engine.matches(r'^\S+$')`},
-		{BadQuote, "Syntax error: token recognition error at: '…'", "Strings are quoted by `'` or `\"`, and strings of several lines by three of them.", "self.spec.engine == `postgres`", "self.spec.engine == 'postgres'"},
-		{Unclosed, "Syntax error: missing ')' at '<EOF>'", "A bracket or string is not closed, or a closing bracket has no counterpart.", "self.spec.users.exists(u, u.name == 'admin'", "self.spec.users.exists(u, u.name == 'admin')"},
-		{SeveralExpressions, "Syntax error: token recognition error at: ';'", "A rule is a single expression. Join conditions with `&&`, or write a rule for each, with its own message.", "self.spec.replicas > 1; self.spec.replicas < 5", "self.spec.replicas > 1 && self.spec.replicas < 5"},
-		{UnknownField, "undefined field '…'", "The schema has no such field at this path. Fields that only `x-kubernetes-preserve-unknown-fields` keeps are not visible to rules.", "self.spec.replcas > 1", "self.spec.replicas > 1"},
-		{UnknownName, "undeclared reference to '…' (in container '')", "No variable or function of this Kubernetes version has this name. Rules have the variables `self` and `oldSelf`; macros declare others.", "slef.spec.replicas > 1", "self.spec.replicas > 1"},
-		{UnquotedText, "undeclared reference to '…' (in container '')", "A word without quotes is the name of a variable.", "self.spec.engine == postgres", "self.spec.engine == 'postgres'"},
-		{UnknownFunction, "undeclared reference to '…' (in container '')", "The function has another name in CEL, or CEL does not have it.", "len(self.spec.users) > 0", "size(self.spec.users) > 0"},
-		{HiddenMetadata, "undefined field '…'", "Of `metadata`, rules see only `name` and `generateName`. To restrict namespaces, labels, or annotations, write an admission policy, which sees the whole object: `object.metadata.namespace != 'default'`.", "self.metadata.namespace != 'default'", ""},
-		{OutsideSelf, "undefined field '…'", "`self` is the value at the path of the rule. A rule that compares two fields belongs to an object that contains both.", "self.replicas > 1", "self.spec.replicas > 1"},
-		{PolicyVariable, "undeclared reference to 'request' (in container '')", "CRD rules see only the object. Move the expression to a ValidatingAdmissionPolicy, which also sees the request, the user, the namespace, and params.", "request.userInfo.username != 'admin'", ""},
-		{NoClock, "undeclared reference to 'now' (in container '')", "Rules have no clock, because the same object must always get the same verdict. Compare with a fixed time or another field, or check the time in the controller.", "self.spec.started < now()", "self.spec.started < timestamp('2030-01-01T00:00:00Z')"},
-		{NoOverload, "found no matching overload for '…' applied to '(…)'", "The operator or function does not take values of these types.", "self.spec.engine - 'a' == 'b'", "self.spec.engine.replace('a', '') == 'b'"},
-		{MixedTypes, "found no matching overload for '_==_' applied to '(…, …)'", "Both operands must have the same type, and so must all items of a list and both values of a conditional expression.", "self.spec.paused == 'true'", "self.spec.paused == true"},
-		{OrderedByMethod, "found no matching overload for '_<_' applied to '(kubernetes.Quantity, kubernetes.Quantity)'", "Quantities and versions are compared by methods: `isLessThan`, `isGreaterThan`, and `compareTo`, which returns -1, 0, or 1. Quantities are added by `add` and `sub`.", "quantity(self.spec.storage.size) >= quantity('1Gi')", "quantity(self.spec.storage.size).compareTo(quantity('1Gi')) >= 0"},
-		{NotACondition, "expected type 'bool' but found '…'", "CEL does not convert values to conditions: compare them.", "!self.spec.replicas", "self.spec.replicas == 0"},
-		{OptionalValue, "found no matching overload for '_==_' applied to '(optional_type(…), …)'", "After `.?` or `[?…]`, a value is an optional: end with `.orValue(…)`, or test `.hasValue()`.", "self.spec.?paused", "self.spec.?paused.orValue(false)"},
-		{NeverNull, "found no matching overload for '_==_' applied to '(…, null)'", "A field without `nullable` is never null. Test with `has()` whether it is present.", "self.spec.url == null", "!has(self.spec.url)"},
-		{NoFields, "type '…' does not support field selection", "Only objects have fields. Select items of a list by an index, or visit them with a macro.", "self.spec.users.name.all(n, n != '')", "self.spec.users.map(e, e.name).all(n, n != '')"},
-		{HasArgument, "invalid argument to has() macro", "The argument of `has()` is a field. Test for a key of a map with `in`, and for an item of a list with `size()`.", "has(self.spec.labels['a'])", "'a' in self.spec.labels"},
-		{InvalidPattern, "invalid matches argument", "The pattern is invalid. Patterns have the syntax of RE2, which has no lookahead, lookbehind, or backreference.", "self.spec.engine.matches('[a-z')", "self.spec.engine.matches('[a-z]')"},
-		{WrongType, "cel expression must evaluate to a bool", "A rule must be true or false, and a `messageExpression` a string.", "size(self.spec.users)", "size(self.spec.users) != 0"},
-		{UnguardedField, "no such key: …", "A field that is not required can be absent, and reading it then is an error, which rejects the object.", "self.spec.url.startsWith('https://')", "!has(self.spec.url) || self.spec.url.startsWith('https://')"},
-		{OverLimit, "estimated rule cost exceeds budget by factor of …", "The estimate assumes the largest values that the schema accepts. Set `maxItems`, `maxProperties`, and `maxLength`: `celadon vet` names the missing bounds, and `celadon vet --fix` adds them.", "", ""},
-		{AbsentField, "no such key: …", "The object does not have a field or key that the rule reads. Test a key with `in`, or read it as an optional.", "self.spec.labels['team'] != ''", "self.spec.labels[?'team'].orValue('') != ''"},
-		{IndexRange, "index out of bounds: …", "The list has no such item. Indexes start at 0.", "self.spec.users[0].name == 'admin'", "size(self.spec.users) > 0 && self.spec.users[0].name == 'admin'"},
-		{DivisionByZero, "division by zero", "The divisor is 0 in this object.", "100 / size(self.spec.users) > 10", "size(self.spec.users) == 0 || 100 / size(self.spec.users) > 10"},
-		{EmptyOptional, "optional.none() dereference", "The optional has no value in this object: give it a default with `orValue`.", "self.spec.?url.value() != ''", "self.spec.?url.orValue('') != ''"},
-		{InvalidValue, "type conversion error from 'string' to '…'", "The string does not have the form of such a value. Test it with `isQuantity`, `isSemver`, `isURL`, `isIP`, or `isCIDR`, or restrict it with a `pattern` or `format` in the schema, which is checked first.", "quantity(self.spec.storage.size).isGreaterThan(quantity('0'))", "isQuantity(self.spec.storage.size) && quantity(self.spec.storage.size).isGreaterThan(quantity('0'))"},
+func Index() []Entry { return slices.Clone(codeIndex()) }
+
+var codeIndex = sync.OnceValue(func() (all []Entry) {
+	for lines := range entries(codeTexts) {
+		e := Entry{Code: lines[0], Server: lines[1], Cause: lines[2]}
+		for _, line := range lines[3:] {
+			if src, ok := strings.CutPrefix(line, "> "); ok {
+				e.Example = src
+			} else {
+				e.Fixed = strings.TrimPrefix(line, "= ")
+			}
+		}
+		all = append(all, e)
 	}
-}
+	return all
+})
 
 // Failure returns advice on an expression that compiles but fails for an object with this message.
 func Failure(src, text string) Advice {
@@ -154,7 +118,7 @@ func Failure(src, text string) Advice {
 	return Advice{}
 }
 
-// invalidValues maps a part of each conversion error to an expression that tests the string before it is converted.
+// invalidValues maps parts of conversion errors to expressions that test the string before it is converted.
 var invalidValues = map[string]string{
 	"quantities must match": "isQuantity(text)", "Major.Minor.Patch": "isSemver(text)", "Invalid character(s) found in": "isSemver(text)",
 	"URL parse error": "isURL(text)", "IP Address": "isIP(text)", "network address parse error": "isCIDR(text)", "time: invalid duration": "text.matches(r'^([0-9.]+(h|m|s|ms))+$')",
@@ -166,8 +130,7 @@ var numberAsText = lazy.New(`^no such overload: (quantity|semver|duration|ip|cid
 
 var negativeIndex = lazy.New(`^index out of bounds: -\d`)
 
-// absent returns a hint for the first read of the field or key in src, which it quotes, or "" if it finds
-// no such read.
+// absent returns a hint for a read of the field or key in src, or "" if it finds no read that is short enough to quote.
 func absent(src, name string) string {
 	tokens := lex.Tokens([]rune(src))
 	for i, t := range tokens {

@@ -264,7 +264,7 @@ func (v *view) words() []Candidate {
 	return append(out, candidates(found)...)
 }
 
-// identifier reports whether name can be written in an expression. Names of operators cannot.
+// identifier reports whether name is an identifier that does not begin with _, as the names of operators do.
 func identifier(name string) bool {
 	for i, r := range name {
 		if !lex.Letter(r) && (i == 0 || !lex.LetterOrDigit(r)) {
@@ -274,7 +274,7 @@ func identifier(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "_")
 }
 
-// Names returns the words that can follow src, without parentheses. It can be passed to Advise.
+// Names returns the words that can follow src, without parentheses.
 func (p *Context) Names(src string) []string {
 	c := p.Complete([]rune(src))
 	names := make([]string, len(c.Candidates))

@@ -97,7 +97,7 @@ func (p *Context) model() celcost.Model {
 	return celcost.For(v)
 }
 
-// env returns the environment of expressions at p, or nil if the schema is not visible to rules.
+// env returns the environment of expressions at p, or nil, for example if the schema is not visible to rules.
 func (p *Context) env() *cel.Env {
 	compiler := p.compiler()
 	if compiler == nil {
@@ -132,15 +132,6 @@ func (p *Context) compile(src string) (*expr.Expr, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return compiler.Compile(src, p.OptionalOldSelf)
-}
-
-// steps returns the path from the root to p; indexes and keys are wildcards.
-func (p *Context) steps() []engine.Step {
-	if p.around.steps != nil {
-		return p.around.steps
-	}
-	steps, _ := engine.ParsePath(p.Node.Path)
-	return steps
 }
 
 func (p *Context) functions() *Functions {
@@ -191,7 +182,7 @@ func SchemaBelow(s *apiextensionsv1.JSONSchemaProps, step engine.Step) *apiexten
 
 // Explain returns the problem of a rule of a CRD that does not compile, with its fixes. e is the engine that was
 // compiled from the CRD. functions may be nil; calls for the same CRD should share it. Explain returns nil if e is
-// nil, if the path of the rule is unknown, or for an error in a fieldPath.
+// nil, if the CRD does not have the rule, or for an error in a fieldPath.
 func Explain(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, bad *engine.CompileError, functions *Functions) *Problem {
 	if e == nil || bad.Part == "fieldPath" {
 		return nil

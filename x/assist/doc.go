@@ -21,8 +21,8 @@ package assist
 // If a part has no declaration, the checker computes its type from that part alone, wrapped in
 // copies of the enclosing macros (view.go).
 //
-// Errors from cel-go fall into a few classes, which are recognized by the beginning of the message:
+// Errors from cel-go fall into a few classes, which are recognized by a part of the message:
 // syntax errors (syntax.go, fix_syntax.go), unknown names (names.go, fix_names.go), type errors
 // (overload.go, fix_bool.go, fix_types.go), and runtime errors (codes.go). An unrecognized message
-// gets no advice, because wrong advice is worse than no advice. Advice.Words describe a remedy;
+// gets no hint, because a wrong hint is worse than none. Advice.Words describe a remedy;
 // Advice.Fixes apply it, and each fix was tried before it is offered (fixer.go).

@@ -14,9 +14,9 @@ const (
 	maxFieldsSeen    = 5000
 )
 
-// fieldElsewhere returns the expression for the field with this name below self, or "" if there is none, or several
-// at the level closest to self. of is the expression in which the name was not found. It must be
-// self or oldSelf, or a path of fields.
+// fieldElsewhere returns the expression for the field with this name that is closest to self, or "" if it finds no such
+// field, or several. of is the expression that does not have the field. If it does not begin with self or oldSelf, or
+// ends with metadata, the result is "".
 func (p *Context) fieldElsewhere(of, name string) string {
 	if of != types.Self && !strings.HasPrefix(of, types.Self+".") && of != types.OldSelf && !strings.HasPrefix(of, types.OldSelf+".") {
 		return ""
@@ -87,7 +87,7 @@ func (f *fault) hiddenField(name string, i int) string {
 	if f.at(i-2) != types.Self && f.at(i-2) != types.OldSelf {
 		return ""
 	}
-	steps := f.context.steps()
+	steps := f.context.around.steps
 	if len(steps) == 0 {
 		return ""
 	}

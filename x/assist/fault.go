@@ -12,44 +12,36 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Advise returns the hint for an error, without looking for fixes.
-func (p *Context) Advise(bad *engine.CompileError) Advice {
-	f, ok := p.newFault(bad)
-	if !ok {
-		return Advice{}
-	}
-	return f.advise(bad.Summary())
-}
-
 // advise returns a hint for an error message without its position.
 func (f *fault) advise(text string) Advice {
 	f.code = ""
-	advice := f.adviceOn(text)
-	advice.Code = cmp.Or(f.code, codeOf(text))
-	return advice
-}
-
-func (f *fault) adviceOn(text string) Advice {
-	if unknown := unknownName.FindStringSubmatch(text); unknown != nil {
-		return f.unknown(unknown[1])
-	}
-	switch {
-	case strings.HasPrefix(text, "Syntax error: "), strings.HasPrefix(text, "reserved identifier: "):
-		return Advice{Words: f.syntax()}
+	advice, code := Advice{}, ""
+	begins := func(part string) bool { return strings.HasPrefix(text, part) }
+	switch unknown := unknownName.FindStringSubmatch(text); {
+	case unknown != nil:
+		advice, code = f.unknown(unknown[1]), UnknownName
+		if begins("undefined field ") {
+			code = UnknownField
+		}
+	case begins("Syntax error: "):
+		advice.Words, code = f.syntax(), Syntax
+	case begins("reserved identifier: "):
+		advice.Words, code = f.syntax(), UnknownOperator
 	case strings.Contains(text, "does not support field selection"):
-		return f.selection(text)
-	case strings.HasPrefix(text, noOverload):
-		return Advice{Words: cmp.Or(f.overload(text), f.as(UnquotedLiteral, f.unquotedHint()))}
-	case strings.HasPrefix(text, noResolution):
-		return f.selection("type '" + strings.TrimPrefix(text, noResolution))
-	case strings.HasPrefix(text, "expected type '"):
-		return Advice{Words: f.expected(text)}
+		advice, code = f.selection(text), NoFields
+	case begins(noResolution):
+		advice, code = f.selection("type '"+strings.TrimPrefix(text, noResolution)), NoFields
+	case begins(noOverload):
+		advice.Words, code = cmp.Or(f.overload(text), f.as(UnquotedLiteral, f.unquotedHint())), NoOverload
+	case begins("expected type '"):
+		advice.Words, code = f.expected(text), MixedTypes
 	case strings.Contains(text, "invalid argument to has() macro"):
-		return Advice{Words: f.as(HasArgument, f.argument())}
+		advice.Words = f.as(HasArgument, f.argument())
 	case text == invalidPattern:
-		return Advice{Words: f.as(InvalidPattern, f.pattern())}
+		advice.Words = f.as(InvalidPattern, f.pattern())
 	}
-	return Advice{}
+	advice.Code = cmp.Or(f.code, code)
+	return advice
 }
 
 // invalidPattern is the message about a pattern that does not parse.
@@ -95,7 +87,7 @@ func (f *fault) as(code, words string) string {
 	return words
 }
 
-// newFault locates the error in its expression. It reports false if the error has no position.
+// newFault locates the error in its expression. It reports false if the error has no position there.
 func (p *Context) newFault(bad *engine.CompileError) (*fault, bool) {
 	if bad.Line < 1 || bad.Column < 1 {
 		return nil, false
@@ -140,10 +132,10 @@ func (f *fault) isName(i int) bool {
 // operand returns the text of the operand that ends with token last, or other if that operand
 // does not exist or is too long to quote.
 func (f *fault) operand(last int, other string) string {
-	if last < 0 || last >= len(f.tokens) {
+	if last >= len(f.tokens) {
 		return other
 	}
-	first := lex.Operand(f.tokens, last)
+	first := f.operandFirst(last)
 	if first < 0 || f.tokens[last].End-f.tokens[first].Start > maxQuoted {
 		return other
 	}
@@ -216,9 +208,4 @@ var rootNames = []string{types.Self, types.OldSelf, "object", "oldObject", "requ
 
 // operandFirst returns the index of the first token of the operand that ends with token last, or
 // -1.
-func (f *fault) operandFirst(last int) int {
-	if last < 0 || last >= len(f.tokens) {
-		return -1
-	}
-	return lex.Operand(f.tokens, last)
-}
+func (f *fault) operandFirst(last int) int { return lex.Operand(f.tokens, last) }

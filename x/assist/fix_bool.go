@@ -62,7 +62,7 @@ func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
 		method := e.AsCall().FunctionName()
 		of, _ := m.span(e.AsCall().Target())
 		if list := m.listOf(e.AsCall().Args()[0]); list != "" && slices.Contains(ofTexts, method) {
-			return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+method+"($)"))}
+			return [][]Edit{replace(s, m.ofEach(list, ".exists", m.textOf(of)+"."+method+"(", ")"))}
 		}
 		return nil
 	}
@@ -90,7 +90,7 @@ func (m *fixer) notEdits(of operandPart) [][]Edit {
 	if len(path) > 1 && isComparison(path[len(path)-2]) && path[len(path)-2].AsCall().Args()[0] == path[len(path)-1] {
 		return m.negatedComparison(path, of)
 	}
-	switch test, known := m.presenceOf(of.e, m.textOf(of.Span)); {
+	switch test, known := m.presenceOf(of); {
 	case !known:
 		return nil
 	case test != "":
@@ -102,7 +102,7 @@ func (m *fixer) notEdits(of operandPart) [][]Edit {
 	case kindList, kindMap:
 		return [][]Edit{{{at, at + 1, "size("}, {of.End, of.End, ") == 0"}}}
 	}
-	return m.conditions(of.Span, of.e, of.kind)
+	return m.conditions(of)
 }
 
 // negatedComparison returns edits that negate a comparison instead of its first operand. The comparison is the last
@@ -116,7 +116,7 @@ func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
 	}
 	if args[1].Kind() == ast.LiteralKind && args[1].AsLiteral().Type() == celtypes.NullType {
 		not := map[string]string{operators.NotEquals: "!", operators.Equals: ""}[whole.AsCall().FunctionName()]
-		if test, _ := m.presenceOf(of.e, m.textOf(of.Span)); test != "" {
+		if test, _ := m.presenceOf(of); test != "" {
 			return [][]Edit{replace(Span{m.offset, s.End}, not+test)}
 		}
 	}
@@ -133,17 +133,18 @@ func compares(function string) bool {
 	return comparisons[symbol]
 }
 
-// conditions returns edits that turn e, a value of kind k, into a condition.
-func (m *fixer) conditions(s Span, e ast.Expr, k kind) [][]Edit {
-	switch test, known := m.presenceOf(e, m.textOf(s)); {
+// conditions returns edits that turn a value into a condition.
+func (m *fixer) conditions(of operandPart) [][]Edit {
+	s := of.Span
+	switch test, known := m.presenceOf(of); {
 	case !known:
 		return nil
 	case test != "":
 		return [][]Edit{replace(s, test)}
 	}
-	switch k {
+	switch of.kind {
 	case kindString, kindInt, kindDouble:
-		return [][]Edit{wrap(s, "", " != "+zeros[k])}
+		return [][]Edit{wrap(s, "", " != "+zeros[of.kind])}
 	case kindList, kindMap:
 		return [][]Edit{wrap(s, "size(", ") > 0")}
 	case kindOptional:
@@ -206,7 +207,7 @@ func kindOf(text string) kind {
 	return kindObject
 }
 
-// within returns the element type of a list or an optional, such as int for list(int), or "".
+// within returns the parameters of a type, such as int for list(int), or "".
 func within(text string) string {
 	_, inner, ok := strings.Cut(text, "(")
 	if !ok {

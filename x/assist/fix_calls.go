@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 			return [][]Edit{replace(arguments, zero)}
 		}
 	case of.kind == kindOptional:
-		return m.convert(of.Span, of.e, of.kind, kindOf(within(of.typ)), within(of.typ))
+		return m.convert(of, within(of.typ))
 	case name == "contains" && len(on) == 2 && (of.kind == kindList || of.kind == kindMap) && kindOf(within(of.typ)) != kindObject:
 		in := m.textOf(on[1].Span) + " in " + text
 		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
@@ -47,7 +48,7 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 	case of.kind == kindString && makers[name] != "":
 		return [][]Edit{wrap(of.Span, makers[name]+"(", ")")}
 	case of.kind == kindString && len(on) == 2 && on[1].kind == kindList && on[1].e.Kind() == ast.ListKind:
-		return [][]Edit{replace(whole, m.ofEach(m.textOf(on[1].Span), ".exists", text+"."+name+"($)"))}
+		return [][]Edit{replace(whole, m.ofEach(m.textOf(on[1].Span), ".exists", text+"."+name+"(", ")"))}
 	case of.kind == kindCIDR && name == "contains" && len(on) == 2:
 		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
 	case name == "matches" && len(on) == 3 && isText(on[1].e) && isText(on[2].e): // flags
@@ -61,23 +62,24 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 			return [][]Edit{replace(on[1].Span, arg)}
 		}
 	case len(on) == 2:
-		return m.convert(on[1].Span, on[1].e, on[1].kind, kindString, "string")
+		return m.convert(on[1], "string")
 	}
 	return nil
 }
 
-// ofEach returns a call of a macro on a list with a new variable, written as $ in body.
-func (f *fault) ofEach(list, macro, body string) string {
-	variable := f.variable()
-	return list + macro + "(" + variable + ", " + strings.ReplaceAll(body, "$", variable) + ")"
+// ofEach returns a call of a macro on a list with a new variable. Its body is the variable between before and after.
+func (f *fault) ofEach(list, macro, before, after string) string {
+	variable := f.variable("e")
+	return list + macro + "(" + variable + ", " + before + variable + after + ")"
 }
 
-// variable returns a name for the variable of a macro: e, or each if the expression already has e.
-func (f *fault) variable() string {
-	if slices.ContainsFunc(f.tokens, func(t lex.Token) bool { return t.Text == "e" }) {
-		return "each"
+// variable returns name, or name with a number, so that the expression does not have it yet.
+func (f *fault) variable(name string) string {
+	free := name
+	for n := 2; slices.ContainsFunc(f.tokens, func(t lex.Token) bool { return t.Text == free }); n++ {
+		free = fmt.Sprint(name, n)
 	}
-	return "e"
+	return free
 }
 
 // applied replaces whole by a call of a function of strings, for each item if its argument is a list.
@@ -85,7 +87,7 @@ func (m *fixer) applied(name string, of operandPart, whole Span) []Edit {
 	if text := m.textOf(of.Span); of.kind != kindList {
 		return replace(whole, name+"("+text+")")
 	}
-	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"($)"))
+	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"(", ")"))
 }
 
 // callEdits returns edits for a global function with wrong arguments: they make it a method of its first
@@ -144,7 +146,7 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 			}
 		}
 		list := "[" + strings.Join(args, ", ") + "]"
-		return [][]Edit{replace(m.tokenSpan(i, end), m.ofEach(list, ".filter", "$")+".size() "+counted[name])}
+		return [][]Edit{replace(m.tokenSpan(i, end), m.ofEach(list, ".filter", "", "")+".size() "+counted[name])}
 	}
 	return nil
 }

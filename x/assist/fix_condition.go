@@ -126,7 +126,7 @@ func (m *fixer) argumentEdits() (all [][]Edit) {
 			name := strings.Trim(m.at(i+2), `'"`)
 			all = append(all, replace(m.tokenSpan(i+2, i+2), name), replace(m.tokenSpan(i+2, i+2), types.Self+"."+name))
 		case m.at(last) == "]":
-			open := m.opened(last)
+			open := lex.Opening(m.tokens, last)
 			if open <= i+2 || open+2 != last {
 				continue
 			}

@@ -60,8 +60,8 @@ func (m *fixer) end() int {
 	return end
 }
 
-// closingEdits closes an open bracket or removes a closing bracket without a counterpart, at each possible
-// position. It closes several brackets only at the end.
+// closingEdits closes an open bracket or removes a closing bracket without a counterpart, at up to maxEnds positions.
+// It closes several brackets only at the end.
 func (m *fixer) closingEdits() (all [][]Edit) {
 	var open []int
 	missing, extra := "", -1

@@ -113,7 +113,7 @@ func (f *fault) insideWord(text string, s Span) bool {
 	return part(s.Start-1) || part(s.End)
 }
 
-// clause returns the text around s up to the next && or ||.
+// clause returns the text around s up to the next & or |.
 func (f *fault) clause(s Span) string {
 	start, end := s.Start, s.End
 	for start > 0 && f.src[start-1] != '&' && f.src[start-1] != '|' {
@@ -209,7 +209,7 @@ func (f *fault) quoteHint() string {
 	return ""
 }
 
-// slashPattern matches a pattern between slashes as the argument of matches.
+// slashPattern matches a pattern between slashes as the argument of matches, match, or test.
 var slashPattern = lazy.New(`(?:match|matches|test)\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
 // quoteEdits replaces quotes of other languages, doubled quotes, and slashes around a pattern by CEL's

@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func (m *fixer) renamedEdits(name string) (all [][]Edit) {
 	s := m.tokenSpan(i, i)
 	switch {
 	case is != "" && m.at(i-1) == "." && call && m.at(i+2) == ")":
-		if from := m.operandStart(i); from >= 0 && slices.Contains(typeNames, is) { // x.toString() is string(x)
+		if from := m.operandFirst(i - 2); from >= 0 && slices.Contains(typeNames, is) { // x.toString() is string(x)
 			all = append(all, []Edit{{m.tokens[from].Start, m.tokens[from].Start, is + "("}, {m.tokens[i-1].Start, m.tokens[i+1].End, ""}})
 		}
 		all = append(all, replace(s, is))
@@ -112,15 +113,6 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 	return all
 }
 
-// operandStart returns the index of the first token of a method's receiver, or -1; i is the
-// method's name.
-func (m *fixer) operandStart(i int) int {
-	if i < 2 {
-		return -1
-	}
-	return m.operandFirst(i - 2)
-}
-
 // selectionEdits returns edits for a field selection on a value that has no fields.
 func (m *fixer) selectionEdits() (all [][]Edit) {
 	i := m.nameToken()
@@ -128,12 +120,12 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 		return nil
 	}
 	all = m.elsewhereEdits(m.at(i))
-	if from := m.operandStart(i); from >= 0 && m.at(from) == "has" && m.at(i-2) == ")" { // has(x).y is has(x) && x.y
+	if from := m.operandFirst(i - 2); from >= 0 && m.at(from) == "has" && m.at(i-2) == ")" { // has(x).y is has(x) && x.y
 		all = append(all, wrap(m.tokenSpan(i-2, i-2), "", " && "+m.part(from+2, i-3)))
 	}
 	all = append(all, m.intoMacro(i))
 	if m.at(i-1) == "." && m.at(i+1) == "." && (IsLoop(m.at(i+2)) || slices.Contains(ofLists, m.at(i+2))) {
-		all = append(all, replace(m.tokenSpan(i-1, i), ".map(e, e."+m.at(i)+")"))
+		all = append(all, replace(m.tokenSpan(i-1, i), m.ofEach("", ".map", "", "."+m.at(i))))
 	}
 	return all
 }
@@ -143,7 +135,7 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 func (m *fixer) intoMacro(i int) []Edit {
 	open := -1
 	if m.at(i-1) == "." && m.at(i-2) == ")" {
-		open = m.opened(i - 2)
+		open = lex.Opening(m.tokens, i-2)
 	}
 	if open < 3 || m.at(open-1) != "exists" && m.at(open-1) != "find" || m.at(open+2) != "," {
 		return nil
@@ -152,7 +144,7 @@ func (m *fixer) intoMacro(i int) []Edit {
 	if comparisons[m.at(end+1)] {
 		end = m.operandEnd(end + 2)
 	}
-	from := m.operandStart(open - 1)
+	from := m.operandFirst(open - 3)
 	if or := m.next(open, "||", "?"); end < 0 || or >= 0 && or < i || from < 0 || m.at(from-1) == "!" {
 		return nil
 	}
@@ -163,7 +155,7 @@ func (m *fixer) intoMacro(i int) []Edit {
 // uniqueEdit rewrites list.unique(), where unique is token i, as a macro. Items that list.map selects are compared
 // in the list itself. A comparison of the sizes of the list with and without duplicates is replaced as a whole.
 func (m *fixer) uniqueEdit(i int) [][]Edit {
-	from := m.operandStart(i)
+	from := m.operandFirst(i - 2)
 	if from < 0 {
 		return nil
 	}
@@ -172,29 +164,19 @@ func (m *fixer) uniqueEdit(i int) [][]Edit {
 		end = i + 2
 	}
 	list, key := m.part(from, i-2), ""
-	if opened := m.opened(i - 2); opened > from+2 && m.at(opened-1) == "map" && m.at(opened+2) == "," {
+	if opened := lex.Opening(m.tokens, i-2); opened > from+2 && m.at(opened-1) == "map" && m.at(opened+2) == "," {
 		variable := m.at(opened + 1)
 		if rest, ok := strings.CutPrefix(m.part(opened+3, i-3), variable+"."); ok {
 			list, key = m.part(from, opened-3), "."+rest
 		}
 	}
-	text := list + ".all(x, " + list + ".exists_one(y, y" + key + " == x" + key + "))"
+	x, y := m.variable("x"), m.variable("y")
+	text := fmt.Sprintf("%s.all(%s, %s.exists_one(%s, %s == %s))", list, x, list, y, y+key, x+key)
 	first, last, not := m.sizesOf(from, end, m.part(from, i-2))
 	if first < 0 {
 		return nil
 	}
 	return [][]Edit{replace(m.tokenSpan(first, last), not+text)}
-}
-
-// opened returns the index of the bracket that the token i closes, or -1.
-func (m *fixer) opened(i int) int {
-	depth := 0
-	for ; i >= 0; i-- {
-		if depth += lex.Depth(m.tokens[i]); depth == 0 {
-			return i
-		}
-	}
-	return -1
 }
 
 // variableEdit adds the variable to the macro call at token i: the first name in it that is not declared,
@@ -227,11 +209,8 @@ func (m *fixer) pathEdits() (all [][]Edit) {
 			return [][]Edit{replace(m.tokenSpan(i, i), path)}
 		}
 	}
-	if i < 2 || m.at(i-1) != "." {
-		return nil
-	}
 	from := m.operandFirst(i - 2)
-	if from < 0 {
+	if m.at(i-1) != "." || from < 0 {
 		return nil
 	}
 	name, of := m.at(i), m.part(from, i-2)
@@ -239,7 +218,7 @@ func (m *fixer) pathEdits() (all [][]Edit) {
 		all = append(all, m.pathEverywhere(i, types.OldSelf))
 	}
 	isStep := func(step engine.Step) bool { return step.Name == name }
-	if (of == types.Self || of == types.OldSelf) && slices.ContainsFunc(m.context.steps(), isStep) {
+	if (of == types.Self || of == types.OldSelf) && slices.ContainsFunc(m.context.around.steps, isStep) {
 		all = append(all, m.pathEverywhere(i, of))
 	}
 	if path := m.context.fieldElsewhere(of, name); path != "" && !strings.Contains(path, ".metadata.") {

@@ -203,15 +203,15 @@ func (m *fixer) referentOf(s Span) referent {
 
 // presenceOf returns the test for the presence of an operand that is used as a condition, or "". It reports false if the
 // operand may be absent and is tested elsewhere, so that either its presence or its content can be meant.
-func (m *fixer) presenceOf(e ast.Expr, text string) (test string, known bool) {
-	if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() {
+func (m *fixer) presenceOf(of operandPart) (test string, known bool) {
+	if of.e.Kind() != ast.SelectKind || isTest(of.e) {
 		return "", true
 	}
-	v := m.context.viewOf(m.nodes, e)
-	if len(v.path) == 0 || v.expr(e.AsSelect().Operand()).decl == nil || v.always(e.AsSelect()) {
+	v, field := m.context.viewOf(m.nodes, of.e), of.e.AsSelect()
+	if len(v.path) == 0 || v.expr(field.Operand()).decl == nil || v.always(field) {
 		return "", true
 	}
-	test = "has(" + strings.TrimPrefix(text, "!!") + ")"
+	test = "has(" + strings.TrimPrefix(m.textOf(of.Span), "!!") + ")"
 	if strings.Contains(string(m.src), test) {
 		return "", false
 	}

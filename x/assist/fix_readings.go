@@ -38,7 +38,7 @@ func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool
 	case equal && a.kind == kindBool && (right == "1" || right == "0"):
 		return [][]Edit{replace(b.Span, map[string]string{"1": "true", "0": "false"}[right])}, true
 	case name == operators.In && a.kind == kindList && b.kind == kindList: // each item of a must be in b
-		return [][]Edit{replace(whole, m.ofEach(left, ".all", "$ in "+right))}, true
+		return [][]Edit{replace(whole, m.ofEach(left, ".all", "", " in "+right))}, true
 	case name == operators.In && b.kind == kindCIDR && (a.kind == kindCIDR || m.holds(a.e, ofCIDRs...)):
 		return [][]Edit{replace(whole, right+".containsCIDR("+left+")")}, true
 	case name == operators.In && b.kind == kindCIDR:

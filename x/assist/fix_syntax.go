@@ -229,7 +229,8 @@ func (m *fixer) ofAll(i int) []Edit {
 	if at := m.next(last, "&&", "||", "?", ":"); at >= 0 {
 		end = min(end, at-1)
 	}
-	return []Edit{{m.tokens[first].Start, m.tokens[last].End, ".all(e, e"}, {m.tokens[end].End, m.tokens[end].End, ")"}}
+	each := m.variable("e")
+	return []Edit{{m.tokens[first].Start, m.tokens[last].End, ".all(" + each + ", " + each}, {m.tokens[end].End, m.tokens[end].End, ")"}}
 }
 
 // operandEnd returns the index of the last token of the operand that begins with token i. An

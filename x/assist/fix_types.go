@@ -25,29 +25,29 @@ func (m *fixer) typeEdits() [][]Edit {
 		}
 		return nil
 	}
-	if want, found, ok := expectedIn(m.text); ok {
-		path := pathTo(m.nodes, m.isAtError)
-		if len(path) == 0 {
-			return nil
-		}
-		s, ok := m.span(path[len(path)-1])
-		at := path[len(path)-1]
-		switch {
-		case !ok:
-		case at.Kind() == ast.LiteralKind && len(path) > 2 && (isCall(path[len(path)-3], operators.Equals) || isCall(path[len(path)-3], operators.NotEquals)):
-			return m.alternativesIn(path[len(path)-3])
-		case at.Kind() == ast.LiteralKind && len(path) > 1 && kindOf(want) == kindBool:
-			return append(m.alternative(path[len(path)-2], operandPart{Span: s, e: at}), m.alternativeTexts(path)...)
-		case kindOf(want) == kindBool:
-			if moved := m.outOfSize(at); moved != nil {
-				return moved
-			}
-			return m.conditions(s, path[len(path)-1], kindOf(found))
-		default:
-			return m.convert(s, path[len(path)-1], kindOf(found), kindOf(want), want)
-		}
+	want, found, ok := expectedIn(m.text)
+	path := pathTo(m.nodes, m.isAtError)
+	if !ok || len(path) == 0 {
+		return nil
 	}
-	return nil
+	last := len(path) - 1
+	s, ok := m.span(path[last])
+	of := operandPart{s, path[last], found, kindOf(found)}
+	isLiteral := of.e.Kind() == ast.LiteralKind
+	switch {
+	case !ok:
+		return nil
+	case isLiteral && last > 1 && (isCall(path[last-2], operators.Equals) || isCall(path[last-2], operators.NotEquals)):
+		return m.alternativesIn(path[last-2])
+	case kindOf(want) != kindBool:
+		return m.convert(of, want)
+	case isLiteral && last > 0:
+		return append(m.alternative(path[last-1], of), m.alternativeTexts(path)...)
+	}
+	if moved := m.outOfSize(of.e); moved != nil {
+		return moved
+	}
+	return m.conditions(of)
 }
 
 func (m *fixer) isAtError(e ast.Expr) bool {
@@ -121,7 +121,7 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		case b.kind == kindOptional:
 			return [][]Edit{wrap(b.Span, "", ".orValue([])")}
 		}
-		return m.convert(a.Span, a.e, a.kind, kindOf(within(b.typ)), within(b.typ))
+		return m.convert(a, within(b.typ))
 	case operators.Index:
 		text, isText := textIn(b.e)
 		if name, ok := types.Escape(text); ok && isText && a.kind == kindObject {
@@ -158,7 +158,7 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	if name == operators.Add {
 		all = append(all, m.formatEdits(a, b)...)
 	}
-	first, second := m.convert(b.Span, b.e, b.kind, a.kind, a.typ), m.convert(a.Span, a.e, a.kind, b.kind, b.typ)
+	first, second := m.convert(b, a.typ), m.convert(a, b.typ)
 	if name == operators.Divide && b.kind == kindDouble { // a fraction is wanted
 		first, second = second, first
 	}
@@ -215,22 +215,22 @@ func (m *fixer) unchain(a operandPart) [][]Edit {
 
 func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 	if on[0].kind != kindBool {
-		return m.conditions(on[0].Span, on[0].e, on[0].kind)
+		return m.conditions(on[0])
 	}
 	for i, part := range on[1:] {
 		if other := on[2-i]; other.kind == kindBool && part.kind != kindBool {
-			return m.conditions(part.Span, part.e, part.kind)
+			return m.conditions(part)
 		}
 	}
-	return append(m.convert(on[2].Span, on[2].e, on[2].kind, on[1].kind, on[1].typ), m.convert(on[1].Span, on[1].e, on[1].kind, on[2].kind, on[2].typ)...)
+	return append(m.convert(on[2], on[1].typ), m.convert(on[1], on[2].typ)...)
 }
 
 // zeros maps kinds to the value for .orValue(), with which conditions also compare.
 var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", kindString: "''", kindList: "[]", kindMap: "{}"}
 
-// convert returns edits that convert a part to another kind; typ is the type to convert
-// to, in cel-go's notation.
-func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]Edit) {
+// convert returns edits that convert a part to a type in cel-go's notation.
+func (m *fixer) convert(of operandPart, typ string) (all [][]Edit) {
+	s, e, from, to := of.Span, of.e, of.kind, kindOf(typ)
 	text := m.textOf(s)
 	literal := e.Kind() == ast.LiteralKind
 	quoted, _ := textIn(e)

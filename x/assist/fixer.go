@@ -60,7 +60,7 @@ type hunt struct {
 type proposal struct {
 	edits []Edit
 	// certain is set if the author can mean nothing else. alternative names a group of changes that exclude each
-	// other: if several of them fit, none is offered. last is set if a change must be enough on its own.
+	// other: if several with different meanings fit, none is offered. last is set if a change must be enough on its own.
 	certain     bool
 	alternative string
 	last        bool
@@ -215,9 +215,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 		certain := len(names) == 1 && len(advice.Names) == 1 && m.isTypo(names[0])
 		add(proposal{certain: certain, alternative: "name"}, m.nameEdits(names)...)
 	}
-	if m.hasBare() {
-		add(proposal{certain: true, alternative: "name"}, m.ownerEdits()...)
-	}
+	add(proposal{certain: true, alternative: "name"}, m.ownerEdits()...)
 	if match != nil {
 		add(sure, m.renamedEdits(match[1])...)
 		add(guess, m.elsewhereEdits(match[1])...)
@@ -247,22 +245,11 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 	return all
 }
 
-// hasBare reports whether the expression has a name or call without a variable, which may be the reason for the
-// error.
-func (m *fixer) hasBare() bool {
-	for i := range m.tokens {
-		if m.isBare(i) || m.isBareCall(i) {
-			return true
-		}
-	}
-	return false
-}
-
 type attempt struct {
 	proposal proposal
 	src      string
-	// fits is set if the expression compiles and its type suits its part. compiled is set if it compiles,
-	// and next if it does not.
+	// fits is set if the expression compiles and may be offered: see sound. compiled is set if it compiles, and next if
+	// it does not.
 	fits     bool
 	compiled *expr.Expr
 	next     *engine.CompileError

@@ -226,7 +226,7 @@ var filling = lazy.New(`(?:(NOT|OLD|OPT|BARE|SIDE)\()?\b([A-Z])\b`)
 // filled returns the text of a form with its parts, or "" if a part does not suit it.
 func (m *fixer) filled(to string, parts map[string]string) string {
 	var b strings.Builder
-	to = strings.ReplaceAll(to, "$", m.variable())
+	to = strings.ReplaceAll(to, "$", m.variable("e"))
 	for to != "" {
 		at := filling.FindStringSubmatchIndex(to)
 		if at == nil {

@@ -2,6 +2,7 @@ package assist
 
 import (
 	_ "embed"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,19 +68,15 @@ var functionIndex = sync.OnceValue(func() []FunctionEntry { return parseFunction
 
 // parseFunctions parses the format of functions.txt.
 func parseFunctions(text string) (all []FunctionEntry) {
-	for part := range strings.SplitSeq(text, "\n\n") {
-		lines := strings.Split(strings.TrimSpace(part), "\n")
-		if len(lines) < 3 || strings.HasPrefix(lines[0], "# ") {
-			continue
-		}
-		name, groups, _ := cutLast(lines[0], ": ")
+	for lines := range entries(text) {
+		name, groups := cutLast(lines[0], ": ")
 		e := FunctionEntry{Name: name, Groups: strings.Split(groups, ", "), Summary: lines[1], Description: lines[2]}
 		for _, line := range lines[3:] {
 			if src, ok := strings.CutPrefix(line, "> "); ok {
 				e.Examples = append(e.Examples, Example{Expr: src})
 			} else if result, ok := strings.CutPrefix(line, "= "); ok && len(e.Examples) > 0 {
 				last := &e.Examples[len(e.Examples)-1]
-				value, units, _ := cutLast(result, ", cost ")
+				value, units := cutLast(result, ", cost ")
 				last.Value = value
 				last.Cost, _ = strconv.ParseUint(units, 10, 64)
 			}
@@ -89,10 +86,22 @@ func parseFunctions(text string) (all []FunctionEntry) {
 	return all
 }
 
-func cutLast(text, separator string) (before, after string, ok bool) {
+// entries returns the lines of each entry of an index: at least three, in a paragraph that is not a comment.
+func entries(text string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for part := range strings.SplitSeq(text, "\n\n") {
+			lines := strings.Split(strings.TrimSpace(part), "\n")
+			if len(lines) >= 3 && !strings.HasPrefix(lines[0], "# ") && !yield(lines) {
+				return
+			}
+		}
+	}
+}
+
+func cutLast(text, separator string) (before, after string) {
 	i := strings.LastIndex(text, separator)
 	if i < 0 {
-		return text, "", false
+		return text, ""
 	}
-	return text[:i], text[i+len(separator):], true
+	return text[:i], text[i+len(separator):]
 }

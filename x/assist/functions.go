@@ -18,7 +18,7 @@ import (
 )
 
 // Functions describes the functions and macros of CEL, including the Kubernetes version since which
-// new rules may use them. It builds each version's environment once. It is safe for concurrent use.
+// new rules may use them. It builds each version's environment of new rules once. It is safe for concurrent use.
 // The zero value is ready to use.
 type Functions struct {
 	mu     sync.Mutex
@@ -29,11 +29,8 @@ type Functions struct {
 
 // Function describes a function or macro.
 type Function struct {
+	FunctionEntry
 	Forms []Form
-	// Groups, Summary, Description, and Examples are from its FunctionEntry.
-	Groups               []string
-	Summary, Description string
-	Examples             []Example
 }
 
 // Form is a way to call a function. Parameters are the spans of its arguments in the signature,
@@ -111,7 +108,7 @@ func (k *Functions) Of(name string, p *Context, kube string) *Function {
 // of describes the overloads and macros of a function that the two predicates select.
 func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadDecl) bool, macro func(cel.Macro) bool) *Function {
 	entry, _ := FindFunction(name)
-	f := &Function{Groups: entry.Groups, Summary: entry.Summary, Description: entry.Description, Examples: entry.Examples}
+	f := &Function{FunctionEntry: entry}
 	if of := env.Functions()[name]; of != nil {
 		for _, o := range of.OverloadDecls() {
 			if !overload(o) {
@@ -121,7 +118,7 @@ func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadD
 				known := env.Functions()[name]
 				return known != nil && slices.ContainsFunc(known.OverloadDecls(), o.SignatureEquals)
 			})
-			f.Forms = append(f.Forms, newForm(signature(name, o), since))
+			f.Forms = append(f.Forms, overloadForm(name, o, since))
 		}
 	}
 	for _, m := range env.Macros() {
@@ -129,30 +126,25 @@ func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadD
 			since := k.since(func(env *cel.Env) bool {
 				return slices.ContainsFunc(env.Macros(), func(other cel.Macro) bool { return other.MacroKey() == m.MacroKey() })
 			})
-			f.Forms = append(f.Forms, newForm(macroSignature(m), since))
+			f.Forms = append(f.Forms, macroForm(m, since))
 		}
 	}
 	return f
 }
 
-// newForm returns the form for a signature and finds the parameters in it. Types in signatures
-// contain no parentheses.
-func newForm(signature string, since int) Form {
-	f := Form{Signature: signature, Since: sinceText(since)}
-	call := signature
-	if i := strings.Index(call, ") -> "); i >= 0 {
-		call = call[:i+1]
+// newForm returns a form whose signature consists of the text before the arguments, the arguments in parentheses, and
+// the text after them.
+func newForm(before string, args []string, after string, since int) Form {
+	f := Form{Signature: before + "(", Since: sinceText(since)}
+	for i, arg := range args {
+		if i > 0 {
+			f.Signature += ", "
+		}
+		start := len(f.Signature)
+		f.Signature += arg
+		f.Parameters = append(f.Parameters, Span{start, len(f.Signature)})
 	}
-	call = strings.TrimSuffix(call, " (macro)")
-	open := strings.LastIndexByte(call, '(')
-	if open < 0 || open+1 >= len(call)-1 {
-		return f
-	}
-	at := open + 1
-	for arg := range strings.SplitSeq(call[at:len(call)-1], ", ") {
-		f.Parameters = append(f.Parameters, Span{at, at + len(arg)})
-		at += len(arg) + len(", ")
-	}
+	f.Signature += ")" + after
 	return f
 }
 
@@ -165,14 +157,13 @@ func (k *Functions) known(p *Context, kube string) *cel.Env {
 		}
 	}
 	v, err := types.ParseVersion(kube)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil
+	case kube != "":
+		return k.env(v.Minor)
 	}
-	base := celenv.StoredRules(v)
-	if kube != "" {
-		base = celenv.NewRules(v)
-	}
-	env, err := base.For(anyString, false)
+	env, err := celenv.StoredRules(v).For(anyString, false)
 	if err != nil {
 		return nil
 	}
@@ -208,35 +199,33 @@ func callable(name string, f *decls.FunctionDecl) bool {
 	})
 }
 
-func macroSignature(m cel.Macro) string {
-	args := []string{"x", "expression", "expression"}
+func macroForm(m cel.Macro, since int) Form {
+	args, after := []string{"x", "expression", "expression"}, " (macro)"
 	switch {
 	case m.Function() == "has":
-		return "has(a.b)"
+		args, after = []string{"a.b"}, ""
 	case m.ArgCount() == 3 && m.Function() != "map" && m.Function() != "filter":
 		args = []string{"i", "x", "expression"}
 	case m.ArgCount() == 4:
 		args = []string{"i", "x", "expression", "expression"}
 	}
-	call := m.Function() + "(" + strings.Join(args[:min(m.ArgCount(), len(args))], ", ") + ")"
+	name := m.Function()
 	if m.IsReceiverStyle() {
-		return "self." + call + " (macro)"
+		name = "self." + name
 	}
-	return call + " (macro)"
+	return newForm(name, args[:min(m.ArgCount(), len(args))], after, since)
 }
 
-// signature returns an overload in the type names of OpenAPI schemas.
-func signature(name string, o *decls.OverloadDecl) string {
-	args := o.ArgTypes()
-	call := name
+// overloadForm returns the form of an overload in the type names of OpenAPI schemas.
+func overloadForm(name string, o *decls.OverloadDecl, since int) Form {
+	args := make([]string, len(o.ArgTypes()))
+	for i, arg := range o.ArgTypes() {
+		args[i] = argument(arg)
+	}
 	if o.IsMemberFunction() {
-		call, args = "("+argument(args[0])+")."+name, args[1:]
+		name, args = "("+args[0]+")."+name, args[1:]
 	}
-	texts := make([]string, len(args))
-	for i, arg := range args {
-		texts[i] = argument(arg)
-	}
-	return fmt.Sprintf("%s(%s) -> %s", call, strings.Join(texts, ", "), argument(o.ResultType()))
+	return newForm(name, args, " -> "+argument(o.ResultType()), since)
 }
 
 func argument(t *cel.Type) string {
@@ -273,7 +262,7 @@ type Call struct {
 	// Function holds the forms that match the kind of call. If the receiver's type is known, the
 	// forms of a method are those that accept it.
 	Function *Function
-	// Form is the index of the first form that has enough parameters, and Argument the index of the
+	// Form is the index of the first form that has enough parameters, or 0, and Argument the index of the
 	// argument at the position. Both count from 0; a method's receiver is not an argument.
 	Form, Argument int
 }

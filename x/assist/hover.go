@@ -74,7 +74,7 @@ func (h *Hover) Lines() []string {
 	return lines
 }
 
-// Words formats a price, for example as "estimate 2 to 5 x 64 = 320, 0.1 % of the limit".
+// Words formats a price, for example as "estimate 2 to 5 x 64 = 320, <0.1% of the limit".
 func (c *Price) Words() string {
 	text := "estimate " + phrase.Range(c.Estimate.Min, c.Estimate.Max)
 	if c.Times > 1 && c.Total != c.Estimate.Max {

@@ -75,8 +75,8 @@ func (j *judge) soundNode(e ast.Expr) bool {
 		l, ok := loops.Of(list) // a list of conditions is as long as the list that they are about
 		return !ok || l.Item == nil || j.kindOf(l.Item) != kindBool
 	case operators.OptSelect:
-		field, isText := args[1].AsLiteral().(celtypes.String)
-		return !isText || !j.isRequired(args[0], string(field))
+		field, isText := textIn(args[1])
+		return !isText || !j.isRequired(args[0], field)
 	case "hasValue":
 		target := e.AsCall().Target() // it is constant for a result of optional.of()
 		return target.Kind() != ast.CallKind || !strings.HasPrefix(target.AsCall().FunctionName(), "optional.")

@@ -71,7 +71,10 @@ func (f *fault) unknown(name string) Advice {
 	}
 	if f.isBare(i) {
 		if owners := f.owners(i); len(owners) > 0 {
-			return Advice{Names: qualified(owners, strings.TrimPrefix(name, "."))}
+			for i := range owners {
+				owners[i] += "." + strings.TrimPrefix(name, ".")
+			}
+			return Advice{Names: owners}
 		}
 	}
 	near := f.nearest(name, t.Start)
@@ -120,13 +123,6 @@ func (f *fault) nearField(i int) (all []string) {
 	return all
 }
 
-func qualified(variables []string, name string) (all []string) {
-	for _, v := range variables {
-		all = append(all, v+"."+name)
-	}
-	return all
-}
-
 // elsewhere returns a hint for a field that self has at another path, or "".
 func (f *fault) elsewhere(name string, i int) string {
 	if f.at(i+1) == "(" {
@@ -148,7 +144,7 @@ var macros = []string{"all", "exists", "exists_one", "existsOne", "filter", "map
 // IsLoop reports whether name is a macro with a variable.
 func IsLoop(name string) bool { return slices.Contains(macros, name) }
 
-// arguments returns a hint for a call of an existing function with unsuitable arguments, or "".
+// arguments returns a hint for a call of a macro without its variable, or "" for a call of another function.
 func (f *fault) arguments(name string, i int) string {
 	if !slices.Contains(macros, name) {
 		return ""

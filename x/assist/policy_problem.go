@@ -72,12 +72,13 @@ var elsewhere = map[string]string{
 // position, or if the expression also uses self or oldSelf, which may be variables of macros.
 func (p *PolicyContext) Problem(src string, offset int) *Problem {
 	text := []rune(src)
-	if i, tokens := bareName(text, offset); i >= 0 {
+	tokens := lex.Tokens(text)
+	if i := bareName(tokens, offset); i >= 0 {
 		if found := p.misplaced(src, tokens, i); found != nil {
 			return found
 		}
 	}
-	if isRuleName := func(t lex.Token) bool { return t.Text == types.Self || t.Text == types.OldSelf }; slices.ContainsFunc(lex.Tokens(text), isRuleName) {
+	if isRuleName := func(t lex.Token) bool { return t.Text == types.Self || t.Text == types.OldSelf }; slices.ContainsFunc(tokens, isRuleName) {
 		return nil // a variable of a macro, perhaps
 	}
 	r := newRewrite(text)
@@ -106,20 +107,18 @@ func (p *PolicyContext) Problem(src string, offset int) *Problem {
 }
 
 // bareName returns the index of the name at an offset, which is neither selected nor called, or -1.
-func bareName(src []rune, offset int) (int, []lex.Token) {
-	tokens := lex.Tokens(src)
+func bareName(tokens []lex.Token, offset int) int {
 	i := slices.IndexFunc(tokens, func(t lex.Token) bool { return t.Start == offset && t.Kind == lex.Ident })
 	if i < 0 || i > 0 && isSelection(tokens[i-1]) || i+1 < len(tokens) && tokens[i+1].Text == "(" {
-		return -1, tokens
+		return -1
 	}
-	return i, tokens
+	return i
 }
 
 // misplaced returns the problem of a name that is a variable of other expressions, or a field of a variable, or nil.
 func (p *PolicyContext) misplaced(src string, tokens []lex.Token, i int) *Problem {
 	name := tokens[i].Text
-	out := &Problem{Start: tokens[i].Start, End: tokens[i].End, Message: "undeclared reference to '" + name + "'"}
-	out.Code = codeOf(out.Message)
+	out := &Problem{Start: tokens[i].Start, End: tokens[i].End, Message: "undeclared reference to '" + name + "'", Advice: Advice{Code: UnknownName}}
 	to := ""
 	switch isRoot := func(r celenv.Root) bool { return r.Name == name }; {
 	case name == types.Self || name == types.OldSelf:

@@ -108,7 +108,7 @@ func (k *Functions) pricesOf(p *Context) []priced {
 
 // around describes the ancestors of a schema node.
 type around struct {
-	steps       []engine.Step
+	steps       []engine.Step // from the root, with wildcards for indexes and keys
 	cardinality cost.Cardinality
 	sized       []sized // the lists and maps among the ancestors
 }

@@ -79,9 +79,9 @@ func Apply(src string, edits []Edit) string {
 	return string(text)
 }
 
-// Problems returns the problems of an expression in the order of its text. If src does not compile,
-// the result is its compile error. Otherwise, the result holds the fields that are read without a
-// guard and the cost problem, if any.
+// Problems returns the problems of an expression. If src does not compile, or its type does not suit its part, that is
+// the only problem. Otherwise, the result holds the fields that are read without a guard, and then the cost problem, if
+// any.
 func (p *Context) Problems(src string) []Problem {
 	x, err := p.compile(src)
 	var bad *engine.CompileError
@@ -114,11 +114,11 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 		if isOptional(x.Type()) {
 			out.Code = OptionalValue
 		}
-		of := kindOf(x.Type().String())
-		out.Words = asCondition(of, cmp.Or(dotted(x.AST().NativeRep().Expr()), "x"))
+		of := operandPart{all, x.AST().NativeRep().Expr(), x.Type().String(), kindOf(x.Type().String())}
+		out.Words = asCondition(of.kind, cmp.Or(dotted(of.e), "x"))
 		f := &fault{src: []rune(x.Source()), context: p}
-		m := &fixer{fault: f, nodes: x.AST().NativeRep().Expr(), source: lex.NewSource(x.Source(), x.AST())}
-		changes = m.conditions(all, m.nodes, of)
+		m := &fixer{fault: f, nodes: of.e, source: lex.NewSource(x.Source(), x.AST())}
+		changes = m.conditions(of)
 	}
 	for _, e := range changes {
 		bare := p.tried(x.Source(), e)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
@@ -38,16 +37,14 @@ type resolver struct {
 // expr returns the referent of an expression. Its decl is nil if the expression has no declaration,
 // such as the result of most functions.
 func (r *resolver) expr(e ast.Expr) referent {
+	if of, name, _ := read(e); of != nil && !isTest(e) {
+		return r.expr(of).field(name)
+	}
 	switch e.Kind() {
 	case ast.IdentKind:
 		return r.ident(e.AsIdent())
-	case ast.SelectKind:
-		if e.AsSelect().IsTestOnly() {
-			return referent{}
-		}
-		return r.expr(e.AsSelect().Operand()).field(e.AsSelect().FieldName())
 	case ast.CallKind:
-		return r.call(e)
+		return r.call(e.AsCall())
 	case ast.ComprehensionKind:
 		if l, ok := loops.Of(e); ok && l.Name == loops.Filter && l.Index == "" { // it keeps the elements themselves
 			return r.expr(l.Over)
@@ -65,9 +62,9 @@ func (r *resolver) ident(name string) referent {
 	}
 	switch p := r.context; name {
 	case types.Self:
-		return referent{p.Node.Decl, p.steps(), p.Schema, []any{p.Self}}
+		return referent{p.Node.Decl, p.around.steps, p.Schema, []any{p.Self}}
 	case types.OldSelf:
-		return referent{p.Node.Decl, p.steps(), p.Schema, []any{p.Old}}
+		return referent{p.Node.Decl, p.around.steps, p.Schema, []any{p.Old}}
 	default:
 		for _, root := range p.Roots {
 			if root.Name == name && root.Decl != nil {
@@ -78,15 +75,8 @@ func (r *resolver) ident(name string) referent {
 	return referent{}
 }
 
-func (r *resolver) call(e ast.Expr) referent {
-	call := e.AsCall()
+func (r *resolver) call(call ast.CallExpr) referent {
 	switch call.FunctionName() {
-	case operators.OptSelect:
-		if name := call.Args()[1]; name.Kind() == ast.LiteralKind {
-			if text, ok := name.AsLiteral().(celtypes.String); ok {
-				return r.expr(call.Args()[0]).field(string(text))
-			}
-		}
 	case operators.Index, operators.OptIndex:
 		return r.expr(call.Args()[0]).index(call.Args()[1])
 	case "value", "orValue", "or", "distinct", "reverse", "slice", "sort":
@@ -119,10 +109,8 @@ func (f referent) index(index ast.Expr) referent {
 	if f.decl == nil || f.decl.Elem == nil {
 		return referent{}
 	}
-	if index.Kind() == ast.LiteralKind {
-		if key, ok := index.AsLiteral().(celtypes.String); ok {
-			return f.field(string(key))
-		}
+	if key, ok := textIn(index); ok {
+		return f.field(key)
 	}
 	return f.elements()
 }

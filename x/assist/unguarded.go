@@ -23,7 +23,7 @@ const (
 	maxGuards  = 12
 )
 
-// unguarded returns a problem for each field that is read without has() although it may be absent.
+// unguarded returns a problem for each field that may be absent and is read, but tested nowhere.
 // Vet's optional-read lint reports only the first such field.
 func (p *Context) unguarded(x *expr.Expr) (all []Problem) {
 	if p.Part == AnyExpression {

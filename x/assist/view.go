@@ -156,10 +156,8 @@ func read(e ast.Expr) (of ast.Expr, name string, optional bool) {
 	case e.Kind() == ast.SelectKind:
 		return e.AsSelect().Operand(), e.AsSelect().FieldName(), false
 	case isCall(e, operators.OptSelect) && len(e.AsCall().Args()) == 2:
-		if arg := e.AsCall().Args()[1]; arg.Kind() == ast.LiteralKind {
-			if text, ok := arg.AsLiteral().(celtypes.String); ok {
-				return e.AsCall().Args()[0], string(text), true
-			}
+		if text, ok := textIn(e.AsCall().Args()[1]); ok {
+			return e.AsCall().Args()[0], text, true
 		}
 	}
 	return nil, "", false

@@ -4,7 +4,6 @@ package guard
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -184,13 +183,12 @@ func needsNoParens(at *spot, and bool) bool {
 		return at.lazy // the body
 	case ast.CallKind:
 		name := above.AsCall().FunctionName()
-		return name == operators.Conditional || and && name == operators.LogicalAnd || !and && name == operators.LogicalOr ||
-			and && name == operators.LogicalOr
+		return name == operators.Conditional || name == operators.LogicalOr || and && name == operators.LogicalAnd
 	}
 	return false
 }
 
-// guarded reports whether r is evaluated only if it has a value.
+// guarded reports whether a condition around r tests that it has a value.
 func (r *read) guarded(src *lex.Source) bool {
 	among := func(e ast.Expr, operator, text string) bool {
 		return slices.ContainsFunc(loops.Terms(e, operator), func(term ast.Expr) bool { return sameExpression(src.Of(term), text) })
@@ -216,29 +214,23 @@ func sameExpression(a, b string) bool {
 	return strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(b, " ", "")
 }
 
-var (
-	noKey   = regexp.MustCompile(`^no such key: (.+)$`)
-	noIndex = regexp.MustCompile(`^index out of bounds: (-?\d+)$`)
-)
-
 // readOf returns the read of a part that can fail for reason, or nil if it cannot.
 func readOf(s *spot, src *lex.Source, reason string) *read {
-	text := src.Of
+	key, isKey := strings.CutPrefix(reason, "no such key: ")
 	switch {
 	case s.e.Kind() == ast.SelectKind && !s.e.AsSelect().IsTestOnly():
-		sel := s.e.AsSelect()
-		if m := noKey.FindStringSubmatch(reason); m != nil && m[1] == sel.FieldName() {
-			of := fmt.Sprintf("has(%s.%s)", text(sel.Operand()), sel.FieldName())
+		if sel := s.e.AsSelect(); isKey && key == sel.FieldName() {
+			of := fmt.Sprintf("has(%s.%s)", src.Of(sel.Operand()), key)
 			return &read{s, of, "!" + of}
 		}
 	case isCall(s.e, operators.Index):
-		of, index := s.e.AsCall().Args()[0], s.e.AsCall().Args()[1]
-		if m := noIndex.FindStringSubmatch(reason); m != nil {
-			return &read{s, fmt.Sprintf("size(%s) > %s", text(of), text(index)), fmt.Sprintf("size(%s) <= %s", text(of), text(index))}
+		args := s.e.AsCall().Args()
+		of, index := src.Of(args[0]), src.Of(args[1])
+		if strings.HasPrefix(reason, "index out of bounds: ") {
+			return &read{s, fmt.Sprintf("size(%s) > %s", of, index), fmt.Sprintf("size(%s) <= %s", of, index)}
 		}
-		m := noKey.FindStringSubmatch(reason)
-		if m != nil && (index.Kind() != ast.LiteralKind || m[1] == fmt.Sprint(index.AsLiteral().Value())) {
-			in := fmt.Sprintf("%s in %s", text(index), text(of))
+		if isKey && (args[1].Kind() != ast.LiteralKind || key == fmt.Sprint(args[1].AsLiteral().Value())) {
+			in := fmt.Sprintf("%s in %s", index, of)
 			return &read{s, in, "!(" + in + ")"}
 		}
 	}
