@@ -29,7 +29,7 @@ type Topics interface {
 
 // Complete prepares root, to which all commands have been added. Errors about unknown names then suggest
 // similar names, most flags reject an empty value, and "help" and "completion" reject unknown arguments.
-// By default, cobra prints help for these arguments. topics may be nil.
+// By default, cobra prints help for these arguments.
 func Complete(root *cobra.Command, topics Topics) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) }
@@ -78,14 +78,11 @@ func emptyFlag(cmd *cobra.Command) (err error) {
 }
 
 func topic(root *cobra.Command, topics Topics, args []string) error {
-	known := names(root)
-	if topics != nil {
-		if len(args) == 1 && slices.Contains(topics.Names(), args[0]) {
-			_, err := fmt.Fprint(root.OutOrStdout(), topics.Text(args[0]))
-			return err
-		}
-		known = append(known, topics.Names()...)
+	if len(args) == 1 && slices.Contains(topics.Names(), args[0]) {
+		_, err := fmt.Fprint(root.OutOrStdout(), topics.Text(args[0]))
+		return err
 	}
+	known := append(names(root), topics.Names()...)
 	return SeeHelp(root, fmt.Errorf("%q: no such command%s", args[0], suggestion("", args[0], known)))
 }
 

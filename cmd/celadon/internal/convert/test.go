@@ -230,10 +230,7 @@ func (c *CRD) print(b *strings.Builder) error {
 	if len(c.Findings) > 0 {
 		b.WriteString("\n")
 	}
-	trips := 0
-	for _, p := range c.Pairs {
-		trips += p.Objects
-	}
+	trips := (&roundtrip.Report{Pairs: c.Pairs}).Objects()
 	said := "no findings"
 	if n := len(c.Findings); n > 0 {
 		said = phrase.Count(n, "finding")
@@ -247,12 +244,10 @@ func (c *CRD) print(b *strings.Builder) error {
 
 func (c *CRD) between() string {
 	var names []string
-	last := ""
 	for _, p := range c.Pairs {
-		if p.From != last {
-			names, last = append(names, p.From), p.From
-		}
+		names = append(names, p.From)
 	}
+	names = slices.Compact(names)
 	end := len(names) - 1
 	return strings.Join(names[:end], ", ") + " and " + names[end]
 }

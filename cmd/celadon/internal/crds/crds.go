@@ -235,25 +235,21 @@ func digestOf(names []string, content func(string) []byte) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-type fetched struct {
-	sources []*source
-	files   map[string][]byte // of all CRDs, by name
-}
-
-func (o *Options) fetchAll(ctx context.Context, s command.Streams, names []string) (*fetched, error) {
-	all := &fetched{files: map[string][]byte{}}
+// fetchAll reads sources. It returns the files of all their CRDs by name.
+func (o *Options) fetchAll(ctx context.Context, s command.Streams, names []string) (all []*source, files map[string][]byte, err error) {
+	files = map[string][]byte{}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		one, files, err := o.fetch(ctx, name)
+		one, its, err := o.fetch(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if n := len(one.unread); n > 0 {
 			s.Complain(fmt.Errorf("%s: %s not read: %w", name, phrase.Count(n, "document"), one.unread[0]))
 		}
-		all.sources = append(all.sources, one)
-		maps.Copy(all.files, files)
+		all = append(all, one)
+		maps.Copy(files, its)
 	}
-	return all, nil
+	return all, files, nil
 }
 
 func (s *source) describe() string {
@@ -270,12 +266,12 @@ func Add(ctx context.Context, s command.Streams, o *Options, names []string) err
 	if err != nil {
 		return err
 	}
-	added, err := o.fetchAll(ctx, s, names)
+	added, files, err := o.fetchAll(ctx, s, names)
 	if err != nil {
 		return err
 	}
-	now := &lock{Sources: added.sources}
-	for _, one := range added.sources {
+	now := &lock{Sources: added}
+	for _, one := range added {
 		untrusted.Fprintf(s.Stdout, "%s: %s\n", one.Source, one.describe())
 	}
 	for _, old := range before.Sources {
@@ -283,7 +279,7 @@ func Add(ctx context.Context, s command.Streams, o *Options, names []string) err
 			now.Sources = append(now.Sources, old)
 		}
 	}
-	return o.write(before, now, added.files)
+	return o.write(before, now, files)
 }
 
 // Sync fetches the sources with these names, or all sources in the lock file if names is empty, and replaces the
@@ -315,17 +311,17 @@ func Sync(ctx context.Context, s command.Streams, o *Options, names []string) er
 			now.Sources = append(now.Sources, old)
 		}
 	}
-	all, err := o.fetchAll(ctx, s, fetch)
+	all, files, err := o.fetchAll(ctx, s, fetch)
 	if err != nil {
 		return err
 	}
-	now.Sources = append(now.Sources, all.sources...)
+	now.Sources = append(now.Sources, all...)
 	changed := before.compare(s, now)
 	if changed > 0 && !o.Update {
 		err := fmt.Errorf("%s changed, and nothing was written: use --update to accept the new content", phrase.Count(changed, "source"))
 		return &command.ExitError{Code: command.Findings, Err: err}
 	}
-	return o.write(before, now, all.files)
+	return o.write(before, now, files)
 }
 
 // compare prints the differences to now, and returns the number of sources whose content has changed.

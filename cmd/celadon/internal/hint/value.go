@@ -93,7 +93,7 @@ func typed(want string, n *position.Node, shown bool) string {
 	return fmt.Sprintf("without quotes, %s is %s: write %q", n.Value, is, n.Value)
 }
 
-// required returns why a required value is missing.
+// required returns how to set a required value, or "".
 func required(field string, n *position.Node) string {
 	name := field[strings.LastIndexAny(field, ".]")+1:]
 	switch {

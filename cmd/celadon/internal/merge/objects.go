@@ -70,23 +70,17 @@ func reopen(file string) (*reader, error) {
 	return r, nil
 }
 
-// openReport is an open report with its next object or its last line.
-type openReport struct {
-	*reader
-	next *finding.PartLine
-}
-
-// at returns the position of the next object in the input. The end of a report sorts after all objects.
-func (a *openReport) at() int64 {
-	if a.next.End != nil {
+// position returns the position of the next object in the input. The end of a report sorts after all objects.
+func (r *reader) position() int64 {
+	if r.ahead.End != nil {
 		return atEnd
 	}
-	return a.next.Object.At
+	return r.ahead.Object.At
 }
 
 const atEnd = math.MaxInt64
 
-func byPosition(a, b *openReport) int { return cmp.Compare(a.at(), b.at()) }
+func byPosition(a, b *reader) int { return cmp.Compare(a.position(), b.position()) }
 
 // objects calls take with the objects of each source in turn, and end at the end of each report.
 func (p *plan) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) error {
@@ -99,10 +93,10 @@ func (p *plan) objects(take func(*finding.Object) error, end func(string, *findi
 }
 
 func (s *source) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) (err error) {
-	var open []*openReport // by the positions of their next objects
+	var open []*reader // by the positions of their next objects
 	defer func() {
-		for _, a := range open {
-			a.close()
+		for _, r := range open {
+			r.close()
 		}
 	}()
 	live := false
@@ -111,23 +105,22 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 		if err != nil {
 			return err
 		}
-		a := &openReport{reader: r}
-		open = append(open, a)
-		if err := a.forward(); err != nil {
+		open = append(open, r)
+		if err := r.forward(); err != nil {
 			return err
 		}
 		live = one.head.Live
 	}
 	slices.SortStableFunc(open, byPosition)
 	for last := int64(-1); len(open) > 0; {
-		a := open[0]
-		if a.at() == last && a.at() != atEnd && !live {
-			return broken(a.file.Name(), fmt.Errorf("line %d: document %d is in another shard too", a.line, last))
+		r := open[0]
+		if r.position() == last && last != atEnd && !live {
+			return broken(r.file.Name(), fmt.Errorf("line %d: document %d is in another shard too", r.line, last))
 		}
-		l := a.next
-		if last = a.at(); l.End != nil {
+		l := r.ahead
+		if last = r.position(); l.End != nil {
 			end(s.name, l)
-			a.close()
+			r.close()
 			open = open[1:]
 			continue
 		}
@@ -137,20 +130,20 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 				return err
 			}
 		}
-		if err := a.forward(); err != nil {
+		if err := r.forward(); err != nil {
 			return err
 		}
-		i, _ := slices.BinarySearchFunc(open[1:], a, byPosition)
+		i, _ := slices.BinarySearchFunc(open[1:], r, byPosition)
 		copy(open, open[1:i+1])
-		open[i] = a
+		open[i] = r
 	}
 	return nil
 }
 
 // forward reads the next object or the last line.
-func (a *openReport) forward() (err error) {
-	for a.next, err = a.again(); err == nil && a.next.CRD != nil; {
-		a.next, err = a.again()
+func (r *reader) forward() (err error) {
+	for r.ahead, err = r.again(); err == nil && r.ahead.CRD != nil; {
+		r.ahead, err = r.again()
 	}
 	return err
 }

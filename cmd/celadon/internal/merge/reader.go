@@ -57,6 +57,7 @@ type reader struct {
 	objects bool
 	at      int64
 	counts  finding.Summary
+	ahead   *finding.PartLine // the next object or the last line, once forward has read it
 }
 
 func open(name string) (*reader, error) {

@@ -3,12 +3,11 @@ package progress
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -30,14 +29,10 @@ func On(out io.Writer, verb, noun string) *Bar {
 	if own, ok := out.(*untrusted.Writer); ok {
 		out = own.Unwrap() // the bar contains no untrusted text
 	}
-	f, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if columns, terminal := command.Width(out); !terminal || columns > 0 && columns < MinWidth {
 		return nil
 	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width < MinWidth {
-		return nil
-	}
-	return start(f, Patience, verb, noun)
+	return start(out, Patience, verb, noun)
 }
 
 func start(w io.Writer, delay time.Duration, verb, noun string) *Bar {
@@ -96,7 +91,7 @@ func (p *Bar) clear() {
 // each write. If wholeLines is set, each write must consist of whole lines, because the bar would overwrite
 // an incomplete line.
 func (p *Bar) ReportWriter(w io.Writer) (out io.Writer, wholeLines bool) {
-	if f, ok := w.(*os.File); p == nil || !ok || !term.IsTerminal(int(f.Fd())) {
+	if _, terminal := command.Width(w); p == nil || !terminal {
 		return w, false
 	}
 	return &cleared{w, p}, true

@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // ask sends a request to a new Service.
@@ -320,6 +321,18 @@ func TestHiddenValues(t *testing.T) {
 		text, err := json.Marshal(got)
 		if err != nil || bytes.Contains(text, []byte("hunter2")) {
 			t.Errorf("%s: %s", do, text)
+		}
+	}
+}
+
+// TestSubresources checks that a request can name each subresource that celadon check accepts.
+func TestSubresources(t *testing.T) {
+	t.Parallel()
+	object := "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: a, token: b}\n"
+	for _, subresource := range policyrequest.Updated {
+		got, err := json.Marshal(ask(t, service.Request{Do: "check", CRD: secretCRD, Object: object, Old: object, Subresource: subresource}))
+		if want := "the CRD has no " + subresource + " subresource"; err != nil || !bytes.Contains(got, []byte(want)) {
+			t.Errorf("%v: got %s, want %s", err, got, want)
 		}
 	}
 }

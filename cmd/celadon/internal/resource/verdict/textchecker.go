@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
@@ -82,10 +83,8 @@ type Answer struct {
 // Check validates the objects. It returns an error if the context is canceled, w.Subresource is invalid, or the
 // policies cannot be compiled; invalid policies are Problems.
 func (c *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
-	switch w.Subresource {
-	case "", "status", "scale":
-	default:
-		return nil, fmt.Errorf("--subresource %q: want status or scale", w.Subresource)
+	if w.Subresource != "" && !slices.Contains(policyrequest.Updated, w.Subresource) {
+		return nil, fmt.Errorf("--subresource %q: want %s", w.Subresource, phrase.Or(policyrequest.Updated))
 	}
 	olds := NewOlds()
 	for doc := range w.Olds.Documents {
