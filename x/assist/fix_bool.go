@@ -207,13 +207,10 @@ func kindOf(text string) kind {
 	return kindObject
 }
 
-// within returns the parameters of a type, such as int for list(int), or "".
+// within returns the first parameter of a type, such as int for list(int) or map(int, string), or "".
 func within(text string) string {
-	_, inner, ok := strings.Cut(text, "(")
-	if !ok {
-		return ""
-	}
-	return strings.TrimSuffix(inner, ")")
+	_, inner, _ := strings.Cut(text, "(")
+	return splitTypes(strings.TrimSuffix(inner, ")"))[0]
 }
 
 // splitTypes splits text at the commas outside parentheses.

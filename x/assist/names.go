@@ -13,7 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A word is an operator, a keyword, or a name of other languages: what CEL has in its place, or "", and a hint, or "".
+// A word describes an operator, a keyword, or a name of another language by its counterpart in CEL and a hint. Each may
+// be "".
 type word struct{ is, hint string }
 
 //go:embed words.txt
