@@ -234,28 +234,15 @@ func (f *frame) popKeys(to int) {
 // How it works: to measure a rule, it is planned a second time with probes. Programs without probes
 // contain no code for them.
 
-// A Probe observes the evaluations of a condition: Begin is called before each, and End with the
-// result after it. If a limit ends the evaluation, End is not called.
-type Probe interface {
-	Begin()
-	End(Truth)
-}
+// A Probe gets the value of a condition after each evaluation. ok is false if the evaluation failed.
+// The probe is not called if a limit ends the evaluation.
+type Probe = func(value, ok bool)
 
 // A Prober returns the probes for a checked expression, keyed by the IDs of nodes as PlanProbed
 // requires.
 type Prober interface {
 	Probes(checked *cel.Ast) map[int64]Probe
 }
-
-// Truth is the result of a condition.
-type Truth uint8
-
-// The possible results of a condition.
-const (
-	False = Truth(no)
-	True  = Truth(yes)
-	Erred = Truth(bad)
-)
 
 // PlanProbed is like PlanWith, for a program that calls probes, which are keyed by the IDs of
 // nodes. Each node must be a condition: an operand of &&, ||, or !, the condition of ?: or a branch
@@ -268,9 +255,8 @@ func (p *Planner) PlanProbed(checked *cel.Ast, roots []celenv.Root, limit int64,
 func probed(c *code, probe Probe) *code {
 	test := c.truth()
 	return boolCode(func(f *frame) truth {
-		probe.Begin()
 		t := test(f)
-		probe.End(Truth(t))
+		probe(t == yes, t != bad)
 		return t
 	})
 }

@@ -68,9 +68,7 @@ func TestGaps(t *testing.T) {
 		{"!has(self.a) || self.b", []m{{}, {"a": true, "b": true}, {"a": true, "b": false}}, nil},
 		{"self.a || self.b", []m{{"b": true}, {"a": true}}, []string{"never rejected", "`self.a` never false", "`self.b` never false"}},
 		{"self.a || self.b", []m{{"b": false}, {"a": true, "b": false}}, []string{"never rejected", "`self.a` never false", "`self.b` never true"}},
-		// If a is false, b determines the result
-		{"self.a || self.b", []m{{"a": true}, {"a": false, "b": true}},
-			[]string{"never rejected", "`self.a` true and false, but never decisive for the result", "`self.b` never false"}},
+		{"self.a || self.b", []m{{"a": true}, {"a": false, "b": true}}, []string{"never rejected", "`self.b` never false"}},
 		{"self.a && self.b || self.c", []m{{"a": false, "c": true}, {"a": true, "b": true}, {"c": false, "a": false}},
 			[]string{"`self.b` never false"}},
 	} {
@@ -89,8 +87,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestOutcomes checks that only rejections by the rule itself count, and that violations which an
-// update leaves unchanged do not.
+// TestOutcomes checks that only rejections by the rule itself count, that violations which an update
+// leaves unchanged do not, and that an undecided run is an error.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	crd := crdOf(t, "self.a", "self.b", "self.a == oldSelf.a")
@@ -113,7 +111,12 @@ func TestOutcomes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []Item{{Ran: 3, Rejected: 1, Errors: 1, Ratcheted: 1}, {Ran: 3, Passed: 2, Rejected: 1}, {Ran: 1, Passed: 1}} {
+	for _, ref := range e.Rules("v1") {
+		if ref.Rule == "self.b" {
+			w.Observe(engine.RuleRun{Rule: ref, Outcome: engine.Undecided})
+		}
+	}
+	for i, want := range []Item{{Ran: 3, Rejected: 1, Errors: 1, Ratcheted: 1}, {Ran: 4, Passed: 2, Rejected: 1, Errors: 1}, {Ran: 1, Passed: 1}} {
 		got := rec.Report().Items[i]
 		if got.Ran != want.Ran || got.Passed != want.Passed || got.Rejected != want.Rejected || got.Errors != want.Errors || got.Ratcheted != want.Ratcheted {
 			t.Errorf("rule %d: got %+v, want %+v", i, got, want)
@@ -154,7 +157,7 @@ func TestOnce(t *testing.T) {
 	if report.Rules != 2 || report.Ran != 2 || report.Rejected != 1 {
 		t.Fatalf("got %+v", report)
 	}
-	if item := report.Items[0]; item.Version != "v1" || item.Ran != 2 || item.Conditions[0].True != 1 || !item.Conditions[0].MCDC {
+	if item := report.Items[0]; item.Version != "v1" || item.Ran != 2 || item.Conditions[0].True != 1 || item.Conditions[0].False != 1 {
 		t.Errorf("got %+v", item)
 	}
 }

@@ -13,15 +13,8 @@ import (
 // probes. These programs are not safe for concurrent use, and the counts that they update are shared
 // by all watched sets of policies, so only one request is evaluated again at a time.
 
-// The values of Item.Part.
-const (
-	PartCondition  = "matchCondition"
-	PartVariable   = "variable"
-	PartValidation = "validation"
-)
-
 // partOrder is the order of the parts of a policy in a report.
-var partOrder = map[string]int{PartCondition: 1, PartVariable: 2, PartValidation: 3}
+var partOrder = map[string]int{policy.PartCondition: 1, policy.PartVariable: 2, policy.PartValidation: 3}
 
 // PolicyObserver records the evaluations for a request. set is the watched set, or a set that WithParams derives from
 // it, and res is its result for req. It can be called concurrently.
@@ -51,7 +44,7 @@ type expressionRule struct{ *rule }
 func (x *expressionRule) Probes(checked *cel.Ast) map[int64]eval.Probe {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.look(checked)
+	return x.probes(checked)
 }
 
 // Ran implements policy.ExpressionObserver.
@@ -83,7 +76,7 @@ type PolicyCounts struct {
 }
 
 func (c *PolicyCounts) add(item *Item) {
-	if item.Part == PartVariable {
+	if item.Part == policy.PartVariable {
 		c.Variables++
 		c.Evaluated += min(item.Ran, 1)
 		return

@@ -8,6 +8,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiversion "k8s.io/apimachinery/pkg/version"
+
+	"github.com/celadon-cel/celadon/engine/policy"
 )
 
 // Report is the coverage of the rules of all watched CRDs and policies. Its order depends only on them.
@@ -21,8 +23,6 @@ type Report struct {
 	// them were both true and false.
 	Conditions int `json:"conditions"`
 	Both       int `json:"both"`
-	// Decisive is the number of conditions that were shown to be decisive; see Condition.MCDC.
-	Decisive int `json:"mcdc"`
 	// Policies counts the expressions of policies, whose conditions are counted above. It is nil
 	// without policies.
 	Policies *PolicyCounts `json:"policies,omitempty"`
@@ -31,15 +31,13 @@ type Report struct {
 
 // Item is the coverage of a rule, or of an expression of a policy.
 type Item struct {
-	// Policy is the name of the policy, and Part one of PartCondition, PartVariable, and
-	// PartValidation. Name is the name of a matchCondition or variable. CRD and Version are then "",
-	// and Path is the field, such as "spec.validations[0].expression".
+	// Policy is the name of the policy, and Part is policy.PartCondition, policy.PartVariable, or
+	// policy.PartValidation. Name is the name of a matchCondition or variable. CRD and Version are
+	// then "", and Path is the field, such as "spec.validations[0].expression".
 	Policy string `json:"policy,omitempty"`
 	Part   string `json:"part,omitempty"`
 	Name   string `json:"name,omitempty"`
-	// isBool is set if an expression was true or false. shown is indexed by condition.
-	isBool bool
-	shown  []shown
+	isBool bool   // the expression was true or false
 
 	CRD string `json:"crd"`
 	// Version is the newest of the versions with equal schemas.
@@ -48,10 +46,10 @@ type Item struct {
 	Index   int    `json:"index"`
 	Rule    string `json:"rule"`
 	// Ran is how often the rule ran, for each value in each object. Rejected is how often it was
-	// false and rejected the object. Errors is how often its evaluation failed. Ratcheted is how
-	// often it was false for a value that an update did not change. For an expression of a policy,
-	// Passed is how often it was true or had a value of another type, and Rejected how often it was
-	// false.
+	// false and rejected the object. Errors is how often its evaluation failed or exceeded the work
+	// limit. Ratcheted is how often it was false for a value that an update did not change. For an
+	// expression of a policy, Passed is how often it was true or had a value that is not a bool, and
+	// Rejected how often it was false.
 	Ran       int `json:"ran"`
 	Passed    int `json:"passed"`
 	Rejected  int `json:"refused"`
@@ -76,10 +74,6 @@ type Condition struct {
 	True   int `json:"true"`
 	False  int `json:"false"`
 	Errors int `json:"errors"`
-	// MCDC is set if the condition was shown to be decisive: it was true once and false once, with
-	// different outcomes of the enclosing decision, and each time it alone could have changed the
-	// outcome.
-	MCDC bool `json:"mcdc"`
 }
 
 // Report returns the coverage recorded so far.
@@ -102,9 +96,6 @@ func (r *Recorder) Report() *Report {
 	}
 	report := &Report{Items: make([]Item, 0, len(order))}
 	for _, one := range order {
-		for i := range one.Conditions {
-			one.Conditions[i].MCDC = one.shown[i].counts()
-		}
 		report.add(*one)
 	}
 	slices.SortStableFunc(report.Items, func(a, b Item) int {
@@ -126,7 +117,7 @@ func (r *rule) copied() *Item {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.item
-	one.shown, one.Conditions = slices.Clone(one.shown), append([]Condition{}, one.Conditions...)
+	one.Conditions = append([]Condition{}, one.Conditions...)
 	return &one
 }
 
@@ -145,9 +136,6 @@ func (r *Report) add(item Item) {
 		r.Conditions++
 		if c.True > 0 && c.False > 0 {
 			r.Both++
-		}
-		if c.MCDC {
-			r.Decisive++
 		}
 	}
 	r.Items = append(r.Items, item)
@@ -185,7 +173,7 @@ func (i *Item) Gaps() (gaps []Gap) {
 		whole("never ran")
 		return gaps
 	}
-	hasOutcomes := i.Part != PartVariable || i.isBool // other variables are never true or false
+	hasOutcomes := i.Part != policy.PartVariable || i.isBool // other variables are never true or false
 	if hasOutcomes && i.Rejected == 0 {
 		whole(rejected)
 	}
@@ -211,8 +199,6 @@ func (c *Condition) missing() string {
 		return "never true"
 	case c.False == 0:
 		return "never false"
-	case !c.MCDC:
-		return "true and false, but never decisive for the result"
 	}
 	return ""
 }
@@ -255,8 +241,5 @@ func (i *Item) join(other *Item) {
 		c.True += o.True
 		c.False += o.False
 		c.Errors += o.Errors
-		for k := range i.shown[n] {
-			i.shown[n][k] |= other.shown[n][k]
-		}
 	}
 }

@@ -29,7 +29,7 @@ type PolicyCase struct {
 }
 
 // removable lists the parts of policies that have no effect if they are true.
-var removable = []string{"matchCondition", "validation"}
+var removable = []string{policy.PartCondition, policy.PartValidation}
 
 func (g *mutantGenerator) policies(s *PolicySuite) error {
 	// Probes are called with the checked expressions. No expression is evaluated.
@@ -75,7 +75,7 @@ func (m *expressionMutator) add(mutant *Mutant, source string) {
 func (m *Mutant) policyTests(s *PolicySuite) (all tests, err error) {
 	cases := slices.DeleteFunc(slices.Clone(s.Cases), func(c PolicyCase) bool {
 		included, evaluated := c.Policies[m.Policy]
-		return !evaluated || !included && m.change.expression.Part != "matchCondition"
+		return !evaluated || !included && m.change.expression.Part != policy.PartCondition
 	})
 	if len(cases) == 0 {
 		return tests{}, nil
