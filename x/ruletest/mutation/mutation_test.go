@@ -260,6 +260,20 @@ func TestSameReport(t *testing.T) {
 	}
 }
 
+// TestCut checks that a rule counts as cut if its edits are omitted before equal edits are dropped.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	rule := "self.min in [" + strings.Repeat("1, ", 4*maxEdits) + "1] && self.min > 1"
+	s := suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: rule}), nil)
+	r, err := Run(context.Background(), []Suite{s}, nil, Config{RulesOnly: true, Steps: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Cut != 1 || r.Total > maxEdits {
+		t.Errorf("%d mutants, %d rules cut", r.Total, r.Cut)
+	}
+}
+
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -45,6 +45,7 @@ type rewriter struct {
 	source *lex.Source
 	info   *ast.SourceInfo
 	edits  []edit
+	more   bool // edits were omitted
 }
 
 // maxEdits limits the mutants of a rule. Further mutants add little information.
@@ -68,10 +69,7 @@ func edits(checked *cel.Ast, src string) (all []edit, more bool) {
 			all = append(all, e)
 		}
 	}
-	if len(all) > maxEdits {
-		return all[:maxEdits], true
-	}
-	return all, false
+	return all[:min(len(all), maxEdits)], w.more || len(all) > maxEdits
 }
 
 func (e *edit) apply(src string) string {
@@ -80,7 +78,7 @@ func (e *edit) apply(src string) string {
 }
 
 func (w *rewriter) add(operator string, start, end int, text string) {
-	if len(w.edits) < 4*maxEdits {
+	if w.more = len(w.edits) == 4*maxEdits; !w.more {
 		w.edits = append(w.edits, edit{operator, start, end, text})
 	}
 }
@@ -195,7 +193,8 @@ func (w *rewriter) call(e ast.Expr) {
 	w.children(e)
 }
 
-// junction adds edits of && or ||: replacing the operator, and removing each operand.
+// junction adds the edits of && or || and of its operands: replacing the operator, and removing,
+// negating, and editing each operand.
 func (w *rewriter) junction(e ast.Expr, name string) {
 	was, becomes := "&&", "||"
 	if name == operators.LogicalOr {
@@ -249,7 +248,8 @@ func (w *rewriter) choice(e ast.Expr) {
 	}
 }
 
-// list adds the removal of each constant item of a list, and the edits of the other items.
+// list adds the removal of each constant item, unless it is the only item, and the edits of the other
+// items.
 func (w *rewriter) list(e ast.Expr) {
 	items := e.AsList().Elements()
 	for i, item := range items {
