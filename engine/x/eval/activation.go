@@ -153,26 +153,16 @@ func (a *Activation) Nested() *Activation {
 	return a.nested
 }
 
-// Optional returns a copy of a in which oldSelf is an optional, as for a rule with optionalOldSelf.
-// Only programs whose environment declares oldSelf as an optional can use it.
-func (a *Activation) Optional() *Activation {
-	b := *a
-	b.roots, b.frame = append([]root(nil), a.roots...), nil
-	b.SetOptional(true)
-	if b.work != 0 {
-		b.LimitWork(b.work)
-	}
-	return &b
-}
-
-// SetOptional sets whether oldSelf is an optional, like Optional but without a copy.
+// SetOptional sets whether oldSelf is an optional, as for a rule with optionalOldSelf. Then only
+// programs whose environment declares oldSelf as an optional can use a. It has no effect on an
+// activation that Bind and BindOld did not bind.
 func (a *Activation) SetOptional(optional bool) {
 	if len(a.roots) == ruleRoots {
 		a.roots[oldRoot].optional = optional
 	}
 }
 
-// Unbind drops all values and keeps the memory that evaluations use.
+// Unbind drops all values and work limits, and keeps the memory that evaluations use.
 func (a *Activation) Unbind() {
 	f := a.frame
 	if f != nil {

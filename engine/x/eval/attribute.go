@@ -22,7 +22,7 @@ type attribute struct {
 	operand    *code
 	cond       testFunc
 	yes, no    *attribute
-	branch     int64 // the node's ID if it is a conditional's branch, else 0
+	branch     int64 // the node's ID if it is a conditional's branch with code of its own, else 0
 	qualifiers []qualifier
 
 	has bool // the last qualifier is a has() test

@@ -104,7 +104,8 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 	return lib.code(inv), nil
 }
 
-// junction plans && or ||. Nested && or || are flattened, which changes neither errors nor costs.
+// junction plans && or ||. terms flattens nested operators only if that changes neither errors nor
+// costs, and if no probe or record needs the values of the inner operators.
 func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, error) {
 	terms, err := p.terms(e, e.AsCall().FunctionName(), nil)
 	if err != nil {

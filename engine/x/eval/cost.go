@@ -10,6 +10,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/cost"
 )
 
 // How it works: the API server charges a call after it was made, by its arguments and its result.
@@ -110,14 +112,6 @@ func sizeOf(v ref.Val) uint64 {
 
 func runes(s string) uint64 { return uint64(utf8.RuneCountInString(s)) }
 
-// flatSizeOf is like sizeOf, but an optional has size 1.
-func flatSizeOf(v ref.Val) uint64 {
-	if s, ok := v.(celtypes.String); ok {
-		return runes(string(s))
-	}
-	return flatSize(v)
-}
-
 // isExtension reports whether overload is one of cel-go's extension functions with its own cost.
 func isExtension(overload string) bool {
 	switch overload {
@@ -139,9 +133,9 @@ func isSortBy(overload string) bool {
 func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Val) uint64 {
 	switch overload {
 	case "list_sets_contains_list", "list_sets_intersects_list":
-		return addSizes(1, flatSize(args[0])*flatSize(args[1]))
+		return cost.Add(1, flatSize(args[0])*flatSize(args[1]))
 	case "list_sets_equivalent_list":
-		return addSizes(1, uint64(float64(flatSize(args[0])*flatSize(args[1]))*2))
+		return cost.Add(1, uint64(float64(flatSize(args[0])*flatSize(args[1]))*2))
 	case "list_slice", "lists_range", "list_reverse":
 		if m.has[errorsEnd] && celtypes.IsError(result) {
 			return newListCost(1, 0)
@@ -162,8 +156,8 @@ func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Va
 	return selfCompareCost(args[0].(traits.Lister))
 }
 
-// flatSize returns the size that the extensions' costs are based on. Unlike sizeOf, it does not
-// look into optionals.
+// flatSize is like sizeOf, but an optional has size 1. The extensions' costs are based on it, and in
+// versions without optionalSizes those of standard functions.
 func flatSize(v ref.Val) uint64 {
 	if s, ok := v.(traits.Sizer); ok {
 		return uint64(s.Size().(celtypes.Int))
@@ -180,7 +174,7 @@ func selfCompareCost(l traits.Lister) uint64 {
 	if t := l.Get(celtypes.IntZero).Type(); t == celtypes.StringType || t == celtypes.BytesType {
 		factor += common.StringTraversalCostFactor
 	}
-	return newListCost(factor, mulSizes(n, n))
+	return newListCost(factor, cost.Mul(n, n))
 }
 
 // flattenCost returns the cost of flattening a list of n items. A negative depth is an error, but the
@@ -199,19 +193,5 @@ func (m *semantics) flattenCost(depth float64, n uint64) uint64 {
 }
 
 func newListCost(factor float64, n uint64) uint64 {
-	return addSizes(uint64(float64(n)*factor), 1+common.ListCreateBaseCost)
-}
-
-func addSizes(a, b uint64) uint64 {
-	if a > math.MaxUint64-b {
-		return math.MaxUint64
-	}
-	return a + b
-}
-
-func mulSizes(a, b uint64) uint64 {
-	if b != 0 && a > math.MaxUint64/b {
-		return math.MaxUint64
-	}
-	return a * b
+	return cost.Add(uint64(float64(n)*factor), 1+common.ListCreateBaseCost)
 }

@@ -99,7 +99,11 @@ func compareAll(t *testing.T, s *subject, src string, decl *types.Decl, vals []a
 		for _, bind := range bindings {
 			if optional {
 				plain := bind
-				bind = func() *Activation { return plain().Optional() }
+				bind = func() *Activation {
+					a := plain()
+					a.SetOptional(true)
+					return a
+				}
 			}
 			diff, want := s.difference(bind, noLimit)
 			if diff != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/parser"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // How it works: a program consists of closures, which cannot be inspected. So Dump plans the
@@ -63,8 +64,8 @@ func (d *dump) text(e ast.Expr) string {
 	case ast.ComprehensionKind:
 		x := e.AsComprehension()
 		name := "macro"
-		if m := recognize(x); m != nil {
-			name = strings.Trim(m.name, "_")
+		if m, ok := loops.Of(e); ok && m.Name != "" {
+			name = m.Name
 		}
 		return fmt.Sprintf("%s(%s)", name, strings.Trim(x.IterVar()+" "+x.IterVar2(), " "))
 	case ast.CallKind:

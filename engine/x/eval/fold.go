@@ -14,7 +14,8 @@ import (
 
 // How it works: the parser expands every macro into a fold: a range, an accumulator, a condition,
 // and a step. Folds that macro.go does not plan run in that form, on boxed values, for example
-// transformMap, and macros with two variables over a range that is not planned as JSON. Lists and
+// transformMap, macros with two variables over a range that is not planned as JSON, and macros whose
+// body reads the accumulator. Lists and
 // maps in which the fold collects are changed in place, as in cel-go, because otherwise each step
 // would copy them.
 //

@@ -7,8 +7,8 @@ import (
 
 // How it works: the result of CEL's && and || can be decided by one operand even if the other is an
 // error: false && error is false in both orders. So an error is saved until all terms are
-// evaluated; of several errors, the first is returned. Nested && are flattened into a single list,
-// which costs the same and needs fewer calls.
+// evaluated; of several errors, the first is returned. Nested && are flattened into a single list
+// where that changes neither errors nor records; it costs the same and needs fewer calls.
 
 // and plans && over any number of terms: a false term takes precedence over errors.
 func and(terms []testFunc) testFunc { return junction(terms, no, yes) }
@@ -82,7 +82,8 @@ func not(test testFunc) testFunc {
 	}
 }
 
-// ternary plans a conditional. It has the kind of its branches if they agree.
+// ternary plans a conditional. It has the kind of its branches if both are bools, strings, ints, or
+// JSON with the same declaration.
 func ternary(cond testFunc, a, b *code) *code {
 	switch {
 	case a.kind == boolKind && b.kind == boolKind:

@@ -3,14 +3,14 @@ package eval
 import (
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
 // How it works: the parser does not keep the names of macros: a.all(x, p) becomes a fold with
-// accumulator true, condition @not_strictly_false(accu), and step accu && p. Each recognize
-// function accepts only the shapes of its macros. Any other fold runs as a fold. A loop needs no
+// accumulator true, condition @not_strictly_false(accu), and step accu && p. A loop needs no
 // accumulator, but charges the variables and calls that the fold would have, in cel-go's order, so
 // that a limit is exceeded at the same step.
 
@@ -18,9 +18,15 @@ import (
 // transformList. It returns nil for any other comprehension, and if loop does not plan the range.
 func (p *planner) macro(e ast.Expr) (*code, error) {
 	x := e.AsComprehension()
-	m := recognize(x)
-	if m == nil {
+	m, ok := loops.Of(e)
+	tested, added := m.Body, m.Item
+	switch {
+	case !ok || m.Name == "":
 		return nil, nil
+	case m.Name == loops.Filter: // the item is the variable
+		added = x.LoopStep().AsCall().Args()[1].AsCall().Args()[1].AsList().Elements()[0]
+	case tested == added:
+		tested = nil
 	}
 	l, err := p.loop(x)
 	if l == nil || err != nil {
@@ -30,22 +36,22 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 	body := p.watchBody(x, vars)
 	defer p.endBody(body)
 	var pred testFunc
-	if m.pred != nil {
-		c, err := p.within(vars, m.pred)
+	if tested != nil {
+		c, err := p.within(vars, tested)
 		if err != nil {
 			return nil, err
 		}
-		pred = body.test(c.truth(), true, m.name == operators.All || m.name == operators.Exists)
+		pred = body.test(c.truth(), true, m.Settled != nil)
 	}
-	switch m.name {
-	case operators.All:
+	switch m.Name {
+	case loops.All:
 		return boolCode(l.quantifier(pred, no, 2)), nil
-	case operators.Exists:
+	case loops.Exists:
 		return boolCode(l.quantifier(pred, yes, 3)), nil
-	case operators.ExistsOne:
+	case loops.ExistsOne:
 		return boolCode(l.existsOne(pred)), nil
 	}
-	item, err := p.within(vars, m.item)
+	item, err := p.within(vars, added)
 	if err != nil {
 		return nil, err
 	}
@@ -58,100 +64,6 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 		price = 0
 	}
 	return boxedCode(asLoop, l.collectBoxed(pred, body.val(item.boxed(), pred == nil, true), price)), nil
-}
-
-// recognized is a macro with its predicate and its item expression. Either can be nil.
-type recognized struct {
-	name       string
-	pred, item ast.Expr
-}
-
-func recognize(x ast.ComprehensionExpr) *recognized {
-	switch init := x.AccuInit(); init.Kind() {
-	case ast.LiteralKind:
-		switch init.AsLiteral() {
-		case celtypes.True:
-			return recognizeAll(x)
-		case celtypes.False:
-			return recognizeExists(x)
-		case celtypes.IntZero:
-			return recognizeExistsOne(x)
-		}
-	case ast.ListKind:
-		if init.AsList().Size() == 0 {
-			return recognizeCollect(x)
-		}
-	}
-	return nil
-}
-
-func recognizeAll(x ast.ComprehensionExpr) *recognized {
-	cond, ok := isCall(x.LoopCondition(), operators.NotStrictlyFalse, 1)
-	if !ok || !isIdent(cond[0], x.AccuVar()) || !isIdent(x.Result(), x.AccuVar()) {
-		return nil
-	}
-	step, ok := isCall(x.LoopStep(), operators.LogicalAnd, 2)
-	if !ok || !isIdent(step[0], x.AccuVar()) {
-		return nil
-	}
-	return &recognized{name: operators.All, pred: step[1]}
-}
-
-func recognizeExists(x ast.ComprehensionExpr) *recognized {
-	cond, ok := isCall(x.LoopCondition(), operators.NotStrictlyFalse, 1)
-	if !ok || !isIdent(x.Result(), x.AccuVar()) {
-		return nil
-	}
-	if cond, ok = isCall(cond[0], operators.LogicalNot, 1); !ok || !isIdent(cond[0], x.AccuVar()) {
-		return nil
-	}
-	step, ok := isCall(x.LoopStep(), operators.LogicalOr, 2)
-	if !ok || !isIdent(step[0], x.AccuVar()) {
-		return nil
-	}
-	return &recognized{name: operators.Exists, pred: step[1]}
-}
-
-func recognizeExistsOne(x ast.ComprehensionExpr) *recognized {
-	result, ok := isCall(x.Result(), operators.Equals, 2)
-	if !ok || !isLiteral(x.LoopCondition(), celtypes.True) ||
-		!isIdent(result[0], x.AccuVar()) || !isLiteral(result[1], celtypes.IntOne) {
-		return nil
-	}
-	step, ok := isCall(x.LoopStep(), operators.Conditional, 3)
-	if !ok || !isIdent(step[2], x.AccuVar()) {
-		return nil
-	}
-	sum, ok := isCall(step[1], operators.Add, 2)
-	if !ok || !isIdent(sum[0], x.AccuVar()) || !isLiteral(sum[1], celtypes.IntOne) {
-		return nil
-	}
-	return &recognized{name: operators.ExistsOne, pred: step[0]}
-}
-
-func recognizeCollect(x ast.ComprehensionExpr) *recognized {
-	if !isLiteral(x.LoopCondition(), celtypes.True) || !isIdent(x.Result(), x.AccuVar()) {
-		return nil
-	}
-	m := &recognized{name: operators.Map}
-	add := x.LoopStep()
-	if step, ok := isCall(add, operators.Conditional, 3); ok && isIdent(step[2], x.AccuVar()) {
-		m.pred, add = step[0], step[1]
-	}
-	sum, ok := isCall(add, operators.Add, 2)
-	if !ok || !isIdent(sum[0], x.AccuVar()) || sum[1].Kind() != ast.ListKind {
-		return nil
-	}
-	list := sum[1].AsList()
-	if list.Size() != 1 || len(list.OptionalIndices()) != 0 {
-		return nil
-	}
-	m.item = list.Elements()[0]
-	return m
-}
-
-func isLiteral(e ast.Expr, v ref.Val) bool {
-	return e.Kind() == ast.LiteralKind && e.AsLiteral() == v
 }
 
 // quantifier plans all and exists. The loop ends at the element after the deciding one, after the

@@ -92,21 +92,6 @@ func (p *planner) plans(exprs []ast.Expr) ([]*code, error) {
 	return codes, nil
 }
 
-func isIdent(e ast.Expr, name string) bool {
-	return e.Kind() == ast.IdentKind && e.AsIdent() == name
-}
-
-func isCall(e ast.Expr, function string, n int) ([]ast.Expr, bool) {
-	if e.Kind() != ast.CallKind {
-		return nil, false
-	}
-	call := e.AsCall()
-	if call.IsMemberFunction() || call.FunctionName() != function || len(call.Args()) != n {
-		return nil, false
-	}
-	return call.Args(), true
-}
-
 // isAttribute reports whether cel-go evaluates e as an attribute, that is as a path into a variable
 // or value. An attribute costs less as the branch of a conditional or as an index.
 func (p *planner) isAttribute(e ast.Expr) bool {

@@ -100,7 +100,7 @@ func semanticsFor(roots []celenv.Root, v types.Version) *semantics {
 }
 
 func newSemantics(minor int) *semantics {
-	m := &semantics{minor: minor, prices: map[string]price{}, revised: map[string]revisedFunction{}, sizeOf: flatSizeOf}
+	m := &semantics{minor: minor, prices: map[string]price{}, revised: map[string]revisedFunction{}, sizeOf: flatSize}
 	for f, in := range featureMinors {
 		m.has[f] = in.Include(minor)
 	}

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/google/cel-go/common/overloads"
@@ -62,10 +61,8 @@ func (p *planner) regexCall(inv *invocation) (*code, error) {
 	}
 	x := inv.args[0].strings()
 	if x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString) {
-		if inv.overload == overloads.Matches && !p.semantics.has[globalMatches] {
-			return boolCode(matchesForOne(x, re)), nil
-		}
-		return boolCode(matches(x, re, runes(string(pattern)))), nil
+		forOne := inv.overload == overloads.Matches && !p.semantics.has[globalMatches]
+		return boolCode(matches(x, re, runes(string(pattern)), forOne)), nil
 	}
 	if inv.overload == "string_find_string" && x != nil {
 		return stringCode(findText(x, re, runes(string(pattern)))), nil
@@ -74,37 +71,31 @@ func (p *planner) regexCall(inv *invocation) (*code, error) {
 	b.demands = []demand{func(f *frame, args []ref.Val) { f.match(re, textOf(args, 0)) }}
 	switch inv.function {
 	case overloads.Matches:
-		b.variadic = matchBoxed(re.Regexp)
+		b.variadic = boxedSearch(2, func(s string, _ int) ref.Val { return celtypes.Bool(re.MatchString(s)) })
 	case "find":
-		b.variadic = findBoxed(re.Regexp)
+		b.variadic = boxedSearch(2, func(s string, _ int) ref.Val { return celtypes.String(re.FindString(s)) })
 		b.exact = true
 	default:
-		b.variadic = findAllBoxed(re.Regexp)
+		b.variadic = boxedSearch(3, func(s string, n int) ref.Val {
+			return celtypes.NewStringList(celtypes.DefaultTypeAdapter, re.FindAllString(s, n))
+		})
 		b.demands = []demand{func(f *frame, args []ref.Val) { f.matchAll(re, textOf(args, 0), foundAtMost(args)) }}
 	}
 	return b.code(inv), nil
 }
 
-func matches(x strFunc, re *regexcost.Pattern, pattern uint64) testFunc {
+// matches plans a match. It costs 1 if forOne is set.
+func matches(x strFunc, re *regexcost.Pattern, pattern uint64, forOne bool) testFunc {
 	return func(f *frame) truth {
 		s, ok := x(f)
 		if !ok {
 			return bad
 		}
-		f.charge(matchCost(f.runes(s), pattern))
-		f.match(re, s)
-		return truthOf(re.MatchString(s))
-	}
-}
-
-// matchesForOne plans a match that costs 1.
-func matchesForOne(x strFunc, re *regexcost.Pattern) testFunc {
-	return func(f *frame) truth {
-		s, ok := x(f)
-		if !ok {
-			return bad
+		if forOne {
+			f.charge(1)
+		} else {
+			f.charge(matchCost(f.runes(s), pattern))
 		}
-		f.charge(1)
 		f.match(re, s)
 		return truthOf(re.MatchString(s))
 	}
@@ -122,30 +113,12 @@ func findText(x strFunc, re *regexcost.Pattern, pattern uint64) strFunc {
 	}
 }
 
-func matchBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
+// boxedSearch returns a function that searches its first argument, a string, and accepts at most the
+// given number of arguments. The second is the pattern. n is the third, or -1.
+func boxedSearch(arguments int, search func(s string, n int) ref.Val) func(args ...ref.Val) ref.Val {
 	return func(args ...ref.Val) ref.Val {
 		s, ok := args[0].Value().(string)
-		if !ok || len(args) != 2 {
-			return errNoOverload
-		}
-		return celtypes.Bool(re.MatchString(s))
-	}
-}
-
-func findBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
-	return func(args ...ref.Val) ref.Val {
-		s, ok := args[0].Value().(string)
-		if !ok || len(args) != 2 {
-			return errNoOverload
-		}
-		return celtypes.String(re.FindString(s))
-	}
-}
-
-func findAllBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
-	return func(args ...ref.Val) ref.Val {
-		s, ok := args[0].Value().(string)
-		if !ok || len(args) > 3 {
+		if !ok || len(args) > arguments {
 			return errNoOverload
 		}
 		n := int64(-1)
@@ -154,6 +127,6 @@ func findAllBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
 				return errNoOverload
 			}
 		}
-		return celtypes.NewStringList(celtypes.DefaultTypeAdapter, re.FindAllString(s, int(n)))
+		return search(s, int(n))
 	}
 }

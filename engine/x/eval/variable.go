@@ -12,8 +12,8 @@ import (
 )
 
 // How it works: a name refers to a macro's variable or else to a root. Macro variables are in slots
-// of the frame, in the form that the loop writes. The boxed form is made on demand and kept in the
-// slot until the next item.
+// of the frame, in the form that the loop writes. The boxed form of a raw item is made on demand and
+// kept in the slot until the next item.
 
 type variable struct {
 	name string
@@ -131,7 +131,8 @@ func (v *variable) boxed() valFunc {
 	return func(f *frame) ref.Val { return f.slots[slot].val }
 }
 
-// typedVariable returns the code of a loop's key. It returns nil for any other attribute.
+// typedVariable returns the code of a loop's key that is a string or an int. It returns nil for any
+// other attribute.
 func typedVariable(a *attribute, counted bool) *code {
 	if a.variable == nil || len(a.qualifiers) > 0 {
 		return nil
@@ -156,7 +157,7 @@ func typedVariable(a *attribute, counted bool) *code {
 	return nil
 }
 
-// counted is like boxed, and also charges the attribute's own unit.
+// counted is like boxed, and also charges step.
 func (v *variable) counted(step uint64) valFunc {
 	val := v.boxed()
 	if step == 0 {

@@ -97,7 +97,7 @@ func replaced(f *frame, args []ref.Val) {
 	f.make(size)
 }
 
-// divided adds the memory of the list of parts.
+// divided adds the work of splitting, and the memory of the list of parts.
 func divided(f *frame, args []ref.Val) {
 	s, separator := textOf(args, 0), textOf(args, 1)
 	f.work(2 * len(s))

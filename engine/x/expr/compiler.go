@@ -105,8 +105,6 @@ func (c *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 // has no value.
 func (c *Compiler) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
 	vars := eval.BindOld(c.decl, self, old)
-	if optionalOldSelf {
-		vars = vars.Optional()
-	}
+	vars.SetOptional(optionalOldSelf)
 	return x.Run(ctx, vars)
 }

@@ -80,9 +80,7 @@ func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 // explanation allow, or an *eval.InternalError for a bug in Celadon.
 func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trace, error) {
 	vars := eval.BindOld(p.decl, self, old)
-	if p.optional {
-		vars = vars.Optional()
-	}
+	vars.SetOptional(p.optional)
 	limit := min(budget.left, maxWork)
 	if limit == 0 {
 		budget.ended = true

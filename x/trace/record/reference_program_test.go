@@ -102,9 +102,7 @@ func (p *refProgram) Run(ctx context.Context, self, old any) (*refTrace, error) 
 		p.idle.Put(r)
 	}()
 	vars := eval.BindOld(p.decl, self, old)
-	if p.optional {
-		vars = vars.Optional()
-	}
+	vars.SetOptional(p.optional)
 	frame, err := interpreter.NewExecutionFrame(vars)
 	if err != nil {
 		return nil, err
@@ -125,9 +123,7 @@ func (p *refProgram) Run(ctx context.Context, self, old any) (*refTrace, error) 
 // that a server treats as a failure of the rule. known is that failure.
 func (p *refProgram) rehearsed(ctx context.Context, self, old any) (known, err error) {
 	vars := eval.BindOld(p.decl, self, old)
-	if p.optional {
-		vars = vars.Optional()
-	}
+	vars.SetOptional(p.optional)
 	vars.LimitWork(refMaxWork)
 	out := p.rehearse.Eval(ctx, vars)
 	switch out.Err.(type) {
