@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/trace"
+	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
 const portsCRD = `
@@ -51,13 +52,13 @@ func ExampleExplainer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	whys, err := trace.NewExplainer(e).Why(context.Background(), res.Prepared, res.Causes)
+	all, err := trace.NewExplainer(e).Explain(context.Background(), res.Prepared, res.Causes, record.MaxObjectWork)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i, why := range whys {
+	for i, cause := range all.Causes {
 		fmt.Println(res.Causes[i].Field, res.Causes[i].Rule.Rule)
-		for _, v := range why {
+		for _, v := range cause.Values {
 			fmt.Println(" ", v.Expr, "=", v.Value)
 		}
 	}

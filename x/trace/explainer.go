@@ -2,7 +2,7 @@
 // returns the values in the rule that determined the result.
 //
 //	res, err := e.Validate(ctx, req)
-//	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared, res.Causes)
+//	all, err := trace.NewExplainer(e).Explain(ctx, res.Prepared, res.Causes, record.MaxObjectWork)
 //
 // Explaining never changes a verdict. The work is bounded: see Explainer.Explain.
 package trace
@@ -41,17 +41,6 @@ type Explainer struct {
 // NewExplainer returns an explainer for rejections by e.
 func NewExplainer(e *engine.Engine) *Explainer {
 	return &Explainer{engine: e, programs: map[engine.RuleRef]compiled{}}
-}
-
-// Why is like Explain with the largest allowance, and returns only the Values. They are nil for a
-// cause that does not come from a rule or cannot be explained.
-func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
-	all, err := x.Explain(ctx, seen, causes, record.MaxObjectWork)
-	whys = make([][]Value, len(causes))
-	for i := range whys {
-		whys[i] = all.Causes[i].Values
-	}
-	return whys, err
 }
 
 // Explain explains the causes of a rejection and returns one Explanation per cause. seen is the
@@ -99,7 +88,7 @@ func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause en
 	case errors.As(err, &complex):
 		return Explanation{NotShown: complex.Error()}, nil
 	case err != nil || ctx.Err() != nil:
-		return Explanation{}, nil // the path is not found, or ctx is done
+		return Explanation{}, nil // the path is not found, the rule does not compile, or ctx is done
 	}
 	why.Values = values(t.Why())
 	if t.Cut() {
