@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/celadontest"
 	"github.com/celadon-cel/celadon/engine"
@@ -133,7 +135,7 @@ func TestRejects(t *testing.T) {
 	}
 	crds.Rejects(t, crontab)
 	crds.Rejects(t, crontab, celadontest.Reason(metav1.CauseTypeFieldValueInvalid))
-	// A rejection without causes, here of an unknown field, matches as one cause.
+	// A rejection without causes, here of an unknown field, matches like a single cause.
 	crds.Rejects(t, "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: a}\nspec: {schedule: 0 3 * * *, image: a, replica: 1}",
 		celadontest.Cause{Message: `unknown field "spec.replica"`, Reason: metav1.CauseType(metav1.StatusReasonBadRequest)})
 }
@@ -209,6 +211,24 @@ func TestMismatch(t *testing.T) {
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
 		}
+	}
+}
+
+// TestPasswords checks that failures show the values of a rule without passwords or parts of them.
+func TestPasswords(t *testing.T) {
+	t.Parallel()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal([]byte(`{metadata: {name: locks.l.test}, spec: {group: l.test, scope: Namespaced, names: {plural: locks, kind: Lock}, versions: [
+		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object,
+			properties: {key: {type: string, format: password}, size: {type: integer}},
+			x-kubernetes-validations: [{rule: "self.key.substring(0, 3) == 'abc' || self.size > 9"}]}}}}}]}}`), crd); err != nil {
+		t.Fatal(err)
+	}
+	got := failures(t, func(t testing.TB) {
+		celadontest.New(t, crd).Accepts(t, "{apiVersion: l.test/v1, kind: Lock, metadata: {name: a}, spec: {key: geheim, size: 7}}")
+	})
+	if !strings.Contains(got, "self.key.substring(0, 3): \"(hidden)\"") || !strings.Contains(got, "self.size: 7") || strings.Contains(got, "geh") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

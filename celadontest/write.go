@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -242,12 +243,19 @@ const (
 	valueWidth = 80
 )
 
-// why formats the causes of a rejection, each with its rule and the values that the rule read.
+// why formats the first causes of a rejection, each with its rule and the values that the rule read.
+// Passwords in these values are masked.
 func (v verdict) why() string {
 	var b strings.Builder
 	causes := causesOf(v.result)
 	shown := causes[:min(len(causes), maxShown)]
-	explained, _ := trace.NewExplainer(v.engine).Explain(context.Background(), v.result.Prepared, shown, new(trace.Run).Allowance())
+	seen := v.result.Prepared
+	explained, _ := trace.NewExplainer(v.engine).Explain(context.Background(), seen, shown, new(trace.Run).Allowance())
+	var mask secret.Mask
+	if seen != nil {
+		kind := (&unstructured.Unstructured{Object: v.object}).GroupVersionKind().GroupKind()
+		mask = secret.MaskOf(v.write.crds.Definition(kind), seen.Self, seen.Old)
+	}
 	for i := range shown {
 		untrusted.Fprintf(&b, "\n  %s", line(&shown[i]))
 		if rule := shown[i].Rule; rule != nil {
@@ -258,7 +266,7 @@ func (v verdict) why() string {
 			}
 		}
 		for _, value := range explained.Causes[i].Values {
-			untrusted.Fprintf(&b, "\n      %s: %s", value.Expr, preview.JSON(value.Value, valueWidth))
+			untrusted.Fprintf(&b, "\n      %s: %s", value.Expr, preview.JSON(mask.Piece(value.Value), valueWidth))
 		}
 		if why := explained.Causes[i].NotShown; why != "" {
 			untrusted.Fprintf(&b, "\n      values not shown: %s", why)
