@@ -109,6 +109,28 @@ func BenchmarkApplied(b *testing.B) {
 	})
 }
 
+// TestNone checks that a tool that leaves an existing object alone creates a missing one.
+func TestNone(t *testing.T) {
+	e, err := engine.Compile(crd(t), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := apply.NewWriter(crd(t), e)
+	for _, old := range []map[string]any{nil, decode(t, fmt.Sprintf(live, ""))} {
+		res, err := w.Validate(t.Context(), engine.Request{Object: decode(t, next), OldObject: old}, apply.Write{Kind: apply.None})
+		if err != nil || !res.Allowed {
+			t.Fatal(res, err)
+		}
+		want := map[string]any{"size": int64(2)}
+		if old != nil {
+			want = old["spec"].(map[string]any)
+		}
+		if diff := cmp.Diff(any(want), res.Object["spec"]); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // TestMigrated checks that the first server-side apply of kubectl removes fields of client-side apply,
 // and that of Flux keeps them.
 func TestMigrated(t *testing.T) {

@@ -60,7 +60,7 @@ func (w *Writer) Validate(ctx context.Context, req engine.Request, how Write) (*
 // can be an *engine.WorkLimitError.
 func (w *Writer) Request(ctx context.Context, req engine.Request, how Write) (sent Request, err error) {
 	sent.Request = req
-	if how.Kind == "" || how.Kind == Replace || req.Subresource != "" {
+	if how.Kind == "" || how.Kind == Replace || req.Subresource != "" || how.Kind == None && req.OldObject == nil {
 		return sent, nil
 	}
 	object := req.Object
