@@ -34,7 +34,7 @@ func NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.ClientBuilder 
 }
 
 // NewClientBuilder returns a builder for a client that writes kinds with a CRD like a server.
-// Objects passed to WithObjects fail the test if the CRDs reject them. Clients return
+// Objects passed to WithObjects fail the test if the CRDs reject them, unless InvalidSeeds is set. Clients return
 // managedFields. Do not use WithObjectTracker or WithTypeConverters with the builder. Instead of
 // WithInterceptorFuncs, wrap the client with interceptor.NewClient.
 func (cfg Config) NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.ClientBuilder {

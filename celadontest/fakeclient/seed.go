@@ -15,7 +15,8 @@ import (
 )
 
 // seed stores an object that exists before the test. It fails the test if a server would reject the
-// object, and returns an error if the object cannot be stored at all. For a kind without a CRD, it calls others.
+// object and Config.InvalidSeeds is not set, and returns an error if the object cannot be stored at
+// all. For a kind without a CRD, it calls others.
 func (s *server) seed(obj runtime.Object, others func() error) error {
 	if meta.IsListType(obj) {
 		return meta.EachListItem(obj, func(item runtime.Object) error { return s.seed(item, others) })

@@ -26,8 +26,8 @@ type Selectable struct {
 // maxSelectable is the server's limit on the selectable fields of a version.
 const maxSelectable = 8
 
-// SelectableOf returns the selectable fields of a version: those that it declares, and the name and
-// namespace of the object.
+// SelectableOf returns the selectable fields of a version: those that it declares, the name of the
+// object, and its namespace if namespaced is set.
 func SelectableOf(v *apiextensionsv1.CustomResourceDefinitionVersion, namespaced bool) (*Selectable, error) {
 	if n := len(v.SelectableFields); n > maxSelectable {
 		return nil, fmt.Errorf("selectableFields: too many (got %d, want at most %d)", n, maxSelectable)

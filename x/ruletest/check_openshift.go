@@ -53,7 +53,7 @@ func (b *openShift) withName(on *target, object map[string]any) map[string]any {
 	return out
 }
 
-// store returns the stored old object, or nil if a write of it fails.
+// store returns the stored old object, or nil if it cannot be stored.
 func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	at := b.reader.positionOf(b.initial.node)
 	res := t.writeSetup(t.before, "initial", at, engine.Request{Object: initial})

@@ -268,8 +268,8 @@ func (b *own) checkWarnings(t *trial) {
 }
 
 // Messages are compared literally. If that fails, a message that differs only in the printed value
-// passes as well: up to Kubernetes 1.36 servers printed the type's name ("object"), newer servers
-// print the value, or nothing for an object.
+// passes as well: before Kubernetes 1.35, servers print the type's name ("object") if a rule is false.
+// Newer servers print the value, or nothing for an object.
 
 // older reports that messages are equal only apart from printed values.
 type older bool

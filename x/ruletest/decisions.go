@@ -116,8 +116,8 @@ func (b *own) checkDecisions(t *trial) {
 	}
 }
 
-// unevaluated returns why no validation of a policy was evaluated, or "" if any was, or if another
-// reason rejected the write.
+// unevaluated returns why no validation of a policy was evaluated. It returns "" if any was, if the
+// name is "", or if another reason rejected the write.
 func (t *trial) unevaluated(name string) string {
 	if name == "" || t.result.Failure != nil && !t.denied {
 		return ""

@@ -18,8 +18,8 @@ var generated = []string{
 
 const maxDifferences = 5
 
-// differences describes how a persisted object differs from the expected object. The metadata fields
-// in maybe are compared only if they are expected.
+// differences describes the first differences of a persisted object from the expected object. The
+// metadata fields in maybe are compared only if they are expected.
 func differences(want, got map[string]any, maybe ...string) (found []string) {
 	want, got = compared(want, got, maybe...)
 	for c := range valuediff.Values(want, got) {

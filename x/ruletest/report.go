@@ -106,7 +106,7 @@ type Replay struct {
 	Policies mutation.PolicyCase
 }
 
-// Got is the result of the write that a case checks.
+// Got is the result of the write that a case checks, or of an earlier write that was rejected.
 type Got struct {
 	Verdict  string   `json:"verdict"`
 	Status   *Status  `json:"status,omitempty"`

@@ -1,5 +1,5 @@
-// Package secret finds passwords in objects and hides them in output. A password is a string, number, or
-// boolean whose schema has format: password.
+// Package secret finds passwords in objects and hides them in output. A password is a nonempty string, a
+// number, or a boolean whose schema has format: password.
 package secret
 
 import (

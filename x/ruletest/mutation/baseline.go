@@ -16,7 +16,7 @@ type baseline struct {
 	*Suite
 	// failing holds the cases that fail without a mutant. They are ignored.
 	failing map[int]bool
-	// ran holds, by rule, the writes of passing cases in which the rule ran, starting with those in which it failed.
+	// ran holds, by rule, the writes of passing cases in which the rule ran, in the order of their ranks.
 	ran    map[*engine.RuleRef][]hit
 	writes []write
 }
@@ -31,7 +31,7 @@ type write struct {
 // hit is a write of a case.
 type hit struct {
 	index, write int
-	// rank is 0 if the rule failed in the write, because such writes are likely to kill mutants, and 1 otherwise.
+	// rank is 0 if the rule did not pass in the write, because such writes are likely to kill mutants, and 1 otherwise.
 	rank int
 }
 

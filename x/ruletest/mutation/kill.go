@@ -131,7 +131,8 @@ func (h *runner) analyzerOf(t target) *analysis.Analyzer {
 }
 
 // analyze tries to prove that a surviving mutant is equivalent to the original. Otherwise it
-// searches for a write that distinguishes them.
+// searches for a write that distinguishes them. It does neither for a changed fieldPath, or for a
+// version that cannot be analyzed.
 func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	t := m.change.targets[0]
 	a := h.analyzerOf(t)
