@@ -17,15 +17,20 @@ import (
 // boxedPath evaluates an attribute that is not a conditional on ref.Vals.
 func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 	var root valFunc
+	// onError is set if the first step is tried on an error as well, unless the error is absent.
+	var absent *celtypes.Err
+	onError := false
 	if a.variable != nil {
-		root = a.variable.boxed()
+		root, absent, onError = a.variable.boxed(), a.variable.absent, m.has[errorSteps] && len(a.qualifiers) > 0
 	} else {
 		root = a.operand.boxed()
 	}
-	steps, take, unwrap := boxedSteps(a.qualifiers), m.stepsFrom(a.variable), m.unwrap()
-	has, key := a.has, a.key
+	steps, unwrap, has, key := boxedSteps(a.qualifiers), m.unwrap(), a.has, a.key
 	return func(f *frame) ref.Val {
-		v, found := take(f, root(f), steps, unwrap)
+		v, found := root(f), false
+		if err, isErr := v.(*celtypes.Err); !isErr || onError && err != absent {
+			v, found = takeSteps(f, v, steps, unwrap)
+		}
 		if key && found && celtypes.IsError(v) {
 			return errKeyIsError
 		}
@@ -50,14 +55,6 @@ func (m *semantics) unwrap() func(*celtypes.Optional) ref.Val {
 	return (*celtypes.Optional).GetValue
 }
 
-// stepsFrom returns the function that takes the steps from a variable, or from an operand if v is nil.
-func (m *semantics) stepsFrom(v *variable) stepFunc {
-	if m.has[errorSteps] && v != nil {
-		return stepsOnError(v.absent)
-	}
-	return applySteps
-}
-
 type boxedStep struct {
 	key            valFunc
 	optional, test bool
@@ -75,30 +72,8 @@ func boxedSteps(qualifiers []qualifier) []boxedStep {
 	return steps
 }
 
-// A stepFunc takes steps from v and reports whether it found a value. The value can be an error: a list
+// takeSteps takes steps from v and reports whether it found a value. The value can be an error: a list
 // item that does not fit its declaration. unwrap returns the value of an optional.
-type stepFunc = func(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool)
-
-// applySteps is the stepFunc of versions without errorSteps.
-func applySteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
-	if celtypes.IsError(v) {
-		return v, false
-	}
-	return takeSteps(f, v, steps, unwrap)
-}
-
-// stepsOnError returns applySteps for versions in which the first step is tried on an error as well,
-// unless the error is that the variable is absent.
-func stepsOnError(absent *celtypes.Err) stepFunc {
-	return func(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (ref.Val, bool) {
-		if err, ok := v.(*celtypes.Err); ok && (len(steps) == 0 || err == absent) {
-			return v, false
-		}
-		return takeSteps(f, v, steps, unwrap)
-	}
-}
-
-// takeSteps is like applySteps, and also takes the first step if v is an error.
 func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
 	opt, isOpt := v.(*celtypes.Optional)
 	if isOpt {
