@@ -33,9 +33,9 @@ func (p *planner) call(e ast.Expr) (*code, error) {
 	call := e.AsCall()
 	switch call.FunctionName() {
 	case operators.LogicalAnd:
-		return p.junction(e, and)
+		return p.junction(e, no, yes)
 	case operators.LogicalOr:
-		return p.junction(e, or)
+		return p.junction(e, yes, no)
 	case operators.Conditional, operators.Index, operators.OptIndex, operators.OptSelect:
 		return p.attributeCode(e)
 	}
@@ -104,20 +104,18 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 	return lib.code(inv), nil
 }
 
-// junction plans && or ||. terms flattens nested operators only if that changes neither errors nor
-// costs, and if no probe or record needs the values of the inner operators.
-func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, error) {
+// junction plans && or ||: decides is the value of a term that determines the result alone. terms
+// flattens nested operators only if that changes neither errors nor costs, and if no probe or record
+// needs the values of the inner operators.
+func (p *planner) junction(e ast.Expr, decides, rest truth) (*code, error) {
 	terms, err := p.terms(e, e.AsCall().FunctionName(), nil)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case p.semantics.has[lateTypeErrors]:
+		return boolCode(junctionLate(terms[0], terms[1], decides, rest)), nil
 	}
-	if p.semantics.has[lateTypeErrors] {
-		if e.AsCall().FunctionName() == operators.LogicalAnd {
-			return boolCode(junctionLate(terms[0], terms[1], no, yes)), nil
-		}
-		return boolCode(junctionLate(terms[0], terms[1], yes, no)), nil
-	}
-	return boolCode(join(terms)), nil
+	return boolCode(junction(terms, decides, rest)), nil
 }
 
 func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFunc, error) {

@@ -136,23 +136,17 @@ func equalTruths(x, y testFunc, equal bool) testFunc {
 
 func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	x, y := inv.args[0].boxed(), inv.args[1].boxed()
-	compare := m.boxedEquality(inv.function, equal)
-	return func(f *frame) truth {
-		a := x(f)
-		if f.errorsEnd && celtypes.IsError(a) {
-			return compare(f, a, a)
-		}
-		return compare(f, a, y(f))
-	}
-}
-
-func (m *semantics) boxedEquality(function string, equal bool) func(f *frame, a, b ref.Val) truth {
-	overload := "equals"
+	function, overload := inv.function, "equals"
 	if !equal {
 		overload = "not_equals"
 	}
 	cost := m.price(function, overload)
-	return func(f *frame, a, b ref.Val) truth {
+	return func(f *frame) truth {
+		a := x(f)
+		b := a
+		if !f.errorsEnd || !celtypes.IsError(a) {
+			b = y(f)
+		}
 		if i, ok := a.(celtypes.Int); ok {
 			if j, ok := b.(celtypes.Int); ok {
 				f.charge(1)

@@ -10,14 +10,8 @@ import (
 // evaluated; of several errors, the first is returned. Nested && are flattened into a single list
 // where that changes neither errors nor records; it costs the same and needs fewer calls.
 
-// and plans && over any number of terms: a false term takes precedence over errors.
-func and(terms []testFunc) testFunc { return junction(terms, no, yes) }
-
-// or plans || over any number of terms: a true term takes precedence over errors.
-func or(terms []testFunc) testFunc { return junction(terms, yes, no) }
-
-// junction stops at the first term equal to decides. If all terms are equal to rest, so is the
-// result.
+// junction plans && or || over any number of terms. It stops at the first term equal to decides, which
+// takes precedence over errors. If all terms are equal to rest, so is the result.
 func junction(terms []testFunc, decides, rest truth) testFunc {
 	return func(f *frame) truth {
 		var err *celtypes.Err

@@ -41,7 +41,7 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 		if err != nil {
 			return nil, err
 		}
-		pred = body.test(c.truth(), true, m.Settled != nil)
+		pred = body.test(c.truth(), m.Settled != nil)
 	}
 	switch m.Name {
 	case loops.All:

@@ -146,16 +146,14 @@ func (p *planner) endBody(b *body) {
 	}
 }
 
-// test wraps a function of the body. The first function to run (first) begins an element. If
-// decides is set, a failure of the function is a failure of the element.
-func (b *body) test(run testFunc, first, decides bool) testFunc {
+// test wraps the function of the body that runs first, so that it begins an element. If decides is
+// set, a failure of the function is a failure of the element.
+func (b *body) test(run testFunc, decides bool) testFunc {
 	if b == nil {
 		return run
 	}
 	return func(f *frame) truth {
-		if first {
-			f.beginElement(b)
-		}
+		f.beginElement(b)
 		t := run(f)
 		if t == bad && decides {
 			f.failElement(b)
@@ -164,7 +162,8 @@ func (b *body) test(run testFunc, first, decides bool) testFunc {
 	}
 }
 
-// raw is like test, for a function that returns JSON.
+// raw is like test, for a function that returns JSON. It does not wrap a function that is not the
+// first.
 func (b *body) raw(run rawFunc, first bool) rawFunc {
 	if b == nil || !first {
 		return run
@@ -179,7 +178,7 @@ func (b *body) raw(run rawFunc, first bool) rawFunc {
 	}
 }
 
-// val is like test, for a function that returns a ref.Val.
+// val is like raw, for a function that returns a ref.Val.
 func (b *body) val(run valFunc, first, decides bool) valFunc {
 	if b == nil || !first {
 		return run
