@@ -28,11 +28,7 @@ func indentation(text []byte, prefix, indent int) (total int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
+			i = StringEnd(text, i) - 1
 			continue
 		case '{', '[':
 			level++
@@ -45,4 +41,18 @@ func indentation(text []byte, prefix, indent int) (total int) {
 		total += prefix + level*indent
 	}
 	return total
+}
+
+// StringEnd returns the offset after the JSON string that begins at offset i, or the length of text if the string
+// has no end.
+func StringEnd(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return len(text)
 }

@@ -25,3 +25,14 @@ func TestIndent(t *testing.T) {
 		t.Errorf("a deep text of %d bytes has %d after indentation, %v", len(deep), got.Len(), err)
 	}
 }
+
+func TestStringEnd(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		`"" x`: 2, `"a", "b"`: 3, `"a\"b" `: 6, `"a\\" "`: 5, `"\u0041é" `: 10, `"no end`: 7, `"cut\`: 5, `"`: 1, "\"line\n\" ": 7,
+	} {
+		if got := StringEnd([]byte(text), 0); got != want {
+			t.Errorf("%q: got %d, want %d", text, got, want)
+		}
+	}
+}

@@ -150,7 +150,6 @@ func (s *spot) key() *Node {
 
 var errRoot = errors.New("the document itself cannot be replaced: rewrite it")
 
-// find resolves path to the target of a change.
 func (p *plan) find(path Path) (*spot, error) {
 	if len(path) == 0 {
 		return nil, errRoot
@@ -299,7 +298,6 @@ func (p *plan) rename(s *spot) error {
 	return nil
 }
 
-// text returns the text after the changes.
 func (p *plan) text() ([]byte, error) {
 	slices.SortStableFunc(p.splices, nestedSplice.order)
 	var out []byte

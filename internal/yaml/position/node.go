@@ -55,13 +55,8 @@ type Node struct {
 	// omitted, Start equals End.
 	Begin, Start, End int
 
-	rare *rare
-}
-
-// rare holds fields that few nodes need, to save memory: a large document has a million nodes.
-type rare struct {
-	target *Node          // target of an alias
-	index  map[string]int // for large mappings; the last index of duplicate keys
+	target *Node          // of an alias
+	index  map[string]int // of the keys of a large mapping; the last index of duplicate keys
 }
 
 // A Step leads from a mapping to the value of a key, or from a sequence to an item.
@@ -158,8 +153,8 @@ func (n *Node) own(name string) int {
 	if n.Kind != Mapping {
 		return -1
 	}
-	if n.rare != nil && n.rare.index != nil {
-		if i, ok := n.rare.index[name]; ok {
+	if n.index != nil {
+		if i, ok := n.index[name]; ok {
 			return i
 		}
 		return -1
@@ -193,8 +188,8 @@ func (n *Node) Item(i int) *Node {
 
 // Resolve returns the target of an alias. It returns any other node unchanged.
 func (n *Node) Resolve() *Node {
-	if n.Kind == Alias && n.rare != nil {
-		return n.rare.target
+	if n.target != nil {
+		return n.target
 	}
 	return n
 }
@@ -211,13 +206,12 @@ func (n *Node) indexed() {
 	if len(n.Keys) < largeMapping {
 		return
 	}
-	index := make(map[string]int, len(n.Keys))
+	n.index = make(map[string]int, len(n.Keys))
 	for i, k := range n.Keys {
 		if k.Kind == Scalar {
-			index[k.Value] = i
+			n.index[k.Value] = i
 		}
 	}
-	n.rare = &rare{index: index}
 }
 
 // readScalar reads the scalar in text[start:end] of invalid YAML. indent is the column of the enclosing block

@@ -2,6 +2,26 @@ package position
 
 import "strings"
 
+// How it works: the lines of a text that is not valid YAML are parsed by their indentation. The scalars are read
+// (node.go) with the matcher, which then computes the value instead of comparing it with the parser's.
+
+// ParseTolerant parses a text that may be invalid YAML because it is being edited. If the text is valid,
+// ParseTolerant returns the result of Parse. Otherwise, it returns a document whose tree is derived from the
+// indentation of the lines, for which Broken returns an error and Edit fails.
+func ParseTolerant(text []byte) *Document {
+	d, err := Parse(text)
+	if err == nil {
+		return d
+	}
+	d = &Document{text: string(text), broken: err}
+	d.measure()
+	d.Root = outlined(d.text)
+	return d
+}
+
+// Broken returns the parser's error, or nil if the text is valid YAML.
+func (d *Document) Broken() error { return d.broken }
+
 // An outline parses invalid YAML by the indentation of its lines. It parses valid parts like a YAML
 // parser. It interprets invalid parts as a human reader would: an unclosed quote ends with its line,
 // a single word in a mapping is a key without a value, and a line that is indented too far belongs
@@ -161,7 +181,6 @@ func (o *outline) wordEnd() int {
 	return end
 }
 
-// scalar parses a scalar in the style of its first character.
 func (o *outline) scalar(start, end, indent int) *Node {
 	return readScalar(o.text, start, end, indent, styleOf(o.text[start:end]))
 }
@@ -203,7 +222,7 @@ func (o *outline) alias() *Node {
 		n.Value = o.text[n.Start:end]
 		return n
 	}
-	n.Tag, n.rare = target.Tag, &rare{target: target}
+	n.Tag, n.target = target.Tag, target
 	return n
 }
 
@@ -325,7 +344,6 @@ func (o *outline) pair() (key, value *Node) {
 	return key, o.value(col, true)
 }
 
-// nothing returns an empty value.
 func nothing(at, indent int) *Node {
 	return &Node{Kind: Scalar, Tag: "!!null", Begin: at, Start: at, End: at, Known: true, indent: int32(indent)}
 }

@@ -78,7 +78,7 @@ func difference(want, got *Node, path, text string) string {
 
 func head(n *Node) Node {
 	m := *n
-	m.Keys, m.Items, m.rare = nil, nil, nil
+	m.Keys, m.Items, m.target, m.index = nil, nil, nil, nil
 	if len(m.Value) > 100 {
 		m.Value = m.Value[:100]
 	}

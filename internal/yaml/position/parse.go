@@ -21,8 +21,8 @@ type Document struct {
 	marks  []int // characters before each multiple of marked
 }
 
-// Parse parses the first document of a UTF-8 text. It returns the parser's error, or an error if
-// the text contains no document.
+// Parse parses the first document of a UTF-8 text. It returns an error if the text is not valid YAML or JSON, or
+// contains no document.
 func Parse(text []byte) (*Document, error) {
 	d := &Document{text: string(text)}
 	if strings.HasPrefix(d.text, "\xff\xfe") || strings.HasPrefix(d.text, "\xfe\xff") {
@@ -95,9 +95,7 @@ func (b *builder) node(y *yaml.Node, indent int) *Node {
 	n.Start = b.afterProperties(n, y)
 	switch n.Kind {
 	case Alias:
-		if target := b.anchors[y.Alias]; target != nil {
-			n.rare = &rare{target: target}
-		}
+		n.target = b.anchors[y.Alias]
 		n.End = n.Start + len("*") + len(n.Value)
 		n.Known = n.End <= len(b.text)
 	case Scalar:
@@ -147,7 +145,6 @@ func (b *builder) afterProperties(n *Node, y *yaml.Node) int {
 	return i
 }
 
-// collection adds the children and the end of a collection.
 func (b *builder) collection(n *Node, y *yaml.Node) {
 	below := int(n.indent)
 	if n.Style == Block {
@@ -197,5 +194,4 @@ func (b *builder) closed(n *Node, last int) (end int, known bool) {
 	return i + 1, n.Known
 }
 
-// lineText returns the line of a node for messages.
 func (d *Document) lineText(n *Node) string { return fmt.Sprintf("line %d", d.Position(n.Start).Line) }

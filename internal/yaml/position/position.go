@@ -65,7 +65,6 @@ func characters(text string) (n int) {
 	return n
 }
 
-// measure records the start of each line and the cached counts.
 func (d *Document) measure() {
 	d.lines = []int{len(d.text) - len(strings.TrimPrefix(d.text, bom))}
 	for i := 0; ; {
