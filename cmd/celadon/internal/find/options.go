@@ -71,7 +71,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	config.Never.Set(f, "at", "rule")
 }
 
-// Check returns an error if the flags are invalid. f is the set that parsed them.
+// Check returns an error if the flags are invalid, and completes the options. f is the set that parsed them.
 func (o *Options) Check(f *pflag.FlagSet) error {
 	o.at, o.one = f.Changed("at"), f.Changed("rule")
 	switch {

@@ -55,7 +55,7 @@ type PolicyFinding struct {
 	Actions   []policy.Action     `json:"actions,omitempty"`
 	Message   string              `json:"message,omitempty"`
 	Searched  int                 `json:"searched"`
-	// Reason is why the search ended early.
+	// Reason is why the search ended early, or why the verdict on a request is unknown.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -119,21 +119,21 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	p := both.Policies
 	f, err := v.finder(both.set, both.documents)
 	if err != nil {
-		return nil, v.unlessDone(err)
+		return nil, err
 	}
 	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
 	if both.old != nil {
-		return part, v.unlessDone(v.comparePolicies(both, f, part))
+		return part, v.comparePolicies(both, f, part)
 	}
-	if err := v.mutations(p, f, part); err != nil || v.ctx.Err() != nil {
-		return part, v.unlessDone(err)
+	if err := v.mutations(p, f, part); err != nil {
+		return part, err
 	}
 	for _, validation := range f.Validations() {
 		one := newPolicyPart(p, validation)
 		for _, want := range v.o.policyWants([]requests.Want{requests.Denied}) {
 			answer, err := f.Find(v.ctx, validation, want)
 			if err != nil {
-				return part, v.unlessDone(err)
+				return part, err
 			}
 			found := policyFinding(answer)
 			if want == requests.Fails && found.Status == search.Unknown {
@@ -208,14 +208,6 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 	return nil
 }
 
-// unlessDone returns err, or nil if the run was interrupted.
-func (v *versionSearch) unlessDone(err error) error {
-	if v.ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // policyWants returns the selected questions: effects unless --want is error, and the failure unless it is refused.
 func (o *Options) policyWants(effects []requests.Want) (wants []requests.Want) {
 	if o.Want != "error" {
@@ -288,8 +280,7 @@ func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.U
 // undecided reports whether the verdict on some requests is unknown, or the search ended early. f may be nil.
 func (f *PolicyFinding) undecided() bool { return f.unknown() && f.Reason != "" }
 
-// addUnmatched adds the policies with bindings that match no resource of the CRDs, such as policies for built-in kinds,
-// to the unknown results. It adds none if --old-policy has the same documents, because these have the same effect.
+// addUnmatched adds the policies with bindings about which there are no results to the unknown results. It adds none if --old-policy has the same documents, because these have the same effect.
 func (r *Report) addUnmatched(both *bothPolicies) {
 	answered := map[string]bool{}
 	for _, crd := range r.CRDs {
@@ -320,7 +311,7 @@ var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs
 
 // asked returns all without the CRDs that only define the params of policies, and with descriptions of the
 // built-in kinds whose resources the policies name. If no CRDs remain, a typical kind is used for *. If there is
-// nothing to ask about, it returns all. both and server may be nil.
+// nothing to ask about, it returns all. both may be nil.
 func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) (crds []*definition, err error) {
 	if both == nil {
 		return all, nil
@@ -334,9 +325,6 @@ func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) 
 			crds = append(crds, d)
 		}
 	}
-	if server == nil {
-		return crds, nil
-	}
 	kinds, err := requests.Builtins(documents, server, len(crds) == 0)
 	for _, k := range kinds {
 		crds = append(crds, &definition{file: "Kubernetes " + k.Release, crd: k.CRD, builtins: k.Versions, subresource: k.Subresource})
@@ -347,7 +335,7 @@ func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) 
 	return crds, err
 }
 
-// assume adds examples of the params objects and Namespaces that the policies need and lack, and prints them. A
+// assume adds examples of the objects that the policies need and lack, and prints them. A
 // comparison of policies uses no examples, because its result must not depend on them.
 func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Options, crds []*definition) error {
 	if both == nil {
@@ -372,9 +360,7 @@ func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Opti
 			continue
 		}
 		untrusted.Fprintf(&b, "note: %s: add it with --policy; until then, this example is used:\n", one.String())
-		if err := indented(&b, "  ", one.Example); err != nil {
-			return err
-		}
+		indented(&b, "  ", one.Example)
 	}
 	if _, err := untrusted.NewWriter(s.Stderr).Write([]byte(b.String())); err != nil {
 		return err

@@ -3,14 +3,20 @@ package find
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 type printer interface {
@@ -39,6 +45,100 @@ func (p *jsonPrinter) crd(*CRDPart) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
+// A section holds the results for a rule, for an expression of a policy, or, without a name, for the whole version.
+type section struct {
+	name, expression string
+	answers          []*Finding
+	ofPolicy         bool
+}
+
+func (v *VersionPart) sections() (all []section) {
+	if v.Accepted != nil {
+		all = append(all, section{answers: []*Finding{v.Accepted}})
+	}
+	for _, r := range v.Rules {
+		s := section{name: phrase.Rule(r.Path, r.Index), expression: r.Rule}
+		for _, a := range r.answers() {
+			s.answers = append(s.answers, a.finding)
+		}
+		all = append(all, s)
+	}
+	add := func(policy, field string, index int, expression string, answers ...policyAnswer) {
+		s := section{name: fmt.Sprintf("policy %s, spec.%s[%d]", policy, field, index), expression: expression, ofPolicy: true}
+		for _, a := range answers {
+			if f := a.PolicyFinding; f != nil {
+				words := string(untrusted.Line(a.describe()))
+				s.answers = append(s.answers, &Finding{words: words, Message: f.Message, Object: f.Object, Old: f.Old})
+			}
+		}
+		all = append(all, s)
+	}
+	for _, m := range v.Mutations {
+		add(m.Policy, "mutations", m.Mutation, m.Expression,
+			policyAnswer{"is changed", m.Changed}, policyAnswer{"is changed by the policy and then rejected by the server", m.Invalid},
+			policyAnswer{"makes the policy fail", m.Error})
+	}
+	for _, p := range v.Policies {
+		add(p.Policy, "validations", p.Validation, p.Expression,
+			policyAnswer{p.Denied.effect(), p.Denied}, policyAnswer{"makes the policy fail", p.Error},
+			policyAnswer{"is denied now and was accepted", p.Stricter}, policyAnswer{"was denied and is accepted now", p.Looser})
+	}
+	return all
+}
+
+// policyAnswer is a PolicyFinding with the effect on the request that it is about.
+type policyAnswer struct {
+	words string
+	*PolicyFinding
+}
+
+// describe returns the result of the question. If a request was found, it ends with a colon.
+func (a policyAnswer) describe() string {
+	switch {
+	case a.Status == analysis.Never:
+		return "no request " + a.words + ": proved for all objects that the server accepts"
+	case a.Status != search.Found:
+		text := fmt.Sprintf("no request found that %s (%s tried)", a.words, phrase.Count(a.Searched, "request"))
+		if a.Reason != "" {
+			text += ": " + a.Reason
+		}
+		return text
+	}
+	of, in, user := "", "", a.User
+	if a.Subresource != "" {
+		of = " of " + a.Subresource
+		if a.Operation == "connect" {
+			of = " to " + a.Subresource
+		}
+	}
+	if a.Namespace != "" {
+		in = " in namespace " + a.Namespace
+	}
+	if !slices.Equal(a.Groups, policyrequest.User(user, nil).Groups) && !slices.Equal(a.Groups, policyrequest.User("", nil).Groups) {
+		user += " (groups " + strings.Join(a.Groups, ", ") + ")"
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.Extra)) {
+		user += fmt.Sprintf(" (extra %s=%s)", key, strings.Join(a.Extra[key], ", "))
+	}
+	return fmt.Sprintf("this %s%s by %s%s %s:", a.Operation, of, user, in, a.words)
+}
+
+// effect describes the effect of a validation's actions on a request. f may be nil.
+func (f *PolicyFinding) effect() string {
+	switch {
+	case !f.reported():
+		return "is denied"
+	case slices.Contains(f.Actions, policy.ActionWarn):
+		return "is accepted with a warning"
+	}
+	return "is accepted with an audit annotation"
+}
+
+// reported reports whether a request was found and is accepted, because no binding denies it. f may be nil.
+func (f *PolicyFinding) reported() bool {
+	return f != nil && f.Status == search.Found && !slices.Contains(f.Actions, policy.ActionDeny)
+}
+
 type textPrinter struct {
 	out    *untrusted.Writer
 	o      *Options
@@ -49,34 +149,17 @@ type textPrinter struct {
 func (p *textPrinter) crd(part *CRDPart) error {
 	var b strings.Builder
 	for _, v := range part.Versions {
-		fmt.Fprintf(&b, "%s %s\n", untrusted.Line(part.Name), untrusted.Line(v.Name))
-		if v.Accepted != nil {
-			if err := p.finding(&b, "  ", v.Accepted); err != nil {
-				return err
+		untrusted.Fprintf(&b, "%s %s\n", part.Name, v.Name)
+		for _, s := range v.sections() {
+			indent := "  "
+			if s.name != "" {
+				p.head(&b, indent+string(untrusted.Line(s.name))+": ", s.expression)
+				indent = "    "
 			}
-		}
-		for _, r := range v.Rules {
-			head := "  " + ruleName(r) + ": "
-			line := p.cut(head + string(untrusted.Line(lex.Flat(r.Rule))))
-			if rule, ok := strings.CutPrefix(line, head); ok {
-				line = head + string(p.out.Paint(untrusted.Bold, untrusted.Safe(rule)))
-			}
-			fmt.Fprintf(&b, "%s\n", line)
-			last := ""
-			for _, a := range r.answers() {
-				if words := a.finding.words; words == last {
-					continue // a rule that does not compile has the same result for all questions
-				} else {
-					last = words
+			for i, f := range s.answers {
+				if i == 0 || f.words != s.answers[i-1].words { // a rule that does not compile has the same result for all questions
+					f.show(&b, indent, s.ofPolicy)
 				}
-				if err := p.finding(&b, "    ", a.finding); err != nil {
-					return err
-				}
-			}
-		}
-		for _, one := range v.expressions() {
-			if err := p.policy(&b, one); err != nil {
-				return err
 			}
 		}
 	}
@@ -84,39 +167,50 @@ func (p *textPrinter) crd(part *CRDPart) error {
 	return err
 }
 
-func (p *textPrinter) cut(line string) string {
+// head writes an expression after its name. Both are cut to the width of the terminal.
+func (p *textPrinter) head(b *strings.Builder, name, expression string) {
+	line := name + string(untrusted.Line(lex.Flat(expression)))
 	if p.width > 0 {
-		return termwidth.Cut(line, p.width)
+		line = termwidth.Cut(line, p.width)
 	}
-	return line
+	if rest, ok := strings.CutPrefix(line, name); ok {
+		line = name + string(p.out.Paint(untrusted.Bold, untrusted.Safe(rest)))
+	}
+	b.WriteString(line + "\n")
 }
 
-func ruleName(r *RulePart) string { return string(untrusted.Line(phrase.Rule(r.Path, r.Index))) }
-
-func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding) error {
+func (f *Finding) show(b *strings.Builder, indent string, ofPolicy bool) {
 	fmt.Fprintf(b, "%s%s\n", indent, f.words)
-	if f.Object == nil {
-		return nil
+	if indent += "  "; f.Object == nil && f.Old == nil {
+		return
 	}
 	if f.Message != "" {
 		field := ""
 		if f.Field != "" {
 			field = f.Field + ": "
 		}
-		fmt.Fprintf(b, "%s  %s\n", indent, untrusted.Line(field+f.Message))
+		fmt.Fprintf(b, "%s%s\n", indent, untrusted.Line(field+f.Message))
 	}
 	for _, path := range f.MadeUp {
-		fmt.Fprintf(b, "%s  %s is a placeholder: its format is password\n", indent, untrusted.Line(path))
+		fmt.Fprintf(b, "%s%s is a placeholder: its format is password\n", indent, untrusted.Line(path))
 	}
-	if f.Old != nil {
-		fmt.Fprintf(b, "%s  old object:\n", indent)
-		if err := indented(b, indent+"    ", f.Old); err != nil {
-			return err
+	title := "new object:"
+	switch {
+	case ofPolicy:
+		title = "object:"
+	case f.Old == nil:
+		indented(b, indent, f.Object)
+		return
+	}
+	for _, form := range []struct {
+		title string
+		obj   map[string]any
+	}{{"old object:", f.Old}, {title, f.Object}} {
+		if form.obj != nil {
+			fmt.Fprintf(b, "%s%s\n", indent, form.title)
+			indented(b, indent+"  ", form.obj)
 		}
-		fmt.Fprintf(b, "%s  new object:\n", indent)
-		indent += "  "
 	}
-	return indented(b, indent+"  ", f.Object)
 }
 
 // The limits for objects in text output. Objects that exceed a cost limit are large.
@@ -125,10 +219,10 @@ const (
 	maxColumns = 300
 )
 
-func indented(b *strings.Builder, indent string, obj map[string]any) error {
+func indented(b *strings.Builder, indent string, obj map[string]any) {
 	data, err := untrusted.YAML(obj)
 	if err != nil {
-		return err
+		data = []byte("(cannot be shown)\n")
 	}
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	more := len(lines) - maxLines
@@ -138,7 +232,6 @@ func indented(b *strings.Builder, indent string, obj map[string]any) error {
 	for _, line := range lines {
 		b.WriteString(indent + termwidth.Cut(line, maxColumns) + "\n")
 	}
-	return nil
 }
 
 func (p *textPrinter) end(r *Report) error {
@@ -186,3 +279,59 @@ func (p *textPrinter) end(r *Report) error {
 	_, err := fmt.Fprintln(p.out, strings.Join(parts, "; "))
 	return err
 }
+
+// yamlPrinter writes the objects in a form that celadon check accepts.
+type yamlPrinter struct {
+	out  io.Writer
+	more bool
+}
+
+func (p *yamlPrinter) crd(part *CRDPart) error {
+	for _, v := range part.Versions {
+		for _, s := range v.sections() {
+			name := untrusted.Line(part.Name) + " " + untrusted.Line(v.Name)
+			if s.name != "" {
+				name += ", " + untrusted.Line(s.name)
+			}
+			for _, f := range s.answers {
+				if err := p.finding(name, f); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *yamlPrinter) finding(name untrusted.Safe, f *Finding) error {
+	var b strings.Builder
+	if p.more {
+		b.WriteString("---\n")
+	}
+	p.more = true
+	fmt.Fprintf(&b, "# %s: %s\n", name, strings.TrimSuffix(f.words, ":"))
+	for _, path := range f.MadeUp {
+		fmt.Fprintf(&b, "# %s is a placeholder: its format is password\n", untrusted.Line(path))
+	}
+	if f.Old != nil {
+		old, err := untrusted.YAML(f.Old)
+		if err != nil {
+			return err
+		}
+		b.WriteString("# old object:\n")
+		for line := range strings.Lines(string(old)) {
+			b.WriteString("#   " + line)
+		}
+	}
+	if f.Object != nil {
+		data, err := untrusted.YAML(f.Object)
+		if err != nil {
+			return err
+		}
+		b.Write(data)
+	}
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+func (p *yamlPrinter) end(*Report) error { return nil }

@@ -3,9 +3,7 @@ package find
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -212,100 +210,26 @@ func (s *Summary) settled() bool {
 	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0 && p.Invalid == 0 && p.Stricter == 0)
 }
 
-// yamlPrinter writes the objects in a form that celadon check accepts.
-type yamlPrinter struct {
-	out  io.Writer
-	more bool
-}
-
-func (p *yamlPrinter) crd(part *CRDPart) error {
-	for _, v := range part.Versions {
-		name := string(untrusted.Line(part.Name) + " " + untrusted.Line(v.Name))
-		if v.Accepted != nil {
-			if err := p.finding(name, v.Accepted); err != nil {
-				return err
-			}
-		}
-		for _, r := range v.Rules {
-			for _, a := range r.answers() {
-				if err := p.finding(name+", "+ruleName(r), a.finding); err != nil {
-					return err
-				}
-			}
-		}
-		for _, one := range v.expressions() {
-			for _, a := range one.answers {
-				f := &Finding{words: strings.TrimSuffix(a.words, ":"), Object: a.Object, Old: a.Old}
-				if err := p.finding(name+", "+string(untrusted.Line(one.name)), f); err != nil {
-					return err
-				}
-			}
-		}
+// Ask runs celadon find for the rule of a CRD at o.At with the index o.Rule, in o.Version. o.Want must not be "all". Ask
+// returns an error if an option is invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
+func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, o Options) (*RulePart, error) {
+	if !slices.Contains(Wants, o.Want) || o.Want == "all" {
+		return nil, fmt.Errorf("want %q: use one of %v", o.Want, Wants[:len(Wants)-1])
 	}
-	return nil
-}
-
-func (p *yamlPrinter) finding(name string, f *Finding) error {
-	var b strings.Builder
-	if p.more {
-		b.WriteString("---\n")
-	}
-	p.more = true
-	fmt.Fprintf(&b, "# %s: %s\n", name, f.words)
-	for _, path := range f.MadeUp {
-		fmt.Fprintf(&b, "# %s is a placeholder: its format is password\n", untrusted.Line(path))
-	}
-	if f.Old != nil {
-		old, err := untrusted.YAML(f.Old)
-		if err != nil {
-			return err
-		}
-		b.WriteString("# old object:\n")
-		for line := range strings.Lines(string(old)) {
-			b.WriteString("#   " + line)
-		}
-	}
-	if f.Object != nil {
-		data, err := untrusted.YAML(f.Object)
-		if err != nil {
-			return err
-		}
-		b.Write(data)
-	}
-	_, err := io.WriteString(p.out, b.String())
-	return err
-}
-
-func (p *yamlPrinter) end(*Report) error { return nil }
-
-// A Question is a question about a rule of a CRD. The CRD need not be in a file.
-type Question struct {
-	Version, Path string
-	Index         int
-	// Want is one of Wants except "all". Steps limits the writes that are tried.
-	Want  string
-	Steps int
-}
-
-// Ask runs celadon find for a question about a rule. It returns an error if the question is
-// invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
-func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Question) (*RulePart, error) {
-	if i := slices.Index(Wants, q.Want); i < 0 || q.Want == "all" {
-		return nil, fmt.Errorf("want %q: use one of %v", q.Want, Wants[:len(Wants)-1])
-	}
-	if q.Steps <= 0 {
-		return nil, fmt.Errorf("steps %d: want 1 or more", q.Steps)
+	if o.Steps <= 0 {
+		return nil, fmt.Errorf("steps %d: want 1 or more", o.Steps)
 	}
 	e, err := engine.Compile(crd, engine.Config{})
 	if e == nil {
 		return nil, err
 	}
-	if !slices.Contains(e.Info().Versions, q.Version) {
-		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Info().Versions)
+	if !slices.Contains(e.Info().Versions, o.Version) {
+		return nil, fmt.Errorf("version %q: the CRD has %v", o.Version, e.Info().Versions)
 	}
+	o.Seed, o.at, o.one = 1, true, true
 	v := &versionSearch{
-		ctx: ctx, definition: &definition{crd: crd}, engine: e, name: q.Version, known: &selectable{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),
-		o: &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
+		ctx: ctx, o: &o, definition: &definition{crd: crd}, engine: e, name: o.Version, known: &selectable{}, step: func() {},
+		costs: budget.Proofs(crd, "", cost.Limits{}),
 	}
 	part, err := v.run()
 	switch {
@@ -314,7 +238,7 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case part == nil || len(part.Rules) == 0:
-		return nil, fmt.Errorf("%s: x-kubernetes-validations[%d]: no such rule, or one that does not compile", q.Path, q.Index)
+		return nil, fmt.Errorf("%s: x-kubernetes-validations[%d]: no such rule, or one that does not compile", o.At, o.Rule)
 	}
 	return part.Rules[0], nil
 }

@@ -28,7 +28,7 @@ func (r *Service) find(ctx context.Context, req *Request) (any, error) {
 	if crd == nil {
 		return nil, fmt.Errorf("%q: no readable CRD of that name", req.Of)
 	}
-	part, err := find.Ask(ctx, crd, find.Question{Version: req.Version, Path: req.Path, Index: req.Index, Want: req.Want, Steps: req.Steps})
+	part, err := find.Ask(ctx, crd, find.Options{Version: req.Version, At: req.Path, Rule: req.Index, Want: req.Want, Steps: req.Steps})
 	if err != nil {
 		return nil, err
 	}
