@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -78,42 +77,19 @@ func poolOf(data []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// A client is the result of verifying the client of a connection, so that its certificate is not
-// verified for each request.
-type client struct {
-	by    *authorities
-	until time.Time
-}
-
-type clientKey struct{}
-
-// rememberClient adds an empty client to the context of a connection, for http.Server.ConnContext.
-func rememberClient(ctx context.Context, _ net.Conn) context.Context {
-	return context.WithValue(ctx, clientKey{}, &client{})
-}
-
 // check returns an error if a request is not from an authorized client.
 func (c *clientCA) check(r *http.Request) *httpError {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return &httpError{code: http.StatusUnauthorized, text: "a client certificate is required (see --client-ca)", unread: true}
 	}
-	known, now := c.current.Load(), time.Now()
-	remembered, _ := r.Context().Value(clientKey{}).(*client) // requests of a connection are sequential
-	if remembered != nil && remembered.by == known && now.Before(remembered.until) {
-		return nil
-	}
-	until, err := known.verify(r.TLS.PeerCertificates, now)
-	if err != nil {
+	if err := c.current.Load().verify(r.TLS.PeerCertificates, time.Now()); err != nil {
 		return &httpError{code: http.StatusForbidden, text: "client certificate: " + brief(err.Error()), unread: true}
-	}
-	if remembered != nil {
-		*remembered = client{known, until}
 	}
 	return nil
 }
 
-// verify returns the time until which a chain is valid.
-func (a *authorities) verify(certs []*x509.Certificate, now time.Time) (until time.Time, err error) {
+// verify returns an error if a chain does not end at an authority, or is not valid for clients at a time.
+func (a *authorities) verify(certs []*x509.Certificate, now time.Time) error {
 	opts := x509.VerifyOptions{
 		Roots:         a.pool,
 		Intermediates: x509.NewCertPool(),
@@ -123,17 +99,8 @@ func (a *authorities) verify(certs []*x509.Certificate, now time.Time) (until ti
 	for _, cert := range certs[1:] {
 		opts.Intermediates.AddCert(cert)
 	}
-	chains, err := certs[0].Verify(opts)
-	if err != nil {
-		return until, err
-	}
-	until = certs[0].NotAfter
-	for _, cert := range chains[0] {
-		if cert.NotAfter.Before(until) {
-			until = cert.NotAfter
-		}
-	}
-	return until, nil
+	_, err := certs[0].Verify(opts)
+	return err
 }
 
 // requestCertificate makes the handshake request a certificate. The handshake proves that the client has the key;
@@ -155,8 +122,8 @@ type certificate struct {
 	current           atomic.Pointer[tls.Certificate]
 }
 
-// load reads the files and returns attributes for the log if they have changed. If certificate and key do not match, the
-// previous pair stays.
+// load reads the files and returns attributes for the log if they have changed. On an error, the previous
+// pair stays.
 func (c *certificate) load() (changed []any, err error) {
 	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

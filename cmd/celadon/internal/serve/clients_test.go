@@ -185,17 +185,16 @@ func TestClientExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until, err := (&authorities{pool: pool}).verify([]*x509.Certificate{cert.Leaf}, now)
-	if err != nil || !until.Equal(cert.Leaf.NotAfter) {
-		t.Errorf("good until %s, %v", until, err)
+	if err := (&authorities{pool: pool}).verify([]*x509.Certificate{cert.Leaf}, now); err != nil {
+		t.Error(err)
 	}
-	if _, err := (&authorities{pool: pool}).verify([]*x509.Certificate{cert.Leaf}, until.Add(time.Second)); err == nil {
+	if err := (&authorities{pool: pool}).verify([]*x509.Certificate{cert.Leaf}, now.Add(2*time.Minute)); err == nil {
 		t.Error("good after its end")
 	}
 	short := newAuthority(t, "short", now.Add(time.Minute))
 	pool.AddCert(short.cert)
 	cert = short.client("kube-apiserver", now.Add(time.Hour), x509.ExtKeyUsageClientAuth)
-	if until, err := (&authorities{pool: pool}).verify([]*x509.Certificate{cert.Leaf}, now); err != nil || !until.Equal(short.cert.NotAfter) {
-		t.Errorf("good until %s, %v: longer than its authority", until, err)
+	if err := (&authorities{pool: pool}).verify([]*x509.Certificate{cert.Leaf}, now.Add(2*time.Minute)); err == nil {
+		t.Error("good longer than its authority")
 	}
 }

@@ -31,14 +31,26 @@ type crdFolder struct {
 	stdin  io.Reader
 	paths  []string
 	server *server
-	// grace is how long the files must have been unchanged before a CRD that they lack is removed.
-	grace time.Duration
+	reading
 	// reviewer, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD is never used.
 	reviewer *crdReviewer
 	enforce  bool
-	// digest is the digest of the last reading, and since is when it was first obtained.
+}
+
+// A reading is the last reading of files.
+type reading struct {
+	grace  time.Duration // how long the files must have been unchanged before something that they lack is removed
 	digest []byte
-	since  time.Time
+	since  time.Time // of the first reading with the digest
+}
+
+// left records the digest of a reading, and returns how long the files must stay unchanged, or 0 or less.
+func (r *reading) left(digest []byte) time.Duration {
+	now := time.Now()
+	if !bytes.Equal(digest, r.digest) {
+		r.digest, r.since = digest, now
+	}
+	return r.grace - now.Sub(r.since)
 }
 
 // load applies the CRDs at the paths as one change. It removes a CRD that is gone only if everything
@@ -47,19 +59,18 @@ type crdFolder struct {
 // be filled again, would disable checks. Until then, such CRDs are returned in missing.
 func (f *crdFolder) load() (problems []error, missing []string) {
 	before := f.digest
-	found, problems := f.read()
-	now := time.Now()
-	if !bytes.Equal(before, f.digest) {
-		f.since = now
-	}
+	found, digest, problems := f.read()
+	left := f.left(digest)
 	inForce := f.server.set.Names()
 	put, rejected := f.choose(found, inForce)
 	problems = append(problems, rejected...)
 	if len(problems) == 0 {
-		missing = without(inForce, namesOf(found))
+		missing = slices.DeleteFunc(slices.Clone(inForce), func(name string) bool {
+			return slices.ContainsFunc(found, func(crd readCRD) bool { return crd.Name == name })
+		})
 	}
 	var gone []string
-	if now.Sub(f.since) >= f.grace {
+	if left <= 0 {
 		gone, missing = missing, nil
 	}
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(put))
@@ -122,14 +133,6 @@ func (f *crdFolder) reload() (again time.Duration) {
 	return again
 }
 
-func namesOf(crds []readCRD) []string {
-	names := make([]string, len(crds))
-	for i, crd := range crds {
-		names[i] = crd.Name
-	}
-	return names
-}
-
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
@@ -141,12 +144,12 @@ type readCRD struct {
 	rejected error
 }
 
-func (f *crdFolder) read() (found []readCRD, problems []error) {
-	digest := sha256.New()
+func (f *crdFolder) read() (found []readCRD, digest []byte, problems []error) {
+	hash := sha256.New()
 	f.reviewer.begin()
 	f.each(func(doc *input.Document) {
 		data, err := doc.JSON()
-		fmt.Fprintf(digest, "%s %d %v %v %d\n%s", doc.File, doc.Line, err, doc.Duplicate, len(data), data)
+		fmt.Fprintf(hash, "%s %d %v %v %d\n%s", doc.File, doc.Line, err, doc.Duplicate, len(data), data)
 		if resource.FoundPatch(doc, f.paths) {
 			return
 		}
@@ -159,11 +162,10 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 		}
 		found = append(found, readCRD{crd, doc.Location(), f.reviewer.rejects(doc, data)})
 	})
-	f.digest = digest.Sum(nil)
 	if len(found) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(f.paths, ", ")))
 	}
-	return found, problems
+	return found, hash.Sum(nil), problems
 }
 
 func (f *crdFolder) each(yield func(*input.Document)) {
@@ -217,7 +219,7 @@ func (j *crdReviewer) begin() {
 	}
 }
 
-// rejects returns the reason why a server would reject a CRD, or nil. Data is the CRD's complete JSON.
+// rejects returns the reason why a server would reject a CRD, or nil. data is the CRD's complete JSON.
 func (j *crdReviewer) rejects(doc *input.Document, data []byte) error {
 	if j == nil {
 		return nil
@@ -254,15 +256,10 @@ type policyFolder struct {
 	paths       []string
 	kubeVersion string
 	server      *server
-	// grace is how long the files must have been unchanged before a change that leaves fewer bindings takes effect.
-	grace time.Duration
-	// inForce is the number of bindings in force.
+	reading
+	// inForce is the number of bindings in force, and loaded the digest of the policies.
 	inForce int
-	// digest is the digest of the last reading, and since is when it was first obtained.
-	digest []byte
-	since  time.Time
-	// loaded is the digest of the policies in force.
-	loaded []byte
+	loaded  []byte
 }
 
 // servePolicies loads the policies, if there are any, and watches their files until ctx is done.
@@ -270,7 +267,7 @@ func (o *Options) servePolicies(ctx context.Context, s *server) error {
 	if len(o.Policies) == 0 {
 		return nil
 	}
-	f := &policyFolder{paths: o.Policies, kubeVersion: o.KubeVersion, server: s, grace: o.Grace}
+	f := &policyFolder{paths: o.Policies, kubeVersion: o.KubeVersion, server: s, reading: reading{grace: o.Grace}}
 	load := func() error {
 		_, err := f.load(ctx)
 		return notServed("policies", err)
@@ -287,10 +284,7 @@ func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error
 	}
 	digest := sha256.New()
 	p.Hash(digest)
-	now := time.Now()
-	if sum := digest.Sum(nil); !bytes.Equal(sum, f.digest) {
-		f.digest, f.since = sum, now
-	}
+	left := f.left(digest.Sum(nil))
 	if len(p.Problems) > 0 {
 		return 0, errors.Join(p.Problems...)
 	}
@@ -301,7 +295,7 @@ func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error
 	if bytes.Equal(f.digest, f.loaded) {
 		return 0, nil
 	}
-	if left := f.grace - now.Sub(f.since); bindings < f.inForce && left > 0 {
+	if bindings < f.inForce && left > 0 {
 		return left, nil
 	}
 	for _, unbound := range p.Unbound {

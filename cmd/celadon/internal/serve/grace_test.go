@@ -60,7 +60,7 @@ func TestServeSlowWriter(t *testing.T) {
 			write(t, path, all)
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := testServer(1)
-				f := &crdFolder{stdin: strings.NewReader(""), paths: []string{filepath.Dir(path)}, server: s, grace: grace}
+				f := &crdFolder{stdin: strings.NewReader(""), paths: []string{filepath.Dir(path)}, server: s, reading: reading{grace: grace}}
 				if problems, _ := f.load(); len(problems) > 0 {
 					t.Fatal(problems)
 				}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
 // Limits on the resources that all clients together can occupy. docs/admission.md adds them up, and
@@ -191,26 +193,8 @@ func jsonValues(data []byte) int {
 		case ',', '{', '[':
 			n++
 		case '"':
-			i += stringEnd(data[i+1:])
+			i = jsontext.StringEnd(data, i) - 1
 		}
 	}
 	return n
-}
-
-// stringEnd returns the length of a JSON string after its opening quote, including the closing quote.
-func stringEnd(data []byte) int {
-	for i := 0; ; {
-		next := bytes.IndexByte(data[i:], '"')
-		if next < 0 {
-			return len(data)
-		}
-		i += next + 1
-		escapes := 0
-		for end := i - 2; end >= 0 && data[end] == '\\'; end-- {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return i
-		}
-	}
 }

@@ -44,18 +44,13 @@ type Options struct {
 	Convert     converter.Flags
 }
 
-const (
-	defaultListen      = ":8443"
-	defaultConcurrency = 256
-	defaultDrain       = 5 * time.Second
-	defaultGrace       = 30 * time.Second
-)
+const defaultConcurrency = 256
 
 // Flags adds the flags of celadon serve to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file or a folder, watched (repeatable)")
 	f.StringArrayVar(&o.Policies, "policy", nil, "evaluate the admission policies in `PATH`, with the objects that they refer to: a file or a folder, watched (repeatable)")
-	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
+	f.StringVar(&o.Listen, "listen", ":8443", "`ADDRESS` to listen on")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "read the certificate chain in PEM from `FILE`, watched")
 	f.StringVar(&o.TLSKey, "tls-key", "", "read the private key in PEM from `FILE`, watched")
 	f.StringVar(&o.ClientCA, "client-ca", "", "require client certificates signed by an authority in `FILE` (PEM), watched")
@@ -64,9 +59,9 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Unknown, "unknown-crd", "allow", "result for objects without a CRD: allow (with a warning) or refuse")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.BoolVar(&o.NoVet, "no-vet", false, "also load CRDs that an API server would reject, if they compile")
-	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must be unchanged before CRDs that are missing from them are removed")
+	f.DurationVar(&o.Grace, "remove-after", 30*time.Second, "how long the files must be unchanged before CRDs that are missing from them are removed")
 	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "maximum number of concurrent requests; others wait until their timeout")
-	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to continue after SIGTERM, while clients may still send requests")
+	f.DurationVar(&o.Drain, "drain", 5*time.Second, "how long to continue after SIGTERM, while clients may still send requests")
 	o.Convert.Add(f)
 }
 
@@ -141,7 +136,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	}
 	log := slog.New(slog.NewJSONHandler(streams.Stderr, nil))
 	s := newServer(admission.NewSet(cfg), o.Concurrency, log)
-	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
+	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, reading: reading{grace: o.Grace}, enforce: cfg.Mode == admission.Enforce}
 	if !o.NoVet {
 		folder.reviewer = &crdReviewer{kubeVersion: o.KubeVersion}
 	}
