@@ -20,7 +20,13 @@ import (
 // the result still demonstrates are listed in Witness.AlsoBreaks.
 
 // A ChangeRef identifies another change of the same report.
-type ChangeRef struct{ Version, Path, Subject, Old, New string }
+type ChangeRef struct {
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path"`
+	Subject string `json:"what"`
+	Old     string `json:"old"`
+	New     string `json:"new"`
+}
 
 // isolate looks for witnesses of breaking changes that demonstrate fewer other changes.
 func (c *comparison) isolate() error {

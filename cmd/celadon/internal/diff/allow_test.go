@@ -14,7 +14,7 @@ import (
 func TestAllowInEachVersion(t *testing.T) {
 	of := func(versions ...string) (list []*allowance) {
 		for _, v := range versions {
-			list = append(list, &allowance{crd: "c", path: "spec.x", subject: "rule", reason: "for " + v, version: v})
+			list = append(list, &allowance{CRD: "c", Path: "spec.x", Subject: "rule", Reason: "for " + v, Version: v})
 		}
 		return list
 	}

@@ -9,20 +9,26 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // KubeVersions are the verdicts of two Kubernetes versions on the same CRD.
 type KubeVersions struct {
 	From finding.KubeVersion `json:"from"`
 	To   finding.KubeVersion `json:"to"`
-	// Estimates lists the rules whose estimated costs differ, highest new cost first.
+	// Estimates lists rules whose estimated costs differ, highest new cost first.
 	Estimates []Estimate `json:"estimates,omitempty"`
 }
 
@@ -50,7 +56,7 @@ func (p *pair) upgrade(ctx context.Context, o *Options) (*KubeVersions, error) {
 	var reports [2]*vet.Report
 	for i, version := range []string{o.KubeVersion, o.ToKubeVersion} {
 		if reports[i], err = vet.Vet(ctx, data, vet.Config{KubeVersion: version, KubeVersions: []string{version}, Beta: true}); err != nil {
-			return nil, &internalError{fmt.Errorf("kubernetes %s: %w", version, err)}
+			return nil, &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: kubernetes %s: %w", p.name, version, err)}
 		}
 	}
 	u := &KubeVersions{From: kubeVersion(o.KubeVersion, reports[0]), To: kubeVersion(o.ToKubeVersion, reports[1])}
@@ -111,41 +117,30 @@ func estimates(from, to *vet.Report) (list []Estimate) {
 // rejects reports whether only the new version rejects the CRD.
 func (u *KubeVersions) rejects() bool { return u != nil && u.From.Accepted && !u.To.Accepted }
 
-// verdict describes the verdicts of both versions on the CRD on one line. It returns "" if both accept it.
-func (u *KubeVersions) verdict() untrusted.Safe {
+// verdict describes the verdicts of both versions on the CRD on one line, and returns the causes of the rejection. It
+// returns "" if both accept the CRD.
+func (u *KubeVersions) verdict() (text untrusted.Safe, causes []untrusted.Safe) {
+	rejected := u.To
 	switch {
 	case u.rejects():
-		return untrusted.Sprintf("Kubernetes %s rejects the CRD, which %s accepts:", u.To.Version, u.From.Version)
-	case !u.From.Accepted && u.To.Accepted:
-		return untrusted.Sprintf("Kubernetes %s accepts the CRD, which %s rejects:", u.To.Version, u.From.Version)
-	case !u.From.Accepted:
-		return untrusted.Sprintf("Kubernetes %s and %s reject the CRD:", u.From.Version, u.To.Version)
+		text = untrusted.Sprintf("Kubernetes %s rejects the CRD, which %s accepts:", u.To.Version, u.From.Version)
+	case u.From.Accepted:
+		return "", nil
+	case u.To.Accepted:
+		rejected = u.From
+		text = untrusted.Sprintf("Kubernetes %s accepts the CRD, which %s rejects:", u.To.Version, u.From.Version)
+	default:
+		text = untrusted.Sprintf("Kubernetes %s and %s reject the CRD:", u.From.Version, u.To.Version)
 	}
-	return ""
-}
-
-// causes returns the causes of the rejection that verdict describes.
-func (u *KubeVersions) causes() []finding.KubeVersionCause {
-	if u.To.Accepted {
-		return u.From.Causes
+	for _, c := range rejected.Causes {
+		message, _, _ := strings.Cut(c.Message, "\n")
+		cause := untrusted.Line(shortened(message))
+		if c.Field != "" {
+			cause = untrusted.Line(c.Field) + ": " + cause
+		}
+		causes = append(causes, cause)
 	}
-	return u.To.Causes
-}
-
-func causeText(c finding.KubeVersionCause) untrusted.Safe {
-	message, _, _ := strings.Cut(c.Message, "\n")
-	if message = preview.Middle(message, shown); c.Field == "" {
-		return untrusted.Line(message)
-	}
-	return untrusted.Sprintf("%s: %s", c.Field, message)
-}
-
-func (u *KubeVersions) text() untrusted.Safe {
-	text := u.verdict()
-	for _, c := range u.causes() {
-		text += "\n" + causeText(c)
-	}
-	return text
+	return text, causes
 }
 
 const maxEstimates = 10
@@ -155,10 +150,10 @@ func (p *textPrinter) upgrade(b *strings.Builder, u *KubeVersions) {
 	if u.rejects() {
 		colour = untrusted.Red
 	}
-	if verdict := u.verdict(); verdict != "" {
+	if verdict, causes := u.verdict(); verdict != "" {
 		untrusted.Fprintf(b, "  %s\n", p.out.Paint(colour, verdict))
-		for _, c := range u.causes() {
-			untrusted.Fprintf(b, "    %s\n", causeText(c))
+		for _, cause := range causes {
+			untrusted.Fprintf(b, "    %s\n", cause)
 		}
 	}
 	for i, e := range u.Estimates {
@@ -172,4 +167,152 @@ func (p *textPrinter) upgrade(b *strings.Builder, u *KubeVersions) {
 
 func (e *Estimate) text() untrusted.Safe {
 	return untrusted.Sprintf("%s %s: estimated cost %s, was %s: %s of the limit", e.Version, phrase.Rule(e.Path, e.Index), phrase.Number(e.To), phrase.Number(e.From), phrase.Share(e.To, e.Limit))
+}
+
+// A Removed is a use of a version of a built-in kind that Kubernetes no longer serves after an upgrade: an object,
+// or a rule of a policy or webhook, which then matches nothing.
+type Removed struct {
+	File       string `json:"file"`
+	Line       int    `json:"line"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	Field      string `json:"field"`
+	Message    string `json:"message"`
+}
+
+// A removal determines which versions an upgrade removes.
+type removal struct {
+	server   builtins.Server
+	from, to int // minor versions
+}
+
+// readRemoved finds the uses of versions that the upgrade of Kubernetes removes, at and below paths. It also counts
+// the objects of built-in kinds.
+func (s *sides) readRemoved(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
+	from, err1 := types.ParseVersion(o.KubeVersion)
+	to, err2 := types.ParseVersion(o.ToKubeVersion)
+	if err1 != nil || err2 != nil {
+		return nil // check has validated them
+	}
+	r := &removal{builtins.Alone(), from.Minor, to.Minor}
+	filter := resource.NewFilter(paths)
+	type one struct {
+		builtin bool
+		removed []*Removed
+	}
+	read := func(doc *input.Document) one {
+		if doc.Err != nil || filter.Ignores(doc) {
+			return one{}
+		}
+		id := doc.Identity()
+		kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)
+		_, served := r.server.Resource(kind)
+		served = served && id.Kind != resource.Kind // which diff compares
+		removed := r.inRules(doc)
+		if message := r.of(kind); message != "" {
+			message = fmt.Sprintf("no matches for kind %q in version %q%s", kind.Kind, id.APIVersion, message)
+			removed = append(removed, newRemoved(doc, "apiVersion", message))
+		}
+		return one{served || len(removed) > 0, removed}
+	}
+	return batch.From(batch.Files(streams.Stdin, paths), read, func(o one) error {
+		if o.builtin {
+			s.builtins++
+		}
+		s.removed = append(s.removed, o.removed...)
+		return nil
+	}).Run(ctx)
+}
+
+func newRemoved(doc *input.Document, field, message string) *Removed {
+	id := doc.Identity()
+	line := doc.Line
+	if at := doc.Locate([]string{field})[0]; at.Line > 0 {
+		line = at.Line
+	}
+	return &Removed{doc.File, line, id.APIVersion, id.Kind, id.Namespace, id.Name, field, message}
+}
+
+// of returns why the upgrade removes a kind, or "" if it does not.
+func (r *removal) of(kind schema.GroupVersionKind) string {
+	if kind.Kind == "" || r.server.Absent(kind, r.from) != nil {
+		return ""
+	}
+	if absence := r.server.Absent(kind, r.to); absence != nil {
+		return absence.Hint
+	}
+	return ""
+}
+
+// inRules finds the rules of a policy, a binding, or a webhook configuration that lose all their versions.
+func (r *removal) inRules(doc *input.Document) (removed []*Removed) {
+	if doc.Identity().GroupKind().Group != "admissionregistration.k8s.io" {
+		return nil
+	}
+	rules := func(field string, list []any) {
+		for i, item := range list {
+			rule, _ := item.(map[string]any)
+			if message := r.inRule(rule); message != "" {
+				at := fmt.Sprintf("%s[%d].apiVersions", field, i)
+				removed = append(removed, newRemoved(doc, at, "the rule matches nothing: "+message))
+			}
+		}
+	}
+	for _, of := range []string{"matchConstraints", "matchResources"} {
+		list, _, _ := unstructured.NestedSlice(doc.Object, "spec", of, "resourceRules")
+		rules("spec."+of+".resourceRules", list)
+	}
+	webhooks, _ := doc.Object["webhooks"].([]any)
+	for i, item := range webhooks {
+		webhook, _ := item.(map[string]any)
+		list, _ := webhook["rules"].([]any)
+		rules(fmt.Sprintf("webhooks[%d].rules", i), list)
+	}
+	return removed
+}
+
+// inRule returns why a rule matches nothing after the upgrade, or "".
+func (r *removal) inRule(rule map[string]any) (message string) {
+	texts := func(field string) []string {
+		list, _, _ := unstructured.NestedStringSlice(rule, field)
+		return list
+	}
+	for _, group := range texts("apiGroups") {
+		for _, name := range texts("resources") {
+			name, _, _ = strings.Cut(name, "/")
+			kind := builtins.KindOf(schema.GroupResource{Group: group, Resource: name})
+			for _, version := range texts("apiVersions") {
+				gv := schema.GroupVersion{Group: group, Version: version}
+				hint := r.of(gv.WithKind(kind))
+				if hint == "" {
+					return ""
+				}
+				message = fmt.Sprintf("%s has no %s%s", gv, name, hint)
+			}
+		}
+	}
+	return message
+}
+
+func (r *Removed) title() string {
+	name := r.Name
+	if r.Namespace != "" {
+		name = r.Namespace + "/" + name
+	}
+	return fmt.Sprintf("%s %s", r.Kind, name)
+}
+
+func (r *Removed) location() finding.Location {
+	return finding.Location{File: r.File, Line: r.Line, Field: r.Field}
+}
+
+func (r *Removed) finding() finding.Finding {
+	title := string(untrusted.Line(r.title()))
+	return finding.Finding{
+		ID: "removed-version", Description: "A version of a built-in kind is no longer served", Level: "error", Title: title,
+		Message: title + ": " + string(untrusted.Line(r.Message)), At: r.location(),
+		Subject: []string{r.File, r.title(), r.Field},
+	}
 }

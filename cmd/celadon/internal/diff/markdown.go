@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// markdownPrinter writes a comment for a pull request. Each change is on a line of its own, and examples
+// markdownPrinter writes a comment for a pull request. Each listed change is on a line of its own, and examples
 // follow if there is room for them. Untrusted text is put into code spans and blocks whose fences are
 // longer than any run of backticks in it, so markdown in it has no effect.
 type markdownPrinter struct {
@@ -29,7 +29,7 @@ type limits struct {
 	verbose      bool
 	lines, bytes int
 	listed       int // items with a line each; together at most three fifths of bytes
-	objects      int // of these items: objects come before the changes of CRDs
+	objects      int // objects that come before the changes of CRDs
 	text         int // characters of a text from a CRD
 	example      int // bytes of an example
 }
@@ -176,10 +176,11 @@ func (p *markdownPrinter) quiet(r *Report) (items []commentItem) {
 func (p *markdownPrinter) rejection(crd *CRD) (item commentItem) {
 	var text untrusted.Safe
 	var causes []string
-	if u := crd.KubeVersions; u != nil && u.verdict() != "" {
-		text = u.verdict()
-		for _, c := range u.causes() {
-			causes = append(causes, string(causeText(c)))
+	if u := crd.KubeVersions; u != nil {
+		verdict, why := u.verdict()
+		text = verdict
+		for _, cause := range why {
+			causes = append(causes, string(cause))
 		}
 	} else if u := crd.Update; u != nil && u.Rejected() {
 		text = "the API server **rejects the update of the CRD**:"
@@ -208,7 +209,6 @@ func (p *markdownPrinter) rejection(crd *CRD) (item commentItem) {
 	return item
 }
 
-// item returns a change as a list item, with the example that shows its effect.
 func (p *markdownPrinter) item(crd *CRD, c *Change) commentItem {
 	item := commentItem{kind: c.Subject, line: p.line(crd, c)}
 	if w := cmp.Or(c.Rejected, c.Kept); w != nil && c.Allowed == "" {
@@ -253,7 +253,6 @@ func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
 	return p.code(text)
 }
 
-// code returns the beginning and end of text as a code span on one line.
 func (p *markdownPrinter) code(text string) untrusted.Safe { return print.Code(text, p.text) }
 
 // witness returns the lines of a folded example object, or nil if it is too long.

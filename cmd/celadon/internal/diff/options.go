@@ -4,6 +4,7 @@ package diff
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
@@ -101,3 +105,119 @@ func (o *Options) two() bool { return o.Base == "" && !o.Cluster.On && o.ToKubeV
 
 // wholeCluster reports whether all CRDs of the cluster may be compared.
 func (o *Options) wholeCluster() bool { return o.Cluster.On && o.ToKubeVersion != "" }
+
+// An allowance accepts a breaking, unknown, or unproved change.
+type allowance struct {
+	CRD     string `json:"crd"`
+	Version string `json:"version"` // "" for all versions
+	Path    string `json:"path"`
+	Subject string `json:"what"`
+	Reason  string `json:"reason"`
+
+	location string
+	used     bool
+}
+
+const maxAllowances = 1000
+
+// allowances reads the file of --allow. With --base, it reads the file's version at the base, because a
+// change must not allow itself. Without --base, the file may not be among the new CRDs.
+func allowances(ctx context.Context, o *Options, paths []string) (list []*allowance, err error) {
+	if o.Allow == "" {
+		return nil, nil
+	}
+	var docs []*input.Document
+	each := func(chunk input.Chunk) bool {
+		return chunk.Each(func(doc *input.Document) bool { docs = append(docs, doc); return true })
+	}
+	if o.Base != "" {
+		err = gitrevision.Read(ctx, o.Base, []string{o.Allow}, func(chunk input.Chunk) error { each(chunk); return nil })
+		if err == nil && len(docs) == 0 {
+			err = fmt.Errorf("the file does not exist at %s", o.Base)
+		}
+	} else if slices.ContainsFunc(o.changed(paths), func(path string) bool { return worktree.Inside(path, o.Allow) }) {
+		err = errors.New("is among the new CRDs: use a file that the change cannot modify")
+	} else {
+		input.Selection{}.Scan(nil, []string{o.Allow}, func() {}, each)
+	}
+	for _, doc := range docs {
+		if err == nil {
+			list, err = allowed(doc, list)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--allow %s: %w", o.Allow, err)
+	}
+	return list, nil
+}
+
+// changed returns the paths of the new CRDs. With two Kubernetes versions, the CRDs do not change.
+func (o *Options) changed(paths []string) []string {
+	switch {
+	case o.ToKubeVersion != "":
+		return nil
+	case o.two():
+		return paths[1:]
+	}
+	return paths
+}
+
+func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
+	data, err := doc.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Allow []allowance `json:"allow"`
+	}
+	if err := input.UnmarshalStrict(data, &file); err != nil {
+		return nil, fmt.Errorf("want only a list named allow, with strings for crd, version, path, what, and reason: %w", err)
+	}
+	if file.Allow == nil {
+		return nil, errors.New("want only a list named allow")
+	}
+	for i := range file.Allow {
+		a := &file.Allow[i]
+		a.location = fmt.Sprintf("allow[%d]", i)
+		switch {
+		case a.CRD == "" || a.Subject == "":
+			return nil, fmt.Errorf("%s: want crd and what, as in the report", a.location)
+		case a.Reason == "":
+			return nil, fmt.Errorf("%s: want a reason", a.location)
+		}
+		if list = append(list, a); len(list) > maxAllowances {
+			return nil, fmt.Errorf("more than %d", maxAllowances)
+		}
+	}
+	return list, nil
+}
+
+// allow marks the accepted changes of crd, and the allowances that accept them.
+func allow(list []*allowance, crd *CRD) {
+	for _, c := range crd.Changes {
+		if !c.Effect.Breaks() && c.Effect != compare.Unknown && !c.unproved() {
+			continue
+		}
+		permits := permitsOf(list, crd.Name, c)
+		for _, a := range permits {
+			a.used = true
+		}
+		if len(permits) > 0 {
+			c.Allowed = permits[0].Reason
+		}
+	}
+}
+
+// permitsOf returns the allowances that cover c in every version, or nil if any version is not covered.
+func permitsOf(list []*allowance, crd string, c *Change) (permits []*allowance) {
+	for _, version := range append([]string{c.Version}, c.Also...) {
+		i := slices.IndexFunc(list, func(a *allowance) bool {
+			return a.CRD == crd && a.Subject == c.Subject && a.Path == c.Path && (a.Version == "" || a.Version == version)
+		})
+		if i < 0 {
+			return nil
+		}
+		permits = append(permits, list[i])
+	}
+	return permits
+}

@@ -77,7 +77,8 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 		}
 	}
 	if client != nil {
-		if err := both.readCluster(ctx, client, o.wholeCluster() && len(paths) == 0); err != nil {
+		all, failed := client.CRDs(ctx, func(name string) bool { return len(paths) == 0 || both.byName[name] != nil })
+		if err := cmp.Or(both.addAll(ctx, all, &resource.Filter{}, true), failed()); err != nil {
 			return nil, err
 		}
 	}
@@ -100,12 +101,6 @@ func (s *sides) double() {
 		}
 		p.before = p.after
 	}
-}
-
-// readCluster reads the old side from the cluster: all CRDs, or those whose names are on the new side.
-func (s *sides) readCluster(ctx context.Context, client *cluster.Client, whole bool) error {
-	all, failed := client.CRDs(ctx, func(name string) bool { return whole || s.byName[name] != nil })
-	return cmp.Or(s.addAll(ctx, all, &resource.Filter{}, true), failed())
 }
 
 func (s *sides) addAll(ctx context.Context, source batch.Source, filter *resource.Filter, before bool) error {
@@ -166,11 +161,8 @@ func (s *sides) complete(o *Options, paths []string) error {
 	if len(s.problems) > 0 {
 		return nil // the problems are reported instead
 	}
-	has := func(side func(*pair) *definition) bool {
-		return slices.ContainsFunc(s.pairs, func(p *pair) bool { return side(p) != nil })
-	}
-	before := has(func(p *pair) *definition { return p.before })
-	after := has(func(p *pair) *definition { return p.after })
+	before := slices.ContainsFunc(s.pairs, func(p *pair) bool { return p.before != nil })
+	after := slices.ContainsFunc(s.pairs, func(p *pair) bool { return p.after != nil })
 	none := func(path string) error { return fmt.Errorf("no CustomResourceDefinition in %s", path) }
 	switch {
 	case !o.two() && !before && !after && s.builtins > 0: // what an upgrade of Kubernetes removes

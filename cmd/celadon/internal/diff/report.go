@@ -39,12 +39,12 @@ type Summary struct {
 	// Allowed counts breaking, unknown, and unproved changes that the file of --allow accepts. They are not included
 	// in the other counts.
 	Allowed int `json:"allowed,omitempty"`
-	// Rejected counts CRDs that the API server would reject.
+	// Rejected counts CRDs whose update the API server would reject, or that only the newer Kubernetes version rejects.
 	Rejected   int `json:"refused,omitempty"`
 	Unreadable int `json:"unreadable,omitempty"`
 	// Objects counts the given objects by the effect of the change; nil without objects.
 	Objects *Objects `json:"objects,omitempty"`
-	// Interrupted is set if some CRDs or objects were not compared.
+	// Interrupted is set if the run was interrupted.
 	Interrupted bool `json:"interrupted,omitempty"`
 
 	unproved int // changes for which a search found nothing and that have no proof
@@ -112,16 +112,7 @@ type Witness struct {
 	Hidden []string `json:"hidden,omitempty"`
 	// AlsoBreaks lists other breaking changes that the same write demonstrates, if no example was found that
 	// demonstrates only one change.
-	AlsoBreaks []OtherChange `json:"alsoBreaks,omitempty"`
-}
-
-// OtherChange identifies another change of the same CRD.
-type OtherChange struct {
-	Version string `json:"version,omitempty"`
-	Path    string `json:"path"`
-	Subject string `json:"what"`
-	Old     string `json:"old"`
-	New     string `json:"new"`
+	AlsoBreaks []compare.ChangeRef `json:"alsoBreaks,omitempty"`
 }
 
 // unproved reports whether c breaks nothing according to a search, but without proof.
@@ -152,13 +143,13 @@ func (s *Summary) count(crd *CRD) {
 	}
 }
 
-// unchanged reports whether no change of the CRD affects objects, and nothing else about the CRD needs to be reported.
+// unchanged reports whether the CRD has no changes, and nothing else about it needs to be reported.
 func (crd *CRD) unchanged() bool {
 	if crd.Update != nil && !crd.Update.Accepted || len(crd.Changes) > 0 {
 		return false
 	}
 	u := crd.KubeVersions
-	return u == nil || len(u.Estimates) == 0 && u.verdict() == ""
+	return u == nil || len(u.Estimates) == 0 && u.From.Accepted && u.To.Accepted
 }
 
 func (r *Report) unchanged() (names []string) {
@@ -198,7 +189,7 @@ func (c *Change) level() string {
 	return ""
 }
 
-// at returns the location to show for c: in the new CRD, or in the old CRD if it was removed.
+// at returns the location to show for c: in the new CRD, or in the old CRD if the CRD was removed.
 func (c *Change) at(crd *CRD) finding.Location {
 	if crd.NewFile == "" {
 		return finding.Location{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
@@ -240,7 +231,11 @@ func (crd *CRD) findings() (list []finding.Finding) {
 			ID: "kube-version", Description: "Another Kubernetes version rejects the CRD", Level: "error",
 			Title: string(name), At: finding.Location{File: crd.NewFile, Line: crd.NewLine}, Subject: []string{crd.NewFile, crd.Name},
 		}
-		f.SetLines(string(name + ": " + u.text()))
+		verdict, causes := u.verdict()
+		f.Message = string(name + ": " + verdict)
+		for _, cause := range causes {
+			f.Details = append(f.Details, string(cause))
+		}
 		list = append(list, f)
 	}
 	for _, c := range crd.Changes {
