@@ -1,4 +1,4 @@
-package output
+package test
 
 import (
 	"strings"
@@ -14,8 +14,8 @@ func TestHostileTexts(t *testing.T) {
 		{CRD: "<script>\nSF:x", Version: "v1", Rule: "\x1b[31m<script>", Conditions: []coverage.Condition{}},
 	}}
 	var text strings.Builder
-	CoverageRules(&text, r)
-	CoverageLine(&text, r)
+	coverageRules(&text, r)
+	coverageLine(&text, r)
 	if strings.ContainsAny(text.String(), "\x1b\u202e") || !strings.Contains(text.String(), `\u202e`) {
 		t.Errorf("text: %q", text.String())
 	}

@@ -10,9 +10,15 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/builtins"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
@@ -20,7 +26,7 @@ import (
 // skipped.
 type readResult struct {
 	suite *ruletest.Suite
-	text  []byte // source of the suite, which starts at a line
+	text  []byte // source of the suite, which starts at line
 	line  int
 	crd   *definition
 	// policies is the file of an object in the group of policies. Suites may name it.
@@ -144,4 +150,122 @@ func roots(paths []string) (all []string) {
 		all = append(all, path)
 	}
 	return all
+}
+
+// Limits of the documents with the policies of a suite.
+const (
+	maxPolicyDocuments = 5000
+	maxPolicyBytes     = 64 << 20
+)
+
+type policyList struct {
+	policies *ruletest.Policies
+	notes    []error
+	errs     []error
+}
+
+// policies returns the policies that suite s names. Like its CRD, they must be below the roots.
+func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) {
+	paths := make([]string, len(s.PolicyPaths))
+	for i, name := range s.PolicyPaths {
+		paths[i] = filepath.Join(filepath.Dir(s.File), filepath.FromSlash(name))
+		if s.File == "-" || filepath.IsAbs(name) || !d.mayRead(paths[i]) {
+			return nil, []error{fmt.Errorf("policies: %s: a suite may only name files in the folders on the command line and their git work trees: test a folder that contains both", name)}
+		}
+	}
+	near := d.near(s)
+	key := slices.Clone(paths)
+	for _, def := range near {
+		key = append(key, def.file)
+	}
+	list := d.policyFiles.get(strings.Join(key, "\x00"), func() policyList {
+		return readPolicies(paths, d.mayRead, namespaced(slices.Concat(d.given, d.walked, near)))
+	})
+	return list.policies, list.errs
+}
+
+// near returns the CRDs in the file or folder of the suite's CRD. They may define the params of its policies.
+func (d *definitions) near(s *ruletest.Suite) []*definition {
+	if path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath)); s.CRDPath != "" && !filepath.IsAbs(s.CRDPath) && d.mayRead(path) {
+		return d.file(path).crds // find reports the error
+	}
+	is, _ := wanted(s)
+	return d.laidOut(s, is)
+}
+
+// namespaced maps the kind of each valid CRD to whether it is namespaced.
+func namespaced(crds []*definition) map[schema.GroupKind]bool {
+	all := map[schema.GroupKind]bool{}
+	for _, d := range crds {
+		if crd, err := d.decode(); err == nil {
+			spec := &crd.Definition.Spec
+			all[schema.GroupKind{Group: spec.Group, Kind: spec.Names.Kind}] = spec.Scope == apiextensionsv1.NamespaceScoped
+		}
+	}
+	return all
+}
+
+// policyNotes returns the notes on policies without effect that the suites name, each once and sorted.
+func (d *definitions) policyNotes() (all []error) {
+	for _, list := range d.policyFiles.known.Range {
+		all = append(all, list.(func() policyList)().notes...)
+	}
+	slices.SortFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
+}
+
+// readPolicies reads the policies in those files at and below paths for which mayRead returns true.
+// kinds is as in policy.Config.Namespaced.
+func readPolicies(paths []string, mayRead func(string) bool, kinds map[schema.GroupKind]bool) (l policyList) {
+	docs, err := policyDocuments(paths, mayRead)
+	if err != nil {
+		return policyList{errs: []error{fmt.Errorf("policies: %w", err)}}
+	}
+	read, err := policies.FromDocuments(docs, paths, policy.Config{Namespaced: kinds})
+	if err != nil {
+		return policyList{errs: []error{fmt.Errorf("policies: %w", err)}}
+	}
+	for _, problem := range read.Problems {
+		l.errs = append(l.errs, errors.New("policies: "+firstLine(problem.Error()))) // the rest is an excerpt of the expression
+	}
+	switch n := len(read.Set.Policies()); {
+	case n == 0:
+	case len(read.Unbound) == n && len(l.errs) == 0:
+		l.errs = []error{fmt.Errorf("policies: %w", read.Unbound[0])}
+	default:
+		l.notes = slices.Concat(read.Misspelled(builtins.Nearest), read.Unbound)
+		l.policies = policiesIn(read, kinds)
+	}
+	return l
+}
+
+func policiesIn(read *policies.Policies, kinds map[schema.GroupKind]bool) *ruletest.Policies {
+	return &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
+}
+
+// policyDocuments returns the documents in those files at and below paths for which mayRead returns
+// true.
+func policyDocuments(paths []string, mayRead func(string) bool) (docs []*input.Document, err error) {
+	var inside memo[bool]
+	size := 0
+	input.Selection{Regular: true}.Scan(nil, paths, func() {}, func(c input.Chunk) bool {
+		if !inside.get(c.File, func() bool { return mayRead(c.File) }) {
+			return true
+		}
+		if size += c.Size(); size > maxPolicyBytes {
+			err = fmt.Errorf("the files are too large (want at most %d MiB): name fewer files", maxPolicyBytes>>20)
+			return false
+		}
+		return c.Each(func(doc *input.Document) bool {
+			docs = append(docs, doc)
+			if len(docs) > maxPolicyDocuments {
+				err = fmt.Errorf("too many documents (want at most %d): name fewer files", maxPolicyDocuments)
+			}
+			return err == nil
+		})
+	})
+	if err == nil && len(docs) == 0 {
+		err = errors.New("no document in " + strings.Join(paths, ", "))
+	}
+	return docs, err
 }
