@@ -339,7 +339,7 @@ func (d *Document) Detach() {
 	d.json = bytes.Clone(d.json)
 }
 
-// Edited returns a document for an object whose source is known, for example in an editor. Line is
+// Edited returns a document for an object whose source is known, for example in an editor. line is
 // the line in the file on which source begins, or 0 if it is not in a file.
 func Edited(file string, source []byte, line, item int, inList bool, object map[string]any) *Document {
 	line = max(1, line)

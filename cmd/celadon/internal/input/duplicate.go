@@ -51,26 +51,17 @@ func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 // duplicate keys, which are repeated with each item.
 const maxPerItem = 10
 
-// outside returns the duplicate keys of a List outside its items.
-func (t *text) outside() []duplicateKey {
-	if t.around == nil {
-		found := t.duplicates(t.root(), t.items())
-		t.around = append([]duplicateKey{}, found[:min(len(found), maxPerItem)]...)
-	}
-	return t.around
-}
-
-// inside returns the duplicate keys of an item. Results are cached by node, because aliases can make
-// several items share a node.
-func (t *text) inside(item *position.Node) []duplicateKey {
-	found, ok := t.within[item]
+// first returns the first duplicate keys in and below n, without those in but. Results are cached by node, because aliases
+// can make several items share a node.
+func (t *text) first(n, but *position.Node) []duplicateKey {
+	found, ok := t.within[n]
 	if !ok {
 		if t.within == nil {
 			t.within = map[*position.Node][]duplicateKey{}
 		}
-		found = t.duplicates(item, nil)
-		found = append([]duplicateKey{}, found[:min(len(found), maxPerItem)]...)
-		t.within[item] = found
+		found = t.duplicates(n, but)
+		found = slices.Clone(found[:min(len(found), maxPerItem)])
+		t.within[n] = found
 	}
 	return found
 }
@@ -122,7 +113,7 @@ func (d *Document) duplicate(all error, line int) {
 	}
 	// The duplicates of the List itself, and of an aliased item, are repeated with many items. Both
 	// are limited, so that the output does not outgrow the input.
-	d.duplicates = append(slices.Clone(d.text.outside()), d.text.inside(root.Resolve())...)
+	d.duplicates = slices.Concat(d.text.first(d.text.root(), d.text.items()), d.text.first(root.Resolve(), nil))
 	d.Duplicate = complain(d.duplicates)
 }
 
@@ -138,8 +129,8 @@ type DuplicateKey struct {
 func (d *Document) DuplicateKeys() []DuplicateKey {
 	keys := make([]DuplicateKey, 0, len(d.duplicates))
 	around := 0
-	if d.item {
-		around = len(d.text.around)
+	if d.item && len(d.duplicates) > 0 {
+		around = len(d.text.first(d.text.root(), d.text.items()))
 	}
 	for i, k := range d.duplicates {
 		if name, ok := keyOf(k.key); ok {

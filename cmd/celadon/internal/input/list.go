@@ -11,7 +11,7 @@ import (
 type object struct {
 	*splitter
 	kind, apiVersion string
-	items            int  // offset of the items if they come before the kind, else 0
+	items            int  // offset of the items if they were not streamed, else 0
 	streamed         bool // the items were yielded, individually
 	stopped          bool // yield returned false
 }
@@ -172,7 +172,7 @@ var errNoComma = errors.New("a comma is missing before an item")
 // errAbandoned ends the reading of a List. The cause has been reported before.
 var errAbandoned = errors.New("abandoned")
 
-// abandon yields the error of an item and skips the rest of the List.
+// abandon yields the error of an item and skips to the next line that begins an object or a document.
 func (o *object) abandon(index, item int, err error) (int, error) {
 	o.stopped = !o.yield(o.lost(index, item, err))
 	o.resume()
@@ -186,7 +186,7 @@ func (o *object) lost(index, item int, err error) Chunk {
 // maxBefore limits the bytes before an item on its line that are kept for excerpts.
 const maxBefore = 120
 
-// beforeOnLine returns the bytes before offset i on its line, as far as they are still in the window.
+// beforeOnLine returns the last bytes before offset i on its line, as far as they are still in the window.
 func (o *object) beforeOnLine(i int) []byte {
 	line := o.w.rest()[:i]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]

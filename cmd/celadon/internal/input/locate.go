@@ -23,9 +23,7 @@ type text struct {
 	once sync.Once
 	doc  *position.Document
 
-	around []duplicateKey // duplicate keys of a List, outside its items
-	// duplicate keys by item
-	within map[*position.Node][]duplicateKey
+	within map[*position.Node][]duplicateKey // by item of a List, and by the root for those outside of the items
 }
 
 // parsed returns the text with positions, or nil if it cannot be parsed.
@@ -90,7 +88,7 @@ func (d *Document) root() *position.Node {
 	return nil
 }
 
-// Locate returns the position of each field's key, or of its nearest existing parent.
+// Locate returns the position of each field's key, or of its nearest existing parent. Positions are zero if they are unknown.
 func (d *Document) Locate(fields []string) []Position {
 	found := make([]Position, len(fields))
 	if len(fields) == 0 {
@@ -114,8 +112,8 @@ func (d *Document) Value(field string) *position.Node {
 	return nil
 }
 
-// Inside returns the position of a code point in the string that is the value of a field. It returns false if the
-// value is not a string, or if the position is unknown.
+// Inside returns the position of a code point in the scalar that is the value of a field. It returns false if the
+// value is not a scalar, or if the position is unknown.
 func (d *Document) Inside(field string, point int) (Position, bool) {
 	node := d.Value(field)
 	if node == nil {

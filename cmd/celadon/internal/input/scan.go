@@ -235,7 +235,7 @@ func (c Chunk) Size() int {
 	return len(c.text)
 }
 
-// A Selection selects files of folders. Hidden folders and links to folders are never followed.
+// A Selection selects files of folders. Hidden folders and links to folders below them are never followed.
 type Selection struct {
 	// Exclude holds globs. A glob without a slash matches the name of a file or folder. A glob with a slash matches a
 	// path, either as it is reported or relative to the folder. An excluded folder is not read.

@@ -1,3 +1,12 @@
+// Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API server, as kubectl get does.
+// Its only other request is for the server's version.
+//
+//	client, err := flags.Connect(ctx, complain, &kubeVersion)
+//	crds, failed := client.CRDs(ctx, nil)
+//	objects := client.Objects(ctx, kinds)
+//
+// The results are chunks of package input with one object each, in the server's order. A list is
+// streamed.
 package cluster
 
 import (
@@ -6,14 +15,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -24,6 +37,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/types"
 )
+
+// How it works. The kubeconfig is read, and its credential plugins are run, only after Open is called. No file in a checked
+// tree can cause that: it cannot set --cluster, and crds sync reads a cluster only with --kubeconfig. The server is untrusted:
+// everything that is held has a limit (transport.go, list.go), including its statements about further pages (list.go), and only valid
+// names become part of a request's path (kind.go). If a list expires, reading continues with the server's token
+// for the rest, so that no object is yielded twice. If a list breaks off, it is reported as incomplete.
 
 // A Client reads from one API server, one request at a time.
 type Client struct {
@@ -46,11 +65,6 @@ const (
 	burst             = 100
 )
 
-// Open returns a client for the API server of the kubeconfig. It does not connect yet.
-func (f *Flags) Open() (*Client, error) {
-	return f.open(Client{silence: silence, slowness: slowness})
-}
-
 // Connect returns a client that reports problems to tell, or nil without --cluster. If *kubeVersion is "", Connect
 // sets it to the result of Client.KubeVersion.
 func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *string) (*Client, error) {
@@ -68,8 +82,8 @@ func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *stri
 	return client, err
 }
 
-// open is Open with the timeouts of from.
-func (f *Flags) open(from Client) (*Client, error) {
+// Open returns a client for the API server of the kubeconfig. It does not connect yet.
+func (f *Flags) Open() (*Client, error) {
 	if err := f.checkKubeconfig(); err != nil {
 		return nil, err
 	}
@@ -84,9 +98,9 @@ func (f *Flags) open(from Client) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--cluster: %w", err)
 	}
-	c := &from
-	c.Warn = func(error) {}
-	c.context, c.namespace, c.selector = f.Context, f.Namespace, f.Selector
+	c := &Client{
+		Warn: func(error) {}, context: f.Context, namespace: f.Namespace, selector: f.Selector, silence: silence, slowness: slowness,
+	}
 	if raw, err := kube.RawConfig(); err == nil && c.context == "" {
 		c.context = raw.CurrentContext
 	}
@@ -128,7 +142,7 @@ func (c *Client) connect(cfg *rest.Config) error {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // for the server's Status
 	cfg.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &noRetryTransport{next, c.silence, c.slowness} })
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &noRetryTransport{next, c} })
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return err
@@ -148,8 +162,7 @@ func (c *Client) String() string {
 	return "the cluster of context " + c.context
 }
 
-// get requests a path and returns the body of the response. If the server is busy, the request is
-// repeated after the time that the server sets.
+// get requests a path and returns the body of the response. If the server is busy, the request is repeated.
 func (c *Client) get(ctx context.Context, path []string, parameters map[string]string) (io.ReadCloser, error) {
 	req := c.rest.Get().AbsPath(path...)
 	for name, value := range parameters {
@@ -187,3 +200,74 @@ func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	}
 	return known.String(), nil
 }
+
+// Flags are the flags of commands that can read from a cluster.
+type Flags struct {
+	On, All                                  bool
+	Context, Kubeconfig, Namespace, Selector string
+}
+
+// Add adds the flags that choose a cluster and a namespace. The argument what describes --cluster.
+func (f *Flags) Add(fs *pflag.FlagSet, what string) {
+	fs.BoolVar(&f.On, "cluster", false, what)
+	fs.StringVar(&f.Context, "context", "", "with --cluster: use `CONTEXT` of the kubeconfig (default: the current context)")
+	fs.StringVar(&f.Kubeconfig, "kubeconfig", "", "with --cluster: `KUBECONFIG` to read (default: as kubectl)")
+	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in `NAMESPACE` (default: that of the context)")
+	fs.BoolVarP(&f.All, "all-namespaces", "A", false, "with --cluster: read the objects of all namespaces")
+}
+
+// AddSelector adds the flag that chooses objects.
+func (f *Flags) AddSelector(fs *pflag.FlagSet) {
+	fs.StringVarP(&f.Selector, "selector", "l", "", "with --cluster: read only objects with these `LABELS`, as in kubectl get")
+}
+
+// Check returns an error if the flags are invalid.
+func (f *Flags) Check() error {
+	for _, flag := range []struct{ name, value string }{{"context", f.Context}, {"kubeconfig", f.Kubeconfig}, {"namespace", f.Namespace}, {"selector", f.Selector}} {
+		if flag.value != "" && !f.On {
+			return fmt.Errorf("--%s: use it with --cluster", flag.name)
+		}
+	}
+	if f.All && (!f.On || f.Namespace != "") {
+		return errors.New("--all-namespaces: use it with --cluster, and without --namespace")
+	}
+	if f.Namespace != "" {
+		if bad := validation.IsDNS1123Label(f.Namespace); len(bad) > 0 {
+			return fmt.Errorf("--namespace %q: %s", f.Namespace, bad[0])
+		}
+	}
+	if _, err := labels.Parse(f.Selector); err != nil {
+		return fmt.Errorf("--selector %q: %w", f.Selector, err)
+	}
+	return nil
+}
+
+// Complete registers shell completion of the flags from the kubeconfig. It sends no requests.
+func Complete(cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return new(Flags).contexts(), cobra.ShellCompDirectiveNoFileComp
+	})
+	for _, flag := range []string{"namespace", "selector"} {
+		if cmd.Flag(flag) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions)
+		}
+	}
+}
+
+// contexts returns the names of the kubeconfig's contexts, or nil if the kubeconfig cannot be read.
+func (f *Flags) contexts() []string {
+	cfg, err := f.rules().Load()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(cfg.Contexts))
+}
+
+// rules returns kubectl's rules for finding the kubeconfig, without its warnings.
+func (f *Flags) rules() *clientcmd.ClientConfigLoadingRules {
+	r := clientcmd.NewDefaultClientConfigLoadingRules()
+	r.WarnIfAllMissing, r.ExplicitPath = false, f.Kubeconfig
+	return r
+}
+
+var errNoConfig = errors.New("no kubeconfig: set $KUBECONFIG, create ~/.kube/config, or run in a pod")

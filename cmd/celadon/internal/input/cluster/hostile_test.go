@@ -181,10 +181,11 @@ func TestSlow(t *testing.T) {
 			s := clustertest.Start(t)
 			s.Before = func(w http.ResponseWriter, r *http.Request) bool { test.answer(w, r); return true }
 			t.Setenv("KUBECONFIG", s.Kubeconfig(t))
-			c, err := (&Flags{All: true}).open(Client{silence: test.silence, slowness: test.slowness})
+			c, err := (&Flags{All: true}).Open()
 			if err != nil {
 				t.Fatal(err)
 			}
+			c.silence, c.slowness = test.silence, test.slowness
 			if _, errs := read(t.Context(), c, kind(t, "things")); len(errs) != 1 || !errors.Is(errs[0], test.want) && !strings.Contains(errs[0].Error(), test.want.Error()) {
 				t.Errorf("%v, want %v", errs, test.want)
 			}

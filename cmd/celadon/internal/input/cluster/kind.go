@@ -72,8 +72,8 @@ func (k Kind) path(namespace string) []string {
 	return append(path, k.plural)
 }
 
-// Kinds returns the kinds of crds whose objects can be in the namespace that is read, and the errors of CRDs
-// without a usable kind. It omits cluster-scoped kinds if the user named a namespace.
+// Kinds returns the kinds of crds, without cluster-scoped kinds if the user named a namespace, and the errors of CRDs
+// without a usable kind.
 func (c *Client) Kinds(crds []*apiextensionsv1.CustomResourceDefinition) (kinds []Kind, problems []error) {
 	for _, crd := range crds {
 		k, err := KindOf(crd)

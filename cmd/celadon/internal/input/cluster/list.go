@@ -2,9 +2,12 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -67,18 +70,12 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 		return true, l.expired(err)
 	}
 	defer body.Close()
-	p, err := readPage(body, pageSize, maxPageBytes, l.take)
-	if err != nil {
-		return false, err
+	next, err := readPage(body, pageSize, maxPageBytes, l.take)
+	if err == nil && next != "" && next == l.token {
+		err = errors.New("the server returns the same page repeatedly")
 	}
-	switch {
-	case p.Continue == "":
-		return false, nil
-	case p.Continue == l.token:
-		return false, errors.New("the server returns the same page repeatedly")
-	}
-	l.token = p.Continue
-	return true, nil
+	l.token = next
+	return err == nil && next != "", err
 }
 
 func (l *listing) take(raw []byte) error {
@@ -104,4 +101,128 @@ func (l *listing) expired(err error) error {
 	}
 	l.token = status.Status().Continue
 	return nil
+}
+
+const (
+	// maxValue limits the size of a value in a list, such as an object. A server accepts objects of at most 3 MiB.
+	maxValue = 8 << 20
+	// maxFields limits the fields of a list other than its items.
+	maxFields = 100
+)
+
+// A page reads a page of a list, and returns an error if the page, or a value in it, is too large.
+type page struct {
+	io.Reader
+	dec      *json.Decoder
+	maxItems int
+	maxBytes int64
+	left     int64 // of maxBytes
+	err      error // from reading, except io.EOF
+}
+
+// readPage reads a list of at most maxItems items and maxBytes bytes, and calls item with each complete item. It returns
+// the token for the next page, or "". It returns errors of item unchanged, and errBroken if the connection breaks.
+func readPage(r io.Reader, maxItems int, maxBytes int64, item func([]byte) error) (next string, err error) {
+	p := &page{Reader: r, maxItems: maxItems, maxBytes: maxBytes, left: maxBytes}
+	p.dec = json.NewDecoder(p)
+	next, err = p.list(item)
+	switch {
+	case p.err != nil && err != nil && !errors.Is(err, errEnough):
+		err = fmt.Errorf("%w: %w", errBroken, p.err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("%w: %w", errBroken, io.ErrUnexpectedEOF)
+	case errors.As(err, new(*json.SyntaxError)), errors.As(err, new(*json.UnmarshalTypeError)):
+		err = fmt.Errorf("%w: %w", errList, err)
+	}
+	return next, err
+}
+
+var (
+	errBroken    = errors.New("the list broke off")
+	errList      = errors.New("the server's response is not a list")
+	errLargePage = errors.New("the server sent a page that is too large")
+	errLarge     = fmt.Errorf("more than %d MiB for one object: no server accepts that", maxValue>>20)
+)
+
+func (p *page) list(item func([]byte) error) (next string, err error) {
+	if err := p.open('{'); err != nil {
+		return "", err
+	}
+	listed := false
+	for fields := 0; p.dec.More(); fields++ {
+		if fields > maxFields {
+			return "", errList
+		}
+		name, err := p.dec.Token()
+		if err != nil {
+			return "", err
+		}
+		var kind string
+		var other json.RawMessage
+		var metadata struct{ Continue string }
+		switch name {
+		case "items":
+			listed = true
+			err = p.items(item)
+		case "kind":
+			if err = p.dec.Decode(&kind); err == nil && !strings.HasSuffix(kind, "List") {
+				err = errList // a Status in a successful response
+			}
+		case "metadata":
+			err = p.dec.Decode(&metadata)
+			next = metadata.Continue
+		default:
+			err = p.dec.Decode(&other)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if _, err = p.dec.Token(); err == nil && !listed {
+		err = errList
+	}
+	return next, err
+}
+
+func (p *page) items(item func([]byte) error) error {
+	if err := p.open('['); err != nil {
+		return err
+	}
+	for n := 1; p.dec.More(); n++ {
+		var raw json.RawMessage
+		if err := p.dec.Decode(&raw); err != nil {
+			return err
+		}
+		if n > p.maxItems {
+			return fmt.Errorf("the server sent more than the %d requested objects", p.maxItems)
+		}
+		if err := item(raw); err != nil {
+			return err
+		}
+	}
+	_, err := p.dec.Token()
+	return err
+}
+
+func (p *page) open(want json.Delim) error {
+	got, err := p.dec.Token()
+	if err == nil && got != want {
+		err = errList
+	}
+	return err
+}
+
+func (p *page) Read(b []byte) (int, error) {
+	if p.maxBytes-p.left-p.dec.InputOffset() > maxValue { // the decoder reads only to complete a value
+		return 0, errLarge
+	}
+	if p.left == 0 {
+		return 0, fmt.Errorf("%w: more than %d bytes", errLargePage, p.maxBytes)
+	}
+	n, err := p.Reader.Read(b[:min(int64(len(b)), p.left)])
+	p.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.err = err
+	}
+	return n, err
 }

@@ -23,8 +23,8 @@ const (
 // noRetryTransport is a RoundTripper that limits the size of error responses and the time spent waiting. The
 // client above it repeats requests whose response has a Retry-After header.
 type noRetryTransport struct {
-	next              http.RoundTripper
-	silence, slowness time.Duration
+	next   http.RoundTripper
+	client *Client // with the timeouts
 }
 
 var (
@@ -34,7 +34,7 @@ var (
 
 func (t *noRetryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	body := &limitedBody{cancel: cancel, silence: t.silence, timeLeft: t.slowness, timer: time.AfterFunc(t.silence, func() { cancel(errSilent) })}
+	body := &limitedBody{cancel: cancel, silence: t.client.silence, timeLeft: t.client.slowness, timer: time.AfterFunc(t.client.silence, func() { cancel(errSilent) })}
 	res, err := t.next.RoundTrip(req.WithContext(ctx))
 	body.timer.Stop()
 	if err != nil {

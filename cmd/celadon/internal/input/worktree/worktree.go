@@ -177,7 +177,7 @@ func (r *resolver) resolve(path string) (_ string, err error) {
 	return r.follow(r.here, path)
 }
 
-// workingDirectory returns its path without links. The links in $PWD were followed by the user.
+// workingDirectory returns the path without links, because the user has followed those in $PWD.
 func workingDirectory() (string, error) {
 	here, err := os.Getwd()
 	if err == nil {
