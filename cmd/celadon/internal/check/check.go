@@ -22,7 +22,7 @@ import (
 type runner struct{ command.Streams }
 
 // Run implements celadon check: it checks the objects at paths and writes a report. Findings are a
-// *command.ExitError, unless --findings-exit-code is 0.
+// *command.ExitError, unless --findings-exit-code is 0 or a baseline is written.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.Check(paths); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (r *runner) check(ctx context.Context, o *Options, paths []string) error {
 // hundreds of megabytes of garbage.
 const enoughMemory = 384 << 20
 
-// collectLess reduces garbage collection and returns a function that restores it. The live heap is
+// collectLess adjusts garbage collection and returns a function that restores it. The live heap is
 // usually small, so garbage may grow to a multiple of it, up to enoughMemory. With old objects, the
 // live heap is large, so the default stays. In a shard with old objects, garbage is kept low
 // instead, because a pod has little memory, and byte slices are cheap to scan.
@@ -142,7 +142,8 @@ func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	return r.exit(t)
 }
 
-// exit prints the messages that are not part of the report. It returns the error of a complete run, or nil.
+// exit prints the messages that are not part of the report, and writes the baseline, if requested. It returns the error
+// of a complete run, or nil.
 func (r *runner) exit(t *tally) error {
 	for _, problem := range t.problems {
 		if !t.reported(problem) {

@@ -2,11 +2,14 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -19,6 +22,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
@@ -44,23 +49,13 @@ func (r *runner) source(o *Options, paths []string) batch.Source {
 	return o.adjusted(batch.Selected(o.selection(), r.Stdin, paths))
 }
 
-func (r *runner) readCRDs(
-	ctx context.Context, o *Options, paths []string, use verdict.Use, cfg engine.Config,
-) (*verdict.CRDs, error) {
-	return verdict.Read(ctx, r.source(o, paths), &resource.Filter{Named: paths}, use, cfg)
-}
-
-func (o *Options) engine() (engine.Config, error) {
-	c, err := o.Convert.Open(converter.Patience)
-	return engine.Config{KubeVersion: o.KubeVersion, Converter: c}, err
-}
-
-// newChecker reads the CRDs, the policies, and the old objects. Client is nil without --cluster.
+// newChecker reads the CRDs, the policies, and the old objects. client is nil without --cluster.
 func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, client *cluster.Client) (*checker, error) {
-	cfg, err := o.engine()
+	converter, err := o.Convert.Open(converter.Patience)
 	if err != nil {
 		return nil, err
 	}
+	cfg := engine.Config{KubeVersion: o.KubeVersion, Converter: converter}
 	crdPaths := o.crdPaths(paths)
 	patches := resource.NewKustomizations(slices.Concat(paths, crdPaths)...)
 	decides := o.decides(r.excerptWidth(o))
@@ -73,7 +68,7 @@ func (r *runner) newChecker(ctx context.Context, o *Options, paths []string, cli
 	case client != nil && len(o.CRDs) > 0:
 		after, decides.Before, err = r.before(ctx, o, client, cfg)
 	case len(o.CRDOlds) > 0:
-		decides.Before, err = r.readCRDs(ctx, o, o.CRDOlds, verdict.Use{Before: true}, cfg)
+		decides.Before, err = verdict.Read(ctx, r.source(o, o.CRDOlds), &resource.Filter{Named: o.CRDOlds}, verdict.Use{Before: true}, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -219,4 +214,92 @@ func (r *runner) has(o *Options, crds *verdict.CRDs) func(file, key string) bool
 		}))
 		return read.(func() map[string]bool)()[key]
 	}
+}
+
+// How it works. With --cluster, the CRDs and objects come from an API server instead of files, and
+// are processed in the same way. With --crd as well, the cluster's CRDs take the role of --crd-old,
+// and only objects of the kinds that --crd defines are read.
+
+// namedKinds limits the kinds that are listed without --verbose.
+const namedKinds = 10
+
+// clusterCRDs returns the cluster's CRDs for which wanted returns true, or all if wanted is nil.
+func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
+	all, failed := client.CRDs(ctx, wanted)
+	d, err := verdict.Read(ctx, all, &resource.Filter{Named: []string{client.String()}}, use, cfg)
+	if err == nil {
+		err = failed()
+	}
+	if wanted != nil { // missing CRDs are reported individually
+		d.Problems = slices.DeleteFunc(d.Problems, func(err error) bool { return errors.Is(err, verdict.ErrNoCRD) })
+	}
+	return d, err
+}
+
+// before reads the CRDs of --crd and the cluster's CRDs that they replace. It returns the chunks of
+// --crd as a new source, because standard input can be read only once.
+func (r *runner) before(
+	ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config,
+) (after batch.Source, before *verdict.CRDs, err error) {
+	var chunks []input.Chunk
+	names := map[string]bool{}
+	kept := func(wait func(), yield func(input.Chunk) bool) {
+		r.source(o, o.CRDs)(wait, func(c input.Chunk) bool {
+			chunks = append(chunks, c)
+			return yield(c)
+		})
+	}
+	name := func(doc *input.Document) string { return doc.Identity().Name }
+	err = batch.From(kept, name, func(name string) error { names[name] = true; return nil }).Run(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	after = func(_ func(), yield func(input.Chunk) bool) {
+		for _, c := range chunks {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+	before, err = clusterCRDs(ctx, client, func(name string) bool { return names[name] }, verdict.Use{Before: true}, cfg)
+	return after, before, err
+}
+
+func (r *runner) objectsOf(
+	ctx context.Context, o *Options, client *cluster.Client, before, after *verdict.CRDs,
+) batch.Source {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, def := range after.All {
+		crd := def.CRD.ForEngine()
+		if before != nil {
+			if crd = before.Complete(crd.Name); crd == nil {
+				r.Complain(fmt.Errorf("%s: %s: %s has no such CRD, so it has no objects", def.Location, def.CRD.Name, client))
+				continue
+			}
+		}
+		crds = append(crds, crd)
+	}
+	kinds, problems := client.Kinds(crds)
+	after.Problems = append(after.Problems, problems...)
+	r.announce(client, o, kinds)
+	return client.Objects(ctx, kinds)
+}
+
+func (r *runner) announce(client *cluster.Client, o *Options, kinds []cluster.Kind) {
+	if o.Quiet {
+		return
+	}
+	names, limit := make([]string, len(kinds)), namedKinds
+	for i, kind := range kinds {
+		names[i] = kind.String()
+	}
+	if o.Verbose {
+		limit = len(kinds)
+	}
+	v, err := types.ParseVersion(o.KubeVersion)
+	if err != nil {
+		return // Check has validated the version
+	}
+	count := phrase.Count(len(kinds), "kind")
+	r.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, count, resource.Some(names, limit)))
 }

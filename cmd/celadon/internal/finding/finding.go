@@ -27,7 +27,7 @@ type Finding struct {
 	// Level is error, warning, or note.
 	Level string
 	At    Location
-	// Title names the object and its problem. It is "" if the ID does.
+	// Title names the object and its problem. It is "" if the ID names them.
 	Title string
 	// Message begins with the title if it would not be clear without it. Expression is the rule that
 	// it is about, or "", and Details are further lines.
@@ -37,7 +37,7 @@ type Finding struct {
 	Subject []string
 	// Known is set if a baseline contains the errors of the object.
 	Known bool
-	// Rule is the rule that the finding is about, or nil if it cannot be located.
+	// Rule is the rule that the finding is about, or nil.
 	Rule *engine.RuleRef
 	// Code is the kind of mistake in the rule, as for celadon help, or "".
 	Code string

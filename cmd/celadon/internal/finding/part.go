@@ -85,7 +85,7 @@ type PartEnd struct {
 	Unselected int `json:"unselected,omitempty"`
 	// Problems lists other errors, such as CRDs, policies, and old objects that cannot be used.
 	Problems []string `json:"problems,omitempty"`
-	// Stale lists the baseline entries that no longer match anything.
+	// Stale lists the lines of the baseline whose findings occurred less often than their count.
 	Stale []string `json:"stale,omitempty"`
 	// Rules are the rules of the summary with full identity.
 	Rules []PartRule `json:"rules,omitempty"`
@@ -181,7 +181,7 @@ func joinCauses(parts []PartCause, causes []Cause) {
 	}
 }
 
-// Check returns an error if h is not the first line of a part that this Celadon can merge.
+// Check returns an error if h cannot be the first line of a part.
 func (h *PartHead) Check() error {
 	switch {
 	case h.Kind != Kind || h.APIVersion != APIVersion:

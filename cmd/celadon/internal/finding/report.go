@@ -205,9 +205,7 @@ func valueHint(value any, detail string) string {
 }
 
 // Incomplete reports whether the cause is the server's remark that some rules did not run because of the other causes.
-func (c *Cause) Incomplete() bool {
-	return c.Kind == engine.CauseRulesSkipped
-}
+func (c *Cause) Incomplete() bool { return c.Kind == engine.CauseRulesSkipped }
 
 // Location returns the location of the cause. It has the hint of a cause that is not about a rule.
 func (c *Cause) Location() Location {

@@ -48,17 +48,15 @@ func (p *markdownPrinter) Add(r finding.Result) error {
 func (p *markdownPrinter) End(e End) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n", p.name)
-	total := p.counts[0] + p.counts[1]
+	more := p.counts[0] + p.counts[1]
 	for _, line := range slices.Concat(p.lines[0], p.lines[1]) {
-		if total--; b.Len() < maxMarkdownBytes {
+		if b.Len() < maxMarkdownBytes {
 			b.WriteString(line)
-			continue
+			more--
 		}
-		total++
-		break
 	}
-	if total > 0 {
-		fmt.Fprintf(&b, "- and %d more\n", total)
+	if more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	if b.WriteByte('\n'); e.Interrupted {
 		fmt.Fprintf(&b, "**%s**\n\n", Partial)

@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,14 +67,17 @@ func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecisi
 	if !isPrinted(o, d.Message) {
 		rule(b, "        message: ", string(Sentence(d.Message)))
 	}
-	if d.Expression == "" {
-		return
+	for _, line := range decisionDetails(d, shortened(d)) {
+		untrusted.Fprintf(b, "        %s\n", line)
 	}
-	rule(b, "        expression: ", shortened(d))
+}
+
+func decisionDetails(d *finding.PolicyDecision, expression string) []string {
+	lines := labeled("expression: ", expression)
 	for _, v := range d.Values {
-		untrusted.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
+		lines = append(lines, "  "+v.Expr+": "+v.Text)
 	}
-	rule(b, "        hint: ", d.Hint)
+	return append(lines, labeled("hint: ", d.Hint)...)
 }
 
 // before returns a position for the beginning of a line, or "" if it is unknown.
@@ -151,19 +155,12 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	if d.Action == finding.Deny {
 		level, name = "error", name+" is denied"
 	}
-	details := slices.Concat(labeled("at ", strings.TrimSuffix(before(d.File, d.Line, d.Column), ": ")), labeled("expression: ", d.Expression))
-	for _, v := range d.Values {
-		details = append(details, "  "+v.Expr+": "+v.Text)
-	}
-	details = append(details, labeled("hint: ", d.Hint)...)
+	at := labeled("at ", strings.TrimSuffix(before(d.File, d.Line, d.Column), ": "))
 	id := d.Kind + "/" + d.Policy
 	if d.Validation >= 0 {
 		id += fmt.Sprintf("/spec.validations[%d]", d.Validation)
 	}
-	description := d.Expression
-	if description == "" {
-		description = d.Kind + " " + d.Policy
-	}
+	description := cmp.Or(d.Expression, d.Kind+" "+d.Policy)
 	message := fmt.Sprintf("%s: %s: %s: %s", name, policyName(d), action(d), d.Message)
-	return o.finding(id, description, level, name, message, details...)
+	return o.finding(id, description, level, name, message, append(at, decisionDetails(d, d.Expression)...)...)
 }

@@ -358,3 +358,20 @@ func (p *textPrinter) paint(c untrusted.Color, text untrusted.Safe) string {
 }
 
 func (p *textPrinter) layout() Layout { return Layout{Color: p.w.Colors, Width: p.Width} }
+
+// diff writes how the persisted object differs from the input, in color on a terminal.
+func (p *textPrinter) diff(b *strings.Builder, diff []byte) {
+	for line := range strings.Lines(string(diff)) {
+		text := untrusted.Sprintf("%s\n", strings.TrimSuffix(line, "\n"))
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+			b.WriteString(p.paint(untrusted.Bold, text))
+		case line[0] == '-':
+			b.WriteString(p.paint(untrusted.Red, text))
+		case line[0] == '+':
+			b.WriteString(p.paint(untrusted.Green, text))
+		default:
+			b.WriteString(string(text))
+		}
+	}
+}

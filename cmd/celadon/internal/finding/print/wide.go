@@ -84,3 +84,27 @@ func (p *widePrinter) End(s *finding.Summary) error {
 	}
 	return p.textPrinter.End(s)
 }
+
+// yamlPrinter writes accepted objects as they would be stored. Findings go to stderr, so that the output can be piped.
+type yamlPrinter struct {
+	*textPrinter // on stderr
+	w            *untrusted.Writer
+	begun        bool
+}
+
+func (p *yamlPrinter) Object(o *finding.Object) error {
+	if o.Persisted != nil {
+		text, err := untrusted.YAML(o.Persisted)
+		if err != nil {
+			return err
+		}
+		if p.begun {
+			text = append([]byte("---\n"), text...)
+		}
+		p.begun = true
+		if _, err := p.w.Write(text); err != nil {
+			return err
+		}
+	}
+	return p.textPrinter.Object(o)
+}
