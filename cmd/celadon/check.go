@@ -22,7 +22,7 @@ Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, an unde
 object, or nothing checked (2 takes precedence over 1), 3 internal error, 130
 interrupted.`
 
-// checkDetails is the part of the help that only "celadon help check all" prints.
+// checkDetails is the part of the help that check --help leaves out.
 const checkDetails = `With --old, an object is an update if its old version (the same group, kind,
 namespace, and name) is found there, so transition rules run; any other object is a
 create. --base takes the old versions from a git revision, for example the base of a
@@ -68,7 +68,6 @@ const checkExamples = `  # Check a repository with CRDs and objects.
   # Check again whenever a file is saved.
   celadon check --crd crd.yaml --watch objects/`
 
-// checkFlagGroups is the order of the flags in the help of check.
 var checkFlagGroups = []command.FlagGroup{
 	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "kustomize", "helm", "values", "exclude", "field-selector", "ignore-field", "substitute", "follow"}},
 	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "apply", "field-manager", "force-conflicts",
@@ -120,8 +119,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	command.Values(cmd, "subresource", policyrequest.Updated...)
 	command.KubeVersions(cmd, "kube-version")
 	cluster.Complete(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run", "findings-exit-code"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run",
+		"findings-exit-code")
 	return cmd
 }

@@ -41,9 +41,7 @@ func convertCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, true, "crd", "convert-ca")
-	for _, flag := range []string{"to", "convert", "exec", "timeout"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "to", "convert", "exec", "timeout")
 	cmd.AddCommand(convertTestCommand(s))
 	return cmd
 }
@@ -90,8 +88,6 @@ func convertTestCommand(s command.Streams) *cobra.Command {
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, false, "crd", "convert-ca", "config")
 	command.Values(cmd, "output", convert.Outputs...)
-	for _, flag := range []string{"convert", "exec", "timeout", "objects", "seed", "ignore"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "convert", "exec", "timeout", "objects", "seed", "ignore")
 	return cmd
 }

@@ -67,8 +67,6 @@ func diffCommand(s command.Streams) *cobra.Command {
 	command.Values(cmd, "output", diff.Outputs...)
 	cluster.Complete(cmd)
 	command.KubeVersions(cmd, "kube-version", "to-kube-version")
-	for _, flag := range []string{"base", "steps", "seed", "convert"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "base", "steps", "seed", "convert")
 	return cmd
 }

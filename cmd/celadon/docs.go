@@ -36,8 +36,6 @@ could be written, 130 interrupted before any page was written.`,
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, true, "crd")
 	command.Values(cmd, "output", docs.DocsOutputs...)
-	for _, flag := range []string{"steps", "seed"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "steps", "seed")
 	return cmd
 }

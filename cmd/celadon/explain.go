@@ -37,8 +37,6 @@ Exit codes: 0 success, 2 usage error, unreadable input, or an unknown type or fi
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, true, "crd")
 	command.Values(cmd, "output", docs.ExplainOutputs...)
-	for _, flag := range []string{"api-version", "max-depth"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "api-version", "max-depth")
 	return cmd
 }

@@ -55,8 +55,6 @@ over 1), 130 interrupted, with the results so far.`,
 	command.Values(cmd, "want", find.Wants...)
 	command.Values(cmd, "output", find.Outputs...)
 	command.KubeVersions(cmd, "kube-version")
-	for _, flag := range []string{"version", "at", "rule", "steps", "seed"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "version", "at", "rule", "steps", "seed")
 	return cmd
 }

@@ -35,9 +35,7 @@ func manifestsCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(job.Flags())
 	command.Operands(job, false, "crd")
-	for _, flag := range []string{"shards", "parallelism", "image", "name", "namespace", "reports"} {
-		command.Values(job, flag)
-	}
+	withoutFiles(job, "shards", "parallelism", "image", "name", "namespace", "reports")
 	cmd.AddCommand(job)
 	return cmd
 }

@@ -41,8 +41,6 @@ func mergeCommand(s command.Streams) *cobra.Command {
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, true, "baseline")
 	command.Values(cmd, "output", merge.Formats...)
-	for _, flag := range []string{"source", "max-findings", "findings-exit-code"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "source", "max-findings", "findings-exit-code")
 	return cmd
 }

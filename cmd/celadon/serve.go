@@ -45,8 +45,6 @@ for --drain, then open requests are answered, then the process ends with exit co
 	command.Values(cmd, "mode", "enforce", "warn", "audit")
 	command.Values(cmd, "unknown-crd", "allow", "refuse")
 	command.KubeVersions(cmd, "kube-version")
-	for _, flag := range []string{"listen", "remove-after", "max-concurrent", "drain", "convert"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "listen", "remove-after", "max-concurrent", "drain", "convert")
 	return cmd
 }

@@ -74,9 +74,7 @@ func testCommand(s command.Streams) *cobra.Command {
 	command.Operands(cmd, true, "crd", "convert-ca", "config")
 	command.Values(cmd, "output", test.Outputs...)
 	command.KubeVersions(cmd, "kube-version")
-	for _, flag := range []string{"run", "feature-gates", "cover-min", "mutate-min", "convert", "exec", "timeout"} {
-		command.Values(cmd, flag)
-	}
+	withoutFiles(cmd, "run", "feature-gates", "cover-min", "mutate-min", "convert", "exec", "timeout")
 	cmd.AddCommand(testInitCommand(s))
 	return cmd
 }
