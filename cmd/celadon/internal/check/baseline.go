@@ -25,9 +25,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// How it works. A finding is identified by its source, file, object, and subresource, and by the problem: a reason with a
-// field and a rule, or with a message. The file has one line of JSON for each distinct finding, with a count, sorted for
-// readable diffs. An object is known if all its findings are known.
+// How it works. A finding is identified by its source, file, object, and subresource, and by the problem: a reason
+// with a field and a rule, or with a message. The file has one line of JSON for each distinct finding, with a count,
+// sorted for readable diffs. An object is known if all its findings are known.
 
 // A knownFinding identifies a problem of an object, which may occur several times.
 type knownFinding struct {
@@ -219,8 +219,8 @@ func (b *baseline) markKnown(r *finding.Object, strictKinds bool) {
 }
 
 // stale returns the lines of the baseline whose findings occurred less often than their count. It includes only
-// lines of this shard's objects for which the run is conclusive: it read the file, or, if here is set, it can determine
-// that the file no longer exists.
+// lines of this shard's objects for which the run is conclusive: it read the file, or, if here is set, it can
+// determine that the file no longer exists.
 func (b *baseline) stale(o *Options, here bool) []string {
 	var lines []string
 	for f, n := range b.left {

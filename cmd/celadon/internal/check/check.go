@@ -142,8 +142,8 @@ func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	return r.exit(t)
 }
 
-// exit prints the messages that are not part of the report, and writes the baseline, if requested. It returns the error
-// of a complete run, or nil.
+// exit prints the messages that are not part of the report, and writes the baseline, if requested. It returns the
+// error of a complete run, or nil.
 func (r *runner) exit(t *tally) error {
 	for _, problem := range t.problems {
 		if !t.reported(problem) {

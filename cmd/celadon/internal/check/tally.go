@@ -249,8 +249,8 @@ func (r *runner) destination(o *Options, kubeVersion string) (d *destination, er
 	return d, nil
 }
 
-// object writes the result for a document. Only the first report, to --out or standard output, has documents that are not
-// objects.
+// object writes the result for a document. Only the first report, to --out or standard output, has documents that
+// are not objects.
 func (d *destination) object(o *finding.Object) error {
 	if o.Verdict == finding.Ignored {
 		return d.printers.First().Object(o)

@@ -39,7 +39,8 @@ type Summary struct {
 	// Allowed counts breaking, unknown, and unproved changes that the file of --allow accepts. They are not included
 	// in the other counts.
 	Allowed int `json:"allowed,omitempty"`
-	// Rejected counts CRDs whose update the API server would reject, or that only the newer Kubernetes version rejects.
+	// Rejected counts CRDs whose update the API server would reject, or that only the newer Kubernetes version
+	// rejects.
 	Rejected   int `json:"refused,omitempty"`
 	Unreadable int `json:"unreadable,omitempty"`
 	// Objects counts the given objects by the effect of the change; nil without objects.

@@ -280,7 +280,8 @@ func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.U
 // undecided reports whether the verdict on some requests is unknown, or the search ended early. f may be nil.
 func (f *PolicyFinding) undecided() bool { return f.unknown() && f.Reason != "" }
 
-// addUnmatched adds the policies with bindings about which there are no results to the unknown results. It adds none if --old-policy has the same documents, because these have the same effect.
+// addUnmatched adds the policies with bindings about which there are no results to the unknown results. It adds none
+// if --old-policy has the same documents, because these have the same effect.
 func (r *Report) addUnmatched(both *bothPolicies) {
 	answered := map[string]bool{}
 	for _, crd := range r.CRDs {

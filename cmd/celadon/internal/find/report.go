@@ -210,8 +210,9 @@ func (s *Summary) settled() bool {
 	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0 && p.Invalid == 0 && p.Stricter == 0)
 }
 
-// Ask runs celadon find for the rule of a CRD at o.At with the index o.Rule, in o.Version. o.Want must not be "all". Ask
-// returns an error if an option is invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
+// Ask runs celadon find for the rule of a CRD at o.At with the index o.Rule, in o.Version. o.Want must not be "all".
+// Ask returns an error if an option is invalid, if the rule does not exist or compile, if ctx is done, or on an
+// internal error.
 func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, o Options) (*RulePart, error) {
 	if !slices.Contains(Wants, o.Want) || o.Want == "all" {
 		return nil, fmt.Errorf("want %q: use one of %v", o.Want, Wants[:len(Wants)-1])

@@ -51,8 +51,8 @@ func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 // duplicate keys, which are repeated with each item.
 const maxPerItem = 10
 
-// first returns the first duplicate keys in and below n, without those in but. Results are cached by node, because aliases
-// can make several items share a node.
+// first returns the first duplicate keys in and below n, without those in but. Results are cached by node, because
+// aliases can make several items share a node.
 func (t *text) first(n, but *position.Node) []duplicateKey {
 	found, ok := t.within[n]
 	if !ok {

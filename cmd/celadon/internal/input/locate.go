@@ -88,7 +88,8 @@ func (d *Document) root() *position.Node {
 	return nil
 }
 
-// Locate returns the position of each field's key, or of its nearest existing parent. Positions are zero if they are unknown.
+// Locate returns the position of each field's key, or of its nearest existing parent. Positions are zero if they are
+// unknown.
 func (d *Document) Locate(fields []string) []Position {
 	found := make([]Position, len(fields))
 	if len(fields) == 0 {

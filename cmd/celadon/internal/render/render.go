@@ -49,7 +49,8 @@ func Run(ctx context.Context, p Program, cmd *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// offline keeps kustomize and helm from reading remote bases and repositories: a checked tree must not open connections.
+// offline keeps kustomize and helm from reading remote bases and repositories: a checked tree must not open
+// connections.
 var offline = []string{"GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="}
 
 // An Output is the output of a renderer. The paths of origins start at root.

@@ -38,11 +38,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works. The kubeconfig is read, and its credential plugins are run, only after Open is called. No file in a checked
-// tree can cause that: it cannot set --cluster, and crds sync reads a cluster only with --kubeconfig. The server is untrusted:
-// everything that is held has a limit (transport.go, list.go), including its statements about further pages (list.go), and only valid
-// names become part of a request's path (kind.go). If a list expires, reading continues with the server's token
-// for the rest, so that no object is yielded twice. If a list breaks off, it is reported as incomplete.
+// How it works. The kubeconfig is read, and its credential plugins are run, only after Open is called. No file in a
+// checked tree can cause that: it cannot set --cluster, and crds sync reads a cluster only with --kubeconfig. The
+// server is untrusted: everything that is held has a limit (transport.go, list.go), including its statements about
+// further pages (list.go), and only valid names become part of a request's path (kind.go). If a list expires,
+// reading continues with the server's token for the rest, so that no object is yielded twice. If a list breaks off,
+// it is reported as incomplete.
 
 // A Client reads from one API server, one request at a time.
 type Client struct {

@@ -120,8 +120,9 @@ type page struct {
 	err      error // from reading, except io.EOF
 }
 
-// readPage reads a list of at most maxItems items and maxBytes bytes, and calls item with each complete item. It returns
-// the token for the next page, or "". It returns errors of item unchanged, and errBroken if the connection breaks.
+// readPage reads a list of at most maxItems items and maxBytes bytes, and calls item with each complete item. It
+// returns the token for the next page, or "". It returns errors of item unchanged, and errBroken if the connection
+// breaks.
 func readPage(r io.Reader, maxItems int, maxBytes int64, item func([]byte) error) (next string, err error) {
 	p := &page{Reader: r, maxItems: maxItems, maxBytes: maxBytes, left: maxBytes}
 	p.dec = json.NewDecoder(p)
