@@ -35,7 +35,7 @@ func coverageLine(b *strings.Builder, r *coverage.Report) {
 			untrusted.Fprintf(b, "of %s, %d ran; ", phrase.Count(p.Variables, "variable"), p.Evaluated)
 		}
 	}
-	untrusted.Fprintf(b, "of %s, %d were both true and false, %d decided\n", phrase.Count(r.Conditions, "condition"), r.Both, r.Decisive)
+	untrusted.Fprintf(b, "of %s, %d were both true and false\n", phrase.Count(r.Conditions, "condition"), r.Both)
 }
 
 func itemText(b *strings.Builder, item *coverage.Item) {
