@@ -20,7 +20,7 @@ import (
 )
 
 // admission validates a CRD as the API server does. The server's own function gets the schemas without
-// rules, apart from those that leaveUnreadable leaves, and the errors of rules are added.
+// rules, apart from those with unit.whole, and the errors of rules are added.
 type admission struct {
 	ctx      context.Context
 	cfg      Config
@@ -81,15 +81,7 @@ func (a *admission) panics(r *rule, part, why string) error {
 }
 
 // run collects all errors in a.errs. It returns an error that wraps errPanics if the server would panic.
-func (a *admission) run() (err error) {
-	defer func() {
-		p := recover()
-		if known, ok := p.(error); ok && errors.Is(known, errPanics) {
-			err = known
-		} else if p != nil {
-			panic(p)
-		}
-	}()
+func (a *admission) run() error {
 	errs, err := a.ownErrors()
 	if err == nil && a.leaveUnreadable(errs) {
 		errs, err = a.ownErrors()
@@ -102,7 +94,7 @@ func (a *admission) run() (err error) {
 		if u.tree == nil || u.whole {
 			continue
 		}
-		found, err := a.unit(u, u.own(errs))
+		found, err := a.unit(u, errs)
 		if err != nil {
 			return err
 		}
@@ -145,7 +137,7 @@ func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 		if u.tree == nil || u.whole {
 			continue
 		}
-		if own := u.ofSchema(u.own(errs)); len(own) > 0 {
+		if own := u.ofSchema(errs); len(own) > 0 {
 			if convertible, _, _ := u.structure(a.ctx, own); !convertible {
 				u.whole, u.stripped, found = true, u.full, true
 			}

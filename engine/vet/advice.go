@@ -119,40 +119,28 @@ func (ad *advisor) improve() (set values, ok bool) {
 }
 
 // overLimit returns the rules that exceed a limit. If the sum exceeds the limit of the schema, it also
-// returns the most expensive rules; all others together are a small part of that limit.
-func (ad *advisor) overLimit() []*rule {
-	var sum uint64
-	for _, r := range ad.rules {
-		sum = cost.Add(sum, ad.price(r, nil).all())
+// returns the most expensive rules: all cheaper rules together cost at most a tenth of that limit.
+func (ad *advisor) overLimit() (exceeding []*rule) {
+	costs := make([]uint64, len(ad.rules))
+	for i, r := range ad.rules {
+		costs[i] = ad.price(r, nil).all()
 	}
-	threshold := uint64(math.MaxUint64)
-	if sum > ad.perSchema {
-		threshold = ad.costThreshold()
+	slices.Sort(costs)
+	sum, threshold := uint64(0), uint64(math.MaxUint64)
+	for _, c := range costs {
+		if sum = cost.Add(sum, c); sum > ad.perSchema/10 {
+			threshold = min(threshold, c)
+		}
 	}
-	var exceeding []*rule
+	if sum <= ad.perSchema {
+		threshold = math.MaxUint64
+	}
 	for _, r := range ad.rules {
 		if p := ad.price(r, nil); ad.exceedsRuleLimit(p) || p.all() >= threshold {
 			exceeding = append(exceeding, r)
 		}
 	}
 	return exceeding
-}
-
-// costThreshold returns the smallest cost that overLimit reports for a sum over the limit. All cheaper rules
-// together cost at most a tenth of the limit.
-func (ad *advisor) costThreshold() uint64 {
-	costs := make([]uint64, len(ad.rules))
-	for i, r := range ad.rules {
-		costs[i] = ad.price(r, nil).all()
-	}
-	slices.Sort(costs)
-	var rest uint64
-	for _, c := range costs {
-		if rest = cost.Add(rest, c); rest > ad.perSchema/10 {
-			return c
-		}
-	}
-	return math.MaxUint64
 }
 
 // candidates returns the missing bounds and the declared bounds above 1 on which the rules over a limit

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -102,8 +101,8 @@ func (ad *advisor) of(r *rule) *dependence {
 	d := &dependence{sizes: map[string]*bound{}}
 	for _, f := range r.cardinality.Factors {
 		at := r.at.above(f.Path)
-		field, _ := r.unit.find(at.steps())
-		b := &bound{path: f.Path, field: field.String(), props: at.props, keyword: f.Word(), bytes: 1, minimum: r.unit.minimumBound(at.steps()), declared: int64(f.Max)}
+		b := r.unit.boundAt(at.steps())
+		b.keyword, b.bytes, b.declared = f.Word(), 1, int64(f.Max)
 		if !f.Bounded {
 			b.assumed = at.assumed()
 		}
@@ -118,8 +117,7 @@ func (ad *advisor) of(r *rule) *dependence {
 			}
 			d.sizes[key] = nil
 			steps := append(base[:len(base):len(base)], stepsOf(x.key.Decl, path)...)
-			if field, props := r.unit.find(steps); props != nil {
-				b := &bound{path: engine.FormatPath(steps), field: field.String(), props: props, minimum: r.unit.minimumBound(steps)}
+			if b := r.unit.boundAt(steps); b != nil && !isBelow(b.path, "metadata") { // where no bound can be set
 				d.sizes[key] = ad.intern(b.ofAny(decl, ad.others))
 			}
 		}}
@@ -261,28 +259,4 @@ func (r *rule) timesWith(d *dependence, set values) uint64 {
 		}
 	}
 	return c.Times(r.expr.key.Decl)
-}
-
-// find returns the schema of a path in objects and its path in the CRD. It returns nil below metadata and
-// for paths that the schema does not declare, although rules can use some of them.
-func (u *unit) find(steps []engine.Step) (*field.Path, *apiextensions.JSONSchemaProps) {
-	if len(steps) > 0 && steps[0].Name == "metadata" {
-		return nil, nil
-	}
-	s, path := u.root, u.schemaPath()
-	for _, step := range steps {
-		switch {
-		case step.Any && s.Items != nil && s.Items.Schema != nil:
-			s, path = s.Items.Schema, path.Child("items")
-		case step.Any && s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
-			s, path = s.AdditionalProperties.Schema, path.Child("additionalProperties")
-		default:
-			prop, ok := s.Properties[step.Name]
-			if !ok || step.Any {
-				return nil, nil
-			}
-			s, path = &prop, path.Child("properties").Key(step.Name)
-		}
-	}
-	return path, s
 }

@@ -31,7 +31,7 @@ type compiled struct {
 	ast     *cel.Ast
 	env     *cel.Env
 	key     expr.Key
-	base    *celenv.Env // of env
+	base    *celenv.Env // that env extends
 	since   int         // the result of lowestMinor if it is known
 }
 

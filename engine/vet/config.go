@@ -21,11 +21,11 @@ type Config struct {
 	KubeVersion string
 	// KubeVersions are versions whose verdict is reported as well; see Report.KubeVersions.
 	KubeVersions []string
-	// AdviseAll advises bounds that fit all of KubeVersions, not only KubeVersion.
+	// AdviseAll advises bounds and fixes for all of KubeVersions, not only KubeVersion.
 	AdviseAll bool
 	// Old is the CRD before an update, including descriptions, because the server compares whole
-	// schemas. If it is nil, the CRD is created. The CRD counts as established unless its status
-	// contradicts this.
+	// schemas. If it is nil, the CRD is created. Old counts as established unless its status has
+	// conditions.
 	Old *apiextensionsv1.CustomResourceDefinition
 	// Stored checks a CRD that a server has already stored, as its list returns it: whether the
 	// server serves it, not whether it would accept it today. The CRD is compared with itself, as

@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // How it works: strict decoding reports unknown keys, but not inside of types that decode themselves,
@@ -55,9 +56,9 @@ func schemaType(t reflect.Type) (_ reflect.Type, decodesItself bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch t {
-	case reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray](), reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool](), reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray]():
-		return reflect.TypeFor[apiextensionsv1.JSONSchemaProps](), true
+	if strings.HasPrefix(t.Name(), "JSONSchemaPropsOr") {
+		f, _ := t.FieldByName("Schema")
+		return f.Type.Elem(), true
 	}
 	return t, false
 }
@@ -83,6 +84,21 @@ func (t fieldTable) of(of reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
+// part returns the type of a value in a map, of an item of a list, which has no name, or of a field of a struct. It is
+// any for an unknown field.
+func (t fieldTable) part(of reflect.Type, name string) reflect.Type {
+	of, decodesItself := schemaType(of)
+	switch {
+	case name == "" && decodesItself:
+		return of
+	case of.Kind() == reflect.Map || of.Kind() == reflect.Slice:
+		return of.Elem()
+	case of.Kind() == reflect.Struct && t.of(of)[name] != nil:
+		return t.of(of)[name]
+	}
+	return reflect.TypeFor[any]()
+}
+
 // NearestKey returns the known key that is most similar to the last step of a path in a CRD, such as
 // spec.scpe. It returns "" if the key is known or no key is similar.
 func NearestKey(path string) string {
@@ -90,20 +106,14 @@ func NearestKey(path string) string {
 	if err != nil || len(steps) == 0 {
 		return ""
 	}
-	var v any = "" // the path is the only one in a CRD
-	for _, step := range slices.Backward(steps) {
-		if step.Item {
-			v = []any{v}
-		} else {
-			v = map[string]any{step.Name: v}
-		}
+	table, of := fieldTable{}, reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
+	for ; len(steps) > 1; steps = steps[1:] {
+		of = table.part(of, steps[0].Name)
 	}
-	w := typeWalk{fields: fieldTable{}, seeksKeys: true}
-	w.value(v, reflect.TypeFor[apiextensionsv1.CustomResourceDefinition](), nil, false)
-	if len(w.keys) != 1 || len(w.keys[0].steps) < len(steps) || len(w.keys[0].near) == 0 {
+	if of, _ = schemaType(of); of.Kind() != reflect.Struct || table.of(of)[steps[0].Name] != nil {
 		return ""
 	}
-	return w.keys[0].near[0]
+	return spell.Nearest(steps[0].Name, sortedKeys(table.of(of)))
 }
 
 // CorrectKeys returns a CRD with the known key instead of each unknown key that has one. If no

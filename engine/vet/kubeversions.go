@@ -45,17 +45,18 @@ type RuleEstimate struct {
 // them again, with the declarations and the model of the version. All other CRDs are validated
 // again as a whole.
 
-func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) ([]KubeVersion, error) {
-	if len(a.cfg.KubeVersions) == 0 {
-		return nil, nil
+// parsed parses versions in which Config.Check has found no error.
+func parsed(versions []string) (list []types.Version) {
+	for _, version := range versions {
+		v, _ := types.ParseVersion(version)
+		list = append(list, v)
 	}
-	shared := !a.differs()
-	list := make([]KubeVersion, 0, len(a.cfg.KubeVersions))
-	for _, version := range a.cfg.KubeVersions {
-		v, err := types.ParseVersion(version)
-		if err != nil {
-			return nil, err
-		}
+	return list
+}
+
+func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) (list []KubeVersion, err error) {
+	shared := len(a.cfg.KubeVersions) > 0 && !a.differs()
+	for _, v := range parsed(a.cfg.KubeVersions) {
 		var one KubeVersion
 		switch {
 		case v == a.version:
@@ -72,17 +73,25 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// raiseMinimum raises MinKubeVersion to the version that follows the last of KubeVersions that rejects the
-// CRD.
+// raiseMinimum raises MinKubeVersion above the versions in KubeVersions that reject the CRD, to the next version that is
+// known to accept it.
 func (r *Report) raiseMinimum() {
 	lowest, err := types.ParseVersion(r.MinKubeVersion)
 	if r.MinKubeVersion == "" || err != nil {
 		return
 	}
-	for i, one := range r.KubeVersions {
-		v, err := types.ParseVersion(one.Version)
-		if err == nil && !one.Accepted && v.Minor >= lowest.Minor && i+1 < len(r.KubeVersions) {
-			r.MinKubeVersion = r.KubeVersions[i+1].Version
+	verdicts := map[string]bool{types.Version{Minor: types.Newest}.String(): true} // it accepts a CRD with a minimum
+	for _, one := range r.KubeVersions {
+		verdicts[one.Version] = one.Accepted
+	}
+	accepts := types.Version{Minor: types.Newest}
+	for v := accepts; v.Minor >= lowest.Minor; v.Minor-- {
+		switch accepted, known := verdicts[v.String()]; {
+		case accepted:
+			accepts = v
+		case known:
+			r.MinKubeVersion = accepts.String()
+			return
 		}
 	}
 }
@@ -131,16 +140,9 @@ func (a *admission) differs() bool {
 	if a.old != nil || a.undecided != nil || len(a.errs) != len(a.kinds) || len(a.dropped) > 0 {
 		return true
 	}
+	selectable := func(v apiextensions.CustomResourceDefinitionVersion) bool { return len(v.SelectableFields) > 0 }
 	spec := &a.crd.Spec
-	if len(spec.SelectableFields) > 0 {
-		return true
-	}
-	for i := range spec.Versions {
-		if len(spec.Versions[i].SelectableFields) > 0 {
-			return true
-		}
-	}
-	return slices.ContainsFunc(a.units, (*unit).differs)
+	return len(spec.SelectableFields) > 0 || slices.ContainsFunc(spec.Versions, selectable) || slices.ContainsFunc(a.units, (*unit).differs)
 }
 
 func (u *unit) differs() bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -147,13 +148,23 @@ func TestAdviceForOlderVersions(t *testing.T) {
 	}
 }
 
-// TestMinimumAgrees checks that no version since MinKubeVersion rejects the CRD.
+// TestMinimumAgrees checks that no listed version since MinKubeVersion rejects the CRD, in any order of the versions.
 func TestMinimumAgrees(t *testing.T) {
 	t.Parallel()
 	crd := unitCRD(schemaProps{Type: "array", MaxItems: ptr(int64(1000)), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &oneOfTwo},
 		XValidations: []aRule{{Rule: "self.all(s, s.matches('^[a-z]+$'))"}}})
-	r, err := VetCRD(context.Background(), crd, Config{KubeVersions: allVersions()})
-	if err != nil || r.MinKubeVersion != "1.29" {
-		t.Errorf("%v: from %s, want 1.29", err, r.MinKubeVersion)
+	all := allVersions()
+	reversed := slices.Clone(all)
+	slices.Reverse(reversed)
+	for _, tt := range []struct {
+		versions []string
+		want     string
+	}{
+		{all, "1.29"}, {reversed, "1.29"}, {[]string{"1.33", "1.28", "1.30"}, "1.30"}, {[]string{"1.28"}, types.Version{Minor: types.Newest}.String()}, {nil, "1.28"},
+	} {
+		r, err := VetCRD(context.Background(), crd, Config{KubeVersions: tt.versions})
+		if err != nil || r.MinKubeVersion != tt.want {
+			t.Errorf("%v: from %s with %v, want %s", err, r.MinKubeVersion, tt.versions, tt.want)
+		}
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// minimumBound returns the smallest bound that can be set at a path. Defaults at the path must fit, or the
-// server rejects the CRD; and the bound must not be less than the lower bound.
-func (u *unit) minimumBound(steps []engine.Step) int64 {
-	s := u.root
+// boundAt returns the bound at a path in objects, without its keyword and sizes. Its minimum is not less than a lower
+// bound, and defaults at the path fit, or the server would reject the CRD. boundAt returns nil for paths that
+// the schema does not declare.
+func (u *unit) boundAt(steps []engine.Step) *bound {
+	s, path := u.root, u.schemaPath()
 	var values []any
 	for i := 0; ; i++ {
 		if s.Default != nil {
@@ -18,21 +19,31 @@ func (u *unit) minimumBound(steps []engine.Step) int64 {
 		if i == len(steps) {
 			break
 		}
-		values = valuesBelow(values, steps[i])
-		if _, s = u.find(steps[:i+1]); s == nil {
-			return 1
+		step := steps[i]
+		values = valuesBelow(values, step)
+		switch {
+		case step.Any && s.Items != nil && s.Items.Schema != nil:
+			s, path = s.Items.Schema, path.Child("items")
+		case step.Any && s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
+			s, path = s.AdditionalProperties.Schema, path.Child("additionalProperties")
+		default:
+			prop, ok := s.Properties[step.Name]
+			if !ok || step.Any {
+				return nil
+			}
+			s, path = &prop, path.Child("properties").Key(step.Name)
 		}
 	}
-	size := int64(1)
+	b := &bound{path: engine.FormatPath(steps), field: path.String(), props: s, minimum: 1}
 	for _, v := range values {
-		size = max(size, sizeOf(v))
+		b.minimum = max(b.minimum, sizeOf(v))
 	}
 	for _, lower := range []*int64{s.MinLength, s.MinItems, s.MinProperties} {
 		if lower != nil {
-			size = max(size, *lower)
+			b.minimum = max(b.minimum, *lower)
 		}
 	}
-	return size
+	return b
 }
 
 func valuesBelow(values []any, step engine.Step) (out []any) {

@@ -17,7 +17,7 @@ import (
 type Lint struct {
 	// Name is the name for Config.WithoutLints.
 	Name string
-	// Version, Path, Index, and Rule identify the rule. Rule is "" for a lint about the whole CRD.
+	// Version, Path, Index, and Rule identify the rule. Rule is "" for a lint about a schema or the whole CRD.
 	Version string
 	Path    string
 	Index   int
@@ -26,8 +26,8 @@ type Lint struct {
 	Field string
 	// Message describes the problem and the fix.
 	Message string
-	// Fix is a replacement for the rule, or "". It compiles in Config.KubeVersion and, if Config.AdviseAll
-	// is set, in all of KubeVersions. The CRD may then accept other objects, unless Equivalent is set.
+	// Fix is a replacement for the rule, or "". It compiles in Config.KubeVersion or, if Config.AdviseAll is set, in
+	// the oldest vetted version. The CRD may then accept other objects, unless Equivalent is set.
 	Fix string
 	// Equivalent is set if Fix is meant to have the same result as the rule for each object.
 	Equivalent bool
@@ -70,9 +70,8 @@ type inspection struct {
 
 // A lintState is shared by the rules of a CRD.
 type lintState struct {
-	// patterns holds the compiled patterns of the schema.
 	patterns map[string]*allowedTexts
-	// noMatches holds the patterns that were searched for a match, and whether they have none.
+	// noMatches holds the lengths and patterns that were searched for a match, and whether they have none.
 	noMatches map[string]bool
 	// comparisons counts the string comparisons that were checked.
 	comparisons int
@@ -85,20 +84,10 @@ func (in *inspection) source() *lex.Source {
 	return in.src
 }
 
-// message adapts a function that returns a message or "" to the look of a lint.
-func message(look func(*rule) string) func(*inspection) *Lint {
-	return func(in *inspection) *Lint {
-		if text := look(in.rule); text != "" {
-			return &Lint{Message: text}
-		}
-		return nil
-	}
-}
-
 // lints returns the lints that check rules. docs/lints.md has a section for each.
 func lints() []lint {
 	return []lint{
-		{"optional-immutable", message(optionalImmutable)},
+		{"optional-immutable", optionalImmutable},
 		{"optional-read", optionalRead},
 		{"constant-rule", constantRule},
 		{"constant-part", constantPart},
@@ -106,8 +95,8 @@ func lints() []lint {
 		{"text-equality", textEquality},
 		{"unique-list", uniqueList},
 		{"quadratic-rule", quadraticRule},
-		{"message-limits", message(messageLimits)},
-		{"hidden-work", message(hiddenWork)},
+		{"message-limits", messageLimits},
+		{"hidden-work", hiddenWork},
 		{"missing-old-self", needsOldValue},
 		{impossiblePattern, impossibleMatch},
 		{"swallowed-comment", swallowedComment},
@@ -153,14 +142,18 @@ func (a *admission) lints() []Lint {
 // lowest returns the oldest version in which fixes must compile.
 func (a *admission) lowest() types.Version {
 	lowest := a.version
-	if a.cfg.AdviseAll {
-		for _, version := range a.cfg.KubeVersions {
-			if v, err := types.ParseVersion(version); err == nil && v.Minor < lowest.Minor {
-				lowest = v
-			}
-		}
+	for _, v := range a.advised() {
+		lowest.Minor = min(lowest.Minor, v.Minor)
 	}
 	return lowest
+}
+
+// advised returns the versions that advice has to fit in addition to the vetted version, which can be among them.
+func (a *admission) advised() (list []types.Version) {
+	if a.cfg.AdviseAll {
+		list = parsed(a.cfg.KubeVersions)
+	}
+	return list
 }
 
 // swallowedComment finds a comment that contains the rest of the rule, because YAML joined its lines.

@@ -37,7 +37,10 @@ func (in *inspection) constant() truth {
 		v = c.truth(e)
 	}
 	if v == maybe && !mentions(e, types.Self, types.OldSelf) {
-		v = evaluate(in.expr)
+		out := run(in.expr.env, in.expr.ast, in.expr.key.Decl)
+		if b, ok := out.Value.(celtypes.Bool); ok && out.Err == nil {
+			v = truthOf(bool(b))
+		}
 	}
 	return v
 }
@@ -58,16 +61,8 @@ func truthOf(b bool) truth {
 	return never
 }
 
-// maxConstantRuleCost is the cost limit for evaluating a rule that does not read the object.
+// maxConstantRuleCost is the cost limit for evaluating an expression that does not read the object.
 const maxConstantRuleCost = 100_000
-
-func evaluate(x *compiled) truth {
-	out := run(x.env, x.ast, x.key.Decl)
-	if b, ok := out.Value.(celtypes.Bool); ok && out.Err == nil {
-		return truthOf(bool(b))
-	}
-	return maybe
-}
 
 // run evaluates an expression that reads nothing. The outcome is zero if the expression cannot be planned.
 func run(env *cel.Env, checked *cel.Ast, d *types.Decl) (out eval.Outcome) {

@@ -28,9 +28,10 @@ func anyPart(e ast.Expr, is func(ast.Expr) bool) (found bool) {
 	return found
 }
 
-// operation returns the function and the arguments of a call without a receiver, such as an operator, or "".
+// operation returns the function and the arguments of a call without a receiver, such as an operator, or "" for nil and
+// for another expression.
 func operation(e ast.Expr) (op string, args []ast.Expr) {
-	if e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
+	if e == nil || e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return "", nil
 	}
 	return e.AsCall().FunctionName(), e.AsCall().Args()

@@ -8,26 +8,23 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // optionalImmutable finds self == oldSelf on a field that is optional or is in an optional object.
 // A user can remove it and add it again with another value, and the rule does not run.
-func optionalImmutable(r *rule) string {
-	op, args := operation(r.expr.ast.NativeRep().Expr())
-	if op != operators.Equals || !isPair(args, types.Self, types.OldSelf) || r.expr.key.Optional {
-		return ""
+func optionalImmutable(in *inspection) *Lint {
+	op, args := operation(in.expr.ast.NativeRep().Expr())
+	if op != operators.Equals || !isPair(args, types.Self, types.OldSelf) || in.expr.key.Optional {
+		return nil
 	}
-	above, guard, removable := r.removalGuard()
+	above, guard, removable := in.removalGuard()
 	if guard == "" {
-		return ""
+		return nil
 	}
-	path := above.objectPath()
-	if path == "" {
-		path = "the root"
-	}
-	return fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: "+
-		"add the rule %q to %s, or make %s required", removable[0], guard, path, strings.Join(removable, " and "))
+	return &Lint{Message: fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: "+
+		"add the rule %q to %s, or make %s required", removable[0], guard, phrase.Path(above.objectPath()), strings.Join(removable, " and "))}
 }
 
 // removalGuard returns a rule that prevents the removal of r's value, alone or with an object that contains it, and the
@@ -103,7 +100,7 @@ func (b *branch) removable() bool {
 	return b.kind == atProperty && b.props.Default == nil && !slices.Contains(b.parent.props.Required, b.name)
 }
 
-// guards reports whether a transition rule of an ancestor tests for the property.
+// guards reports whether a transition rule of an ancestor tests for a field of the property's name.
 func (u *unit) guards(b *branch) bool {
 	return slices.ContainsFunc(u.rules, func(r *rule) bool {
 		return r.at != b && b.within(r.at) && r.expr.accepted() && r.expr.usesOld && tests(r.expr, b.name)

@@ -53,7 +53,7 @@ func (p *partSearch) visit(e, call, other ast.Expr) {
 	}
 	switch op, args := operation(e); op {
 	case operators.LogicalAnd, operators.LogicalOr:
-		if name, _ := parentOperation(call); name != op {
+		if name, _ := operation(call); name != op {
 			p.chain(e, op)
 		}
 		p.visit(args[0], e, args[1])
@@ -72,13 +72,6 @@ func (p *partSearch) visit(e, call, other ast.Expr) {
 			p.report(e, v, call, other)
 		}
 	}
-}
-
-func parentOperation(e ast.Expr) (string, []ast.Expr) {
-	if e == nil {
-		return "", nil
-	}
-	return operation(e)
 }
 
 func (p *partSearch) loop(loop ast.ComprehensionExpr) {
@@ -132,7 +125,7 @@ func isEmptyTest(op string, args []ast.Expr, i int, isSize bool) bool {
 }
 
 func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
-	op, _ := parentOperation(call)
+	op, _ := operation(call)
 	removable := v == always && op == operators.LogicalAnd || v == never && op == operators.LogicalOr
 	text, ok := p.text(e)
 	if !ok {

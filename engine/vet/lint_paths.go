@@ -253,23 +253,23 @@ func (p *exprPath) root() *exprPath {
 
 // messageLimits finds messageExpressions that can exceed a limit at run time. The server then uses
 // message instead, or stops the validation.
-func messageLimits(r *rule) string {
-	m := r.message
-	if m == nil || m.rejected {
-		return ""
+func messageLimits(in *inspection) *Lint {
+	m := in.message
+	if !m.accepted() {
+		return nil
 	}
 	if m.cost.Max > celconfig.PerCallLimit {
-		return fmt.Sprintf("messageExpression may cost %s units, but one evaluation may cost only %s; over this limit, the server stops all validation: remove unbounded values, or set bounds for them", phrase.Number(m.cost.Max), phrase.Number(celconfig.PerCallLimit))
+		return &Lint{Message: fmt.Sprintf("messageExpression may cost %s units, but one evaluation may cost only %s; over this limit, the server stops all validation: remove unbounded values, or set bounds for them", phrase.Number(m.cost.Max), phrase.Number(celconfig.PerCallLimit))}
 	}
-	w := newPathWalk(r, m)
+	w := newPathWalk(in.rule, m)
 	if n := length(w, m.ast.NativeRep().Expr()); n > celconfig.MaxEvaluatedMessageExpressionSizeBytes {
 		size := "of any length"
 		if n < math.MaxUint64 {
 			size = fmt.Sprintf("of up to %s bytes", phrase.Number(n))
 		}
-		return fmt.Sprintf("messageExpression can produce a string %s, but only %s bytes are allowed; over this limit, the server shows the message instead: remove long values, or set bounds for them", size, phrase.Number(celconfig.MaxEvaluatedMessageExpressionSizeBytes))
+		return &Lint{Message: fmt.Sprintf("messageExpression can produce a string %s, but only %s bytes are allowed; over this limit, the server shows the message instead: remove long values, or set bounds for them", size, phrase.Number(celconfig.MaxEvaluatedMessageExpressionSizeBytes))}
 	}
-	return ""
+	return nil
 }
 
 // length returns the greatest length in bytes that a string can have. Unknown calls count as 0.

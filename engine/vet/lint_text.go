@@ -47,9 +47,6 @@ type textComparison struct {
 // textOrder finds strings that are ordered as text, although they represent quantities, versions, or
 // other values.
 func textOrder(in *inspection) *Lint {
-	if !strings.ContainsAny(in.spec.Rule, "<>") {
-		return nil
-	}
 	return in.textProblem(operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals)
 }
 
@@ -64,12 +61,16 @@ func (in *inspection) textProblem(ops ...string) *Lint {
 	checked := 0
 	in.walk.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, _ *exprPath) {
 		op, args := operation(e)
-		if checked >= maxComparisons || in.comparisons >= maxAllComparisons || len(args) != 2 || !slices.Contains(ops, op) || !in.comparesTexts(args) {
+		if checked >= maxComparisons || in.comparisons >= maxAllComparisons || len(args) != 2 || !slices.Contains(ops, op) {
+			return
+		}
+		c := in.comparison(e, op, args)
+		if c == nil {
 			return
 		}
 		checked++
 		in.comparisons++
-		if c := in.comparison(e, op, args); c != nil && in.example(c) && in.sources(c, args) {
+		if in.setKind(c) && in.example(c) && in.sources(c, args) {
 			found = append(found, c)
 		}
 	})
@@ -96,32 +97,11 @@ func (in *inspection) textProblem(ops ...string) *Lint {
 	return p
 }
 
-// comparesTexts reports whether an operand is a field and the other may be text. Most comparisons
-// are ruled out here, without their source.
-func (in *inspection) comparesTexts(args []ast.Expr) bool {
-	fields := 0
-	for _, arg := range args {
-		switch arg.Kind() {
-		case ast.LiteralKind:
-			if _, ok := arg.AsLiteral().Value().(string); !ok {
-				return false
-			}
-		case ast.ListKind:
-		default:
-			if !isText(in.walk.fieldOf(arg)) {
-				return false
-			}
-			fields++
-		}
-	}
-	return fields > 0
-}
-
 func isText(p *exprPath) bool {
 	return p != nil && p.decl != nil && p.node != nil && (p.decl.Kind == types.String || p.decl.Kind == types.IntOrString)
 }
 
-// comparison returns nil if the operands do not represent values of a kind.
+// comparison returns nil unless the operands are text and at least one of them is a field.
 func (in *inspection) comparison(e ast.Expr, op string, args []ast.Expr) *textComparison {
 	c := &textComparison{e: e, op: op}
 	var ok, ok2 bool
@@ -132,13 +112,20 @@ func (in *inspection) comparison(e ast.Expr, op string, args []ast.Expr) *textCo
 	} else {
 		c.b, ok2 = in.textOperand(args[1])
 	}
-	if !ok || !ok2 || !c.ordered() && in.comparesIdentity(c) {
-		return nil
-	}
-	if c.kind = in.kindOf(c); c.kind == notation.None || !c.ordered() && !c.hasSpellings() {
+	if !ok || !ok2 || c.a.path == nil && c.b.path == nil {
 		return nil
 	}
 	return c
+}
+
+// setKind sets the kind of the compared values. It returns false for a comparison as text that is right: of values that
+// have no kind, and of equal values that are spelled in the same way.
+func (in *inspection) setKind(c *textComparison) bool {
+	if !c.ordered() && comparesIdentity(c) {
+		return false
+	}
+	c.kind = in.kindOf(c)
+	return c.kind != notation.None && (c.ordered() || c.hasSpellings())
 }
 
 // ordered reports whether the comparison is about the order of its operands.
@@ -157,7 +144,7 @@ func (c *textComparison) hasSpellings() bool {
 
 // comparesIdentity reports whether a comparison with == is about unchanged text: it reads oldSelf, or
 // the same field of two elements.
-func (in *inspection) comparesIdentity(c *textComparison) bool {
+func comparesIdentity(c *textComparison) bool {
 	for _, p := range []*exprPath{c.a.path, c.b.path} {
 		if p != nil && p.root().path == types.OldSelf {
 			return true

@@ -36,8 +36,8 @@ const (
 
 // hiddenWork finds expressions that need far more work than their cost suggests. It runs each on
 // small values and, if the work extrapolates to too much, on large values.
-func hiddenWork(r *rule) string {
-	for _, x := range r.compiledParts() {
+func hiddenWork(in *inspection) *Lint {
+	for _, x := range in.compiledParts() {
 		if !maySurprise(x.ast.NativeRep().Expr()) {
 			continue
 		}
@@ -47,10 +47,10 @@ func hiddenWork(r *rule) string {
 		}
 		over, perUnit := tryOn(prog, x.key.Decl, few, eval.MaxWork/64)
 		if over != nil {
-			return workText(over, few)
+			return workLint(over, few)
 		}
 		units, growth := float64(min(x.cost.Max, perCall)), float64(huge[0].text/few.text)
-		if perUnit*units*growth < eval.MaxWork || r.unit.trials >= maxTrials {
+		if perUnit*units*growth < eval.MaxWork || in.unit.trials >= maxTrials {
 			continue
 		}
 		over, next := tryOn(prog, x.key.Decl, more, eval.MaxWork/64)
@@ -58,14 +58,14 @@ func hiddenWork(r *rule) string {
 		if over == nil && (perUnit+slope*(growth-1))*units < eval.MaxWork {
 			continue
 		}
-		r.unit.trials++
+		in.unit.trials++
 		for _, s := range huge {
 			if over, _ := tryOn(prog, x.key.Decl, s, eval.MaxWork/4); over != nil {
-				return workText(over, s)
+				return workLint(over, s)
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // linear holds functions whose work without a loop is at most proportional to the size of the object.
@@ -83,8 +83,8 @@ func maySurprise(e ast.Expr) bool {
 	})
 }
 
-func workText(over *eval.OverworkError, s sizes) string {
-	return fmt.Sprintf("the rule can take far more work than its cost suggests (%v) on a value with strings of up to %s bytes and lists of up to %s items: set maxLength, maxItems, and maxProperties, or move the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))
+func workLint(over *eval.OverworkError, s sizes) *Lint {
+	return &Lint{Message: fmt.Sprintf("the rule can take far more work than its cost suggests (%v) on a value with strings of up to %s bytes and lists of up to %s items: set maxLength, maxItems, and maxProperties, or move the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))}
 }
 
 // tryOn runs an expression on a generated value and returns its work for a unit of cost. over is nil

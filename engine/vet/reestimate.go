@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// estimated returns the verdict of version v, with the errors of an admission whose rules have the
-// version's estimates.
+// estimated returns the verdict of version v, which differs from a's only in the estimates of rules.
 func (a *admission) estimated(v types.Version) KubeVersion {
 	w, other := a.reestimator(v), *a
 	other.version, other.errs, other.units = v, nil, nil
@@ -62,14 +61,7 @@ func (a *admission) reestimator(v types.Version) *reestimator {
 
 // others returns the reestimators for the versions that advice has to fit, apart from the vetted version.
 func (a *admission) others() (list []*reestimator) {
-	if !a.cfg.AdviseAll {
-		return nil
-	}
-	for _, version := range a.cfg.KubeVersions {
-		v, err := types.ParseVersion(version)
-		if err != nil {
-			continue
-		}
+	for _, v := range a.advised() {
 		if w := a.reestimator(v); w != a.reestimator(a.version) && !slices.Contains(list, w) {
 			list = append(list, w)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
@@ -45,7 +46,11 @@ func (a *admission) verdict(r *Report) {
 	} else if len(a.errs) > 0 {
 		r.Status = a.invalid(r.Causes)
 	}
-	r.Warnings = sent(r.Warnings)
+	var sent respond.Warnings // that fit into the response headers
+	for _, text := range r.Warnings {
+		sent.Add(text)
+	}
+	r.Warnings = sent.Sent()
 }
 
 func (a *admission) cause(err *field.Error, message string) engine.Cause {
@@ -150,11 +155,7 @@ func (set values) of(d *dependence) []Advice {
 
 // nameOf returns the name of a CRD that cannot be decoded, or "".
 func nameOf(raw []byte) string {
-	var crd struct {
-		Metadata struct {
-			Name string `json:"name"`
-		} `json:"metadata"`
-	}
+	var crd struct{ Metadata struct{ Name string } }
 	if json.Unmarshal(raw, &crd) != nil {
 		return ""
 	}

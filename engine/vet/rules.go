@@ -41,10 +41,10 @@ type visit struct {
 	cel      field.ErrorList
 	sound    bool
 	suppress bool // no cost limit for a single rule; see exempt
+	panicked error
 }
 
-// unit returns the errors of the rules of a schema. own are the errors of the server's function
-// in the same schema.
+// unit returns the errors of the rules of a schema. own are the errors of the server's function.
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
 	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.exempt(u)}
 	u.total = cost.NewTotal(a.limits)
@@ -119,6 +119,9 @@ func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier 
 	for i := range b.props.XValidations {
 		r := &rule{unit: v.u, at: b, index: i, number: first + i, spec: &b.props.XValidations[i], path: at.Index(i), cardinality: c}
 		errs := v.texts(r)
+		if v.panicked != nil {
+			return false, v.panicked
+		}
 		v.schema = append(v.schema, errs...)
 		tainted = tainted || len(errs) > 0
 		v.u.rules = append(v.u.rules, r)
@@ -284,7 +287,7 @@ func (v *visit) fieldPath(r *rule, fail func(*field.Error)) {
 	}
 	switch _, err := expr.FieldPath(text, node); {
 	case errors.Is(err, expr.ErrPathPanics):
-		panic(v.a.panics(r, "fieldPath", "the server's parser panics over a path through additionalProperties that have no schema"))
+		v.panicked = v.a.panics(r, "fieldPath", "the server's parser panics over a path through additionalProperties that have no schema")
 	case err != nil:
 		fail(field.Invalid(at, text, "must be a valid path"))
 	}

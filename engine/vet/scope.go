@@ -26,8 +26,8 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 		if err != nil {
 			return nil, err
 		}
-		if above.decl == nil && b.sought(above) {
-			return nil, errPanics
+		if _, escapes := types.Escape(b.name); above.decl == nil && (escapes || b.kind != atProperty) {
+			return nil, errPanics // the server looks it up in the missing declaration
 		}
 		if s := b.seenFrom(above); s != nil {
 			return s, nil
@@ -48,12 +48,12 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 	return &scope{node, d}, nil
 }
 
-// seenFrom returns the node in the parent's scope, or nil if the parent's declaration does not
-// contain it.
+// seenFrom returns the node in the parent's scope, or nil for a property that the parent's declaration
+// does not contain.
 func (b *branch) seenFrom(above *scope) *scope {
 	switch b.kind {
 	case atProperty:
-		if above.decl == nil || above.decl.Kind != types.Object || above.node.Properties == nil {
+		if above.decl == nil || above.decl.Kind != types.Object {
 			return nil
 		}
 		f := above.decl.Fields[b.name]
@@ -63,15 +63,9 @@ func (b *branch) seenFrom(above *scope) *scope {
 		prop := above.node.Properties[b.name]
 		return &scope{&prop, f.Decl}
 	case atItems:
-		if above.node.Items != nil {
-			return &scope{above.node.Items, above.element()}
-		}
-	case atValues:
-		if values := above.node.AdditionalProperties; values != nil {
-			return &scope{values.Structural, above.element()}
-		}
+		return &scope{above.node.Items, above.element()}
 	}
-	return nil
+	return &scope{above.node.AdditionalProperties.Structural, above.element()}
 }
 
 func (s *scope) element() *types.Decl {
@@ -79,19 +73,6 @@ func (s *scope) element() *types.Decl {
 		return nil
 	}
 	return s.decl.Elem
-}
-
-// sought reports whether the API server looks up the node in the parent's declaration, even if it
-// is not there.
-func (b *branch) sought(above *scope) bool {
-	switch b.kind {
-	case atProperty:
-		_, escapes := types.Escape(b.name)
-		return escapes && above.node.Properties != nil
-	case atItems:
-		return above.node.Items != nil
-	}
-	return above.node.AdditionalProperties != nil
 }
 
 // internalText returns the API server's error for a node whose rules cannot be compiled.

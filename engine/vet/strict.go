@@ -45,7 +45,12 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	}
 	if directive != metav1.FieldValidationIgnore {
 		for _, err := range strict {
-			r.Strict = append(r.Strict, strictError(err))
+			e := engine.StrictError{Message: err.Error()}
+			var of kjson.FieldError
+			if errors.As(err, &of) {
+				e.Field, e.Duplicate = of.FieldPath(), strings.HasPrefix(e.Message, "duplicate")
+			}
+			r.Strict = append(r.Strict, e)
 		}
 	}
 	switch {
@@ -69,21 +74,3 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 
 // betaWarning is the message of the last servers that supported v1beta1.
 const betaWarning = "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; use apiextensions.k8s.io/v1 CustomResourceDefinition"
-
-func strictError(err error) engine.StrictError {
-	e := engine.StrictError{Message: err.Error()}
-	var of kjson.FieldError
-	if errors.As(err, &of) {
-		e.Field, e.Duplicate = of.FieldPath(), strings.HasPrefix(e.Message, "duplicate")
-	}
-	return e
-}
-
-// sent returns the warnings that fit into the response headers.
-func sent(all []string) []string {
-	var w respond.Warnings
-	for _, text := range all {
-		w.Add(text)
-	}
-	return w.Sent()
-}

@@ -93,26 +93,14 @@ func (u *unit) version() string {
 
 func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema") }
 
-// own returns the errors at or below the schema's root.
-func (u *unit) own(errs field.ErrorList) field.ErrorList {
+// ofSchema returns the errors in the schema, without those about the resource.
+func (u *unit) ofSchema(errs field.ErrorList) (kept errorPaths) {
 	path := u.schemaPath().String()
-	return slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool { return !isBelow(err.Field, path) })
-}
-
-// ofSchema drops errors about the resource rather than its schema.
-func (u *unit) ofSchema(errs field.ErrorList) errorPaths {
-	path := u.schemaPath().String()
-	var kept errorPaths
 	for _, err := range errs {
-		switch err.Field {
-		case path, path + ".nullable":
-			continue
-		case path + ".type":
-			if err.Detail == rootTypeDetail {
-				continue
-			}
+		ofResource := err.Field == path || err.Field == path+".nullable" || err.Field == path+".type" && err.Detail == rootTypeDetail
+		if isBelow(err.Field, path) && !ofResource {
+			kept = append(kept, schemaError{err, owner(err)})
 		}
-		kept = append(kept, schemaError{err, owner(err)})
 	}
 	return kept
 }
@@ -163,19 +151,11 @@ func (u *unit) structure(ctx context.Context, errs errorPaths) (convertible, sou
 	if len(schema.ValidateStructural(u.schemaPath(), s)) > 0 {
 		return true, false, nil
 	}
-	s, err = schema.NewStructural(u.stripped)
+	found, err := defaulting.ValidateDefaults(ctx, u.schemaPath(), s, true, true)
 	if err != nil {
-		return false, false, nil
+		found = append(found, field.Invalid(u.schemaPath(), "", err.Error()))
 	}
-	return true, true, errs.shared(u.defaultErrors(ctx, s))
-}
-
-func (u *unit) defaultErrors(ctx context.Context, s *schema.Structural) field.ErrorList {
-	errs, err := defaulting.ValidateDefaults(ctx, u.schemaPath(), s.DeepCopy(), true, true)
-	if err != nil {
-		errs = append(errs, field.Invalid(u.schemaPath(), "", err.Error()))
-	}
-	return errs
+	return true, true, errs.shared(found)
 }
 
 func (e errorPaths) shared(others field.ErrorList) errorPaths {

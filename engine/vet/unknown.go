@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -21,41 +23,13 @@ type newField struct {
 }
 
 // newFields are the new fields of apiextensions-apiserver, pkg/apis/apiextensions/v1/types.go and
-// types_jsonschema.go, by the kind of the object that has them.
+// types_jsonschema.go, by the type that has them.
 var newFields = map[string]newField{
-	"version":   {"selectableFields", selectableKnown},
-	"spec":      {"selectableFields", selectableKnown}, // of v1beta1
-	"rule":      {optionalOldSelf, optionalKnown},
-	"status":    {"observedGeneration", minors.Since(35)},
-	"condition": {"observedGeneration", minors.Since(35)},
-}
-
-// parts holds the kinds of the values in a value of a CRD by their keys, * for the items of a list.
-var parts = map[string]map[string]string{
-	"CRD":        {"spec": "spec", "status": "status"},
-	"spec":       {"versions": "versions", "validation": "validation"},
-	"versions":   {"*": "version"},
-	"version":    {"schema": "validation"},
-	"validation": {"openAPIV3Schema": "schema"},
-	"schema": {
-		"items": "items", "additionalProperties": "schema", "additionalItems": "schema", "not": "schema", "properties": "schemas",
-		"patternProperties": "schemas", "definitions": "schemas", "dependencies": "schemas", "allOf": "schemas", "anyOf": "schemas",
-		"oneOf": "schemas", "x-kubernetes-validations": "rules",
-	},
-	"rules":      {"*": "rule"},
-	"status":     {"conditions": "conditions"},
-	"conditions": {"*": "condition"},
-}
-
-// partOf returns the kind of a part of a value, or "" for another part.
-func partOf(kind, key string) string {
-	switch {
-	case kind == "schemas", kind == "items" && key == "*":
-		return "schema"
-	case kind == "items":
-		kind = "schema"
-	}
-	return parts[kind][key]
+	"CustomResourceDefinitionVersion":   {"selectableFields", selectableKnown},
+	"CustomResourceDefinitionSpec":      {"selectableFields", selectableKnown}, // of v1beta1
+	"ValidationRule":                    {optionalOldSelf, optionalKnown},
+	"CustomResourceDefinitionStatus":    {"observedGeneration", minors.Since(35)},
+	"CustomResourceDefinitionCondition": {"observedGeneration", minors.Since(35)},
 }
 
 var (
@@ -71,11 +45,12 @@ const unknownMark = "\u0394unknown"
 // markUnknown marks the fields in a CRD that servers of version v do not know. It returns raw itself
 // if there are none.
 func markUnknown(raw []byte, v types.Version) []byte {
-	m := marker{fields: maps.Clone(newFields), decoder: json.NewDecoder(bytes.NewReader(raw))}
-	maps.DeleteFunc(m.fields, func(_ string, f newField) bool {
+	m := marker{newer: maps.Clone(newFields), fields: fieldTable{}, decoder: json.NewDecoder(bytes.NewReader(raw))}
+	maps.DeleteFunc(m.newer, func(_ string, f newField) bool {
 		return f.known.Include(v.Minor) || !bytes.Contains(raw, []byte(f.name))
 	})
-	if len(m.fields) == 0 || m.value("CRD") != nil {
+	crd := reflect.TypeFor[v1beta1.CustomResourceDefinition]() // which has all fields of v1
+	if len(m.newer) == 0 || m.value(crd) != nil {
 		return raw
 	}
 	var out []byte
@@ -88,34 +63,32 @@ func markUnknown(raw []byte, v types.Version) []byte {
 }
 
 type marker struct {
-	fields  map[string]newField
+	newer   map[string]newField
+	fields  fieldTable
 	decoder *json.Decoder
 	ends    []int // the ends of the names
 }
 
-// value looks for fields in the next value, which has the given kind.
-func (m *marker) value(kind string) error {
+// value looks for fields in the next value, which has type t.
+func (m *marker) value(t reflect.Type) error {
 	token, err := m.decoder.Token()
-	if err != nil {
+	opening, ok := token.(json.Delim)
+	if err != nil || !ok {
 		return err
 	}
-	opening, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
 	for m.decoder.More() {
-		name := "*"
+		name := ""
 		if opening == '{' {
 			key, err := m.decoder.Token()
 			if err != nil {
 				return err
 			}
 			name, _ = key.(string)
-			if f, ok := m.fields[kind]; ok && f.name == name {
+			if f, ok := m.newer[t.Name()]; ok && f.name == name {
 				m.ends = append(m.ends, int(m.decoder.InputOffset())-1)
 			}
 		}
-		if err := m.value(partOf(kind, name)); err != nil {
+		if err := m.value(m.fields.part(t, name)); err != nil {
 			return err
 		}
 	}

@@ -1,22 +1,25 @@
 package vet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // Need is a part of a rule that requires a Kubernetes version.
 type Need struct {
-	// KubeVersion is the first version that accepts the rule, such as "1.31"; "" if this build
+	// KubeVersion is the first version that accepts Part, such as "1.31"; "" if this build
 	// supports no such version. If Silent is set, older versions accept the rule but drop Part.
 	KubeVersion string `json:"kubeVersion"`
 	// Path and Index identify the rule. Part names the part that requires the version.
@@ -27,18 +30,15 @@ type Need struct {
 }
 
 func (n Need) String() string {
-	path := n.Path
-	if path == "" {
-		path = "the root"
-	}
+	effect := ""
 	if n.Silent {
-		return fmt.Sprintf("%s in %s: without effect before %s", n.Part, path, n.KubeVersion)
+		effect = "without effect before "
 	}
-	return fmt.Sprintf("%s in %s: %s", n.Part, path, n.KubeVersion)
+	return fmt.Sprintf("%s in %s: %s%s", n.Part, phrase.Path(n.Path), effect, n.KubeVersion)
 }
 
 // needs returns the lowest version that accepts all rules, and the parts of rules that some version
-// since types.Oldest does not accept. ok is false if no version accepts all rules.
+// since types.Oldest rejects or drops. ok is false if no version accepts all rules.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
 	for _, u := range a.units {
@@ -102,7 +102,7 @@ func (x *compiled) checkedBy(minor int) *cel.Ast {
 	return checked
 }
 
-// maxNewer limits the length of the expressions that are compiled for later versions, in bytes.
+// maxNewer limits the total length of the expressions that are compiled for later versions, in bytes.
 const maxNewer = 40_000
 
 // newer returns the parts of rules that do not compile in this version but in a later one.
@@ -143,7 +143,8 @@ func (x *compiled) newestPart(minor int) string {
 		switch e.Kind() {
 		case ast.CallKind:
 			if ref, ok := a.ReferenceMap()[e.ID()]; ok && !slices.ContainsFunc(ref.OverloadIDs, func(id string) bool { return before[id] }) {
-				name = callName(e.AsCall().FunctionName())
+				function := e.AsCall().FunctionName()
+				name = cmp.Or(callNames[function], function)
 			}
 		case ast.ComprehensionKind:
 			if e.AsComprehension().IterVar2() != "" {
@@ -166,20 +167,13 @@ func (x *compiled) newestPart(minor int) string {
 	return "the expression"
 }
 
-// callName returns the name of a function for a message.
-func callName(function string) string {
-	switch function {
-	case "_?._":
-		return ".?"
-	case "_[?_]":
-		return "[?]"
-	case "_<_", "_<=_", "_>_", "_>=_":
-		return "comparison of int and double"
-	case "@sortByAssociatedKeys":
-		return "sortBy"
-	}
-	return function
+// callNames holds the names for messages of functions with an internal name.
+var callNames = map[string]string{
+	operators.OptSelect: ".?", operators.OptIndex: "[?]", "@sortByAssociatedKeys": "sortBy", operators.Less: ofMixed,
+	operators.LessEquals: ofMixed, operators.Greater: ofMixed, operators.GreaterEquals: ofMixed,
 }
+
+const ofMixed = "comparison of int and double"
 
 // optionalOldSelf is the only field of rules that some versions do not support.
 const optionalOldSelf = "optionalOldSelf"
@@ -204,8 +198,8 @@ func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Versi
 	return dropped
 }
 
-// dropsLate is the minor that decodes optionalOldSelf and drops it after conversion. Other versions
-// never decode the fields that they drop.
+// dropsLate is the minor that decodes optionalOldSelf and drops it after conversion. The other versions
+// that drop it never decode it.
 const dropsLate = 29
 
 // join moves the schema to the top if all versions have equal schemas, as conversion does.

@@ -40,9 +40,9 @@ type Report struct {
 	// Panic locates the part of a rule that makes the server panic. It is set only if Status is 500
 	// for that reason.
 	Panic *engine.Cause
-	// Strict lists unknown and duplicate keys. It is empty if FieldValidation is "Ignore".
+	// Strict lists unknown and duplicate keys. It is empty if FieldValidation is "Ignore" or Stored is set.
 	Strict []engine.StrictError
-	// Keys lists the unknown keys of the CRD, in the order of their paths. Following are causes that the
+	// Keys lists the unknown keys in the spec of a v1 CRD, in the order of their paths. Following are causes that the
 	// server would report only if the keys of Strict were removed and the keys of Keys corrected. Their
 	// fields are paths in the CRD already.
 	Keys      []UnknownKey
@@ -54,12 +54,12 @@ type Report struct {
 	Lints []Lint
 	// MinKubeVersion is the lowest Kubernetes version that compiles all rules, such as "1.31", or a
 	// higher version if KubeVersions has versions that reject the CRD for another reason. It is "" if
-	// the CRD is rejected or Config.KubeVersion is set. Needs lists the parts of rules that require
-	// a version; if Config.KubeVersion is set, the parts that have no effect in that version, and those
-	// that it rejects but a later version accepts.
+	// the CRD is rejected, no version compiles all rules, or Config.KubeVersion or VerdictOnly is set. With it, Needs
+	// lists the parts of rules that require a version; otherwise, the parts that have no effect in the vetted
+	// version, and those that it rejects but a later version accepts.
 	MinKubeVersion string
 	Needs          []Need
-	// Versions are in the order of the CRD; nil if Config.VerdictOnly is set.
+	// Versions are in the order of the CRD. It is nil if Config.VerdictOnly is set or the rules were not checked.
 	Versions []Version
 	// KubeVersions are the verdicts of Config.KubeVersions, in that order.
 	KubeVersions []KubeVersion
@@ -102,8 +102,8 @@ type Rule struct {
 	Limit uint64 `json:"limit"`
 	// Broken is set if the rule or its messageExpression does not compile.
 	Broken bool `json:"broken,omitempty"`
-	// OverLimit is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
-	// schema.
+	// OverLimit is set if the rule exceeds its limit, or is among the most expensive rules of a schema whose sum
+	// exceeds its limit.
 	OverLimit bool `json:"over"`
 	// Reason explains the cost. It is nil unless OverLimit is set, or Config.Explain is set and the rule compiles.
 	Reason *Reason `json:"reason,omitempty"`
@@ -189,14 +189,10 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	return r, nil
 }
 
-// admit validates a CRD as the server does. It returns an engine.WorkLimitError if the CRD would
-// take the server's functions too long.
+// admit validates a CRD as the server does. It returns an engine.WorkLimitError if that needs too much work.
 func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*admission, *metav1.Status, error) {
-	v, err := types.ParseVersion(cfg.KubeVersion)
-	if err != nil {
-		return nil, nil, err
-	}
-	if v.Minor < types.Newest { // dropUnknown modifies both CRDs
+	v, _ := types.ParseVersion(cfg.KubeVersion) // Config.Check has found no error in it
+	if v.Minor < types.Newest {                 // dropUnknown modifies both CRDs
 		crd, cfg.Old = crd.DeepCopy(), cfg.Old.DeepCopy()
 	}
 	if over := overworked(crd, cfg.Old); over != nil {
