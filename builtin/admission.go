@@ -75,7 +75,7 @@ func setName(object runtime.Object) {
 }
 
 // SetDefaults sets the defaults of an object of a built-in kind, as the API server does when it
-// decodes an object. It modifies the object, unless the object does not fit the kind.
+// decodes an object. It modifies the object, unless the kind is unknown or the object does not fit it.
 func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	typed, err := legacyscheme.Scheme.New(kind)
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(object, typed) != nil {
@@ -90,14 +90,18 @@ func SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	maps.Copy(object, out)
 }
 
-// Convert returns an object of a built-in kind in another version, with the defaults of its given
-// version.
-func Convert(object map[string]any, to schema.GroupVersionKind) (map[string]any, error) {
+func decodeBy(decoder runtime.Decoder, object map[string]any) (runtime.Object, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)
+	return runtime.Decode(decoder, data)
+}
+
+// Convert returns an object of a built-in kind in another version, with the defaults of its given
+// version.
+func Convert(object map[string]any, to schema.GroupVersionKind) (map[string]any, error) {
+	decoded, err := decodeBy(legacyscheme.Codecs.UniversalDecoder(), object)
 	if err != nil {
 		return nil, err
 	}

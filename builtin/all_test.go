@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubernetes/pkg/kubeapiserver"
 )
 
-// TestResources checks that the registries of each resource have objects of its kind.
+// TestResources checks that the registry of each resource has objects of its kind.
 func TestResources(t *testing.T) {
 	for kind, served := range all() {
 		endpoints, err := served.endpoints()

@@ -3,7 +3,6 @@ package builtin
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/registry/rest"
 	applyconfigurations "k8s.io/client-go/applyconfigurations"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -80,20 +78,6 @@ func (w *write) unchanged() (*engine.Result, error) {
 		return nil, err
 	}
 	return &engine.Result{Allowed: true, Object: w.persisted(live)}, nil
-}
-
-func (w *write) patchHandler(scope *handlers.RequestScope, kind types.PatchType, admit *admitter) (http.Handler, error) {
-	r, ok := w.end.storage.(rest.Patcher)
-	if !ok {
-		return nil, nil
-	}
-	if kind == types.ApplyYAMLPatchType {
-		var err error
-		if scope.FieldManager, err = w.end.fieldManager(); err != nil {
-			return nil, err
-		}
-	}
-	return handlers.PatchResource(r, scope, admit, []string{string(kind)}), nil
 }
 
 // fieldTypes converts objects of the kinds that client-go has types for.

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,11 +98,7 @@ func (c *Cluster) add(ctx context.Context, objects []map[string]any) error {
 		if err != nil || !res.Allowed {
 			continue
 		}
-		data, err := json.Marshal(res.Object)
-		if err != nil {
-			return err
-		}
-		stored, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(kind.GroupVersion()), data)
+		stored, err := decodeBy(legacyscheme.Codecs.UniversalDecoder(kind.GroupVersion()), res.Object)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -26,7 +25,7 @@ import (
 // configurationGroup is the group of the files that kube-apiserver reads.
 const configurationGroup = "apiserver.config.k8s.io"
 
-// IsConfiguration reports whether an object is a file that kube-apiserver reads and that contains CEL: an
+// IsConfiguration reports whether an object is a file that kube-apiserver reads and that can contain CEL: an
 // AuthenticationConfiguration or an AuthorizationConfiguration.
 func IsConfiguration(object map[string]any) bool {
 	kind := kindOfObject(object)
@@ -49,11 +48,7 @@ func ValidateConfiguration(object map[string]any) (res *engine.Result, err error
 			res, err = nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
-	data, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	decoded, err := runtime.Decode(configurations(), data)
+	decoded, err := decodeBy(configurations(), object)
 	if err != nil {
 		return &engine.Result{Failure: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}, nil
 	}

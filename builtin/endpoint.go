@@ -35,7 +35,7 @@ var all = sync.OnceValue(func() map[schema.GroupVersionKind]*Resource {
 	kinds, types := map[schema.GroupVersionKind]*Resource{}, legacyscheme.Scheme.AllKnownTypes()
 	for _, r := range resources {
 		versions := strings.Fields(r.versions)
-		registries := sync.OnceValues(func() (map[string]rest.Storage, error) { return r.new(restOptions{r.stored()}) })
+		registries := sync.OnceValues(func() (storages, error) { return r.new(restOptions{r.stored()}) })
 		for _, v := range versions {
 			gv := schema.GroupVersion{Group: r.group, Version: v}
 			kind := gv.WithKind(r.kind)
@@ -55,7 +55,7 @@ var all = sync.OnceValue(func() map[schema.GroupVersionKind]*Resource {
 })
 
 func newEndpoints(
-	resource schema.GroupVersionResource, registries map[string]rest.Storage,
+	resource schema.GroupVersionResource, registries storages,
 ) (map[string]*endpoint, error) {
 	endpoints := map[string]*endpoint{}
 	main, ok := registries[""].(rest.Scoper)
@@ -84,10 +84,7 @@ func deprecations(kind schema.GroupVersionKind) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := utilversion.ParseGeneric(version.DefaultKubeBinaryVersion)
-	if err != nil {
-		return nil, err
-	}
+	release := utilversion.MustParseGeneric(version.DefaultKubeBinaryVersion)
 	if !deprecation.IsDeprecated(object, int(release.Major()), int(release.Minor())) {
 		return nil, nil
 	}
@@ -149,10 +146,10 @@ type Resource struct {
 	// Type is the Go type of the objects.
 	Type reflect.Type
 
-	endpoints func() (map[string]*endpoint, error) // created when a request needs them
+	endpoints func() (map[string]*endpoint, error) // created by the first call
 }
 
-// Lookup returns the resource of a built-in kind, or nil if there is none.
+// Lookup returns the resource of a built-in kind, or nil for another kind.
 func Lookup(gvk schema.GroupVersionKind) *Resource { return all()[gvk] }
 
 // Namespaced reports whether the objects belong to namespaces.

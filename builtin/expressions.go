@@ -285,7 +285,7 @@ func userOf(of any, at string, mapped []Evaluation, claims map[string]any) map[s
 	}
 }
 
-// texts returns a string or a list of strings as a list without empty strings.
+// texts returns the nonempty strings in v, a string or a list.
 func texts(v any) []any {
 	list, isList := v.([]any)
 	if !isList {

@@ -67,7 +67,7 @@ func below(of reflect.Type, step engine.Step) (next reflect.Type, minor int) {
 	return nil, 0
 }
 
-// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if that is not known, or if all
+// FieldIntroduced returns the first minor whose servers have a field of a kind, or 0 if the field is unknown or all
 // supported minors have it.
 func FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int) {
 	r := Lookup(kind)
@@ -77,9 +77,11 @@ func FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int) {
 	}
 	at := r.Type
 	for _, step := range steps {
-		if at, minor = below(at, step); at == nil {
+		next, since := below(at, step)
+		if next == nil {
 			return 0
 		}
+		at, minor = next, max(minor, since)
 	}
 	return minor
 }
@@ -87,54 +89,36 @@ func FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int) {
 // withoutNewer returns a copy of an object without the fields that servers of Kubernetes 1.minor do not have, and the
 // paths of these fields. It returns the object itself if it has none of them.
 func withoutNewer(object map[string]any, of reflect.Type, minor int) (without map[string]any, newer []string) {
-	n := &newerSearch{minor: minor}
-	n.search(object, of, nil)
-	if len(n.found) == 0 {
-		return object, nil
-	}
 	without = runtime.DeepCopyJSON(object)
-	for _, path := range n.found {
-		newer = append(newer, engine.FormatPath(path))
-		var at any = without
-		for _, step := range path[:len(path)-1] {
-			switch v := at.(type) {
-			case map[string]any:
-				at = v[step.Name]
-			case []any:
-				at = v[step.Index]
-			}
-		}
-		if parent, ok := at.(map[string]any); ok {
-			delete(parent, path[len(path)-1].Name)
-		}
+	if newer = removeNewer(without, of, minor, nil); newer == nil {
+		return object, nil
 	}
 	return without, newer
 }
 
-// A newerSearch finds the fields that only servers of later minors have.
-type newerSearch struct {
-	minor int
-	found [][]engine.Step
-}
-
-func (n *newerSearch) search(v any, of reflect.Type, path []engine.Step) {
-	visit := func(v any, step engine.Step) {
+// removeNewer removes the fields from v, which is at path, and returns their paths.
+func removeNewer(v any, of reflect.Type, minor int, path []engine.Step) (newer []string) {
+	visit := func(v any, step engine.Step) (remove bool) {
 		at := append(slices.Clip(path), step)
-		switch next, minor := below(of, step); {
-		case minor > n.minor:
-			n.found = append(n.found, at)
-		case next != nil:
-			n.search(v, next, at)
+		next, since := below(of, step)
+		if remove = since > minor; remove {
+			newer = append(newer, engine.FormatPath(at))
+		} else if next != nil {
+			newer = append(newer, removeNewer(v, next, minor, at)...)
 		}
+		return remove
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			visit(v[name], engine.Step{Name: name})
+			if visit(v[name], engine.Step{Name: name}) {
+				delete(v, name)
+			}
 		}
 	case []any:
 		for i, item := range v {
 			visit(item, engine.Step{Item: true, Index: i})
 		}
 	}
+	return newer
 }

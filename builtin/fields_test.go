@@ -54,8 +54,9 @@ func TestKubeMinor(t *testing.T) {
 func TestFieldIntroduced(t *testing.T) {
 	deployment := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	for path, want := range map[string]int{
-		"spec.template.spec.containers[0].lifecycle.stopSignal":        33,
-		"spec.template.spec.ephemeralContainers[0].restartPolicyRules": 34, // of an embedded struct
+		"spec.template.spec.containers[0].lifecycle.stopSignal":            33,
+		"spec.template.spec.containers[0].lifecycle.preStop.sleep.seconds": 29, // below a newer field
+		"spec.template.spec.ephemeralContainers[0].restartPolicyRules":     34, // of an embedded struct
 		"spec.replicas":          0,
 		"spec.nothing":           0,
 		"metadata.labels['a.b']": 0,

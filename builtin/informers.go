@@ -56,37 +56,36 @@ func (informer[T, L]) Informer() cache.SharedIndexInformer {
 
 func (informer[T, L]) TypedInformer() (none T) { return none }
 
-// Some of the types below embed a nil interface for the methods that no plugin calls.
+// Each type below implements the interface of a group and that of its version v1, as far as plugins need them: the
+// embedded interfaces are nil.
 
-func (s stores) Core() coreinformers.Interface { return coreGroup{s} }
+func (s stores) Core() coreinformers.Interface { return coreGroup{stores: s} }
 
-type coreGroup struct{ stores stores }
-
-func (g coreGroup) V1() corev1informers.Interface { return coreV1{stores: g.stores} }
-
-type coreV1 struct {
+type coreGroup struct {
 	corev1informers.Interface
 	stores stores
 }
 
-func (v coreV1) Namespaces() corev1informers.TypedNamespaceInformer {
-	return newInformer[corev1informers.NamespaceIndexInformer](v.stores, "Namespace", corev1listers.NewNamespaceLister)
+func (g coreGroup) V1() corev1informers.Interface { return g }
+
+func (g coreGroup) Namespaces() corev1informers.TypedNamespaceInformer {
+	return newInformer[corev1informers.NamespaceIndexInformer](g.stores, "Namespace", corev1listers.NewNamespaceLister)
 }
 
-func (v coreV1) LimitRanges() corev1informers.TypedLimitRangeInformer {
+func (g coreGroup) LimitRanges() corev1informers.TypedLimitRangeInformer {
 	return newInformer[corev1informers.LimitRangeIndexInformer](
-		v.stores, "LimitRange", corev1listers.NewLimitRangeLister,
+		g.stores, "LimitRange", corev1listers.NewLimitRangeLister,
 	)
 }
 
-func (v coreV1) ServiceAccounts() corev1informers.TypedServiceAccountInformer {
+func (g coreGroup) ServiceAccounts() corev1informers.TypedServiceAccountInformer {
 	return newInformer[corev1informers.ServiceAccountIndexInformer](
-		v.stores, "ServiceAccount", corev1listers.NewServiceAccountLister,
+		g.stores, "ServiceAccount", corev1listers.NewServiceAccountLister,
 	)
 }
 
-func (v coreV1) Pods() corev1informers.TypedPodInformer {
-	return newInformer[corev1informers.PodIndexInformer](v.stores, "Pod", corev1listers.NewPodLister)
+func (g coreGroup) Pods() corev1informers.TypedPodInformer {
+	return newInformer[corev1informers.PodIndexInformer](g.stores, "Pod", corev1listers.NewPodLister)
 }
 
 func (s stores) Scheduling() schedulinginformers.Interface { return schedulingGroup{stores: s} }
@@ -96,16 +95,11 @@ type schedulingGroup struct {
 	stores stores
 }
 
-func (g schedulingGroup) V1() schedulingv1informers.Interface { return schedulingV1{stores: g.stores} }
+func (g schedulingGroup) V1() schedulingv1informers.Interface { return g }
 
-type schedulingV1 struct {
-	schedulingv1informers.Interface
-	stores stores
-}
-
-func (v schedulingV1) PriorityClasses() schedulingv1informers.TypedPriorityClassInformer {
+func (g schedulingGroup) PriorityClasses() schedulingv1informers.TypedPriorityClassInformer {
 	return newInformer[schedulingv1informers.PriorityClassIndexInformer](
-		v.stores, "PriorityClass", schedulingv1listers.NewPriorityClassLister,
+		g.stores, "PriorityClass", schedulingv1listers.NewPriorityClassLister,
 	)
 }
 
@@ -116,53 +110,47 @@ type nodeGroup struct {
 	stores stores
 }
 
-func (g nodeGroup) V1() nodev1informers.Interface { return nodeV1{g.stores} }
+func (g nodeGroup) V1() nodev1informers.Interface { return g }
 
-type nodeV1 struct{ stores stores }
-
-func (v nodeV1) RuntimeClasses() nodev1informers.TypedRuntimeClassInformer {
+func (g nodeGroup) RuntimeClasses() nodev1informers.TypedRuntimeClassInformer {
 	return newInformer[nodev1informers.RuntimeClassIndexInformer](
-		v.stores, "RuntimeClass", nodev1listers.NewRuntimeClassLister,
+		g.stores, "RuntimeClass", nodev1listers.NewRuntimeClassLister,
 	)
 }
 
 func (s stores) Storage() storageinformers.Interface { return storageGroup{stores: s} }
 
 type storageGroup struct {
-	storageinformers.Interface
-	stores stores
-}
-
-func (g storageGroup) V1() storagev1informers.Interface { return storageV1{stores: g.stores} }
-
-type storageV1 struct {
+	groupOfStorage
 	storagev1informers.Interface
 	stores stores
 }
 
-func (v storageV1) StorageClasses() storagev1informers.TypedStorageClassInformer {
+type groupOfStorage = storageinformers.Interface
+
+func (g storageGroup) V1() storagev1informers.Interface { return g }
+
+func (g storageGroup) StorageClasses() storagev1informers.TypedStorageClassInformer {
 	return newInformer[storagev1informers.StorageClassIndexInformer](
-		v.stores, "StorageClass", storagev1listers.NewStorageClassLister,
+		g.stores, "StorageClass", storagev1listers.NewStorageClassLister,
 	)
 }
 
 func (s stores) Networking() networkinginformers.Interface { return networkingGroup{stores: s} }
 
 type networkingGroup struct {
-	networkinginformers.Interface
-	stores stores
-}
-
-func (g networkingGroup) V1() networkingv1informers.Interface { return networkingV1{stores: g.stores} }
-
-type networkingV1 struct {
+	groupOfNetworking
 	networkingv1informers.Interface
 	stores stores
 }
 
-func (v networkingV1) IngressClasses() networkingv1informers.TypedIngressClassInformer {
+type groupOfNetworking = networkinginformers.Interface
+
+func (g networkingGroup) V1() networkingv1informers.Interface { return g }
+
+func (g networkingGroup) IngressClasses() networkingv1informers.TypedIngressClassInformer {
 	return newInformer[networkingv1informers.IngressClassIndexInformer](
-		v.stores, "IngressClass", networkingv1listers.NewIngressClassLister,
+		g.stores, "IngressClass", networkingv1listers.NewIngressClassLister,
 	)
 }
 
@@ -174,8 +162,8 @@ func (noClient) NodeV1() nodev1client.NodeV1Interface { return noNode{} }
 
 type noNode struct{ nodev1client.NodeV1Interface }
 
-func (noNode) RuntimeClasses() nodev1client.RuntimeClassInterface {
-	return struct {
-		nodev1client.RuntimeClassInterface
-	}{}
+func (noNode) RuntimeClasses() nodev1client.RuntimeClassInterface { return noRuntimeClasses{} }
+
+type noRuntimeClasses struct {
+	nodev1client.RuntimeClassInterface
 }

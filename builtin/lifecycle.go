@@ -48,7 +48,9 @@ func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 		return nil
 	}
 	a := &Absence{Removed: removed}
-	if object, ok := object.(replaced); ok {
+	if object, ok := object.(interface {
+		APILifecycleReplacement() schema.GroupVersionKind
+	}); ok {
 		a.Replacement = object.APILifecycleReplacement()
 		return a
 	}
@@ -58,10 +60,6 @@ func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 		}
 	}
 	return a
-}
-
-type replaced interface {
-	APILifecycleReplacement() schema.GroupVersionKind
 }
 
 // named returns the built-in kinds of a name, sorted by group and version.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Resources returns all built-in kinds, sorted by group, version, and name.
+// Resources returns all built-in kinds, sorted by group, version, and kind.
 func Resources() []*Resource {
 	return slices.SortedFunc(maps.Values(all()), func(a, b *Resource) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))

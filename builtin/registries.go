@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,27 +26,19 @@ import (
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 	validatingadmissionpolicystore "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy/storage"
 	validatingadmissionpolicybindingstore "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding/storage"
-	deploymentstore "k8s.io/kubernetes/pkg/registry/apps/deployment/storage"
-	replicasetstore "k8s.io/kubernetes/pkg/registry/apps/replicaset/storage"
-	statefulsetstore "k8s.io/kubernetes/pkg/registry/apps/statefulset/storage"
 	certificatesstore "k8s.io/kubernetes/pkg/registry/certificates/certificates/storage"
 	podcertificaterequeststore "k8s.io/kubernetes/pkg/registry/certificates/podcertificaterequest/storage"
 	eventstore "k8s.io/kubernetes/pkg/registry/core/event/storage"
 	namespacestore "k8s.io/kubernetes/pkg/registry/core/namespace/storage"
 	nodestore "k8s.io/kubernetes/pkg/registry/core/node/storage"
 	podstore "k8s.io/kubernetes/pkg/registry/core/pod/storage"
-	replicationcontrollerstore "k8s.io/kubernetes/pkg/registry/core/replicationcontroller/storage"
 	serviceaccountstore "k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage"
 	resourceclaimstore "k8s.io/kubernetes/pkg/registry/resource/resourceclaim/storage"
 	resourceclaimtemplatestore "k8s.io/kubernetes/pkg/registry/resource/resourceclaimtemplate/storage"
-	csidriverstore "k8s.io/kubernetes/pkg/registry/storage/csidriver/storage"
-	csinodestore "k8s.io/kubernetes/pkg/registry/storage/csinode/storage"
-	csistoragecapacitystore "k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity/storage"
-	volumeattachmentstore "k8s.io/kubernetes/pkg/registry/storage/volumeattachment/storage"
 	"k8s.io/utils/clock"
 )
 
-// A resource is a resource of the API server. Objects are stored in the first of its versions.
+// A resource is a resource of the API server. Objects except Events are stored in the first of its versions.
 type resource struct {
 	group, versions, name, kind string
 	new                         newStorage
@@ -59,159 +52,106 @@ func (r *resource) stored() schema.GroupVersion {
 	return schema.GroupVersion{Group: r.group, Version: version}
 }
 
-// A newStorage creates the registries of a resource by subresource. "" is the resource itself. one
-// makes it for a resource without subresources, and two for a resource with the subresource status.
-type newStorage func(restOptions) (map[string]rest.Storage, error)
+// storages holds the registries of a resource by subresource. "" is the resource itself.
+type storages = map[string]rest.Storage
 
+type newStorage func(restOptions) (storages, error)
+
+// one returns the newStorage of a resource without subresources, and two that of a resource with the subresource
+// status.
 func one[S rest.Storage](create func(generic.RESTOptionsGetter) (S, error)) newStorage {
-	return func(options restOptions) (map[string]rest.Storage, error) {
-		main, err := create(options)
-		return map[string]rest.Storage{"": main}, err
-	}
+	return func(options restOptions) (storages, error) { return single(create(options)) }
 }
 
 func two[S, T rest.Storage](create func(generic.RESTOptionsGetter) (S, T, error)) newStorage {
-	return func(options restOptions) (map[string]rest.Storage, error) {
-		main, status, err := create(options)
-		return map[string]rest.Storage{"": main, "status": status}, err
+	return func(options restOptions) (storages, error) { return withStatus(create(options)) }
+}
+
+func single(main rest.Storage, err error) (storages, error) { return storages{"": main}, err }
+
+func withStatus(main, status rest.Storage, err error) (storages, error) {
+	return storages{"": main, "status": status}, err
+}
+
+// fieldsOf returns the newStorage of a resource whose registries are the fields of a struct, or of a pointer to it: the
+// first is the resource itself, and each subresource has the field of its name.
+func fieldsOf[S any](create func(generic.RESTOptionsGetter) (S, error), subresources ...string) newStorage {
+	return func(options restOptions) (storages, error) {
+		s, err := create(options)
+		if err != nil {
+			return nil, err
+		}
+		v := reflect.Indirect(reflect.ValueOf(s))
+		all := storages{"": v.Field(0).Interface().(rest.Storage)}
+		for _, name := range subresources {
+			field := v.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+			all[name] = field.Interface().(rest.Storage)
+		}
+		return all, nil
 	}
 }
 
 // allowed permits all requests, because this package does not check permissions.
 var allowed authorizer.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
 
-func definitions(options restOptions) (map[string]rest.Storage, error) {
+func definitions(options restOptions) (storages, error) {
 	main, err := definitionstore.NewREST(legacyscheme.Scheme, options)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]rest.Storage{"": main, "status": definitionstore.NewStatusREST(legacyscheme.Scheme, main)}, nil
+	return withStatus(main, definitionstore.NewStatusREST(legacyscheme.Scheme, main), nil)
 }
 
-func events(options restOptions) (map[string]rest.Storage, error) {
-	main, err := eventstore.NewREST(options, 0)
-	return map[string]rest.Storage{"": main}, err
-}
+func events(options restOptions) (storages, error) { return single(eventstore.NewREST(options, 0)) }
 
-func namespaces(options restOptions) (map[string]rest.Storage, error) {
+func namespaces(options restOptions) (storages, error) {
 	main, status, finalize, err := namespacestore.NewREST(options)
-	return map[string]rest.Storage{"": main, "status": status, "finalize": finalize}, err
+	return storages{"": main, "status": status, "finalize": finalize}, err
 }
 
-func nodes(options restOptions) (map[string]rest.Storage, error) {
-	s, err := nodestore.NewStorage(options, kubeletclient.KubeletClientConfig{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]rest.Storage{"": s.Node, "status": s.Status}, nil
+func nodes(options generic.RESTOptionsGetter) (*nodestore.NodeStorage, error) {
+	return nodestore.NewStorage(options, kubeletclient.KubeletClientConfig{}, nil)
 }
 
-func pods(options restOptions) (map[string]rest.Storage, error) {
-	s, err := podstore.NewStorage(options, nil, nil, noBudgets{}, allowed)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]rest.Storage{
-		"": s.Pod, "status": s.Status, "ephemeralcontainers": s.EphemeralContainers, "resize": s.Resize,
-		"binding": s.Binding, "eviction": s.Eviction,
-	}, nil
+func pods(options generic.RESTOptionsGetter) (podstore.PodStorage, error) {
+	return podstore.NewStorage(options, nil, nil, noBudgets{}, allowed)
 }
 
-func replicationControllers(options restOptions) (map[string]rest.Storage, error) {
-	s, err := replicationcontrollerstore.NewStorage(options)
-	return map[string]rest.Storage{"": s.Controller, "status": s.Status, "scale": s.Scale}, err
+func serviceAccounts(options restOptions) (storages, error) {
+	return single(serviceaccountstore.NewREST(options, nil, nil, allowed, 0, nil, nil, nil, nil, nil, false, 0))
 }
 
-func serviceAccounts(options restOptions) (map[string]rest.Storage, error) {
-	main, err := serviceaccountstore.NewREST(options, nil, nil, allowed, 0, nil, nil, nil, nil, nil, false, 0)
-	return map[string]rest.Storage{"": main}, err
+func validatingPolicies(options restOptions) (storages, error) {
+	return withStatus(validatingadmissionpolicystore.NewREST(options, nil, nil))
 }
 
-func deployments(options restOptions) (map[string]rest.Storage, error) {
-	s, err := deploymentstore.NewStorage(options)
-	return map[string]rest.Storage{"": s.Deployment, "status": s.Status, "scale": s.Scale}, err
+func validatingBindings(options restOptions) (storages, error) {
+	return single(validatingadmissionpolicybindingstore.NewREST(options, nil, nil, noParams))
 }
 
-func replicaSets(options restOptions) (map[string]rest.Storage, error) {
-	s, err := replicasetstore.NewStorage(options)
-	return map[string]rest.Storage{"": s.ReplicaSet, "status": s.Status, "scale": s.Scale}, err
+func mutatingPolicies(options restOptions) (storages, error) {
+	return single(mutatingadmissionpolicystore.NewREST(options, nil, nil))
 }
 
-func statefulSets(options restOptions) (map[string]rest.Storage, error) {
-	s, err := statefulsetstore.NewStorage(options)
-	return map[string]rest.Storage{"": s.StatefulSet, "status": s.Status, "scale": s.Scale}, err
+func mutatingBindings(options restOptions) (storages, error) {
+	return single(mutatingadmissionpolicybindingstore.NewREST(options, nil, nil, noParams))
 }
 
-func validatingPolicies(options restOptions) (map[string]rest.Storage, error) {
-	main, status, err := validatingadmissionpolicystore.NewREST(options, nil, nil)
-	return map[string]rest.Storage{"": main, "status": status}, err
-}
-
-func validatingBindings(options restOptions) (map[string]rest.Storage, error) {
-	main, err := validatingadmissionpolicybindingstore.NewREST(options, nil, nil, noParams)
-	return map[string]rest.Storage{"": main}, err
-}
-
-func mutatingPolicies(options restOptions) (map[string]rest.Storage, error) {
-	main, err := mutatingadmissionpolicystore.NewREST(options, nil, nil)
-	return map[string]rest.Storage{"": main}, err
-}
-
-func mutatingBindings(options restOptions) (map[string]rest.Storage, error) {
-	main, err := mutatingadmissionpolicybindingstore.NewREST(options, nil, nil, noParams)
-	return map[string]rest.Storage{"": main}, err
-}
-
-func certificates(options restOptions) (map[string]rest.Storage, error) {
+func certificates(options restOptions) (storages, error) {
 	main, status, approval, err := certificatesstore.NewREST(options)
-	return map[string]rest.Storage{"": main, "status": status, "approval": approval}, err
+	return storages{"": main, "status": status, "approval": approval}, err
 }
 
-func podCertificates(options restOptions) (map[string]rest.Storage, error) {
-	main, status, err := podcertificaterequeststore.NewREST(options, allowed, clock.RealClock{})
-	return map[string]rest.Storage{"": main, "status": status}, err
+func podCertificates(options restOptions) (storages, error) {
+	return withStatus(podcertificaterequeststore.NewREST(options, allowed, clock.RealClock{}))
 }
 
-func resourceClaims(options restOptions) (map[string]rest.Storage, error) {
-	main, status, err := resourceclaimstore.NewREST(options, namespaceGetter{}, allowed)
-	return map[string]rest.Storage{"": main, "status": status}, err
+func resourceClaims(options restOptions) (storages, error) {
+	return withStatus(resourceclaimstore.NewREST(options, namespaceGetter{}, allowed))
 }
 
-func resourceClaimTemplates(options restOptions) (map[string]rest.Storage, error) {
-	main, err := resourceclaimtemplatestore.NewREST(options, namespaceGetter{})
-	return map[string]rest.Storage{"": main}, err
-}
-
-func csiDrivers(options restOptions) (map[string]rest.Storage, error) {
-	s, err := csidriverstore.NewStorage(options)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]rest.Storage{"": s.CSIDriver}, nil
-}
-
-func csiNodes(options restOptions) (map[string]rest.Storage, error) {
-	s, err := csinodestore.NewStorage(options)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]rest.Storage{"": s.CSINode, "status": s.Status}, nil
-}
-
-func csiCapacities(options restOptions) (map[string]rest.Storage, error) {
-	s, err := csistoragecapacitystore.NewStorage(options)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]rest.Storage{"": s.CSIStorageCapacity}, nil
-}
-
-func volumeAttachments(options restOptions) (map[string]rest.Storage, error) {
-	s, err := volumeattachmentstore.NewStorage(options)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]rest.Storage{"": s.VolumeAttachment, "status": s.Status}, nil
+func resourceClaimTemplates(options restOptions) (storages, error) {
+	return single(resourceclaimtemplatestore.NewREST(options, namespaceGetter{}))
 }
 
 // noParams resolves no kinds of params. The registries require it, but never call it, because they
@@ -238,7 +178,7 @@ type namespaceGetter struct {
 }
 
 func (namespaceGetter) Get(ctx context.Context, name string, _ metav1.GetOptions) (*corev1.Namespace, error) {
-	if c := clusterOf(ctx); c != nil {
+	if c := writeOf(ctx).Cluster; c != nil {
 		if known, ok, _ := c.stores.byKind["Namespace"].GetByKey(name); ok {
 			return known.(*corev1.Namespace), nil
 		}

@@ -6,6 +6,9 @@ import (
 	storageversionstore "k8s.io/kubernetes/pkg/registry/apiserverinternal/storageversion/storage"
 	controllerrevisionstore "k8s.io/kubernetes/pkg/registry/apps/controllerrevision/storage"
 	daemonsetstore "k8s.io/kubernetes/pkg/registry/apps/daemonset/storage"
+	deploymentstore "k8s.io/kubernetes/pkg/registry/apps/deployment/storage"
+	replicasetstore "k8s.io/kubernetes/pkg/registry/apps/replicaset/storage"
+	statefulsetstore "k8s.io/kubernetes/pkg/registry/apps/statefulset/storage"
 	horizontalpodautoscalerstore "k8s.io/kubernetes/pkg/registry/autoscaling/horizontalpodautoscaler/storage"
 	cronjobstore "k8s.io/kubernetes/pkg/registry/batch/cronjob/storage"
 	jobstore "k8s.io/kubernetes/pkg/registry/batch/job/storage"
@@ -18,6 +21,7 @@ import (
 	persistentvolumestore "k8s.io/kubernetes/pkg/registry/core/persistentvolume/storage"
 	persistentvolumeclaimstore "k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim/storage"
 	podtemplatestore "k8s.io/kubernetes/pkg/registry/core/podtemplate/storage"
+	replicationcontrollerstore "k8s.io/kubernetes/pkg/registry/core/replicationcontroller/storage"
 	resourcequotastore "k8s.io/kubernetes/pkg/registry/core/resourcequota/storage"
 	secretstore "k8s.io/kubernetes/pkg/registry/core/secret/storage"
 	endpointslicestore "k8s.io/kubernetes/pkg/registry/discovery/endpointslice/storage"
@@ -39,25 +43,29 @@ import (
 	resourcepoolstatusrequeststore "k8s.io/kubernetes/pkg/registry/resource/resourcepoolstatusrequest/storage"
 	resourceslicestore "k8s.io/kubernetes/pkg/registry/resource/resourceslice/storage"
 	priorityclassstore "k8s.io/kubernetes/pkg/registry/scheduling/priorityclass/storage"
+	csidriverstore "k8s.io/kubernetes/pkg/registry/storage/csidriver/storage"
+	csinodestore "k8s.io/kubernetes/pkg/registry/storage/csinode/storage"
+	csistoragecapacitystore "k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity/storage"
 	storageclassstore "k8s.io/kubernetes/pkg/registry/storage/storageclass/storage"
+	volumeattachmentstore "k8s.io/kubernetes/pkg/registry/storage/volumeattachment/storage"
 	volumeattributesclassstore "k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass/storage"
 	storagemigrationstore "k8s.io/kubernetes/pkg/registry/storagemigration/storagemigration/storage"
 )
 
-// resources lists the resources of the API server that store objects. It omits bindings, and the
-// reviews of authentication.k8s.io and authorization.k8s.io.
+// resources lists the resources of the API server that store objects. Bindings, and the reviews of
+// authentication.k8s.io and authorization.k8s.io, are not stored.
 var resources = []resource{
 	{"", "v1", "configmaps", "ConfigMap", one(configmapstore.NewREST)},
 	{"", "v1", "endpoints", "Endpoints", one(endpointstore.NewREST)},
 	{"", "v1", "events", "Event", events},
 	{"", "v1", "limitranges", "LimitRange", one(limitrangestore.NewREST)},
 	{"", "v1", "namespaces", "Namespace", namespaces},
-	{"", "v1", "nodes", "Node", nodes},
+	{"", "v1", "nodes", "Node", fieldsOf(nodes, "status")},
 	{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", two(persistentvolumeclaimstore.NewREST)},
 	{"", "v1", "persistentvolumes", "PersistentVolume", two(persistentvolumestore.NewREST)},
-	{"", "v1", "pods", "Pod", pods},
+	{"", "v1", "pods", "Pod", fieldsOf(pods, "status", "ephemeralcontainers", "resize", "binding", "eviction")},
 	{"", "v1", "podtemplates", "PodTemplate", one(podtemplatestore.NewREST)},
-	{"", "v1", "replicationcontrollers", "ReplicationController", replicationControllers},
+	{"", "v1", "replicationcontrollers", "ReplicationController", fieldsOf(replicationcontrollerstore.NewStorage, "status", "scale")},
 	{"", "v1", "resourcequotas", "ResourceQuota", two(resourcequotastore.NewREST)},
 	{"", "v1", "secrets", "Secret", one(secretstore.NewREST)},
 	{"", "v1", "serviceaccounts", "ServiceAccount", serviceAccounts},
@@ -72,9 +80,9 @@ var resources = []resource{
 	{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", definitions},
 	{"apps", "v1", "controllerrevisions", "ControllerRevision", one(controllerrevisionstore.NewREST)},
 	{"apps", "v1", "daemonsets", "DaemonSet", two(daemonsetstore.NewREST)},
-	{"apps", "v1", "deployments", "Deployment", deployments},
-	{"apps", "v1", "replicasets", "ReplicaSet", replicaSets},
-	{"apps", "v1", "statefulsets", "StatefulSet", statefulSets},
+	{"apps", "v1", "deployments", "Deployment", fieldsOf(deploymentstore.NewStorage, "status", "scale")},
+	{"apps", "v1", "replicasets", "ReplicaSet", fieldsOf(replicasetstore.NewStorage, "status", "scale")},
+	{"apps", "v1", "statefulsets", "StatefulSet", fieldsOf(statefulsetstore.NewStorage, "status", "scale")},
 	{"autoscaling", "v2 v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler", two(horizontalpodautoscalerstore.NewREST)},
 	{"batch", "v1", "cronjobs", "CronJob", two(cronjobstore.NewREST)},
 	{"batch", "v1", "jobs", "Job", two(jobstore.NewREST)},
@@ -105,11 +113,11 @@ var resources = []resource{
 	{"resource.k8s.io", "v1alpha3", "resourcepoolstatusrequests", "ResourcePoolStatusRequest", two(resourcepoolstatusrequeststore.NewREST)},
 	{"resource.k8s.io", "v1 v1beta2 v1beta1", "resourceslices", "ResourceSlice", one(resourceslicestore.NewREST)},
 	{"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", one(priorityclassstore.NewREST)},
-	{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", csiDrivers},
-	{"storage.k8s.io", "v1", "csinodes", "CSINode", csiNodes},
-	{"storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity", csiCapacities},
+	{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", fieldsOf(csidriverstore.NewStorage)},
+	{"storage.k8s.io", "v1", "csinodes", "CSINode", fieldsOf(csinodestore.NewStorage, "status")},
+	{"storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity", fieldsOf(csistoragecapacitystore.NewStorage)},
 	{"storage.k8s.io", "v1", "storageclasses", "StorageClass", one(storageclassstore.NewREST)},
-	{"storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", volumeAttachments},
+	{"storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", fieldsOf(volumeattachmentstore.NewStorage, "status")},
 	{"storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", one(volumeattributesclassstore.NewREST)},
 	{"storagemigration.k8s.io", "v1beta1 v1", "storageversionmigrations", "StorageVersionMigration", two(storagemigrationstore.NewREST)},
 }

@@ -27,11 +27,7 @@ func (w *write) decodeOld() (runtime.Object, error) {
 	if w.OldObject == nil {
 		return nil, nil
 	}
-	data, err := json.Marshal(w.OldObject)
-	if err != nil {
-		return nil, fmt.Errorf("old object: %w", err)
-	}
-	old, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)
+	old, err := decodeBy(legacyscheme.Codecs.UniversalDecoder(), w.OldObject)
 	if err != nil {
 		return nil, fmt.Errorf("old object: %w", err)
 	}
@@ -50,7 +46,7 @@ func (w *write) decodeOld() (runtime.Object, error) {
 	return old, nil
 }
 
-// unknownUID replaces UIDs that are not given or random.
+// unknownUID replaces UIDs that are missing or random.
 const unknownUID = "00000000-0000-0000-0000-000000000000"
 
 // decoders makes decoders that record the errors of strict decoding, to which they add duplicate
@@ -169,8 +165,8 @@ func causes(status *metav1.Status) (causes []engine.Cause) {
 	return causes
 }
 
-// persisted returns the persisted object without fields that only a cluster can set, unless the old
-// object has them.
+// persisted removes managedFields from the persisted object and, unless the old object has them, the other fields
+// that only a cluster can set.
 func (w *write) persisted(object map[string]any) map[string]any {
 	meta, old := maps.Clone(metadata(object)), metadata(w.OldObject)
 	delete(meta, "managedFields")

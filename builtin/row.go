@@ -2,11 +2,9 @@ package builtin
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
@@ -27,11 +25,7 @@ func Row(ctx context.Context, object map[string]any) (columns []string, cells []
 	if !ok {
 		return nil, nil, fmt.Errorf("%s has no table", kind)
 	}
-	data, err := json.Marshal(object)
-	if err != nil {
-		return nil, nil, err
-	}
-	typed, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)
+	typed, err := decodeBy(legacyscheme.Codecs.UniversalDecoder(), object)
 	if err != nil {
 		return nil, nil, err
 	}

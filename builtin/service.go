@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apiserver/pkg/registry/rest"
 	api "k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/registry/core/service/ipallocator"
 	"k8s.io/kubernetes/pkg/registry/core/service/portallocator"
@@ -27,20 +26,17 @@ const (
 
 // services returns the storage of Services in a cluster with IPv4 and IPv6. Any address that an
 // object requests is assumed to be free and in the range of the cluster.
-func services(options restOptions) (map[string]rest.Storage, error) {
+func services(options restOptions) (storages, error) {
 	pods, err := pods(options)
 	if err != nil {
 		return nil, err
 	}
 	allocators := map[api.IPFamily]ipallocator.Interface{
-		api.IPv4Protocol: addresses{api.IPv4Protocol}, api.IPv6Protocol: addresses{api.IPv6Protocol},
+		api.IPv4Protocol: addresses{family: api.IPv4Protocol}, api.IPv6Protocol: addresses{family: api.IPv6Protocol},
 	}
 	main, status, _, err := servicestore.NewREST(
-		options, api.IPv4Protocol, allocators, &ports{}, noEndpoints{}, pods[""].(servicestore.PodStorage), nil)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]rest.Storage{"": main, "status": status}, nil
+		options, api.IPv4Protocol, allocators, &ports{}, noEndpoints{}, pods.Pod, nil)
+	return withStatus(main, status, err)
 }
 
 type noEndpoints struct{}
@@ -49,8 +45,11 @@ func (noEndpoints) GetEndpointSlices(string, string) ([]*discoveryv1.EndpointSli
 	return nil, nil
 }
 
-// addresses allocates every address, and does not record it. It implements ipallocator.Interface.
-type addresses struct{ family api.IPFamily }
+// addresses allocates every address, and does not record it.
+type addresses struct {
+	ipallocator.Interface // nil, for the methods that no request calls
+	family                api.IPFamily
+}
 
 func (a addresses) AllocateNext() (net.IP, error) {
 	if a.family == api.IPv6Protocol {
@@ -70,14 +69,12 @@ func (a addresses) IPFamily() api.IPFamily        { return a.family }
 func (a addresses) DryRun() ipallocator.Interface { return a }
 func (addresses) Allocate(net.IP) error           { return nil }
 func (addresses) Release(net.IP) error            { return nil }
-func (addresses) ForEach(func(net.IP))            {}
-func (addresses) Has(net.IP) bool                 { return false }
-func (addresses) Destroy()                        {}
-func (addresses) EnableMetrics()                  {}
 
-// ports allocates every port of the default range, and does not record it. It implements
-// portallocator.Interface.
-type ports struct{ next atomic.Uint32 }
+// ports allocates every port of the default range, and does not record it.
+type ports struct {
+	portallocator.Interface // nil, for the methods that no request calls
+	next                    atomic.Uint32
+}
 
 func (*ports) Allocate(port int) error {
 	if port < firstPort || port > lastPort {
@@ -91,10 +88,7 @@ func (p *ports) AllocateNext() (int, error) {
 }
 
 func (*ports) Release(int) error { return nil }
-func (*ports) ForEach(func(int)) {}
 func (*ports) Has(int) bool      { return false }
-func (*ports) Destroy()          {}
-func (*ports) EnableMetrics()    {}
 
 // withoutAllocated removes the addresses and ports that neither the object of a request nor the old one has from a
 // Service, because only a cluster can allocate them.
@@ -129,8 +123,8 @@ var (
 	nodePorts = regexp.MustCompile(`Duplicate value: [45][0-9]{4}\b`)
 )
 
-// settled returns a response in which random values of the server are constant: the UIDs of new objects, and the node
-// ports in messages. A result therefore does not depend on chance.
+// settled replaces random values of the server in a response by constants: UIDs, unless persisted removes them, and the
+// node ports in messages. A result therefore does not depend on chance.
 func (w *write) settled(sent []byte, response []byte, failed bool) []byte {
 	if w.OldObject == nil && (failed || w.kind.Kind == "Job" || w.kind.Kind == "LimitRange") {
 		response = uuids.ReplaceAllFunc(response, func(uid []byte) []byte {

@@ -29,25 +29,12 @@ func (w *write) storedVersion() string {
 // writeKey is the key of the *write in the context of a request.
 type writeKey struct{}
 
+// writeOf returns an empty write for a context without one.
 func writeOf(ctx context.Context) *write {
-	w, _ := ctx.Value(writeKey{}).(*write)
-	return w
-}
-
-// oldOf returns the object in the storage that a request sees, or nil.
-func oldOf(ctx context.Context) runtime.Object {
-	if w := writeOf(ctx); w != nil {
-		return w.old
+	if w, ok := ctx.Value(writeKey{}).(*write); ok {
+		return w
 	}
-	return nil
-}
-
-// clusterOf returns the Cluster of a request, or nil.
-func clusterOf(ctx context.Context) *Cluster {
-	if w := writeOf(ctx); w != nil {
-		return w.Cluster
-	}
-	return nil
+	return &write{}
 }
 
 // A requestStorage implements the storage of a resource. It has no state: a request finds only the
@@ -63,7 +50,9 @@ type restOptions struct {
 }
 
 func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
-	codec := storageCodec(o.stored)
+	serializer := protobuf.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme)
+	hub := schema.GroupVersion{Group: o.stored.Group, Version: runtime.APIVersionInternal}
+	codec := legacyscheme.Codecs.CodecForVersions(serializer, serializer, o.stored, hub)
 	decorator := func(
 		*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error), func() runtime.Object,
 		func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
@@ -75,12 +64,6 @@ func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Obj
 		Decorator:      decorator,
 		ResourcePrefix: prefix(resource),
 	}, nil
-}
-
-func storageCodec(stored schema.GroupVersion) runtime.Codec {
-	serializer := protobuf.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme)
-	hub := schema.GroupVersion{Group: stored.Group, Version: runtime.APIVersionInternal}
-	return legacyscheme.Codecs.CodecForVersions(serializer, serializer, stored, hub)
 }
 
 // prefix returns the prefix of the keys of a resource in etcd. Messages about conflicts contain it.
@@ -109,7 +92,7 @@ func (s requestStorage) Create(ctx context.Context, _ string, obj, out runtime.O
 }
 
 func (s requestStorage) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
-	old := oldOf(ctx)
+	old := writeOf(ctx).old
 	if old == nil || reflect.TypeOf(old) != reflect.TypeOf(out) {
 		if opts.IgnoreNotFound {
 			return runtime.SetZeroValue(out)
@@ -159,7 +142,7 @@ func (s requestStorage) GuaranteedUpdate(
 // makes empty lists null, and decoded with the defaults of that version. If the request has
 // NoObject, put sets out to obj itself.
 func (s requestStorage) put(ctx context.Context, obj, out runtime.Object) error {
-	if w := writeOf(ctx); w != nil && w.NoObject {
+	if writeOf(ctx).NoObject {
 		set(out, obj)
 		return nil
 	}

@@ -264,8 +264,7 @@ func (w *write) warning(handler http.Handler) http.Handler {
 func (w *write) handler(kind types.PatchType) (http.Handler, string, error) {
 	scope := w.end.scope
 	scope.Serializer = &decoders{scope.Serializer, w}
-	admit := &admitter{w}
-	storage := w.end.storage
+	admit, storage := &admitter{w}, w.end.storage
 	if w.Object == nil && w.Raw == nil {
 		w.info.Verb = "delete"
 		if r, ok := storage.(rest.GracefulDeleter); ok {
@@ -275,11 +274,21 @@ func (w *write) handler(kind types.PatchType) (http.Handler, string, error) {
 	}
 	if kind != "" {
 		w.info.Verb = "patch"
-		handler, err := w.patchHandler(&scope, kind, admit)
-		return handler, http.MethodPatch, err
+		r, ok := storage.(rest.Patcher)
+		if !ok {
+			return nil, "", nil
+		}
+		if kind == types.ApplyYAMLPatchType {
+			var err error
+			if scope.FieldManager, err = w.end.fieldManager(); err != nil {
+				return nil, "", err
+			}
+		}
+		return handlers.PatchResource(r, &scope, admit, []string{string(kind)}), http.MethodPatch, nil
 	}
 	w.info.Verb = "create"
-	if w.OldObject == nil || !isUpdater(storage) {
+	updater, updates := storage.(rest.Updater)
+	if w.OldObject == nil || !updates {
 		switch r := storage.(type) {
 		case rest.NamedCreater:
 			return handlers.CreateNamedResource(r, &scope, admit), http.MethodPost, nil
@@ -287,16 +296,11 @@ func (w *write) handler(kind types.PatchType) (http.Handler, string, error) {
 			return handlers.CreateResource(r, &scope, admit), http.MethodPost, nil
 		}
 	}
-	w.info.Verb = "update"
-	if r, ok := storage.(rest.Updater); ok {
-		return handlers.UpdateResource(r, &scope, admit), http.MethodPut, nil
+	if !updates {
+		return nil, "", nil
 	}
-	return nil, "", nil
-}
-
-func isUpdater(storage rest.Storage) bool {
-	_, ok := storage.(rest.Updater)
-	return ok
+	w.info.Verb = "update"
+	return handlers.UpdateResource(updater, &scope, admit), http.MethodPut, nil
 }
 
 type response struct {

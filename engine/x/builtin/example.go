@@ -30,8 +30,7 @@ var examples = sync.OnceValue(func() map[schema.GroupVersionKind]map[string]any 
 	return all
 })
 
-// Example returns a small object of a kind, which the caller owns. Servers accept it, except for a few rarely used
-// kinds, such as LeaseCandidate.
+// Example returns a small object of a kind, which the caller owns. Servers accept the examples of most kinds.
 func (c *Catalog) Example(gvk schema.GroupVersionKind) map[string]any {
 	u := (&unstructured.Unstructured{Object: maps.Clone(examples()[gvk])}).DeepCopy()
 	if u.Object == nil {
@@ -43,7 +42,7 @@ func (c *Catalog) Example(gvk schema.GroupVersionKind) map[string]any {
 	return u.Object
 }
 
-// CRD returns a description of a kind as a CRD, which has all its versions, the newest first, and no
+// CRD returns a description of a kind as a CRD, which has all its versions, the most stable first, and no
 // rules. It returns nil for a kind that the catalog does not have or that has no resource. The caller owns
 // it.
 func (c *Catalog) CRD(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, error) {
