@@ -11,17 +11,16 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
-	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// acceptsNothing looks for paths of rules that accept no value, parents first. Paths below such a path are skipped.
+// acceptsNothing looks for paths of rules that accept no value. Paths precede those above them.
 func (f *finder) acceptsNothing() {
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
 		if f.cfg.work.Empty() {
 			return
 		}
-		if r.Broken || f.isClosed(r.Path) || i > 0 && f.unit.rules[i-1].Path == r.Path {
+		if r.Broken || i > 0 && f.unit.rules[i-1].Path == r.Path {
 			continue
 		}
 		proof := f.analyzer.AcceptsNothing(r.Path)
@@ -172,29 +171,24 @@ const optionalRead = "optional-read"
 // finder for the copy, else f. It returns before if the CRD has no such other rules.
 func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*finder, *analysis.Answer, error) {
 	unknown := &analysis.Answer{Answer: search.Answer{Status: search.Unknown}}
-	without := *f
-	without.refs = nil
+	crd := f.crd
 	for i := range f.unit.rules {
 		if r := &f.unit.rules[i]; f.reportedByVet(optionalRead, r) && (r.Path != ref.Path || r.Index != ref.Index) {
 			steps, err := engine.ParsePath(r.Path)
 			if err != nil {
 				return nil, nil, err
 			}
-			without.crd = withRule(without.crd, f.unit.version, steps, r.Index, "true")
+			crd = withRule(crd, f.unit.version, steps, r.Index, "true")
 		}
 	}
-	if without.crd == f.crd {
+	if crd == f.crd {
 		return f, before, nil
 	}
-	if f.cfg.work.Spend(crdcopy.CompileWork(without.crd)); f.cfg.work.Empty() {
-		return f, unknown, nil
-	}
+	without := *f
+	without.refs = nil
 	var err error
-	if without.engine, _ = engine.Compile(without.crd, engine.Config{KubeVersion: f.cfg.KubeVersion}); without.engine == nil {
-		return f, unknown, nil
-	}
-	if without.analyzer, err = f.analyzerOf(without.crd, without.engine, maxSteps); err != nil {
-		return nil, nil, err
+	if without.form, err = f.compiled(crd, maxSteps); err != nil || without.form == nil {
+		return f, unknown, err
 	}
 	answer, err := without.analyzer.Ask(f.ctx, ref, search.Errs)
 	if err != nil || answer.Status != search.Found {

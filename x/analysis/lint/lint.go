@@ -34,15 +34,6 @@ type Config struct {
 // lints, because a rule that can fail usually fails on one of the first objects.
 const maxSteps = 300
 
-// analyzerOf returns an Analyzer for the unit's version of a CRD that e was compiled from.
-func (f *finder) analyzerOf(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, steps int) (*analysis.Analyzer, error) {
-	a, err := analysis.New(crd, e, f.unit.version, analysis.Config{Steps: steps})
-	if err == nil {
-		a.Charge(f.cfg.work)
-	}
-	return a, err
-}
-
 // The names of lints; docs/lints.md has a section for each.
 const (
 	FailsToEvaluate = "fails-to-evaluate"
@@ -84,8 +75,8 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 	}
 	for _, u := range units(crd, report) {
 		cfg.work = work.NewRun(len(u.rules), crdcopy.Nodes(crd))
-		f := &finder{ctx: ctx, cfg: &cfg, crd: crd, engine: e, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
-		failed := f.find()
+		f := &finder{ctx: ctx, cfg: &cfg, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
+		failed := f.find(crd, e)
 		if failed == nil {
 			failed = f.suggest(all)
 		}
@@ -144,13 +135,11 @@ func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (a
 }
 
 type finder struct {
-	ctx      context.Context
-	cfg      *Config
-	crd      *apiextensionsv1.CustomResourceDefinition
-	engine   *engine.Engine
-	report   *vet.Report
-	unit     unit
-	analyzer *analysis.Analyzer
+	*form
+	ctx    context.Context
+	cfg    *Config
+	report *vet.Report
+	unit   unit
 	// closed maps each path that accepts no value to whether that looks unintentional.
 	closed map[string]bool
 	// settled holds, by field in the CRD, the rules for which it is known whether they can fail to evaluate.
@@ -159,8 +148,8 @@ type finder struct {
 	refs    map[engine.RuleRef]engine.RuleRef // the analyzer's rules, by path and index
 }
 
-func (f *finder) find() (err error) {
-	if f.analyzer, err = f.analyzerOf(f.crd, f.engine, maxSteps); err != nil {
+func (f *finder) find(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) (err error) {
+	if f.form, err = f.newForm(crd, e, maxSteps); err != nil {
 		return err
 	}
 	f.acceptsNothing()
@@ -181,15 +170,25 @@ func (f *finder) find() (err error) {
 	return nil
 }
 
-// A form is the original CRD or a modified copy, for example with a replaced rule.
+// A form is the original CRD or a modified copy, for example with a replaced rule. analyzer analyzes the unit's
+// version of it.
 type form struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 	engine   *engine.Engine
 	analyzer *analysis.Analyzer
 }
 
-// compiled returns a form for longer searches, or nil if the CRD does not compile or the budget is used up.
-func (f *finder) compiled(crd *apiextensionsv1.CustomResourceDefinition) (*form, error) {
+func (f *finder) newForm(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, steps int) (*form, error) {
+	a, err := analysis.New(crd, e, f.unit.version, analysis.Config{Steps: steps})
+	if err != nil {
+		return nil, err
+	}
+	a.Charge(f.cfg.work)
+	return &form{crd, e, a}, nil
+}
+
+// compiled returns nil if the CRD does not compile or the budget is used up.
+func (f *finder) compiled(crd *apiextensionsv1.CustomResourceDefinition, steps int) (*form, error) {
 	if f.cfg.work.Spend(crdcopy.CompileWork(crd)); f.cfg.work.Empty() {
 		return nil, nil
 	}
@@ -197,11 +196,7 @@ func (f *finder) compiled(crd *apiextensionsv1.CustomResourceDefinition) (*form,
 	if e == nil || err != nil && f.report.Accepted {
 		return nil, nil
 	}
-	a, err := f.analyzerOf(crd, e, search.DefaultSteps)
-	if err != nil {
-		return nil, err
-	}
-	return &form{crd, e, a}, nil
+	return f.newForm(crd, e, steps)
 }
 
 func (f *finder) off(name string) bool { return slices.Contains(f.cfg.Without, name) }

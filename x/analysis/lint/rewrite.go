@@ -77,8 +77,8 @@ type rewriter struct {
 // maxRounds is the number of rounds over all ways of guarding. Failures found with one way are useful for the others.
 const maxRounds = 2
 
-// rewrites returns at most two replacements for a rule for which no failure is known: first one that
-// accepts no more than before, then one that may accept more.
+// rewrites returns at most two replacements, for which no failure is known: first one that accepts no more than
+// before, then one that may accept more.
 func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all []Rewrite, err error) {
 	m := &rewriter{finder: f, site: at, rule: rule, fails: []*search.Witness{w}}
 	ways := []guard.Way{guard.Reject, guard.Accept, guard.AsFalse, guard.AsTrue}
@@ -164,7 +164,7 @@ type trial struct {
 
 // try returns nil if the CRD with the replacement does not compile or the budget is used up.
 func (m *rewriter) try(text string) (*trial, error) {
-	made, err := m.compiled(withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text))
+	made, err := m.compiled(withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text), search.DefaultSteps)
 	if err != nil || made == nil {
 		return nil, err
 	}

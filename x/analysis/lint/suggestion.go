@@ -90,11 +90,11 @@ func (s *suggestion) compare() error {
 		s.lint.Rewrites = append(s.lint.Rewrites, fix)
 		return nil
 	}
-	before, err := s.compiled(s.crd)
+	before, err := s.compiled(s.crd, search.DefaultSteps)
 	if err != nil || before == nil {
 		return err
 	}
-	after, err := s.compiled(s.replaced(s.crd))
+	after, err := s.compiled(s.replaced(s.crd), search.DefaultSteps)
 	if err != nil || after == nil {
 		return err
 	}
@@ -119,11 +119,11 @@ func (f *form) rejection(s *suggestion, other *form) (*search.Answer, error) {
 func (s *suggestion) exemplify() error {
 	s.lint.Rewrites = append(s.lint.Rewrites, Rewrite{Rule: s.lint.Fix, Effect: Wanted})
 	narrow := s.narrowed()
-	before, err := s.compiled(narrow)
+	before, err := s.compiled(narrow, search.DefaultSteps)
 	if err != nil || before == nil {
 		return err
 	}
-	after, err := s.compiled(s.replaced(narrow))
+	after, err := s.compiled(s.replaced(narrow), search.DefaultSteps)
 	if err != nil || after == nil {
 		return err
 	}
