@@ -81,12 +81,14 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-crd: %w", err)
 	}
+	ofMarkers := func(name string) bool { return slices.Contains(markers.LintNames(), name) }
+	without := slices.DeleteFunc(slices.Clone(cfg.WithoutLints), ofMarkers)
 	var mapped []*markervet.CRD
 	for _, crd := range crds {
 		if catalog.IsPatch(crd) {
 			continue
 		}
-		report, err := vet.VetCRD(context.Background(), crd, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: vetLints(cfg.WithoutLints)})
+		report, err := vet.VetCRD(context.Background(), crd, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: without})
 		if err != nil {
 			return nil, err
 		}
@@ -97,12 +99,6 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	}
 	found := markervet.Find(src, mapped, cfg.WithoutLints)
 	return slices.DeleteFunc(found, func(f markervet.Finding) bool { return cfg.NoAdvice && f.Level == markervet.Note }), nil
-}
-
-// vetLints returns the names of lints that engine/vet implements, without those that concern
-// markers.
-func vetLints(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(markers.LintNames(), name) })
 }
 
 // withMarkers returns the files of packages that contain a marker. Other packages are only read if

@@ -73,8 +73,8 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// raiseMinimum raises MinKubeVersion above the versions in KubeVersions that reject the CRD, to the next version that is
-// known to accept it.
+// raiseMinimum raises MinKubeVersion above the versions in KubeVersions that reject the CRD, to the next
+// version that is known to accept it.
 func (r *Report) raiseMinimum() {
 	lowest, err := types.ParseVersion(r.MinKubeVersion)
 	if r.MinKubeVersion == "" || err != nil {
@@ -142,7 +142,8 @@ func (a *admission) differs() bool {
 	}
 	selectable := func(v apiextensions.CustomResourceDefinitionVersion) bool { return len(v.SelectableFields) > 0 }
 	spec := &a.crd.Spec
-	return len(spec.SelectableFields) > 0 || slices.ContainsFunc(spec.Versions, selectable) || slices.ContainsFunc(a.units, (*unit).differs)
+	return len(spec.SelectableFields) > 0 || slices.ContainsFunc(spec.Versions, selectable) ||
+		slices.ContainsFunc(a.units, (*unit).differs)
 }
 
 func (u *unit) differs() bool {

@@ -23,8 +23,9 @@ func optionalImmutable(in *inspection) *Lint {
 	if guard == "" {
 		return nil
 	}
-	return &Lint{Message: fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: "+
-		"add the rule %q to %s, or make %s required", removable[0], guard, phrase.Path(above.objectPath()), strings.Join(removable, " and "))}
+	return &Lint{Message: fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both "+
+		"values exist: add the rule %q to %s, or make %s required",
+		removable[0], guard, phrase.Path(above.objectPath()), strings.Join(removable, " and "))}
 }
 
 // removalGuard returns a rule that prevents the removal of r's value, alone or with an object that contains it, and the

@@ -97,7 +97,8 @@ func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema")
 func (u *unit) ofSchema(errs field.ErrorList) (kept errorPaths) {
 	path := u.schemaPath().String()
 	for _, err := range errs {
-		ofResource := err.Field == path || err.Field == path+".nullable" || err.Field == path+".type" && err.Detail == rootTypeDetail
+		ofResource := err.Field == path || err.Field == path+".nullable" ||
+			err.Field == path+".type" && err.Detail == rootTypeDetail
 		if isBelow(err.Field, path) && !ofResource {
 			kept = append(kept, schemaError{err, owner(err)})
 		}

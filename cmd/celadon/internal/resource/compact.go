@@ -12,7 +12,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/valuediff"
@@ -73,7 +72,7 @@ func DecodeCompact(doc *input.Document) (*Compact, error) {
 	if err != nil {
 		return nil, err
 	}
-	crd, err := catalog.Decode(data)
+	crd, err := decoded(doc, data)
 	return (*Compact)(crd), err
 }
 

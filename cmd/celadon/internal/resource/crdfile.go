@@ -68,7 +68,22 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Decode(data)
+	return decoded(doc, data)
+}
+
+// decoded decodes the CRD of a document. If it has a value of the wrong type, the error has the path of that value.
+func decoded(doc *input.Document, data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
+	crd, err := catalog.Decode(data)
+	if err == nil {
+		return crd, nil
+	}
+	if bad := vet.FindMistyped(doc.Object); len(bad) > 0 {
+		err = fmt.Errorf("not a CustomResourceDefinition: %s: want %s", bad[0].Path, bad[0].Want)
+		if at := doc.Locate([]string{bad[0].Path})[0]; at.Line > 0 {
+			err = fmt.Errorf("%w (line %d)", err, at.Line)
+		}
+	}
+	return nil, err
 }
 
 // Stored reports whether a CRD comes from a server, which has set its uid.

@@ -28,6 +28,30 @@ spec:
           map: {type: object, additionalProperties: {type: string, description: DROPPED}}
 `
 
+// TestDecodeMistyped checks the error for a CRD with values of the wrong type.
+func TestDecodeMistyped(t *testing.T) {
+	t.Parallel()
+	const rule = "          list: {type: array, x-kubernetes-validations: "
+	for value, want := range map[string]string{
+		"[self.size() > 0]": ".x-kubernetes-validations[0]: want object (line 15)",
+		"self.size() > 0":   ".x-kubernetes-validations: want array (line 15)",
+		"[{rule: [1]}]":     ".x-kubernetes-validations[0].rule: want string (line 15)",
+	} {
+		text := strings.Replace(described, "          list: {type: array, ", rule+value+", ", 1)
+		input.SplitText("crd.yaml", []byte(text), func(c input.Chunk) bool {
+			return c.Each(func(doc *input.Document) bool {
+				_, err := Decode(doc)
+				_, compact := DecodeCompact(doc)
+				want := "not a CustomResourceDefinition: spec.versions[0].schema.openAPIV3Schema.properties.list" + want
+				if err == nil || compact == nil || err.Error() != want || compact.Error() != want {
+					t.Errorf("%s: got %v and %v, want %s", value, err, compact, want)
+				}
+				return true
+			})
+		})
+	}
+}
+
 // TestDecodeTwice checks that decoding a document as a complete CRD and as a Compact, in either
 // order, changes neither the document nor the other result.
 func TestDecodeTwice(t *testing.T) {

@@ -114,7 +114,8 @@ func (r *goRun) all() (list []finding.Finding) {
 func (one *vetted) inFile(field string, width int) finding.Location {
 	at := one.inYAML([]string{field}, width)[0]
 	if at.Line == 0 {
-		at = finding.Location{File: one.doc.File, Line: one.doc.Line, Field: field}
+		at = one.crdLocation()
+		at.Field = field
 	}
 	return at
 }

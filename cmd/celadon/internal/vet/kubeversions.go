@@ -115,7 +115,8 @@ func versionSentence(list []vet.KubeVersion) string {
 	return strings.Replace(strings.Join(append(accepting, rejecting...), "; "), " by ", " by Kubernetes ", 1)
 }
 
-// kubeVersions writes the verdicts of all versions if the rest of the report does not imply them.
+// kubeVersions writes the verdicts of all versions if the rest of the report does not imply them, or if all of them
+// must accept the CRD.
 func (p *textPrinter) kubeVersions(b *strings.Builder, one *vetted) {
 	if one.decisive || versionsDiffer(one.report) {
 		p.line(b, 2, untrusted.Line(versionSentence(one.report.KubeVersions)))

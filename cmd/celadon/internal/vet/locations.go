@@ -31,7 +31,7 @@ func goLocation(at markers.Position, line, field string, width int) finding.Loca
 	return finding.Location{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
 }
 
-// inYAML returns the locations of fields in the CRD's file. Fields that are not found have no line.
+// inYAML returns the locations of fields in the CRD's file. Fields with an unknown position have no line.
 // The first excerpt.Shown locations have an excerpt of the given width; 0 is the default.
 func (one *vetted) inYAML(fields []string, width int) []finding.Location {
 	mapped := pathsOf(fields, func(field string) string { return resource.DocumentPath(one.doc, field) })

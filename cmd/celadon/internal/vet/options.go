@@ -179,7 +179,7 @@ func (r *Reviewed) Fixes() *fix.Vetted {
 // JSON returns the CRD's part of -o json, with positions.
 func (r *Reviewed) JSON() CRDReport { return newCRDReport(r.one) }
 
-// Rejection returns the error that kubectl prints, or "" if the CRD is accepted.
+// Rejection returns the error that kubectl prints, or "" if the server does not reject the CRD.
 func (r *Reviewed) Rejection() string {
 	if r.Report == nil || r.Report.Status == nil {
 		return ""

@@ -46,28 +46,25 @@ type policyVetter struct {
 // foundAll is like found, but also returns policies, files of kube-apiserver, and documents of unknown kinds with
 // expressions. It returns nil for patches without a spec that were found in folders.
 func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.Filter) func(*input.Document) *vetted {
-	found := v.found(ctx, filter)
 	return func(doc *input.Document) *vetted {
-		if !filter.Ignores(doc) && v.isConfiguration(doc) {
+		switch {
+		case filter.Ignores(doc):
+			return nil
+		case v.isConfiguration(doc):
 			return &vetted{doc: doc, isPolicy: true}
-		}
-		if doc.Err == nil && !filter.Ignores(doc) && policyvet.IsVetted(doc.Object) {
+		case doc.Err == nil && policyvet.IsVetted(doc.Object):
 			if doc.Object["spec"] == nil && doc.Object["webhooks"] == nil && !slices.Contains(paths, doc.File) {
 				return nil // a patch
 			}
 			return &vetted{doc: doc, isPolicy: true}
 		}
-		one := found(doc)
-		if one == nil && doc.Err == nil && !filter.Ignores(doc) {
-			path, hint := expressionIn(doc.Object, "", 0), v.kindHint(doc)
-			if path != "" || hint != "" {
+		one := v.vet(ctx, doc)
+		if one == nil {
+			if path, hint := expressionIn(doc.Object, "", 0), v.kindHint(doc); path != "" || hint != "" {
 				return &vetted{doc: doc, unknown: cmp.Or(path, "kind"), hint: hint}
 			}
-		}
-		if one != nil && one.report != nil {
-			if data, err := json.Marshal(resource.WithoutDescriptions(doc.Object)); err == nil {
-				one.compact = data
-			}
+		} else if one.report != nil {
+			one.compact, _ = json.Marshal(resource.WithoutDescriptions(doc.Object)) // decoded JSON
 		}
 		return one
 	}
@@ -150,12 +147,7 @@ func (p *policyVetter) needed(objects []map[string]any) (crds []*apiextensionsv1
 	needs := policyvet.Needs(objects)
 	for _, data := range p.crds {
 		var head struct {
-			Spec struct {
-				Names struct {
-					Plural string `json:"plural"`
-					Kind   string `json:"kind"`
-				} `json:"names"`
-			} `json:"spec"`
+			Spec struct{ Names struct{ Plural, Kind string } }
 		}
 		if json.Unmarshal(data, &head) != nil || !needs(head.Spec.Names.Plural, head.Spec.Names.Kind) {
 			continue
@@ -242,24 +234,13 @@ func (s *policySummary) count(one *vettedPolicy) {
 
 // String returns the counts on one line.
 func (s *policySummary) String() string {
-	var kinds []string
-	for _, of := range []struct {
-		n         int
-		one, many string
-	}{
-		{s.Policies, "policy", "policies"}, {s.Bindings, "binding", "bindings"},
-		{s.Webhooks, "webhook configuration", "webhook configurations"},
-		{s.Configurations, "configuration of the API server", "configurations of the API server"},
-	} {
-		if of.n > 1 {
-			of.one = of.many
-		}
-		if of.n > 0 {
-			kinds = append(kinds, fmt.Sprintf("%d %s", of.n, of.one))
-		}
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s vetted: %d accepted, %d rejected", strings.Join(kinds, ", "), s.Accepted, s.Rejected)
+	var kinds, b strings.Builder
+	print.Also(&kinds, s.Policies, "policy", "policies")
+	print.Also(&kinds, s.Bindings, "binding", "bindings")
+	print.Also(&kinds, s.Webhooks, "webhook configuration", "webhook configurations")
+	print.Also(&kinds, s.Configurations, "configuration of the API server", "configurations of the API server")
+	list := strings.ReplaceAll(strings.TrimPrefix(kinds.String(), "; "), "; ", ", ")
+	fmt.Fprintf(&b, "%s vetted: %d accepted, %d rejected", list, s.Accepted, s.Rejected)
 	print.Also(&b, s.Warnings, "type warning", "type warnings")
 	print.Also(&b, s.Lints, "lint", "lints")
 	return b.String()

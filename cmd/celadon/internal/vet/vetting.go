@@ -31,20 +31,20 @@ type vetted struct {
 	// lints are the lints of the report or, with --find, the results of lint.Find.
 	lints []lint.Lint
 	// data is the CRD as JSON, for hints. kubeVersions holds the version of the verdict and, if all listed
-	// versions must accept the CRD, the oldest of them. Both are nil for an accepted CRD without following
-	// causes.
+	// versions must accept the CRD, the oldest of them.
 	data         []byte
 	kubeVersions []string
 	// operation is "update" if --old has the CRD, otherwise "create".
 	operation string
 	// kept lists the fields of the stored CRD that kubectl apply keeps.
 	kept []string
-	// problem is the reason why report is nil, or an internal error, for which bug is set.
+	// problem is the reason why report is nil, or an internal error or that of a canceled context, for which
+	// bug is set.
 	problem error
 	bug     bool
 	// limited is set if --find did not search for all lints.
 	limited *lint.LimitError
-	fix     string
+	fix     string // the value of --fix
 	// decisive is set if all versions in report.KubeVersions must accept the CRD.
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
@@ -52,8 +52,8 @@ type vetted struct {
 	// isPolicy is set if the document is an admission policy or a file of kube-apiserver, which are vetted after all
 	// CRDs.
 	isPolicy bool
-	// unknown is the path of an expression in a document of a kind that is not vetted. hint is appended to the note
-	// about it, or is "".
+	// unknown is the path of an expression, or "kind", in a document of a kind that is not vetted. hint is appended to
+	// the note about it, or is "".
 	unknown, hint string
 	// compact is the CRD without descriptions, as JSON, for vetting policies.
 	compact []byte
@@ -279,10 +279,8 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	cfg.DuplicateKeys = doc.Duplicate
 	one.report, one.problem = vet.Vet(ctx, data, cfg)
 	if one.problem == nil {
-		if !one.report.Accepted || len(one.report.Following) > 0 {
-			if one.data, one.kubeVersions = data, []string{cfg.KubeVersion}; cfg.AdviseAll && len(cfg.KubeVersions) > 0 {
-				one.kubeVersions = append(one.kubeVersions, cfg.KubeVersions[0])
-			}
+		if one.data, one.kubeVersions = data, []string{cfg.KubeVersion}; cfg.AdviseAll && len(cfg.KubeVersions) > 0 {
+			one.kubeVersions = append(one.kubeVersions, cfg.KubeVersions[0])
 		}
 		one.lints, one.problem = v.lints(ctx, doc, one.report)
 	}
@@ -304,7 +302,7 @@ func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) 
 	return lint.Find(ctx, crd.ForEngine(), r, *v.find)
 }
 
-// names returns a list in the CRD's spec.names, such as shortNames.
+// names returns the strings of a list in the CRD's spec.names, such as shortNames.
 func (one *vetted) names(list string) (names []string) {
 	spec, _ := one.doc.Object["spec"].(map[string]any)
 	all, _ := spec["names"].(map[string]any)

@@ -31,13 +31,6 @@ type edit struct {
 
 type counts struct{ crds, keys, bounds, rules int }
 
-func (c *counts) add(other counts) {
-	c.crds += other.crds
-	c.keys += other.keys
-	c.bounds += other.bounds
-	c.rules += other.rules
-}
-
 // piece is a document of the file: a CRD, or a List of them.
 type piece struct {
 	start  int // in the file
@@ -70,7 +63,8 @@ func (e *edit) follow(c crd) error {
 		return err
 	}
 	p.after = after
-	e.counts.add(counts{1, keys, bounds, len(c.Rules)})
+	n := &e.counts
+	n.crds, n.keys, n.bounds, n.rules = n.crds+1, n.keys+keys, n.bounds+bounds, n.rules+len(c.Rules)
 	return nil
 }
 

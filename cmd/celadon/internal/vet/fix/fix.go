@@ -151,7 +151,8 @@ const maxRounds = 4
 func (f *Fixer) rounds(ctx context.Context, crds []crd, before []byte) (after []byte, now []crd, done counts, err error) {
 	after, now = before, crds
 	for round := 0; round < maxRounds && slices.ContainsFunc(now, crd.advised); round++ {
-		e := edit{text: after}
+		e := edit{text: after, counts: done}
+		e.counts.crds = 0 // a CRD can be fixed in several rounds
 		for i, c := range now {
 			if !c.advised() {
 				continue
@@ -181,8 +182,8 @@ func (f *Fixer) rounds(ctx context.Context, crds []crd, before []byte) (after []
 			f.failed(err)
 			return nil, nil, counts{}, nil
 		}
-		e.counts.crds = max(done.crds, e.counts.crds) - done.crds
-		done.add(e.counts)
+		e.counts.crds = max(done.crds, e.counts.crds)
+		done = e.counts
 	}
 	if done.crds == 0 {
 		f.rejected(crds)
