@@ -2,8 +2,13 @@ package vet
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
@@ -11,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/check"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -76,10 +82,10 @@ func (c *compiler) expr(key expr.Key, stored bool) (*compiled, error) {
 	return x, nil
 }
 
-// finish plans the expression as the server does, unless that needs too much memory, and estimates its cost.
+// finish plans the expression if the server's planner may reject it, and estimates its cost.
 func finish(checked *expr.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
-	if !celenv.LargePattern(checked.AST) {
+	if planCanFail(checked.AST) && !celenv.LargePattern(checked.AST) {
 		if err := plan(checked.Env, checked.AST); err == errPanics {
 			x.rejected, x.panics, x.detail = true, true, "CEL's libraries panic when they plan it"
 			return x, nil
@@ -111,4 +117,63 @@ func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	}()
 	_, err = env.Program(checked, cel.CostLimit(celconfig.PerCallLimit), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
 	return err
+}
+
+// planCanFail reports whether planning depends on the value of a constant: the planner converts
+// constants, compiles them as regular expressions, builds maps of them, and uses them as an index.
+// Any other expression that checks can be planned.
+func planCanFail(checked *cel.Ast) bool {
+	a := checked.NativeRep()
+	return anyPart(a.Expr(), func(e ast.Expr) bool {
+		switch e.Kind() {
+		case ast.CallKind:
+			return callPlanCanFail(a, e.AsCall())
+		case ast.ListKind:
+			return len(e.AsList().OptionalIndices()) > 0
+		case ast.MapKind:
+			return mapPlanCanFail(a, e.AsMap())
+		}
+		return e.Kind() == ast.StructKind
+	})
+}
+
+// mapPlanCanFail reports whether a map may have keys that cannot be hashed: constant bytes.
+func mapPlanCanFail(a *ast.AST, m ast.MapExpr) bool {
+	return slices.ContainsFunc(m.Entries(), func(e ast.EntryExpr) bool {
+		kind := a.GetType(e.AsMapEntry().Key().ID()).Kind()
+		return kind == celtypes.BytesKind || kind == celtypes.DynKind
+	})
+}
+
+// keyKinds are the kinds of constants that can be an index.
+var keyKinds = []celtypes.Kind{celtypes.StringKind, celtypes.IntKind, celtypes.UintKind, celtypes.BoolKind, celtypes.DoubleKind}
+
+func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
+	args := call.Args()
+	switch name := call.FunctionName(); name {
+	case overloads.Matches, "find", "findAll":
+		pattern := args[len(args)-1]
+		if name != overloads.Matches && call.IsMemberFunction() {
+			pattern = args[0] // findAll may have a limit as its last argument
+		}
+		if pattern.Kind() == ast.LiteralKind {
+			return !check.Takes(overloads.Matches, pattern)
+		}
+		return mayBeConstant(a, pattern)
+	case operators.Index, operators.OptIndex:
+		// The type of an empty map's key is not known, so the checker accepts constants of any type there.
+		return !slices.Contains(keyKinds, a.GetType(args[1].ID()).Kind()) && mayBeConstant(a, args[1])
+	default:
+		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0]) && !check.Takes(name, args[0])
+	}
+}
+
+func mayBeConstant(a *ast.AST, e ast.Expr) bool {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return false
+	case ast.IdentKind:
+		return a.GetType(e.ID()).Kind() == celtypes.TypeKind
+	}
+	return true
 }
