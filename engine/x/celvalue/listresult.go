@@ -99,19 +99,25 @@ func merge(left []ref.Val, other ref.Val, keys []string) ref.Val {
 	if !ok {
 		return celtypes.MaybeNoSuchOverloadErr(other)
 	}
+	own := func(v ref.Val) ref.Val { return v }
+	return &mergedValue{newList(merged(left, o, own, func(v ref.Val) any { return itemKey(v, keys) })), keys}
+}
+
+// merged merges the values of the items of other into left, which it takes ownership of.
+func merged[T any](left []T, other traits.Lister, value func(ref.Val) T, key func(T) any) []T {
 	index := make(map[any]int, len(left))
 	for i, item := range left {
-		index[itemKey(item, keys)] = i
+		index[key(item)] = i
 	}
-	for it := o.Iterator(); it.HasNext() == celtypes.True; {
-		v := it.Next()
-		if i, ok := index[itemKey(v, keys)]; ok {
+	for it := other.Iterator(); it.HasNext() == celtypes.True; {
+		v := value(it.Next())
+		if i, ok := index[key(v)]; ok {
 			left[i] = v
 		} else {
 			left = append(left, v)
 		}
 	}
-	return &mergedValue{newList(left), keys}
+	return left
 }
 
 func equalSet(keys map[any]struct{}, other traits.Lister) ref.Val {

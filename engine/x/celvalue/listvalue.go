@@ -286,58 +286,23 @@ func (s *setValue) addJSON(other traits.Lister) ref.Val {
 
 // addJSON is Add of versions with jsonSums.
 func (m *mapListValue) addJSON(other traits.Lister) ref.Val {
-	items := append([]any(nil), m.items...)
-	index := make(map[any]int, len(items))
-	for i, item := range items {
-		index[m.key(item)] = i
-	}
-	for it := other.Iterator(); it.HasNext() == celtypes.True; {
-		item := it.Next().Value()
-		if i, ok := index[m.key(item)]; ok {
-			items[i] = item
-		} else {
-			items = append(items, item)
-		}
-	}
+	items := merged(append([]any(nil), m.items...), other, ref.Val.Value, m.key)
 	return &mapListValue{listValue: listValue{items: items, elem: m.elem}, keys: m.keys}
 }
 
-// A quirk is a property of CEL values that only older versions have.
-type quirk uint8
-
-const (
+// The properties of CEL values that only older versions have; see k8s.io/apiserver/pkg/cel/common.
+var (
 	// jsonSums: the result of + on lists holds decoded JSON that is read with the schema of the first
 	// list. Items that a rule computes are Go values, which the schema may reject.
-	jsonSums quirk = 1 << iota
+	jsonSums = minors.Until(37) // valuesunstructured.go, Add
 	// oneSidedLists: sets and map lists of the same length are equal if the first has each item of
 	// the second.
-	oneSidedLists
+	oneSidedLists = minors.Until(37) // valuesunstructured.go, Equal
 	// ambiguousKeys: composite keys of more than three values are not quoted.
-	ambiguousKeys
+	ambiguousKeys = minors.Until(37) // valuesunstructured.go, toMapKey
 	// strictFields: objects with a null field are not equal, and a field is compared with the field of
 	// the other object for which its name is the identifier.
-	strictFields
+	strictFields = minors.Until(34) // values.go, unstructuredMap.Equal
 )
 
-// quirkMinors holds the versions that have each quirk; see k8s.io/apiserver/pkg/cel/common.
-var quirkMinors = map[quirk]minors.Range{
-	jsonSums:      minors.Until(37), // valuesunstructured.go, Add
-	oneSidedLists: minors.Until(37), // valuesunstructured.go, Equal
-	ambiguousKeys: minors.Until(37), // valuesunstructured.go, toMapKey
-	strictFields:  minors.Until(34), // values.go, unstructuredMap.Equal
-}
-
-var quirksOf = func() (all [types.Last + 1]quirk) {
-	for q, in := range quirkMinors {
-		for minor := range all {
-			if in.Include(minor) {
-				all[minor] |= q
-			}
-		}
-	}
-	return all
-}()
-
-func has(d *types.Decl, q quirk) bool {
-	return quirksOf[min(max(d.Version().Minor, 0), types.Last)]&q != 0
-}
+func has(d *types.Decl, in minors.Range) bool { return in.Include(d.Version().Minor) }

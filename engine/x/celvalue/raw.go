@@ -12,21 +12,9 @@ import (
 // Raw returns the decoded JSON of an object, map, list, or unknown value returned by New, Untyped,
 // or FromGo. It returns false for any other value.
 func Raw(v ref.Val) (any, bool) {
-	switch v := v.(type) {
-	case *mapValue:
-		return v.fields, true
-	case *listValue:
-		return v.items, true
-	case *setValue:
-		return v.items, true
-	case *mapListValue:
-		return v.items, true
-	case *untypedMap:
-		return v.fields, true
-	case *untypedList:
-		return v.items, true
-	case *unknown:
-		return v.v, true
+	switch v.(type) {
+	case *mapValue, *listValue, *setValue, *mapListValue, *untypedMap, *untypedList, *unknown:
+		return v.Value(), true
 	}
 	return nil, false
 }
@@ -45,11 +33,7 @@ func Parsed(of, key ref.Val) string {
 			field, _ = types.Unescape(field)
 		}
 		return parsed(of.fields[field], of.child(field))
-	case *listValue:
-		return of.parsed(key)
-	case *setValue:
-		return of.parsed(key)
-	case *mapListValue:
+	case interface{ parsed(key ref.Val) string }: // a list
 		return of.parsed(key)
 	}
 	return ""

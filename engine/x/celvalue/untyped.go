@@ -100,7 +100,7 @@ func (m *untypedMap) Equal(other ref.Val) ref.Val {
 }
 
 func (m *untypedMap) Iterator() traits.Iterator {
-	return &untypedKeyIterator{keys: slices.Sorted(maps.Keys(m.fields))}
+	return &sliceIterator[string]{rest: slices.Sorted(maps.Keys(m.fields)), value: func(key string) ref.Val { return celtypes.String(key) }}
 }
 
 func (m *untypedMap) Size() ref.Val     { return celtypes.Int(len(m.fields)) }
@@ -123,22 +123,6 @@ func (m *untypedMap) ConvertToType(t ref.Type) ref.Val {
 		return m
 	}
 	return m.base().ConvertToType(t)
-}
-
-type untypedKeyIterator struct {
-	iteratorValue
-	keys []string
-}
-
-func (i *untypedKeyIterator) HasNext() ref.Val { return celtypes.Bool(len(i.keys) > 0) }
-
-func (i *untypedKeyIterator) Next() ref.Val {
-	if len(i.keys) == 0 {
-		return nil
-	}
-	key := i.keys[0]
-	i.keys = i.keys[1:]
-	return celtypes.String(key)
 }
 
 type untypedList struct {
@@ -180,9 +164,6 @@ func (l *untypedList) Equal(other ref.Val) ref.Val {
 }
 
 func (l *untypedList) Get(index ref.Val) ref.Val {
-	if i, ok := index.(celtypes.Int); ok && i >= 0 && int(i) < len(l.items) {
-		return Untyped(l.items[i])
-	}
 	i, err := celtypes.IndexOrError(index)
 	if err != nil || i < 0 || i >= len(l.items) {
 		return l.base().Get(index) // the error
@@ -190,7 +171,9 @@ func (l *untypedList) Get(index ref.Val) ref.Val {
 	return Untyped(l.items[i])
 }
 
-func (l *untypedList) Iterator() traits.Iterator { return &untypedIterator{items: l.items} }
+func (l *untypedList) Iterator() traits.Iterator {
+	return &sliceIterator[any]{rest: l.items, value: Untyped}
+}
 
 func (l *untypedList) Size() ref.Val     { return celtypes.Int(len(l.items)) }
 func (l *untypedList) Type() ref.Type    { return celtypes.ListType }
@@ -211,20 +194,22 @@ func (l *untypedList) ConvertToType(t ref.Type) ref.Val {
 	return l.base().ConvertToType(t)
 }
 
-type untypedIterator struct {
+// A sliceIterator returns the values of the items of a slice.
+type sliceIterator[T any] struct {
 	iteratorValue
-	items []any
+	rest  []T
+	value func(T) ref.Val
 }
 
-func (i *untypedIterator) HasNext() ref.Val { return celtypes.Bool(len(i.items) > 0) }
+func (i *sliceIterator[T]) HasNext() ref.Val { return celtypes.Bool(len(i.rest) > 0) }
 
-func (i *untypedIterator) Next() ref.Val {
-	if len(i.items) == 0 {
+func (i *sliceIterator[T]) Next() ref.Val {
+	if len(i.rest) == 0 {
 		return nil
 	}
-	item := i.items[0]
-	i.items = i.items[1:]
-	return Untyped(item)
+	v := i.value(i.rest[0])
+	i.rest = i.rest[1:]
+	return v
 }
 
 // iteratorValue has the methods of ref.Val that no expression can call on an iterator.
