@@ -309,39 +309,18 @@ func (d *Decl) ByIdent(ident string) (*Field, bool) {
 	return f, true
 }
 
+var kindNames = [...]string{
+	Hidden: "hidden", Object: "object", String: "string", Bytes: "bytes", Duration: "duration", Date: "date", Timestamp: "date-time",
+	Bool: "boolean", Int: "integer", Double: "number", IntOrString: "int-or-string",
+}
+
 // String returns the type in schema terms, such as "list of integer".
 func (d *Decl) String() string {
 	switch d.Kind {
-	case Object:
-		return "object"
 	case Map:
 		return "map of " + d.Elem.String()
 	case List:
-		switch d.ListType {
-		case Set:
-			return "set of " + d.Elem.String()
-		case MapList:
-			return "list-map of " + d.Elem.String()
-		}
-		return "list of " + d.Elem.String()
-	case String:
-		return "string"
-	case Bytes:
-		return "bytes"
-	case Duration:
-		return "duration"
-	case Date:
-		return "date"
-	case Timestamp:
-		return "date-time"
-	case Bool:
-		return "boolean"
-	case Int:
-		return "integer"
-	case Double:
-		return "number"
-	case IntOrString:
-		return "int-or-string"
+		return [...]string{Atomic: "list of ", Set: "set of ", MapList: "list-map of "}[d.ListType] + d.Elem.String()
 	}
-	return "hidden"
+	return kindNames[d.Kind]
 }

@@ -11,6 +11,25 @@ import (
 
 var anyObject = cel.ObjectType("object")
 
+// scalars holds the CEL types of scalars. fixed is the declaration of a type whose size has no bounds in the API
+// server's environment. Other types have a name and a zero value there.
+var scalars = map[types.Kind]struct {
+	cel   *cel.Type
+	fixed *kubecel.DeclType
+	name  string
+	zero  ref.Val
+}{
+	types.Bool:        {cel: cel.BoolType, fixed: kubecel.BoolType},
+	types.Int:         {cel: cel.IntType, fixed: kubecel.IntType},
+	types.Double:      {cel: cel.DoubleType, fixed: kubecel.DoubleType},
+	types.String:      {cel: cel.StringType, name: "string", zero: celtypes.String("")},
+	types.Bytes:       {cel: cel.BytesType, name: "bytes", zero: celtypes.Bytes{}},
+	types.Duration:    {cel: cel.DurationType, name: "duration", zero: celtypes.Duration{}},
+	types.Date:        {cel: cel.TimestampType, name: "timestamp", zero: celtypes.Timestamp{}},
+	types.Timestamp:   {cel: cel.TimestampType, name: "timestamp", zero: celtypes.Timestamp{}},
+	types.IntOrString: {cel: cel.DynType, name: "dyn"},
+}
+
 // CELType returns the CEL type of d. All objects have the same type, "object". It returns nil if d
 // is Hidden.
 func CELType(d *types.Decl) *cel.Type {
@@ -21,54 +40,30 @@ func CELType(d *types.Decl) *cel.Type {
 		return cel.MapType(cel.StringType, CELType(d.Elem))
 	case types.List:
 		return cel.ListType(CELType(d.Elem))
-	case types.Bool:
-		return cel.BoolType
-	case types.Int:
-		return cel.IntType
-	case types.Double:
-		return cel.DoubleType
-	case types.String:
-		return cel.StringType
-	case types.Bytes:
-		return cel.BytesType
-	case types.Duration:
-		return cel.DurationType
-	case types.Date, types.Timestamp:
-		return cel.TimestampType
-	case types.IntOrString:
-		return cel.DynType
 	}
-	return nil
+	return scalars[d.Kind].cel
 }
 
 // DeclType returns d as a declaration for the API server's CEL environment. The object types in it
 // are named by their path, starting with name. It returns nil if d is Hidden.
 func DeclType(d *types.Decl, name string) *kubecel.DeclType {
 	switch d.Kind {
+	case types.Hidden:
+		return nil
 	case types.Object:
 		return objectType(d, name)
 	case types.Map:
 		return kubecel.NewMapType(kubecel.StringType, DeclType(d.Elem, name+".@elem"), d.Max.Max)
 	case types.List:
 		return kubecel.NewListType(DeclType(d.Elem, name+".@idx"), d.Max.Max)
-	case types.Bool:
-		return kubecel.BoolType
-	case types.Int:
-		return kubecel.IntType
-	case types.Double:
-		return kubecel.DoubleType
-	case types.String:
-		return scalarType(d, "string", celtypes.String(""))
-	case types.Bytes:
-		return scalarType(d, "bytes", celtypes.Bytes{})
-	case types.Duration:
-		return scalarType(d, "duration", celtypes.Duration{})
-	case types.Date, types.Timestamp:
-		return scalarType(d, "timestamp", celtypes.Timestamp{})
-	case types.IntOrString:
-		return scalarType(d, "dyn", nil)
 	}
-	return nil
+	s := scalars[d.Kind]
+	if s.fixed != nil {
+		return s.fixed
+	}
+	t := kubecel.NewSimpleTypeWithMinSize(s.name, s.cel, s.zero, d.MinSize)
+	t.MaxElements = d.Max.Max
+	return t
 }
 
 func objectType(d *types.Decl, name string) *kubecel.DeclType {
@@ -81,11 +76,5 @@ func objectType(d *types.Decl, name string) *kubecel.DeclType {
 	}
 	t := kubecel.NewObjectType(name, fields)
 	t.MinSerializedSize = d.MinSize
-	return t
-}
-
-func scalarType(d *types.Decl, name string, zero ref.Val) *kubecel.DeclType {
-	t := kubecel.NewSimpleTypeWithMinSize(name, CELType(d), zero, d.MinSize)
-	t.MaxElements = d.Max.Max
 	return t
 }

@@ -3,21 +3,13 @@ package celenv
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/internal/cel/check"
-	"github.com/celadon-cel/celadon/types"
 )
-
-// Check parses and checks an expression in an environment returned by For or Compile, so that many
-// expressions at one path can share it. It returns the same errors as Env.Compile.
-func Check(env *cel.Env, src string) (*cel.Ast, error) {
-	return compile(env, src)
-}
 
 // checks holds the parser, checker, and validators of an environment. It is safe for concurrent
 // use.
@@ -25,25 +17,16 @@ type checks struct {
 	env     *cel.Env
 	parser  *knownParser
 	checker *check.Checker
-	// validators inspect the checked expression; they share config.
+	// validators share config.
 	validators    []cel.ASTValidator
 	config        validatorConfig
 	untypedSecond bool
 }
 
-// checksOf caches the checks of each environment in use until the process exits, because creating
-// them costs as much as compiling many rules. It is indexed as baseEnvs, with a last index of 1 for
-// environments with patch types.
-var checksOf [types.Last + 1][2][2]struct {
-	once   sync.Once
-	checks *checks
-	err    error
-}
-
 func (e *Env) checks() (*checks, error) {
-	c := &checksOf[min(max(e.version.Minor, 0), types.Last)][e.stored][e.patches]
-	c.once.Do(func() { c.checks, c.err = newChecks(e.base) })
-	return c.checks, c.err
+	s := e.shared
+	s.checksOnce.Do(func() { s.checks, s.err = newChecks(s.env) })
+	return s.checks, s.err
 }
 
 func newChecks(env *cel.Env) (*checks, error) {
@@ -83,17 +66,16 @@ func (c *checks) check(parsed *cel.Ast, table *typeTable, roots []*check.Variabl
 		return false
 	}
 	*parsed.NativeRep() = *checked
-	todo := validated(checked.Expr())
-	if len(todo) == 0 {
+	if !mayBeUnsound(checked.Expr()) {
 		return true
 	}
 	defer hidePatterns(checked.Expr()).show(checked.Expr())
-	return c.validate(checked, todo, parsed.Source())
+	return c.validate(checked, parsed.Source())
 }
 
-// validate reports whether the validators named in todo accept checked. It returns false if a
-// validator panics; cel-go then reports the panic.
-func (c *checks) validate(checked *ast.AST, todo map[string]bool, src cel.Source) (sound bool) {
+// validate reports whether the validators accept checked. It returns false if a validator panics; cel-go then reports
+// the panic.
+func (c *checks) validate(checked *ast.AST, src cel.Source) (sound bool) {
 	defer func() {
 		if recover() != nil { // only validators run below this frame
 			sound = false
@@ -101,63 +83,39 @@ func (c *checks) validate(checked *ast.AST, todo map[string]bool, src cel.Source
 	}()
 	issues := cel.NewIssuesWithSourceInfo(common.NewErrors(src), checked.SourceInfo())
 	for _, v := range c.validators {
-		if todo[v.Name()] {
-			v.Validate(c.env, c.config, checked, issues)
-		}
+		v.Validate(c.env, c.config, checked, issues)
 	}
 	return len(issues.Errors()) == 0
 }
 
-// validated returns the names of the validators that have something to inspect in e. Running only
-// these saves time, because each validator traverses the expression.
-func validated(e ast.Expr) map[string]bool {
-	var names map[string]bool
-	note := func(name string) {
-		if names == nil {
-			names = map[string]bool{}
-		}
-		names[name] = true
-	}
+// mayBeUnsound reports whether a validator has to inspect e. Most expressions save the validators, each of which
+// traverses the expression.
+func mayBeUnsound(e ast.Expr) (suspect bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.CallKind:
-			if name := validatorOf(e.AsCall()); name != "" {
-				note(name)
-				if e.AsCall().FunctionName() == "format" {
-					note(constantFormatValidator)
-				}
-			}
+			suspect = suspect || mayBeUnsoundCall(e.AsCall())
 		case ast.ListKind:
-			if !alike(e.AsList()) {
-				note(literalsValidator)
-			}
+			suspect = suspect || !alike(e.AsList())
 		case ast.MapKind:
-			note(literalsValidator)
+			suspect = true
 		}
 	}))
-	return names
+	return suspect
 }
 
-// validators maps functions to the validators that inspect their calls, in all versions.
-var validators = map[string]string{
-	"duration": "cel.validator.duration", "timestamp": "cel.validator.timestamp", "matches": "cel.validator.matches", "format": "cel.validator.string_format",
-}
-
-// validatorOf returns the name of the validator that has to inspect call, or "". It skips calls
-// whose argument is not a literal or is known to be valid, except calls of format.
-func validatorOf(call ast.CallExpr) string {
+// mayBeUnsoundCall reports whether a validator has to inspect call: any call of format, and calls of the other
+// functions that have a validator, unless the argument is not a literal or is known to be valid.
+func mayBeUnsoundCall(call ast.CallExpr) bool {
 	function, args := call.FunctionName(), call.Args()
-	name := validators[function]
-	if name == "" || function == "format" {
-		return name
+	switch function {
+	case "format":
+		return true
+	case "duration", "timestamp", "matches":
+		return len(args) > 0 && args[0].Kind() == ast.LiteralKind && !check.Takes(function, args[0])
 	}
-	if len(args) == 0 || args[0].Kind() != ast.LiteralKind || check.Takes(function, args[0]) {
-		return ""
-	}
-	return name
+	return false
 }
-
-const constantFormatValidator = "celadon.validator.constant_format"
 
 // literalsValidator checks that list and map literals are homogeneous.
 const literalsValidator = "cel.validator.homogeneous_literals"

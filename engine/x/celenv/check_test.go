@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestValidators checks that the environments of all versions have only validators that Scope
+// TestValidators checks that the environments of all released versions have only validators that Scope
 // considers.
 func TestValidators(t *testing.T) {
 	t.Parallel()

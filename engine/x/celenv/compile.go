@@ -20,7 +20,7 @@ func (e *Env) Compile(d *types.Decl, optionalOldSelf bool, src string) (env *cel
 	if err != nil {
 		return nil, nil, err
 	}
-	if checked, err = compile(env, src); err != nil {
+	if checked, err = Check(env, src); err != nil {
 		return nil, nil, err
 	}
 	return env, checked, nil

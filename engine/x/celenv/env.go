@@ -11,14 +11,15 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// keywordFields is the first minor version in which a field named by a reserved word can be
-// selected without escaping.
+// keywordFields is the first minor version in which stored rules can select a field named by a reserved
+// word without escaping.
 const keywordFields = 31
 
 // An Env creates the CEL environments of rules for a Kubernetes version.
 type Env struct {
 	version  types.Version
-	base     *cel.Env
+	shared   *base
+	base     *cel.Env // of shared
 	keywords bool
 	stored   int // 1 for stored rules, otherwise 0
 	patches  int // 1 for WithPatchTypes, otherwise 0
@@ -26,13 +27,18 @@ type Env struct {
 
 // StoredRules returns the environment for rules that are already stored in a server of version v.
 func StoredRules(v types.Version) *Env {
-	return &Env{version: v, base: baseEnv(v, 1), keywords: v.Minor >= keywordFields, stored: 1}
+	return newEnv(&Env{version: v, keywords: v.Minor >= keywordFields, stored: 1})
 }
 
 // NewRules returns the environment for new rules in a server of version v. It accepts only what
 // the previous minor version can run, so that the server can be rolled back.
 func NewRules(v types.Version) *Env {
-	return &Env{version: v, base: baseEnv(v, 0), keywords: v.Minor > keywordFields}
+	return newEnv(&Env{version: v, keywords: v.Minor > keywordFields})
+}
+
+func newEnv(e *Env) *Env {
+	e.share(func(minor int) (*cel.Env, error) { return cel.NewEnv(languageOf(minor, minor-1+e.stored)...) })
+	return e
 }
 
 // ForRules returns NewRules(v) if isNew is set, or else StoredRules(v).

@@ -94,7 +94,7 @@ func optionals(version uint32) []cel.EnvOption {
 // format may have mixed types.
 type anyFormat struct{}
 
-func (anyFormat) Name() string                                                  { return validators["format"] }
+func (anyFormat) Name() string                                                  { return "cel.validator.string_format" }
 func (anyFormat) Validate(*cel.Env, cel.ValidatorConfig, *ast.AST, *cel.Issues) {}
 
 func (anyFormat) Configure(c cel.MutableValidatorConfig) error {
@@ -105,7 +105,7 @@ func (anyFormat) Configure(c cel.MutableValidatorConfig) error {
 // constantFormat panics like the validator of constant formats in some servers.
 type constantFormat struct{}
 
-func (constantFormat) Name() string { return constantFormatValidator }
+func (constantFormat) Name() string { return "celadon.validator.constant_format" }
 
 func (constantFormat) Validate(_ *cel.Env, _ cel.ValidatorConfig, checked *ast.AST, _ *cel.Issues) {
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -158,26 +158,30 @@ func (runtimeOptions) ProgramOptions() []cel.ProgramOption {
 	}
 }
 
-// baseEnvs caches environments until the process exits, because each costs milliseconds. The first
-// index is the server's version, the second is 1 for the environment of stored rules.
-var baseEnvs [types.Last + 1][2]struct {
-	once sync.Once
-	env  *cel.Env
+// A base is the part that Envs of one version and kind share. It is kept until the process exits, because creating an
+// environment takes milliseconds, and creating its checks as long as compiling many rules.
+type base struct {
+	envOnce, checksOnce sync.Once
+	env                 *cel.Env
+	checks              *checks
+	err                 error // of checks
 }
 
-// baseEnv returns the environment in which a server of version v compiles expressions. stored is 1
-// for stored rules, 0 for new ones.
-func baseEnv(v types.Version, stored int) *cel.Env {
-	v.Minor = min(max(v.Minor, 0), types.Last)
-	cached := &baseEnvs[v.Minor][stored]
-	cached.once.Do(func() {
-		env, err := cel.NewEnv(languageOf(v.Minor, v.Minor-1+stored)...)
+// bases is indexed by the server's version, by 1 for stored rules, and by 1 for patch types.
+var bases [types.Last + 1][2][2]base
+
+// share sets the environment of e, which create makes for the first Env of its version and kind.
+func (e *Env) share(create func(minor int) (*cel.Env, error)) {
+	minor := min(max(e.version.Minor, 0), types.Last)
+	e.shared = &bases[minor][e.stored][e.patches]
+	e.shared.envOnce.Do(func() {
+		env, err := create(minor)
 		if err != nil {
-			panic("CEL environment of Kubernetes " + v.String() + ": " + err.Error())
+			panic("CEL environment of Kubernetes " + e.version.String() + ": " + err.Error())
 		}
-		cached.env = env
+		e.shared.env = env
 	})
-	return cached.env
+	e.base = e.shared.env
 }
 
 // languageOf returns the options for expressions in a server of the given minor version that a

@@ -2,14 +2,12 @@ package celenv
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/internal/kubecel"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // The types that the mutations of a MutatingAdmissionPolicy return.
@@ -27,25 +25,12 @@ const objectTypeName = "Object"
 func (e *Env) WithPatchTypes() *Env {
 	out := *e
 	out.patches = 1
-	minor := min(max(e.version.Minor, 0), types.Last)
-	cached := &patchEnvs[minor][e.stored]
-	cached.once.Do(func() {
-		env, err := e.base.Extend(kubecel.JSONPatchLibrary(), func(env *cel.Env) (*cel.Env, error) {
+	out.share(func(minor int) (*cel.Env, error) {
+		return e.base.Extend(kubecel.JSONPatchLibrary(), func(env *cel.Env) (*cel.Env, error) {
 			return cel.CustomTypeProvider(patchProvider{env.CELTypeProvider(), minor})(env)
 		})
-		if err != nil {
-			panic("CEL environment of mutations in Kubernetes " + e.version.String() + ": " + err.Error())
-		}
-		cached.env = env
 	})
-	out.base = cached.env
 	return &out
-}
-
-// patchEnvs is like baseEnvs, for WithPatchTypes.
-var patchEnvs [types.Last + 1][2]struct {
-	once sync.Once
-	env  *cel.Env
 }
 
 type patchProvider struct {

@@ -14,11 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// compile parses and checks src, like env.Compile. Unlike env.Compile, it rejects expressions that
-// are too complex, and it hides huge patterns from the validators, which would compile them to
-// millions of states. The error is a *ComplexError, an *IssuesError, an UntypedError, or a
-// *PanicError.
-func compile(env *cel.Env, src string) (*cel.Ast, error) {
+// Check parses and checks src in an environment returned by For or Compile, like env.Compile. Unlike env.Compile, it
+// rejects expressions that are too complex, and it hides huge patterns from the validators, which would compile them
+// to millions of states. The error is a *ComplexError, an *IssuesError, an UntypedError, or a *PanicError.
+func Check(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, err := Parse(env, src)
 	if err != nil {
 		return nil, err

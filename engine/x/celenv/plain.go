@@ -17,8 +17,8 @@ func suggests(e *common.Error) bool {
 	return unknown || strings.Contains(e.Message, "' is not a type (")
 }
 
-// withoutSuggestions returns the errors of an expression from a checker that cannot suggest names,
-// in the words of older ones. issues are the errors of env's checker.
+// withoutSuggestions returns the errors of an expression in the words of checkers that do not suggest names. issues
+// are the errors of env's checker.
 func withoutSuggestions(env *cel.Env, parsed *cel.Ast, issues *cel.Issues) *cel.Issues {
 	if !slices.ContainsFunc(issues.Errors(), suggests) {
 		return issues

@@ -79,7 +79,7 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 	if err != nil {
 		return nil, err
 	}
-	checked, err := compile(env, src)
+	checked, err := Check(env, src)
 	s.invalid.add(src, err, units)
 	return checked, err
 }

@@ -181,7 +181,7 @@ func (s *suggester) find(name string) (found []string) {
 const maxCells = 64 * 64
 
 // distance returns the number of characters to insert, delete, replace, or swap with the next one to turn a
-// into b, or a large number if the names are not similar.
+// into b, a lower bound of it for some long names, or a large number if the names are not similar.
 func distance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	long, short := max(len(from), len(to)), min(len(from), len(to))
