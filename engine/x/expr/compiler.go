@@ -22,8 +22,8 @@ type Compiler struct {
 	bad   func(src string, err error) error
 	// roots are the other variables.
 	roots []celenv.Root
-	// plain and optional are the environments for rules without and with optionalOldSelf.
-	plain, optional *cel.Env
+	// envs holds the environments by optionalOldSelf.
+	envs map[bool]*cel.Env
 }
 
 // NewCompiler returns a Compiler for expressions whose self is declared as d. If bare is set, self
@@ -31,13 +31,13 @@ type Compiler struct {
 // evaluation stops when its cost exceeds limit. bad converts the error of an invalid expression.
 // Unless bare is set, NewCompiler returns types.ErrHidden if d has no CEL type.
 func NewCompiler(env *celenv.Env, d *types.Decl, bare bool, limit int64, bad func(src string, err error) error) (*Compiler, error) {
-	c := &Compiler{env: env, decl: d, bare: bare, limit: limit, bad: bad}
+	c := &Compiler{env: env, decl: d, bare: bare, limit: limit, bad: bad, envs: map[bool]*cel.Env{}}
 	_, err := c.Env(false)
 	return c, err
 }
 
 // Declare declares variables in addition to self and oldSelf. Expressions compiled afterwards cannot be evaluated.
-func (c *Compiler) Declare(roots []celenv.Root) { c.roots, c.plain, c.optional = roots, nil, nil }
+func (c *Compiler) Declare(roots []celenv.Root) { c.roots, c.envs = roots, map[bool]*cel.Env{} }
 
 // Decl returns the declaration of self.
 func (c *Compiler) Decl() *types.Decl { return c.decl }
@@ -51,11 +51,7 @@ func (c *Compiler) Limit() int64 { return c.limit }
 // Env returns the environment of the expressions. If optionalOldSelf is set, oldSelf is an
 // optional.
 func (c *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
-	env = c.plain
-	if optionalOldSelf {
-		env = c.optional
-	}
-	if env != nil {
+	if env = c.envs[optionalOldSelf]; env != nil {
 		return env, nil
 	}
 	var roots []celenv.Root
@@ -65,11 +61,7 @@ func (c *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
 	if env, err = c.env.With(append(roots, c.roots...)); err != nil {
 		return nil, err
 	}
-	if optionalOldSelf {
-		c.optional = env
-	} else {
-		c.plain = env
-	}
+	c.envs[optionalOldSelf] = env
 	return env, nil
 }
 

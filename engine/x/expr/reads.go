@@ -40,7 +40,7 @@ func Reads(src string) [][]string {
 type reader struct{ paths [][]string }
 
 func (r *reader) expr(e ast.Expr) {
-	if path, ok := selection(e); ok {
+	if variable, path := selection(e); variable == types.Self || variable == types.OldSelf {
 		if len(r.paths) <= maxReads {
 			r.paths = append(r.paths, path)
 		}
@@ -51,31 +51,39 @@ func (r *reader) expr(e ast.Expr) {
 	}
 }
 
-// selection returns the path of fields that an expression selects from self or oldSelf. ok is false if the
+// readsMetadata reports whether an expression at the root of an object may depend on fields of metadata
+// that its type does not have: it uses self or self.metadata as a whole, as in dyn(self.metadata).
+func readsMetadata(e ast.Expr) bool {
+	if variable, path := selection(e); variable == types.Self {
+		return len(path) == 0 || len(path) == 1 && path[0] == "metadata"
+	}
+	return slices.ContainsFunc(ast.NavigateExpr(nil, e).Children(), func(child ast.NavigableExpr) bool { return readsMetadata(child) })
+}
+
+// selection returns the variable and the path of the fields that an expression selects from it. variable is "" if the
 // expression is anything else.
-func selection(e ast.Expr) (path []string, ok bool) {
+func selection(e ast.Expr) (variable string, path []string) {
 	for {
 		var field string
 		switch e.Kind() {
 		case ast.IdentKind:
 			slices.Reverse(path)
-			return path, e.AsIdent() == types.Self || e.AsIdent() == types.OldSelf
+			return e.AsIdent(), path
 		case ast.SelectKind:
 			field, e = e.AsSelect().FieldName(), e.AsSelect().Operand()
 		case ast.CallKind:
 			call := e.AsCall()
 			if call.FunctionName() != operators.OptSelect || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
-				return nil, false
+				return "", nil
 			}
-			if field, ok = call.Args()[1].AsLiteral().Value().(string); !ok {
-				return nil, false
-			}
+			field, _ = call.Args()[1].AsLiteral().Value().(string)
 			e = call.Args()[0]
 		default:
-			return nil, false
+			return "", nil
 		}
-		if field, ok = types.Unescape(field); !ok {
-			return nil, false
+		field, ok := types.Unescape(field)
+		if !ok {
+			return "", nil
 		}
 		path = append(path, field)
 	}
