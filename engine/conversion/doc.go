@@ -1,10 +1,10 @@
 // Package conversion converts objects between the versions of a CRD, as the API server does with a
-// conversion webhook. [Webhook] calls a webhook over HTTPS, [Reviews] calls any function that
-// handles a ConversionReview, and [Func] calls a Go function. Each provides a [Converter] for
-// [engine.Config].
+// conversion webhook. [Webhook] calls a webhook over HTTPS, [Reviews] and [Batched] call any function
+// that handles a ConversionReview, and [Func] calls a Go function that converts an object. Each provides
+// a [Converter] for [engine.Config].
 //
 // Responses are untrusted and are checked as in the API server. The size and time of a webhook's
-// response are limited; Reviews and Func do not limit the functions that they call.
+// response are limited; the others do not limit the time of the functions that they call.
 package conversion
 
 // How it works: a Converter calls a function that converts an object (review.go sends a

@@ -71,10 +71,11 @@ func (c *client) once(ctx context.Context, review []byte) (*answer, error) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.MaxBytes+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
-	case int64(len(body)) > c.MaxBytes:
+	}
+	c.answered.Store(true)
+	if int64(len(body)) > c.MaxBytes {
 		return nil, fmt.Errorf("the response is too large (got more than %d bytes)", c.MaxBytes)
 	}
 	return &answer{resp.StatusCode, resp.Header, body}, nil

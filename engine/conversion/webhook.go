@@ -55,7 +55,7 @@ type client struct {
 	http  *http.Client
 	// slow counts timeouts; waiting counts conversions in progress.
 	slow, waiting atomic.Int64
-	answered      atomic.Bool
+	answered      atomic.Bool // the webhook has sent a response, valid or not
 	late          *Error
 }
 
@@ -144,6 +144,5 @@ func (c *client) call(ctx context.Context, review []byte, into runtime.Object) e
 		c.slow.Add(1)
 		return c.late
 	}
-	c.answered.Store(true)
 	return err
 }

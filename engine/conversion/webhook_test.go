@@ -201,6 +201,36 @@ func TestWebhookHangs(t *testing.T) {
 	}
 }
 
+// TestWebhookPatience checks that connections that fail do not count as responses.
+func TestWebhookPatience(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	release := make(chan struct{})
+	w := webhook(t, func(http.ResponseWriter, *http.Request) {
+		if requests.Add(1) == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		<-release
+	})
+	t.Cleanup(func() { close(release) })
+	w.Timeout, w.Patience = time.Second, 1 // enough for the first connection on a busy machine
+	c, err := w.Converter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Convert(t.Context(), question()); err == nil || !strings.Contains(err.Error(), "EOF") {
+		t.Errorf("got %v, want an aborted connection", err)
+	}
+	for range 3 {
+		if _, err := c.Convert(t.Context(), question()); err == nil {
+			t.Error("got no timeout")
+		}
+	}
+	if n := requests.Load(); n != 2 {
+		t.Errorf("got %d calls, want 2", n)
+	}
+}
+
 // TestWebhookIsLate checks that a webhook that has responded once is always called again.
 func TestWebhookIsLate(t *testing.T) {
 	t.Parallel()
