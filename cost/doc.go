@@ -5,7 +5,7 @@
 // version. Package engine estimates expressions:
 //
 //	x, err := node.Compile("self.hosts.all(h, h != '')") // node is an *engine.Node
-//	total := cost.Mul(x.Estimate().Max, cardinality.Times(node.Decl()))
+//	total := cost.Mul(x.Estimate.Max, cardinality.Times(node.Decl))
 //
 // The package uses four terms: a limit is a constant, a budget is the rest of a limit, a cost is a
 // number of CEL cost units, and an estimate is a range of costs. Units and estimates are defined at

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,7 +154,8 @@ func (k Kind) Spellings(text string) (list []string) {
 		}
 		n := q.Value()
 		if q.Cmp(*resource.NewQuantity(n, resource.DecimalSI)) != 0 { // not a whole number
-			return []string{fmt.Sprintf("%dm", q.MilliValue()), q.AsDec().String()}
+			list = []string{fmt.Sprintf("%dm", q.MilliValue()), q.AsDec().String()}
+			break
 		}
 		for _, u := range []string{"", "Ki", "Mi", "Gi"} {
 			list = append(list, fmt.Sprintf("%d%s", n, u))
@@ -162,7 +164,7 @@ func (k Kind) Spellings(text string) (list []string) {
 			}
 			n /= 1024
 		}
-		return append(list, fmt.Sprintf("%dm", q.MilliValue()))
+		list = append(list, fmt.Sprintf("%dm", q.MilliValue()))
 	case Duration:
 		d, err := time.ParseDuration(text)
 		if err != nil || len(text) > maxLength {
@@ -177,5 +179,9 @@ func (k Kind) Spellings(text string) (list []string) {
 			}
 		}
 	}
-	return list
+	// Some quantities are not whole numbers of thousandths, or are too large to be counted in them.
+	return slices.DeleteFunc(list, func(spelling string) bool {
+		order, ok := k.Compare(spelling, text)
+		return !ok || order != 0
+	})
 }

@@ -74,7 +74,7 @@ func TestSpellings(t *testing.T) {
 	for _, c := range []struct {
 		kind Kind
 		text string
-	}{{Quantity, "1Gi"}, {Quantity, "1024Mi"}, {Quantity, "500m"}, {Quantity, "0.5"}, {Quantity, "0"}, {Duration, "1h"}, {Duration, "90s"}, {Duration, "0s"}} {
+	}{{Quantity, "1Gi"}, {Quantity, "1024Mi"}, {Quantity, "500m"}, {Quantity, "0.5"}, {Quantity, "0"}, {Quantity, "1n"}, {Quantity, "9E"}, {Duration, "1h"}, {Duration, "90s"}, {Duration, "0s"}} {
 		list, other := c.kind.Spellings(c.text), 0
 		for _, text := range list {
 			if order, ok := c.kind.Compare(text, c.text); !ok || order != 0 {
