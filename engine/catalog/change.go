@@ -137,12 +137,12 @@ func (e *Errors) add(name string, index int, err error) {
 // its kind is still free, and adds errors. A CRD that already has the kind keeps it.
 func (e *Errors) conflicts(next, known map[string]*Entry, index map[string]int) {
 	owner := map[schema.GroupKind]string{}
-	for _, name := range sortedNames(next) {
+	for _, name := range slices.Sorted(maps.Keys(next)) {
 		if d := next[name]; known[name] != nil && known[name].Kind == d.Kind {
 			owner[d.Kind] = name
 		}
 	}
-	for _, name := range sortedNames(next) {
+	for _, name := range slices.Sorted(maps.Keys(next)) {
 		kind := next[name].Kind
 		other, taken := owner[kind]
 		if !taken {
@@ -235,8 +235,4 @@ func (c *Catalog) accepted(crd *apiextensionsv1.CustomResourceDefinition) (*Entr
 		}
 	}
 	return newEntry(crd, c.config.Engine), nil
-}
-
-func sortedNames(byName map[string]*Entry) []string {
-	return slices.Sorted(maps.Keys(byName))
 }
