@@ -45,7 +45,7 @@ func TestBugIsNoVerdict(t *testing.T) {
 	}
 	v := &crdVersion{name: "v1", apiVersion: "example.org/v1", served: true, rules: func() *Rules { return rules }}
 	var bug *InternalError
-	if results, _, err := (&Prepared{version: v, Self: obj, limits: rules.limits}).RunRules(t.Context()); results != nil || !errors.As(err, &bug) || bug.Rule == nil || bug.Rule.Index != 1 || !strings.HasPrefix(err.Error(), want) {
+	if results, _, err := (&Prepared{version: v, Self: obj, budget: celconfig.RuntimeCELCostBudget}).RunRules(t.Context()); results != nil || !errors.As(err, &bug) || bug.Rule == nil || bug.Rule.Index != 1 || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("RunRules: got %v, %v", results, err)
 	}
 }

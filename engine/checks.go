@@ -36,7 +36,7 @@ func (w *write) checkCreate() {
 	w.fail(errs)
 	w.rules(errs)
 	if !w.rejected() && !plain {
-		w.fail(w.engine.server.metadata.Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath))
+		w.fail(w.engine.server.metadata().Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath))
 	}
 }
 
@@ -75,7 +75,7 @@ func (w *write) changedStatus() field.ErrorList {
 		return nil
 	}
 	var path *field.Path
-	if w.engine.server.has[statusPaths] {
+	if w.engine.server.has(statusPaths) {
 		path = field.NewPath("status")
 	}
 	return w.changed(w.version.status, path, status, w.old.Object["status"])
@@ -89,7 +89,7 @@ func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.Er
 	return w.decided(s.ValidateUpdate(path, v, old))
 }
 
-// unchanged returns the errors of an accepted update that its checks ignored.
+// unchanged returns the errors of an accepted update that its checks ignored. It returns nil without ratcheting.
 func (w *write) unchanged() (ignored []finding) {
 	if !w.ratcheted() {
 		return nil
@@ -113,7 +113,7 @@ func (w *write) ratcheted() bool {
 	if w.engine.info.Config.NoRatcheting {
 		return false
 	}
-	return w.req.Subresource != "status" || w.engine.server.has[ratchetsStatus]
+	return w.req.Subresource != "status" || w.engine.server.has(ratchetsStatus)
 }
 
 // decided returns errs, unless they consist of the error of a schema that exceeds the work limit.
@@ -190,12 +190,12 @@ func (w *write) rules(earlier field.ErrorList) {
 }
 
 // blocksRules reports whether rules do not run because of err.
-func (s *server) blocksRules(err *field.Error) bool {
+func (s server) blocksRules(err *field.Error) bool {
 	switch err.Type {
 	case field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
 		return true
 	}
-	return err.Type == field.ErrorTypeNotSupported && s.has[enumsBlockRules]
+	return err.Type == field.ErrorTypeNotSupported && s.has(enumsBlockRules)
 }
 
 func (w *write) typeMeta() field.ErrorList {
@@ -218,7 +218,7 @@ func (w *write) newMeta() field.ErrorList {
 	if len(errs) > 0 {
 		return errs
 	}
-	check := w.engine.server.metadata
+	check := w.engine.server.metadata()
 	return check.Distinct(check.Create(meta, w.engine.info.Namespaced, metavalidation.NameIsDNSSubdomain, metadataPath))
 }
 
@@ -232,13 +232,13 @@ func (w *write) updatedMeta() field.ErrorList {
 	if len(errs) > 0 {
 		return errs
 	}
-	check := w.engine.server.metadata
+	check := w.engine.server.metadata()
 	return check.Distinct(check.Update(versioned{meta}, old, metadataPath))
 }
 
 // strategyMeta returns the metadata of u in the form in which the strategy validates it.
 func (w *write) strategyMeta(u *unstructured.Unstructured) (metav1.Object, field.ErrorList) {
-	if !w.engine.server.has[decodedMetadata] {
+	if !w.engine.server.has(decodedMetadata) {
 		return u, nil
 	}
 	meta := &metav1.ObjectMeta{}
@@ -258,7 +258,7 @@ func (w *write) strategyMeta(u *unstructured.Unstructured) (metav1.Object, field
 
 // commonMeta validates the metadata of an update as the API server does for every resource.
 func (w *write) commonMeta() field.ErrorList {
-	check := w.engine.server.metadata
+	check := w.engine.server.metadata()
 	errs := check.Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath)
 	return append(errs, check.Update(versioned{w.obj}, w.old, metadataPath)...)
 }

@@ -109,21 +109,13 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 		coerced, unknown = withoutFields(obj)
 		return coerced, unknown, nil
 	}
-	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill, NoStatus: c.noStatus}
-	if !v.values.Embedded() {
-		coerced, unknown = v.values.Prepare(obj, prune)
-		return coerced, unknown, nil
-	}
-	prune.Default = false
-	coerced, unknown = v.values.Prepare(obj, prune)
-	coerced, paths, fieldErr := v.values.CoerceEmbedded(coerced, schema.Coercion{Repair: c.repair, Track: c.track})
-	if fieldErr != nil {
+	coerced, unknown, fieldErr := v.values.Prepare(obj, schema.Preparation{
+		Prune: !v.preserve, Track: c.track, Repair: c.repair, Default: c.fill, NoStatus: c.noStatus,
+	})
+	if fieldErr != nil { // fieldErr itself would be an error that is not nil
 		return nil, nil, fieldErr
 	}
-	if c.fill {
-		coerced, _ = v.values.Prepare(coerced, schema.Preparation{Default: true, NoStatus: c.noStatus})
-	}
-	return coerced, append(unknown, paths...), nil
+	return coerced, unknown, nil
 }
 
 // withoutFields returns the fields that an object keeps if its version is not in the CRD.
@@ -211,15 +203,12 @@ func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	return nil
 }
 
-// preferred returns the served version that clients use by default.
+// preferred returns the served version that clients use by default, or "" if none is served.
 func (e *Engine) preferred() string {
-	best := ""
-	for name, v := range e.versions {
-		if v.served && (best == "" || newer(name, best)) {
-			best = name
-		}
+	if len(e.info.Served) == 0 {
+		return ""
 	}
-	return best
+	return e.info.Served[0]
 }
 
 func versionOf(obj map[string]any) string {

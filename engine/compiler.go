@@ -13,16 +13,12 @@ import (
 // A compiler compiles a CRD or a single schema. All versions share declarations and expressions.
 type compiler struct {
 	cfg     Config
-	server  *server
-	env     *celenv.Env
-	limits  limits
+	server  server
 	decls   *types.Interner
 	exprs   *expr.KeyedCompiler[*expr.Expr]
 	schemas []*versionSchema
 	version string
-	// todo holds the rules of the current version, in the order in which their errors are reported.
-	todo []ruleAtNode
-	errs []*CompileError
+	errs    []*CompileError
 	// at is the current rule, for the report if compiling it panics.
 	at *RuleRef
 }
@@ -32,39 +28,30 @@ func newCompiler(cfg Config) (*compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := serverOf(v.Minor)
-	cfg.NoRatcheting = cfg.NoRatcheting || !s.has[ratchets]
+	s := server(v.Minor)
+	cfg.NoRatcheting = cfg.NoRatcheting || !s.has(ratchets)
 	cfg.KubeVersion, cfg.Limits = v.String(), cfg.Limits.WithDefaults()
-	c := &compiler{cfg: cfg, server: s, env: celenv.ForRules(v, cfg.Expressions == New), limits: cfg.Limits, decls: types.NewInterner()}
+	c := &compiler{cfg: cfg, server: s, decls: types.NewInterner()}
 	c.decls.Version = v
-	c.exprs = c.newExprs()
-	return c, nil
-}
-
-// newExprs returns an expression compiler with its own scope and planner.
-func (c *compiler) newExprs() *expr.KeyedCompiler[*expr.Expr] {
 	var planner *eval.Planner // nil before the first rule
-	return expr.NewKeyedCompiler(expr.KeyedConfig[*expr.Expr]{
-		Env: c.env,
+	c.exprs = expr.NewKeyedCompiler(expr.KeyedConfig[*expr.Expr]{
+		Env: celenv.ForRules(v, cfg.Expressions == New),
 		Finish: func(checked *expr.Checked) (*expr.Expr, error) {
 			if planner == nil {
 				planner = eval.NewPlanner(checked.Env)
 			}
-			return plan(planner, checked, c.limits.PerCall)
+			x, err := expr.Plan(planner, checked.Decl, checked.AST, checked.Source, cfg.Limits.PerCall)
+			if err != nil {
+				return nil, checked.Unplannable(err)
+			}
+			x.Forget()
+			return x, nil
 		},
 		Complex: func(key expr.Key, why *celenv.ComplexError) *expr.Expr {
 			return expr.Overworked(key.Decl, key.Source, why)
 		},
 	})
-}
-
-func plan(planner *eval.Planner, checked *expr.Checked, limit int64) (*expr.Expr, error) {
-	x, err := expr.Plan(planner, checked.Decl, checked.AST, checked.Source, limit)
-	if err != nil {
-		return nil, checked.Unplannable(err)
-	}
-	x.Forget()
-	return x, nil
+	return c, nil
 }
 
 func (c *compiler) err() error {
@@ -85,7 +72,7 @@ func (c *compiler) bug(p any) error {
 // compile compiles the rules of s, whose declaration is d. Errors name version.
 func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
-	r := &Rules{schema: s, decl: d, limits: c.limits, server: c.server, ratchet: !c.cfg.NoRatcheting}
+	r := &Rules{schema: s, server: c.server, ratchet: !c.cfg.NoRatcheting}
 	at := sketchOf(s)
 	if !at.count() {
 		return r, nil
@@ -93,12 +80,7 @@ func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) 
 	if _, err := c.exprs.Scope(); err != nil {
 		return nil, err
 	}
-	c.todo = nil
 	r.root = c.node("", at, s, s, d)
-	for _, p := range c.todo {
-		c.rule(p.rule, p.node)
-	}
-	r.root.settle()
 	return r, nil
 }
 

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
@@ -36,8 +34,8 @@ type Conversion struct {
 
 // Convert returns the object as a read in the given version returns it after it was stored: pruned,
 // converted to the storage version, defaulted there, and converted to version. It accepts obj in
-// any version, and neither validates nor modifies it. It returns a *NotCheckedError if only a
-// conversion webhook could determine the result.
+// any version, and neither validates nor modifies it. It returns a *NotCheckedError, possibly wrapped,
+// if only a conversion webhook could determine the result.
 //
 // If version is empty, Convert returns the object in the form in which it would be stored, before the
 // defaults of the storage version are applied. If the CRD converts by a webhook and Config.Converter is nil,
@@ -71,11 +69,6 @@ func (e *Engine) wrongKind(obj map[string]any) error {
 type conversionError struct{ error }
 
 func (e conversionError) Unwrap() error { return e.error }
-
-// status returns the server's response to a write that needs the rejected conversion.
-func (e conversionError) status() *metav1.Status {
-	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonUnknown, Message: e.Error()}
-}
 
 func reviewVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	if c := crd.Spec.Conversion; c != nil && c.Webhook != nil {

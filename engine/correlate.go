@@ -12,7 +12,8 @@ import (
 type frame struct {
 	// correlated is set if the old value is known. Otherwise schema, obj, and old are unset.
 	correlated bool
-	equality   equality // computed once, by same
+	// compared is set once equal is known.
+	compared, equal bool
 	// parent is the index of the nearest correlated frame above, or noFrame at the root.
 	parent   int
 	schema   *schema.Structural
@@ -23,14 +24,6 @@ type frame struct {
 type frames []frame
 
 const noFrame = -1
-
-type equality uint8
-
-const (
-	untold equality = iota
-	equal
-	different
-)
 
 // unchanged reports whether errors at the current node are ratcheted: whether its value equals the
 // old value. If the node is not correlated, the nearest correlated node above is compared instead.
@@ -43,13 +36,10 @@ func (fs frames) unchanged() bool {
 }
 
 func (f *frame) same() bool {
-	if f.equality == untold {
-		f.equality = different
-		if valueschema.Same(ratcheted{f.schema}, f.obj, f.old) {
-			f.equality = equal
-		}
+	if !f.compared {
+		f.compared, f.equal = true, valueschema.Same(ratcheted{f.schema}, f.obj, f.old)
 	}
-	return f.equality == equal
+	return f.equal
 }
 
 // allOf returns the frame of a node's allOf. Only the nodes above it can ratchet its errors.
@@ -66,7 +56,10 @@ func (fs frames) field(name string, s *schema.Structural) frame {
 		return child // conversion to a common version hides changes
 	}
 	child.parent = len(fs) - 1
-	if obj, old, both := entryPair(f.obj, f.old, name); both {
+	fields, _ := f.obj.(map[string]any)
+	oldFields, _ := f.old.(map[string]any)
+	obj, has := fields[name]
+	if old, had := oldFields[name]; has && had {
 		child.correlated, child.schema, child.obj, child.old = true, s, obj, old
 	}
 	return child
@@ -84,19 +77,6 @@ func (fs frames) item(obj, old any) frame {
 		child.correlated, child.schema, child.obj, child.old = true, f.schema.Items, obj, old
 	}
 	return child
-}
-
-// entryPair returns the entry of the given name in both objects. both is false if either object
-// lacks it.
-func entryPair(obj, old any, name string) (entry, oldEntry any, both bool) {
-	m, isMap := obj.(map[string]any)
-	oldM, wasMap := old.(map[string]any)
-	if !isMap || !wasMap {
-		return nil, nil, false
-	}
-	entry, has := m[name]
-	oldEntry, had := oldM[name]
-	return entry, oldEntry, has && had
 }
 
 // ratcheted is a schema node for valueschema.Same.

@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// Decode decodes a JSON object as the API server does: integers become int64 and other numbers
-// float64, names are case-sensitive, and the last of duplicate keys wins. See sigs.k8s.io/json.
+// Decode decodes a JSON object as the API server does: integers become int64 if they fit, and other
+// numbers float64, names are case-sensitive, and the last of duplicate keys wins. See sigs.k8s.io/json.
 func Decode(data []byte) (map[string]any, error) {
 	var obj map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &obj); err != nil {
@@ -177,7 +177,7 @@ func (e *Engine) unreadable(obj map[string]any, err error) *decodeFailure {
 	got := runtimeschema.GroupVersionKind{Version: versionOf(obj), Kind: asString(obj["kind"])}
 	shown := err
 	if of := (*field.Error)(nil); errors.As(err, &of) {
-		shown = errors.New(e.server.render.Error(of))
+		shown = errors.New(e.server.render().Error(of))
 	}
 	return &decodeFailure{respond.Unreadable(got, e.info.GroupKind.Kind, nil, shown), err}
 }

@@ -30,8 +30,8 @@ package engine
 //   - Request becomes a write, which holds the state of the request. coercion drops fields and sets
 //     metadata as the server's decoder does; StrictError is a finding of strict decoding, and
 //     decodeFailure is the response to an object that cannot be decoded.
-//   - metadata.Validator checks metadata, server holds the behavior that differs between minors,
-//     and openPaths holds the paths whose values may change when the causes of a rejection are
+//   - metadata.Validator checks metadata, server is the API server of a minor, whose behavior differs
+//     from others, and openPaths holds the paths whose values may change when the causes of a rejection are
 //     fixed.
 //   - Rules is a tree of ruleNodes, each with its compiledRules. run is one walk of that tree over
 //     an object, and ruleTarget the value that rules are evaluated for. eval.Program is a compiled

@@ -26,7 +26,7 @@ type Engine struct {
 	reviewVersions []string
 	versions       map[string]*crdVersion
 	storage        *crdVersion
-	server         *server
+	server         server
 }
 
 type crdVersion struct {
@@ -46,7 +46,8 @@ type crdVersion struct {
 
 // Compile compiles a CRD in all its versions. If only rules are invalid, it returns a usable engine
 // and *CompileErrors, because the API server serves such CRDs once they are stored. If a schema is
-// missing or not structural, the engine is nil. The CRD must not be modified afterwards.
+// missing or not structural, the engine is nil, unless the CRD has preserveUnknownFields. The CRD must
+// not be modified afterwards.
 //
 // If cfg.Lazy is set, Compile does not compile rules, so it does not report invalid ones.
 func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {
@@ -115,10 +116,7 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 // later returns a function that compiles the rules of a version when it is first called.
 func later(cfg Config, version string, s *versionSchema) func() *Rules {
 	return sync.OnceValue(func() *Rules {
-		c, err := newCompiler(cfg)
-		if err != nil {
-			panic(internalError(err))
-		}
+		c, _ := newCompiler(cfg) // cfg has been accepted before
 		defer func() {
 			if p := recover(); p != nil {
 				panic(c.bug(p))
@@ -154,7 +152,7 @@ func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation, pr
 }
 
 func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, preserve bool) (*versionSchema, error) {
-	values, spine, err := valuesOf(source, preserve, c.server.minor)
+	values, spine, err := valuesOf(source, preserve, c.server)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +161,7 @@ func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, p
 
 // valuesOf returns the compiled schema for validating values and the structural schema from which
 // everything else is derived.
-func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, minor int) (*schema.Schema, *structuralschema.Structural, error) {
+func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, by server) (*schema.Schema, *structuralschema.Structural, error) {
 	read := structural.Of
 	if preserve {
 		read = structural.Open
@@ -172,7 +170,7 @@ func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, m
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := schema.Compile(props, spine, minor)
+	values, err := schema.Compile(props, spine, int(by))
 	return values, spine, err
 }
 

@@ -57,21 +57,18 @@ func (r RuleRef) pathText() string {
 	return r.Path
 }
 
-// CompileErrors holds all invalid rules of a CRD, by version and then in the order in which the
-// schema is walked.
+// CompileErrors holds all invalid rules of a CRD or a schema, by version and then in the order in which
+// the schema is walked.
 type CompileErrors struct {
 	Errors []*CompileError
 }
 
 func (e *CompileErrors) Error() string {
-	var b strings.Builder
+	texts := make([]string, len(e.Errors))
 	for i, err := range e.Errors {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(err.Error())
+		texts[i] = err.Error()
 	}
-	return b.String()
+	return strings.Join(texts, "\n")
 }
 
 // Unwrap returns the individual errors, for errors.Is and errors.As.

@@ -19,10 +19,8 @@ type finding struct {
 	kind CauseKind
 }
 
-// report adds an error of a rule, unless there are too many findings already. The remaining rules
-// still run, so that the cost does not depend on these limits.
-func (r *run) report(rule *compiledRule, err *field.Error) { r.add(finding{err: err, rule: rule}) }
-
+// add reports a finding, unless there are too many already. The remaining rules still run, so that the cost
+// does not depend on these limits.
 func (r *run) add(f finding) {
 	r.tally.failed(f.rule)
 	if len(r.findings) >= maxFindings || r.textSize >= maxTold {
@@ -74,17 +72,17 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 			return
 		}
 		if r.warn != nil {
-			r.warn(r.rules.server.render.Error(err))
+			r.warn(r.rules.server.render().Error(err))
 		} else {
-			warning.AddWarning(r.ctx, "", r.rules.server.render.Error(err))
+			warning.AddWarning(r.ctx, "", r.rules.server.render().Error(err))
 		}
 		return
 	}
-	r.report(rule, err)
+	r.add(finding{err: err, rule: rule})
 }
 
-// invalid returns an error that shows the type instead of the value. Upstream does this for every
-// error except the error of a false rule. below is the path of the error relative to the current node.
+// invalid returns an error that shows the type instead of the value, like upstream's errors about rules that
+// are not false. below is the path of the error relative to the current node.
 func (r *run) invalid(n *ruleNode, below, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(below), BadValue: n.decl.Schema.Type, Detail: detail}
 }

@@ -36,15 +36,11 @@ func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
 		}
 		open.paths = append(open.paths, flatPath(c.Field))
 	}
-	open.update = r.Prepared.Old != nil
-	return r.Prepared.following(ctx, &open)
-}
-
-// following returns the causes of the rules that do not depend on open paths.
-func (p *Prepared) following(ctx context.Context, open *openPaths) ([]Cause, error) {
-	run, err := p.run(ctx, nil, open)
+	p := r.Prepared
+	open.update = p.Old != nil
+	run, err := p.run(ctx, nil, &open)
 	defer run.done()
-	if err != nil || run.budget < p.limits.PerObject/2 { // with the other rules, the budget may not suffice
+	if err != nil || run.budget < p.budget/2 { // with the other rules, the budget may not suffice
 		return nil, err
 	}
 	return p.version.rules().server.causes(run.findings), nil
@@ -89,12 +85,8 @@ func (n *ruleNode) find(ref *RuleRef) *compiledRule {
 			return rule
 		}
 	}
-	below := slices.Clone(n.allOf)
-	for _, field := range n.fields {
-		below = append(below, field.node)
-	}
-	for _, sub := range append(below, n.values, n.items) {
-		if rule := sub.find(ref); rule != nil {
+	for sub := range n.below() {
+		if rule := (*sub).find(ref); rule != nil {
 			return rule
 		}
 	}
@@ -137,7 +129,11 @@ func (o *openPaths) readsOf(rule *compiledRule) []string {
 		return paths
 	}
 	var paths []string
-	for _, read := range slices.Concat(expr.Reads(rule.spec.Rule), readsOfMessage(rule)) {
+	reads := expr.Reads(rule.spec.Rule)
+	if rule.message != nil {
+		reads = append(reads, expr.Reads(rule.spec.MessageExpression)...)
+	}
+	for _, read := range reads {
 		paths = append(paths, flatPath(strings.Join(read, ".")))
 	}
 	if o.reads == nil {
@@ -145,13 +141,6 @@ func (o *openPaths) readsOf(rule *compiledRule) []string {
 	}
 	o.reads[rule] = paths
 	return paths
-}
-
-func readsOfMessage(rule *compiledRule) [][]string {
-	if rule.message == nil {
-		return nil
-	}
-	return expr.Reads(rule.spec.MessageExpression)
 }
 
 // flatPath returns a path with a dot between steps, without brackets and quotes. The API server formats the

@@ -65,7 +65,7 @@ spec:
                     sub: {type: object, properties: {a: {type: string, maxLength: 1}, b: {type: string, maxLength: 1}}, x-kubernetes-validations: [{rule: "!has(self.b) || self.b == 'y'", message: b is not y}]}
 `
 
-// randomApp returns an App. If broken is set, some of its values have a wrong type, are too long, or are missing.
+// randomApp returns an App. If broken is set, some of its values are invalid or missing.
 func randomApp(r *rand.Rand, broken bool) map[string]any {
 	pick := func(good, bad []any) any {
 		if broken && r.IntN(8) == 0 {

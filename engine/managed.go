@@ -147,8 +147,8 @@ func (w *write) completeMetadata() (restore func()) {
 // sameStatusOwners reports whether a status write leaves managedFields as they are. The field
 // manager compares the sent object with the old one by the rules of structured-merge-diff, and
 // ignores metadata and spec. It fails if one of the two does not have the types of the schema.
-func (s *server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
-	if !s.has[managedCleared] && sameBut("spec", sent, old) {
+func (s server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
+	if !s.has(managedCleared) && sameBut("spec", sent, old) {
 		return true
 	}
 	root := *v.schema
@@ -157,23 +157,23 @@ func (s *server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool 
 	is, err := s.typed(of, &root, sent)
 	was, err2 := s.typed(of, &root, old)
 	if err != nil || err2 != nil {
-		return !s.has[managedCleared]
+		return !s.has(managedCleared)
 	}
 	changes, err := was.Compare(is)
 	if err != nil {
-		return !s.has[managedCleared]
+		return !s.has(managedCleared)
 	}
 	return changes.ExcludeFields(fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))).IsSame()
 }
 
 // typed returns the fields of an object other than metadata with the types of a schema, as the field manager of the
 // version reads them.
-func (s *server) typed(as typed.ParseableType, schema *structuralschema.Structural, obj map[string]any) (*typed.TypedValue, error) {
-	if !s.has[managedPartialKeys] && lacksKeys(schema, obj) {
+func (s server) typed(as typed.ParseableType, schema *structuralschema.Structural, obj map[string]any) (*typed.TypedValue, error) {
+	if !s.has(managedPartialKeys) && lacksKeys(schema, obj) {
 		return nil, errors.New("an element of a list of type map lacks a key")
 	}
 	var options []typed.ValidationOptions
-	if s.has[managedDuplicates] {
+	if s.has(managedDuplicates) {
 		options = append(options, typed.AllowDuplicates)
 	}
 	fields := maps.Clone(obj)

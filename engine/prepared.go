@@ -23,7 +23,7 @@ type Prepared struct {
 	Warnings []string
 
 	version *crdVersion
-	limits  limits
+	budget  int64
 	// unratcheted is set if false rules reject unchanged values as well.
 	unratcheted bool
 }
@@ -36,11 +36,8 @@ func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 	if err == nil {
 		err = w.prepare()
 	}
-	switch {
-	case err != nil:
+	if err = w.failed(err); err != nil {
 		return nil, err
-	case w.failure != nil:
-		return nil, errors.New(w.failure.Message)
 	}
 	p = w.prepared()
 	p.Warnings = w.warnings.Sent()
@@ -71,11 +68,8 @@ func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err err
 	if err == nil && w.failure == nil && req.OldObject != nil {
 		err = w.readOld()
 	}
-	switch {
-	case err != nil:
+	if err = w.failed(err); err != nil {
 		return nil, err
-	case w.failure != nil:
-		return nil, errors.New(w.failure.Message)
 	}
 	r = &Received{Object: w.obj.Object, Warnings: w.warnings.Sent()}
 	if w.old != nil {
@@ -84,10 +78,18 @@ func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err err
 	return r, nil
 }
 
+// failed returns err, or else the reason for which the write is rejected so far, if any.
+func (w *write) failed(err error) error {
+	if err == nil && w.failure != nil {
+		return errors.New(w.failure.Message)
+	}
+	return err
+}
+
 // prepared returns the current write. Some metadata is only in the object while rules run, so the result holds a
 // copy of the object that includes it.
 func (w *write) prepared() *Prepared {
-	p := &Prepared{Version: w.version.name, version: w.version, limits: w.engine.info.Limits, Self: w.obj.Object, unratcheted: !w.ratcheted()}
+	p := &Prepared{Version: w.version.name, version: w.version, budget: w.engine.info.Limits.PerObject, Self: w.obj.Object, unratcheted: !w.ratcheted()}
 	if w.old != nil {
 		p.Old = w.old.Object
 	}
@@ -109,7 +111,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes [
 			results, causes, err = nil, nil, internalError(r)
 		}
 	}()
-	tally := newTally()
+	tally := newTally(true, nil)
 	run, err := p.run(ctx, tally, nil)
 	defer run.done()
 	if err != nil && !errors.As(err, new(*WorkLimitError)) {
@@ -121,14 +123,10 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes [
 // run runs the rules that do not depend on open paths. The error is as for RunRules. The caller must call done on the
 // result, which is never nil.
 func (p *Prepared) run(ctx context.Context, t *tally, open *openPaths) (*run, error) {
-	run := p.version.rules().run(ctx, p.limits.PerObject, t)
+	run := p.version.rules().run(ctx, p.budget, t)
 	run.warn = func(string) {} // the tally records ratcheted errors
 	run.unratcheted, run.open = p.unratcheted, open
-	var old any
-	if p.Old != nil {
-		old = p.Old
-	}
-	run.root(nil, p.Self, old)
+	run.root(nil, p.Self, p.Old)
 	switch {
 	case ctx.Err() != nil:
 		return run, ctx.Err()
@@ -145,10 +143,7 @@ func (p *Prepared) run(ctx context.Context, t *tally, open *openPaths) (*run, er
 // object has no value at the path.
 func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	d := p.version.decl
-	self = p.Self
-	if p.Old != nil {
-		before = p.Old
-	}
+	self, before = p.Self, nilIfEmpty(p.Old)
 	for _, step := range steps {
 		if d == nil {
 			return nil, nil, false

@@ -77,8 +77,8 @@ type Result struct {
 	// Failure is the Status that the server would return: 422 with causes, or 400 or 500 without
 	// causes. It is nil if Allowed is set.
 	Failure *metav1.Status
-	// Causes is sorted, so that the same input produces the same bytes. It is limited to about ten
-	// thousand causes with about 16 MiB of text.
+	// Causes is sorted, so that the same input produces the same bytes. Each of the server's checks adds at
+	// most about ten thousand causes.
 	Causes []Cause
 	// Warnings holds the server's Warning headers in its order, without duplicates and without
 	// warnings that contain control characters. After about 4,096 runes in total, each warning is cut

@@ -41,16 +41,8 @@ func (n *ruleNode) refs(all []*RuleRef) []*RuleRef {
 			all = append(all, &r.ref)
 		}
 	}
-	for _, sub := range n.allOf {
-		all = sub.refs(all)
-	}
-	for _, below := range []*ruleNode{n.items, n.values} {
-		if below != nil {
-			all = below.refs(all)
-		}
-	}
-	for _, f := range n.fields {
-		all = f.node.refs(all)
+	for sub := range n.below() {
+		all = (*sub).refs(all)
 	}
 	return all
 }
@@ -94,7 +86,7 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
 	}
 	changed := *v
-	made := &Rules{root: root, schema: rules.schema, decl: rules.decl, limits: rules.limits, server: rules.server, ratchet: rules.ratchet}
+	made := &Rules{root: root, schema: rules.schema, server: rules.server, ratchet: rules.ratchet}
 	changed.rules = func() *Rules { return made }
 	return w.Engine.with(&changed), nil
 }
@@ -118,30 +110,19 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		changed.summarize()
 		return &changed, true, nil
 	}
-	below := func(sub *ruleNode, put func(*ruleNode)) (bool, error) {
-		if sub == nil {
-			return false, nil
+	changed.fields = slices.Clone(n.fields)
+	for sub := range changed.below() {
+		if slices.Contains(n.allOf, *sub) {
+			continue
 		}
-		made, found, err := w.node(sub, at, spec)
-		if found && err == nil {
-			put(made)
-			changed.transition = changed.onlyTransition()
+		made, found, err := w.node(*sub, at, spec)
+		if err != nil {
+			return nil, true, err
 		}
-		return found, err
-	}
-	if found, err := below(n.items, func(sub *ruleNode) { changed.items = sub }); found {
-		return &changed, true, err
-	}
-	if found, err := below(n.values, func(sub *ruleNode) { changed.values = sub }); found {
-		return &changed, true, err
-	}
-	for i, f := range n.fields {
-		found, err := below(f.node, func(sub *ruleNode) {
-			changed.fields = slices.Clone(n.fields)
-			changed.fields[i].node = sub
-		})
 		if found {
-			return &changed, true, err
+			*sub = made
+			changed.transition = changed.onlyTransition()
+			return &changed, true, nil
 		}
 	}
 	return nil, false, nil
@@ -149,18 +130,15 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 
 func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*compiledRule, error) {
 	if w.compiler == nil || w.made >= maxMade {
-		c, err := newCompiler(w.Engine.info.Config)
-		if err != nil {
-			return nil, err
-		}
-		w.compiler, w.made = c, 0
+		w.compiler, _ = newCompiler(w.Engine.info.Config) // it has been accepted before
+		w.made = 0
 	}
 	w.made++
 	if s, err := w.compiler.exprs.Scope(); err == nil {
 		s.Forget()
 	}
 	was := at.Rule
-	at.Rule, at.OptionalOldSelf = spec.Rule, w.Engine.server.has[optionalOldSelf] && expr.HasOptionalOldSelf(spec.OptionalOldSelf)
+	at.Rule, at.OptionalOldSelf = spec.Rule, w.Engine.server.has(optionalOldSelf) && expr.HasOptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}
 	w.compiler.errs = nil
 	w.compiler.rule(r, n)
@@ -183,7 +161,7 @@ func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResource
 		return nil, fmt.Errorf("version %q: no such version", version)
 	}
 	changed := *v
-	if changed.values, _, err = valuesOf(source, v.preserve, w.Engine.server.minor); err != nil {
+	if changed.values, _, err = valuesOf(source, v.preserve, w.Engine.server); err != nil {
 		return nil, err
 	}
 	changed.status = changed.values.Property("status")

@@ -9,13 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
-
-type limits = cost.Limits
 
 type compiledRule struct {
 	ref  RuleRef
@@ -58,14 +55,9 @@ func (r *compiledRule) defaultMessage() string {
 	return strings.TrimSpace(r.spec.Message)
 }
 
-type ruleAtNode struct {
-	node *ruleNode
-	rule *compiledRule
-}
-
 // rule compiles r, which belongs to n, and sets its compiled fields. Errors are added to c.errs.
 func (c *compiler) rule(r *compiledRule, n *ruleNode) {
-	r.optional = r.ref.OptionalOldSelf && c.server.has[runsWithoutOld]
+	r.optional = r.ref.OptionalOldSelf && c.server.has(runsWithoutOld)
 	if n.noType != nil {
 		c.fail(r.ref, expr.Itself.String(), n.noType, n.noType.Error())
 		return
@@ -140,7 +132,7 @@ func (r *run) reject(rule *compiledRule, at *ruleTarget) {
 	}
 	var value any = at.obj
 	switch {
-	case !r.rules.server.has[ruleValues]:
+	case !r.rules.server.has(ruleValues):
 		value = kind
 	case kind == "object" || kind == "array":
 		value = field.OmitValueType{}
@@ -150,7 +142,7 @@ func (r *run) reject(rule *compiledRule, at *ruleTarget) {
 
 // fieldPath returns the path of a false rule's error.
 func (r *run) fieldPath(rule *compiledRule, at *ruleTarget) string {
-	if r.rules.server.has[ownFieldPaths] {
+	if r.rules.server.has(ownFieldPaths) {
 		return r.here(rule.fieldPath)
 	}
 	switch {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 
@@ -19,9 +20,7 @@ import (
 type Rules struct {
 	root    *ruleNode // nil if there are no rules
 	schema  *schema.Structural
-	decl    *types.Decl
-	limits  limits
-	server  *server
+	server  server
 	ratchet bool
 	passes  sync.Pool // of *run
 }
@@ -76,7 +75,7 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	return r, c.err()
 }
 
-// node collects the rules of a schema node and its descendants, guided by the sketch. Under allOf,
+// node compiles the rules of a schema node and its descendants, guided by the sketch. Under allOf,
 // s is the value validation that contains the rules, and everything else comes from node. Otherwise
 // both are the same.
 func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *types.Decl) *ruleNode {
@@ -91,9 +90,9 @@ func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *
 	if at.values != nil && additional(node) != nil {
 		n.values = c.node(path+"[*]", at.values, additional(s), additional(node), elem(d, additional(node)))
 	}
-	if c.server.has[rulesInAllOf] {
+	if c.server.has(rulesInAllOf) {
 		for _, v := range at.allOf {
-			if sub := c.node(path, v.sketch, v.schema, node, d); sub != nil {
+			if sub := c.node(path, v, v.nested, node, d); sub != nil {
 				n.allOf = append(n.allOf, sub)
 			}
 		}
@@ -101,23 +100,8 @@ func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *
 	if len(n.rules) == 0 && n.noType == nil && n.items == nil && n.values == nil && len(n.fields) == 0 && len(n.allOf) == 0 {
 		return nil
 	}
-	return n
-}
-
-// settle summarizes n and its descendants after their rules are compiled.
-func (n *ruleNode) settle() {
-	if n == nil {
-		return
-	}
-	for _, f := range n.fields {
-		f.node.settle()
-	}
-	for _, sub := range n.allOf {
-		sub.settle()
-	}
-	n.items.settle()
-	n.values.settle()
 	n.summarize()
+	return n
 }
 
 // summarize sets the fields that depend on the rules. The nodes below must be summarized first.
@@ -132,22 +116,31 @@ func (n *ruleNode) onlyTransition() bool {
 			return false
 		}
 	}
-	for _, sub := range n.allOf {
-		if !sub.transition {
-			return false
-		}
-	}
-	for _, f := range n.fields {
-		if !f.node.transition {
-			return false
-		}
-	}
-	for _, below := range []*ruleNode{n.items, n.values} {
-		if below != nil && !below.transition {
+	for sub := range n.below() {
+		if !(*sub).transition {
 			return false
 		}
 	}
 	return n.noType == nil
+}
+
+// below returns the fields of n that hold the nodes below it, in the order in which their rules run.
+func (n *ruleNode) below() iter.Seq[**ruleNode] {
+	return func(yield func(**ruleNode) bool) {
+		for i := range n.allOf {
+			if !yield(&n.allOf[i]) {
+				return
+			}
+		}
+		if n.items != nil && !yield(&n.items) || n.values != nil && !yield(&n.values) {
+			return
+		}
+		for i := range n.fields {
+			if !yield(&n.fields[i].node) {
+				return
+			}
+		}
+	}
 }
 
 // elem returns the declaration of items or map values. If d has no CEL type, neither do they.
@@ -158,7 +151,7 @@ func elem(d *types.Decl, node *schema.Structural) *types.Decl {
 	return d.Elem
 }
 
-// fields collects the rules below properties, sorted by name so that errors are in a defined order.
+// fields compiles the rules below properties, sorted by name so that errors are in a defined order.
 func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
 	for _, f := range at.fields {
 		prop := s.Properties[f.name]
@@ -170,7 +163,7 @@ func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
 		if d == nil {
 			continue
 		}
-		if sub := c.node(child(n.path, f.name), f.sketch, &prop, &nodeProp, d); sub != nil {
+		if sub := c.node(child(n.path, f.name), f, &prop, &nodeProp, d); sub != nil {
 			n.fields = append(n.fields, fieldRules{f.name, sub})
 		}
 	}
@@ -205,9 +198,9 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 	for i := range rules {
 		r := &compiledRule{spec: &rules[i], ref: RuleRef{
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
-			OptionalOldSelf: c.server.has[optionalOldSelf] && expr.HasOptionalOldSelf(rules[i].OptionalOldSelf),
+			OptionalOldSelf: c.server.has(optionalOldSelf) && expr.HasOptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
-		c.todo = append(c.todo, ruleAtNode{n, r})
+		c.rule(r, n)
 		if n.noType == nil {
 			n.rules = append(n.rules, r)
 		}

@@ -134,7 +134,7 @@ func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 		strict = slices.Insert(strict, 0, w.req.DuplicateKeys)
 	}
 	if err != nil || other || w.strictScale(strict) {
-		w.failure = respond.BadRequest("%s", noScale.For(w.engine.server.minor))
+		w.failure = respond.BadRequest("%s", noScale.For(int(w.engine.server)))
 	}
 	return scaling{scale.Namespace, scale.Name, scale.Spec.Replicas}, w.failure != nil
 }

@@ -17,7 +17,7 @@ import (
 type Schema struct {
 	wrapper *schema.Schema // of an object whose only property is the value
 	rules   *Rules
-	server  *server
+	server  server
 	budget  int64
 }
 
@@ -37,7 +37,7 @@ func CompileSchema(props *apiextensionsv1.JSONSchemaProps, cfg Config) (*Schema,
 		return nil, err
 	}
 	root := &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{wrapped: *props}}
-	values, spine, err := valuesOf(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: root}, false, c.server.minor)
+	values, spine, err := valuesOf(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: root}, false, c.server)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func CompileSchema(props *apiextensionsv1.JSONSchemaProps, cfg Config) (*Schema,
 	if rules == nil {
 		return nil, err
 	}
-	return &Schema{wrapper: values, rules: rules, server: c.server, budget: c.limits.PerObject}, err
+	return &Schema{wrapper: values, rules: rules, server: c.server, budget: c.cfg.Limits.PerObject}, err
 }
 
 // A SchemaResult is the result of validating a value of a schema.
@@ -103,12 +103,7 @@ func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any)
 
 // prepared returns an object with the value, pruned and with defaults.
 func (s *Schema) prepared(value any) (object map[string]any, unknown []string) {
-	object, unknown = s.wrapper.Prepare(map[string]any{wrapped: value}, schema.Preparation{Prune: true, Track: true})
-	if s.wrapper.Embedded() {
-		coerced, more, _ := s.wrapper.CoerceEmbedded(object, schema.Coercion{Repair: true, Track: true})
-		object, unknown = coerced, append(unknown, more...)
-	}
-	object, _ = s.wrapper.Prepare(object, schema.Preparation{Default: true})
+	object, unknown, _ = s.wrapper.Prepare(map[string]any{wrapped: value}, schema.Preparation{Prune: true, Track: true, Repair: true, Default: true})
 	for i, at := range unknown {
 		unknown[i] = strings.TrimPrefix(strings.TrimPrefix(at, wrapped), ".")
 	}

@@ -10,20 +10,12 @@ import (
 // A sketch locates the rules at and below a schema node. Most of a schema usually has no rules, and
 // walking it copies each property.
 type sketch struct {
-	fields        []fieldSketch // sorted by name
+	name          string             // of a field
+	nested        *schema.Structural // the schema of a value validation under allOf
+	fields        []*sketch          // sorted by name
 	items, values *sketch
-	allOf         []validationSketch
+	allOf         []*sketch
 	counts        bool
-}
-
-type fieldSketch struct {
-	name   string
-	sketch *sketch
-}
-
-type validationSketch struct {
-	schema *schema.Structural
-	sketch *sketch
 }
 
 // sketchOf returns the sketch of s, or nil if s contains no rules.
@@ -39,29 +31,31 @@ func sketchOf(s *schema.Structural) *sketch {
 func sketchNode(s schema.Structural) *sketch {
 	items, values := sketchOf(s.Items), sketchOf(additional(&s))
 	counts := len(s.XValidations) > 0 || items.count() || values.count()
-	var fields []fieldSketch
+	var fields []*sketch
 	for name, prop := range s.Properties {
 		if sub := sketchNode(prop); sub != nil {
-			fields, counts = append(fields, fieldSketch{name, sub}), counts || sub.counts
+			sub.name = name
+			fields, counts = append(fields, sub), counts || sub.counts
 		}
 	}
-	slices.SortFunc(fields, func(a, b fieldSketch) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(fields, func(a, b *sketch) int { return strings.Compare(a.name, b.name) })
 	allOf := sketchesOf(s.ValueValidation)
 	if !counts && items == nil && values == nil && len(fields) == 0 && len(allOf) == 0 {
 		return nil
 	}
-	return &sketch{fields, items, values, allOf, counts}
+	return &sketch{fields: fields, items: items, values: values, allOf: allOf, counts: counts}
 }
 
 // sketchesOf returns the sketches of the value validations under allOf that have rules.
-func sketchesOf(v *schema.ValueValidation) (all []validationSketch) {
+func sketchesOf(v *schema.ValueValidation) (all []*sketch) {
 	if v == nil {
 		return nil
 	}
 	for i := range v.AllOf {
 		s := nested(&v.AllOf[i])
 		if sub := sketchOf(s); sub != nil {
-			all = append(all, validationSketch{s, sub})
+			sub.nested = s
+			all = append(all, sub)
 		}
 	}
 	return all

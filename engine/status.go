@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func (s *server) causes(findings []finding) []Cause {
+func (s server) causes(findings []finding) []Cause {
 	out := make([]Cause, len(findings))
 	for i, f := range findings {
 		out[i] = Cause{
@@ -35,9 +35,9 @@ func (s *server) causes(findings []finding) []Cause {
 }
 
 // bodyOf returns the message of err. For the errors that most rules produce, it avoids fmt.
-func (s *server) bodyOf(err *field.Error) string {
+func (s server) bodyOf(err *field.Error) string {
 	if err.Type != field.ErrorTypeInvalid || err.Detail == "" {
-		return s.render.Body(err)
+		return s.render().Body(err)
 	}
 	switch value := err.BadValue.(type) {
 	case field.OmitValueType:
@@ -45,7 +45,7 @@ func (s *server) bodyOf(err *field.Error) string {
 	case string:
 		return err.Type.String() + ": " + strconv.Quote(value) + ": " + err.Detail
 	}
-	return s.render.Body(err)
+	return s.render().Body(err)
 }
 
 func sortCauses(causes []Cause) {

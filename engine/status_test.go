@@ -17,7 +17,7 @@ func TestBodyOf(t *testing.T) {
 		for _, value := range values {
 			for _, detail := range []string{"", "why: %s"} {
 				err := &field.Error{Type: kind, Field: "x", BadValue: value, Detail: detail}
-				if got, want := serverOf(types.Newest).bodyOf(err), err.ErrorBody(); got != want {
+				if got, want := server(types.Newest).bodyOf(err), err.ErrorBody(); got != want {
 					t.Errorf("%v %v: got %q, want %q", kind, value, got, want)
 				}
 			}

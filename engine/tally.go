@@ -10,23 +10,22 @@ import (
 // A tally counts the runs of each rule for Request.Trace and reports each run to Request.Observe. A
 // nil tally does neither.
 type tally struct {
-	byRule  map[*compiledRule]*RuleResult // nil if runs are not counted
-	observe func(RuleRun)                 // nil if runs are not reported
-	at      RuleRun                       // the current run; Rule is nil between runs
+	byRule  map[*compiledRule]*RuleResult
+	trace   bool          // results returns the counts
+	observe func(RuleRun) // nil if runs are not reported
+	at      RuleRun       // the current run; Rule is nil between runs
 }
 
-func newTally() *tally { return &tally{byRule: map[*compiledRule]*RuleResult{}} }
+func newTally(trace bool, observe func(RuleRun)) *tally {
+	return &tally{byRule: map[*compiledRule]*RuleResult{}, trace: trace, observe: observe}
+}
 
 // tally returns the tally that the request requires, or nil.
 func (r *Request) tally() *tally {
 	if !r.Trace && r.Observe == nil {
 		return nil
 	}
-	t := &tally{observe: r.Observe}
-	if r.Trace {
-		t.byRule = newTally().byRule
-	}
-	return t
+	return newTally(r.Trace, r.Observe)
 }
 
 // reportRun ends the current run and reports it to observe.
@@ -54,13 +53,11 @@ func (t *tally) ran(p *run, r *compiledRule, at *ruleTarget, out *eval.Outcome) 
 	if t.observe != nil {
 		t.at.Field = p.here("")
 	}
-	if t.byRule != nil {
-		res := t.of(r)
-		res.Runs++
-		res.Cost += int64(out.Cost)
-		if t.at.Outcome == Undecided {
-			res.Undecided++
-		}
+	res := t.of(r)
+	res.Runs++
+	res.Cost += int64(out.Cost)
+	if t.at.Outcome == Undecided {
+		res.Undecided++
 	}
 }
 
@@ -78,7 +75,7 @@ func outcomeOf(out *eval.Outcome) RunOutcome {
 }
 
 func (t *tally) spent(r *compiledRule, cost uint64) {
-	if t != nil && t.byRule != nil {
+	if t != nil {
 		t.of(r).Cost += int64(cost)
 	}
 }
@@ -90,9 +87,6 @@ func (t *tally) failed(r *compiledRule) {
 	if t.at.Outcome == Passed {
 		t.at.Outcome = Failed // the budget ran out
 	}
-	if t.byRule == nil {
-		return
-	}
 	res := t.of(r)
 	res.Failed++
 	if t.at.Outcome == Failed {
@@ -101,19 +95,16 @@ func (t *tally) failed(r *compiledRule) {
 }
 
 func (t *tally) stopped(r *compiledRule) {
-	if t != nil && r != nil && t.byRule != nil {
+	if t != nil && r != nil {
 		t.of(r).OverBudget = true
 	}
 }
 
 // ratcheted records that the rule failed and that the server only warns.
 func (t *tally) ratcheted(r *compiledRule) {
-	t.failed(r)
-	if t == nil {
-		return
-	}
-	t.at.Outcome = Ratcheted
-	if r != nil && t.byRule != nil {
+	if t != nil {
+		t.failed(r)
+		t.at.Outcome = Ratcheted
 		t.of(r).Ratcheted++
 	}
 }
@@ -121,7 +112,7 @@ func (t *tally) ratcheted(r *compiledRule) {
 // results returns the results sorted by path, index, and source. Several rules under allOf can have
 // the same path and index.
 func (t *tally) results() []RuleResult {
-	if t == nil || t.byRule == nil {
+	if t == nil || !t.trace {
 		return nil
 	}
 	out := make([]RuleResult, 0, len(t.byRule))

@@ -336,6 +336,6 @@ func (w *write) unconverted(err error) error {
 	if !errors.As(err, &rejected) {
 		return err
 	}
-	w.failure = rejected.status()
+	w.failure = unknownFailure(rejected)
 	return nil
 }

@@ -99,8 +99,8 @@ const (
 	nullSkip = `<nil>: Invalid value: null: ` + skippedRules
 )
 
-// both returns the causes that of returns, by minor version. The error for skipped rules, which of
-// takes, has another form since 1.34.
+// both returns the causes by minor version. of returns them for one form of the error for skipped rules, which
+// has another form since 1.34.
 func both(of func(skip string) map[int][]string) map[int][]string {
 	before, since := of(goSkip), of(nullSkip)
 	out := map[int][]string{34: as(since, 34)}

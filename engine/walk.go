@@ -91,19 +91,17 @@ func (r *run) root(path *field.Path, obj, old any) {
 	if r.rules.root == nil {
 		return
 	}
-	defer r.recoverPanic()
+	defer func() {
+		if p := recover(); p != nil {
+			r.recordInternalError(p)
+		}
+	}()
 	r.path = path
 	old = nilIfEmpty(old)
 	if old != nil && r.rules.ratchet && !r.unratcheted {
 		r.frames = append(r.frames, frame{parent: noFrame, correlated: true, schema: r.rules.schema, obj: obj, old: old})
 	}
 	r.node(r.rules.root, obj, old)
-}
-
-func (r *run) recoverPanic() {
-	if p := recover(); p != nil {
-		r.recordInternalError(p)
-	}
 }
 
 func (r *run) recordInternalError(p any) {
@@ -254,7 +252,7 @@ func (r *run) entry(n *ruleNode, name string, obj, old any) {
 
 func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	if n.noType != nil {
-		r.report(nil, r.invalid(n, "", "rule compiler initialization error: "+n.noType.Error()))
+		r.add(finding{err: r.invalid(n, "", "rule compiler initialization error: "+n.noType.Error())})
 		return
 	}
 	at := ruleTarget{node: n, obj: obj, old: old}
@@ -294,7 +292,7 @@ type ruleTarget struct {
 
 func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 	if rule.compileErr != "" {
-		r.report(rule, r.invalid(at.node, at.leaked, "rule compile error: "+rule.compileErr))
+		r.add(finding{err: r.invalid(at.node, at.leaked, "rule compile error: "+rule.compileErr), rule: rule})
 		return
 	}
 	if rule.expr == nil {
@@ -317,7 +315,7 @@ func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 		r.stop(finding{err: r.invalid(at.node, at.leaked, detail), rule: rule})
 	case out.Err != nil && r.giveUp(rule, rulePart, out.Err):
 	case out.Err != nil:
-		r.report(rule, r.invalid(at.node, at.leaked, runtimeError(out.Err, rule)))
+		r.add(finding{err: r.invalid(at.node, at.leaked, runtimeError(out.Err, rule)), rule: rule})
 	case out.False():
 		r.reject(rule, at)
 	}

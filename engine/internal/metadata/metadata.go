@@ -12,26 +12,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/internal/minors"
 )
 
 // A Validator validates metadata as the API server of one minor version does. It is immutable. Errors
 // of maps are sorted by key; the server returns them in random order.
-type Validator struct {
-	words
-	has [features]bool
-}
+type Validator struct{ minor int }
 
 // For returns the validator of Kubernetes 1.minor.
-func For(minor int) *Validator {
-	v := &Validator{words: wordsOf(minor)}
-	for f, in := range featureMinors {
-		v.has[f] = in.Include(minor)
-	}
-	return v
-}
+func For(minor int) Validator { return Validator{minor} }
+
+func (v Validator) has(in minors.Range) bool { return in.Include(v.minor) }
 
 // Create validates the metadata of a new object. name checks its name and generateName.
-func (v *Validator) Create(meta metav1.Object, namespaced bool, name upstream.ValidateNameFunc, path *field.Path) (errs field.ErrorList) {
+func (v Validator) Create(meta metav1.Object, namespaced bool, name upstream.ValidateNameFunc, path *field.Path) (errs field.ErrorList) {
 	if prefix := meta.GetGenerateName(); prefix != "" {
 		errs = append(errs, invalidEach(path.Child("generateName"), prefix, name(prefix, true), "")...)
 	}
@@ -50,14 +45,14 @@ func (v *Validator) Create(meta metav1.Object, namespaced bool, name upstream.Va
 }
 
 // Update validates a change of the metadata from old to meta.
-func (v *Validator) Update(meta, old metav1.Object, path *field.Path) (errs field.ErrorList) {
+func (v Validator) Update(meta, old metav1.Object, path *field.Path) (errs field.ErrorList) {
 	if old.GetDeletionTimestamp() != nil {
 		errs = append(errs, upstream.ValidateNoNewFinalizers(meta.GetFinalizers(), old.GetFinalizers(), path.Child("finalizers"))...)
 	}
 	if version := meta.GetResourceVersion(); version == "" {
 		errs = append(errs, field.Invalid(path.Child("resourceVersion"), version, "must be specified for an update"))
 	}
-	if v.has[updatedGeneration] {
+	if v.has(updatedGeneration) {
 		errs = append(errs, upstream.ValidateNonnegativeField(meta.GetGeneration(), path.Child("generation"))...)
 	}
 	if meta.GetGeneration() < old.GetGeneration() {
@@ -84,13 +79,13 @@ func (v *Validator) Update(meta, old metav1.Object, path *field.Path) (errs fiel
 // Distinct returns the errors of Create or Update as the server reports them for custom resources
 // and embedded resources: some versions drop duplicates, or the details of errors in
 // ownerReferences. It modifies errs.
-func (v *Validator) Distinct(errs field.ErrorList) field.ErrorList {
+func (v Validator) Distinct(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
-		if v.has[bareOwners] && err.CoveredByDeclarative {
+		if v.has(bareOwners) && err.CoveredByDeclarative {
 			err.Detail = ""
 		}
 	}
-	if !v.has[distinct] || len(errs) < 2 {
+	if !v.has(distinct) || len(errs) < 2 {
 		return errs
 	}
 	seen := make(sets.Set[string], len(errs))
@@ -128,7 +123,7 @@ func namespace(name string, namespaced bool, path *field.Path) field.ErrorList {
 	return invalidEach(path, name, upstream.ValidateNamespaceName(name, false), "")
 }
 
-func (v *Validator) labels(labels map[string]string, path *field.Path) (errs field.ErrorList) {
+func (v Validator) labels(labels map[string]string, path *field.Path) (errs field.ErrorList) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		errs = append(errs, invalidEach(path, key, v.QualifiedName(key), "format=k8s-label-key")...)
 		errs = append(errs, invalidEach(path, labels[key], v.labelValue(labels[key]), "format=k8s-label-value")...)
@@ -137,7 +132,7 @@ func (v *Validator) labels(labels map[string]string, path *field.Path) (errs fie
 }
 
 // annotations accepts keys that are qualified names, regardless of case.
-func (v *Validator) annotations(annotations map[string]string, path *field.Path) (errs field.ErrorList) {
+func (v Validator) annotations(annotations map[string]string, path *field.Path) (errs field.ErrorList) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		errs = append(errs, invalidEach(path, key, v.QualifiedName(strings.ToLower(key)), "format=k8s-label-key")...)
 	}
@@ -147,7 +142,7 @@ func (v *Validator) annotations(annotations map[string]string, path *field.Path)
 	return errs
 }
 
-func (v *Validator) finalizers(names []string, path *field.Path) (errs field.ErrorList) {
+func (v Validator) finalizers(names []string, path *field.Path) (errs field.ErrorList) {
 	for _, name := range names {
 		errs = append(errs, invalidEach(path, name, v.QualifiedName(name), "")...)
 	}

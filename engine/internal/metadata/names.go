@@ -24,13 +24,13 @@ var (
 
 // QualifiedName returns the reasons why value is not a qualified name such as "app" or
 // "example.com/app".
-func (v *Validator) QualifiedName(value string) (reasons []string) {
+func (v Validator) QualifiedName(value string) (reasons []string) {
 	const part = "name part "
 	name := value
 	switch prefix, rest, prefixed := strings.Cut(value, "/"); {
 	case strings.Contains(rest, "/"):
 		form := validation.RegexError(nameText, nameForm, "MyName", "my.name", "123-abc")
-		return []string{fmt.Sprintf(v.key, form) + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}
+		return []string{fmt.Sprintf(qualifiedName.For(v.minor), form) + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}
 	case prefixed:
 		reasons, name = v.prefix(prefix), rest
 	}
@@ -38,7 +38,7 @@ func (v *Validator) QualifiedName(value string) (reasons []string) {
 	case name == "":
 		reasons = append(reasons, part+validation.EmptyError())
 	case len(name) > maxName:
-		reasons = append(reasons, part+fmt.Sprintf(v.keyLength, maxName))
+		reasons = append(reasons, part+fmt.Sprintf(qualifiedNameLength.For(v.minor), maxName))
 	}
 	if !namePattern.MatchString(name) {
 		reasons = append(reasons, part+validation.RegexError(nameText, nameForm, "MyName", "my.name", "123-abc"))
@@ -46,23 +46,23 @@ func (v *Validator) QualifiedName(value string) (reasons []string) {
 	return reasons
 }
 
-func (v *Validator) prefix(prefix string) (reasons []string) {
+func (v Validator) prefix(prefix string) (reasons []string) {
 	if prefix == "" {
 		return []string{"prefix part " + validation.EmptyError()}
 	}
 	tooLong := validation.MaxLenError(validation.DNS1123SubdomainMaxLength)
 	for _, reason := range validation.IsDNS1123Subdomain(prefix) {
 		if reason == tooLong {
-			reason = fmt.Sprintf(v.keyLength, validation.DNS1123SubdomainMaxLength)
+			reason = fmt.Sprintf(qualifiedNameLength.For(v.minor), validation.DNS1123SubdomainMaxLength)
 		}
 		reasons = append(reasons, "prefix part "+reason)
 	}
 	return reasons
 }
 
-func (v *Validator) labelValue(value string) (reasons []string) {
+func (v Validator) labelValue(value string) (reasons []string) {
 	if len(value) > maxName {
-		reasons = append(reasons, fmt.Sprintf(v.keyLength, maxName))
+		reasons = append(reasons, fmt.Sprintf(qualifiedNameLength.For(v.minor), maxName))
 	}
 	if !valuePattern.MatchString(value) {
 		reasons = append(reasons, validation.RegexError(valueText, valueForm, "MyValue", "my_value", "12345"))

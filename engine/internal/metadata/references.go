@@ -13,10 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-func (v *Validator) owners(refs []metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+func (v Validator) owners(refs []metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
 	controller := ""
 	for i, ref := range refs {
-		if v.has[strictOwners] {
+		if v.has(strictOwners) {
 			errs = append(errs, v.owner(&ref, path.Index(i))...)
 		} else {
 			errs = append(errs, v.lenientOwner(&ref, path)...)
@@ -45,7 +45,7 @@ func ownerFields(ref *metav1.OwnerReference) []ownerField {
 	return []ownerField{{"kind", ref.Kind, ref.Kind == ""}, {"name", ref.Name, ref.Name == ""}, {"uid", ref.UID, ref.UID == ""}}
 }
 
-func (v *Validator) owner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+func (v Validator) owner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
 	const missing = "must not be empty"
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if ref.APIVersion == "" {
@@ -62,7 +62,7 @@ func (v *Validator) owner(ref *metav1.OwnerReference, path *field.Path) (errs fi
 }
 
 // lenientOwner validates an owner reference for versions without strictOwners.
-func (v *Validator) lenientOwner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+func (v Validator) lenientOwner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	if gvk.Version == "" {
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty"))
@@ -72,7 +72,7 @@ func (v *Validator) lenientOwner(ref *metav1.OwnerReference, path *field.Path) (
 			continue
 		}
 		detail := "must not be empty"
-		if v.has[namedOwnerFields] {
+		if v.has(namedOwnerFields) {
 			detail = f.name + " " + detail
 		}
 		errs = append(errs, field.Invalid(path.Child(f.name), f.value, detail))
@@ -87,7 +87,7 @@ func banned(ref *metav1.OwnerReference, gvk schema.GroupVersionKind, path *field
 	return field.ErrorList{field.Invalid(path, *ref, fmt.Sprintf("%s is disallowed from being an owner", gvk))}
 }
 
-func (v *Validator) managedFields(entries []metav1.ManagedFieldsEntry, path *field.Path) (errs field.ErrorList) {
+func (v Validator) managedFields(entries []metav1.ManagedFieldsEntry, path *field.Path) (errs field.ErrorList) {
 	for i := range entries {
 		entry, at := &entries[i], path.Index(i)
 		errs = append(errs, v.operation(entry.Operation, at.Child("operation"))...)
@@ -102,12 +102,12 @@ func (v *Validator) managedFields(entries []metav1.ManagedFieldsEntry, path *fie
 	return errs
 }
 
-func (v *Validator) operation(op metav1.ManagedFieldsOperationType, path *field.Path) field.ErrorList {
+func (v Validator) operation(op metav1.ManagedFieldsOperationType, path *field.Path) field.ErrorList {
 	const apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
 	switch {
 	case op == apply || op == update:
 		return nil
-	case !v.has[managedOperations]:
+	case !v.has(managedOperations):
 		return field.ErrorList{field.Invalid(path, op, "must be `Apply` or `Update`")}
 	case op == "":
 		return field.ErrorList{field.Required(path, "must not be empty")}
@@ -115,7 +115,7 @@ func (v *Validator) operation(op metav1.ManagedFieldsOperationType, path *field.
 	return field.ErrorList{field.NotSupported(path, op, []metav1.ManagedFieldsOperationType{apply, update})}
 }
 
-func (v *Validator) manager(name string, path *field.Path) (errs field.ErrorList) {
+func (v Validator) manager(name string, path *field.Path) (errs field.ErrorList) {
 	if len(name) > validation.FieldManagerMaxLength {
 		errs = append(errs, v.tooLong(path, validation.FieldManagerMaxLength))
 	}
@@ -127,40 +127,26 @@ func (v *Validator) manager(name string, path *field.Path) (errs field.ErrorList
 	return errs
 }
 
-// A feature is a part of the validation that not all minor versions have.
-type feature uint8
-
-const (
+// The parts of the validation that not all minor versions have.
+var (
 	// strictOwners: owner references are reported with their index, missing fields as Required, and
 	// a malformed apiVersion as Invalid.
-	strictOwners feature = iota
+	strictOwners = minors.Since(37) // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateOwnerReferences
 	// namedOwnerFields: the error for a missing field of an owner reference repeats its name.
-	namedOwnerFields
+	namedOwnerFields = minors.Until(34) // the same file, validateOwnerReference
 	// updatedGeneration: an update reports a negative generation as well.
-	updatedGeneration
+	updatedGeneration = minors.Since(37) // the same file, ValidateObjectMetaAccessorUpdate
 	// managedOperations: an operation of managedFields is reported as missing or unsupported, not as
 	// invalid.
-	managedOperations
+	managedOperations = minors.Since(37) // k8s.io/apimachinery/pkg/apis/meta/v1/validation, ValidateManagedFields
 	// distinct: duplicate metadata errors of custom resources and embedded resources are removed.
-	distinct
+	distinct = minors.Since(37) // k8s.io/apimachinery/pkg/api/validate/errors.go, FilterCoveredHandwrittenErrors
 	// bareOwners: a missing field of an owner reference has no detail in errors of custom resources and
 	// embedded resources, because they come from generated code.
-	bareOwners
-	features
+	bareOwners = minors.Since(38) // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateObjectMetaDeclaratively
 )
 
-var featureMinors = [features]minors.Range{
-	strictOwners:      minors.Since(37), // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateOwnerReferences
-	namedOwnerFields:  minors.Until(34), // the same file, validateOwnerReference
-	updatedGeneration: minors.Since(37), // the same file, ValidateObjectMetaAccessorUpdate
-	managedOperations: minors.Since(37), // k8s.io/apimachinery/pkg/apis/meta/v1/validation, ValidateManagedFields
-	distinct:          minors.Since(37), // k8s.io/apimachinery/pkg/api/validate/errors.go, FilterCoveredHandwrittenErrors
-	bareOwners:        minors.Since(38), // k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateObjectMetaDeclaratively
-}
-
-// words holds the messages of one minor version. Each is a format with one operand.
-type words struct{ key, keyLength, length string }
-
+// The messages whose words differ. Each is a format with one operand.
 var (
 	// k8s.io/apimachinery/pkg/util/validation.IsQualifiedName, and since 1.35
 	// k8s.io/apimachinery/pkg/api/validate/content.IsLabelKey
@@ -179,17 +165,9 @@ var (
 	}
 )
 
-func wordsOf(minor int) words {
-	return words{
-		key:       qualifiedName.For(minor),
-		keyLength: qualifiedNameLength.For(minor),
-		length:    tooLong.For(minor),
-	}
-}
-
 // tooLong returns the error for a value of more than limit bytes.
-func (w *words) tooLong(path *field.Path, limit int) *field.Error {
+func (v Validator) tooLong(path *field.Path, limit int) *field.Error {
 	err := field.TooLong(path, "", limit)
-	err.Detail = fmt.Sprintf(w.length, limit)
+	err.Detail = fmt.Sprintf(tooLong.For(v.minor), limit)
 	return err
 }

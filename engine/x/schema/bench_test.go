@@ -38,7 +38,7 @@ func benchCases(b *testing.B) []benchCase {
 				continue
 			}
 			s := corpusSubject(b, subjects, folder, c)
-			obj, _ := s.ours.Prepare(c.Object, Preparation{Prune: true, Default: true})
+			obj, _ := s.ours.prepare(c.Object, Preparation{Prune: true, Default: true})
 			if s.ours.Validate(nil, obj) == nil {
 				largest[name] = benchCase{name: name, subject: s, obj: obj}
 			}
@@ -94,7 +94,7 @@ func BenchmarkValidateUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkRejected validates an update that changes an invalid value.
+// BenchmarkRejected validates an update that makes a value invalid.
 func BenchmarkRejected(b *testing.B) {
 	for _, c := range benchCases(b) {
 		s := c.subject
@@ -121,7 +121,7 @@ func BenchmarkPrepare(b *testing.B) {
 	what := Preparation{Prune: true, Track: true, Default: true}
 	for _, c := range benchCases(b) {
 		s := c.subject
-		run(b, c.name+"/ours", func() { s.ours.Prepare(c.obj, what) })
+		run(b, c.name+"/ours", func() { s.ours.prepare(c.obj, what) })
 		run(b, c.name+"/upstream", func() { s.prepare(c.obj, what) })
 	}
 }

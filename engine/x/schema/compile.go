@@ -14,7 +14,7 @@ import (
 )
 
 type compiler struct {
-	server   *server
+	server   server
 	types    map[string][]string
 	patterns map[string]*pattern
 	marked   bool
@@ -42,7 +42,7 @@ func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.
 		return nil, err
 	}
 	n.text = c.text(n, p)
-	n.number = newNumber(n, p, c.server.numberRanges)
+	n.number = newNumber(n, p, c.server.has(numberRanges))
 	properties, err := c.children(n, p, s)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 		case "set":
 			n.listType = setList
 		case "map":
-			n.listType, n.listMap = mapList, slices.Clone(s.XListMapKeys)
+			n.listType, n.listMap = mapList, append([]string{}, s.XListMapKeys...)
 		}
 	}
 	n.lists, n.embeds = n.listType != atomicList, n.embedded

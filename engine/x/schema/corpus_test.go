@@ -56,7 +56,7 @@ func compareCase(t *testing.T, s *subject, c corpus.Case, random *rand.Rand, mut
 			was = old
 		}
 		check(t, s, name, obj, was)
-		prepared, _ := s.ours.Prepare(obj, Preparation{Prune: true, Default: true})
+		prepared, _ := s.ours.prepare(obj, Preparation{Prune: true, Default: true})
 		check(t, s, name, prepared, was)
 	}
 	one(c.Object, c.OldObject)

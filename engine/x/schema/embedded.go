@@ -8,28 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine/internal/metadata"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
-// Coercion holds options for reading the metadata of embedded resources.
-type Coercion struct {
-	// Repair drops malformed fields, as the API server does when it reads from storage. Otherwise
-	// they are errors.
-	Repair bool
-	// Track collects the paths of unknown fields.
-	Track bool
-}
-
-// CoerceEmbedded normalizes the metadata of embedded resources. It returns the sorted paths of
+// coerceEmbedded normalizes the metadata of embedded resources. It returns the sorted paths of
 // unknown fields if how.Track is set. Like Prepare, it does not modify obj.
-func (s *Schema) CoerceEmbedded(obj map[string]any, how Coercion) (coerced map[string]any, unknown []string, err *field.Error) {
-	c := coercer{Coercion: how}
+func (s *Schema) coerceEmbedded(obj map[string]any, how metadata.Decoding) (coerced map[string]any, unknown []string, err *field.Error) {
+	c := coercer{Decoding: how}
 	v, _ := c.value(obj, s.root, nil)
 	slices.Sort(c.unknown)
 	return v.(map[string]any), c.unknown, c.err
 }
 
 type coercer struct {
-	Coercion
+	metadata.Decoding
 	unknown []string
 	err     *field.Error // the first error ends the walk
 }
@@ -62,7 +54,7 @@ func (c *coercer) object(fields map[string]any, n *node, at *errorPath) (out map
 			child, here.step = n.additional, additional
 		}
 		next, replaced := c.value(fields[name], child, &here)
-		if !replaced || n.embedded && isMeta(name) {
+		if !replaced || n.embedded && structural.IsMeta(name) {
 			continue
 		}
 		if !changed {
@@ -76,7 +68,7 @@ func (c *coercer) object(fields map[string]any, n *node, at *errorPath) (out map
 // resource coerces a copy of the resource that shares everything but the metadata.
 func (c *coercer) resource(fields map[string]any, at *errorPath) map[string]any {
 	fields = maps.Clone(fields)
-	unknown, err := metadata.Decoding(c.Coercion).Embedded(fields, at.field(nil))
+	unknown, err := c.Embedded(fields, at.field(nil))
 	c.unknown = append(c.unknown, unknown...)
 	c.err = err
 	return fields
@@ -118,47 +110,27 @@ const (
 
 // String returns the notation of value errors. Fields that are not properties have a leading dot at
 // the root too.
-func (p *errorPath) String() string { return string(p.write(nil)) }
+func (p *errorPath) String() string { return string(p.appendTo(nil, false)) }
 
-func (p *errorPath) write(b []byte) []byte {
+// appendTo appends p to b in the notation of value errors, or of errors about unknown fields.
+func (p *errorPath) appendTo(b []byte, unknown bool) []byte {
 	if p == nil {
 		return b
 	}
-	b = p.up.write(b)
-	if p.step == item {
-		return p.writeIndex(b)
-	}
-	if len(b) > 0 || p.step == additional {
+	b = p.up.appendTo(b, unknown)
+	switch {
+	case p.step == item:
+		return append(strconv.AppendInt(append(b, '['), int64(p.index), 10), ']')
+	case unknown && p.up != nil, !unknown && (len(b) > 0 || p.step == additional):
 		b = append(b, '.')
 	}
 	return append(b, p.name...)
-}
-
-func (p *errorPath) writeIndex(b []byte) []byte {
-	b = append(b, '[')
-	b = strconv.AppendInt(b, int64(p.index), 10)
-	return append(b, ']')
 }
 
 // root reports whether the path is empty, which is true at the root and for a root property whose
 // name is empty.
 func (p *errorPath) root() bool {
 	return p == nil || p.step == property && p.name == "" && p.up.root()
-}
-
-// unknown appends p to b in the notation of errors about unknown fields.
-func (p *errorPath) unknown(b []byte) []byte {
-	if p == nil {
-		return b
-	}
-	b = p.up.unknown(b)
-	if p.step == item {
-		return p.writeIndex(b)
-	}
-	if p.up != nil {
-		b = append(b, '.')
-	}
-	return append(b, p.name...)
 }
 
 // field returns the notation of list and metadata errors.

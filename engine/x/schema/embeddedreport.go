@@ -21,7 +21,7 @@ func (s *Schema) ValidateEmbedded(path *field.Path, obj map[string]any) field.Er
 }
 
 type embeddedReport struct {
-	server *server
+	server server
 	base   *field.Path
 	errs   field.ErrorList
 }
@@ -62,7 +62,7 @@ func (r *embeddedReport) resource(fields map[string]any, path *field.Path) {
 	for _, name := range []string{"apiVersion", "kind"} {
 		v, ok := fields[name]
 		if !ok {
-			r.errs = append(r.errs, field.Required(path.Child(name), r.server.missingType))
+			r.errs = append(r.errs, field.Required(path.Child(name), missingType.For(int(r.server))))
 		} else if problem := typeProblem(name, v); problem != "" {
 			r.errs = append(r.errs, field.Invalid(path.Child(name), v, problem))
 		}
@@ -99,6 +99,6 @@ func (r *embeddedReport) metadata(v any, path *field.Path) {
 		return
 	}
 	meta.Name = cmp.Or(meta.Name, "fakename") // embedded resources need no name
-	check := r.server.metadata
+	check := metadata.For(int(r.server))
 	r.errs = append(r.errs, check.Distinct(check.Create(meta, meta.Namespace != "", metadata.PathSegment, path))...)
 }

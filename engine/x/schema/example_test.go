@@ -32,7 +32,7 @@ func ExampleSchema() {
 	}
 	old := map[string]any{"spec": map[string]any{"size": int64(5)}}
 	obj := map[string]any{"spec": map[string]any{"size": int64(5), "color": "red", "colour": "red"}}
-	obj, unknown := s.Prepare(obj, schema.Preparation{Prune: true, Track: true, Default: true})
+	obj, unknown, _ := s.Prepare(obj, schema.Preparation{Prune: true, Track: true, Default: true})
 	fmt.Println("unknown:", unknown)
 	fmt.Println("create:", s.Validate(nil, obj).ToAggregate())
 	fmt.Println("update:", s.ValidateUpdate(nil, obj, old).ToAggregate())

@@ -1,8 +1,8 @@
 package schema
 
 import (
-	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
@@ -27,30 +27,12 @@ func formatOf(name string) func(string) bool {
 	}
 }
 
-// dateTime reports whether s is a date-time. It accepts the most common form without allocating.
+// dateTime reports whether s is a date-time. For the most common form it avoids regular expressions, which allocate.
 func dateTime(s string) bool {
-	return usualDateTime(s) && strfmt.IsDate(s[:len("2006-01-02")]) || strfmt.IsDateTime(s)
-}
-
-// usualDateTime reports whether the part after the date is HH:MM:SS, an optional fraction, and Z.
-func usualDateTime(s string) bool {
-	const form = "0000-00-00T00:00:00"
-	if len(s) <= len(form) || s[len(s)-1] != 'Z' {
-		return false
-	}
-	for i := range len(form) {
-		if digit := form[i] == '0'; digit != isDigit(s[i]) || !digit && s[i] != form[i] {
-			return false
+	if len(s) == len("2006-01-02T15:04:05Z") {
+		if _, err := time.Parse("2006-01-02T15:04:05Z", s); err == nil {
+			return true
 		}
 	}
-	if s[11:13] > "23" || s[14:16] > "59" || s[17:19] > "59" {
-		return false
-	}
-	fraction := s[len(form) : len(s)-1]
-	if fraction == "" {
-		return true
-	}
-	return fraction[0] == '.' && len(fraction) > 1 && strings.Trim(fraction[1:], "0123456789") == ""
+	return strfmt.IsDateTime(s)
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -15,12 +15,12 @@ var formatNames = map[string]minors.Range{
 	"k8sshortname": minors.Since(34), "k8slongname": minors.Since(34),
 }
 
-func (s *server) checksFormat(format string, types []string) bool {
+func (s server) checksFormat(format string, types []string) bool {
 	valueType := ""
-	if s.formatsByType && len(types) == 1 {
+	if s.has(formatsByType) && len(types) == 1 {
 		valueType = types[0]
 	}
-	return KnowsFormat(s.minor, format, valueType)
+	return KnowsFormat(int(s), format, valueType)
 }
 
 // KnowsFormat reports whether the API server of Kubernetes 1.minor checks a format of values of a

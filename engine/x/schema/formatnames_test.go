@@ -33,7 +33,7 @@ func TestFormatsUpstream(t *testing.T) {
 				if err := strip(s); err != nil {
 					t.Fatal(err)
 				}
-				if got, want := serverOf(minor).checksFormat(format, types), s.Format != ""; got != want {
+				if got, want := server(minor).checksFormat(format, types), s.Format != ""; got != want {
 					t.Errorf("1.%d: format %q of %v: got %v, want %v", minor, format, types, got, want)
 				}
 			}

@@ -64,14 +64,14 @@ func (n *node) distinctBelow(fields map[string]any) bool {
 func (n *node) distinctItems(items []any) bool {
 	switch n.listType {
 	case setList:
-		return distinct(items, byValue, nil)
+		return distinct(items, nil)
 	case mapList:
 		for _, v := range items {
 			if _, ok := v.(map[string]any); v != nil && !ok {
 				return false
 			}
 		}
-		return distinct(items, byKeys, n.listMap)
+		return distinct(items, n.listMap)
 	}
 	return true
 }

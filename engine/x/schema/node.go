@@ -20,7 +20,7 @@ type node struct {
 	array   *array
 	object  *object
 	logic   *logic
-	listMap []string // the keys of a list of type map
+	listMap []string // the keys of a list of type map, or nil
 
 	// Structural schema.
 	properties    map[string]*node

@@ -5,15 +5,21 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
-// Preparation selects the steps that Prepare applies. They are done in a single walk, with the same
-// result as if each step ran after the previous step.
+// Preparation selects the steps that Prepare applies.
 type Preparation struct {
 	// Prune drops unknown fields, and nulls of fields that are neither nullable nor have a default.
 	Prune bool
-	// Track collects the paths of the unknown fields that Prune drops.
+	// Track collects the paths of unknown fields.
 	Track bool
+	// Repair drops malformed metadata of embedded resources, as the API server does when it reads from storage.
+	// Otherwise it is an error.
+	Repair bool
 	// Default adds missing fields that have a default, and replaces nulls by the default where null is
 	// not allowed.
 	Default bool
@@ -21,10 +27,30 @@ type Preparation struct {
 	NoStatus bool
 }
 
-// Prepare prunes and defaults an object of the custom resource. It does not modify obj. The result
-// shares memory with obj, and is obj itself if nothing changes. Unknown fields are sorted as in the
-// API server.
-func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
+// Prepare prunes an object of the custom resource, normalizes the metadata of embedded resources, and defaults it. It
+// does not modify obj. The result shares memory with obj, and is obj itself if it has no embedded resources and
+// nothing changes. Unknown fields are sorted as in the API server: those in the metadata of embedded resources follow
+// the others.
+func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string, err *field.Error) {
+	if !s.root.embeds {
+		prepared, unknown = s.prepare(obj, steps)
+		return prepared, unknown, nil
+	}
+	prune := steps
+	prune.Default = false
+	prepared, unknown = s.prepare(obj, prune)
+	prepared, more, err := s.coerceEmbedded(prepared, metadata.Decoding{Repair: steps.Repair, Track: steps.Track})
+	if err != nil {
+		return nil, nil, err
+	}
+	if steps.Default {
+		prepared, _ = s.prepare(prepared, Preparation{Default: true, NoStatus: steps.NoStatus})
+	}
+	return prepared, append(unknown, more...), nil
+}
+
+// prepare prunes and defaults an object in a single walk, with the same result as if it was pruned first.
+func (s *Schema) prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
 	p := &preparer{Preparation: steps}
 	mode := keepUnknown
 	if p.Prune {
@@ -131,12 +157,14 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath)
 		child, known := n.child(name)
 		below := m
 		switch {
-		case m == keepUnknown || (n != nil && n.embedded || at == nil) && isMeta(name):
+		case m == keepUnknown || (n != nil && n.embedded || at == nil) && structural.IsMeta(name):
 			below = keepUnknown
 		case known:
 			below = child.mode(dropUnknown)
 		case m == dropUnknown:
-			p.unknownField(&here)
+			if p.Track {
+				p.unknown = append(p.unknown, string(here.appendTo(nil, true)))
+			}
 			delete(own(), name)
 			continue
 		default:
@@ -195,12 +223,3 @@ func (p *preparer) list(items []any, n *node, m mode, at *errorPath) (out []any,
 	}
 	return out, changed
 }
-
-func (p *preparer) unknownField(at *errorPath) {
-	if p.Track {
-		p.unknown = append(p.unknown, string(at.unknown(nil)))
-	}
-}
-
-// isMeta reports whether name is a field that every object has.
-func isMeta(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }

@@ -45,7 +45,7 @@ func TestNoAllocations(t *testing.T) {
 		"ValidateUpdate": func() bool { return s.ValidateUpdate(nil, obj, old) == nil },
 		"ListTypes":      func() bool { return s.ListTypes(nil, obj) == nil },
 		"Prepare": func() bool {
-			_, unknown := s.Prepare(obj, Preparation{Prune: true, Track: true, Default: true})
+			_, unknown := s.prepare(obj, Preparation{Prune: true, Track: true, Default: true})
 			return unknown == nil
 		},
 	} {
@@ -110,7 +110,7 @@ func TestDeep(t *testing.T) {
 	if errs := s.ListTypes(nil, obj); len(errs) != 1 {
 		t.Errorf("%d items twice", len(errs))
 	}
-	if _, unknown := s.Prepare(obj, Preparation{Prune: true, Track: true, Default: true}); len(unknown) != 3 {
+	if _, unknown := s.prepare(obj, Preparation{Prune: true, Track: true, Default: true}); len(unknown) != 3 {
 		t.Errorf("%d unknown fields", len(unknown))
 	}
 }
@@ -123,7 +123,7 @@ func TestConcurrent(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				obj, _ := s.Prepare(map[string]any{"x": "b", "z": "z"}, Preparation{Prune: true, Default: true})
+				obj, _ := s.prepare(map[string]any{"x": "b", "z": "z"}, Preparation{Prune: true, Default: true})
 				if errs := s.ValidateUpdate(nil, obj, nil); len(errs) != 2 {
 					t.Errorf("%v", errs)
 				}
@@ -145,7 +145,7 @@ func TestForeignValues(t *testing.T) {
 				s.ValidateUpdate(nil, value, value)
 				if obj, ok := value.(map[string]any); ok {
 					s.ListTypes(nil, obj)
-					s.Prepare(obj, Preparation{Prune: true, Default: true})
+					s.prepare(obj, Preparation{Prune: true, Default: true})
 				}
 			}
 		}

@@ -141,7 +141,7 @@ const maxShown = 80
 // Schema is a compiled schema, or the schema of a property. It is immutable.
 type Schema struct {
 	root   *node
-	server *server
+	server server
 	// marked is set if a property's name starts with mark. Errors of branches can then count
 	// although another branch is valid, which only a thorough report detects.
 	marked  bool
@@ -158,7 +158,7 @@ func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschem
 		return nil, errors.New("schema: want a schema in both forms and a minor version")
 	}
 	c := &compiler{
-		server:   serverOf(minor),
+		server:   server(minor),
 		types:    map[string][]string{},
 		patterns: map[string]*pattern{},
 	}
@@ -178,8 +178,8 @@ func (s *Schema) Property(name string) *Schema {
 	return &Schema{root: n, server: s.server, marked: s.marked}
 }
 
-// Embedded reports whether objects can contain embedded resources. If not, CoerceEmbedded and
-// ValidateEmbedded do nothing.
+// Embedded reports whether objects can contain embedded resources. If not, ValidateEmbedded does
+// nothing.
 func (s *Schema) Embedded() bool { return s.root.embeds }
 
 // Settled reports whether pruning and defaulting an object twice is certainly the same as doing it

@@ -112,38 +112,30 @@ const few = 32
 
 var hashBuffers = sync.Pool{New: func() any { return new([]uint64) }}
 
-// distinct reports whether no two items are equal, by the hashes of the items or of their keys. It
+// distinct reports whether no two items are equal, by the hashes of their keys, or of the items if keys is nil. It
 // may return false for distinct items.
-func distinct(items []any, by identity, keys []string) bool {
+func distinct(items []any, keys []string) bool {
 	if len(items) < 2 {
 		return true
 	}
 	var small [few]uint64
 	if len(items) <= few {
-		return distinctIn(small[:0], items, by, keys)
+		return distinctIn(small[:0], items, keys)
 	}
 	buffer := hashBuffers.Get().(*[]uint64)
 	*buffer = slices.Grow((*buffer)[:0], len(items))
-	ok := distinctIn(*buffer, items, by, keys)
+	ok := distinctIn(*buffer, items, keys)
 	hashBuffers.Put(buffer)
 	return ok
 }
 
-// An identity determines which items are equal.
-type identity uint8
-
-const (
-	byValue identity = iota
-	byKeys
-)
-
-func distinctIn(hashes []uint64, items []any, by identity, keys []string) bool {
+func distinctIn(hashes []uint64, items []any, keys []string) bool {
 	var h hasher
 	for _, v := range items {
-		if by == byKeys {
-			hashes = append(hashes, h.key(v, keys))
-		} else {
+		if keys == nil {
 			hashes = append(hashes, h.value(v))
+		} else {
+			hashes = append(hashes, h.key(v, keys))
 		}
 	}
 	slices.Sort(hashes)
@@ -156,7 +148,7 @@ func distinctIn(hashes []uint64, items []any, by identity, keys []string) bool {
 }
 
 func unique(items []any) bool {
-	if distinct(items, byValue, nil) {
+	if distinct(items, nil) {
 		return true
 	}
 	var h hasher

@@ -25,6 +25,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -155,7 +156,7 @@ func (s *subject) object(obj map[string]any) string {
 	d := s.diff("list types", want, lines(s.ours.ListTypes(nil, obj)))
 	for _, what := range []Preparation{{Prune: true}, {Default: true}, {Prune: true, Track: true, Default: true}} {
 		wanted, unknown := s.prepare(obj, what)
-		got, ours := s.ours.Prepare(obj, what)
+		got, ours := s.ours.prepare(obj, what)
 		d += s.diff(fmt.Sprintf("%+v", what), wanted, got) + s.diff("unknown fields", unknown, ours)
 		d += s.sharing(obj, got)
 	}
@@ -206,10 +207,10 @@ func (s *subject) embedded(obj map[string]any) string {
 		return ""
 	}
 	d := ""
-	for _, how := range []Coercion{{Track: true}, {Repair: true, Track: true}} {
+	for _, how := range []metadata.Decoding{{Track: true}, {Repair: true, Track: true}} {
 		want := runtime.DeepCopyJSON(obj)
 		wantErr, wantUnknown := objectmeta.CoerceWithOptions(nil, want, s.structural, false, objectmeta.CoerceOptions{DropInvalidFields: how.Repair, ReturnUnknownFieldPaths: how.Track})
-		got, unknown, err := s.ours.CoerceEmbedded(obj, how)
+		got, unknown, err := s.ours.coerceEmbedded(obj, how)
 		d += s.diff("coercion fails", wantErr != nil, err != nil)
 		if wantErr != nil { // the order of a map decides which of several errors
 			continue

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 
-	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -47,73 +46,53 @@ var (
 	}
 )
 
-// A server describes the validation of one minor version. It is immutable.
-type server struct {
-	formatsByType, numberRanges, sizeUnits, tooFew, tooShort bool
-	tooLong, missingType                                     string
-	metadata                                                 *metadata.Validator
-	minor                                                    int
-}
+// A server is the API server of a minor version.
+type server int
 
-var serverOf = minors.Each(newServer)
+func (s server) has(in minors.Range) bool { return in.Include(int(s)) }
 
-func newServer(minor int) *server {
-	return &server{
-		formatsByType: formatsByType.Include(minor),
-		numberRanges:  numberRanges.Include(minor),
-		sizeUnits:     sizeUnits.Include(minor),
-		tooFew:        tooFew.Include(minor),
-		tooShort:      tooShort.Include(minor),
-		tooLong:       tooLong.For(minor),
-		missingType:   missingType.For(minor),
-		metadata:      metadata.For(minor),
-		minor:         minor,
+// limitText returns a message with a limit. If units is set, the unit of a limit of 1 is in the singular.
+func limitText(format string, limit int64, units bool) string {
+	text := fmt.Sprintf(format, limit)
+	if units && limit == 1 {
+		return strings.TrimSuffix(text, "s")
 	}
+	return text
 }
 
 // tooLongError returns the error for a string of more than limit characters.
-func (s *server) tooLongError(path *field.Path, limit int64) *field.Error {
+func (s server) tooLongError(path *field.Path, limit int64) *field.Error {
 	err := field.TooLong(path, "", int(limit))
-	err.Detail = fmt.Sprintf(s.tooLong, limit)
-	if limit == 1 && s.sizeUnits {
-		err.Detail = "may not be more than 1 byte"
-	}
+	err.Detail = limitText(tooLong.For(int(s)), limit, s.has(sizeUnits))
 	return err
 }
 
-func (s *server) tooManyError(path *field.Path, n, limit int64) *field.Error {
+func (s server) tooManyError(path *field.Path, n, limit int64) *field.Error {
 	err := field.TooMany(path, int(n), int(limit))
-	err.Detail = fmt.Sprintf("must have at most %d items", limit)
-	if limit == 1 && s.sizeUnits {
-		err.Detail = "must have at most 1 item"
-	}
+	err.Detail = limitText("must have at most %d items", limit, s.has(sizeUnits))
 	return err
 }
 
-// tooFewError returns the error for a list or an object whose n entries are fewer than limit. Old releases
-// of package field do not declare its type.
+// The error types of tooFew and tooShort, which old releases of package field do not declare.
+const (
+	typeTooFew   field.ErrorType = "FieldValueTooFew"
+	typeTooShort field.ErrorType = "FieldValueTooShort"
+)
+
+// tooFewError returns the error for a list or an object whose n entries are fewer than limit.
 func tooFewError(path *field.Path, n, limit int64) *field.Error {
-	detail := fmt.Sprintf("must have at least %d items", limit)
-	if limit == 1 {
-		detail = "must have at least 1 item"
-	}
-	return &field.Error{Type: "FieldValueTooFew", Field: path.String(), BadValue: int(n), Detail: detail}
+	return &field.Error{Type: typeTooFew, Field: path.String(), BadValue: int(n), Detail: limitText("must have at least %d items", limit, true)}
 }
 
-// tooShortError returns the error for a string of less than limit characters. Old releases of package
-// field do not declare its type.
+// tooShortError returns the error for a string of less than limit characters.
 func tooShortError(path *field.Path, value any, limit int64) *field.Error {
-	detail := fmt.Sprintf("must be at least %d characters", limit)
-	if limit == 1 {
-		detail = "must be at least 1 character"
-	}
-	return &field.Error{Type: "FieldValueTooShort", Field: path.String(), BadValue: value, Detail: detail}
+	return &field.Error{Type: typeTooShort, Field: path.String(), BadValue: value, Detail: limitText("must be at least %d characters", limit, true)}
 }
 
 // Reword gives err the text of Kubernetes 1.minor. It is an error that the linked release found in a
 // value, such as a default. ofType is set if err may be about the missing type of an embedded resource.
 func Reword(err *field.Error, minor int, ofType bool) {
-	s := serverOf(minor)
+	s := server(minor)
 	var limit int64
 	switch err.Type {
 	case field.ErrorTypeTooLong:
@@ -128,7 +107,7 @@ func Reword(err *field.Error, minor int, ofType bool) {
 		s.rewordLow(err)
 	case field.ErrorTypeRequired:
 		if ofType && err.Detail == "" {
-			err.Detail = s.missingType
+			err.Detail = missingType.For(minor)
 		}
 	}
 }
@@ -136,16 +115,16 @@ func Reword(err *field.Error, minor int, ofType bool) {
 var lowText = regexp.MustCompile(`in body should (be|have) at least (\d+) (?:chars long|items|properties)$`)
 
 // rewordLow replaces an error about a value that is too small by one of its own type, if the version has it.
-func (s *server) rewordLow(err *field.Error) {
+func (s server) rewordLow(err *field.Error) {
 	m := lowText.FindStringSubmatch(err.Detail)
 	if m == nil {
 		return
 	}
 	limit, _ := strconv.ParseInt(m[2], 10, 64)
 	own := err
-	if isText := m[1] == "be"; isText && s.tooShort {
+	if isText := m[1] == "be"; isText && s.has(tooShort) {
 		own = tooShortError(nil, nil, limit)
-	} else if !isText && s.tooFew {
+	} else if !isText && s.has(tooFew) {
 		own = tooFewError(nil, 0, limit)
 	}
 	err.Type, err.Detail = own.Type, own.Detail
@@ -153,7 +132,7 @@ func (s *server) rewordLow(err *field.Error) {
 
 // fieldErrors converts the report's errors to the API server's form. Equal messages are reported
 // once. Errors that have no field get path itself.
-func (r *report) fieldErrors(path *field.Path, by *server) field.ErrorList {
+func (r *report) fieldErrors(path *field.Path, by server) field.ErrorList {
 	if len(r.errs) == 0 {
 		return nil
 	}
@@ -174,7 +153,7 @@ func (r *report) fieldErrors(path *field.Path, by *server) field.ErrorList {
 	return out
 }
 
-func (s *server) fieldError(err *openapierrors.Validation, path *field.Path) *field.Error {
+func (s server) fieldError(err *openapierrors.Validation, path *field.Path) *field.Error {
 	if err.Name != "" && err.Name != "." {
 		path = path.Child(strings.TrimPrefix(err.Name, "."))
 	}
@@ -188,11 +167,11 @@ func (s *server) fieldError(err *openapierrors.Validation, path *field.Path) *fi
 	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
 		return s.tooManyError(path, err.Value.(int64), err.Valid.(int64))
 	case openapierrors.MinItemsFailCode, openapierrors.TooFewPropertiesCode:
-		if s.tooFew {
+		if s.has(tooFew) {
 			return tooFewError(path, err.Value.(int64), err.Valid.(int64))
 		}
 	case openapierrors.TooShortFailCode:
-		if s.tooShort {
+		if s.has(tooShort) {
 			return tooShortError(path, err.Value, err.Valid.(int64))
 		}
 	}

@@ -141,7 +141,7 @@ func (p *defaultPruner) prune(s *schema.Structural, inMeta bool) (changed bool, 
 	embedded := s.XEmbeddedResource || len(p.path) == 0
 	for name, property := range s.Properties {
 		here := false
-		if err := p.child(step{name: name}, &property, inMeta || embedded && isMeta(name), &here); err != nil {
+		if err := p.child(step{name: name}, &property, inMeta || embedded && IsMeta(name), &here); err != nil {
 			return false, err
 		}
 		if here {
@@ -234,7 +234,7 @@ func drop(v any, s *schema.Structural, keep bool) {
 		for name, child := range v {
 			property := propertyOf(s, name)
 			switch {
-			case s != nil && s.XEmbeddedResource && isMeta(name):
+			case s != nil && s.XEmbeddedResource && IsMeta(name):
 			case s != nil && declares(s, name):
 				drop(child, property, false)
 			case !keep:
@@ -273,8 +273,8 @@ func propertyOf(s *schema.Structural, name string) *schema.Structural {
 	return nil
 }
 
-// isMeta reports whether a resource has a field of the name even if its schema does not declare it.
-func isMeta(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
+// IsMeta reports whether a resource has a field of the name even if its schema does not declare it.
+func IsMeta(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
 // MapIsCorrelatable reports whether values in a map with the given x-kubernetes-map-type have a
 // corresponding value in the old map.
