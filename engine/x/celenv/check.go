@@ -88,8 +88,8 @@ func (c *checks) validate(checked *ast.AST, src cel.Source) (sound bool) {
 	return len(issues.Errors()) == 0
 }
 
-// mayBeUnsound reports whether a validator has to inspect e. Most expressions save the validators, each of which
-// traverses the expression.
+// mayBeUnsound reports whether a validator has to inspect e. Without it, all validators would traverse each
+// expression, although most expressions have nothing for them.
 func mayBeUnsound(e ast.Expr) (suspect bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
