@@ -202,8 +202,13 @@ func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 	b.WriteString(termwidth.Fold(notes(p.problems), s.Width, 2))
 	fmt.Fprintf(&b, "%s by %s: %s, %s\n", strings.ToLower(string(r.Operation)), r.User.Name, policyCount(len(p.names())), r.verdict())
 	for i := range r.Mutations {
-		if m := &r.Mutations[i]; m.Changed {
+		m := &r.Mutations[i]
+		if m.Changed {
 			fmt.Fprintf(&b, "  policy %s, binding %s: changes the object\n", printable(m.Policy), printable(m.Binding))
+		}
+		if req, e, index, ok := m.Failing(); ok {
+			fmt.Fprintf(&b, "  policy %s, binding %s: %s fails\n", printable(m.Policy), printable(m.Binding), printable(policyField("spec.mutations", index, m.Condition)))
+			s.values(ctx, &b, &req, e, index)
 		}
 	}
 	if r.Evaluated == nil {
@@ -261,22 +266,31 @@ func (s *Session) evaluation(ctx context.Context, b *strings.Builder, req *polic
 		for i, a := range d.Actions {
 			actions[i] = string(a)
 		}
-		at := fmt.Sprintf("spec.validations[%d]", d.Validation)
-		if d.Validation < 0 {
-			at = strings.TrimSpace("matchConditions " + d.Condition)
+		fmt.Fprintf(b, "    %s: %s: %s\n", printable(policyField("spec.validations", d.Validation, d.Condition)), strings.Join(actions, ", "), printable(d.Message))
+		s.values(ctx, b, req, e, d.Validation)
+	}
+}
+
+// policyField returns the path of an item of a list of a policy, or if the index is -1, names matchConditions and the one that fails.
+func policyField(list string, index int, condition string) string {
+	if index < 0 {
+		return strings.TrimSpace("matchConditions " + condition)
+	}
+	return fmt.Sprintf("%s[%d]", list, index)
+}
+
+// values writes the values in the expression of a policy with an index. It writes nothing if ctx is done.
+func (s *Session) values(ctx context.Context, b *strings.Builder, req *policy.Request, e *policy.Evaluation, index int) {
+	values, err := s.state.policies.set.Explain(ctx, *req, e, index)
+	if err != nil {
+		return
+	}
+	for _, v := range values {
+		shown := "(" + v.Problem + ")"
+		if v.Problem == "" {
+			shown = preview.JSON(v.Value, maxValue)
 		}
-		fmt.Fprintf(b, "    %s: %s: %s\n", printable(at), strings.Join(actions, ", "), printable(d.Message))
-		values, err := s.state.policies.set.Explain(ctx, *req, e, d.Validation)
-		if err != nil {
-			continue
-		}
-		for _, v := range values {
-			shown := "(" + v.Problem + ")"
-			if v.Problem == "" {
-				shown = preview.JSON(v.Value, maxValue)
-			}
-			fmt.Fprintf(b, "      %s: %s\n", printable(v.Expression), printable(shown))
-		}
+		fmt.Fprintf(b, "      %s: %s\n", printable(v.Expression), printable(shown))
 	}
 }
 

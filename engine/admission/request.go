@@ -48,7 +48,6 @@ func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
 	return review, nil
 }
 
-// decoded returns fields as an object, or nil if fields is nil.
 func decoded(fields map[string]any) runtime.Object {
 	if fields == nil {
 		return nil
@@ -83,11 +82,7 @@ func kindOf(req *admissionv1.AdmissionRequest) schema.GroupVersionKind {
 
 // untouched reports whether the request does not write a custom resource.
 func untouched(req *admissionv1.AdmissionRequest) bool {
-	switch req.Operation {
-	case admissionv1.Create, admissionv1.Update:
-		return req.SubResource == "scale"
-	}
-	return true
+	return req.Operation != admissionv1.Create && req.Operation != admissionv1.Update || req.SubResource == "scale"
 }
 
 func checkRequest(req *admissionv1.AdmissionRequest) error {

@@ -74,7 +74,7 @@ func (s *Set) answer(d *Decision) {
 	s.reject(out, bounded(res.Failure), wouldReject(res)...)
 }
 
-// reject rejects the request or warns, according to the mode.
+// reject rejects the request in the mode Enforce, and adds warnings in the mode Warn.
 func (s *Set) reject(out *admissionv1.AdmissionResponse, result *metav1.Status, warnings ...string) {
 	switch s.config.Mode {
 	case Enforce:
@@ -169,7 +169,7 @@ func ruleText(r engine.RuleRef) string {
 	return fmt.Sprintf("%s %s[%d]: %s", r.Version, strings.TrimPrefix(r.Path+".x-kubernetes-validations", "."), r.Index, r.Rule)
 }
 
-// annotate adds an annotation with n lines, unless n is 0.
+// annotate adds an annotation with the first of n lines, unless n is 0.
 func annotate(annotations map[string]string, key string, n int, line func(int) string) {
 	if n > 0 {
 		annotations[key] = strings.Join(capped(n, func(i int) string { return shorten(line(i)) }), "\n")

@@ -76,7 +76,6 @@ func (a *authority) Authorize(_ context.Context, of authorizer.Attributes) (auth
 	return authorizer.DecisionNoOpinion, decision.Reason, nil
 }
 
-// values returns the values of authorizer and authorizer.requestResource.
 func (a *authority) values(req *Request) (all, resource ref.Val) {
 	info := &user.DefaultInfo{Name: req.User.Name, UID: req.User.UID, Groups: req.User.Groups, Extra: req.User.Extra}
 	return kubecel.NewAuthorizerVal(info, a), kubecel.NewResourceAuthorizerVal(info, a, requested{req})

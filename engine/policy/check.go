@@ -135,7 +135,6 @@ func checkAnnotations(list []auditAnnotation, report reporter) {
 	}
 }
 
-// check reports fields of a binding that the server rejects.
 func (d *bindingDocument) check(report reporter) {
 	spec := &d.Spec
 	if spec.PolicyName == "" {

@@ -28,7 +28,7 @@ const (
 	partCount
 )
 
-// partNames holds the parts that Expression names.
+// partNames holds the names of parts in Expression.
 var partNames = [partCount]string{
 	partVariable: PartVariable, partCondition: PartCondition, partValidation: PartValidation, partMessage: PartMessage, partAnnotation: PartAnnotation,
 	partMutation: PartMutation,
@@ -82,7 +82,6 @@ func (b *body) addConditions(path string, list []matchCondition) {
 	}
 }
 
-// body returns the variables and matchConditions of a policy.
 func (p *policyBase) body() body {
 	b := body{hasParams: p.ParamKind != nil, isPolicy: true}
 	for i, v := range p.Variables {
@@ -150,24 +149,25 @@ func bodyOf(document map[string]any) (b body, err error) {
 // An expression is a compiled expression. A nil expression is absent.
 type expression struct {
 	source
-	program *eval.Program // nil if it does not compile
+	program *eval.Program // nil if failure is set
 	// failure is the server's error if the expression does not compile.
 	failure string
-	checked *cel.Ast // nil if it does not compile, or in a trimmed program
+	checked *cel.Ast // nil if it is invalid, or in a trimmed program
 	// observer, if not nil, observes the evaluations.
 	observer ExpressionObserver
 }
 
-// An expressionReport is called for an expression that does not compile. offset is the position of the mistake in
+// An expressionReport is called for an invalid expression. offset is the position of the mistake in
 // code points, or 0.
 type expressionReport func(path, detail string, offset int)
 
 // A compiler compiles the expressions of a policy or webhook. Users of a compiled program lock it.
 type compiler struct {
 	sync.Mutex
-	settings settings
-	scope    *celenv.Scope
-	planner  *eval.Planner
+	settings  settings
+	scope     *celenv.Scope
+	planner   *eval.Planner
+	mutations *compiler // of mutations, which know the types of patches; nil if there are none
 }
 
 func newCompiler(s settings) (*compiler, error) {
@@ -191,7 +191,7 @@ type program struct {
 	variableNames []string
 	variableIndex map[string]int
 	hasMessages   bool
-	compiler      *compiler // of the expressions other than mutations; nil in a trimmed program
+	compiler      *compiler // nil in a trimmed program
 }
 
 func compile(s settings, b body, report expressionReport) (*program, error) {
@@ -210,6 +210,7 @@ func compile(s settings, b body, report expressionReport) (*program, error) {
 			if c, err = newCompiler(s); err != nil {
 				return nil, err
 			}
+			p.compiler.mutations = c
 		}
 		x, t := c.compile(p, of, report)
 		p.parts[of.part] = append(p.parts[of.part], x)
@@ -232,7 +233,7 @@ func compile(s settings, b body, report expressionReport) (*program, error) {
 	return p, nil
 }
 
-// trimmed drops the parts of the program that take the most memory and that only Explain, Eval, and Watch need.
+// trimmed drops the parts of the program that only Explain, Eval, and Watch need.
 func (p *program) trimmed() *program {
 	p.compiler = nil
 	for _, list := range p.parts {
@@ -258,8 +259,7 @@ func rootsOf(roots []celenv.Root, of part, isNew bool) []celenv.Root {
 	return roots
 }
 
-// compile compiles an expression of a program, and returns its type. It reports an expression that
-// does not compile, has a wrong type, or is too complex; the type is then nil.
+// compile compiles an expression of a program, and returns its type. It reports an invalid expression; the type is then nil.
 func (c *compiler) compile(p *program, of source, report expressionReport) (*expression, *cel.Type) {
 	x := &expression{source: of}
 	roots := rootsOf(p.roots, of.part, c.settings.New)

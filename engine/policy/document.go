@@ -29,7 +29,6 @@ const crdGroup = "apiextensions.k8s.io"
 // server's limit on requests.
 const maxDocument = 3 << 20
 
-// A policyDocument is a ValidatingAdmissionPolicy.
 type policyDocument struct {
 	Spec struct {
 		policyBase
@@ -55,6 +54,10 @@ type paramKind struct {
 }
 
 func (k *paramKind) String() string { return k.APIVersion + " " + k.Kind }
+
+func (k *paramKind) gvk() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
+}
 
 type matchResources struct {
 	NamespaceSelector    *metav1.LabelSelector `json:"namespaceSelector"`
@@ -91,7 +94,6 @@ type matchCondition struct {
 	Expression string `json:"expression"`
 }
 
-// A bindingDocument is a ValidatingAdmissionPolicyBinding.
 type bindingDocument struct {
 	Spec struct {
 		bindingBase

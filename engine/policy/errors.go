@@ -20,7 +20,7 @@ type CompileError struct {
 	Detail string
 	// Offset is the position of the mistake in the expression, in code points, or 0.
 	Offset int
-	// Dropped is set if the document has no effect in the Set. Otherwise only the expression is
+	// Dropped is set if the document, or the webhook at Path, has no effect in the Set. Otherwise only the expression is
 	// invalid, and each request that evaluates it fails, as in a server that stores the policy.
 	Dropped bool
 }

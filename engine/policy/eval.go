@@ -31,9 +31,9 @@ func (e *ExpressionError) Error() string { return e.Detail }
 // maxOutcome limits the size of a value in bytes.
 const maxOutcome = 16 << 20
 
-// Eval evaluates an expression of any type as if it were in a policy: with its variables, and for the
-// params object of its first binding that has one. The policy need not match the request. The error is
-// an *ExpressionError if the expression does not compile.
+// Eval evaluates an expression of any type as if it were in a ValidatingAdmissionPolicy: with its variables,
+// and for the params object of its first binding that has one. The policy need not match the request. The error
+// is an *ExpressionError if the expression does not compile.
 func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out *Outcome, err error) {
 	defer recovered(&policy, &out, &err)
 	_, p, err := s.policy(policy)
@@ -115,7 +115,7 @@ func (p *program) add(text string) (*expression, string, error) {
 	return x, t.String(), nil
 }
 
-// VariableNames returns the names of a policy's variables, or nil for an unknown policy.
+// VariableNames returns the names of the variables of a ValidatingAdmissionPolicy, or nil for an unknown policy.
 func (s *Set) VariableNames(policy string) []string {
 	_, p, err := s.policy(policy)
 	if err != nil {

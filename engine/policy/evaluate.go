@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Evaluate evaluates the policies that match a request and returns the server's response. A denied
@@ -60,7 +58,6 @@ func (e *evaluation) start(ctx context.Context, set *Set, req *Request) {
 	e.ctx, e.set, e.req, e.workLeft = ctx, set, &e.request, maxWork
 }
 
-// reset drops everything about the request.
 func (e *evaluation) reset() {
 	clear(e.converted)
 	converted := e.converted[:0]
@@ -98,7 +95,7 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 		return nil
 	}
 	if p.paramKind != nil && !e.set.serves(p.paramKind) {
-		e.configurationFails(p, nil, fmt.Sprintf("failed to find resource referenced by paramKind: '%v'", schema.FromAPIVersionAndKind(p.paramKind.APIVersion, p.paramKind.Kind)))
+		e.configurationFails(p, nil, fmt.Sprintf("failed to find resource referenced by paramKind: '%v'", p.paramKind.gvk()))
 		return nil
 	}
 	var all annotations

@@ -2,13 +2,11 @@ package policy
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"strconv"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
@@ -39,9 +37,10 @@ const (
 // Explain returns the values that determined the result of a validation, in the order of its expression: fields of
 // object, params, and the other variables, the sides of comparisons, and the element that ended all() or exists().
 // Parts that did not matter, such as the true side of &&, are left out. e is an evaluation from the result of
-// Evaluate for req. With the validation -1, Explain explains the matchCondition that failed. It returns nothing for an
-// expression that the policy does not have. It returns an error only if ctx is done or on an internal error.
-func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validation int) (values []Value, err error) {
+// Evaluate for req, or with the index of a mutation, comes from MutationEvaluation.Failing with req. With the index -1,
+// Explain explains the matchCondition that failed. It returns nothing for an expression that the policy does not have. It
+// returns an error only if ctx is done or on an internal error.
+func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, index int) (values []Value, err error) {
 	defer recovered(&e.Policy, &values, &err)
 	p := e.of
 	if p == nil {
@@ -51,7 +50,7 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	if err != nil {
 		return nil, err
 	}
-	x := explained.find(e, validation)
+	x := explained.find(e, index)
 	if x == nil || x.checked == nil {
 		return nil, nil
 	}
@@ -63,9 +62,12 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	program := explained.withElements(x)
 	r := newRun(program)
 	at.begin(r, to, e.params)
-	if validation < 0 {
+	switch {
+	case index < 0:
 		r.bindConditions(&at, to)
-	} else {
+	case p.kind == mutatingKind:
+		r.bindMutations(&at, to.resource, to)
+	default:
 		r.bindValidations(&at, to)
 	}
 	values = r.explain(x)
@@ -78,15 +80,15 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validatio
 	return values, nil
 }
 
-// find returns the expression of a validation, or of the matchCondition that failed for -1. It returns nil if there
-// is none.
-func (p *program) find(e *Evaluation, validation int) *expression {
-	if list := p.parts[partValidation]; validation >= 0 && validation < len(list) {
-		return list[validation]
+// find returns the expression of a validation or mutation, or of the matchCondition that failed for -1. It returns nil
+// if there is none.
+func (p *program) find(e *Evaluation, index int) *expression {
+	if list := slices.Concat(p.parts[partValidation], p.parts[partMutation]); index >= 0 && index < len(list) {
+		return list[index]
 	}
 	for _, d := range e.Decisions {
 		for _, c := range p.parts[partCondition] {
-			if validation < 0 && d.Condition != "" && d.Condition == c.name {
+			if index < 0 && d.Condition != "" && d.Condition == c.name {
 				return c
 			}
 		}
@@ -97,7 +99,7 @@ func (p *program) find(e *Evaluation, validation int) *expression {
 // visitReads visits the longest selections below the roots. The variables of macros hide roots.
 func (c *valueCollector) visitReads(list ...ast.Expr) {
 	for _, e := range list {
-		if _, ok := c.text(e); ok {
+		if c.selects(e) {
 			c.visit(e)
 			continue
 		}
@@ -116,37 +118,16 @@ func (c *valueCollector) visitReads(list ...ast.Expr) {
 	}
 }
 
-// text returns the text of a selection below a root.
-func (c *valueCollector) text(e ast.Expr) (string, bool) {
+// selects reports whether e selects something below a root: by fields, constant indexes, and optional selections.
+func (c *valueCollector) selects(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
-		return e.AsIdent(), c.roots[e.AsIdent()]
+		return c.roots[e.AsIdent()]
 	case ast.SelectKind:
-		s := e.AsSelect()
-		of, ok := c.text(s.Operand())
-		if s.IsTestOnly() {
-			return "has(" + of + "." + s.FieldName() + ")", ok
-		}
-		return of + "." + s.FieldName(), ok
+		return c.selects(e.AsSelect().Operand())
 	case ast.CallKind:
-		return c.callText(e.AsCall())
+		name, args := e.AsCall().FunctionName(), e.AsCall().Args()
+		return (name == operators.Index || name == operators.OptIndex || name == operators.OptSelect) && args[1].Kind() == ast.LiteralKind && c.selects(args[0])
 	}
-	return "", false
-}
-
-// callText returns the text of an index with a constant, or of an optional selection.
-func (c *valueCollector) callText(call ast.CallExpr) (string, bool) {
-	form := map[string]string{operators.Index: "%s[%s]", operators.OptIndex: "%s[?%s]", operators.OptSelect: "%s.?%s"}[call.FunctionName()]
-	if form == "" || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
-		return "", false
-	}
-	of, ok := c.text(call.Args()[0])
-	if !ok {
-		return "", false
-	}
-	key := fmt.Sprint(call.Args()[1].AsLiteral().Value())
-	if name, isText := call.Args()[1].AsLiteral().(celtypes.String); isText && call.FunctionName() != operators.OptSelect {
-		key = strconv.Quote(string(name))
-	}
-	return fmt.Sprintf(form, of, key), true
+	return false
 }

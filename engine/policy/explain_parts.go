@@ -84,6 +84,9 @@ func (c *valueCollector) value(e ast.Expr) ref.Val {
 	program, ok := c.programs[e.ID()]
 	if !ok {
 		compiler := c.run.program.compiler
+		if c.of.part == partMutation {
+			compiler = compiler.mutations
+		}
 		program, _ = compiler.planner.PlanPart(c.of.checked, e, c.run.program.roots, compiler.settings.Limits.PerCall)
 		c.programs[e.ID()] = program
 	}
@@ -111,8 +114,8 @@ func (c *valueCollector) expression(of *expression) {
 // visit adds the values of the parts of e, and the call or selection that fails.
 func (c *valueCollector) visit(e ast.Expr) {
 	problems := c.problems
-	if text, ok := c.text(e); ok {
-		v := c.value(e)
+	if c.selects(e) {
+		text, v := c.source.Of(e), c.value(e)
 		c.add(text, e, v)
 		if name, isVariable := strings.CutPrefix(text, "variables."); isVariable && c.failed && celtypes.IsError(v) {
 			c.variable(name)
@@ -219,7 +222,7 @@ func (c *valueCollector) loop(e ast.Expr) {
 }
 
 // element visits the test of a macro with the value whole, for the first element that gave the macro its value. It reports
-// whether there is one.
+// whether it found one.
 func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 	variable, index := c.rootOf(l.Variable), c.rootOf(l.Index)
 	over := c.value(l.Over)
@@ -315,7 +318,9 @@ func (c *valueCollector) add(text string, e ast.Expr, of ref.Val) {
 	}
 	if err, failed := of.(*celtypes.Err); failed {
 		v.Problem = err.Error()
-		v.Hint = c.hint(e, v.Problem)
+		if v.Hint = c.hint(e, v.Problem); c.of.part == partMutation {
+			v.Hint = strings.Replace(v.Hint, "&& …", "? … : …", 1)
+		}
 		c.problems++
 	} else if _, fits := eval.TextSize(of, maxValueBytes); fits {
 		v.Value = expr.Native(of)

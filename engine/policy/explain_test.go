@@ -17,7 +17,7 @@ func TestExplain(t *testing.T) {
 		{"object.spec.size > 3", "object.spec.size=2"},
 		{"has(object.spec.missing) && object.spec.missing == 1", "has(object.spec.missing)=false"},
 		{"object.spec.missing == 1", "object.spec.missing(no such key: missing)"},
-		{"object.spec['size'] + object.spec.size > 9", `object.spec['size'] + object.spec.size=4 object.spec["size"]=2 object.spec.size=2`},
+		{"object.spec['size'] + object.spec.size > 9", `object.spec['size'] + object.spec.size=4 object.spec['size']=2 object.spec.size=2`},
 		{"object.metadata.?labels.a.orValue('x') == 'y'", "object.metadata.?labels.a=<nil>"},
 		{"['a', 'b'].exists(object, object == 'c') || request.name == 'x'", "request.name=w"},
 		{"object.spec.list.exists(i, i > object.spec.size)", "object.spec.list=[1 2] object.spec.size=2"},
@@ -154,5 +154,48 @@ func TestEval(t *testing.T) {
 	}
 	if got := set.VariableNames("p"); len(got) != 1 || got[0] != "double" || set.VariableNames("q") != nil {
 		t.Errorf("got variables %v", got)
+	}
+}
+
+// TestExplainMutation checks that the first error of a mutating policy is explained.
+func TestExplainMutation(t *testing.T) {
+	t.Parallel()
+	const rest = "\n  variables: [{name: lost, expression: object.spec.lost}]"
+	for _, tt := range []struct{ mutation, want string }{
+		{apply("Object{spec: Object.spec{size: object.spec.sise + 1}}"), "object.spec.sise@31(no such key: sise; test first: has(object.spec.sise) ? … : …; or use object.spec.?sise.orValue(…); or did you mean size?)"},
+		{jsonPatch("[JSONPatch{op: 'add', path: '/spec/a', value: object.spec.name.size() + object.spec.size}]"), "object.spec.name@46(no such key: name; test first: has(object.spec.name) ? … : …; or use object.spec.?name.orValue(…)) object.spec.size@72=2"},
+		{jsonPatch("object.spec.ports.map(p, JSONPatch{op: 'add', path: p.path, value: p.port})"), "object.spec.ports@0=[map[port:80]]"},
+		{jsonPatch("[JSONPatch{op: 'add', path: '/a/' + request.name, value: variables.lost}]"),
+			`request.name@36=w variables.lost@57(composited variable "lost" fails to evaluate: no such key: lost) object.spec.lost@-1(no such key: lost; test first: has(object.spec.lost) && …; or use object.spec.?lost.orValue(…))`},
+		{jsonPatch("[JSONPatch{op: 'add', path: '/spec/a/b', value: object.spec.size}]"), "object.spec.size@48=2"},
+		{apply("Object{spec: Object.spec{size: 7}}") + "\n  - " + jsonPatch("object.spec.size == 7 ? [JSONPatch{op: 'test', path: string(object.spec.size)}, JSONPatch{op: object.x}] : []"),
+			"object.spec.size@0=7 object.x@94(no such key: x; test first: has(object.x) ? … : …; or use object.?x.orValue(…))"},
+		{apply("Object{spec: Object.spec{size: x}}"), ""},
+		{apply("Object{}") + "\n  matchConditions: [{name: a, expression: 'object.spec.wise == 1'}]", "object.spec.wise@0(no such key: wise; test first: has(object.spec.wise) && …; or use object.spec.?wise.orValue(…))"},
+	} {
+		set, _ := Compile(documents(t, mutatingPolicy("p", tt.mutation+rest), mutatingBinding("p")), Config{})
+		res := mutate(t, set, mutableRequest(t, "{size: 2, ports: [{port: 80}]}"))
+		if res.Allowed || len(res.Evaluations) != 1 {
+			t.Fatalf("%s: got %+v", tt.mutation, res)
+		}
+		req, e, index, ok := res.Evaluations[0].Failing()
+		if !ok {
+			t.Fatalf("%s: no error", tt.mutation)
+		}
+		values, err := set.Explain(context.Background(), req, e, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range values {
+			text := fmt.Sprintf("%s@%d=%v", v.Expression, v.Offset, v.Value)
+			if v.Problem != "" {
+				text = fmt.Sprintf("%s@%d(%s)", v.Expression, v.Offset, strings.TrimSuffix(v.Problem+"; "+v.Hint, "; "))
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%s: got  %s\nwant %s", tt.mutation, text, tt.want)
+		}
 	}
 }

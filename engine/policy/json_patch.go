@@ -147,7 +147,6 @@ func checkCopies(object []byte, patch jsonpatch.Patch, spend spendFunc) error {
 	return nil
 }
 
-// depth returns the number of levels of lists and objects in JSON.
 func depth(data []byte) (most int) {
 	quoted, level := false, 0
 	for i := 0; i < len(data); i++ {
@@ -167,7 +166,6 @@ func depth(data []byte) (most int) {
 	return most
 }
 
-// patchOf returns the JSON patch that an expression returned.
 func patchOf(value ref.Val) (patch jsonpatch.Patch, err error) {
 	list, ok := value.(traits.Lister)
 	if !ok {

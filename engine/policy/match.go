@@ -45,7 +45,6 @@ func newSelector(s *metav1.LabelSelector, path string, report reporter) labels.S
 	return selector
 }
 
-// check reports fields of a rule that the server rejects.
 func (r *resourceRule) check(path string, report reporter) {
 	for _, list := range []struct {
 		field string

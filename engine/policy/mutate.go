@@ -179,7 +179,6 @@ func (m *mutator) match() (list []invocation) {
 	return list
 }
 
-// matchBinding returns the invocations of a binding.
 func (m *mutator) matchBinding(p *compiledPolicy, b *compiledBinding, to target, objects *[]*versionedObject) (list []invocation) {
 	if _, ok := m.matches(p, b, b.constraints); !ok {
 		return nil
@@ -255,19 +254,12 @@ func (m *mutator) store(last *versionedObject) error {
 			return fmt.Errorf("request to convert CR from an invalid group/version: %s", version)
 		}
 		var err error
-		if object, err = m.req.Equivalents[i].revert(object, own); err != nil {
+		if object, err = convert(object, m.req.Equivalents[i].Revert, m.req.Kind); err != nil {
 			return err
 		}
 	}
 	m.req.Object = object
 	return nil
-}
-
-func (e *Equivalent) revert(object map[string]any, to schema.GroupVersion) (map[string]any, error) {
-	if e.Revert != nil {
-		return e.Revert(object)
-	}
-	return inVersion(object, to), nil
 }
 
 // deny denies the request if a policy failed. The first failure is in the message.

@@ -14,7 +14,6 @@ const (
 	PatchJSON               PatchType = "JSONPatch"
 )
 
-// A mutatingDocument is a MutatingAdmissionPolicy.
 type mutatingDocument struct {
 	Spec struct {
 		policyBase
@@ -33,7 +32,6 @@ type patchExpression struct {
 	Expression string `json:"expression"`
 }
 
-// A mutatingBindingDocument is a MutatingAdmissionPolicyBinding.
 type mutatingBindingDocument struct {
 	Spec bindingBase `json:"spec"`
 }
@@ -48,15 +46,11 @@ func (l *loader) supportsMutating(h header) bool {
 	if minor >= since {
 		return true
 	}
-	newest := ""
-	for _, version := range versions {
-		if newest == "" && minor >= mutatingSince[version] {
-			newest = version
-		}
-	}
 	fix := "remove it, or use a newer Kubernetes version"
-	if newest != "" {
-		fix = "use " + newest
+	for _, version := range slices.Backward(versions) {
+		if minor >= mutatingSince[version] {
+			fix = "use " + version
+		}
 	}
 	l.report("apiVersion", fmt.Sprintf("%s %s exists since Kubernetes 1.%d, not in 1.%d: %s", h.Version, h.Kind, since, minor, fix))
 	return false

@@ -63,6 +63,7 @@ func (m *mutator) conditionsHold(r *run, v *invocation, e *MutationEvaluation) b
 		e.Excluded = true
 	case failure != "":
 		e.Failure, e.Condition = failure, name
+		m.failing(v, e, -1)
 		m.fail(v.policy, v.binding, failure, metav1.StatusReasonInvalid)
 	default:
 		return true
@@ -73,8 +74,7 @@ func (m *mutator) conditionsHold(r *run, v *invocation, e *MutationEvaluation) b
 // mutations runs the mutations of a policy in order. It returns the object, or nil if the evaluation ended.
 func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
 	before := v.objects.object
-	r.bindNamespace(&m.situation, m.fullNamespace)
-	r.bindRequestValue(&m.situation, v.target.resource, &v.objects.converted)
+	r.bindMutations(&m.situation, v.target.resource, &v.objects.converted)
 	for _, x := range r.program.parts[partMutation] {
 		ran = v.objects
 		if ran.object == nil {
@@ -93,11 +93,13 @@ func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *
 			return nil
 		case errors.As(err, &status):
 			out.Failure = status.Error()
+			m.failing(v, e, len(e.Mutations))
 			e.add(out)
 			m.crash(status)
 			return nil
 		case err != nil:
 			out.Failure = err.Error()
+			m.failing(v, e, len(e.Mutations))
 			m.fail(v.policy, v.binding, out.Failure, metav1.StatusReasonInvalid)
 			if m.texts > maxTexts {
 				m.undecide(v.policy, v.binding, errTexts.reason)
@@ -122,6 +124,18 @@ func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *
 func (e *MutationEvaluation) add(out MutationOutcome) {
 	e.Mutations = append(e.Mutations, out)
 	e.Cost = addCost(e.Cost, uint64(out.Cost))
+}
+
+// failing records what Failing returns, if it is the first error of e.
+func (m *mutator) failing(v *invocation, e *MutationEvaluation, index int) {
+	if e.failing != nil {
+		return
+	}
+	f := &failing{request: m.request, index: index}
+	f.request.Object, f.request.OldObject = v.objects.object, v.objects.oldObject
+	f.evaluation = Evaluation{Policy: e.Policy, of: v.policy, to: v.target, params: v.params, Decisions: []Decision{{Validation: index, Condition: e.Condition}}}
+	f.evaluation.to.equivalent = nil // the objects are converted
+	e.failing = f
 }
 
 // mutate runs a mutation. The error is an *undecidedError if its result is not known, and a StatusError if no
@@ -249,6 +263,23 @@ type MutationEvaluation struct {
 	Failure string
 	// Ignored is set if failurePolicy is Ignore, so failures have no effect.
 	Ignored bool
+
+	failing *failing
+}
+
+type failing struct {
+	request    Request
+	evaluation Evaluation
+	index      int
+}
+
+// Failing returns the arguments with which Set.Explain explains the first error of e: the request with the object before the
+// mutation with an index, or the index -1 for matchConditions. ok is false if there is no error of an expression or patch.
+func (e *MutationEvaluation) Failing() (req Request, of *Evaluation, index int, ok bool) {
+	if f := e.failing; f != nil {
+		return f.request, &f.evaluation, f.index, true
+	}
+	return Request{}, nil, -1, false
 }
 
 // A MutationOutcome is the result of a mutation.

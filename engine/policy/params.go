@@ -69,7 +69,6 @@ func (l *loader) addParams(h header) {
 	l.set.params[h.paramKind()] = append(l.set.params[h.paramKind()], h.paramsObject)
 }
 
-// loadScope records whether the kind of a CRD is namespaced.
 func (l *loader) loadScope(doc map[string]any) {
 	spec, _ := doc["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
@@ -129,15 +128,12 @@ var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentV
 // isNamespaced reports whether a kind is namespaced: by its CRD or Config.Namespaced, in the core group by
 // its name, and otherwise by the namespaces in ref and in the params objects.
 func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
-	h, err := headerOf(map[string]any{"apiVersion": kind.APIVersion, "kind": kind.Kind})
-	if err != nil {
-		return false
-	}
-	if namespaced, ok := s.scopes[h.GroupKind()]; ok {
+	of := kind.gvk()
+	if namespaced, ok := s.scopes[of.GroupKind()]; ok {
 		return namespaced
 	}
-	if h.Group == "" {
-		return !clusterKinds[h.Kind]
+	if of.Group == "" {
+		return !clusterKinds[of.Kind]
 	}
 	return ref.namespace != "" || slices.ContainsFunc(s.params[*kind], func(p paramsObject) bool { return p.namespace != "" })
 }
@@ -157,7 +153,7 @@ func (s *Set) serves(kind *paramKind) bool {
 	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true
 	}
-	of := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind).GroupKind()
+	of := kind.gvk().GroupKind()
 	_, defined := s.scopes[of]
 	return defined || isBuiltinGroup(of.Group)
 }

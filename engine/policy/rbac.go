@@ -55,7 +55,6 @@ type subject struct {
 	Namespace string `json:"namespace"`
 }
 
-// add adds an object of the RBAC group.
 func (r *rbac) add(h header, doc map[string]any) error {
 	namespace := cmp.Or(h.namespace, defaultNamespace)
 	if strings.HasPrefix(h.Kind, "Cluster") {

@@ -188,7 +188,7 @@ func codeOf(reason metav1.StatusReason) int32 {
 // Annotations of a policy are joined over its bindings and params.
 type annotations map[string][]string
 
-// annotate adds audit annotations, which deny the request if they fail.
+// annotate adds audit annotations. Those that fail deny the request, with a decision for each.
 func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding, list []annotation, all annotations) (decisions []Decision) {
 	for _, a := range list {
 		switch {
@@ -205,7 +205,6 @@ func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding,
 	return decisions
 }
 
-// publish adds the joined annotations of a policy to the result.
 func (r *response) publish(p *compiledPolicy, all annotations) {
 	for key, values := range all {
 		r.addAnnotation(p.name+"/"+key, strings.Join(values, ", "))

@@ -48,7 +48,7 @@ type run struct {
 	results    []result
 
 	ctx context.Context
-	// workLeft is the unused part of maxWork. An expression in evaluation has reserved its limit.
+	// workLeft is the work that is left. An expression in evaluation has reserved its limit.
 	workLeft uint64
 	// depth counts the variables in evaluation, and variableCost is their cost so far.
 	depth        int
@@ -144,7 +144,6 @@ func (r *run) evaluateWith(x *expression, a *eval.Activation, limit uint64) eval
 	return out
 }
 
-// finish drops the values of the request.
 func (r *run) finish() {
 	r.ctx = nil
 	for i, used := range r.program.uses {

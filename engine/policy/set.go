@@ -53,7 +53,7 @@ type Info struct {
 	Name string
 	// Kind is ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
 	Kind string
-	// Bindings is empty if the policy has no binding, and therefore no effect. Rejected is set if a binding is invalid.
+	// Bindings holds the valid bindings. Without any, the policy has no effect. Rejected is set if a binding is invalid.
 	Bindings []string
 	Rejected bool
 }
@@ -116,7 +116,7 @@ type loader struct {
 	set      *Set
 	errs     []*CompileError
 	policies map[policyKey]*compiledPolicy // nil for invalid ones
-	bindings map[policyKey]bool            // with the kind of their policies
+	bindings map[policyKey]bool            // the names of bindings, with the kind of their policies
 	bound    []boundBinding
 	rejected []policyKey // the policies of invalid bindings
 	rbac     rbac
@@ -146,7 +146,7 @@ type boundBinding struct {
 // A reporter is called for a problem of the field at a path.
 type reporter = func(path, detail string)
 
-// report adds an error about the current document. A document with such an error is dropped.
+// report adds an error about the current document, which is then dropped, or about a webhook in it.
 func (l *loader) report(path, detail string) { l.add(path, detail, 0, true) }
 
 func (l *loader) reportExpression(path, detail string, offset int) {
@@ -184,7 +184,7 @@ func (l *loader) load(index int, doc map[string]any) error {
 	return nil
 }
 
-// versions lists the versions of policies and webhook configurations.
+// versions lists the versions of policies and webhook configurations, the newest first.
 var versions = []string{"v1", "v1beta1", "v1alpha1"}
 
 func (l *loader) loadRegistration(h header, doc map[string]any) error {
@@ -277,8 +277,8 @@ func (l *loader) loadBinding(doc map[string]any) {
 	}
 }
 
-// addBinding decodes a binding into document, which has the fields base, checks it, and adds it. It returns nil if the binding
-// is invalid.
+// addBinding decodes a binding into document, checks it, and adds it. base points to the fields of document that all bindings
+// have. It returns nil if the binding is invalid.
 func (l *loader) addBinding(doc map[string]any, document interface{ check(reporter) }, base *bindingBase) *compiledBinding {
 	key, before := l.key(), len(l.errs)
 	defer func() {
@@ -314,7 +314,7 @@ func (l *loader) addBinding(doc map[string]any, document interface{ check(report
 	return b
 }
 
-// finish attaches bindings to policies and sorts everything.
+// finish attaches bindings to policies, sorts everything, and sets the default of Authorize.
 func (l *loader) finish() {
 	for _, b := range l.bound {
 		if p, seen := l.policies[b.policy]; p != nil {

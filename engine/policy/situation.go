@@ -16,7 +16,7 @@ type situation struct {
 	set *Set
 	req *Request
 
-	workLeft uint64 // of maxWork
+	workLeft uint64
 	// kept counts the evaluations, decisions, and mutations so far, and texts the bytes of their messages and audit annotations.
 	kept, texts int
 	ended       bool // by a limit
@@ -86,7 +86,7 @@ func (s *situation) paramsOf(p *compiledPolicy, b *compiledBinding) (list []map[
 	return list, failure
 }
 
-// begin prepares a run with the roots that are the same for all expressions of a policy.
+// begin starts a run and binds the roots that matchConditions and other expressions share.
 func (s *situation) begin(r *run, to *converted, params map[string]any) {
 	r.start(s.ctx, s.workLeft)
 	r.authority.decide = s.set.settings.Authorize
@@ -126,30 +126,25 @@ func (s *situation) to(t target) *converted {
 	s.converted = append(s.converted, converted{target: t, object: s.req.Object, oldObject: s.req.OldObject})
 	c := &s.converted[len(s.converted)-1]
 	if t.equivalent != nil {
-		c.object, c.err = t.equivalent.of(s.req.Object)
-		if c.err == nil {
-			c.oldObject, c.err = t.equivalent.of(s.req.OldObject)
+		if c.object, c.err = convert(c.object, t.equivalent.Convert, t.kind); c.err == nil {
+			c.oldObject, c.err = convert(c.oldObject, t.equivalent.Convert, t.kind)
 		}
 	}
 	return c
 }
 
-// of converts an object, which may be nil.
-func (e *Equivalent) of(object map[string]any) (map[string]any, error) {
+// convert converts an object, which may be nil, to a kind. If with is nil, only apiVersion changes, as with the conversion
+// strategy None.
+func convert(object map[string]any, with func(map[string]any) (map[string]any, error), to schema.GroupVersionKind) (map[string]any, error) {
 	switch {
 	case object == nil:
 		return nil, nil
-	case e.Convert != nil:
-		return e.Convert(object)
+	case with != nil:
+		return with(object)
 	}
-	return inVersion(object, e.Kind.GroupVersion()), nil
-}
-
-// inVersion returns a copy of an object with another apiVersion, as the conversion strategy None does.
-func inVersion(object map[string]any, v schema.GroupVersion) map[string]any {
 	out := maps.Clone(object)
-	out["apiVersion"] = v.String()
-	return out
+	out["apiVersion"] = to.GroupVersion().String()
+	return out, nil
 }
 
 // request returns the value of request in expressions, where the policy matches resource.
@@ -179,7 +174,6 @@ func (s *situation) lookup() map[string]any {
 // nameLabel is the label that a server adds to each Namespace.
 const nameLabel = "kubernetes.io/metadata.name"
 
-// withNameLabel returns a Namespace with nameLabel.
 func withNameLabel(namespace map[string]any, name string) map[string]any {
 	meta, _ := namespace["metadata"].(map[string]any)
 	given, _ := meta["labels"].(map[string]any)
@@ -280,16 +274,19 @@ func textOf(object map[string]any, field string) string {
 	return text
 }
 
-// bindConditions binds the other roots of matchConditions.
 func (r *run) bindConditions(s *situation, to *converted) {
 	r.bindUsed(namespaceRoot, nil)
 	r.bindRequestValue(s, s.req.Resource, to)
 }
 
-// bindValidations binds the other roots of validations.
 func (r *run) bindValidations(s *situation, to *converted) {
 	r.bindNamespace(s, s.filteredNamespace)
 	r.bindRequestValue(s, to.resource, to)
+}
+
+func (r *run) bindMutations(s *situation, resource schema.GroupVersionResource, to *converted) {
+	r.bindNamespace(s, s.fullNamespace)
+	r.bindRequestValue(s, resource, to)
 }
 
 // bindRequestValue binds request, where the policy matches resource.

@@ -49,7 +49,7 @@ type TypeError struct {
 }
 
 // NewTypeChecker returns a TypeChecker for a policy, without its mutations, or for a webhook configuration. It
-// returns an error if Compile drops the document because it cannot be decoded.
+// returns an error if cfg is invalid, or if Compile drops the document because it cannot be decoded.
 func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 	settings, err := settingsOf(cfg)
 	if err != nil {
@@ -209,7 +209,6 @@ type Config struct {
 	Authorize func(Access) Authorization
 }
 
-// settings are a Config with defaults.
 type settings struct {
 	Config
 	version types.Version

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/x/secret"
 )
@@ -33,8 +34,13 @@ type Decision struct {
 	// Error is set if an expression could not be evaluated.
 	Error bool  `json:"error"`
 	Cost  int64 `json:"cost"`
-	// Expression is the expression of the validation or matchCondition. File, Line, and Column are
-	// its position. With Values, they are the position of the part that determined the result.
+	Explanation
+}
+
+// An Explanation is the expression of a policy that determined a result.
+type Explanation struct {
+	// Expression is a validation, mutation, or matchCondition. File, Line, and Column are its position, or
+	// with Values, the position of the part that failed or made a validation false, if it is known.
 	Expression string `json:"expression,omitempty"`
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`
@@ -51,7 +57,7 @@ type Value struct {
 	Text string `json:"value"`
 }
 
-// A Validation is the expression of a validation and its position. Line is 0 if it is not known.
+// A Validation is the expression of a validation or mutation, and its position. Line is 0 if it is not known.
 type Validation struct {
 	Expression string
 	File       string
@@ -60,29 +66,20 @@ type Validation struct {
 	Inside func(offset int) (line, column int)
 }
 
-func (d *Decision) locate(at *Validation, offset int) {
-	d.Expression, d.File, d.Line = at.Expression, at.File, at.Line
-	if at.Inside == nil {
-		return
-	}
-	if line, column := at.Inside(offset); line > 0 {
-		d.Line, d.Column = line, column
-	}
-}
-
-// decisive returns the first value with a problem and an offset, or else the first with an offset,
-// or nil.
-func decisive(values []policy.Value) (first *policy.Value) {
-	for i := range values {
-		switch v := &values[i]; {
+// decisive returns the offset of the first value with a problem. If there is none, it returns the offset of the first value of
+// an expression that did not fail, or else 0.
+func decisive(values []policy.Value, failed bool) (offset int) {
+	first := -1
+	for _, v := range values {
+		switch {
 		case v.Offset < 0:
 		case v.Problem != "":
-			return v
-		case first == nil:
-			first = v
+			return v.Offset
+		case first < 0 && !failed:
+			first = v.Offset
 		}
 	}
-	return first
+	return max(first, 0)
 }
 
 // maxExplained limits the decisions in a result that have values, and maxValue the characters of a
@@ -95,8 +92,8 @@ const (
 // A Describer describes the decisions in the results of a Set.
 type Describer struct {
 	Set *policy.Set
-	// Validation returns the validation of a policy with the given index. If the index is -1, it returns the
-	// matchCondition with a name, or without a name, the position of the policy.
+	// Validation returns the validation, or for Mutation the mutation, of a policy with the given index. If the index is -1,
+	// it returns the matchCondition with a name, or without a name, the position of the policy.
 	Validation func(policy string, index int, condition string) Validation
 	// Explain adds the values of expressions.
 	Explain bool
@@ -112,21 +109,14 @@ func (d *Describer) Decisions(ctx context.Context, req policy.Request, res *poli
 				Policy: e.Policy, Binding: e.Binding, Kind: Kind, Params: e.Params, Validation: of.Validation, Condition: of.Condition,
 				Reason: of.Reason, Message: of.Message, Error: of.Failed, Cost: of.Cost,
 			}
-			at, offset := d.Validation(e.Policy, of.Validation, of.Condition), 0
+			var values []policy.Value
 			if d.Explain && len(list) < maxExplained {
-				values, failed := d.Set.Explain(ctx, req, e, of.Validation)
-				if failed != nil {
+				var failed error
+				if values, failed = d.Set.Explain(ctx, req, e, of.Validation); failed != nil {
 					err = failed
 				}
-				one.Values = shown(values, secrets)
-				if v := decisive(values); v != nil {
-					offset = v.Offset
-				}
-				if i := slices.IndexFunc(values, func(v policy.Value) bool { return v.Hint != "" }); i >= 0 {
-					one.Hint = values[i].Hint
-				}
 			}
-			one.locate(&at, offset)
+			one.Explanation = d.explanation(e.Policy, of.Validation, of.Condition, values, of.Failed, secrets)
 			actions := of.Actions
 			if len(actions) == 0 {
 				actions = []policy.Action{""}
@@ -138,6 +128,45 @@ func (d *Describer) Decisions(ctx context.Context, req policy.Request, res *poli
 		}
 	}
 	return list, err
+}
+
+// Mutation explains the first error of an evaluation of a mutating policy. It returns the zero value if there is none. Secrets
+// and errors are as for Decisions.
+func (d *Describer) Mutation(ctx context.Context, e *policy.MutationEvaluation, secrets secret.Texts) (x Explanation, err error) {
+	req, of, index, ok := e.Failing()
+	if !ok && e.Failure == "" {
+		return x, nil
+	}
+	var values []policy.Value
+	if ok && d.Explain {
+		values, err = d.Set.Explain(ctx, req, of, index)
+	}
+	x = d.explanation(e.Policy, index, e.Condition, values, true, secrets)
+	if x.Hint == "" && d.Explain && index >= 0 {
+		if at := missingPath.FindStringSubmatch(e.Mutations[index].Failure); at != nil {
+			x.Hint = "the object has no list or object at " + at[1] + ": add it in an earlier operation"
+		}
+	}
+	return x, err
+}
+
+// missingPath matches the error of a JSON patch that adds to a parent that is missing, which it captures.
+var missingPath = lazy.New(`^JSON Patch: add operation does not apply: doc is missing path: "(/.*)/[^/]*": missing value$`)
+
+// explanation locates an expression of a policy, and describes the values that it read. failed is set if it failed.
+func (d *Describer) explanation(policyName string, index int, condition string, values []policy.Value, failed bool, secrets secret.Texts) Explanation {
+	at := d.Validation(policyName, index, condition)
+	x := Explanation{Expression: at.Expression, File: at.File, Line: at.Line, Values: shown(values, secrets)}
+	if i := slices.IndexFunc(values, func(v policy.Value) bool { return v.Hint != "" }); i >= 0 {
+		x.Hint = values[i].Hint
+	}
+	if at.Inside == nil {
+		return x
+	}
+	if line, column := at.Inside(decisive(values, failed)); line > 0 {
+		x.Line, x.Column = line, column
+	}
+	return x
 }
 
 func shown(values []policy.Value, secrets secret.Texts) (list []Value) {

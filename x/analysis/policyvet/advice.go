@@ -2,7 +2,6 @@ package policyvet
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,7 +9,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/types/path"
 	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // maxExplained limits the findings of a document for which corrections are looked for, and maxExplainedLength the
@@ -43,7 +44,7 @@ func (v *vetter) explainErrors(r *Report, c *policy.TypeChecker, s *subject) {
 // explainWarnings adds the hints and corrections to the warnings about the expression at a path.
 func (v *vetter) explainWarnings(r *Report, c *policy.TypeChecker, s *subject, path string) {
 	for i := range r.Warnings[:min(len(r.Warnings), maxExplained)] {
-		if w := &r.Warnings[i]; w.Path == path && !w.Harmless {
+		if w := &r.Warnings[i]; w.Path == path && !w.Harmless && w.Hint == "" {
 			v.explain(c, s, w.kinds, w.Path, w.Expression, &w.Advice)
 		}
 	}
@@ -142,21 +143,11 @@ func setAt(document map[string]any, path, value string) bool {
 }
 
 // valueAt returns the value at a path, or nil.
-func valueAt(document map[string]any, path string) any {
-	var at any = document
-	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
-		switch of := at.(type) {
-		case map[string]any:
-			at = of[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(of) {
-				return nil
-			}
-			at = of[i]
-		default:
-			return nil
-		}
+func valueAt(document map[string]any, at string) any {
+	steps, err := path.Parse(at)
+	if err != nil {
+		return nil
 	}
-	return at
+	value, _ := valuediff.At(document, steps...)
+	return value
 }

@@ -145,7 +145,6 @@ type subject struct {
 
 type message struct{ path, text string }
 
-// parse adds the expressions of a policy or webhook.
 func (s *subject) parse(env *cel.Env, list []policy.Expression) *subject {
 	s.variables, s.whole = map[string]*expression{}, true
 	for _, given := range list {

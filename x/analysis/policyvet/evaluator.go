@@ -143,7 +143,6 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 	return out
 }
 
-// variable evaluates a variable once.
 func (n *evaluator) variable(name string, test bool) result {
 	if x := n.subject.variables[name]; x != nil {
 		n.visited = append(n.visited, node{x, useNode})
@@ -252,7 +251,6 @@ func (n *evaluator) function(call ast.CallExpr) result {
 	return out
 }
 
-// in evaluates a search in a list or map.
 func (n *evaluator) in(item, list ast.Expr) result {
 	v, in := n.eval(item), n.eval(list)
 	out := result{set: isBool | (v.set|in.set)&isError}

@@ -81,7 +81,6 @@ func newLinter(version types.Version, cfg *Config) *linter {
 	return l
 }
 
-// add records the name of a policy, or a binding.
 func (l *linter) add(document map[string]any) {
 	kind := fmt.Sprint(document["kind"])
 	if f := l.families[kind]; f != nil {

@@ -42,7 +42,7 @@ func (l *linter) mutations(s *subject, add reporter) {
 			if l.schemas.declare(k.kind) == nil {
 				continue
 			}
-			m.kind = k.kind
+			m.kind = k
 			isPatch := strings.HasSuffix(x.Path, "jsonPatch.expression")
 			if isPatch && m.missingParent(tested, add) || !isPatch && (m.literals(add) || m.podDuplicates(add)) {
 				break
@@ -55,7 +55,7 @@ func (l *linter) mutations(s *subject, add reporter) {
 type mutationLint struct {
 	*linter
 	x      *expression
-	kind   *kind
+	kind   matchedKind
 	effect string
 }
 
@@ -81,7 +81,7 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 			case node == nil:
 			case isAtomic(node):
 				add(atomicField, m.x.at(f.Value()), fmt.Sprintf("%s of %s is atomic: an ApplyConfiguration that sets it fails, and %s; %s",
-					at[1:], m.kind.Kind, m.effect, m.patch(at, node, f.Value())))
+					at[1:], m.kind.shown, m.effect, m.patch(at, node, f.Value())))
 				found = true
 				return
 			case hasTwins(f.Value(), node):
@@ -131,7 +131,7 @@ func (m *mutationLint) missingParent(tested map[string]bool, add reporter) (foun
 			at += fieldStep(strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
 			if fields["op"] == "add" && !tested[at] && m.kind.mayLack(at) {
 				add(unguardedRead, m.x.at(e), fmt.Sprintf("%s is optional in %s: if it is absent, the patch of %s fails, and %s; "+
-					"test it with has(), and add it as a whole if it is absent", shownPath(at), m.kind.Kind, fields["path"], m.effect))
+					"test it with has(), and add it as a whole if it is absent", shownPath(at), m.kind.shown, fields["path"], m.effect))
 				found = true
 				return
 			}
@@ -226,7 +226,7 @@ func (m *mutationLint) podDuplicates(add reporter) bool {
 			continue
 		}
 		add(duplicateItems, m.x.at(nil), fmt.Sprintf("a %s with two items of the same key in a list such as %s.containers.env, which the API server accepts, cannot be merged before Kubernetes 1.35, and %s; use a JSONPatch",
-			m.kind.Kind, path[1:], m.effect))
+			m.kind.shown, path[1:], m.effect))
 		return true
 	}
 	return false

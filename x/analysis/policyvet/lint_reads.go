@@ -91,7 +91,7 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 			if l.schemas.declare(k.kind) == nil || !k.mayLack(r.path) || l.sets(k.kind, r.path) {
 				continue
 			}
-			add(name, r.of.at(r.at), fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and %s; test it with has()", shownPath(r.path), k.Kind, effect))
+			add(name, r.of.at(r.at), fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and %s; test it with has()", shownPath(r.path), k.shown, effect))
 			return
 		}
 	}

@@ -177,10 +177,11 @@ func (s *Schemas) addMetadata(props *apiextensionsv1.JSONSchemaProps, root bool)
 }
 
 // A matchedKind is a kind that a policy matches. It is explicit if a rule names its group, version, and
-// resource.
+// resource. shown is the name of the kind in lints, with its group and version if the policy matches several of the name.
 type matchedKind struct {
 	*kind
 	explicit bool
+	shown    string
 }
 
 // maxKinds limits the kinds for which a policy is checked.
@@ -188,7 +189,7 @@ const maxKinds = 200
 
 // matched returns the kinds of the resources that m names, in the API server's order. The item "*" in
 // resources is ignored, as in the server, because such policies are made for fields that all kinds have.
-// If there are too many kinds, complete is false, and the order is the order of the rules.
+// If there are too many kinds, it returns the first, and complete is false.
 func (s *Schemas) matched(m *matchResources) (list []matchedKind, complete bool) {
 	index := map[*kind]int{}
 	for i := range m.ResourceRules {
@@ -205,17 +206,20 @@ func (s *Schemas) matched(m *matchResources) (list []matchedKind, complete bool)
 				explicit := sub == "" && slices.Contains(r.APIGroups, k.Group) && slices.Contains(r.APIVersions, k.Version)
 				if at, known := index[k]; known {
 					list[at].explicit = list[at].explicit || explicit
-				} else if len(list) < maxKinds {
-					index[k] = len(list)
-					list = append(list, matchedKind{k, explicit})
 				} else {
-					return list, false
+					index[k] = len(list)
+					list = append(list, matchedKind{k, explicit, k.Kind})
 				}
 			}
 		}
 	}
+	for i, k := range list {
+		if slices.ContainsFunc(list, func(other matchedKind) bool { return other.Kind == k.Kind && other.kind != k.kind }) {
+			list[i].shown = k.String()
+		}
+	}
 	slices.SortFunc(list, func(a, b matchedKind) int { return strings.Compare(a.order(), b.order()) })
-	return list, true
+	return list[:min(len(list), maxKinds)], len(list) <= maxKinds
 }
 
 // order returns the sort key of a kind in the API server.

@@ -19,13 +19,14 @@ type Warning struct {
 	Path, Expression string
 	// Message lists the kinds with the error.
 	Message string
-	// Harmless is set if the server warns although the error has no effect: the part of the expression
-	// is not evaluated for these kinds, or only the declared types differ, because expressions are
-	// evaluated without types.
+	// Harmless is set if the server warns although the expression does not fail: the part with the error is not evaluated
+	// for these kinds, or tests a field that other kinds have, which Hint then names, or only the declared types differ,
+	// because expressions are evaluated without types.
 	Harmless bool
 	Advice
 
 	kinds []*kind
+	never bool // the validation is true for none of them
 }
 
 // An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are for the
@@ -75,7 +76,6 @@ const (
 	maxChecks = 300_000
 )
 
-// typeCheck checks the expressions of a subject for all kinds that it matches.
 func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker, s *subject) error {
 	kinds, complete := v.cfg.Schemas.matched(&s.match)
 	if !complete {

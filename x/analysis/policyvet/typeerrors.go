@@ -1,6 +1,7 @@
 package policyvet
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,13 +13,12 @@ import (
 // error is harmless if its part of the expression is not evaluated for objects of the kind, as in
 // object.kind != 'Pod' || object.spec.containers.size() > 0, if a schema accepts unknown fields there, or
 // if a function takes the values that are there without types (overloads.go). A test of a field, such as
-// has(object.spec.template), is harmless unless no kind has the field.
+// has(object.spec.template), is harmless unless no kind has the field, or a validation is never true for the kind.
 
 type typeErrors struct {
 	subject *subject
-	// kinds counts the kinds that were checked.
-	kinds  int
-	issues map[*expression][]kindIssue
+	kinds   []*kind // that were checked
+	issues  map[*expression][]kindIssue
 	// tests counts the kinds that lack a field which an expression tests.
 	tests map[node]int
 }
@@ -27,10 +27,12 @@ type typeErrors struct {
 type kindIssue struct {
 	kind   matchedKind
 	text   string
-	offset int // of the first error that is not harmless, or else of the first
-	// real is set if an error is not harmless. tests holds tests of fields that the kind lacks.
-	real  bool
-	tests []node
+	offset int  // of the first error that is not harmless, or else of the first test, or else of the first error
+	at     node // of the error at offset, unless that is harmless and no test
+	// real is set if an error is not harmless. tests holds tests of fields that the kind lacks. never is set if there are
+	// only tests, and the validation is never true.
+	real, never bool
+	tests       []node
 }
 
 // objectTypeName is the name of the type of object in the errors of celenv.
@@ -39,7 +41,7 @@ const objectTypeName = "objectType000000000"
 // add adds the errors in expressions that were checked for a kind, and returns the number of expressions
 // with errors.
 func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
-	t.kinds++
+	t.kinds = append(t.kinds, k.kind)
 	var reached map[node]bool
 	for _, typed := range list {
 		if typed.Issues == "" {
@@ -62,14 +64,17 @@ func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 			switch {
 			case !reached[at] || k.maybe(t.subject.paths[at]):
 			case t.subject.tests[at]:
-				t.tests[at]++
+				if t.tests[at]++; !issue.real && len(issue.tests) == 0 {
+					issue.at, issue.offset = at, e.Offset
+				}
 				issue.tests = append(issue.tests, at)
 			case fails(e.Message):
 				if !issue.real {
-					issue.real, issue.offset = true, e.Offset
+					issue.real, issue.at, issue.offset = true, at, e.Offset
 				}
 			}
 		}
+		issue.never = !issue.real && len(issue.tests) > 0 && x.Part == policy.PartValidation && t.subject.neverTrue(k.kind, x)
 		t.issues[x] = append(t.issues[x], issue)
 	}
 	return n
@@ -79,32 +84,59 @@ func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 // kinds are only matched by "*" in a group or version, the expression must be wrong for every kind.
 func (t *typeErrors) warnings(x *expression) (all []Warning) {
 	list := t.issues[x]
-	if len(list) < t.kinds && !slices.ContainsFunc(list, func(i kindIssue) bool { return i.kind.explicit }) {
+	if len(list) < len(t.kinds) && !slices.ContainsFunc(list, func(i kindIssue) bool { return i.kind.explicit }) {
 		return nil
 	}
-	var texts []string
+	var order []*Warning
 	groups := map[string]*Warning{}
 	for _, i := range list {
-		harmless := !i.real && !slices.ContainsFunc(i.tests, func(at node) bool { return t.tests[at] == t.kinds })
+		harmless := !i.real && !i.never && !slices.ContainsFunc(i.tests, func(at node) bool { return t.tests[at] == len(t.kinds) })
 		if harmless && x.Part != policy.PartValidation && x.Part != policy.PartMessage {
 			continue // the server does not report it
 		}
-		w := groups[i.text]
+		key := fmt.Sprint(i.never, i.text)
+		w := groups[key]
 		if w == nil {
-			w = &Warning{Path: x.Path, Expression: x.Source, Harmless: true, Advice: Advice{Offset: i.offset}}
-			groups[i.text], texts = w, append(texts, i.text)
+			w = &Warning{Path: x.Path, Expression: x.Source, Message: i.text, Harmless: true, Advice: Advice{Offset: i.offset, Hint: t.divided(&i)}, never: i.never}
+			groups[key], order = w, append(order, w)
 		}
 		w.kinds, w.Harmless = append(w.kinds, i.kind.kind), w.Harmless && harmless
 	}
-	for _, text := range texts {
-		w := groups[text]
-		w.Message = shownKinds(w.kinds) + ": " + text
+	for _, w := range order {
+		if w.Message = shownKinds(w.kinds) + ": " + w.Message; w.never && w.Hint != "" {
+			w.Hint += ", so the validation is never true for " + shownKinds(w.kinds)
+		}
 		all = append(all, *w)
 	}
 	return all
 }
 
-// maxShownKinds limits the kinds in a message.
+// divided names the kinds that have the field of an error, and those that lack it. It returns "" if no kind has the field, or
+// if the expression may select several.
+func (t *typeErrors) divided(i *kindIssue) string {
+	paths := t.subject.paths[i.at]
+	if len(paths) != 1 {
+		return ""
+	}
+	var have, lack []*kind
+	for _, k := range t.kinds {
+		switch k.resolve(paths[0]).state {
+		case fieldDeclared, mapKey:
+			have = append(have, k)
+		case fieldUndeclared:
+			lack = append(lack, k)
+		}
+	}
+	if len(have) == 0 || len(lack) == 0 {
+		return ""
+	}
+	hint := fmt.Sprintf("%s is a field of %s, but not of %s", shownPath(paths[0]), shownKinds(have), shownKinds(lack))
+	if i.real {
+		hint += ": test it with has()"
+	}
+	return hint
+}
+
 const maxShownKinds = 10
 
 func shownKinds(kinds []*kind) string {
@@ -127,14 +159,27 @@ func (s *subject) at(path string) *expression {
 	return s.expressions[i]
 }
 
-// reachedFor returns the parts of expressions that are evaluated for objects of a kind.
-func (s *subject) reachedFor(k *kind) map[node]bool {
-	n := newEvaluator(s, "", map[string]string{
+// evaluatorFor returns an evaluator for requests with objects of a kind, in which a root is null unless it is "".
+func (s *subject) evaluatorFor(k *kind, null string) *evaluator {
+	n := newEvaluator(s, null, map[string]string{
 		"object.kind": k.Kind, "oldObject.kind": k.Kind, "object.apiVersion": k.GroupVersion().String(), "oldObject.apiVersion": k.GroupVersion().String(),
 		"request.kind.kind": k.Kind, "request.kind.group": k.Group, "request.kind.version": k.Version,
 		"request.resource.resource": k.resource, "request.resource.group": k.Group, "request.resource.version": k.Version,
 	})
 	n.kind = k
+	return n
+}
+
+// neverTrue reports whether a validation is true for no object of a kind.
+func (s *subject) neverTrue(k *kind, x *expression) bool {
+	return !slices.ContainsFunc([]string{"", objectName, oldObjectName}, func(null string) bool {
+		return s.evaluatorFor(k, null).top(x).set&isTrue != 0
+	})
+}
+
+// reachedFor returns the parts of expressions that are evaluated for objects of a kind.
+func (s *subject) reachedFor(k *kind) map[node]bool {
+	n := s.evaluatorFor(k, "")
 	for _, x := range s.expressions {
 		if x.Part == policy.PartCondition && x.tree != nil && n.top(x).set == isFalse {
 			return n.reached() // the policy is skipped

@@ -124,7 +124,6 @@ type vetter struct {
 	checks, issues int
 }
 
-// verdicts sets the verdicts of all Kubernetes versions.
 func (v *vetter) verdicts(ctx context.Context) error {
 	newest := types.Newest
 	if v.version.Preview() || slices.Contains(v.cfg.KubeVersions, types.Version{Minor: types.Last}.String()) {
@@ -224,7 +223,6 @@ func (r *Report) hasError(path string) bool {
 	return slices.ContainsFunc(r.Errors, func(e Error) bool { return e.Path == path })
 }
 
-// findings adds the warnings, estimates, and lints of documents.
 func (v *vetter) findings(ctx context.Context) error {
 	l := newLinter(v.version, &v.cfg)
 	subjects := make([][]*subject, len(v.documents))

@@ -190,7 +190,7 @@ func TestKubeVersions(t *testing.T) {
 	}
 }
 
-// TestTypes checks type errors: the text is that of the API server.
+// TestTypes checks type errors, which have the messages of the API server.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ rules, rest, want string }{
@@ -240,7 +240,11 @@ func TestHarmlessTypes(t *testing.T) {
 		{workloads, expressions("['Deployment', 'CronJob'].all(k, object.kind != k) || object.spec.containers.size() > 0"), false},
 		{workloads, expressions("object.kind in ['Deployment', 'CronJob'] || object.spec.containers.size() > 0"), true},
 		{workloads, expressions("object.kind == 'Pod' || object.spec.containers.size() > 0"), false},
-		{workloads, expressions("has(object.spec.template) && object.spec.template.spec.containers.size() > 0"), true},
+		{workloads, expressions("has(object.spec.template) && object.spec.template.spec.containers.size() > 0"), false},
+		{workloads, expressions("!has(object.spec.template) || object.spec.template.spec.containers.size() > 0"), true},
+		{workloads, expressions("object == null || has(object.spec.template)"), true},
+		{workloads, expressions("oldObject == null || has(oldObject.spec.template)"), true},
+		{workloads, "matchConditions: [{name: a, expression: has(object.spec.template)}]\n" + expressions("object.spec.template.spec.containers.size() > 0"), true},
 		{workloads, expressions("object.spec.?template.spec.?containers.orValue([]).size() > 0"), true},
 		{"CREATE apps deployments;CREATE core pods", expressions("has(object.spec.template) ? object.spec.template.spec.hostNetwork == true : object.spec.hostNetwork == true"), true},
 		{"CREATE apps deployments;CREATE core pods", expressions("has(object.spec.template) || object.spec.template.spec.hostNetwork == true"), false},
@@ -274,6 +278,53 @@ func TestHarmlessTypes(t *testing.T) {
 	r := vet(t, policyOf(workloads, guard+expressions("variables.spec.containers.size() > 0 || object.kind == 'CronJob'")))[0]
 	if len(r.Warnings) > 0 {
 		t.Errorf("got %+v", r.Warnings)
+	}
+}
+
+// TestDividedKinds checks the hints about fields that only some of the matched kinds or versions have.
+func TestDividedKinds(t *testing.T) {
+	t.Parallel()
+	other := strings.NewReplacer("name: v1\n", "name: v1beta1\n", "storage: true", "storage: false", "note:", "text:").Replace(widgets[strings.Index(widgets, "  - name: v1"):])
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal([]byte(widgets+other), crd); err != nil {
+		t.Fatal(err)
+	}
+	s, err := policyvet.NewSchemas("", []*apiextensionsv1.CustomResourceDefinition{crd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const v1, v1beta1 = "example.com/v1, Kind=Widget", "example.com/v1beta1, Kind=Widget"
+	for _, tt := range []struct {
+		expression, hint string
+		harmless         bool
+	}{
+		{"!has(object.spec.note) || object.spec.size > 1", "object.spec.note is a field of " + v1 + ", but not of " + v1beta1, true},
+		{"object.spec.?note.orValue('') == ''", "object.spec.note is a field of " + v1 + ", but not of " + v1beta1, true},
+		{"has(object.spec.note)", "object.spec.note is a field of " + v1 + ", but not of " + v1beta1 + ", so the validation is never true for " + v1beta1, false},
+		{"object.spec.text == 'a'", "object.spec.text is a field of " + v1beta1 + ", but not of " + v1 + ": test it with has()", false},
+		{"object.spec.nam == 'a'", "did you mean name?", false},
+		{"request.kind.version == 'v1beta1' || object.spec.note == 'a'", "", true},
+	} {
+		reports, err := policyvet.Vet(context.Background(), documents(t, policyOf("CREATE example.com widgets;CREATE example.com widgets v1beta1", expressions(tt.expression))), policyvet.Config{Schemas: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := reports[0].Warnings
+		if len(w) == 0 || w[0].Hint != tt.hint || w[0].Harmless != tt.harmless {
+			t.Errorf("%s: got %+v", tt.expression, w)
+		}
+	}
+	// A lint names the version of which its claim is true.
+	required := strings.Replace(widgets, "required: [name]", "required: [name, size]", 1)
+	if err := yaml.Unmarshal([]byte(required+other), crd); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = policyvet.NewSchemas("", []*apiextensionsv1.CustomResourceDefinition{crd}); err != nil {
+		t.Fatal(err)
+	}
+	reports, err := policyvet.Vet(context.Background(), documents(t, policyOf("CREATE example.com widgets;CREATE example.com widgets v1beta1", expressions("object.spec.size > 1"))), policyvet.Config{Schemas: s})
+	if err != nil || len(reports[0].Lints) != 1 || !strings.HasPrefix(reports[0].Lints[0].Message, "object.spec.size is optional in "+v1beta1+" and") {
+		t.Errorf("got %+v, %v", reports, err)
 	}
 }
 

@@ -317,29 +317,24 @@ type PolicyMutation struct {
 	// Reinvoked is set if the policy ran again.
 	Reinvoked bool  `json:"reinvoked,omitempty"`
 	Cost      int64 `json:"cost"`
-	// Errors holds the errors of the policy and of its mutations. File and Line locate the first of them.
+	// Errors holds the errors of the policy and of its mutations. Explanation explains the first.
 	Errors []string `json:"errors,omitempty"`
-	File   string   `json:"file,omitempty"`
-	Line   int      `json:"line,omitempty"`
+	policyrequest.Explanation
 }
 
-// NewPolicyMutation returns the report about an evaluation. at returns the position of a mutation of a policy, or, if the
-// index is -1, of a matchCondition or of the policy.
-func NewPolicyMutation(
-	e *policy.MutationEvaluation, at func(policy string, index int, condition string) (file string, line int),
-) PolicyMutation {
-	m := PolicyMutation{Policy: e.Policy, Binding: e.Binding, Params: e.Params, Changed: e.Changed, Excluded: e.Excluded, Reinvoked: e.Reinvoked, Cost: e.Cost + e.MatchCost}
-	fails := func(index int, failure string) {
-		if failure != "" && m.Errors == nil {
-			m.File, m.Line = at(e.Policy, index, e.Condition)
-		}
-		if failure != "" {
-			m.Errors = append(m.Errors, failure)
-		}
+// NewPolicyMutation returns the report about an evaluation. why explains its first error.
+func NewPolicyMutation(e *policy.MutationEvaluation, why policyrequest.Explanation) PolicyMutation {
+	m := PolicyMutation{
+		Policy: e.Policy, Binding: e.Binding, Params: e.Params, Changed: e.Changed, Excluded: e.Excluded, Reinvoked: e.Reinvoked,
+		Cost: e.Cost + e.MatchCost, Explanation: why,
 	}
-	fails(-1, e.Failure)
-	for i, one := range e.Mutations {
-		fails(i, one.Failure)
+	if e.Failure != "" {
+		m.Errors = append(m.Errors, e.Failure)
+	}
+	for _, one := range e.Mutations {
+		if one.Failure != "" {
+			m.Errors = append(m.Errors, one.Failure)
+		}
 	}
 	return m
 }

@@ -189,14 +189,20 @@ func (one *vettedPolicy) rejecting() (versions []string) {
 	return versions
 }
 
-// harmless returns the number of warnings without effect.
-func (one *vettedPolicy) harmless() (n int) {
+const maxHarmlessHints = 3
+
+// harmless returns the number of warnings about expressions that do not fail, and the first of their hints, which name the
+// kinds that have a field.
+func (one *vettedPolicy) harmless() (n int, hints []string) {
 	for _, w := range one.policy.Warnings {
-		if w.Harmless {
-			n++
+		if !w.Harmless {
+			continue
+		}
+		if n++; w.Hint != "" && len(hints) < maxHarmlessHints && !slices.Contains(hints, w.Hint) {
+			hints = append(hints, w.Hint)
 		}
 	}
-	return n
+	return n, hints
 }
 
 // policySummary counts policies, bindings, webhook configurations, and files of kube-apiserver.
@@ -228,7 +234,8 @@ func (s *policySummary) count(one *vettedPolicy) {
 	} else {
 		s.Rejected++
 	}
-	s.Warnings += len(one.policy.Warnings) - one.harmless()
+	harmless, _ := one.harmless()
+	s.Warnings += len(one.policy.Warnings) - harmless
 	s.Lints += len(one.policy.Lints)
 }
 

@@ -39,8 +39,11 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 	if p.quiet {
 		return p.write(&b)
 	}
-	if n := one.harmless(); n > 0 {
-		p.line(&b, 2, untrusted.Safe("the server also prints "+phrase.Count(n, "type warning")+" without effect (-o json has them)"))
+	if n, hints := one.harmless(); n > 0 {
+		p.line(&b, 2, untrusted.Safe("the server also prints "+phrase.Count(n, "type warning")+" about expressions that do not fail (-o json has them)"))
+		for _, hint := range hints {
+			p.line(&b, 4, untrusted.Line(hint))
+		}
 	}
 	p.estimates(&b, r)
 	if r.Limited != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // ShowPolicies writes the decisions of policies, and the webhooks whose matchConditions fail or are undecided. A decision
@@ -52,32 +53,41 @@ func showMutations(b *strings.Builder, o *finding.Object) {
 		if m.Reinvoked {
 			again = " again"
 		}
-		untrusted.Fprintf(b, "  --> %smutating policy %s, binding %s%s: %s%s\n", before(m.File, m.Line, 0), m.Policy, m.Binding, params, effect, again)
+		untrusted.Fprintf(b, "  --> %smutating policy %s, binding %s%s: %s%s\n", before(m.File, m.Line, m.Column), m.Policy, m.Binding, params, effect, again)
 		for _, text := range m.Errors {
 			if !isPrinted(o, text) {
 				rule(b, "        error: ", string(Sentence(text)))
 			}
 		}
+		explain(b, &m.Explanation)
 	}
 }
 
-// showDecision writes the expression of a decision with its values. The message is written only if
-// it is not in the output of kubectl.
+// showDecision writes a decision with its explanation. The message is written only if it is not in the output of kubectl.
 func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecision) {
 	if !isPrinted(o, d.Message) {
 		rule(b, "        message: ", string(Sentence(d.Message)))
 	}
-	for _, line := range decisionDetails(d, shortened(d)) {
+	explain(b, &d.Explanation)
+}
+
+// explain writes an expression with its values and its hint. x may be the zero value.
+func explain(b *strings.Builder, x *policyrequest.Explanation) {
+	for _, line := range explanationDetails(x, shortened(x)) {
 		untrusted.Fprintf(b, "        %s\n", line)
 	}
 }
 
-func decisionDetails(d *finding.PolicyDecision, expression string) []string {
+// explanationDetails returns nil for the zero value.
+func explanationDetails(x *policyrequest.Explanation, expression string) []string {
+	if x.Expression == "" {
+		return nil
+	}
 	lines := labeled("expression: ", expression)
-	for _, v := range d.Values {
+	for _, v := range x.Values {
 		lines = append(lines, "  "+v.Expr+": "+v.Text)
 	}
-	return append(lines, labeled("hint: ", d.Hint)...)
+	return append(lines, labeled("hint: ", x.Hint)...)
 }
 
 // before returns a position for the beginning of a line, or "" if it is unknown.
@@ -88,18 +98,18 @@ func before(file string, line, column int) string {
 	return finding.Location{File: file, Line: line, Column: column}.Place() + ": "
 }
 
-// maxExpression is the length in runes up to which the expression of a decision is written as a whole.
+// maxExpression is the length in runes up to which an expression is written as a whole.
 const maxExpression = 800
 
-// shortened returns the expression of a decision. If it is long, the result is one line with the part around the
-// first value in d.Values.
-func shortened(d *finding.PolicyDecision) string {
-	text := []rune(lex.Flat(d.Expression))
+// shortened returns an explained expression. If it is long, the result is one line with the part around the first
+// value in x.Values that occurs in it.
+func shortened(x *policyrequest.Explanation) string {
+	text := []rune(lex.Flat(x.Expression))
 	if len(text) <= maxExpression {
-		return d.Expression
+		return x.Expression
 	}
 	from := 0
-	for _, v := range d.Values {
+	for _, v := range x.Values {
 		if before, _, ok := strings.Cut(string(text), v.Expr); ok {
 			from = max(0, len([]rune(before))-maxExpression/4)
 			break
@@ -162,5 +172,5 @@ func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	}
 	description := cmp.Or(d.Expression, d.Kind+" "+d.Policy)
 	message := fmt.Sprintf("%s: %s: %s: %s", name, policyName(d), action(d), d.Message)
-	return o.finding(id, description, level, name, message, append(at, decisionDetails(d, d.Expression)...)...)
+	return o.finding(id, description, level, name, message, append(at, explanationDetails(&d.Explanation, d.Expression)...)...)
 }

@@ -17,7 +17,7 @@ func TestShortened(t *testing.T) {
 		many + "object.spec.list.all(c, c.image == 'ö') && " + many: "… object.spec.list.all(c, c.image == 'ö') && object …",
 		"c.image == 'x' && " + many:                                 "c.image == 'x' && object.spec … ",
 	} {
-		got := shortened(&finding.PolicyDecision{Expression: expression, Values: values})
+		got := shortened(&policyrequest.Explanation{Expression: expression, Values: values})
 		if len(got) > maxExpression {
 			t.Errorf("got %d bytes", len(got))
 		}

@@ -173,12 +173,21 @@ func (p *Policies) Locate(kind, name, path string) string {
 // Validation returns the validation of a policy with the given index, or if the index is -1, the matchCondition
 // with the given name. Without such an item, it returns only the position of the policy.
 func (p *Policies) Validation(policy string, index int, condition string) policyrequest.Validation {
-	doc := p.named[Kind+"/"+policy]
+	return p.expression(Kind, "validations", policy, index, condition)
+}
+
+// Mutation is like Validation, for a mutation of a MutatingAdmissionPolicy.
+func (p *Policies) Mutation(policy string, index int, condition string) policyrequest.Validation {
+	return p.expression("MutatingAdmissionPolicy", "mutations", policy, index, condition)
+}
+
+func (p *Policies) expression(kind, list, policy string, index int, condition string) policyrequest.Validation {
+	doc := p.named[kind+"/"+policy]
 	if doc == nil {
 		return policyrequest.Validation{}
 	}
 	v := policyrequest.Validation{File: doc.File, Line: doc.Line}
-	field, expression := expressionIn(doc.Object["spec"], "spec", "validations", index, condition)
+	field, expression := expressionIn(doc.Object["spec"], "spec", list, index, condition)
 	if field == "" {
 		return v
 	}
@@ -188,17 +197,6 @@ func (p *Policies) Validation(policy string, index int, condition string) policy
 		return at.Line, at.Column
 	}
 	return v
-}
-
-// Mutation returns the file and line of a mutation of a policy, or if the index is -1, of the matchCondition with
-// the given name. Without such an item, it returns the file and line of the policy's spec.
-func (p *Policies) Mutation(policy string, index int, condition string) (file string, line int) {
-	doc := p.named["MutatingAdmissionPolicy/"+policy]
-	if doc == nil {
-		return "", 0
-	}
-	field, _ := expressionIn(doc.Object["spec"], "spec", "mutations", index, condition)
-	return doc.File, cmp.Or(doc.Locate([]string{cmp.Or(field, "spec")})[0].Line, doc.Line)
 }
 
 // Webhook returns the file and line of a webhook, or of its matchCondition with a name, or "".
@@ -228,10 +226,17 @@ func expressionIn(v any, path, list string, index int, condition string) (field,
 	items, _ := fields[list].([]any)
 	for i, item := range items {
 		one, _ := item.(map[string]any)
-		if i == index || index < 0 && condition != "" && one["name"] == condition {
-			expression, _ = one["expression"].(string)
-			return fmt.Sprintf("%s.%s[%d].expression", path, list, i), expression
+		if i != index && (index >= 0 || condition == "" || one["name"] != condition) {
+			continue
 		}
+		field = fmt.Sprintf("%s.%s[%d].", path, list, i)
+		for _, patch := range []string{"applyConfiguration", "jsonPatch"} { // of a mutation
+			if of, ok := one[patch].(map[string]any); ok {
+				one, field = of, field+patch+"."
+			}
+		}
+		expression, _ = one["expression"].(string)
+		return field + "expression", expression
 	}
 	return "", ""
 }

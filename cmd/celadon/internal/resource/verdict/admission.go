@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -117,7 +118,7 @@ func (d *decision) mutate(ctx context.Context, r *policyrequest.Review, req engi
 	if d.Admission == nil {
 		return req, outcome{}
 	}
-	to := d.def.custom.Subject(ctx, d.report.APIVersion)
+	to := d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, req.OldObject)
 	_, err := r.MutateCustom(ctx, &to, d.def.engine, &req)
 	return req, d.reviewed(ctx, r, &to, err)
 }
@@ -136,28 +137,26 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 		return failed(err)
 	}
 	d.report.Warnings = append(d.report.Warnings, r.Received...)
+	var bug error
 	for i := range r.Mutations {
-		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(&r.Mutations[i], func(policy string, index int, condition string) (string, int) {
-			if !d.Locate {
-				return "", 0
-			}
-			return d.Admission.Policies.Mutation(policy, index, condition)
-		}))
+		e := &r.Mutations[i]
+		describer := policyrequest.Describer{Set: r.Set, Validation: d.Admission.Policies.Mutation, Explain: d.Explain}
+		why, err := describer.Mutation(ctx, e, to.Secrets)
+		bug = cmp.Or(bug, err)
+		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(e, d.located(why)))
 	}
 	d.recordWebhooks(r.Webhooks)
 	r.Received, r.Mutations, r.Webhooks = nil, nil, nil
-	var bug error
 	if res := r.Evaluated; res != nil {
 		d.report.Warnings = append(d.report.Warnings, res.Warnings...)
 		d.report.AuditAnnotations = res.AuditAnnotations
-		policies := d.Admission.Policies
-		describer := policyrequest.Describer{Set: policies.Set, Validation: policies.Validation, Explain: d.Explain}
-		if d.report.Policies, bug = describer.Decisions(ctx, r.Request, res, to.Secrets); !d.Locate {
-			for i := range d.report.Policies {
-				one := &d.report.Policies[i]
-				one.File, one.Line, one.Column = "", 0, 0
-			}
+		describer := policyrequest.Describer{Set: r.Set, Validation: d.Admission.Policies.Validation, Explain: d.Explain}
+		list, err := describer.Decisions(ctx, r.Request, res, to.Secrets)
+		bug = cmp.Or(bug, err)
+		for i := range list {
+			list[i].Explanation = d.located(list[i].Explanation)
 		}
+		d.report.Policies = list
 	}
 	out := outcome{bug: bug}
 	switch {
@@ -170,6 +169,14 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 		out.verdict = finding.Valid
 	}
 	return out
+}
+
+// located returns x, without its position unless reports have positions.
+func (d *decision) located(x policyrequest.Explanation) policyrequest.Explanation {
+	if !d.Locate {
+		x.File, x.Line, x.Column = "", 0, 0
+	}
+	return x
 }
 
 // denied returns the outcome of a rejection. resource is the resource that a policy denies, or "".
