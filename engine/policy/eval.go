@@ -58,7 +58,7 @@ func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out
 		program.uses[root] = true
 	}
 	r := newRun(&program)
-	to := at.to(target{resource: req.Resource, kind: req.Kind})
+	to := at.to(nil)
 	at.begin(r, to, params)
 	if expr.Mentions(x.checked, "namespaceObject") {
 		r.bindNamespace(&at, at.filteredNamespace)

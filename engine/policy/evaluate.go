@@ -111,7 +111,7 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 	return nil
 }
 
-func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, all annotations) error {
+func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to *Equivalent, all annotations) error {
 	if _, ok := e.matches(p, b, b.constraints); !ok {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, a
 }
 
 func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *converted, params map[string]any, all annotations) error {
-	list := append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: b.name, of: p, to: objects.target, params: params, Params: paramsName(params)})
+	list := append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: b.name, of: p, to: objects.equivalent, params: params, Params: paramsName(params)})
 	one := &list[len(list)-1]
 	r := p.runs.Get().(*run)
 	audited := r.validate(&e.situation, p, objects, one, b.actions)

@@ -114,7 +114,7 @@ func TestExplainHostile(t *testing.T) {
 	set := mustCompile(t, Config{}, simplePolicy(strings.Join(reads, " + ")+" == 0", "  variables: ["+strings.Join(variables, ", ")+"]"), testBinding)
 	req := widgetRequest(t, OperationCreate, `{metadata: {name: w}}`)
 	req.Object["text"] = strings.Repeat("a", 5000)
-	e := &Evaluation{Policy: "p", of: set.policies[0], to: target{resource: req.Resource, kind: req.Kind}}
+	e := &Evaluation{Policy: "p", of: set.policies[0]}
 	values, err := set.Explain(context.Background(), req, e, 0)
 	if err != nil || len(values) > maxValues {
 		t.Errorf("got %d values, %v", len(values), err)

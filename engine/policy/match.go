@@ -128,46 +128,44 @@ func (r *resourceRule) matchesName(name string) bool {
 	return len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, name)
 }
 
-// matches reports whether c matches the request, and in which version. The error names the Namespace that a selector
+// matches reports whether c matches the request, and in which version, which is nil for the request's own. The error names the Namespace that a selector
 // needs and that is not known; the request matches otherwise.
-func (c *constraints) matches(s *situation) (_ target, ok bool, err error) {
+func (c *constraints) matches(s *situation) (to *Equivalent, ok bool, err error) {
 	ok, namespaceErr := c.matchesNamespace(s)
 	if !ok && namespaceErr == nil || !c.matchesObject(s) {
-		return target{}, false, nil
+		return nil, false, nil
 	}
 	if _, excluded := c.find(c.exclude, s.req); excluded {
-		return target{}, false, nil
+		return nil, false, nil
 	}
-	to, ok := target{resource: s.req.Resource, kind: s.req.Kind}, true
 	if len(c.rules) > 0 {
-		to, ok = c.find(c.rules, s.req)
-	}
-	if !ok {
-		return target{}, false, nil
+		if to, ok = c.find(c.rules, s.req); !ok {
+			return nil, false, nil
+		}
 	}
 	return to, true, namespaceErr
 }
 
-// find returns the version of the request's resource that a rule matches: the requested version, or
+// find returns the version of the request's resource that a rule matches: nil for the requested version, or
 // the first equivalent.
-func (c *constraints) find(rules []resourceRule, req *Request) (to target, ok bool) {
+func (c *constraints) find(rules []resourceRule, req *Request) (to *Equivalent, ok bool) {
 	for i := range rules {
 		if r := &rules[i]; r.matches(req, req.Resource) && r.matchesName(req.Name) {
-			return target{resource: req.Resource, kind: req.Kind}, true
+			return nil, true
 		}
 	}
 	if !c.equivalent {
-		return target{}, false
+		return nil, false
 	}
 	for i := range rules {
 		for j := range req.Equivalents {
 			e := &req.Equivalents[j]
 			if r := &rules[i]; e.Resource != req.Resource && r.matches(req, e.Resource) && r.matchesName(req.Name) {
-				return target{e.Resource, e.Kind, e}, true
+				return e, true
 			}
 		}
 	}
-	return target{}, false
+	return nil, false
 }
 
 func (c *constraints) matchesNamespace(s *situation) (bool, error) {

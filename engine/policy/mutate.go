@@ -99,7 +99,7 @@ type invocation struct {
 	binding *compiledBinding
 	params  map[string]any // nil without params
 	objects *versionedObject
-	target  target
+	to      *Equivalent // see constraints.matches
 }
 
 // A versionedObject is the object in the version that a policy matches.
@@ -179,7 +179,7 @@ func (m *mutator) match() (list []invocation) {
 	return list
 }
 
-func (m *mutator) matchBinding(p *compiledPolicy, b *compiledBinding, to target, objects *[]*versionedObject) (list []invocation) {
+func (m *mutator) matchBinding(p *compiledPolicy, b *compiledBinding, to *Equivalent, objects *[]*versionedObject) (list []invocation) {
 	if _, ok := m.matches(p, b, b.constraints); !ok {
 		return nil
 	}
@@ -199,9 +199,9 @@ func (m *mutator) matchBinding(p *compiledPolicy, b *compiledBinding, to target,
 }
 
 // versioned returns the object in a version, which all policies that match the version share.
-func (m *mutator) versioned(to target, objects *[]*versionedObject) *versionedObject {
+func (m *mutator) versioned(to *Equivalent, objects *[]*versionedObject) *versionedObject {
 	for _, o := range *objects {
-		if o.kind == to.kind {
+		if o.kind == m.req.version(to).Kind {
 			return o
 		}
 	}

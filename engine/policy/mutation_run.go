@@ -74,7 +74,7 @@ func (m *mutator) conditionsHold(r *run, v *invocation, e *MutationEvaluation) b
 // mutations runs the mutations of a policy in order. It returns the object, or nil if the evaluation ended.
 func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
 	before := v.objects.object
-	r.bindMutations(&m.situation, v.target.resource, &v.objects.converted)
+	r.bindMutations(&m.situation, m.req.version(v.to).Resource, &v.objects.converted)
 	for _, x := range r.program.parts[partMutation] {
 		ran = v.objects
 		if ran.object == nil {
@@ -133,8 +133,12 @@ func (m *mutator) failing(v *invocation, e *MutationEvaluation, index int) {
 	}
 	f := &failing{request: m.request, index: index}
 	f.request.Object, f.request.OldObject = v.objects.object, v.objects.oldObject
-	f.evaluation = Evaluation{Policy: e.Policy, of: v.policy, to: v.target, params: v.params, Decisions: []Decision{{Validation: index, Condition: e.Condition}}}
-	f.evaluation.to.equivalent = nil // the objects are converted
+	f.evaluation = Evaluation{Policy: e.Policy, of: v.policy, params: v.params, Decisions: []Decision{{Validation: index, Condition: e.Condition}}}
+	if v.to != nil { // the objects are converted
+		to := *v.to
+		to.Convert = func(object map[string]any) (map[string]any, error) { return object, nil }
+		f.evaluation.to = &to
+	}
 	e.failing = f
 }
 
@@ -159,20 +163,12 @@ func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutc
 	if err != nil {
 		return err
 	}
-	if def := v.version(m.req).Default; def != nil {
+	if def := m.req.version(v.to).Default; def != nil {
 		def(patched)
 	}
 	out.Changed = !sameJSON(v.objects.object, patched)
 	v.objects.object, v.objects.dirty = patched, true
 	return nil
-}
-
-// version returns the version of the object, whose schema and defaults apply.
-func (v *invocation) version(req *Request) *Equivalent {
-	if v.target.equivalent != nil {
-		return v.target.equivalent
-	}
-	return &Equivalent{Schema: req.Schema, Default: req.Default}
 }
 
 // patch returns the object with a patch applied. It shares no memory with the previous object.
@@ -192,7 +188,7 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 			patched, err = applyPatch(v.objects.object, patch, r.spend)
 		}
 		if err == nil {
-			err = v.version(m.req).Schema.checkFields(patched)
+			err = m.req.version(v.to).Schema.checkFields(patched)
 		}
 		if !errors.Is(err, jsonpatch.ErrTestFailed) {
 			return patched, err
@@ -205,15 +201,15 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 }
 
 func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[string]any, error) {
-	merge := v.version(m.req).Schema
-	if merge == nil {
-		return nil, &undecidedError{fmt.Sprintf("ApplyConfiguration needs the schema of %v: set Request.Schema", v.target.kind)}
+	version := m.req.version(v.to)
+	if version.Schema == nil {
+		return nil, &undecidedError{fmt.Sprintf("ApplyConfiguration needs the schema of %v: set Request.Schema", version.Kind)}
 	}
 	object, ok := value.(*celenv.ObjectValue)
 	if !ok {
 		return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
 	}
-	return merge.apply(v.objects.object, object, v.target.kind, m.set.settings.version.Minor, r.spend)
+	return version.Schema.apply(v.objects.object, object, version.Kind, m.set.settings.version.Minor, r.spend)
 }
 
 // A MutationResult is the effect of the MutatingAdmissionPolicies on a request.

@@ -94,12 +94,12 @@ func (req *Request) check() error {
 	return nil
 }
 
-// A target is a version of the request's resource that a policy matches.
-type target struct {
-	resource schema.GroupVersionResource
-	kind     schema.GroupVersionKind
-	// equivalent is nil if the policy matches the request's own version.
-	equivalent *Equivalent
+// version returns e, or the request's own version if e is nil.
+func (req *Request) version(e *Equivalent) *Equivalent {
+	if e == nil {
+		e = &Equivalent{Resource: req.Resource, Kind: req.Kind, Schema: req.Schema, Default: req.Default}
+	}
+	return e
 }
 
 // value returns the request in the form of an AdmissionReview: the value of request in

@@ -67,7 +67,7 @@ type Evaluation struct {
 
 	// of, to, and params are what Explain needs.
 	of     *compiledPolicy
-	to     target
+	to     *Equivalent
 	params map[string]any
 }
 

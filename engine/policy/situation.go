@@ -59,9 +59,9 @@ func (s *situation) undecide(p *compiledPolicy, b *compiledBinding, reason strin
 
 // matches reports whether the constraints of a policy, or of its binding, match the request, and in which version. It also
 // returns false if that is undecided. c may be nil.
-func (s *situation) matches(p *compiledPolicy, b *compiledBinding, c *constraints) (to target, ok bool) {
+func (s *situation) matches(p *compiledPolicy, b *compiledBinding, c *constraints) (to *Equivalent, ok bool) {
 	if c == nil {
-		return target{}, true
+		return nil, true
 	}
 	to, ok, err := c.matches(s)
 	if err != nil {
@@ -110,24 +110,27 @@ func (s *situation) end(r *run, policy string) (undecided string, err error) {
 
 // A converted holds the objects of a request in the version that a policy matches.
 type converted struct {
-	target
+	resource          schema.GroupVersionResource
+	kind              schema.GroupVersionKind
+	equivalent        *Equivalent // nil for the request's own version
 	object, oldObject map[string]any
 	values            map[schema.GroupVersionResource]map[string]any // of request, by resource
 	err               error
 }
 
-// to returns the objects of the request in a version. The result is valid until the next call.
-func (s *situation) to(t target) *converted {
+// to returns the objects of the request in a version, or in its own for nil. The result is valid until the next call.
+func (s *situation) to(e *Equivalent) *converted {
 	for i := range s.converted {
-		if c := &s.converted[i]; c.kind == t.kind && c.resource == t.resource {
+		if c := &s.converted[i]; c.equivalent == e {
 			return c
 		}
 	}
-	s.converted = append(s.converted, converted{target: t, object: s.req.Object, oldObject: s.req.OldObject})
+	s.converted = append(s.converted, converted{resource: s.req.Resource, kind: s.req.Kind, equivalent: e, object: s.req.Object, oldObject: s.req.OldObject})
 	c := &s.converted[len(s.converted)-1]
-	if t.equivalent != nil {
-		if c.object, c.err = convert(c.object, t.equivalent.Convert, t.kind); c.err == nil {
-			c.oldObject, c.err = convert(c.oldObject, t.equivalent.Convert, t.kind)
+	if e != nil {
+		c.resource, c.kind = e.Resource, e.Kind
+		if c.object, c.err = convert(c.object, e.Convert, e.Kind); c.err == nil {
+			c.oldObject, c.err = convert(c.oldObject, e.Convert, e.Kind)
 		}
 	}
 	return c
