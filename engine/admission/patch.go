@@ -2,7 +2,6 @@ package admission
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +49,7 @@ type patch struct {
 // compare compares a value, whose name or index is step, with its defaulted form. op is the operation that
 // sets a value that is missing or null.
 func (p *patch) compare(step string, own, defaulted any, op string) {
-	if defaulted == nil || isSameValue(own, defaulted) {
+	if defaulted == nil {
 		return
 	}
 	p.at = append(p.at, step)
@@ -126,17 +125,3 @@ func (p *patch) spend(value any) {
 }
 
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
-
-// isSameValue reports whether defaulting returned the same map or list, or both values are nil.
-// There is nothing to compare then.
-func isSameValue(own, defaulted any) bool {
-	switch defaulted := defaulted.(type) {
-	case map[string]any:
-		own, ok := own.(map[string]any)
-		return ok && reflect.ValueOf(own).UnsafePointer() == reflect.ValueOf(defaulted).UnsafePointer()
-	case []any:
-		own, ok := own.([]any)
-		return ok && len(own) == len(defaulted) && (len(own) == 0 || &own[0] == &defaulted[0])
-	}
-	return own == nil && defaulted == nil
-}
