@@ -45,6 +45,14 @@ func schemaless(v any, fromGo bool) ref.Val {
 	return celtypes.DefaultTypeAdapter.NativeToValue(v)
 }
 
+// Fields returns the fields of a value that Untyped made from an object, or nil for any other value.
+func Fields(v ref.Val) map[string]any {
+	if m, ok := v.(*untypedMap); ok && !m.fromGo {
+		return m.fields
+	}
+	return nil
+}
+
 type untypedMap struct {
 	fields map[string]any
 	fromGo bool // see FromGo

@@ -59,14 +59,17 @@ type boxedStep struct {
 	key            valFunc
 	optional, test bool
 	field          string // the selected field, if the variable is a celenv.ObjectValue
+	name           string // the key if it is constant, or ""
 }
 
 func boxedSteps(qualifiers []qualifier) []boxedStep {
 	steps := make([]boxedStep, len(qualifiers))
 	for i, q := range qualifiers {
 		steps[i] = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
-		if name, ok := q.key.constant.(celtypes.String); ok && q.field {
-			steps[i].field = string(name)
+		if name, ok := q.key.constant.(celtypes.String); ok {
+			if steps[i].name = string(name); q.field {
+				steps[i].field = string(name)
+			}
 		}
 	}
 	return steps
@@ -82,9 +85,25 @@ func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Opt
 		}
 		v = unwrap(opt)
 	}
+	fields := celvalue.Fields(v) // of v; objects inside of objects are not boxed
 	for i := range steps {
 		s := &steps[i]
-		isOpt = isOpt || s.optional
+		if isOpt = isOpt || s.optional; fields != nil && s.name != "" && !isOpt {
+			f.work(2 * len(s.name))
+			item, present := fields[s.name]
+			f.charge(1)
+			if !present && !s.test {
+				return noSuchKey(celtypes.String(s.name)), false
+			}
+			if fields, _ = item.(map[string]any); s.test {
+				v, fields = celtypes.Bool(present), nil
+			} else if fields == nil || i+1 == len(steps) || steps[i+1].name == "" || steps[i+1].optional {
+				if v = celvalue.Untyped(item); celtypes.IsError(v) {
+					return v, false
+				}
+			}
+			continue
+		}
 		key := s.key(f)
 		if err := keyError(key); err != nil {
 			if isOpt {
@@ -117,6 +136,7 @@ func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Opt
 		default:
 			v = found
 		}
+		fields = celvalue.Fields(v)
 	}
 	if isOpt {
 		return celtypes.OptionalOf(v), true
