@@ -58,14 +58,12 @@ func (d *Decision) RejectedBy() []engine.RuleRef {
 		return nil
 	}
 	var rules []engine.RuleRef
-	var last *engine.RuleRef // a rule may reject a million items
 	seen := map[engine.RuleRef]bool{}
 	for _, c := range d.Result.Causes {
-		if c.Rule == nil || c.Rule == last || seen[*c.Rule] {
-			continue
+		if c.Rule != nil && !seen[*c.Rule] {
+			seen[*c.Rule] = true
+			rules = append(rules, *c.Rule)
 		}
-		last, seen[*c.Rule] = c.Rule, true
-		rules = append(rules, *c.Rule)
 	}
 	return rules
 }
@@ -153,8 +151,8 @@ func (s *Set) route(req *admissionv1.AdmissionRequest) (*crd, *Decision, error) 
 		Verdict:  Untouched,
 		Response: &admissionv1.AdmissionResponse{UID: req.UID, Allowed: true},
 	}
-	if untouched(req) {
-		return nil, d, nil
+	if req.Operation != admissionv1.Create && req.Operation != admissionv1.Update || req.SubResource == "scale" {
+		return nil, d, nil // it does not write a custom resource
 	}
 	if req.SubResource != "" && req.SubResource != statusSubresource {
 		return nil, s.notChecked(d, "custom resources have no subresource "+req.SubResource), nil

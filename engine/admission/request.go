@@ -80,11 +80,6 @@ func kindOf(req *admissionv1.AdmissionRequest) schema.GroupVersionKind {
 	return schema.GroupVersionKind(req.Kind)
 }
 
-// untouched reports whether the request does not write a custom resource.
-func untouched(req *admissionv1.AdmissionRequest) bool {
-	return req.Operation != admissionv1.Create && req.Operation != admissionv1.Update || req.SubResource == "scale"
-}
-
 func checkRequest(req *admissionv1.AdmissionRequest) error {
 	if req == nil {
 		return badRequest("no request given")
@@ -151,9 +146,8 @@ func fieldValidation(options *runtime.RawExtension) string {
 	if len(data) == 0 || json.Unmarshal(data, &o) != nil {
 		return ""
 	}
-	switch o.FieldValidation {
-	case metav1.FieldValidationStrict, metav1.FieldValidationIgnore:
-		return o.FieldValidation
+	if o.FieldValidation != metav1.FieldValidationStrict && o.FieldValidation != metav1.FieldValidationIgnore {
+		return ""
 	}
-	return ""
+	return o.FieldValidation
 }

@@ -128,15 +128,9 @@ func (d *mutatingDocument) body() body {
 // bodyOf returns the expressions of a policy, or of the webhooks of a configuration. With an error, it returns those that it
 // could decode.
 func bodyOf(document map[string]any) (b body, err error) {
-	switch document["kind"] {
-	case validatingKind:
-		var d policyDocument
-		err = decode(document, &d)
-		return d.body(), err
-	case mutatingKind:
-		var d mutatingDocument
-		err = decode(document, &d)
-		return d.body(), err
+	if p := newDocument(textOf(document, "kind")); p != nil {
+		err = decode(document, p)
+		return p.body(), err
 	}
 	var d webhookConfiguration
 	err = decode(document, &d)
@@ -167,7 +161,7 @@ type compiler struct {
 	settings  settings
 	scope     *celenv.Scope
 	planner   *eval.Planner
-	mutations *compiler // of mutations, which know the types of patches; nil if there are none
+	mutations *compiler // of mutations, which know the types of patches; nil without mutations
 }
 
 func newCompiler(s settings) (*compiler, error) {

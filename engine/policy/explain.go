@@ -126,8 +126,11 @@ func (c *valueCollector) selects(e ast.Expr) bool {
 	case ast.SelectKind:
 		return c.selects(e.AsSelect().Operand())
 	case ast.CallKind:
-		name, args := e.AsCall().FunctionName(), e.AsCall().Args()
-		return (name == operators.Index || name == operators.OptIndex || name == operators.OptSelect) && args[1].Kind() == ast.LiteralKind && c.selects(args[0])
+		args := e.AsCall().Args()
+		switch e.AsCall().FunctionName() {
+		case operators.Index, operators.OptIndex, operators.OptSelect:
+			return args[1].Kind() == ast.LiteralKind && c.selects(args[0])
+		}
 	}
 	return false
 }

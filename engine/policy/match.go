@@ -128,8 +128,8 @@ func (r *resourceRule) matchesName(name string) bool {
 	return len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, name)
 }
 
-// matches reports whether c matches the request, and in which version, which is nil for the request's own. The error names the Namespace that a selector
-// needs and that is not known; the request matches otherwise.
+// matches reports whether c matches the request, and in which version, which is nil for the request's own. The error
+// names the Namespace that a selector needs and that is not known; the request matches otherwise.
 func (c *constraints) matches(s *situation) (to *Equivalent, ok bool, err error) {
 	ok, namespaceErr := c.matchesNamespace(s)
 	if !ok && namespaceErr == nil || !c.matchesObject(s) {

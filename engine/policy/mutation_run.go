@@ -133,7 +133,8 @@ func (m *mutator) failing(v *invocation, e *MutationEvaluation, index int) {
 	}
 	f := &failing{request: m.request, index: index}
 	f.request.Object, f.request.OldObject = v.objects.object, v.objects.oldObject
-	f.evaluation = Evaluation{Policy: e.Policy, of: v.policy, params: v.params, Decisions: []Decision{{Validation: index, Condition: e.Condition}}}
+	f.evaluation = Evaluation{Policy: e.Policy, of: v.policy, params: v.params}
+	f.evaluation.Decisions = []Decision{{Validation: index, Condition: e.Condition}}
 	if v.to != nil { // the objects are converted
 		to := *v.to
 		to.Convert = func(object map[string]any) (map[string]any, error) { return object, nil }
@@ -269,8 +270,8 @@ type failing struct {
 	index      int
 }
 
-// Failing returns the arguments with which Set.Explain explains the first error of e: the request with the object before the
-// mutation with an index, or the index -1 for matchConditions. ok is false if there is no error of an expression or patch.
+// Failing returns the arguments with which Set.Explain explains the first error of e: the request with the object before
+// the mutation, and its index, which is -1 for matchConditions. ok is false if no expression or patch failed.
 func (e *MutationEvaluation) Failing() (req Request, of *Evaluation, index int, ok bool) {
 	if f := e.failing; f != nil {
 		return f.request, &f.evaluation, f.index, true

@@ -188,8 +188,11 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) (fou
 	switch {
 	case len(found) > 0:
 	case !s.settings.Complete:
+		if namespace != "" {
+			namespace = " in namespace " + namespace
+		}
 		return nil, "", fmt.Sprintf("no params object of %s %s is among the documents%s: add it, because the binding refers to it%s",
-			p.paramKind, ref, inNamespace(namespace), s.similarParams(p.paramKind, ref))
+			p.paramKind, ref, namespace, s.similarParams(p.paramKind, ref))
 	case ref.deny:
 		return nil, "no params found for policy binding with `Deny` parameterNotFoundAction", ""
 	}
@@ -216,13 +219,6 @@ func (s *Set) similarParams(kind *paramKind, ref *compiledRef) string {
 		names = append(names, p.name)
 	}
 	return spell.DidYouMean(ref.name, names)
-}
-
-func inNamespace(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
-	return " in namespace " + namespace
 }
 
 // in reports whether the object is in a namespace, which is "" for kinds that are not namespaced.

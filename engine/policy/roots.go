@@ -27,7 +27,6 @@ const (
 // undeclaredName is the name of a root that expressions cannot use.
 const undeclaredName = "@none"
 
-// newRoots returns the roots of the expressions of a policy or webhook.
 func newRoots(hasParams, isPolicy bool, variables *kubecel.DeclType) []celenv.Root {
 	roots := []celenv.Root{
 		objectRoot:     {Name: "object", Type: cel.DynType},

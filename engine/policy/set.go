@@ -202,13 +202,13 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 	}
 	switch h.Kind {
 	case validatingKind:
-		return l.loadPolicy(doc, &policyDocument{})
+		return l.loadPolicy(doc)
 	case validatingKind + bindingSuffix:
 		l.loadBinding(doc)
 	case mutatingKind:
 		l.policies[l.key()] = l.policies[l.key()] // known to its bindings, even if it is not supported
 		if l.supportsMutating(h) {
-			return l.loadPolicy(doc, &mutatingDocument{})
+			return l.loadPolicy(doc)
 		}
 	case mutatingKind + bindingSuffix:
 		if l.supportsMutating(h) {
@@ -231,9 +231,20 @@ type document interface {
 	body() body
 }
 
-// loadPolicy decodes a policy into d and compiles it, unless it is invalid.
-func (l *loader) loadPolicy(doc map[string]any, d document) error {
-	key := l.key()
+// newDocument returns an empty policy of a kind, or nil for another kind.
+func newDocument(kind string) document {
+	switch kind {
+	case validatingKind:
+		return &policyDocument{}
+	case mutatingKind:
+		return &mutatingDocument{}
+	}
+	return nil
+}
+
+// loadPolicy decodes a policy and compiles it, unless it is invalid.
+func (l *loader) loadPolicy(doc map[string]any) error {
+	key, d := l.key(), newDocument(l.kind)
 	known := l.policies[key]
 	l.policies[key] = known
 	if err := decode(doc, d); err != nil {

@@ -125,9 +125,9 @@ func (s *situation) to(e *Equivalent) *converted {
 			return c
 		}
 	}
-	s.converted = append(s.converted, converted{resource: s.req.Resource, kind: s.req.Kind, equivalent: e, object: s.req.Object, oldObject: s.req.OldObject})
+	s.converted = append(s.converted, converted{resource: s.req.Resource, kind: s.req.Kind, equivalent: e})
 	c := &s.converted[len(s.converted)-1]
-	if e != nil {
+	if c.object, c.oldObject = s.req.Object, s.req.OldObject; e != nil {
 		c.resource, c.kind = e.Resource, e.Kind
 		if c.object, c.err = convert(c.object, e.Convert, e.Kind); c.err == nil {
 			c.oldObject, c.err = convert(c.oldObject, e.Convert, e.Kind)

@@ -96,7 +96,6 @@ func (c *TypeChecker) Roots(path string, object, params *types.Decl) ([]celenv.R
 	return nil, nil
 }
 
-// A typedCompiler checks the expressions for one type of objects.
 type typedCompiler struct {
 	*TypeChecker
 	scope     *celenv.Scope

@@ -68,7 +68,6 @@ var _ traits.Mapper = (*variablesValue)(nil)
 
 var variablesTypeValue = celtypes.NewObjectType(variablesName, traits.IndexerType|traits.FieldTesterType|traits.IterableType)
 
-// reset discards all values before the next group.
 func (v *variablesValue) reset() {
 	clear(v.values)
 	clear(v.pending)

@@ -154,7 +154,9 @@ func (d *Describer) Mutation(ctx context.Context, e *policy.MutationEvaluation, 
 var missingPath = lazy.New(`^JSON Patch: add operation does not apply: doc is missing path: "(/.*)/[^/]*": missing value$`)
 
 // explanation locates an expression of a policy, and describes the values that it read. failed is set if it failed.
-func (d *Describer) explanation(policyName string, index int, condition string, values []policy.Value, failed bool, secrets secret.Texts) Explanation {
+func (d *Describer) explanation(
+	policyName string, index int, condition string, values []policy.Value, failed bool, secrets secret.Texts,
+) Explanation {
 	at := d.Validation(policyName, index, condition)
 	x := Explanation{Expression: at.Expression, File: at.File, Line: at.Line, Values: shown(values, secrets)}
 	if i := slices.IndexFunc(values, func(v policy.Value) bool { return v.Hint != "" }); i >= 0 {

@@ -141,7 +141,7 @@ func (r *Review) Mutate(
 		case res.Changed:
 			changed, req.Object = res.Object, res.Object
 		}
-		if !r.goesOn() {
+		if r.Denied != nil || r.Undecided != "" {
 			return nil, false, nil
 		}
 	}
@@ -150,9 +150,6 @@ func (r *Review) Mutate(
 }
 
 func (r *Review) mutates() bool { return r.Set != nil && (r.Set.Mutates() || r.Set.Webhooks() > 0) }
-
-// goesOn reports whether neither policies nor webhooks have ended the write.
-func (r *Review) goesOn() bool { return r.Denied == nil && r.Undecided == "" }
 
 // MutateCustom calls Mutate for a write of a custom resource, and changes req as the policies do.
 func (r *Review) MutateCustom(ctx context.Context, to *Subject, e *engine.Engine, req *engine.Request) (ok bool, err error) {
@@ -225,7 +222,7 @@ func (r *Review) matchWebhooks(ctx context.Context, req *policy.Request, kind st
 			r.Denied = &status
 		}
 	}
-	return r.goesOn(), nil
+	return r.Denied == nil && r.Undecided == "", nil
 }
 
 func reasons(undecided []policy.Undecided) string {

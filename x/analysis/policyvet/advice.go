@@ -21,7 +21,6 @@ const (
 	maxExplainedLength = 10_000
 )
 
-// explainErrors adds the hints and corrections to the errors about expressions of a subject.
 func (v *vetter) explainErrors(r *Report, c *policy.TypeChecker, s *subject) {
 	kinds, _ := v.cfg.Schemas.matched(&s.match)
 	var of []*kind
@@ -41,7 +40,6 @@ func (v *vetter) explainErrors(r *Report, c *policy.TypeChecker, s *subject) {
 	}
 }
 
-// explainWarnings adds the hints and corrections to the warnings about the expression at a path.
 func (v *vetter) explainWarnings(r *Report, c *policy.TypeChecker, s *subject, path string) {
 	for i := range r.Warnings[:min(len(r.Warnings), maxExplained)] {
 		if w := &r.Warnings[i]; w.Path == path && !w.Harmless && w.Hint == "" {

@@ -121,8 +121,6 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 		return of
 	case n.isAbsent(e) && !test:
 		return result{set: isError}
-	}
-	switch {
 	case test && (n.isAbsent(e) || n.undeclared(e)):
 		return result{set: isFalse | of.set&isError}
 	case test && n.fields(e, func(f *resolvedField) bool { return f.state == fieldDeclared && n.kind.always(f) }):
@@ -326,7 +324,6 @@ func (n *evaluator) isAbsent(e ast.Expr) bool {
 	return n.absent != "" && slices.Contains(n.subject.paths[node{n.current, e.ID()}], n.absent)
 }
 
-// reached returns the nodes of expressions and of the variables that they use.
 func (n *evaluator) reached() map[node]bool {
 	all := map[node]bool{}
 	open := n.visited

@@ -90,7 +90,13 @@ func (r *reader) of(e ast.Expr) []origin {
 	}
 	switch e.Kind() {
 	case ast.IdentKind:
-		return r.ident(e.AsIdent())
+		name := e.AsIdent()
+		if list, ok := r.vars[name]; ok {
+			return list
+		}
+		if name == objectName || name == oldObjectName {
+			return []origin{{path: name}}
+		}
 	case ast.CallKind:
 		return r.call(e)
 	case ast.ListKind:
@@ -105,16 +111,6 @@ func (r *reader) of(e ast.Expr) []origin {
 		}
 	case ast.ComprehensionKind:
 		return r.loop(e.AsComprehension())
-	}
-	return nil
-}
-
-func (r *reader) ident(name string) []origin {
-	if list, ok := r.vars[name]; ok {
-		return list
-	}
-	if name == objectName || name == oldObjectName {
-		return []origin{{path: name}}
 	}
 	return nil
 }
@@ -267,7 +263,7 @@ func text(e ast.Expr) (string, bool) {
 
 func isRoot(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// usedVariables returns the variables that an expression selects, for expression.uses.
+// usedVariables returns the value of expression.uses.
 func usedVariables(tree ast.Expr) map[string]bool {
 	names, whole := map[string]bool{}, 0
 	visit(tree, func(e ast.Expr) {

@@ -26,7 +26,7 @@ type Warning struct {
 	Advice
 
 	kinds []*kind
-	never bool // the validation is true for none of them
+	never bool // the validation is never true for them
 }
 
 // An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are for the

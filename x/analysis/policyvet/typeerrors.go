@@ -62,7 +62,7 @@ func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 		for _, e := range typed.Errors {
 			at := node{x, e.Node}
 			switch {
-			case !reached[at] || k.maybe(t.subject.paths[at]):
+			case !reached[at] || slices.ContainsFunc(t.subject.paths[at], func(path string) bool { return k.resolve(path).state == fieldUnknown }):
 			case t.subject.tests[at]:
 				if t.tests[at]++; !issue.real && len(issue.tests) == 0 {
 					issue.at, issue.offset = at, e.Offset
@@ -97,7 +97,11 @@ func (t *typeErrors) warnings(x *expression) (all []Warning) {
 		key := fmt.Sprint(i.never, i.text)
 		w := groups[key]
 		if w == nil {
-			w = &Warning{Path: x.Path, Expression: x.Source, Message: i.text, Harmless: true, Advice: Advice{Offset: i.offset, Hint: t.divided(&i)}, never: i.never}
+			w = &Warning{Path: x.Path, Expression: x.Source, Message: i.text, Harmless: true, never: i.never}
+			w.Offset, w.Hint = i.offset, t.divided(&i)
+			if w.Hint != "" && []rune(x.Source)[w.Offset] == '.' {
+				w.Offset++ // the name of the field
+			}
 			groups[key], order = w, append(order, w)
 		}
 		w.kinds, w.Harmless = append(w.kinds, i.kind.kind), w.Harmless && harmless
@@ -170,7 +174,7 @@ func (s *subject) evaluatorFor(k *kind, null string) *evaluator {
 	return n
 }
 
-// neverTrue reports whether a validation is true for no object of a kind.
+// neverTrue reports whether a validation cannot be true for objects of a kind.
 func (s *subject) neverTrue(k *kind, x *expression) bool {
 	return !slices.ContainsFunc([]string{"", objectName, oldObjectName}, func(null string) bool {
 		return s.evaluatorFor(k, null).top(x).set&isTrue != 0
@@ -191,10 +195,4 @@ func (s *subject) reachedFor(k *kind) map[node]bool {
 		}
 	}
 	return n.reached()
-}
-
-// maybe reports whether an object of the kind may have a field at one of the paths, because a schema accepts unknown
-// fields there.
-func (k *kind) maybe(paths []string) bool {
-	return slices.ContainsFunc(paths, func(path string) bool { return k.resolve(path).state == fieldUnknown })
 }

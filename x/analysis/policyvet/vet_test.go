@@ -314,7 +314,7 @@ func TestDividedKinds(t *testing.T) {
 			t.Errorf("%s: got %+v", tt.expression, w)
 		}
 	}
-	// A lint names the version of which its claim is true.
+	// A lint names the version that it is about.
 	required := strings.Replace(widgets, "required: [name]", "required: [name, size]", 1)
 	if err := yaml.Unmarshal([]byte(required+other), crd); err != nil {
 		t.Fatal(err)
