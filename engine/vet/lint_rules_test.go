@@ -241,6 +241,7 @@ func TestUniqueList(t *testing.T) {
 		"!has(self.atomic) || self.atomic.all(x, self.atomic.exists_one(y, x == y))":                    "",
 		"self.texts.all(x, self.list.exists_one(y, x == y.name))":                                       "",
 		"self.list.all(i, x, self.list.all(j, y, i == j || x.name != y.name || x.id != y.id || j > 7))": "",
+		"self.list.all(i, x, self.list.all(j, y, i == j || !(x.name != y.name)))":                       "",
 		"self.list.all(x, self.list.filter(y, y.name == x.name).size() == 2)":                           "",
 		"self.list.all(x, self.list.exists_one(y, x.name == y.name) && x.id > 3)":                       "",
 		"self.list.filter(x, x.id > 3).all(x, self.list.exists_one(y, x.name == y.name))":               "",

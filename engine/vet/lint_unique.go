@@ -178,14 +178,13 @@ func (in *inspection) uniquePairs(outer loops.Loop) (list *exprPath, keys []stri
 			same++
 			continue
 		}
-		if op == operators.LogicalNot {
+		want := operators.NotEquals
+		if op == operators.LogicalNot && len(terms) == 2 {
+			want = operators.Equals
 			op, args = operation(args[0])
-			if op == operators.Equals && len(terms) == 2 {
-				op = operators.NotEquals
-			}
 		}
 		key, ok := keyOf(args, outer.Variable, inner.Variable)
-		if op != operators.NotEquals || !ok {
+		if op != want || !ok {
 			return nil, nil
 		}
 		if key != "" {

@@ -27,7 +27,7 @@ func (b *adjuster) assign(h handle, v any) bool {
 }
 
 // suits reports whether v matches the type and enum of n, and returns v. For an integer schema, it
-// converts an integral float64, which it does not compare with the enum.
+// converts an integral float64.
 func (b *adjuster) suits(n node, v any) (any, bool) {
 	kind := n.kind()
 	fits := kind == ""
@@ -38,7 +38,7 @@ func (b *adjuster) suits(n node, v any) (any, bool) {
 		fits = fits || kind == "integer" || kind == "number" || kind == "intOrString"
 	case float64:
 		if kind == "integer" && of == float64(int64(of)) {
-			return int64(of), true
+			v, fits = int64(of), true
 		}
 		fits = fits || kind == "number"
 	case string:

@@ -36,7 +36,7 @@ func (s *Search) Rejection(ctx context.Context, admits *Search) (*Answer, error)
 	}
 	h := admits.newSolver(ctx, "refusal", s.cfg.Steps)
 	h.other, h.differences, h.want = s, d, Rejected
-	return h.run()
+	return h.try(math.MaxInt)
 }
 
 func (s *Search) differencesFrom(other *Search) *differences {
@@ -197,7 +197,10 @@ func (h *solver) crossObject(b *adjuster, p objectPath, v map[string]any, other 
 func (m *maker) beyond(mine, other *facts) any {
 	var pool []any
 	for _, e := range mine.enum {
-		if !slices.ContainsFunc(other.enum, func(o any) bool { return equalJSON(e, o) }) {
+		n, isNumber := e.(int64)
+		text, isText := e.(string)
+		listed := len(other.enum) == 0 || slices.ContainsFunc(other.enum, func(o any) bool { return equalJSON(e, o) })
+		if !listed || isNumber && !other.fits(float64(n)) || isText && !m.texts.has(other.text, text) {
 			pool = append(pool, e)
 		}
 	}

@@ -85,6 +85,7 @@ func TestRejection(t *testing.T) {
 		{"less", "c: {type: integer, maximum: 65535}", "c: {type: integer}", Found},
 		{"more", "c: {type: integer, minimum: 5}", "c: {type: integer, minimum: 4}", Found},
 		{"one value less", "a: {type: string, enum: [x, y]}", "a: {type: string, enum: [x, y, z]}", Found},
+		{"an enum and a bound", "c: {type: integer, enum: [1, 2, 3, 7], maximum: 5}", "c: {type: integer, enum: [1, 2, 3, 7]}", Found},
 		{"required", "o: {type: object, required: [a], properties: {a: {type: string}}}", "o: {type: object, properties: {a: {type: string}}}", Found},
 		{"fewer items", "l: {type: array, maxItems: 3, items: {type: string}}", "l: {type: array, items: {type: string}}", Found},
 		{"a map list", "l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}", "l: {type: array, items: {type: object, required: [k], properties: {k: {type: string}}}}", Found},
