@@ -107,8 +107,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskCharges checks that a question charges the meter, and that Ask returns no answer if the
-// meter is empty.
+// TestAskCharges checks that a question charges the meter, and that Ask finds nothing if the meter is empty.
 func TestAskCharges(t *testing.T) {
 	t.Parallel()
 	a := analyzer(t, definition(t, "!has(self.num) || self.num > 3"), "v1")

@@ -16,8 +16,7 @@ import (
 // Config determines how much an Analyzer searches. The same configuration and the same CRD always
 // produce the same results.
 type Config struct {
-	// Steps is the number of writes that may be tried for a question; 0 is
-	// search.DefaultSteps.
+	// Steps limits the writes that are tried for a question; 0 is search.DefaultSteps.
 	Steps int
 	// Seed chooses among the objects that show an outcome.
 	Seed uint64
@@ -98,16 +97,42 @@ func (a *Analyzer) prepareSearch(version string) (err error) {
 	return err
 }
 
-// proofs returns the prover of the version, or nil if nothing can be proved about it.
-func (a *Analyzer) proofs() *prove.Prover {
-	if a.prover != nil || a.version == nil {
-		return a.prover
-	}
-	p, err := prove.New(a.version, prove.Config{KubeVersion: a.kubeVersion})
-	if err != nil {
+// InLanes distributes rules over lanes and runs the lanes on all cores. Rules with the same path
+// share a lane. In each lane it calls do for one rule after another, with the rule's index and an
+// Analyzer that charges the lane's meter. Apart from the lane's shared budget, a result does not
+// depend on other questions.
+func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Meter, do func(lane *Analyzer, i int) error) error {
+	lanes := divide(rules)
+	return work.InLanes(func(n int) error {
+		if len(lanes[n]) == 0 {
+			return nil
+		}
+		lane, err := a.newLane()
+		if err != nil {
+			return err
+		}
+		lane.Charge(meters[n])
+		for _, i := range lanes[n] {
+			if err := do(lane, i); err != nil {
+				return err
+			}
+		}
 		return nil
+	})
+}
+
+// divide returns the indexes of the rules of each lane.
+func divide(rules []engine.RuleRef) (lanes [work.Lanes][]int) {
+	byPath := map[string][]int{}
+	var paths []string
+	for i, rule := range rules {
+		if byPath[rule.Path] == nil {
+			paths = append(paths, rule.Path)
+		}
+		byPath[rule.Path] = append(byPath[rule.Path], i)
 	}
-	p.Charge(a.meter)
-	a.prover = p
-	return p
+	for i, path := range paths {
+		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], byPath[path]...)
+	}
+	return lanes
 }

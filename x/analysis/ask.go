@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Rules returns the rules of the version, ordered by path.
+// Rules returns the rules of the version, parents before children.
 func (a *Analyzer) Rules() []engine.RuleRef { return a.search.Rules() }
 
 // Charge makes the following questions charge m.
@@ -77,15 +77,28 @@ func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 	return answer, err
 }
 
-// Prove returns a proof that rule never has the outcome want, which must be Rejected or Errs. It
-// returns nil if it finds no proof or want is another outcome.
+// Prove returns a proof that rule never has the outcome want, or nil. Only Rejected and Errs can be proved.
 func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	outcome, ok := map[search.Want]prove.Outcome{search.Rejected: prove.Rejected, search.Errs: prove.Failed}[want]
-	p := a.proofs()
-	if !ok || p == nil {
+	if !ok {
 		return nil
 	}
-	proof, _ := p.Never(rule, outcome) // the search reports a rule that cannot be analyzed
+	return a.proof(func(p *prove.Prover) (*prove.Proof, error) { return p.Never(rule, outcome) })
+}
+
+// proof returns the proof that find finds, or nil if it finds none or returns an error: searches report rules that
+// cannot be analyzed.
+func (a *Analyzer) proof(find func(*prove.Prover) (*prove.Proof, error)) *prove.Proof {
+	if a.prover == nil && a.version != nil {
+		if p, err := prove.New(a.version, prove.Config{KubeVersion: a.kubeVersion}); err == nil {
+			p.Charge(a.meter)
+			a.prover = p
+		}
+	}
+	if a.prover == nil {
+		return nil
+	}
+	proof, _ := find(a.prover)
 	return proof
 }
 
@@ -126,12 +139,7 @@ func (a *Analyzer) answer(found *search.Answer, err error) (*Answer, error) {
 
 // AcceptsNothing returns a proof that no accepted object has a value at path, or nil.
 func (a *Analyzer) AcceptsNothing(path string) *prove.Proof {
-	p := a.proofs()
-	if p == nil {
-		return nil
-	}
-	proof, _ := p.AcceptsNothing(path)
-	return proof
+	return a.proof(func(p *prove.Prover) (*prove.Proof, error) { return p.AcceptsNothing(path) })
 }
 
 // proveNoneAccepted looks for a proof that no accepted object has a value at path, if the
@@ -156,23 +164,14 @@ func (a *Analyzer) proveNoneAccepted(answer *Answer, path string) {
 
 // Equal returns a proof that replacing rule by instead does not change which objects are rejected, or nil.
 func (a *Analyzer) Equal(rule engine.RuleRef, instead apiextensionsv1.ValidationRule) *prove.Proof {
-	p := a.proofs()
-	if p == nil {
-		return nil
-	}
-	proof, _ := p.Equal(rule, instead)
-	return proof
+	return a.proof(func(p *prove.Prover) (*prove.Proof, error) { return p.Equal(rule, instead) })
 }
 
-// Passes returns a proof that a rule of next rejects nothing that a's version accepts, or
-// nil.
+// Passes returns a proof that a rule of next rejects nothing that a's version accepts, or nil.
 func (a *Analyzer) Passes(next *Analyzer, rule engine.RuleRef) *prove.Proof {
-	p, other := a.proofs(), next.proofs()
-	if p == nil || other == nil {
-		return nil
-	}
-	proof, _ := p.Passes(other, rule)
-	return proof
+	return next.proof(func(other *prove.Prover) (*prove.Proof, error) {
+		return a.proof(func(p *prove.Prover) (*prove.Proof, error) { return p.Passes(other, rule) }), nil
+	})
 }
 
 // Form returns a search in a's version with the rules of e, which may differ from the rules of the definition.

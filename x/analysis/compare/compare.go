@@ -101,7 +101,7 @@ type CRDChange struct {
 	Proof string
 	// Reason is the reason why the effect is unknown.
 	Reason string
-	// Searched is the number of objects that were tried.
+	// Searched is the number of objects that were tried to find a broken one.
 	Searched int
 	// Limited is set if the work budget was used up before the change was known to break something or nothing.
 	Limited bool
@@ -220,11 +220,6 @@ func (c *comparison) settle() error {
 	meters := c.newRun(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd))).Split()
 	defer c.addWork(meters[:]...)
 	return work.InLanes(func(lane int) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
-			}
-		}()
 		for i := lane; i < len(c.changes) && err == nil; i += work.Lanes {
 			before := meters[lane].Spent()
 			if err = c.decide(c.changes[i], meters[lane]); c.changes[i].Effect == Unknown {

@@ -13,7 +13,7 @@ package compare
 // are listed: in the CRD's own fields (crd.go), in constraints on values (facet.go), and in rules
 // (rules.go). Each change becomes at most two goals, one per direction. A goal is a CEL rule that
 // expresses a requirement of only one side. For example, a shorter maxLength becomes size(self) <= 10.
-// The rule is added to the side that does not require it (hybrid.go). If x/analysis/prove shows that
+// The rule is added to the side that does not require it. If x/analysis/prove shows that
 // it never rejects anything there, the change takes nothing away. Objects that x/analysis/search finds
 // to be rejected by it are broken by the change (ask.go). In this way, rules and schema constraints
 // share the same proofs and searches, and each takes the other into account.

@@ -15,7 +15,7 @@ import (
 // How it works. The search for a witness of a change does not consider the other changes, so a witness can
 // demonstrate several changes at once. It then does not show which of them rejects the object. Therefore, after
 // all effects are known, each witness is checked against the requirements of the other breaking changes of its
-// version. These are added as rules to the old CRD, as in hybrid.go, and that CRD validates the witness. If the
+// version. These are added as rules to the old CRD, by hybridOf, and that CRD validates the witness. If the
 // witness violates any of them, another search treats them as rules that the object must satisfy. Changes that
 // the result still demonstrates are listed in Witness.AlsoBreaks.
 

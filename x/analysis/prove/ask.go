@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
@@ -24,27 +25,19 @@ func (p *Proof) String() string {
 	if p.Schema {
 		parts = append(parts, "schema")
 	}
-	for i := 0; i < len(p.Siblings); {
-		path, j := p.Siblings[i].Path, i
+	for rest := p.Siblings; len(rest) > 0; {
 		var numbers []string
-		for ; j < len(p.Siblings) && p.Siblings[j].Path == path; j++ {
-			numbers = append(numbers, fmt.Sprint(p.Siblings[j].Index))
+		path := rest[0].Path
+		for ; len(rest) > 0 && rest[0].Path == path; rest = rest[1:] {
+			numbers = append(numbers, fmt.Sprint(rest[0].Index))
 		}
-		i = j
-		noun := "rule "
-		if len(numbers) > 1 {
-			last := len(numbers) - 1
+		noun, last := "rule ", len(numbers)-1
+		if last > 0 {
 			noun, numbers = "rules ", append(numbers[:last-1], numbers[last-1]+" and "+numbers[last])
 		}
-		if path == "" {
-			path = "the root"
-		}
-		parts = append(parts, noun+strings.Join(numbers, ", ")+" of "+path)
+		parts = append(parts, noun+strings.Join(numbers, ", ")+" of "+phrase.Path(path))
 	}
-	if len(parts) == 0 {
-		return "the rule itself"
-	}
-	return strings.Join(parts, "; ")
+	return cmp.Or(strings.Join(parts, "; "), "the rule itself")
 }
 
 // maxRounds limits how often the SAT solver runs for a formula. If a run finds an example, automata
@@ -54,19 +47,17 @@ const maxRounds = 500
 // prove proves the question that encode adds to a formula. It returns nil without a proof. If the
 // sibling rules are too large to model, it uses only the schema.
 func (p *Prover) prove(encode func(*formula) error) (*Proof, error) {
-	w := newFormula(p)
-	if err := encode(w); err != nil {
-		return nil, err
+	for _, withoutSiblings := range []bool{false, true} {
+		w := newFormula(p)
+		w.withoutSiblings = withoutSiblings
+		if err := encode(w); err != nil {
+			return nil, err
+		}
+		if proof := w.prove(); proof != nil || !w.tooLarge {
+			return proof, nil
+		}
 	}
-	if proof := w.prove(); proof != nil || !w.tooLarge {
-		return proof, nil
-	}
-	w = newFormula(p)
-	w.withoutSiblings = true
-	if err := encode(w); err != nil {
-		return nil, err
-	}
-	return w.prove(), nil
+	return nil, nil
 }
 
 // prove returns a proof that the formula is unsatisfiable, or nil if it finds no proof.

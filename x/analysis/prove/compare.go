@@ -35,17 +35,6 @@ func (x *reading) pairs(relation string, left, right ast.Expr, holds func(a, b a
 	return truth{g.any(t...), g.any(f...)}
 }
 
-func (x *reading) equal(left, right ast.Expr) truth {
-	is, isNot, _ := x.equality(left, right)
-	return truth{is, isNot}
-}
-
-// unequal returns the truth of !=. It is true if equality fails.
-func (x *reading) unequal(left, right ast.Expr) truth {
-	is, isNot, fails := x.equality(left, right)
-	return truth{x.formula.any(isNot, fails), is}
-}
-
 // equality returns literals for three outcomes of ==: the values are equal, they differ, or the
 // comparison fails.
 func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
@@ -96,7 +85,7 @@ func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	if known {
 		return l
 	}
-	x.formula.recording.atom(l, isEqual, a, b)
+	x.formula.means(l, "=", a, b)
 	if scalars(a, b) {
 		x.formula.equalities = append(x.formula.equalities, equality{a.place.content, b.place.content, l})
 	} else {
@@ -218,8 +207,8 @@ func (x *reading) less(a, b alt) sat.Lit {
 	l, known := x.formula.relation(a.name() + " < " + b.name())
 	if !known { // exactly one of less, more, and equal holds
 		more, _ := x.formula.relation(b.name() + " < " + a.name())
-		x.formula.recording.atom(l, isLess, a, b)
-		x.formula.recording.atom(more, isLess, b, a)
+		x.formula.means(l, "<", a, b)
+		x.formula.means(more, "<", b, a)
 		same := x.same(a, b, true)
 		x.formula.clause(l, more, same)
 		x.formula.clause(l.Not(), more.Not())

@@ -3,17 +3,19 @@ package prove
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/google/cel-go/common/ast"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
@@ -41,9 +43,9 @@ type Prover struct {
 	decl     *types.Decl
 	compiler *expr.KeyedCompiler[*expr.Checked]
 	elementTraits
-	closed    map[string]closedResult // by path
-	work      *work.Meter             // of the run; nil if it has no limit
-	recording *recording              // of formulas; nil outside tests
+	closed   map[string]func() (*Proof, error) // the results of acceptsNothing, by path
+	work     *work.Meter                       // of the run; nil if it has no limit
+	recorder recorder                          // of formulas; nil outside tests
 }
 
 type compiledRule struct {
@@ -66,7 +68,7 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	}
 	decl := types.NewInterner().FromSchema(s, types.ResourceRoot)
 	return &Prover{
-		closed:  map[string]closedResult{},
+		closed:  map[string]func() (*Proof, error){},
 		version: of.Name, schema: s, decl: decl, elementTraits: elementTraitsOf(decl, map[*types.Decl]bool{}),
 		compiler: expr.NewKeyedCompiler(expr.KeyedConfig[*expr.Checked]{
 			Env: celenv.StoredRules(v), Finish: func(c *expr.Checked) (*expr.Checked, error) { return c, nil },
@@ -84,18 +86,11 @@ var ErrNotAnalyzed = errors.New("not analyzed")
 // Never proves that a rule never has an outcome. It returns nil if it finds no proof. The rule is
 // identified by its path and index.
 func (p *Prover) Never(ref engine.RuleRef, outcome Outcome) (*Proof, error) {
-	if steps, err := engine.ParsePath(ref.Path); err != nil || len(steps) > work.MaxDepth {
+	steps, err := engine.ParsePath(ref.Path)
+	if err != nil || len(steps) > work.MaxDepth {
 		return nil, err
 	}
-	proof, err := p.proveNever(ref, outcome)
-	if proof != nil || err != nil {
-		return proof, err
-	}
-	return p.proveUnreachable(ref)
-}
-
-func (p *Prover) proveNever(ref engine.RuleRef, outcome Outcome) (*Proof, error) {
-	return p.prove(func(w *formula) error {
+	proof, err := p.prove(func(w *formula) error {
 		q, err := w.question(p, ref)
 		if err != nil {
 			return err
@@ -109,34 +104,21 @@ func (p *Prover) proveNever(ref engine.RuleRef, outcome Outcome) (*Proof, error)
 		w.clause(w.runs(q.rule))
 		return nil
 	})
-}
-
-// proveUnreachable proves that no object has the list or map that contains a rule. Parents of an item are
-// otherwise not modeled.
-func (p *Prover) proveUnreachable(ref engine.RuleRef) (*Proof, error) {
-	steps, err := engine.ParsePath(ref.Path)
-	if err != nil {
-		return nil, err
-	}
-	for i, step := range steps {
-		if !step.Any {
+	// The formula does not contain the parents of an item, so the list or map of the rule may never exist.
+	for i := 0; i < len(steps) && proof == nil && err == nil; i++ {
+		if !steps[i].Any {
 			continue
 		}
 		// If all rules together do not imply it, neither do the rules without ref.
-		if proof, err := p.acceptsNothing(steps[:i]); err != nil {
-			return nil, err
-		} else if proof == nil {
+		if proof, err = p.acceptsNothing(steps[:i]); proof == nil {
 			continue
 		}
-		proof, err := p.prove(func(w *formula) error {
+		proof, err = p.prove(func(w *formula) error {
 			w.target = &ref // the rule must not support its own proof
 			return w.reach(p, steps[:i])
 		})
-		if proof != nil || err != nil {
-			return proof, err
-		}
 	}
-	return nil, nil
+	return proof, err
 }
 
 // AcceptsNothing proves that the schema and rules accept no value at a path; "" is the root. It
@@ -149,20 +131,14 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	return p.acceptsNothing(steps)
 }
 
-// closedResult caches the result of acceptsNothing, which is needed for each rule below a path.
-type closedResult struct {
-	proof *Proof
-	err   error
-}
-
 func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
 	path := engine.FormatPath(steps)
-	c, ok := p.closed[path]
-	if !ok {
-		c.proof, c.err = p.prove(func(w *formula) error { return w.reach(p, steps) })
-		p.closed[path] = c
+	if p.closed[path] == nil {
+		p.closed[path] = sync.OnceValues(func() (*Proof, error) {
+			return p.prove(func(w *formula) error { return w.reach(p, steps) })
+		})
 	}
-	return c.proof, c.err
+	return p.closed[path]()
 }
 
 // rule compiles a rule of a schema node, or returns nil if it does not compile.
@@ -180,4 +156,105 @@ func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optiona
 	tree, odd := checked.AST.NativeRep(), p.elementTraits
 	odd.nulls = odd.nulls || usesNullAsValue(tree.Expr())
 	return &compiledRule{ref: ref, checked: checked, tree: tree, usesOld: checked.UsesOldSelf(), elementTraits: odd}
+}
+
+// Equal proves that a rule and its replacement reject the same objects among those that are
+// otherwise accepted. If the proof lists no siblings, that holds for all objects that satisfy the
+// schema. A rule that fails to evaluate rejects the object. Equal returns nil if it finds no proof.
+func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRule) (*Proof, error) {
+	return p.prove(func(w *formula) error {
+		q, err := w.question(p, ref)
+		if err != nil {
+			return err
+		}
+		other := p.compile(q.rule.ref, q.self.decl, instead.Rule, expr.HasOptionalOldSelf(instead.OptionalOldSelf))
+		if other == nil {
+			return fmt.Errorf("rule instead of %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalyzed)
+		}
+		w.target = &q.rule.ref
+		w.before(q, other)
+		a, b := q.rejects(q.rule), q.rejects(other)
+		w.clause(a, b)
+		w.clause(a.Not(), b.Not())
+		return nil
+	})
+}
+
+// Passes proves that a rule of another version rejects no object that this version accepts and that
+// satisfies the other version's schema. The object is either as it was written, without fields that
+// are unknown to this version, or as this version stored it. ref identifies a rule of next by path
+// and index. The siblings in the proof are rules of this version. Passes returns nil if it finds no
+// proof.
+func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
+	return p.prove(func(w *formula) error {
+		q, err := w.question(next, ref)
+		if err != nil {
+			return err
+		}
+		w.clause(q.rejects(q.rule))
+		return nil
+	})
+}
+
+// question is a rule for a value and its old value.
+type question struct {
+	formula   *formula
+	of        *Prover
+	rule      *compiledRule
+	self, old *place
+}
+
+func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
+	steps, err := engine.ParsePath(ref.Path)
+	if err != nil {
+		return nil, err
+	}
+	// Values that both versions read alike belong to the first version and have its rules.
+	n := of.root()
+	for _, step := range steps {
+		n = n.below(step)
+	}
+	self := w.tree(of, steps)
+	if self == nil || n.schema == nil || ref.Index < 0 || ref.Index >= len(n.schema.XValidations) {
+		return nil, fmt.Errorf("rule %d of %q: %w: no such rule in the schema", ref.Index, ref.Path, ErrNotAnalyzed)
+	}
+	r := of.rule(steps, n.schema, n.decl, ref.Index)
+	if r == nil {
+		return nil, fmt.Errorf("rule %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalyzed)
+	}
+	q := &question{formula: w, of: of, rule: r, self: self}
+	w.before(q, r)
+	return q, nil
+}
+
+// before adds the old object if the rule reads it. The first version accepts the old object as well,
+// and it has values at the same paths.
+func (w *formula) before(q *question, r *compiledRule) {
+	if !r.usesOld || q.old != nil {
+		return
+	}
+	q.old = w.tree(q.of, q.self.path)
+	for p, old := q.self, q.old; p != nil; p, old = p.parent, old.parent {
+		w.old[p] = old
+		if p.twin != nil && old.twin != nil {
+			w.old[p.twin.place] = old.twin.place
+		}
+	}
+}
+
+// truth returns the truth of a rule. If upstream may panic, the result may be an error regardless
+// of the operands.
+func (q *question) truth(r *compiledRule) truth {
+	g := &q.formula.gates
+	v := q.formula.reading(r, q.self, q.old).truth(r.tree.Expr())
+	if !eval.MayPanic(r.tree) {
+		return v
+	}
+	noError := g.free()
+	return truth{g.both(noError, v.t), g.both(noError, v.f)}
+}
+
+// rejects returns a literal that holds if a rule rejects the object: it runs and is not true.
+func (q *question) rejects(r *compiledRule) sat.Lit {
+	return q.formula.both(q.formula.runs(r), q.truth(r).t.Not())
 }

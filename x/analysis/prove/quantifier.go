@@ -2,8 +2,8 @@ package prove
 
 // How it works. The result of all or exists is determined by two representative elements: an
 // element that determines the result, and an element for which the body fails, if they exist. The
-// result then constrains every other known element of the same list, that is, the representatives
-// of other macros and the elements at constant indexes (instantiate).
+// result then constrains, up to a limit, every other known element of the same list, that is, the
+// representatives of other macros and the elements at constant indexes (instantiate).
 
 import (
 	"slices"
@@ -18,11 +18,11 @@ import (
 func (x *reading) loop(e ast.Expr) truth {
 	l, ok := quantifierOf(e)
 	if !ok {
-		return x.unmodeledLoop(e)
+		return x.unmodeled(e)
 	}
 	ranges := x.value(l.Over)
 	if !elements(ranges) {
-		return x.unmodeledLoop(e)
+		return x.unmodeled(e)
 	}
 	return x.formula.quantified(x.term(e), ranges, l.Name == loops.All, func(q *place) truth { return x.element(q, l).truth(l.Body) })
 }
@@ -31,14 +31,6 @@ func (x *reading) loop(e ast.Expr) truth {
 // are never null.
 func elements(ranges []alt) bool {
 	return !slices.ContainsFunc(ranges, func(a alt) bool { return a.place == nil || a.size || !a.place.plainElements() })
-}
-
-// unmodeledLoop returns an unconstrained truth that fails if the range fails.
-func (x *reading) unmodeledLoop(e ast.Expr) truth {
-	g := &x.formula.gates
-	key := x.term(e)
-	defined := g.both(x.defined(e.AsComprehension().IterRange()), x.formula.named("defined: "+key))
-	return g.given(defined, x.formula.named(key))
 }
 
 // quantifierOf returns the macro that expanded to e if it is all or exists.

@@ -8,6 +8,7 @@ package prove
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
@@ -20,8 +21,27 @@ import (
 // maxScript limits the size of a script.
 const maxScript = 16 << 20
 
-// script returns the formula, which records, in SMT-LIB 2.
-func (w *formula) script() string {
+// A recording holds what a recorder gets.
+type recording struct {
+	clauses [][]sat.Lit
+	atoms   []atom
+}
+
+// An atom is a proposition about a and b.
+type atom struct {
+	lit      sat.Lit
+	relation string
+	a, b     alt
+}
+
+func (r *recording) clause(lits []sat.Lit) { r.clauses = append(r.clauses, slices.Clone(lits)) }
+
+func (r *recording) meaning(l sat.Lit, relation string, a, b alt) {
+	r.atoms = append(r.atoms, atom{l, relation, a, b})
+}
+
+// script returns a recorded formula in SMT-LIB 2.
+func (w *formula) script(r *recording) string {
 	s := &scriptWriter{numbers: map[*content]int{}}
 	for i, c := range w.contents {
 		s.numbers[c] = i
@@ -36,10 +56,10 @@ func (w *formula) script() string {
 	for _, c := range w.contents {
 		s.meanings(c)
 	}
-	for _, a := range w.recording.atoms {
+	for _, a := range r.atoms {
 		s.atom(a)
 	}
-	for _, clause := range w.recording.clauses {
+	for _, clause := range r.clauses {
 		names := make([]string, len(clause))
 		for i, l := range clause {
 			names[i] = literalName(l)
@@ -156,10 +176,10 @@ func (s *scriptWriter) atom(a atom) {
 	y, sortY := s.value(a.b)
 	switch {
 	case sortX == "" || sortX != sortY:
-	case a.meaning == isInt64:
+	case a.relation == "int64":
 		s.line("(assert (= %s %s))", literalName(a.lit), int64Term(x))
-	case a.meaning == isEqual || sortX != "String": // SMT-LIB orders strings differently
-		s.line("(assert (= %s (%s %s %s)))", literalName(a.lit), a.meaning, x, y)
+	case a.relation == "=" || sortX != "String": // SMT-LIB orders strings differently
+		s.line("(assert (= %s (%s %s %s)))", literalName(a.lit), a.relation, x, y)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 func formulaOf(t *testing.T, p *Prover, ref engine.RuleRef, what Outcome) (proved bool, script string, assumed []string) {
 	t.Helper()
 	recorded := *p
-	recorded.recording = &recording{}
+	r := &recording{}
+	recorded.recorder = r
 	w := newFormula(&recorded)
 	q, err := w.question(&recorded, ref)
 	if err != nil {
@@ -27,7 +28,7 @@ func formulaOf(t *testing.T, p *Prover, ref engine.RuleRef, what Outcome) (prove
 	}
 	w.clause(w.runs(q.rule))
 	w.settle()
-	script = w.script()
+	script = w.script(r)
 	all := w.assumptions()
 	for _, l := range all {
 		assumed = append(assumed, literalName(l))

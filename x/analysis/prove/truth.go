@@ -67,28 +67,20 @@ func (x *reading) flagOf(e ast.Expr) truth {
 	g := &x.formula.gates
 	var t, f []sat.Lit
 	for _, a := range x.value(e) {
-		flag, when := x.flag(a), a.when
-		if !a.isBool() && !x.sure(e) {
-			when = g.both(when, x.formula.named("defined: flag of "+a.name()))
+		flag, when := x.formula.yes, a.when
+		switch {
+		case a.constant == celtypes.True, a.constant == celtypes.False:
+			flag = literal(flag, a.constant == celtypes.True)
+		case a.place != nil && a.place.decl.Kind == types.Bool:
+			flag = a.place.flag
+		default:
+			if flag = x.formula.named("flag of " + a.name()); !x.sure(e) {
+				when = g.both(when, x.formula.named("defined: flag of "+a.name()))
+			}
 		}
 		t, f = append(t, g.both(when, flag)), append(f, g.both(when, flag.Not()))
 	}
 	return truth{g.any(t...), g.any(f...)}
-}
-
-func (a alt) isBool() bool {
-	return a.constant == celtypes.True || a.constant == celtypes.False || a.place != nil && a.place.decl.Kind == types.Bool
-}
-
-func (x *reading) flag(a alt) sat.Lit {
-	g := &x.formula.gates
-	switch {
-	case a.constant == celtypes.True, a.constant == celtypes.False:
-		return literal(g.yes, a.constant == celtypes.True)
-	case a.place != nil && a.place.decl.Kind == types.Bool:
-		return a.place.flag
-	}
-	return x.formula.named("flag of " + a.name())
 }
 
 func (x *reading) call(e ast.Expr) truth {
@@ -110,9 +102,11 @@ func (x *reading) call(e ast.Expr) truth {
 	case operators.Index:
 		return x.flagOf(e)
 	case operators.Equals:
-		return x.equal(args[0], args[1])
+		is, isNot, _ := x.equality(args[0], args[1])
+		return truth{is, isNot}
 	case operators.NotEquals:
-		return x.unequal(args[0], args[1])
+		is, isNot, fails := x.equality(args[0], args[1])
+		return truth{g.any(isNot, fails), is}
 	case operators.Less, operators.LessEquals:
 		return x.compare(args[0], args[1], name == operators.LessEquals)
 	case operators.Greater, operators.GreaterEquals:

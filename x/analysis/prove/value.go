@@ -225,7 +225,7 @@ func (x *reading) sized(e ast.Expr) bool {
 
 func hasSize(k types.Kind) bool { return k == types.String || k == types.List || k == types.Map }
 
-// arithmetic returns exact values for sums of sizes and constants, and otherwise values that record
+// arithmetic returns exact values for sizes plus or minus constants, and otherwise values that record
 // their operands and are undefined if the result is not an int64.
 func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 	g := &x.formula.gates
@@ -245,7 +245,7 @@ func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 			}
 			c := alt{key: x.formula.term(fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name())), op: op, parts: []alt{a, b}}
 			fits := x.formula.named("defined: " + c.key)
-			x.formula.recording.atom(fits, isInt64, c, c)
+			x.formula.means(fits, "int64", c, c)
 			c.when = g.both(when, fits)
 			out = append(out, c)
 		}
@@ -294,10 +294,14 @@ func (x *reading) opaque(e ast.Expr) []alt {
 }
 
 // argumentsDefined returns a literal that holds if no argument that e always evaluates is an error.
-// It is always true if e is not a call.
+// Of a macro, only the range counts. It is always true if e is neither a call nor a macro.
 func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
 	g := &x.formula.gates
-	if e.Kind() != ast.CallKind {
+	switch e.Kind() {
+	case ast.ComprehensionKind:
+		return x.defined(e.AsComprehension().IterRange())
+	case ast.CallKind:
+	default:
 		return g.yes
 	}
 	args := loops.Children(e)

@@ -27,7 +27,7 @@ type Config struct {
 	Documents []map[string]any
 	// User sends the requests, unless only another user has the wanted effect.
 	User policy.User
-	// Steps is the number of requests that may be evaluated for a question; 0 is search.DefaultSteps.
+	// Steps is roughly the number of requests that may be evaluated for a question; 0 is search.DefaultSteps.
 	Steps int
 	Seed  uint64
 	// Work is charged for all questions, in the units of policy.Result.Work. If it is nil, the Finder has a meter of

@@ -83,12 +83,12 @@ func (q *question) smaller(ctx context.Context, given, stored *policy.Request) i
 				return
 			}
 		}
-		for obj := range reduced(given.Object, true) {
+		for obj := range reducedObjects(given.Object) {
 			if !one(obj, given.OldObject, stored.OldObject) {
 				return
 			}
 		}
-		for old := range reduced(given.OldObject, true) {
+		for old := range reducedObjects(given.OldObject) {
 			if q.builtin == nil && object(old, "metadata")["namespace"] != object(given.OldObject, "metadata")["namespace"] {
 				continue
 			}
@@ -105,47 +105,42 @@ func (q *question) smaller(ctx context.Context, given, stored *policy.Request) i
 	}
 }
 
-// reduced yields copies of an object that each lack one field or item, at any depth. If root is set, apiVersion,
-// kind, and metadata.name stay.
-func reduced(obj map[string]any, root bool) func(yield func(map[string]any) bool) {
-	return func(yield func(map[string]any) bool) {
-		for _, name := range slices.Sorted(maps.Keys(obj)) {
-			if root && (name == "apiVersion" || name == "kind") {
-				continue
-			}
-			without := maps.Clone(obj)
-			delete(without, name)
-			if (!root || name != "metadata") && !yield(without) {
+// reduced yields copies of a value that each lack one field or item, at any depth.
+func reduced(v any) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for step, child := range valuediff.Children(v) {
+			if !yield(replaced(v, step)) {
 				return
 			}
-			inner := func(v any) bool {
-				with := maps.Clone(obj)
-				with[name] = v
-				return yield(with)
+			for smaller := range reduced(child) {
+				if !yield(replaced(v, step, smaller)) {
+					return
+				}
 			}
-			switch v := obj[name].(type) {
-			case map[string]any:
-				for smaller := range reduced(v, false) {
-					if _, named := smaller["name"]; root && name == "metadata" && !named {
-						continue
-					}
-					if !inner(smaller) {
-						return
-					}
-				}
-			case []any:
-				for i := range v {
-					if !inner(slices.Delete(slices.Clone(v), i, i+1)) {
-						return
-					}
-					item, _ := v[i].(map[string]any)
-					for smaller := range reduced(item, false) {
-						with := slices.Clone(v)
-						if with[i] = smaller; !inner(with) {
-							return
-						}
-					}
-				}
+		}
+	}
+}
+
+// replaced returns a copy of a map or list with another child at a step, or without the child.
+func replaced(v any, at engine.Step, child ...any) any {
+	list, ok := v.([]any)
+	if ok {
+		return slices.Replace(slices.Clone(list), at.Index, at.Index+1, child...)
+	}
+	fields := maps.Clone(v.(map[string]any))
+	if delete(fields, at.Name); len(child) > 0 {
+		fields[at.Name] = child[0]
+	}
+	return fields
+}
+
+// reducedObjects yields the reduced copies of an object that still have apiVersion, kind, and metadata.name.
+func reducedObjects(obj map[string]any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for v := range reduced(obj) {
+			one := v.(map[string]any)
+			if one["apiVersion"] != nil && one["kind"] != nil && object(one, "metadata")["name"] != nil && !yield(one) {
+				return
 			}
 		}
 	}

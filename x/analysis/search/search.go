@@ -18,7 +18,8 @@ import (
 // Config determines the effort and the starting point of searches. The same configuration and the
 // same CRD always produce identical output.
 type Config struct {
-	// Steps is the number of writes that may be validated for a question; 0 is DefaultSteps.
+	// Steps limits the writes that are validated for a question, without those that only shrink or complete the
+	// result; 0 is DefaultSteps.
 	Steps int
 	// Seed selects among possible witnesses.
 	Seed uint64
@@ -46,7 +47,8 @@ const (
 	Accepted Want = "accepted"
 	// Errs: the rule fails to evaluate, which is the only reason for rejection.
 	Errs Want = "error"
-	// OverBudget: an evaluation of the rule exceeds its cost limit.
+	// OverBudget: an evaluation of the rule exceeds its cost limit. Writes with which only the budget of all rules
+	// together is exceeded are not found.
 	OverBudget Want = "budget"
 )
 
@@ -67,7 +69,7 @@ type Answer struct {
 	Status StatusWord
 	// Witness is set if the status is Found.
 	Witness *Witness
-	// Searched is the number of writes that were tried, without those for shrinking the witness.
+	// Searched is the number of writes that were tried, without those that only prepare objects or shrink the witness.
 	Searched int
 	// Lists is the length of the longest list in them.
 	Lists int
@@ -157,7 +159,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 // work.QuestionLimit ends, usually with the status Unknown.
 func (s *Search) Charge(m *work.Meter) { s.work = m }
 
-// Rules returns the version's rules, ordered by path.
+// Rules returns the version's rules, parents before children.
 func (s *Search) Rules() []engine.RuleRef {
 	refs := make([]engine.RuleRef, len(s.rules))
 	for i, r := range s.rules {
@@ -231,7 +233,7 @@ func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
 	}
 	h := s.newSolver(ctx, "sample", s.cfg.Steps)
 	h.want, h.full, h.maker.plain = Accepted, full, full
-	return h.run()
+	return h.try(math.MaxInt)
 }
 
 func (s *Search) unserved() *Answer {
@@ -249,4 +251,27 @@ func (s *Search) newSolver(ctx context.Context, question string, steps int) *sol
 	h := &solver{Search: s, other: s.cfg.OtherForm, ctx: ctx, work: meter, maker: m}
 	h.oracle = h.newOracle(steps)
 	return h
+}
+
+// Form returns a search in another form of the same CRD version, without Config.OtherForm. It has the
+// same schema; its engine may have other rules, for example from an engine.Rewriter. It shares the
+// schema and compiled rules with s, but no objects, so it is much faster to create than with New.
+func (s *Search) Form(e *engine.Engine) *Search {
+	form := *s
+	form.engine, form.compilers, form.cfg.OtherForm = e, map[string]*expr.Compiler{}, nil
+	form.pools = map[string][]*candidate{}
+	form.rules, form.byRef = nil, map[engine.RuleRef]*rule{}
+	for _, ref := range e.Rules(s.version) {
+		r := s.byRef[*ref]
+		if r == nil {
+			steps, err := engine.ParsePath(ref.Path)
+			if err != nil {
+				continue
+			}
+			r = &rule{ref: *ref, steps: steps}
+		}
+		form.rules = append(form.rules, r)
+		form.byRef[r.ref] = r
+	}
+	return &form
 }

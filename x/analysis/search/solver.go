@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
@@ -49,8 +48,6 @@ const maxRepeats = 2
 
 // fuel limits the steps of a change of an object.
 const fuel = 1500
-
-func (h *solver) run() (*Answer, error) { return h.try(math.MaxInt) }
 
 // try starts objects until one of them leads to a result. It returns nil if none of the first n objects
 // does.

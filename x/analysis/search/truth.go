@@ -1,9 +1,12 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
@@ -159,4 +162,99 @@ func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 		return false
 	}
 	return b.equal(x, sc, expr.Native(v)) && b.eval(x, sc).Equal(v) == celtypes.True
+}
+
+// order changes the candidate so that a comparison evaluates to want.
+func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
+	x, y := e.AsCall().Args()[0], e.AsCall().Args()[1]
+	name := e.AsCall().FunctionName()
+	less := (name == operators.Less || name == operators.LessEquals) == want
+	strict := (name == operators.Less || name == operators.Greater) == want
+	if !less {
+		x, y = y, x // now x must be below y
+	}
+	gap := 0
+	if strict {
+		gap = 1
+	}
+	if b.m.rng.IntN(4) == 0 {
+		gap += b.m.rng.IntN(3)
+	}
+	move := func(side, other ast.Expr, by int) bool {
+		v := b.eval(other, sc)
+		if v == nil || celtypes.IsUnknownOrError(v) {
+			return false
+		}
+		target, ok := shifted(v, by)
+		return ok && b.equal(side, sc, expr.Native(target)) && b.is(e, sc, want)
+	}
+	quiet := b.quiet
+	b.quiet = true
+	for range 2 {
+		if b.m.rng.IntN(2) == 0 {
+			if move(x, y, -gap) || move(y, x, gap) {
+				break
+			}
+		} else if move(y, x, gap) || move(x, y, -gap) {
+			break
+		}
+		b.exist(e, sc)
+	}
+	if b.quiet = quiet; !b.is(e, sc, want) {
+		b.sample(e, sc, want)
+	}
+}
+
+// shifted returns a signed integer or a double increased by the given amount. For other values, it
+// returns false unless the amount is 0.
+func shifted(v ref.Val, by int) (ref.Val, bool) {
+	switch v := v.(type) {
+	case celtypes.Int:
+		return v + celtypes.Int(by), true
+	case celtypes.Double:
+		return v + celtypes.Double(by), true
+	}
+	return v, by == 0
+}
+
+// presence changes the candidate so that has() evaluates to want.
+func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
+	h, ok := b.locateField(e.AsSelect().Operand(), e.AsSelect().FieldName(), sc)
+	if !ok || h.key {
+		return
+	}
+	if want {
+		b.ensure(h.objectPath)
+	} else {
+		b.absent(h.objectPath)
+	}
+}
+
+func (b *adjuster) absent(p objectPath) bool { return b.optional(p) && b.w.drop(p) }
+
+// optional reports whether p may be removed and is not restored by a default.
+func (b *adjuster) optional(p objectPath) bool {
+	if len(p.path) == 0 || p.node.hasDefault() {
+		return false
+	}
+	up := p.parent(b.s.root)
+	name := p.path[len(p.path)-1].Name
+	return !slices.Contains(up.node.required(), name) && !slices.Contains(up.parentKeys(b.s.root), name)
+}
+
+// parentKeys returns the keys of the map list that has p as an item, or nil if no map list has.
+func (p objectPath) parentKeys(root node) []string {
+	if len(p.path) == 0 || !p.path[len(p.path)-1].Item {
+		return nil
+	}
+	return p.parent(root).node.listKeys()
+}
+
+// exist creates the missing values that a part reads.
+func (b *adjuster) exist(e ast.Expr, sc *scope) {
+	for _, h := range b.handles(e, sc) {
+		if _, ok := b.w.get(h.objectPath); !ok {
+			b.ensure(h.objectPath)
+		}
+	}
 }

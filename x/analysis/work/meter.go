@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // A Meter holds the rest of a budget. A nil Meter has no limit. A Meter is not safe for concurrent
@@ -118,8 +121,8 @@ const (
 	minRun = 2_000_000
 )
 
-// InLanes calls do for each lane, on all cores, and returns the joined errors. do must recover
-// from its own panics.
+// InLanes calls do for each lane, on all cores, and returns the joined errors. A panic of do becomes an
+// *engine.InternalError.
 func InLanes(do func(lane int) error) error {
 	queue := make(chan int, Lanes)
 	for i := range Lanes {
@@ -128,10 +131,18 @@ func InLanes(do func(lane int) error) error {
 	close(queue)
 	var errs [Lanes]error
 	var workers sync.WaitGroup
+	recovering := func(i int) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+			}
+		}()
+		return do(i)
+	}
 	for range min(runtime.GOMAXPROCS(0), Lanes) {
 		workers.Go(func() {
 			for i := range queue {
-				errs[i] = do(i)
+				errs[i] = recovering(i)
 			}
 		})
 	}
