@@ -269,7 +269,7 @@ func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Wi
 		t.Fatal(err)
 	}
 	less := &shrinker{solver: h, w: w, last: last, alone: found.Alone}
-	if changed, err := less.applyEverywhere(less.drop); err != nil || changed {
+	if changed, err := less.applyEverywhere(less.remove); err != nil || changed {
 		t.Errorf("%s: %s: %s: something can go: %v %v", ref.Path, ref.Rule, want, w.obj, err)
 	}
 	if changed, err := less.applyEverywhere(less.alike); err != nil || changed {

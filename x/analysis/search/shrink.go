@@ -78,7 +78,18 @@ func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err
 	return changed, nil
 }
 
+// drop removes the value at p, unless the schema requires it or the target rule is at or below it, because no
+// validation is then necessary to know that the candidate needs it.
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
+	p.node = s.root.at(p.path)
+	holdsRule := !p.old && s.needed(p) && !slices.ContainsFunc(s.rule.steps[:len(p.path)], func(step engine.Step) bool { return step.Any })
+	if holdsRule || !p.node.hasDefault() && p.required(s.root) {
+		return false, false, nil
+	}
+	return s.remove(p)
+}
+
+func (s *shrinker) remove(p objectPath) (held, gone bool, err error) {
 	held, err = s.try(p, func(w *candidate, p objectPath) bool { return w.drop(p) })
 	return held, held, err
 }
@@ -192,14 +203,14 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	}
 	runes := []rune(s)
 	for _, n := range []int{1, len(runes) / 8, len(runes) / 2, len(runes) * 7 / 8, len(runes) - 1} {
-		pool = append(pool, string(runes[:n]), string(runes[len(runes)-n:]))
+		pool = union(pool, []string{string(runes[:n]), string(runes[len(runes)-n:])})
 	}
 	own := &facts{text: anyText()}
 	if n.s != nil && n.s.ValueValidation != nil {
 		own.sizes(n.s.ValueValidation)
 		own.words(n.s.ValueValidation)
 	}
-	return slices.DeleteFunc(slices.Compact(pool), func(t string) bool {
+	return slices.DeleteFunc(pool, func(t string) bool {
 		blank := strings.TrimSpace(t) != t || t == "" // blanks at the ends are hard to see
 		return blank || len(t) >= len(s) || !m.texts.has(own.text, t)
 	})

@@ -28,8 +28,11 @@ type solver struct {
 	// differences, if not nil, are those at which the other form may reject. Such a rejection is then
 	// the goal.
 	differences *differences
-	// second is the first candidate that has the outcome but also other causes.
+	// second is the first candidate that has the outcome but also other causes, alsos counts such candidates, and common
+	// holds the complaints, by complaint.id, that all of them share.
 	second *candidate
+	alsos  int
+	common map[string]bool
 	// wants holds the required strings of the current attempt, by handle.id.
 	wants map[string]textWant
 	// stuck counts the repairs of each complaint in the current attempt.
@@ -72,7 +75,7 @@ func (h *solver) try(n int) (*Answer, error) {
 	return nil, nil
 }
 
-// giveUp returns the result if the limit of steps is reached: from h.second if it is set, else Unknown.
+// giveUp returns the result if no candidate has the outcome alone: from h.second if it is set, else Unknown.
 func (h *solver) giveUp() (*Answer, error) {
 	if h.second != nil {
 		return h.finish(h.second, false)
@@ -125,14 +128,35 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 		if alone {
 			return w, nil
 		}
-		if also && h.second == nil {
-			h.second = w.clone()
+		if also && h.neverAlone(w, v) {
+			return nil, errSpent
 		}
 		h.repair(w, v)
 		h.settle(w)
 		h.aim(w)
 	}
 	return nil, nil
+}
+
+// maxAlsos is the number of candidates that are rejected for the same other reason, among others, after which a
+// search ends.
+const maxAlsos = 250
+
+// neverAlone records a candidate that has the outcome but also other causes. It reports whether so many candidates
+// share another cause that another rule probably rejects all that the target rule rejects.
+func (h *solver) neverAlone(w *candidate, v *verdict) bool {
+	shared := map[string]bool{}
+	for i := range v.complaints {
+		c := &v.complaints[i]
+		if id := c.id(); !h.targets(*c) && (h.second == nil || h.common[id]) {
+			shared[id] = true
+		}
+	}
+	if h.common = shared; h.second == nil {
+		h.second = w.clone()
+	}
+	h.alsos++
+	return h.alsos >= maxAlsos && len(shared) > 0
 }
 
 // settle prunes and defaults the objects, because rules see them in that form.

@@ -234,12 +234,13 @@ func (b *adjuster) absent(p objectPath) bool { return b.optional(p) && b.w.drop(
 
 // optional reports whether p may be removed and is not restored by a default.
 func (b *adjuster) optional(p objectPath) bool {
-	if len(p.path) == 0 || p.node.hasDefault() {
-		return false
-	}
-	up := p.parent(b.s.root)
-	name := p.path[len(p.path)-1].Name
-	return !slices.Contains(up.node.required(), name) && !slices.Contains(up.parentKeys(b.s.root), name)
+	return len(p.path) > 0 && !p.node.hasDefault() && !p.required(b.s.root)
+}
+
+// required reports whether the schema requires a value at p. p must not be the root.
+func (p objectPath) required(root node) bool {
+	up, name := p.parent(root), p.path[len(p.path)-1].Name
+	return slices.Contains(up.node.required(), name) || slices.Contains(up.parentKeys(root), name)
 }
 
 // parentKeys returns the keys of the map list that has p as an item, or nil if no map list has.
