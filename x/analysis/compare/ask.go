@@ -95,11 +95,6 @@ func (a *goalSearch) run() error {
 			}
 		}
 		return err
-	case a.items > 0: // copying items is fast; a search must repair each pair of items
-		if err := a.many(); a.witness != nil || err != nil {
-			return err
-		}
-		return a.find(q, h.ref)
 	default:
 		err = a.find(q, h.ref)
 	}

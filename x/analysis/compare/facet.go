@@ -270,9 +270,6 @@ func (w *walker) conditionOf(at schemaPath, f *facet, by, of *props) *goal {
 	if f.key == listType {
 		g.within = at.any(".items") // the rejection is at an equal item
 	}
-	if f.key == "maxItems" {
-		g.items = *by.MaxItems + 1
-	}
 	if len(at.steps) > 0 && at.steps[0].Name == "metadata" {
 		g.at, g.rule = schemaPath{}, f.rule(by, "string", "self.metadata."+at.last())
 	}

@@ -29,8 +29,6 @@ type goal struct {
 	under  string
 	// kept is set if an object that both sides persist, but differently, also demonstrates the change.
 	kept bool
-	// items is the length of a list that exceeds maxItems, if the goal is about maxItems.
-	items int64
 	// ofSelf is set if the rule constrains a scalar or the length of a list, so that no defaults below
 	// it matter. A default of the value itself meets the requirement.
 	ofSelf bool

@@ -2,8 +2,6 @@ package compare
 
 import (
 	"maps"
-	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -72,61 +70,6 @@ func (a *goalSearch) first(obj map[string]any) (steps []engine.Step) {
 
 // unchanged represents the existing value.
 type unchanged struct{}
-
-// maxMany limits the length of lists that are made by copying.
-const maxMany = 5000
-
-// many makes a long list by copying an existing item. If items must be unique, a search would have
-// to repair each pair.
-func (a *goalSearch) many() error {
-	item := &goal{at: a.goal.at.any(""), rule: "false"}
-	h := hybridOf(a.base, item)
-	if h == nil || a.items > maxMany {
-		return nil
-	}
-	q, err := a.compiled(h)
-	if err != nil {
-		return err
-	}
-	found, err := q.Search(a.ctx, h.ref, search.Rejected)
-	if err != nil || found.Witness == nil {
-		return err
-	}
-	a.searched += found.Searched
-	list := a.first(found.Witness.Object)
-	if list == nil {
-		return nil
-	}
-	w := *found.Witness
-	w.Object = runtime.DeepCopyJSON(w.Object)
-	first, _ := valuediff.At(w.Object, append(slices.Clip(list), engine.Step{Item: true})...)
-	if first == nil {
-		return nil // another list has items
-	}
-	all := make([]any, a.items)
-	for i := range all {
-		all[i] = a.another(runtime.DeepCopyJSONValue(first), i)
-	}
-	put(w.Object, list, all)
-	a.searched++
-	a.witness, err = a.show(&w)
-	return err
-}
-
-// another makes an item unique by adding a number to it or to its keys.
-func (a *goalSearch) another(item any, i int) any {
-	switch v := item.(type) {
-	case string:
-		return v + strconv.Itoa(i)
-	case int64:
-		return v + int64(i)
-	case map[string]any:
-		for _, key := range a.of.XListMapKeys {
-			v[key] = a.another(v[key], i)
-		}
-	}
-	return item
-}
 
 // put sets a value whose parent exists, or removes it if value is absent. It reports whether that is possible.
 func put(obj map[string]any, path []engine.Step, value any) bool {

@@ -3,7 +3,6 @@ package prove
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
@@ -140,10 +139,10 @@ func (a alt) order() *order {
 	return nil
 }
 
-// compare returns the truth of left < right, or of left <= right if closed is set.
-func (x *reading) compare(left, right ast.Expr, closed bool) truth {
+// compare returns the truth of e, which is left < right, or of left <= right if closed is set.
+func (x *reading) compare(e, left, right ast.Expr, closed bool) truth {
 	if !x.ordered(left, right) {
-		return x.unordered(left, right, closed)
+		return x.unmodeled(e)
 	}
 	if closed {
 		return x.pairs("less", right, left, x.less).not()
@@ -164,15 +163,6 @@ func (x *reading) ordered(left, right ast.Expr) bool {
 		return x.plainDoubles(left) && x.plainDoubles(right)
 	}
 	return false
-}
-
-// unordered returns the truth of a comparison that is identified only by its source. The opposite
-// comparison is independent of it, because NaN is neither less nor greater.
-func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
-	g := &x.formula.gates
-	key := fmt.Sprintf("less %v (%s, %s)", closed, x.term(left), x.term(right))
-	defined := g.all(x.defined(left), x.defined(right), x.formula.named("defined: "+key))
-	return g.given(defined, x.formula.named(key))
 }
 
 // plainDoubles reports whether e is a constant or a value in the object. Other expressions, such as
@@ -245,7 +235,7 @@ func (x *reading) membership(e, left, right ast.Expr) truth {
 		return x.oneOf(left, right.AsList().Elements())
 	}
 	if x.kind(right) != celtypes.MapKind {
-		return x.listMembership(e, left, right)
+		return x.unmodeled(e)
 	}
 	return x.pairs("in", left, right, func(key, m alt) sat.Lit {
 		if q := element(m, key); q != nil && key.constant != celtypes.String("") {
@@ -284,26 +274,6 @@ func valued(g *gates, values []alt) sat.Lit {
 		some = g.any(some, a.when)
 	}
 	return some
-}
-
-// listMembership models membership in a list like exists with an item that equals left.
-func (x *reading) listMembership(e, left, right ast.Expr) truth {
-	lists, values := x.value(right), x.value(left)
-	null := slices.ContainsFunc(values, func(a alt) bool { return a.constant == celtypes.NullValue })
-	if !elements(lists) || x.isBool(left) || null {
-		return x.unmodeled(e)
-	}
-	g := &x.formula.gates
-	some := x.formula.quantified(x.term(e), lists, false, func(q *place) truth {
-		t, f := g.no(), g.no()
-		for _, a := range values {
-			is, fails := x.equals(x.placed(q, !x.dynamic(right)), x.side(left, a))
-			t, f = g.any(t, g.both(a.when, is)), g.any(f, g.all(a.when, is.Not(), fails.Not()))
-		}
-		return truth{t, f}
-	})
-	defined := valued(g, values)
-	return truth{g.both(defined, some.t), g.both(defined, some.f)}
 }
 
 func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {

@@ -129,12 +129,6 @@ func (w *formula) equate(e equality) {
 			w.implies(e.lit, m.lit, other.lit)
 		}
 	}
-	for i, c := range e.a.numbers.cuts {
-		if n := i + 1; n < len(e.a.numbers.cuts) && c.f == 0 && !c.closed && e.a.numbers.cuts[n] == (cut{i: c.i + 1}) {
-			low, high := cut{i: c.i}, cut{i: c.i + 1}
-			w.implies(e.lit, e.a.numbers.less(low).Not(), e.a.numbers.less(high), e.b.numbers.less(low).Not(), e.b.numbers.less(high))
-		}
-	}
 }
 
 // cut divides numbers into those less than i or f and the rest. If closed is set, f itself is in

@@ -21,7 +21,7 @@ import (
 // maxScript limits the size of a script.
 const maxScript = 16 << 20
 
-// A recording holds what a recorder gets.
+// A recording keeps the clauses and meanings of a formula.
 type recording struct {
 	clauses [][]sat.Lit
 	atoms   []atom

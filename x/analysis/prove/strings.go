@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"slices"
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/internal/regexp/automaton"
@@ -58,7 +57,7 @@ func (w *formula) contradiction() []sat.Lit {
 			continue
 		}
 		if parts := c.example(); parts != nil && w.noText(parts) {
-			return lits(w.shrunk(parts))
+			return lits(parts)
 		}
 	}
 	return nil
@@ -143,18 +142,6 @@ func (w *formula) noText(parts []stringConstraint) bool {
 	w.steps += aSearch + found.Spent
 	w.meter.Spend(aSearch + found.Spent)
 	return found.Complete && len(found.Texts) == 0
-}
-
-// shrunk returns a conflicting subset of parts, which is minimal as far as the limits allow.
-func (w *formula) shrunk(parts []stringConstraint) []stringConstraint {
-	for i := 0; i < len(parts); {
-		if fewer := slices.Delete(slices.Clone(parts), i, i+1); w.noText(fewer) {
-			parts = fewer
-		} else {
-			i++
-		}
-	}
-	return parts
 }
 
 func lits(parts []stringConstraint) []sat.Lit {

@@ -108,9 +108,9 @@ func (x *reading) call(e ast.Expr) truth {
 		is, isNot, fails := x.equality(args[0], args[1])
 		return truth{g.any(isNot, fails), is}
 	case operators.Less, operators.LessEquals:
-		return x.compare(args[0], args[1], name == operators.LessEquals)
+		return x.compare(e, args[0], args[1], name == operators.LessEquals)
 	case operators.Greater, operators.GreaterEquals:
-		return x.compare(args[1], args[0], name == operators.GreaterEquals)
+		return x.compare(e, args[1], args[0], name == operators.GreaterEquals)
 	case operators.In, operators.OldIn:
 		return x.membership(e, args[0], args[1])
 	case "matches", "startsWith", "endsWith", "contains":

@@ -78,12 +78,12 @@ func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err
 	return changed, nil
 }
 
-// drop removes the value at p, unless the schema requires it or the target rule is at or below it, because no
-// validation is then necessary to know that the candidate needs it.
+// drop removes the value at p. It validates nothing if the candidate certainly needs the value, because the schema
+// requires it or the target rule is at or below it, and no default replaces it.
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
 	p.node = s.root.at(p.path)
 	holdsRule := !p.old && s.needed(p) && !slices.ContainsFunc(s.rule.steps[:len(p.path)], func(step engine.Step) bool { return step.Any })
-	if holdsRule || !p.node.hasDefault() && p.required(s.root) {
+	if !p.node.hasDefault() && (holdsRule || p.required(s.root)) {
 		return false, false, nil
 	}
 	return s.remove(p)

@@ -1,9 +1,6 @@
 package sat
 
-import (
-	"container/heap"
-	"slices"
-)
+import "slices"
 
 // learn adds a clause that excludes the cause of a conflict, and backtracks to the level at which
 // the clause implies a literal.
@@ -17,7 +14,6 @@ func (s *Solver) learn(conflict *clause) {
 		}
 	}
 	s.cancel(back)
-	s.order.decay()
 	if len(lits) == 1 {
 		s.assign(lits[0], nil)
 		return
@@ -43,7 +39,6 @@ func (s *Solver) analyzeConflict(conflict *clause) []Lit {
 			}
 			s.seen[v] = true
 			marked = append(marked, v)
-			s.order.bump(v)
 			if s.level[v] == len(s.limits) {
 				open++
 			} else {
@@ -87,72 +82,3 @@ func (s *Solver) because(failed Lit) []Lit {
 	slices.Sort(core)
 	return core
 }
-
-// An order is a heap of variables, ordered by their recent number of conflicts.
-type order struct {
-	heap   []int
-	index  []int // of a variable in the heap; -1 if it is not in it
-	weight []float64
-	step   float64
-}
-
-func (o *order) Len() int { return len(o.heap) }
-
-// Less breaks ties by number, so that results do not depend on chance.
-func (o *order) Less(i, j int) bool {
-	a, b := o.heap[i], o.heap[j]
-	return o.weight[a] > o.weight[b] || o.weight[a] == o.weight[b] && a < b
-}
-
-func (o *order) Swap(i, j int) {
-	o.heap[i], o.heap[j] = o.heap[j], o.heap[i]
-	o.index[o.heap[i]], o.index[o.heap[j]] = i, j
-}
-
-func (o *order) Push(v any) {
-	o.index[v.(int)] = len(o.heap)
-	o.heap = append(o.heap, v.(int))
-}
-
-func (o *order) Pop() any {
-	last := len(o.heap) - 1
-	v := o.heap[last]
-	o.heap, o.index[v] = o.heap[:last], -1
-	return v
-}
-
-func (o *order) add(v int) {
-	o.index = append(o.index, -1)
-	o.weight = append(o.weight, 0)
-	if o.step == 0 {
-		o.step = 1
-	}
-	o.push(v)
-}
-
-func (o *order) push(v int) {
-	if o.index[v] < 0 {
-		heap.Push(o, v)
-	}
-}
-
-func (o *order) pop() (v int, ok bool) {
-	if len(o.heap) == 0 {
-		return 0, false
-	}
-	return heap.Pop(o).(int), true
-}
-
-func (o *order) bump(v int) {
-	if o.weight[v] += o.step; o.weight[v] > 1e100 {
-		for i := range o.weight {
-			o.weight[i] *= 1e-100
-		}
-		o.step *= 1e-100
-	}
-	if o.index[v] >= 0 {
-		heap.Fix(o, o.index[v])
-	}
-}
-
-func (o *order) decay() { o.step /= 0.95 }

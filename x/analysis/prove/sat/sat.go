@@ -13,8 +13,8 @@ package sat
 
 // How it works. The solver uses conflict-driven clause learning, as in Eén and Sörensson, An
 // Extensible SAT-solver (2003): two watched literals per clause, learning up to the first unique
-// implication point, decisions by recent conflicts, and restarts. The core consists of the
-// assumptions that are responsible for the final conflict.
+// implication point, and decisions in the order of the variables, each with its latest value. The core
+// consists of the assumptions that are responsible for the final conflict.
 
 import "slices"
 
@@ -63,7 +63,7 @@ type Solver struct {
 	limits []int // start of each level in trail
 	head   int   // trail before head has been propagated
 
-	order   order
+	next    int // variables before it have values
 	seen    []bool
 	broken  bool // the clauses alone are unsatisfiable
 	model   []value
@@ -86,7 +86,6 @@ func (s *Solver) Var() Lit {
 	s.reason = append(s.reason, nil)
 	s.phase = append(s.phase, false)
 	s.seen = append(s.seen, false)
-	s.order.add(v)
 	return Lit(2 * v)
 }
 
@@ -124,47 +123,30 @@ func (s *Solver) watch(c *clause) {
 func (s *Solver) Solve(steps int, assumptions ...Lit) Answer {
 	s.cancel(0)
 	s.core, s.model, s.steps, s.allowed = nil, nil, steps, steps
-	for restart := 0; ; restart++ {
-		if s.broken {
-			return Unsatisfiable
-		}
-		answer, done := s.search(64<<min(restart, 10), assumptions)
-		s.cancel(0)
-		if done {
-			return answer
-		}
-	}
-}
-
-// search runs until there is a result or the given number of conflicts is exceeded.
-func (s *Solver) search(conflicts int, assumptions []Lit) (answer Answer, done bool) {
-	for {
+	defer s.cancel(0)
+	for !s.broken {
 		conflict := s.propagate()
 		if s.steps < 0 {
-			return Unknown, true
+			return Unknown
 		}
 		if conflict != nil {
-			if len(s.limits) == 0 {
-				s.broken = true
-				return Unsatisfiable, true
-			}
-			s.learn(conflict)
-			if conflicts--; conflicts < 0 {
-				return Unknown, false
+			if s.broken = len(s.limits) == 0; !s.broken {
+				s.learn(conflict)
 			}
 			continue
 		}
 		switch next, ok := s.decide(assumptions); {
 		case !ok:
-			return Unsatisfiable, true
+			return Unsatisfiable
 		case next < 0:
 			s.model = slices.Clone(s.values)
-			return Satisfiable, true
+			return Satisfiable
 		default:
 			s.limits = append(s.limits, len(s.trail))
 			s.assign(next, nil)
 		}
 	}
+	return Unsatisfiable
 }
 
 // decide returns the next literal to try, assumptions first. next is negative if all variables have
@@ -182,20 +164,15 @@ func (s *Solver) decide(assumptions []Lit) (next Lit, ok bool) {
 			return l, true
 		}
 	}
-	for {
-		v, any := s.order.pop()
-		if !any {
-			return -1, true
+	for ; s.next < len(s.level); s.next++ {
+		if l := Lit(2 * s.next); s.values[l] == free {
+			if !s.phase[s.next] {
+				l = l.Not()
+			}
+			return l, true
 		}
-		l := Lit(2 * v)
-		if s.values[l] != free {
-			continue
-		}
-		if !s.phase[v] {
-			l = l.Not()
-		}
-		return l, true
 	}
+	return -1, true
 }
 
 // Spent returns the steps that the last Solve took.
@@ -227,7 +204,7 @@ func (s *Solver) cancel(level int) {
 	from := s.limits[level]
 	for _, l := range s.trail[from:] {
 		s.values[l], s.values[l.Not()] = free, free
-		s.order.push(l.variable())
+		s.next = min(s.next, l.variable())
 	}
 	s.trail, s.limits = s.trail[:from], s.limits[:level]
 	s.head = min(s.head, from)
