@@ -16,7 +16,7 @@ type trial struct {
 	answer  Answer
 	request engine.Request
 	// seeded is set if the old object was written to etcd directly, because the current schema
-	// rejects it.
+	// rejects it, or because the case requests ratcheting.
 	seeded bool
 }
 

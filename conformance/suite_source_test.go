@@ -245,8 +245,8 @@ func (c *sourceCRD) definition(group string) *apiextensionsv1.CustomResourceDefi
 	return crd
 }
 
-// typedFor returns an object with the type of a CRD, a name, and a namespace, unless the object has
-// them already.
+// typedFor returns a copy of an object. It adds the type of the CRD, a name, and, if the CRD is namespaced,
+// a namespace, unless the object has them already.
 func typedFor(crd *apiextensionsv1.CustomResourceDefinition, object map[string]any) map[string]any {
 	if object == nil {
 		return nil

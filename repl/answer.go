@@ -33,9 +33,10 @@ type Answer struct {
 	Value *Value
 	// Type is the type of the expression, in the terms of an OpenAPI schema.
 	Type string
-	// Estimate is the API server's cost estimate for an evaluation; it can be a few units below
-	// Cost. Occurrences is how often a rule at this path can run for an object, and Limit is the
-	// limit for the product of the two. Cost is the actual cost. All costs are in CEL cost units.
+	// Estimate is the API server's cost estimate for an evaluation. It can be below Cost, because it
+	// counts some operations, such as == of two integers, as 0. Occurrences is how often a rule at
+	// this path can run for an object, and Limit is the limit for the product of the two. Cost is the
+	// actual cost. All costs are in CEL cost units.
 	Estimate    cost.Estimate
 	Occurrences uint64
 	Limit       uint64

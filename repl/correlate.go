@@ -46,8 +46,8 @@ func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *b
 	return b
 }
 
-// barrierOf returns the barrier of a rule at p, or nil if the rule does not use oldSelf or the server can correlate
-// the value.
+// barrierOf returns the barrier of a rule at p. It returns nil if the rule does not compile or does not use
+// oldSelf, or if the server can correlate the value.
 func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *barrier {
 	if !strings.Contains(rule.Rule, types.OldSelf) {
 		return nil

@@ -76,8 +76,8 @@ func commit(t *testing.T, dir string) {
 
 const missing = "0123456789012345678901234567890123456789"
 
-// bareRepository returns the files of a bare repository whose configuration runs a command when an
-// object is missing.
+// bareRepository returns files in the layout of a bare repository, so git takes the folder for a repository.
+// Its configuration names commands that create marker, for example when an object is missing.
 func bareRepository(under, marker string) map[string]string {
 	return map[string]string{
 		under + "HEAD":             "ref: refs/heads/main\n",

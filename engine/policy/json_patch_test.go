@@ -45,7 +45,7 @@ func TestJSONPatch(t *testing.T) {
 	}
 }
 
-// TestMutateDepth checks that patches which make deep objects end at the limit.
+// TestMutateDepth checks patches that make deep objects: they fail or are undecided only beyond a limit.
 func TestMutateDepth(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -174,7 +174,7 @@ func schemaDiffers(s *apiextensions.JSONSchemaProps) (found bool) {
 	return found
 }
 
-// boundsDiffer reports whether a bound of a number may not be a value of the number's type.
+// boundsDiffer reports whether a bound of a number might not be a value of the number's type.
 func boundsDiffer(s *apiextensions.JSONSchemaProps) bool {
 	if s.Type != "integer" && s.Type != "number" {
 		return false

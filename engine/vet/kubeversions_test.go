@@ -21,8 +21,8 @@ func allVersions() (all []string) {
 	return all
 }
 
-// TestKubeVersions checks that the verdict of each version equals a validation for that version
-// alone.
+// TestKubeVersions checks that the verdict for each version is the same as in a validation for that
+// version alone.
 func TestKubeVersions(t *testing.T) {
 	t.Parallel()
 	step := 20

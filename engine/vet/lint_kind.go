@@ -150,8 +150,8 @@ type allowedTexts struct {
 	kinds   kinds
 }
 
-// telling holds strings that are written only as values of a kind. A pattern that matches them, but
-// no words, suggests the kind.
+// telling holds strings that are written only as values of a kind. A pattern that matches one of
+// them, but no words, suggests the kind.
 var telling = map[notation.Kind][]string{
 	notation.Quantity:  {"10Gi", "500Mi", "5Gi", "500m"},
 	notation.Duration:  {"1h", "30s", "10s"},

@@ -170,7 +170,7 @@ func (in *inspection) sources(c *textComparison, args []ast.Expr) bool {
 	return ok && ok2
 }
 
-// literals returns the strings of a list of literals. ok is false for other expressions.
+// literals returns the items of a list of string literals. ok is false for other expressions.
 func literals(e ast.Expr) (list []string, ok bool) {
 	if e.Kind() != ast.ListKind {
 		return nil, false

@@ -126,7 +126,7 @@ func dropSelectable(spec *apiextensions.CustomResourceDefinitionSpec) {
 // oneOf, and not. It returns false to keep the nodes below it.
 type rewrite func(s *apiextensions.JSONSchemaProps, nested bool) bool
 
-// rewrite changes copies of the schemas for the server's function.
+// rewrite replaces the schemas for the server's function with changed copies.
 func (u *unit) rewrite(change rewrite) {
 	u.stripped, u.full = u.stripped.DeepCopy(), u.full.DeepCopy()
 	change.all(u.stripped, false)

@@ -86,8 +86,8 @@ func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	return a.proof(func(p *prove.Prover) (*prove.Proof, error) { return p.Never(rule, outcome) })
 }
 
-// proof returns the proof that find finds, or nil if it finds none or returns an error: searches report rules that
-// cannot be analyzed.
+// proof returns the result of find. It returns nil if find returns an error, because a search also reports
+// rules that cannot be analyzed.
 func (a *Analyzer) proof(find func(*prove.Prover) (*prove.Proof, error)) *prove.Proof {
 	if a.prover == nil && a.version != nil {
 		if p, err := prove.New(a.version, prove.Config{KubeVersion: a.kubeVersion}); err == nil {

@@ -87,6 +87,15 @@ func (f *fault) as(code, words string) string {
 	return words
 }
 
+// Advise returns the hint for an error, without looking for fixes.
+func (p *Context) Advise(bad *engine.CompileError) Advice {
+	f, ok := p.newFault(bad)
+	if !ok {
+		return Advice{}
+	}
+	return f.advise(bad.Summary())
+}
+
 // newFault locates the error in its expression. It reports false if the error has no position there.
 func (p *Context) newFault(bad *engine.CompileError) (*fault, bool) {
 	if bad.Line < 1 || bad.Column < 1 {

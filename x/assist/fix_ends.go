@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// maxEnds limits how many positions are tried for a bracket or quote that is missing.
+// maxEnds limits how many positions are tried for a missing bracket, or for the removal of a bracket.
 const maxEnds = 40
 
 // quoteEnds closes a string whose closing quote is missing: after its first word, before closing brackets, or at

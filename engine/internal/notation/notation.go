@@ -34,7 +34,7 @@ func Kinds() []Kind {
 	return []Kind{Quantity, Duration, Version, Timestamp, Address, Range, Integer}
 }
 
-// String returns the plural of the kind's name.
+// String returns a plural noun for values of the kind, such as "IP addresses", or "text" for None.
 func (k Kind) String() string {
 	return [...]string{"text", "quantities", "durations", "versions", "timestamps", "IP addresses", "CIDR ranges", "numbers"}[k]
 }
@@ -72,7 +72,7 @@ func (k Kind) Parses(text string) bool {
 }
 
 // Compare compares the values of two strings. ok is false if one of them does not represent a value
-// of kind k.
+// of kind k, or is longer than maxLength.
 func (k Kind) Compare(a, b string) (order int, ok bool) {
 	if len(a) > maxLength || len(b) > maxLength {
 		return 0, false

@@ -69,7 +69,7 @@ func (w *Warnings) send(text string) {
 func (w *Warnings) Sent() []string { return w.sent }
 
 // sendable reports whether a Warning header can carry text, according to the function that the
-// server uses. It rejects control characters.
+// server uses. That function rejects control characters and invalid UTF-8.
 func sendable(text string) bool {
 	_, err := net.NewWarningHeader(299, "", text)
 	return err == nil

@@ -60,7 +60,7 @@ func Bind(d *types.Decl, self any) *Activation {
 }
 
 // BindOld returns an activation with self and oldSelf. If old is nil, oldSelf is an unknown
-// attribute, or an empty optional for expressions that declare it as an optional.
+// attribute, or an empty optional after SetOptional(true).
 func BindOld(d *types.Decl, self, old any) *Activation {
 	a := new(Activation)
 	a.BindOld(d, self, old)

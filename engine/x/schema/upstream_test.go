@@ -118,7 +118,8 @@ func (s *subject) errors(what string, want func() field.ErrorList, got field.Err
 	return d
 }
 
-// value compares the validation of a value in a create and in an update.
+// value compares the validation of a value with the server's, in a create and in an update. For an
+// object, it also compares an update of the status, and the checks of the method object.
 func (s *subject) value(value, old any) string {
 	before := fmt.Sprintf("%#v", value)
 	d := s.errors("create", func() field.ErrorList {

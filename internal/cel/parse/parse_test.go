@@ -19,7 +19,7 @@ type side struct {
 	name string
 	ours *parse.Parser
 	cels *parser.Parser
-	// macros holds the function names of macro calls.
+	// macros holds the names in macro calls that the tree need not contain: functions and namespaces.
 	macros map[string]bool
 }
 

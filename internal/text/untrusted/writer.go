@@ -46,7 +46,8 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Command writes a line that begins with the CI command, followed by text on the same line.
+// Command writes a line that begins with the CI command, which it does not escape, followed by text
+// on the same line.
 func (w *Writer) Command(command, text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -69,7 +69,8 @@ func (a *goalSearch) rejects(ch *change) error {
 	return err
 }
 
-// without reports whether the other side would accept the write if it read the value at a path like base.
+// without reports whether the other side would accept the write if it read the value at steps in the same
+// way as base.
 func (a *goalSearch) without(steps []engine.Step, req engine.Request) (bool, error) {
 	was := crdcopy.At(a.base.schema(), steps...)
 	root, ok := crdcopy.Schema(a.other.schema(), steps, func(p *props) {

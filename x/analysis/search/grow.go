@@ -125,8 +125,8 @@ func (h *solver) missing(w *candidate, tried map[string]bool) []objectPath {
 	return nil
 }
 
-// A reached is a value of an object and its schema. The value is nil if the object has no value at
-// that path.
+// A reached is a path in an object with the schema and the value there. The value is nil if the
+// object has no value at the path.
 type reached struct {
 	objectPath
 	v any

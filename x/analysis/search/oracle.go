@@ -245,8 +245,8 @@ func (s *Search) compile(ref engine.RuleRef) (*program, error) {
 }
 
 // size returns the work of evaluating a part: the number of its expressions plus, for a macro, the
-// work of the last evaluation of the whole rule. The first call for a part returns more, because the
-// part is then planned.
+// work of the last evaluation of the whole rule. The first call for a part returns the work of planning
+// it instead.
 func (p *program) size(e ast.Expr) int {
 	if n, ok := p.sizes[e.ID()]; ok {
 		if e.Kind() == ast.ComprehensionKind {

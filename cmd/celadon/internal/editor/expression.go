@@ -82,7 +82,7 @@ func (p Piece) scalar(spot position.Spot, within int) *Expression {
 	return e
 }
 
-// OptionalOldSelf reports whether a rule, which may be nil, sets optionalOldSelf.
+// OptionalOldSelf reports whether a rule, which may be nil, sets optionalOldSelf to true.
 func OptionalOldSelf(rule *position.Node) bool {
 	if rule == nil {
 		return false
@@ -165,7 +165,7 @@ type PolicyExpression struct {
 }
 
 // PolicyExpression returns the expression of a policy or webhook around an offset of the document. ok is
-// false if the offset is not in the value of one.
+// false if the offset is not in the value of one, or if the value is not a scalar with a known end.
 func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
 	if p.Tree.Root == nil {
 		return nil, false

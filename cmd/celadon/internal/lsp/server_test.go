@@ -252,7 +252,8 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestAskedAtOnce checks that requests before the first diagnostics use the current text.
+// TestAskedAtOnce checks that a request right after the client opens or changes a document waits for its
+// analysis.
 func TestAskedAtOnce(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

@@ -184,7 +184,8 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 	}
 }
 
-// counted returns the common prefix of all source names if they end in numbers, as the pods of an indexed Job do.
+// counted returns the common prefix of all source names if they end in numbers, such as cluster-0 and
+// cluster-1.
 func counted(sources map[string]*source) (prefix string, ok bool) {
 	for name := range sources {
 		before := strings.TrimRight(name, "0123456789")

@@ -246,7 +246,7 @@ func firstOf(set map[string]bool) string {
 	return Some(paths, maxNamed)
 }
 
-// Some returns the first names of a list, at most limit, for messages.
+// Some returns the first names of a list, at most limit, for messages. It adds the number of the others.
 func Some(names []string, limit int) string {
 	if n := len(names) - limit; n > 0 {
 		names = append(names[:limit:limit], fmt.Sprintf("and %d more", n))

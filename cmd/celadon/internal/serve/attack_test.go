@@ -136,7 +136,8 @@ func (v *victim) under(a siege, once func(context.Context)) {
 	}
 }
 
-// over returns an attack on one connection, which is repeated when the server closes it.
+// over returns an attack that opens one connection. When it ends, for example because the server has closed
+// the connection, under starts it again.
 func (v *victim) over(attacker func(context.Context, net.Conn)) func(context.Context) {
 	return func(ctx context.Context) {
 		conn, err := (&tls.Dialer{Config: v.trust}).DialContext(ctx, "tcp", v.address)

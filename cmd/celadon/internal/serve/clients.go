@@ -122,8 +122,8 @@ type certificate struct {
 	current           atomic.Pointer[tls.Certificate]
 }
 
-// load reads the files and returns attributes for the log if they have changed. On an error, the previous
-// pair stays.
+// load reads the files and returns attributes for the log if the certificate differs from the previous one.
+// On an error, the previous pair stays.
 func (c *certificate) load() (changed []any, err error) {
 	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

@@ -313,7 +313,7 @@ func (c *corpusCase) checkPatch(t *testing.T, set *admission.Set, crd *apiextens
 	}
 }
 
-// lacks returns the first path in defaulted that is missing in obj, or "".
+// lacks returns a path in defaulted that is missing in obj, or "". It does not compare the metadata.
 func lacks(at string, obj, defaulted any) string {
 	switch defaulted := defaulted.(type) {
 	case map[string]any:
