@@ -272,8 +272,8 @@ func (m *manyEvaluation) other(doc *input.Document) error {
 	return err
 }
 
-// single evaluates the expression for the only object. It returns an error if the object has no CRD, if
-// there is no object, or if any document could not be read.
+// single evaluates the expression for the only object. It returns an error if the object has no CRD, if no
+// object was found, or if any document could not be read.
 func (m *manyEvaluation) single(ctx context.Context) error {
 	if len(m.crds) == 0 && (len(m.others) > 0 || len(m.problems) == 0) {
 		return errNoCRD
