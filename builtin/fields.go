@@ -89,29 +89,30 @@ func FieldIntroduced(kind schema.GroupVersionKind, field string) (minor int) {
 // withoutNewer returns a copy of an object without the fields that servers of Kubernetes 1.minor do not have, and the
 // paths of these fields. It returns the object itself if it has none of them.
 func withoutNewer(object map[string]any, of reflect.Type, minor int) (without map[string]any, newer []string) {
-	without = runtime.DeepCopyJSON(object)
-	if newer = removeNewer(without, of, minor, nil); newer == nil {
+	if newer = newerIn(object, of, minor, nil, false); newer == nil {
 		return object, nil
 	}
+	without = runtime.DeepCopyJSON(object)
+	newerIn(without, of, minor, nil, true)
 	return without, newer
 }
 
-// removeNewer removes the fields from v, which is at path, and returns their paths.
-func removeNewer(v any, of reflect.Type, minor int, path []engine.Step) (newer []string) {
-	visit := func(v any, step engine.Step) (remove bool) {
+// newerIn returns the paths of the fields in v, which is at path. It removes them if remove is set.
+func newerIn(v any, of reflect.Type, minor int, path []engine.Step, remove bool) (newer []string) {
+	visit := func(v any, step engine.Step) (isNewer bool) {
 		at := append(slices.Clip(path), step)
 		next, since := below(of, step)
-		if remove = since > minor; remove {
+		if isNewer = since > minor; isNewer {
 			newer = append(newer, engine.FormatPath(at))
 		} else if next != nil {
-			newer = append(newer, removeNewer(v, next, minor, at)...)
+			newer = append(newer, newerIn(v, next, minor, at, remove)...)
 		}
-		return remove
+		return isNewer
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if visit(v[name], engine.Step{Name: name}) {
+			if visit(v[name], engine.Step{Name: name}) && remove {
 				delete(v, name)
 			}
 		}

@@ -115,10 +115,10 @@ func (c *valueCollector) expression(of *expression) {
 func (c *valueCollector) visit(e ast.Expr) {
 	problems := c.problems
 	if c.selects(e) {
-		text, v := c.source.Of(e), c.value(e)
-		c.add(text, e, v)
-		if name, isVariable := strings.CutPrefix(text, "variables."); isVariable && c.failed && celtypes.IsError(v) {
-			c.variable(name)
+		v := c.value(e)
+		c.add(c.source.Of(e), e, v)
+		if c.failed && celtypes.IsError(v) {
+			c.variable(variableIn(e))
 		}
 		return
 	}
@@ -133,9 +133,25 @@ func (c *valueCollector) visit(e ast.Expr) {
 // maxVariables limits the variables that are explained inside of each other.
 const maxVariables = 8
 
-// variable visits the expression of a variable that fails. name can be followed by fields.
+// variableIn returns the name of the variable below which e selects something, or "".
+func variableIn(e ast.Expr) string {
+	for {
+		switch e.Kind() {
+		case ast.SelectKind:
+			of := e.AsSelect()
+			if e = of.Operand(); e.Kind() == ast.IdentKind && e.AsIdent() == "variables" {
+				return of.FieldName()
+			}
+		case ast.CallKind:
+			e = e.AsCall().Args()[0]
+		default:
+			return ""
+		}
+	}
+}
+
+// variable visits the expression of a variable that fails. It does nothing for other names.
 func (c *valueCollector) variable(name string) {
-	name, _, _ = strings.Cut(name, ".")
 	i, ok := c.run.program.variableIndex[name]
 	if !ok || c.depth == maxVariables || c.run.program.parts[partVariable][i].checked == nil {
 		return

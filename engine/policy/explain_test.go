@@ -27,6 +27,7 @@ func TestExplain(t *testing.T) {
 		{"object.spec.size.startsWith('a') && true", "object.spec.size=2 object.spec.size.startsWith('a')(no such overload; startsWith does not take int and string)"},
 		{"oldObject.spec.size == 1", "oldObject.spec.size(no such key: spec; oldObject is null: test first: oldObject != null && …)"},
 		{"variables.absent == 1", "variables.absent(composited variable \"absent\" fails to evaluate: no such key: lost) object.spec.lost(no such key: lost; or did you mean list?)"},
+		{"variables\n.absent == 1", "variables .absent(composited variable \"absent\" fails to evaluate: no such key: lost) object.spec.lost(no such key: lost; or did you mean list?)"},
 		{"object.spec.list.all(i, i < object.spec.size)", "i (object.spec.list[1])=2 object.spec.size=2"},
 		{"object.spec.list.all(i, v, i < 1 && v > 0)", "v (object.spec.list[1])=2 i=1"},
 		{"object.spec.list.all(a, object.spec.list.exists(b, b == a + 1))", "a (object.spec.list[1])=2 object.spec.list=[1 2]"},

@@ -102,6 +102,9 @@ func (ad *advisor) of(r *rule) *dependence {
 	for _, f := range r.cardinality.Factors {
 		at := r.at.above(f.Path)
 		b := r.unit.boundAt(at.steps())
+		if b == nil { // the node has items and additionalProperties
+			b = &bound{path: f.Path, props: at.props, minimum: 1}
+		}
 		b.keyword, b.bytes, b.declared = f.Word(), 1, int64(f.Max)
 		if !f.Bounded {
 			b.assumed = at.assumed()

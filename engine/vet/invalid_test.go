@@ -67,3 +67,18 @@ func TestSomeInvalidRules(t *testing.T) {
 		t.Errorf("%d causes, undecided: %v", len(report.Causes), report.Undecided)
 	}
 }
+
+// TestItemsBelowMap checks a node with items and additionalProperties, whose rule tree follows the latter.
+func TestItemsBelowMap(t *testing.T) {
+	t.Parallel()
+	const crd = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.example.com"}, "spec": {
+		"group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+		"versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {
+			"type": "object", "items": {"type": "string"}, "additionalProperties": {"type": "object", "properties": {"m": {
+				"type": "array", "items": {"type": "string", "x-kubernetes-validations": [{"rule": "self.matches('^(a|b)+$')"}]}}}}}}}}}]}}`
+	for _, explain := range []bool{false, true} {
+		if _, err := Vet(context.Background(), []byte(crd), Config{Explain: explain}); err != nil {
+			t.Errorf("explain %t: %v", explain, err)
+		}
+	}
+}

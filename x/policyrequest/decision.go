@@ -82,10 +82,10 @@ func decisive(values []policy.Value, failed bool) (offset int) {
 	return max(first, 0)
 }
 
-// maxExplained limits the decisions in a result that have values, and maxValue the characters of a
+// MaxExplained limits the decisions in a result that have values, and maxValue the characters of a
 // value.
 const (
-	maxExplained = 100
+	MaxExplained = 100
 	maxValue     = 120
 )
 
@@ -110,7 +110,7 @@ func (d *Describer) Decisions(ctx context.Context, req policy.Request, res *poli
 				Reason: of.Reason, Message: of.Message, Error: of.Failed, Cost: of.Cost,
 			}
 			var values []policy.Value
-			if d.Explain && len(list) < maxExplained {
+			if d.Explain && len(list) < MaxExplained {
 				var failed error
 				if values, failed = d.Set.Explain(ctx, req, e, of.Validation); failed != nil {
 					err = failed
@@ -142,7 +142,7 @@ func (d *Describer) Mutation(ctx context.Context, e *policy.MutationEvaluation, 
 		values, err = d.Set.Explain(ctx, req, of, index)
 	}
 	x = d.explanation(e.Policy, index, e.Condition, values, true, secrets)
-	if x.Hint == "" && d.Explain && index >= 0 {
+	if x.Hint == "" && d.Explain && index >= 0 && index < len(e.Mutations) {
 		if at := missingPath.FindStringSubmatch(e.Mutations[index].Failure); at != nil {
 			x.Hint = "the object has no list or object at " + at[1] + ": add it in an earlier operation"
 		}

@@ -139,14 +139,19 @@ var refutations = map[string]refuted{
 	// Functions fail for values that do not have the declared type, such as null.
 	"the size of a number": {fields: either, rules: []string{"!has(self.either) || size(self.either) > 0"}, object: "{either: 5}", what: Failed},
 	"a number for a bool":  {fields: either, rules: []string{"!has(self.either) || !self.either || self.either"}, object: "{either: 5}", what: Failed},
-	"a number for a key":   {fields: either + "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || !has(self.either) || !(self.either in self.m)"}, object: "{m: {}, either: 5}", what: Failed},
-	"null joined":          {fields: nullItems, rules: []string{"!has(self.l) || self.l.join(',') != 'x'"}, object: "{l: [null]}", what: Failed},
-	"the begin of null":    {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].startsWith('a') || !self.l[0].startsWith('a')"}, object: "{l: [null]}"},
-	"null and a string":    {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0] < 'b' || self.l[0] >= 'b'"}, object: "{l: [null]}"},
-	"the size of null":     {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].size() >= 0"}, object: "{l: [null]}", what: Failed},
-	"null split":           {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].split(',').size() > -1"}, object: "{l: [null]}", what: Failed},
-	"null for a bool":      {fields: "l: {type: array, items: {type: boolean, nullable: true}}", rules: []string{firstItem + "self.l[0] != dyn(1)", firstItem + "self.l[0] || !self.l[0]"}, object: "{l: [null]}"},
-	"null in an entry":     {fields: "m: {type: object, additionalProperties: {type: string, nullable: true}}", rules: []string{"!has(self.m) || !('a' in self.m) || self.m['a'] != 'x'", "!has(self.m) || !('a' in self.m) || self.m['a'] < 'b' || self.m['a'] >= 'b'"}, object: "{m: {a: null}}"},
+	"a set of lists in a list": {
+		fields: "one: {type: array, x-kubernetes-list-type: set, items: {type: array, x-kubernetes-list-type: atomic, items: {type: string}}}\n" +
+			"all: {type: array, items: {type: array, x-kubernetes-list-type: set, items: {type: array, x-kubernetes-list-type: atomic, items: {type: string}}}}",
+		rules: []string{"!has(self.one) || !has(self.all) || !(self.one in self.all)"}, object: "{one: [[a]], all: [[[b]]]}", what: Failed,
+	},
+	"a number for a key": {fields: either + "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || !has(self.either) || !(self.either in self.m)"}, object: "{m: {}, either: 5}", what: Failed},
+	"null joined":        {fields: nullItems, rules: []string{"!has(self.l) || self.l.join(',') != 'x'"}, object: "{l: [null]}", what: Failed},
+	"the begin of null":  {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].startsWith('a') || !self.l[0].startsWith('a')"}, object: "{l: [null]}"},
+	"null and a string":  {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0] < 'b' || self.l[0] >= 'b'"}, object: "{l: [null]}"},
+	"the size of null":   {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].size() >= 0"}, object: "{l: [null]}", what: Failed},
+	"null split":         {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].split(',').size() > -1"}, object: "{l: [null]}", what: Failed},
+	"null for a bool":    {fields: "l: {type: array, items: {type: boolean, nullable: true}}", rules: []string{firstItem + "self.l[0] != dyn(1)", firstItem + "self.l[0] || !self.l[0]"}, object: "{l: [null]}"},
+	"null in an entry":   {fields: "m: {type: object, additionalProperties: {type: string, nullable: true}}", rules: []string{"!has(self.m) || !('a' in self.m) || self.m['a'] != 'x'", "!has(self.m) || !('a' in self.m) || self.m['a'] < 'b' || self.m['a'] >= 'b'"}, object: "{m: {a: null}}"},
 	// Equality between a list or map and another value fails, and then != is true.
 	"an object and null":          {fields: nullObjects, rules: []string{"!has(self.l) || !has(oldSelf.l) || self.l == oldSelf.l"}, old: "{l: [null]}", object: "{l: [{}]}", what: Failed},
 	"not equal, and equal denied": {fields: nullObjects, rules: []string{"!has(self.l) || !has(oldSelf.l) || !(self.l == oldSelf.l)"}, instead: "!has(self.l) || !has(oldSelf.l) || self.l != oldSelf.l", old: "{l: [null]}", object: "{l: [{}]}"},

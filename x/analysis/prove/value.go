@@ -346,5 +346,8 @@ func (x *reading) neverFails(e ast.Expr) bool {
 	if slices.Contains(wholly, call.FunctionName()) && (x.nulls || x.hidden) {
 		return false
 	}
+	if call.FunctionName() == operators.In && x.kind(call.Args()[1]) == celtypes.ListKind && !scalarKind(x.kind(call.Args()[0])) {
+		return false // the comparison with an item can fail: see comparable
+	}
 	return !slices.ContainsFunc(loops.Children(e), func(arg ast.Expr) bool { return !x.sure(arg) })
 }

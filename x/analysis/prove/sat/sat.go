@@ -165,6 +165,7 @@ func (s *Solver) decide(assumptions []Lit) (next Lit, ok bool) {
 		}
 	}
 	for ; s.next < len(s.level); s.next++ {
+		s.steps--
 		if l := Lit(2 * s.next); s.values[l] == free {
 			if !s.phase[s.next] {
 				l = l.Not()

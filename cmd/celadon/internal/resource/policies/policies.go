@@ -191,7 +191,7 @@ func (p *Policies) expression(kind, list, policy string, index int, condition st
 	if field == "" {
 		return v
 	}
-	v.Expression, v.Line = expression, doc.Locate([]string{field})[0].Line
+	v.Expression, v.Line = expression, cmp.Or(doc.Locate([]string{field})[0].Line, doc.Line)
 	v.Inside = func(offset int) (int, int) {
 		at, _ := doc.Inside(field, offset)
 		return at.Line, at.Column

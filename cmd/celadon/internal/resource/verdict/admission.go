@@ -140,7 +140,7 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 	var bug error
 	for i := range r.Mutations {
 		e := &r.Mutations[i]
-		describer := policyrequest.Describer{Set: r.Set, Validation: d.Admission.Policies.Mutation, Explain: d.Explain}
+		describer := policyrequest.Describer{Set: r.Set, Validation: d.Admission.Policies.Mutation, Explain: d.Explain && i < policyrequest.MaxExplained}
 		why, err := describer.Mutation(ctx, e, to.Secrets)
 		bug = cmp.Or(bug, err)
 		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(e, d.located(why)))

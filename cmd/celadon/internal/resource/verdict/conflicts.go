@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -72,10 +73,11 @@ func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use, cfg engine.C
 }
 
 func (c *CRDs) conflictNotes() (notes []error) {
-	for kind, of := range c.conflicts {
+	byName := func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) }
+	for _, kind := range slices.SortedFunc(maps.Keys(c.conflicts), byName) {
+		of := c.conflicts[kind]
 		notes = append(notes, fmt.Errorf("%d CRDs of %s differ: an object is undecided unless its result is the same by each", len(of.copies), kind))
 	}
-	slices.SortFunc(notes, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return notes
 }
 
