@@ -15,16 +15,16 @@ import (
 )
 
 // How it works: the API server correlates the new and the old value of a field by their path. Items of a list
-// have the same path only if the list type is map. Below any other list, rules must not use oldSelf: the
-// server rejects the CRD.
+// have the same path only if the list type is map. Below any other list, and below an object of the map type atomic,
+// rules must not use oldSelf: the server rejects the CRD.
 
 const noOldSelf = "rejected: oldSelf"
 
-// A barrier is the outermost list on the way to a path whose items cannot be correlated.
+// A barrier is the outermost list or object on the way to a path whose items or fields cannot be correlated.
 type barrier struct {
 	path string
-	list *apiextensionsv1.JSONSchemaProps
-	// nested is set if there is another such list below it.
+	node *apiextensionsv1.JSONSchemaProps
+	// nested is set if another barrier lies below it.
 	nested bool
 }
 
@@ -34,12 +34,13 @@ func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *b
 		if node == nil {
 			break
 		}
-		if node.Items != nil && listType(node) != "map" {
+		_, isField := node.Properties[step.Name]
+		if node.Items != nil && listType(node) != "map" || isField && node.XMapType != nil && *node.XMapType == "atomic" {
 			if b != nil {
 				b.nested = true
 				break
 			}
-			b = &barrier{path: engine.FormatPath(steps[:i]), list: node}
+			b = &barrier{path: engine.FormatPath(steps[:i]), node: node}
 		}
 		node = assist.SchemaBelow(node, step)
 	}
@@ -65,7 +66,14 @@ func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *
 // note explains the barrier for a rule with the given name, and offers a change of the schema.
 func (b *barrier) note(rule string) string {
 	at := phrase.Path(b.path)
-	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, listType(b.list))
+	if b.node.Items == nil {
+		text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate fields of %s (map type atomic), so it rejects the CRD: ", rule, at)
+		if !b.nested {
+			text += fmt.Sprintf("remove x-kubernetes-map-type from %s, or ", at)
+		}
+		return text + fmt.Sprintf("move the rule to %s, where oldSelf is the whole old object\n", at)
+	}
+	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, listType(b.node))
 	if key := b.key(); key != "" {
 		text += fmt.Sprintf("set x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s] on %s, or ", key, at)
 	}
@@ -82,10 +90,10 @@ func listType(list *schemaNode) string {
 // key returns a field that can be the only key of the list's items, or "". The server requires that a key is a
 // scalar that is required or has a default.
 func (b *barrier) key() string {
-	if b.nested || b.list.Items.Schema == nil || b.list.Items.Schema.Type != "object" {
+	if b.nested || b.node.Items.Schema == nil || b.node.Items.Schema.Type != "object" {
 		return ""
 	}
-	item := b.list.Items.Schema
+	item := b.node.Items.Schema
 	for _, name := range append([]string{"name", "key", "id", "type"}, slices.Sorted(maps.Keys(item.Properties))...) {
 		prop := item.Properties[name]
 		scalar := slices.Contains([]string{"string", "integer", "number", "boolean"}, prop.Type)
