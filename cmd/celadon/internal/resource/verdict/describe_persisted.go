@@ -58,17 +58,16 @@ func (d *decision) describePersisted(ctx context.Context, out *outcome) {
 		return
 	}
 	var v *view
-	var hide func(map[string]any) map[string]any
-	if d.def == nil {
-		texts := d.builtin.Subject(d.doc.Object, old).Secrets
-		hide = func(obj map[string]any) map[string]any { return texts.Hide(obj).(map[string]any) }
-	} else if v = d.def.view(object); v != nil {
-		hide = secret.MaskOf(d.def.CRD.ForEngine(), d.doc.Object, old, object).Object
+	if d.def != nil {
+		if v = d.def.view(object); v == nil {
+			return
+		}
 	}
 	selects := v != nil && len(v.SelectableFields) > 0 && d.Selectable
-	if hide == nil || !selects && !d.Persisted && !d.Diff && !d.Row {
+	if !selects && !d.Persisted && !d.Diff && !d.Row {
 		return
 	}
+	hide := d.masked(v, old, object)
 	shown := hide(object)
 	if selects && v.parsed().errSelectable == nil {
 		set, _ := v.parsed().selectable.Values(shown) // nil if a field cannot be read
@@ -89,6 +88,16 @@ func (d *decision) describePersisted(ctx context.Context, out *outcome) {
 	case d.builtin.Exact():
 		r.Row, r.Bug = d.builtinRow(ctx, aged(object, now, d.doc.Object, old))
 	}
+}
+
+// masked returns a function that hides the secrets of the document, the old, and the persisted object. v is nil for
+// built-in kinds.
+func (d *decision) masked(v *view, old, object map[string]any) func(map[string]any) map[string]any {
+	if v != nil {
+		return secret.MaskOf(d.def.CRD.ForEngine(), d.doc.Object, old, object).Object
+	}
+	texts := d.builtin.Subject(d.doc.Object, old).Secrets
+	return func(obj map[string]any) map[string]any { return texts.Hide(obj).(map[string]any) }
 }
 
 // withoutApplied returns the persisted object of an apply without the annotation of kubectl, unless the document
