@@ -2,8 +2,8 @@ package decode
 
 import "bytes"
 
-// A reader reads a text line by line, without comments and empty lines. After a failure it is at the end of
-// the text, so that all its loops end.
+// A reader reads a text line by line, without comments and empty lines. It moves only forward. After
+// a failure it is at the end of the text, so that all its loops end.
 type reader struct {
 	text   []byte
 	at     int // of the next byte to read
@@ -17,10 +17,11 @@ type reader struct {
 // atEnd is the indent after the last line. It is less than the indent of any line.
 const atEnd = -1
 
-// fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, empty brackets
-// and lists of scalars in brackets on a single line, plain and quoted scalars, and literal blocks. For anything
-// else, including errors, it returns false, and the library decodes the document from the start. It therefore
-// reports no errors and does not determine which documents are valid. The value does not share memory with text.
+// fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow
+// collections on a single line, plain and quoted scalars, and literal blocks. For anything else,
+// including errors, it returns false, and the library decodes the document from the start. It
+// therefore reports no errors and does not determine which documents are valid. The value does not
+// share memory with text.
 func (r *reader) fast(text []byte) (v any, ok bool) {
 	if !simple(text) {
 		return nil, false
@@ -120,10 +121,10 @@ func (r *reader) endLine(i int) {
 
 func (r *reader) isItem() bool { return r.text[r.at] == '-' && r.spaceAt(r.at+1) }
 
-// maxDepth is the maximum number of block lists and mappings around a value.
+// maxDepth is the maximum number of lists and mappings around a value.
 const maxDepth = 100
 
-// enter counts a list or a mapping. It returns false if there are too many.
+// enter counts a list or a mapping, or any value in brackets. It reports false if there are too many.
 func (r *reader) enter() bool {
 	r.depth++
 	return r.depth <= maxDepth
@@ -244,8 +245,7 @@ func (r *reader) key() (key string, ok bool) {
 		for end < len(line) && keyByte[line[end]] {
 			end++
 		}
-		name = line[:end]
-		if _, isWord := wordValue(name); end == 0 || isWord || !letter(line[0]) {
+		if name = line[:end]; end == 0 || !letter(line[0]) || isWord(name) {
 			return "", false
 		}
 	}

@@ -85,8 +85,9 @@ func TestFastDepth(t *testing.T) {
 		return b.String()
 	}
 	for name, text := range map[string]func(n int) string{
-		"keys":   keys,
-		"dashes": func(n int) string { return strings.Repeat("- ", n) + "a\n" },
+		"keys":     keys,
+		"dashes":   func(n int) string { return strings.Repeat("- ", n) + "a\n" },
+		"brackets": func(n int) string { return "- " + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + "\n" },
 	} {
 		for n, want := range map[int]bool{maxDepth: true, maxDepth + 1: false, 10_000: false} {
 			if _, ok := new(reader).fast([]byte(text(n))); ok != want {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-
-	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
 // decodeNumber returns f as decoded from JSON, where whole numbers have no decimal point.
@@ -38,7 +36,7 @@ func Sent(text []byte) []byte {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':
-			i = jsontext.StringEnd(text, i)
+			i = stringEnd(text, i)
 		case c == '-' || '0' <= c && c <= '9':
 			end := numberEnd(text, i)
 			if anew := rewritten(text[i:end]); anew != "" {
@@ -54,6 +52,19 @@ func Sent(text []byte) []byte {
 		return text
 	}
 	return append(out, text[copied:]...)
+}
+
+// stringEnd returns the offset after the JSON string that begins at i.
+func stringEnd(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
 }
 
 func numberEnd(text []byte, i int) int {
