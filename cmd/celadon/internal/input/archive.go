@@ -27,9 +27,9 @@ func IsArchive(name string) bool {
 
 var crdsOfChart = regexp.MustCompile(`^[^/]+/(charts/[^/]+/)*crds/`)
 
-// Archive returns the YAML and JSON files in a tar archive, which may be compressed by gzip. Of a Helm chart, these are only
-// the CRDs of the chart and of its dependencies. Nothing is written to the disk, and links are ignored. File names begin
-// with name.
+// Archive returns the YAML and JSON files in a tar archive, which may be compressed by gzip. Of a Helm chart, these
+// are only the files in the crds folders of the chart and its dependencies. Nothing is written to the disk, and links
+// are ignored. File names begin with name.
 func Archive(name string, r io.Reader) ([]Text, error) {
 	a := archive{left: maxArchive, entries: maxArchiveEntries}
 	if err := a.read(name, r, 0); err != nil {
@@ -46,7 +46,6 @@ type archive struct {
 
 var errLargeArchive = fmt.Errorf("more than %d MiB decompressed or %d files", maxArchive>>20, maxArchiveEntries)
 
-// reader returns a reader of decompressed bytes that fails after too many.
 func (a *archive) reader(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if a.left <= 0 {
@@ -109,7 +108,7 @@ func (a *archive) read(name string, r io.Reader, depth int) error {
 	return nil
 }
 
-// keepCRDs removes the files of a chart, from index first, that are not its CRDs. Files of nested archives remain.
+// keepCRDs removes the files of a chart, from index first, except its CRDs and the files of nested archives.
 func (a *archive) keepCRDs(name string, first int) {
 	kept := a.texts[:first]
 	for _, text := range a.texts[first:] {
@@ -121,7 +120,6 @@ func (a *archive) keepCRDs(name string, first int) {
 	a.texts = kept
 }
 
-// archive reads the files in an archive that the user named, and reports whether to continue.
 func (w *walker) archive() bool {
 	f, err := openRegular(w.root)
 	if err != nil {

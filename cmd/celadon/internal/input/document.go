@@ -16,10 +16,10 @@ import (
 
 // A Document is an object in the input.
 type Document struct {
-	File  string // as the user named it; "-" is standard input
+	File  string // path for messages; "-" is standard input
 	Index int    // of the document in the file, from 0
 	Item  int    // index in a List, from 0
-	Line  int    // where the object begins, from 1; 0 if unknown
+	Line  int    // where the object begins, or Err occurred; from 1; 0 if unknown
 	// Live is set for an object of a cluster. File then holds its resource, namespace, and name.
 	Live bool
 	// Rendered is set for an object that kustomize or helm printed. File is the source file.
@@ -27,9 +27,9 @@ type Document struct {
 
 	// Object is the decoded object. It is nil if Err is set.
 	Object map[string]any
-	// Original is the object in the file, if Object was derived from it.
+	// Original is the object that Object was derived from, if any.
 	Original map[string]any
-	// Raw is the object's JSON if it has duplicate keys, which Object cannot represent. It is nil otherwise.
+	// Raw is the source if that is JSON with duplicate keys, which Object cannot represent.
 	Raw []byte
 	// Duplicate is the API server's error for duplicate keys in a YAML body. With kubectl, the last
 	// value wins, because kubectl sends JSON.
@@ -39,7 +39,7 @@ type Document struct {
 	// objects.
 	Unrelated bool
 
-	json []byte // the source of Object if that is JSON; otherwise nil
+	json []byte // JSON form of Object; nil if the source is YAML or Object was replaced
 	text *text
 	item bool // an item of the List in text
 
@@ -66,7 +66,7 @@ func (d *Document) Changed(object map[string]any) *Document {
 	return &out
 }
 
-// Location returns the document's location for messages, as file:line.
+// Location returns file:line for messages, or only the file if the line is unknown.
 func (d *Document) Location() string {
 	if d.Line == 0 {
 		return d.File
@@ -74,7 +74,7 @@ func (d *Document) Location() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// JSON returns the object as JSON, or d.Err if it was not decoded.
+// JSON returns the object as JSON, or d.Err if that is set.
 func (d *Document) JSON() ([]byte, error) {
 	switch {
 	case d.Err != nil:
@@ -85,11 +85,11 @@ func (d *Document) JSON() ([]byte, error) {
 	return json.Marshal(d.Object)
 }
 
-// FromJSON returns the JSON that Object was decoded from, or nil if the source was not JSON or Object was changed.
+// FromJSON returns Object as JSON, or nil if the source was not JSON or Object was replaced.
 func (d *Document) FromJSON() []byte { return d.json }
 
-// AsWritten reports whether Object represents all of its YAML source, which has no duplicate keys.
-// It returns false for JSON and for items of a List.
+// AsWritten reports whether Object represents all of its YAML source, which has no duplicate keys. It returns
+// false for items of a List.
 func (d *Document) AsWritten() bool {
 	return d.Err == nil && d.text != nil && d.json == nil && d.Raw == nil && d.Duplicate == nil && !d.item
 }
@@ -97,8 +97,8 @@ func (d *Document) AsWritten() bool {
 // ErrNoObject reports a document that is not a mapping.
 var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")
 
-// Each decodes the chunk's documents, in order, until yield returns false. It reports whether yield
-// returned true for all of them.
+// Each decodes the chunk's documents, in order, until yield returns false. It reports whether yield always
+// returned true.
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Expand != nil {
 		expand, each := c.Expand, yield
@@ -129,7 +129,7 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 	return yield(c.document(c.err))
 }
 
-// small decodes a file that was small when it was found. It reports whether to continue.
+// small decodes a file that was small when it was found.
 func (c *Chunk) small(yield func(*Document) bool) bool {
 	f, err := reopened(c.File)
 	if err != nil {
@@ -180,7 +180,6 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	return yield(d)
 }
 
-// notObject returns the error for a value that is not an object: a syntax error, or ErrNoObject.
 func (c *Chunk) notObject() error {
 	var v any
 	if err := json.Unmarshal(c.text, &v); err != nil {
@@ -189,7 +188,6 @@ func (c *Chunk) notObject() error {
 	return ErrNoObject
 }
 
-// syntax returns a decoding error with its line in the file.
 func (c *Chunk) syntax(text []byte, err error) error {
 	e := &SyntaxError{Line: c.line, message: fmt.Sprintf("not JSON: %v", err)}
 	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
@@ -232,7 +230,6 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	return d.items(items, find, yield)
 }
 
-// items yields the items of a YAML List and reports whether to continue.
 func (d *Document) items(items []any, find func(*Document), yield func(*Document) bool) bool {
 	lines := d.text.itemLines()
 	for i, item := range items {
@@ -253,8 +250,8 @@ func (d *Document) items(items []any, find func(*Document), yield func(*Document
 	return true
 }
 
-// Live returns a chunk for an object that a cluster sent. Its document has the form of kubectl get -o json: indented,
-// without managedFields. The document's File is made from the resource and the object's name.
+// Live returns a chunk for an object that a cluster sent. Its document has the form of kubectl get -o json:
+// indented, without managedFields.
 func Live(resource, apiVersion, kind string, sent []byte) Chunk {
 	return Chunk{File: resource, form: liveObject, apiVersion: apiVersion, kind: kind, line: 1, column: 1, text: sent}
 }
@@ -311,7 +308,6 @@ func (c *Chunk) live() *Document {
 	return d
 }
 
-// liveName returns the name of a cluster's object, which is used instead of a file name.
 func liveName(resource, namespace, name string) string {
 	if namespace != "" {
 		name = namespace + "/" + name

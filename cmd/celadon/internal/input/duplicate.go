@@ -24,7 +24,7 @@ type duplicateKey struct {
 	key       *position.Node
 }
 
-// duplicates returns the duplicate keys in and below n, in the server's order. It does not descend into but.
+// duplicates returns the duplicate keys in the server's order, without those below but.
 func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 	seen := map[any]bool{}
 	for i, item := range n.Items {
@@ -51,8 +51,8 @@ func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 // duplicate keys, which are repeated with each item.
 const maxPerItem = 10
 
-// first returns the first duplicate keys in and below n, without those in but. Results are cached by node, because
-// aliases can make several items share a node.
+// first returns at most maxPerItem duplicate keys. Results are cached by node, because aliases can make several
+// items share a node.
 func (t *text) first(n, but *position.Node) []duplicateKey {
 	found, ok := t.within[n]
 	if !ok {
@@ -86,7 +86,6 @@ func keyOf(key *position.Node) (name any, ok bool) {
 	return name, name != nil // the server ignores duplicate null keys
 }
 
-// complain returns the server's error for duplicate keys in a YAML body, or nil if duplicates is empty.
 func complain(duplicates []duplicateKey) error {
 	if len(duplicates) == 0 {
 		return nil
@@ -98,8 +97,8 @@ func complain(duplicates []duplicateKey) error {
 	return errors.New("yaml: unmarshal errors:\n  " + strings.Join(texts, "\n  "))
 }
 
-// duplicate sets the document's duplicate keys. For an item of a List, these include the keys of the
-// List itself, because they concern all items.
+// duplicate sets the document's duplicate keys. An item of a List also has those outside the items, because they
+// concern all items.
 func (d *Document) duplicate(all error, line int) {
 	root := d.root()
 	if root == nil { // the node is unknown, so report all duplicates
@@ -151,13 +150,11 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return e.message }
 
-// suggestsObject reports whether a text may contain a Kubernetes object, valid or not.
 func suggestsObject(text []byte) bool { return bytes.Contains(text, []byte("apiVersion")) }
 
-// numberedLine matches the line in a message of the YAML decoder.
 var numberedLine = regexp.MustCompile(`\bline (\d+)\b`)
 
-// yamlError converts an error of the YAML decoder for text, whose first line is line first of the file.
+// yamlError converts an error of the YAML decoder. first is the line of the file on which text begins.
 func yamlError(err error, text []byte, first int) *SyntaxError {
 	e := &SyntaxError{message: strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")}
 	if line := decode.ErrorLine(text, err); line > 0 {
@@ -171,8 +168,8 @@ func yamlError(err error, text []byte, first int) *SyntaxError {
 	return e
 }
 
-// duplicatesError converts the YAML decoder's error about duplicate keys in a text whose first line is line first of
-// the file. The decoder's line numbers are right.
+// duplicatesError converts the YAML decoder's error about duplicate keys, whose line numbers are right. first is
+// the line of the file on which the source begins.
 func duplicatesError(err error, first int) error {
 	return errors.New(numberedLine.ReplaceAllStringFunc(err.Error(), func(s string) string {
 		n, _ := strconv.Atoi(strings.TrimPrefix(s, "line "))

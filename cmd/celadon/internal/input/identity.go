@@ -14,7 +14,7 @@ type Identity struct {
 	Name       string `json:"name"`
 }
 
-// Identity returns the identity of the document's object. It is computed at each call.
+// Identity returns the identity of the document's object.
 func (d *Document) Identity() Identity { return Identify(d.Object) }
 
 // Identify returns the identity of obj. If obj has no name, its generateName is used.

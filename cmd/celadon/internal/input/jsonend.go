@@ -17,7 +17,7 @@ var (
 // where objects and arrays may begin. That is enough to detect a truncated value before the next value is taken
 // for a part of it. On an error, the offset is where reading stopped.
 func (w *window) valueEnd(i, limit int) (int, error) {
-	open := make([]byte, 0, 32) // the open brackets
+	open := make([]byte, 0, 32)
 	prev := byte(':')
 	for buf := w.rest(); ; i++ {
 		if i >= len(buf) {
@@ -71,7 +71,6 @@ func mayBegin(prev byte, open []byte) bool {
 	return open[len(open)-1] == '[' && (prev == '[' || prev == ',')
 }
 
-// stringEnd returns the offset after the string at offset i.
 func (w *window) stringEnd(i int) (int, error) {
 	i++
 	for buf := w.rest(); ; i++ {
@@ -102,7 +101,7 @@ func (w *window) stringEnd(i int) (int, error) {
 	}
 }
 
-// wordEnd returns the offset after a number, true, false, or null. The offset is always greater than i.
+// wordEnd returns the offset after a number, true, false, or null. It is always greater than i.
 func (w *window) wordEnd(i int) int {
 	for i++; ; i++ {
 		switch c, ok := w.at(i); {

@@ -16,8 +16,7 @@ type object struct {
 	stopped          bool // yield returned false
 }
 
-// members reads the members of the object from offset i, which is after its bracket or after a member, and returns the
-// offset after the object.
+// members reads the members of the object from offset i, which is after its bracket or after a member.
 func (o *object) members(i int, first bool) (end int, err error) {
 	for ; ; first = false {
 		c, i2, err := o.next(i)
@@ -54,7 +53,6 @@ func (o *object) next(i int) (c byte, at int, err error) {
 	return c, i, nil
 }
 
-// member reads the field whose name is at offset i.
 func (o *object) member(i int) (int, error) {
 	end, err := o.w.stringEnd(i)
 	if err != nil {
@@ -88,8 +86,7 @@ func (o *object) member(i int) (int, error) {
 	return end, nil
 }
 
-// itemsAt reads the array of items at offset i. It yields the items immediately if the object is a List, or if
-// only a List is likely or possible; otherwise, finish yields them once the kind is known.
+// itemsAt reads the array of items at offset i. If the kind is not known yet, finish yields the items of a List.
 func (o *object) itemsAt(i int) (int, error) {
 	if o.isList() || o.kind == "" && o.apiVersion == "v1" {
 		return o.stream(i)
@@ -108,7 +105,6 @@ func (o *object) itemsAt(i int) (int, error) {
 
 func (o *object) isList() bool { return strings.HasSuffix(o.kind, "List") }
 
-// finish handles the end of the object. If the object turned out to be a List, it yields the items.
 func (o *object) finish(end int) (int, error) {
 	switch {
 	case o.streamed:
@@ -125,8 +121,8 @@ func (o *object) finish(end int) (int, error) {
 	return end, nil
 }
 
-// stream yields the items of the array at offset i, each as soon as its end is found. Afterwards, the window starts
-// after the array, or after the first item that is not JSON: the items after it cannot be distinguished from its parts.
+// stream yields the items of the array at offset i, each as soon as its end is found, and consumes the input. It
+// stops at the first error: the items after it cannot be distinguished from its parts.
 func (o *object) stream(i int) (int, error) {
 	index := o.index
 	o.index++
@@ -172,7 +168,6 @@ var errNoComma = errors.New("a comma is missing before an item")
 // errAbandoned ends the reading of a List. The cause has been reported before.
 var errAbandoned = errors.New("abandoned")
 
-// abandon yields the error of an item and skips to the next line that begins an object or a document.
 func (o *object) abandon(index, item int, err error) (int, error) {
 	o.stopped = !o.yield(o.lost(index, item, err))
 	o.resume()
@@ -186,7 +181,7 @@ func (o *object) lost(index, item int, err error) Chunk {
 // maxBefore limits the bytes before an item on its line that are kept for excerpts.
 const maxBefore = 120
 
-// beforeOnLine returns the last bytes before offset i on its line, as far as they are still in the window.
+// beforeOnLine returns the bytes before offset i on its line, as far as they are still in the window.
 func (o *object) beforeOnLine(i int) []byte {
 	line := o.w.rest()[:i]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]

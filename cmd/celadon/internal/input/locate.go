@@ -36,7 +36,6 @@ func (t *text) parsed() *position.Document {
 	return t.doc
 }
 
-// root returns the node of the text's value, or nil if there are no positions.
 func (t *text) root() *position.Node {
 	if doc := t.parsed(); doc != nil {
 		return doc.Root
@@ -52,7 +51,6 @@ func (t *text) position(offset int) Position {
 	return Position{at.Line + t.line - 1, at.Column}
 }
 
-// items returns the items of a List, or nil if the text has no items.
 func (t *text) items() *position.Node {
 	root := t.root()
 	if root == nil {
@@ -74,7 +72,6 @@ func (t *text) itemLines() []int {
 	return lines
 }
 
-// root returns the node of the object, or nil if it is unknown.
 func (d *Document) root() *position.Node {
 	switch {
 	case d.text == nil:
@@ -88,7 +85,7 @@ func (d *Document) root() *position.Node {
 	return nil
 }
 
-// Locate returns the position of each field's key, or of its nearest existing parent. Positions are zero if they are
+// Locate returns the position of each field, or of its nearest existing parent. Positions are zero if they are
 // unknown.
 func (d *Document) Locate(fields []string) []Position {
 	found := make([]Position, len(fields))
@@ -114,7 +111,7 @@ func (d *Document) Value(field string) *position.Node {
 }
 
 // Inside returns the position of a code point in the scalar that is the value of a field. It returns false if the
-// value is not a scalar, or if the position is unknown.
+// position is unknown.
 func (d *Document) Inside(field string, point int) (Position, bool) {
 	node := d.Value(field)
 	if node == nil {
@@ -127,10 +124,10 @@ func (d *Document) Inside(field string, point int) (Position, bool) {
 	return d.text.position(text.SourcePoint(point)), true
 }
 
-// SourceLine returns the source line of a position, and the index of the position's character in it.
-// On the object's first line, the part before the object is included only if it is white space.
-// SourceLine returns false if the source is unknown or the position is not in it, and for items that
-// share lines with other items, because an excerpt would show those too.
+// SourceLine returns the source line of a position, and the index of the position's character in it. On the
+// object's first line, the part before the object is included only if it is white space. SourceLine returns false if
+// the source is unknown or the position is not in it. It also returns false for items of a List in brackets, because
+// an excerpt could show other items.
 func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
 	if d.text == nil || d.item && d.text.flowList() {
 		return "", 0, false
@@ -138,7 +135,6 @@ func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
 	return d.text.lineOf(at)
 }
 
-// flowList reports whether the items of a YAML List are in brackets.
 func (t *text) flowList() bool {
 	if t.root() == nil {
 		return false
@@ -185,8 +181,8 @@ func (d *Document) Tree() (*position.Document, *position.Node) {
 	return d.text.parsed(), root
 }
 
-// Token returns the start and end in Source of the key or scalar value that begins at a position. It
-// returns false if no key or scalar begins there.
+// Token returns the start and end in Source of the key, scalar, or alias that begins at a position. It returns
+// false if the position has no such token.
 func (d *Document) Token(at Position) (from, to int, ok bool) {
 	tree, _ := d.Tree()
 	line := 0

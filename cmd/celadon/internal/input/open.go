@@ -37,12 +37,11 @@ func openRegular(path string) (*os.File, error) {
 	return reopened(path)
 }
 
-// reopened opens a path that was a regular file when it was found.
 func reopened(path string) (*os.File, error) {
 	return still(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
 }
 
-// StatRegular returns the description of path, or an error without the path if it is not a regular file.
+// StatRegular returns the description of path. Its errors do not contain the path.
 func StatRegular(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -89,8 +88,8 @@ func kind(mode fs.FileMode) string {
 }
 
 // mayReadSpecialFile reports whether a path that is not a regular file may be read because the user named it, for
-// example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because another user may
-// have replaced a file by such a link. Links in /dev and /proc are trusted, because they belong to the system.
+// example a pipe created by a shell. Links to pipes or devices may not, because another user may have replaced a file
+// by such a link. Links in /dev and /proc are trusted, because they belong to the system.
 func mayReadSpecialFile(path string, info fs.FileInfo) bool {
 	if info.IsDir() {
 		return false
@@ -128,7 +127,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, WithoutPath(err)
 }
 
-// UnmarshalStrict decodes JSON like an API server. Unknown and duplicate fields are errors.
+// UnmarshalStrict decodes JSON. Unknown and duplicate fields are errors.
 func UnmarshalStrict(data []byte, v any) error {
 	strict, err := kjson.UnmarshalStrict(data, v)
 	return cmp.Or(err, errors.Join(strict...))

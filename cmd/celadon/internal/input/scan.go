@@ -16,11 +16,11 @@ import (
 // A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, a small file, or
 // an error.
 type Chunk struct {
-	// File is the file as the user named it; "-" is standard input.
+	// File is the path for messages; "-" is standard input.
 	File string
 	// Expand, if set, returns the documents that Each yields instead of a document.
 	Expand func(*Document) []*Document
-	// Skip, if set, reports whether the documents in a text are of no interest. Each then yields none of them.
+	// Skip, if set, reports whether the documents in a text are of no interest, so that Each need not decode them.
 	Skip func(text []byte) bool
 
 	form         form
@@ -103,7 +103,6 @@ func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
 	return s.run()
 }
 
-// walk reads a file, or all files in a folder that may hold objects. It reports whether to continue.
 func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 	root = followed(root)
 	w := walker{root: root, onlyRegular: s.Regular, wait: wait, yield: yield}
@@ -156,7 +155,6 @@ func (w *walker) close() {
 	}
 }
 
-// named reads the file that the user named and reports whether to continue.
 func (w *walker) named() bool {
 	info, err := os.Stat(w.root)
 	switch {
@@ -175,7 +173,6 @@ func (w *walker) named() bool {
 	return w.read(w.root, f, err)
 }
 
-// found reads a file below the folder and reports whether to continue.
 func (w *walker) found(path string, d fs.DirEntry) bool {
 	switch {
 	case d.Type().IsRegular():
@@ -235,12 +232,13 @@ func (c Chunk) Size() int {
 	return len(c.text)
 }
 
-// A Selection selects files of folders. Hidden folders and links to folders below them are never followed.
+// A Selection selects files of folders. Below the named folders, hidden folders and links to folders are not
+// followed.
 type Selection struct {
 	// Exclude holds globs. A glob without a slash matches the name of a file or folder. A glob with a slash matches a
 	// path, either as it is reported or relative to the folder. An excluded folder is not read.
 	Exclude []string
-	// Linked, if not nil, is called for links to folders, which are not followed.
+	// Linked, if not nil, is called for links to folders, except hidden links.
 	Linked func(path string)
 	// Regular rejects each path that is neither a folder nor a regular file. Set it if a document or a script
 	// chose the paths: reading a pipe or standard input could block forever.
@@ -272,7 +270,7 @@ func (s Selection) leavesOut(root, name string, d fs.DirEntry) bool {
 	return d.IsDir() && strings.HasPrefix(d.Name(), ".") || s.excludes(root, name)
 }
 
-// excludes reports whether a glob excludes name itself. It ignores the folders between root and name.
+// excludes is like Excludes, but ignores the folders between root and name.
 func (s Selection) excludes(root, name string) bool {
 	below, err := filepath.Rel(root, name)
 	if err != nil {

@@ -37,7 +37,6 @@ type splitter struct {
 	yield  func(Chunk) bool
 }
 
-// run splits the whole input and reports whether to continue.
 func (s *splitter) run() bool {
 	if _, ok := s.w.at(2); ok && bytes.HasPrefix(s.w.rest(), bom) {
 		s.w.skip(len(bom))
@@ -81,7 +80,6 @@ func (s *splitter) run() bool {
 
 var bom = []byte("\ufeff")
 
-// end yields a chunk with the error if the input could not be read to its end. It reports whether to continue.
 func (s *splitter) end() bool {
 	if s.w.err == nil {
 		return true
@@ -96,8 +94,8 @@ func (s *splitter) separatorAt(i int) bool {
 
 const maxShown = 40
 
-// yaml yields everything up to the next separator as a document. If that contains JSON objects and is
-// not a YAML mapping, it yields only the part before them. It reports whether to continue.
+// yaml yields everything up to the next separator as a document. If JSON may begin in it, and it is not a YAML
+// mapping, the document ends before the JSON.
 func (s *splitter) yaml() bool {
 	n, separator, brace, err := s.partEnd(maxDocument)
 	if n > maxDocument {
@@ -132,10 +130,10 @@ var errLarge = errors.New("a YAML document of more than 32 MiB: split it, or use
 
 var errLongLine = errors.New("a line of more than 16 MiB: objects cannot be that large")
 
-// partEnd returns the length n of the part before the next separator, and the length of that separator, which is 0
-// at the end of the input and at a line that is a wrong separator. brace is the offset of the first line, after
-// other content, that begins like a JSON object, or 0. With such a line, the part ends after the line that exceeds
-// maxUndecided bytes, because JSON may follow. On an error, n is the number of bytes that were examined.
+// partEnd returns the length n of the part before the next separator, and the length of that separator, or 0.
+// brace is the offset of the first line, after other content, that begins like a JSON object, or 0. With such a line,
+// the part ends after the line that exceeds maxUndecided bytes, because JSON may follow. On an error, n is the number
+// of bytes that were examined.
 func (s *splitter) partEnd(limit int) (n, separator, brace int, err error) {
 	content := false
 	for {
@@ -161,7 +159,6 @@ func (s *splitter) partEnd(limit int) (n, separator, brace int, err error) {
 	}
 }
 
-// json yields the object at the window's start, or its items if it is a List. It reports whether to continue.
 func (s *splitter) json() bool {
 	first := !s.afterJSON
 	s.afterJSON = true
@@ -188,8 +185,8 @@ func (s *splitter) json() bool {
 	return s.yield(c)
 }
 
-// countFutile counts bytes that were read without finding the end of an object, and ends the input if there are too
-// many. It reports whether it did. Otherwise a malicious file could keep the reader busy for days.
+// countFutile counts bytes that were read without finding the end of an object, and ends the input if there are
+// too many. Otherwise a malicious file could keep the reader busy for days.
 func (s *splitter) countFutile(n int) (giveUp bool) {
 	if s.futile += n; s.futile <= maxFutile {
 		return false
@@ -200,8 +197,8 @@ func (s *splitter) countFutile(n int) (giveUp bool) {
 
 var errUnterminated = errors.New("too many objects are unterminated: the rest is not read")
 
-// flow reports whether the object may be YAML in flow style: it must be the only object in its document. For a stream,
-// valid JSON is never taken for YAML, so that the object can be yielded before more input arrives.
+// flow reports whether the object may be YAML in flow style: it must be the only object in its document. In a
+// stream, valid JSON is never taken for YAML, so that it can be yielded before more input arrives.
 func (s *splitter) flow(end int) bool {
 	if s.w.r != nil && json.Valid(s.w.rest()[:end]) {
 		return false
@@ -210,8 +207,7 @@ func (s *splitter) flow(end int) bool {
 	return !ok || s.separatorAt(i)
 }
 
-// notJSON handles a value at the window's start that is not JSON: it yields the value as YAML if
-// possible, and otherwise an error. It reports whether to continue.
+// notJSON yields the value at the window's start as YAML if possible, and otherwise an error.
 func (s *splitter) notJSON(end int, err error, first bool) bool {
 	line, _ := s.w.lineColumn(0)
 	if s.w.err != nil && err == errCut {
@@ -235,8 +231,6 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 	return s.bad(line, &SyntaxError{at, fmt.Sprintf("not JSON: %v", err)})
 }
 
-// bad yields an error for the data at the window's start, and skips to the next line that begins an
-// object or a document. It reports whether to continue.
 func (s *splitter) bad(line int, err error) bool {
 	c := Chunk{File: s.file, index: s.index, line: line, err: err}
 	s.index++

@@ -14,7 +14,7 @@ type window struct {
 	buf   []byte
 	start int
 	eof   bool
-	err   error  // from reading, except io.EOF
+	err   error  // from reading, except io.EOF, or from giveUp
 	wait  func() // called before a read that may block
 
 	line int // line of start, from 1
@@ -25,7 +25,7 @@ type window struct {
 
 const readSize = 64 << 10
 
-// blockSize is the capacity of a buffer, unless a value is larger.
+// blockSize is the minimum capacity of a buffer.
 const blockSize = 256 << 10
 
 func newWindow(r io.Reader, wait func()) *window { return &window{r: r, line: 1, wait: wait} }
@@ -34,7 +34,7 @@ func bytesWindow(data []byte) *window {
 	return &window{buf: data, line: 1, eof: true}
 }
 
-// at returns byte i after the window's start. It returns false at the end of the input.
+// at returns byte i after the window's start, or false at the end of the input. It may read, which moves the buffer.
 func (w *window) at(i int) (c byte, ok bool) {
 	for w.start+i >= len(w.buf) {
 		if !w.more() {
@@ -44,10 +44,9 @@ func (w *window) at(i int) (c byte, ok bool) {
 	return w.buf[w.start+i], true
 }
 
-// rest returns the data in memory that has not been consumed.
 func (w *window) rest() []byte { return w.buf[w.start:] }
 
-// more reads more data. It reports whether the end of the input has not been reached.
+// more reads more data. It returns false at the end of the input.
 func (w *window) more() bool {
 	if w.eof {
 		return false
@@ -70,7 +69,6 @@ func (w *window) more() bool {
 	return n > 0 || !w.eof
 }
 
-// giveUp ends the input at the window's start with err.
 func (w *window) giveUp(err error) {
 	w.buf, w.eof, w.err = w.buf[:w.start], true, err
 }
@@ -90,7 +88,6 @@ func (w *window) skip(n int) {
 	}
 }
 
-// consumed returns the number of consumed characters on the line of start.
 func (w *window) consumed() int {
 	return w.before + utf8.RuneCount(w.buf[w.start-w.uncounted:w.start])
 }
@@ -119,7 +116,7 @@ var newline = []byte{'\n'}
 // without line breaks does not fill the memory.
 const maxLine = maxObject
 
-// lineEnd returns the length of the line at offset i, including its line break. It returns at most maxLine.
+// lineEnd returns the length of the line at offset i with its line break, or at most maxLine. It may move the buffer.
 func (w *window) lineEnd(i int) int {
 	for from := i; ; {
 		if n := bytes.IndexByte(w.rest()[from:], '\n'); n >= 0 {
@@ -153,7 +150,6 @@ func (w *window) skipLine() {
 	}
 }
 
-// skipBlank consumes lines that contain only spaces and carriage returns.
 func (w *window) skipBlank() {
 	for i := 0; ; i++ {
 		switch c, ok := w.at(i); {

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 )
 
-// batchBytes is the size of a batch of chunks. Sending small chunks individually would be slow.
+// batchBytes is the size at which a batch is sent. Sending small chunks individually would be slow.
 const batchBytes = 64 << 10
 
 const (

@@ -61,7 +61,7 @@ type Client struct {
 }
 
 const (
-	// The rate limits equal kubectl's. In practice, sending one request at a time is slower.
+	// In practice, sending one request at a time is slower than these limits.
 	requestsPerSecond = 50
 	burst             = 100
 )
@@ -120,7 +120,6 @@ func (f *Flags) Open() (*Client, error) {
 	return c, nil
 }
 
-// checkKubeconfig returns an error if --kubeconfig names a file that is not a kubeconfig.
 func (f *Flags) checkKubeconfig() error {
 	if f.Kubeconfig == "" {
 		return nil
@@ -163,7 +162,7 @@ func (c *Client) String() string {
 	return "the cluster of context " + c.context
 }
 
-// get requests a path and returns the body of the response. If the server is busy, the request is repeated.
+// get returns the body of the response. The REST client repeats the request if the server is busy.
 func (c *Client) get(ctx context.Context, path []string, parameters map[string]string) (io.ReadCloser, error) {
 	req := c.rest.Get().AbsPath(path...)
 	for name, value := range parameters {
@@ -175,7 +174,7 @@ func (c *Client) get(ctx context.Context, path []string, parameters map[string]s
 }
 
 // KubeVersion returns the server's Kubernetes version, or the nearest version that this build supports. If the server
-// does not report its version, the result is "", which means the newest supported version.
+// responds with an error, the result is "", which means the newest supported version.
 func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	body, err := c.get(ctx, []string{"/version"}, nil)
 	var status apierrors.APIStatus
@@ -243,7 +242,7 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Complete registers shell completion of the flags from the kubeconfig. It sends no requests.
+// Complete registers shell completion of the flags. It sends no requests.
 func Complete(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return new(Flags).contexts(), cobra.ShellCompDirectiveNoFileComp
@@ -255,7 +254,6 @@ func Complete(cmd *cobra.Command) {
 	}
 }
 
-// contexts returns the names of the kubeconfig's contexts, or nil if the kubeconfig cannot be read.
 func (f *Flags) contexts() []string {
 	cfg, err := f.rules().Load()
 	if err != nil {

@@ -160,7 +160,6 @@ func (c *Client) crds(ctx context.Context, wait func(), each func(crd *heading, 
 	return fmt.Errorf("--cluster: the CustomResourceDefinitions of %s: %w", c, notRead(err))
 }
 
-// notRead adds the reason to an error of the server.
 func notRead(err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -171,9 +170,8 @@ func notRead(err error) error {
 	return fmt.Errorf("not read: %w", err)
 }
 
-// Object reads the object KIND/NAME and its CRD. KIND is anything that kubectl get accepts: the
-// kind, its plural, its singular, or a short name, with .GROUP if it is ambiguous. A namespaced
-// object is read from --namespace, or else from the namespace of the context.
+// Object reads the object KIND/NAME and its CRD. KIND is the kind, its plural, its singular, or a short name, with
+// .GROUP if it is ambiguous. A namespaced object is read from --namespace, or else from the namespace of the context.
 func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chunk, err error) {
 	word, name, ok := strings.Cut(ref, "/")
 	if !ok || word == "" || name == "" {
@@ -211,7 +209,6 @@ func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chun
 	return crd, input.Live(k.Resource, k.group+"/"+k.version, k.Kind, sent), nil
 }
 
-// defining returns the CRD of the kind that word refers to.
 func (c *Client) defining(ctx context.Context, word string) (found []byte, err error) {
 	var names []string
 	err = c.crds(ctx, func() {}, func(crd *heading, raw []byte) error {
@@ -232,7 +229,6 @@ func (c *Client) defining(ctx context.Context, word string) (found []byte, err e
 	return found, nil
 }
 
-// A heading is the part of a CRD that identifies its kind.
 type heading struct {
 	Metadata struct{ Name string }
 	Spec     struct {

@@ -48,7 +48,6 @@ type listing struct {
 	warned   bool
 }
 
-// list calls each with the JSON of every object of the list.
 func (l *listing) list(ctx context.Context, wait func()) error {
 	for {
 		wait()
@@ -58,7 +57,6 @@ func (l *listing) list(ctx context.Context, wait func()) error {
 	}
 }
 
-// page reads the next page. more is false after the last page.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
 	if l.requests++; l.requests > freeRequests+l.given/objectsPerRequest {
 		return false, fmt.Errorf("the list does not end: %d requests returned %d objects", l.requests-1, l.given)
@@ -88,8 +86,8 @@ func (l *listing) take(raw []byte) error {
 
 var errEndless = errors.New("the list does not end: more objects than any cluster has")
 
-// expired prepares to continue a list that has expired, with the token that the server sends for that. It returns all
-// other errors.
+// expired continues an expired list with the token that the server sends for that, if any. Otherwise, it returns
+// err.
 func (l *listing) expired(err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) || status.Status().Continue == "" {
@@ -106,11 +104,11 @@ func (l *listing) expired(err error) error {
 const (
 	// maxValue limits the size of a value in a list, such as an object. A server accepts objects of at most 3 MiB.
 	maxValue = 8 << 20
-	// maxFields limits the fields of a list other than its items.
+	// maxFields limits the fields of a list.
 	maxFields = 100
 )
 
-// A page reads a page of a list, and returns an error if the page, or a value in it, is too large.
+// A page is a reader that limits the size of a page, and of each value in it.
 type page struct {
 	io.Reader
 	dec      *json.Decoder
@@ -121,8 +119,7 @@ type page struct {
 }
 
 // readPage reads a list of at most maxItems items and maxBytes bytes, and calls item with each complete item. It
-// returns the token for the next page, or "". It returns errors of item unchanged, and errBroken if the connection
-// breaks.
+// returns the token for the next page, or "". errBroken means that the connection broke.
 func readPage(r io.Reader, maxItems int, maxBytes int64, item func([]byte) error) (next string, err error) {
 	p := &page{Reader: r, maxItems: maxItems, maxBytes: maxBytes, left: maxBytes}
 	p.dec = json.NewDecoder(p)

@@ -13,7 +13,7 @@ const (
 	// maxStatus limits the size of an error response, and of the response with the version.
 	maxStatus = 64 << 10
 	// silence limits the time without any data from the server. slowness limits the total time spent
-	// waiting for a response.
+	// reading a response.
 	silence  = 2 * time.Minute
 	slowness = 10 * time.Minute
 	// maxWait limits the Retry-After delay that is honored. A request is repeated at most ten times.
@@ -24,7 +24,7 @@ const (
 // client above it repeats requests whose response has a Retry-After header.
 type noRetryTransport struct {
 	next   http.RoundTripper
-	client *Client // with the timeouts
+	client *Client
 }
 
 var (
@@ -55,8 +55,8 @@ func (t *noRetryTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	return res, nil
 }
 
-// adjustRetryAfter adjusts the Retry-After header: if a busy server sends no such header, the request is
-// repeated soon; if the delay is too long, the request is not repeated.
+// adjustRetryAfter makes the client repeat a request soon if a busy server sends no delay, and not at all if the
+// delay is too long.
 func adjustRetryAfter(res *http.Response) {
 	const header = "Retry-After"
 	switch seconds, err := strconv.Atoi(res.Header.Get(header)); {
@@ -69,7 +69,6 @@ func adjustRetryAfter(res *http.Response) {
 	}
 }
 
-// limitedBody is a response body with limits on its size and on the time that reading may take.
 type limitedBody struct {
 	io.ReadCloser
 	ctx    context.Context

@@ -35,12 +35,10 @@ var doors = []string{
 	"-c", "core.bigFileThreshold=16m", // larger files are streamed instead of held in memory
 }
 
-// keptVariables are the variables that determine which repositories the user trusts (safe.directory). All
-// other GIT_ variables are removed, because they could redirect git.
+// keptVariables, and the keys and values of GIT_CONFIG_COUNT, determine which repositories the user trusts
+// (safe.directory). Other GIT_ variables are removed, because they could redirect git.
 var keptVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
 
-// environment returns the user's environment without git's other variables, and with variables that prevent git
-// from connecting, prompting, and writing.
 func (r repository) environment(user []string) []string {
 	env := slices.DeleteFunc(slices.Clone(user), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -57,7 +55,6 @@ func (r repository) environment(user []string) []string {
 	)
 }
 
-// A process is a running git command whose output is read as a stream.
 type process struct {
 	*bufio.Reader
 	cmd    *exec.Cmd
@@ -85,8 +82,8 @@ func (r repository) start(ctx context.Context, stdin string, args ...string) (*p
 	return p, nil
 }
 
-// end waits for the process and returns its error. If failed is not nil and not an unexpected end of
-// the output, end stops the process and returns failed.
+// end waits for the process and returns its error. If failed is an error other than the end of the output, end
+// stops the process and returns failed.
 func (p *process) end(failed error) error {
 	cut := errors.Is(failed, io.EOF) || errors.Is(failed, io.ErrUnexpectedEOF)
 	if failed != nil && !cut {

@@ -104,7 +104,7 @@ func File(ctx context.Context, rev, name string, limit int64) (data []byte, err 
 	return data, nil
 }
 
-// longest reads the longest of the paths that existed at a revision. found is "" if none of them did.
+// longest reads the longest of the paths that existed at a revision. found is "" if no path existed.
 func longest(ctx context.Context, top, rev string, limit int64, paths []string) (found string, data []byte, err error) {
 	at, err := repository{top}.at(ctx, rev)
 	if err != nil {
@@ -210,7 +210,6 @@ func outermost(top string) (string, error) {
 
 type entry struct{ mode, object, path string }
 
-// regular reports whether the entry is a regular file, not a link or a submodule.
 func (e entry) regular() bool { return strings.HasPrefix(e.mode, "100") }
 
 const (
@@ -222,7 +221,6 @@ const (
 
 var errNames = errors.New("more than 64 MiB of file names: name subfolders")
 
-// list returns the entries at or below paths whose names are wanted.
 func (r revision) list(ctx context.Context, wanted func(name string) bool, paths ...string) ([]entry, error) {
 	args := []string{"ls-tree", "-r", "-z", "--full-tree", r.commit, "--"}
 	for _, path := range paths {
@@ -310,7 +308,6 @@ func (r revision) contents(ctx context.Context, files []entry, read func(name st
 // errMissing reports that a partial clone lacks a file's content. Some versions of git report it themselves.
 var errMissing = errors.New("its content is not in the repository")
 
-// blob reads a response of git cat-file --batch.
 func (p *process) blob(f entry, read func(name string, data io.Reader) error) error {
 	head, err := p.ReadString('\n')
 	if err != nil {

@@ -40,7 +40,7 @@ type Pipe[In, Out any] struct {
 	Budget int64
 }
 
-// itemsPerWorker is the number of items per worker that can be in progress.
+// itemsPerWorker bounds how many items per worker wait for Take.
 const itemsPerWorker = 4
 
 type job[In, Out any] struct {
@@ -134,7 +134,6 @@ func (p *Pipe[In, Out]) idle() error {
 	return p.Idle()
 }
 
-// next receives a value. If it has to wait, it calls idle first.
 func next[T any](ctx context.Context, from <-chan T, idle func() error) (v T, ok bool, err error) {
 	if ctx.Err() != nil {
 		return v, false, ctx.Err()
