@@ -50,7 +50,7 @@ func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excer
 	return cut(runes, min(index, len(runes)), width)
 }
 
-// around returns the part of a line with n characters before and after that at index, and the index in it. It does not copy a
+// around returns the part of a line with n characters on each side of index, and the index in it. It does not copy a
 // long line, because hundreds of findings can be on the only line of a file.
 func around(line string, index, n int) (string, int) {
 	i, from, to := 0, 0, len(line)
@@ -127,8 +127,7 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 	untrusted.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(head)), strings.Repeat(" ", indent))
 }
 
-// Preview returns a value as JSON, with sorted keys and shortened in the middle. Strings that
-// contain a secret or are part of a secret are hidden.
+// Preview returns a value as JSON, with sorted keys, shortened in the middle, and without secrets.
 func Preview(v any, secrets secret.Texts) string {
 	if len(secrets) > 0 {
 		v = secrets.HidePieces(v)

@@ -12,7 +12,7 @@ import (
 
 // Result holds the findings of a command about an object, a CRD, or a test suite, for formats that list findings.
 type Result struct {
-	// Findings yields the findings. Most results have none.
+	// Findings yields the findings.
 	Findings iter.Seq[Finding]
 	// Cases returns the result as test cases of a file. Their strings are escaped, because
 	// encoding/xml writes characters that XML cannot represent unchanged in CDATA, and as U+FFFD

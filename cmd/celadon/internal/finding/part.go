@@ -57,7 +57,7 @@ const (
 	WithTables    = "--summary"
 )
 
-// Has reports whether the run has a flag, which has no value.
+// Has reports whether h.Flags contains flag.
 func (h *PartHead) Has(flag string) bool { return slices.Contains(h.Flags, flag) }
 
 // Shard is a part of a run. Index starts at 0. A run without shards is {0, 1}, so Of is at least 1;
@@ -238,7 +238,7 @@ type CRD struct {
 	Problem   string `json:"problem,omitempty"`
 	// Known is set if a baseline contains all errors of the CRD.
 	Known bool `json:"known,omitempty"`
-	// Strict lists the positions of unknown and duplicate fields, and of values that the server cannot decode.
+	// Strict lists the positions of errors without causes, such as unknown and duplicate fields.
 	Strict []Location `json:"strict,omitempty"`
 
 	// Update is set if the CRD replaces another.

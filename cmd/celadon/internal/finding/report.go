@@ -30,8 +30,8 @@ const (
 	// Undecided means that the verdict is not known: the object exceeds the work limit, for example, or the result depends
 	// on something that is not given.
 	Undecided = "undecided"
-	// Ignored marks documents that are not objects, and CRDs among the objects. Only verbose text reports and partial
-	// reports list them.
+	// Ignored marks documents that are not validated, such as CRDs among the objects. Only verbose text reports and
+	// partial reports list them.
 	Ignored = "ignored"
 	// Unselected marks objects that the user did not select. They are not reported.
 	Unselected = "unselected"
@@ -70,7 +70,7 @@ type Object struct {
 	// Assumed lists the objects, such as "PriorityClass high", that an admission plugin of the server needs but that were
 	// not given. The plugin did not decide.
 	Assumed []string `json:"assumed,omitempty"`
-	// Webhooks lists the admission webhooks whose rules match.
+	// Webhooks lists the admission webhooks that match the request.
 	Webhooks []Webhook `json:"webhooks,omitempty"`
 	// Encrypted is set for a skipped object that SOPS has encrypted.
 	Encrypted bool `json:"encrypted,omitempty"`
@@ -80,8 +80,7 @@ type Object struct {
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
 	// Known is set if a baseline contains all errors of the object, so that they do not fail the run.
 	Known bool `json:"known,omitempty"`
-	// Strict lists the positions of unknown and duplicate fields, of values that the server cannot decode, and of a kind or
-	// version that it does not know. They have no causes.
+	// Strict lists the positions of errors without causes, such as unknown and duplicate fields.
 	Strict []Location `json:"strict,omitempty"`
 
 	// Following holds the causes that the server would report once the fields of Strict or the
@@ -185,8 +184,8 @@ func NewCauses(list []engine.Cause) []Cause {
 
 var quotedStrings = lazy.New(`"(?:[^"\\]|\\.)*"`)
 
-// valueHint returns a question that suggests a supported value, or "". The detail of the server's error
-// lists the supported values.
+// valueHint suggests one of the values that detail, from the server's error, lists. It returns "" if no value is
+// similar.
 func valueHint(value any, detail string) string {
 	text := reflect.ValueOf(value)
 	if text.Kind() != reflect.String {
@@ -207,7 +206,7 @@ func valueHint(value any, detail string) string {
 // Incomplete reports whether the cause is the server's remark that some rules did not run because of the other causes.
 func (c *Cause) Incomplete() bool { return c.Kind == engine.CauseRulesSkipped }
 
-// Location returns the location of the cause. It has the hint of a cause that is not about a rule.
+// Location returns the location of the cause.
 func (c *Cause) Location() Location {
 	at := Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
 	if c.Rule == "" && c.Summary == "" {

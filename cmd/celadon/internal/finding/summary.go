@@ -11,11 +11,11 @@ type Summary struct {
 	Valid   int `json:"valid"`
 	Invalid int `json:"invalid"`
 	Skipped int `json:"skipped"`
-	// SkippedKinds counts the skipped objects by kind and group.
+	// SkippedKinds counts skipped objects by kind and group. It has a limited number of kinds.
 	SkippedKinds map[string]int `json:"skippedKinds,omitempty"`
 	Unreadable   int            `json:"unreadable"`
 	Undecided    int            `json:"undecided,omitempty"`
-	// Ignored counts documents that are not objects, and CRDs among the objects.
+	// Ignored counts documents that are not validated, such as CRDs among the objects.
 	Ignored int `json:"ignored,omitempty"`
 	// Unevaluated counts documents that could be evaluated as more than objects.
 	Unevaluated map[Unevaluated]int `json:"unevaluated,omitempty"`

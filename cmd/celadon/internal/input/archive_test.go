@@ -17,7 +17,7 @@ type entry struct {
 	size       int64
 }
 
-// pack returns a compressed archive. An entry with a size has that many zeros.
+// pack returns a compressed archive. The content of an entry with a size is zeros.
 func pack(t *testing.T, entries ...entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -90,7 +90,6 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestScanArchive checks that an archive is read if the user names it, and not below a folder.
 func TestScanArchive(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// BenchmarkScan splits and decodes JSON lines from standard input, as check does.
 func BenchmarkScan(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 1000 {

@@ -26,7 +26,6 @@ func scanned(paths ...string) []string {
 	return got
 }
 
-// TestNoFiles checks that files which are not regular are reported and not opened below a folder.
 func TestNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -91,8 +90,6 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
-// TestPipesByHand checks that a pipe can be read if it is named by the user, for example one created
-// by a shell.
 func TestPipesByHand(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -115,7 +112,6 @@ func TestPipesByHand(t *testing.T) {
 	}
 }
 
-// TestFileChanges checks that a small file can grow, disappear, or become a pipe after it was found.
 func TestFileChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.yaml")
@@ -151,8 +147,6 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-// TestBounds checks that memory use is limited for input that is too large, has no end, or hides its
-// end, and that reading continues after it if the next beginning can be found.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	many := func(text string, size int) io.Reader { return &repeated{text: text, left: size} }

@@ -7,8 +7,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestDuplicateWords checks that the errors for duplicate keys equal the server's for all types of
-// keys.
 func TestDuplicateWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -40,7 +38,6 @@ func TestDuplicateWords(t *testing.T) {
 	}
 }
 
-// TestDuplicateError checks that the error equals the error of the server's decoder.
 func TestDuplicateError(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"a: 1\na: 2\n", "a: {b: 1, b: 2}\na: 3\nc: 4\nc: 5\n", "# comment\n\na:\n- {x: 1, x: 2}\n- {y: 1, y: 2}\n"} {

@@ -10,8 +10,7 @@ import (
 	kyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// TestSpaces compares which texts with unusual white space are errors with kubectl's decoder, which skips
-// null documents.
+// TestSpaces compares with kubectl's decoder, which skips null documents.
 func TestSpaces(t *testing.T) {
 	t.Parallel()
 	spaces := []string{"", " ", "\t", "\n", "\r\n", " \n\t\n", "\v", "\f", "\u00a0", "\u2003", "\t\n\n", "   \n", "# comment\n", "\t# comment\n", "  # comment\n"}

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seen returns a document in one line: its location and its name, or its error.
 func seen(d *Document) string {
 	if d.Err != nil {
 		return fmt.Sprintf("%d/%d:%d: %v", d.Index, d.Item, d.Line, d.Err)
@@ -93,7 +92,6 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// bad lists strings that are not objects.
 var bad = []string{
 	`{"name": tru}`,
 	`{"name": "cut`,
@@ -115,8 +113,7 @@ const objects = 5
 
 func good(i int) string { return fmt.Sprintf(`{"name":"good%d","list":[{"a":1},{"b":[]}]}`, i) }
 
-// TestBadLines puts each bad string at each position among JSON lines, and checks that its line is
-// reported and every good line is read.
+// TestBadLines puts each bad string at each position among JSON lines.
 func TestBadLines(t *testing.T) {
 	t.Parallel()
 	for _, piece := range bad {
@@ -135,8 +132,7 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// holdBad checks that at least the given number of good objects are read, and that the first error is on the given
-// line; 0 means any line.
+// holdBad expects the first error on the given line, or on any line if that is 0.
 func holdBad(t *testing.T, text string, line, least int) {
 	t.Helper()
 	got := each(t, text)
@@ -157,7 +153,6 @@ func holdBad(t *testing.T, text string, line, least int) {
 	}
 }
 
-// TestBadItems is like TestBadLines for a List in the format of kubectl. Every good item before the bad one is read.
 func TestBadItems(t *testing.T) {
 	t.Parallel()
 	for _, piece := range bad {
@@ -178,7 +173,6 @@ func TestBadItems(t *testing.T) {
 	}
 }
 
-// TestBadInlineItems is like TestBadItems for a List on one line, in the format of jq -c.
 func TestBadInlineItems(t *testing.T) {
 	t.Parallel()
 	for _, piece := range bad {
@@ -196,7 +190,6 @@ func TestBadInlineItems(t *testing.T) {
 	}
 }
 
-// TestBadDocuments is like TestBadLines for YAML documents.
 func TestBadDocuments(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"a: b: c", "- {", "text", "\t- x", "{\"name\": ", "a: \"cut"} {
@@ -220,7 +213,6 @@ func TestReadingFails(t *testing.T) {
 	}
 }
 
-// TestOneObjectInMemory checks that a large List is not held in memory as a whole.
 func TestOneObjectInMemory(t *testing.T) {
 	t.Parallel()
 	item := good(0) + ","
@@ -239,8 +231,6 @@ func TestOneObjectInMemory(t *testing.T) {
 	}
 }
 
-// TestNothingFillsTheMemory checks that memory use is limited for input without line breaks, or with
-// nothing else.
 func TestNothingFillsTheMemory(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -284,8 +274,6 @@ func TestNothingFillsTheMemory(t *testing.T) {
 	}
 }
 
-// FuzzSplit checks that a stream is split like a file in memory, that nothing panics, and that
-// reported lines exist.
 func FuzzSplit(f *testing.F) {
 	for _, piece := range bad {
 		f.Add(good(0) + "\n" + piece + "\n" + good(1))

@@ -38,7 +38,7 @@ func (e *Excerpts) Locate(causes []finding.Cause, places []input.Position) {
 	}
 }
 
-// At returns the line at a position. The excerpt is empty if the line is inside a secret.
+// At returns the line at a position. The excerpt is empty if the line is unknown or inside a secret.
 func (e *Excerpts) At(position input.Position) finding.Excerpt {
 	line, index, ok := e.Doc.SourceLine(position)
 	if !ok {
@@ -60,8 +60,8 @@ func (e *Excerpts) At(position input.Position) finding.Excerpt {
 // half a million causes.
 const Shown = 100
 
-// Strict returns the locations of fields that strict decoding rejects; these have no causes. Fields
-// without a name, or that are not found, are omitted.
+// Strict returns the locations of fields that strict decoding rejects. Fields without a name or a known position are
+// omitted.
 func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []finding.Location {
 	fields := make([]string, len(strict))
 	for i, e := range strict {

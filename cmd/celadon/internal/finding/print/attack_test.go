@@ -66,7 +66,6 @@ func hostileReport(t *testing.T, format, text string, o Options) []byte {
 	return b.Bytes()
 }
 
-// TestAttackPrinters checks that untrusted text in any field of a report is only displayed.
 func TestAttackPrinters(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github", "gitlab", "markdown"} {
@@ -110,7 +109,6 @@ func harmlessMarkdown(t *testing.T, what, text string) {
 	}
 }
 
-// TestAttackMarkdown checks the limits of a report, and that long untrusted text has no effect as markup.
 func TestAttackMarkdown(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, strings.Repeat("`x", 5000), strings.Repeat("\U000e0041", 5000), "```\n</details>\n# x\n" + strings.Repeat("\n", 5000)} {
@@ -118,7 +116,6 @@ func TestAttackMarkdown(t *testing.T) {
 	}
 }
 
-// TestAttackExact checks that machine-readable formats contain the server's strings unchanged.
 func TestAttackExact(t *testing.T) {
 	t.Parallel()
 	want := objectsOf(hostile.Text)

@@ -35,7 +35,6 @@ func (p *textPrinter) End(s *finding.Summary) error {
 	return err
 }
 
-// counts writes the last lines of a report.
 func counts(b *strings.Builder, s *finding.Summary) {
 	if s.Omitted > 0 {
 		untrusted.Fprintf(b, "%s not shown\n", phrase.Count(s.Omitted, "more finding"))
@@ -96,7 +95,6 @@ func Also(b *strings.Builder, n int, words string, plural ...string) {
 
 const shownKinds = 5
 
-// skippedKinds returns the most frequent kinds of skipped objects with their counts.
 func skippedKinds(s *finding.Summary) string {
 	kinds := slices.SortedFunc(maps.Keys(s.SkippedKinds), func(a, b string) int {
 		return cmp.Or(s.SkippedKinds[b]-s.SkippedKinds[a], strings.Compare(a, b))
@@ -116,7 +114,6 @@ func skippedKinds(s *finding.Summary) string {
 
 const known = "known from the baseline"
 
-// lacks describes the parts that a merged report lacks, or returns "".
 func lacks(s *finding.Summary) string {
 	if len(s.Missing) == 0 {
 		return ""
@@ -154,7 +151,6 @@ func tables(b *strings.Builder, s *finding.Summary) {
 	}
 }
 
-// kindRows writes the table of kinds. The column for undecided objects is omitted if it would be empty.
 func kindRows(t io.Writer, s *finding.Summary) {
 	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
 	if s.Undecided > 0 {

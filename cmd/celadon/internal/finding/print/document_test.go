@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestDocument checks that example objects are short, keep both ends of strings and lists, and are marked.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	const note = "# shortened: -o json has the whole object\n"

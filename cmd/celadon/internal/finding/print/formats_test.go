@@ -24,8 +24,6 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// TestCutShort checks that reports of no objects and of interrupted runs are valid documents, and
-// that the latter state the interruption.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github", "gitlab", "markdown"} {
@@ -57,7 +55,6 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// command is a workflow command of GitHub: a name, properties, and data.
 type command struct {
 	name       string
 	properties map[string]string
@@ -86,7 +83,6 @@ func parseCommand(line string) (c command, err error) {
 
 func unescape(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) }
 
-// TestGitHub checks that the runner parses the values that were written.
 func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

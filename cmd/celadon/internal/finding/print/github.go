@@ -54,7 +54,6 @@ func (p *githubPrinter) Add(r finding.Result) error {
 	return nil
 }
 
-// annotate holds the annotation of a finding, or writes it if too many are held.
 func (p *githubPrinter) annotate(f *finding.Finding) error {
 	a := newAnnotation(f)
 	if p.full {
@@ -73,7 +72,6 @@ func (p *githubPrinter) annotate(f *finding.Finding) error {
 	return p.flush()
 }
 
-// flush writes the held annotations, the most useful first.
 func (p *githubPrinter) flush() error {
 	slices.SortStableFunc(p.held, func(a, b heldAnnotation) int { return a.rank - b.rank })
 	for _, a := range p.held {
@@ -123,7 +121,6 @@ func newAnnotation(f *finding.Finding) heldAnnotation {
 	return heldAnnotation{command: "::" + level + " ", text: b.String()}
 }
 
-// note returns the text of a finding without its title, escaped.
 func note(f *finding.Finding) string {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", Sentence(strings.TrimPrefix(f.Message, f.Title+": ")))
@@ -184,7 +181,6 @@ func (p *gitlabPrinter) Add(r finding.Result) error {
 	return nil
 }
 
-// End completes the report. If the report is incomplete, it adds an issue.
 func (p *gitlabPrinter) End(e End) error {
 	if why := e.incomplete(); why != "" {
 		issue := gitlabIssue{Description: why, CheckName: "incomplete", Severity: "blocker", Fingerprint: fingerprint([]string{why})}

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// annotations returns the notes of findings in the order in which they are printed.
 func annotations(t *testing.T, findings []finding.Finding) (notes []string) {
 	t.Helper()
 	var b strings.Builder
@@ -37,7 +36,6 @@ func annotations(t *testing.T, findings []finding.Finding) (notes []string) {
 	return notes
 }
 
-// TestGitHubOrder checks that errors precede warnings, and that each problem precedes repetitions.
 func TestGitHubOrder(t *testing.T) {
 	t.Parallel()
 	one := func(level, id, field, note string) finding.Finding {
@@ -59,7 +57,6 @@ func TestGitHubOrder(t *testing.T) {
 	}
 }
 
-// TestGitHubLimits checks that annotations beyond the limits are written without being held.
 func TestGitHubLimits(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, maxHeldBytes / 10} {

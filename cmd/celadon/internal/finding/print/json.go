@@ -44,7 +44,6 @@ func (a *array) add(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// end returns the end of the array. indent is the indentation of its last line.
 func (a *array) end(indent string) string {
 	if a.n == 0 {
 		return "[]"
@@ -52,7 +51,7 @@ func (a *array) end(indent string) string {
 	return "\n" + indent + "]"
 }
 
-// indented returns v as JSON with each line but the first prefixed. Values with very many levels are on one line.
+// indented returns v as JSON. prefix begins each line except the first.
 func indented(v any, prefix string) (string, error) {
 	var text, b bytes.Buffer
 	if err := Encoder(&text).Encode(v); err != nil {
@@ -153,15 +152,14 @@ func (s *spool) reset() {
 	}
 }
 
-// linesPrinter writes JSON lines: a line for each object, then the summary. If isPart is set, the lines can be merged.
+// linesPrinter writes JSON lines. If isPart is set, they can be merged.
 type linesPrinter struct {
 	enc    *json.Encoder
 	isPart bool
 	head   *finding.PartHead // nil after it is written
 }
 
-// write writes a line, preceded by the head if it is the first. The head is still incomplete when
-// the printer is created.
+// write writes the head before the first line, because the head is incomplete when the printer is created.
 func (p *linesPrinter) write(l finding.PartLine) error {
 	if head := p.head; head != nil {
 		p.head = nil

@@ -95,7 +95,6 @@ func (p *junitPrinter) flush() error {
 	return err
 }
 
-// End completes the report. If the report is incomplete, it adds a case with an error.
 func (p *junitPrinter) End(e End) error {
 	if why := e.incomplete(); why != "" {
 		name, kind := "incomplete", untrusted.Safe("Incomplete")

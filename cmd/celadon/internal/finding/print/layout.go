@@ -79,7 +79,7 @@ var (
 
 // A lineState holds the form of the current line and the data that the next line depends on.
 type lineState struct {
-	form   *form // nil if the line has none
+	form   *form // nil for other lines
 	groups []string
 	hang   int             // indent of the line after a fold
 	level  untrusted.Color // of the last headline
@@ -87,7 +87,6 @@ type lineState struct {
 	object int             // indent of the object
 }
 
-// next sets the form of the next line.
 func (s *lineState) next(line string) {
 	before, indent := s.form, len(line)-len(strings.TrimLeft(line, " "))
 	s.hang = indent + 2

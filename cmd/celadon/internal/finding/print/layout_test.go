@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// report has all forms of lines.
 const report = `Warning: unknown field "spec.a b"
   --> crontab.yaml:3:1: metadata
     3 | metadata: {name: a}
@@ -49,8 +48,7 @@ averyveryveryveryveryveryveryveryverylongwordthatdoesnotfitintothewidthofatermin
 3 objects checked: 1 valid, 2 invalid; 4 skipped (2 Deployment, 1 Service, 1 Secret); 2 unreadable; 1 undecided
 `
 
-// TestLayout compares the report in several widths, with and without colors, with golden files, and checks that nothing
-// but colors and line breaks is added. UPDATE_LAYOUT=1 rewrites the files.
+// UPDATE_LAYOUT=1 rewrites the golden files.
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(report, "The CronTab", string(untrusted.Red)+"The CronTab", 1)
@@ -89,8 +87,6 @@ func TestLayout(t *testing.T) {
 
 var colorForm = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// checkFolded checks that lines fit, except those that must not be folded and single words, and that no color crosses a
-// line break.
 func checkFolded(t *testing.T, l Layout, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -106,7 +102,6 @@ func checkFolded(t *testing.T, l Layout, text string) {
 	}
 }
 
-// TestLayoutOfColoredLines checks that a color of several lines ends at each line break.
 func TestLayoutOfColoredLines(t *testing.T) {
 	t.Parallel()
 	const text = "\x1b[31ma b:\n* c d e f\x1b[0m\nend\n"
@@ -116,7 +111,6 @@ func TestLayoutOfColoredLines(t *testing.T) {
 	}
 }
 
-// FuzzLayout checks that a layout keeps the words of any text.
 func FuzzLayout(f *testing.F) {
 	f.Add(report, 40)
 	f.Add("\x1b[31m a\nb \x1b[0m", 1)

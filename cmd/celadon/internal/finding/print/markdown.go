@@ -19,8 +19,8 @@ const (
 	maxMarkdownText  = 400 // characters of a message
 )
 
-// markdownPrinter writes the summary of a job, or a comment. The first errors are listed, and then the first
-// warnings. Other errors and warnings are counted, and notes are omitted.
+// markdownPrinter writes the summary of a job, or a comment. It lists the first errors and warnings, counts the
+// others, and omits notes.
 type markdownPrinter struct {
 	w      *untrusted.Writer
 	name   string
@@ -119,11 +119,9 @@ func Document(obj map[string]any) string {
 	return text
 }
 
-// A shortener shortens values. used is set if it did.
 type shortener struct{ used bool }
 
-// value returns v with shortened strings and lists, and replaces values that are nested more than levels deep. It
-// does not change v.
+// value replaces long strings and lists, and values that are nested more than levels deep. It does not change v.
 func (s *shortener) value(v any, levels int) any {
 	if levels < 0 {
 		s.used = true
@@ -148,7 +146,6 @@ func (s *shortener) value(v any, levels int) any {
 	return v
 }
 
-// list keeps the first and the last items of a long list.
 func (s *shortener) list(list []any, levels int) []any {
 	const half = maxExampleItems / 2
 	out := []any{}

@@ -48,7 +48,6 @@ func (p *objectPrinter) End(s *finding.Summary) error {
 // Findings returns the findings of an object.
 func Findings(o *finding.Object) iter.Seq[finding.Finding] { return object{Object: o}.findings }
 
-// object is an object with the options for its findings.
 type object struct {
 	*finding.Object
 	strictKinds bool
@@ -62,7 +61,6 @@ func (o object) findings(yield func(finding.Finding) bool) {
 	o.ratcheted(add)
 }
 
-// finding returns a finding about the whole object.
 func (o object) finding(id, description, level, title, message string, details ...string) finding.Finding {
 	subject := []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name}
 	if o.Source != "" {
@@ -85,7 +83,6 @@ func (o object) warned(add func(finding.Finding)) {
 	}
 }
 
-// ratcheted adds the errors that the server ignores in an update. They are notes.
 func (o object) ratcheted(add func(finding.Finding)) {
 	for i := range o.RatchetedErrors {
 		c := &o.RatchetedErrors[i]
@@ -132,7 +129,7 @@ func (o object) errors(add func(finding.Finding)) {
 		o.allFollowing(add)
 	}
 	for i := range o.Policies {
-		if d := &o.Policies[i]; d.Action != "Warn" { // which the server sends as a warning, too
+		if d := &o.Policies[i]; d.Action != "Warn" { // sent by the server as a warning
 			add(o.decision(d))
 		}
 	}
@@ -144,7 +141,7 @@ func (o object) errors(add func(finding.Finding)) {
 	}
 }
 
-// causes adds the findings of the causes. The remark that some rules did not run belongs to the first.
+// causes adds the server's remark that some rules did not run to the first finding.
 func (o object) causes(add func(finding.Finding)) {
 	incomplete := len(o.Causes) > 1 && slices.ContainsFunc(o.Causes, func(c finding.Cause) bool { return c.Incomplete() })
 	remark := incomplete
@@ -162,8 +159,7 @@ func (o object) causes(add func(finding.Finding)) {
 	}
 }
 
-// allFollowing adds the findings of the causes that would follow. They are notes, because the server does not
-// report them yet.
+// allFollowing adds the causes that would follow as notes, because the server does not report them yet.
 func (o object) allFollowing(add func(finding.Finding)) {
 	for i := range o.Following {
 		f := o.cause(&o.Following[i])
@@ -181,7 +177,6 @@ const (
 
 const rulesNotRun = "some rules did not run, because the object is invalid"
 
-// cause returns the finding of a cause. Its ID is the CEL rule, or else the server's reason.
 func (o object) cause(c *finding.Cause) finding.Finding {
 	invalid := title(o.Object) + " is invalid"
 	reason := cmp.Or(c.Reason, o.Status.Reason) // denials of mutating policies have no reason of their own
@@ -243,7 +238,6 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 	return finding.InSource(o.Source, o.File), []junit.Testcase{c}
 }
 
-// caseName distinguishes the objects in a file.
 func caseName(o *finding.Object) untrusted.Safe {
 	switch {
 	case o.Name == "":

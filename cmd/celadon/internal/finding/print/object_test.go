@@ -8,8 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestIncompleteCause checks that the server's remark that rules did not run is not a finding of its
-// own, unless it is the only cause.
 func TestIncompleteCause(t *testing.T) {
 	t.Parallel()
 	remark := finding.Cause{Field: "<nil>", Reason: "FieldValueInvalid", Message: "Invalid value: null: some validation rules were not checked", Kind: engine.CauseRulesSkipped}

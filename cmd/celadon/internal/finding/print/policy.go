@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// ShowPolicies writes the decisions of policies, and the webhooks whose matchConditions fail or are undecided. A decision
-// with several actions is written once.
+// ShowPolicies writes the decisions of policies, and the webhooks that fail or are undecided. A decision with several
+// actions is written once.
 func ShowPolicies(b *strings.Builder, o *finding.Object) {
 	for i := range o.Webhooks {
 		w, effect := &o.Webhooks[i], "matchConditions fail"
@@ -35,7 +35,6 @@ func ShowPolicies(b *strings.Builder, o *finding.Object) {
 	}
 }
 
-// showMutations writes what mutating policies did, with the errors that are not in the output of kubectl.
 func showMutations(b *strings.Builder, o *finding.Object) {
 	for i := range o.Mutations {
 		m := &o.Mutations[i]
@@ -63,7 +62,6 @@ func showMutations(b *strings.Builder, o *finding.Object) {
 	}
 }
 
-// showDecision writes a decision with its explanation. The message is written only if it is not in the output of kubectl.
 func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecision) {
 	if !isPrinted(o, d.Message) {
 		rule(b, "        message: ", string(Sentence(d.Message)))
@@ -71,14 +69,13 @@ func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecisi
 	explain(b, &d.Explanation)
 }
 
-// explain writes an expression with its values and its hint. x may be the zero value.
+// explain writes nothing for the zero value.
 func explain(b *strings.Builder, x *policyrequest.Explanation) {
 	for _, line := range explanationDetails(x, shortened(x)) {
 		untrusted.Fprintf(b, "        %s\n", line)
 	}
 }
 
-// explanationDetails returns nil for the zero value.
 func explanationDetails(x *policyrequest.Explanation, expression string) []string {
 	if x.Expression == "" {
 		return nil
@@ -102,7 +99,7 @@ func before(file string, line, column int) string {
 const maxExpression = 800
 
 // shortened returns an explained expression. If it is long, the result is one line with the part around the first
-// value in x.Values that occurs in it.
+// of x.Values that occurs in it.
 func shortened(x *policyrequest.Explanation) string {
 	text := []rune(lex.Flat(x.Expression))
 	if len(text) <= maxExpression {
@@ -144,7 +141,6 @@ func sameDecision(a, b *finding.PolicyDecision) bool {
 	return a.Policy == b.Policy && a.Binding == b.Binding && a.Params == b.Params && a.Validation == b.Validation && a.Message == b.Message
 }
 
-// policyName identifies a validation with its policy and binding.
 func policyName(d *finding.PolicyDecision) string {
 	text := fmt.Sprintf("policy %s, binding %s", d.Policy, d.Binding)
 	if d.Params != "" {
@@ -159,7 +155,6 @@ func policyName(d *finding.PolicyDecision) string {
 	return text
 }
 
-// decision returns the finding of a decision about an object. See warned for decisions that are warnings.
 func (o object) decision(d *finding.PolicyDecision) finding.Finding {
 	level, name := "note", title(o.Object)
 	if d.Action == finding.Deny {

@@ -37,7 +37,6 @@ type End struct {
 	Lacks string
 }
 
-// incomplete returns why the report is incomplete, or "".
 func (e End) incomplete() string {
 	if e.Interrupted {
 		return Partial
@@ -111,7 +110,6 @@ func NewList(format string, w *untrusted.Writer, command, version string) List {
 	return nil
 }
 
-// stderrPrinter returns a text printer for stderr. The text has no colors and is not wrapped.
 func (o Options) stderrPrinter() *textPrinter {
 	to := o.Stderr
 	if to == nil {

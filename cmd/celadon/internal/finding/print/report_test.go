@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// nasty contains characters that formats must escape.
 const nasty = "a<b>&\"c\" 'd' ]]> 100%, x:y\r\n\x00\x1b é …"
 
 func sample() []*finding.Object {
@@ -59,7 +58,6 @@ func renderSome(t *testing.T, format string, objects []*finding.Object, s *findi
 	return b.Bytes()
 }
 
-// sarifLog is the part of a log that tests read.
 type sarifLog struct {
 	Schema  string `json:"$schema"`
 	Version string `json:"version"`
@@ -98,8 +96,7 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// TestStreams checks that formats without a spool write a rejected object before the next one. Annotations are
-// held up to a limit: see TestGitHubLimits.
+// Annotations are held up to a limit: see TestGitHubLimits.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl", "sarif"} {
@@ -120,7 +117,6 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSpool writes more than the spool keeps in memory.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	var s spool

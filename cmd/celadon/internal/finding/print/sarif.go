@@ -72,7 +72,6 @@ func (s *sarifPrinter) result(f *finding.Finding) sarif {
 	return result
 }
 
-// rule returns the index of a rule, adding it if necessary. code is the mistake in it, or "".
 func (s *sarifPrinter) rule(id, description, code string) int {
 	index, ok := s.index[id]
 	if !ok {
@@ -87,7 +86,6 @@ func (s *sarifPrinter) rule(id, description, code string) int {
 	return index
 }
 
-// begin writes the beginning of the log, unless a result has been written.
 func (s *sarifPrinter) begin() error {
 	if s.results.n > 0 {
 		return nil
@@ -101,7 +99,6 @@ func fingerprint(identity []string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// End completes the log. If the report is incomplete, it adds a notification.
 func (s *sarifPrinter) End(e End) error {
 	if err := s.begin(); err != nil {
 		return err

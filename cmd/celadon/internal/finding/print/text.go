@@ -78,7 +78,7 @@ func (p *textPrinter) Object(o *finding.Object) error {
 	return err
 }
 
-// warnings returns one line per warning, as kubectl prints them.
+// warnings returns the warnings as kubectl prints them.
 func warnings(o *finding.Object) (lines untrusted.Safe) {
 	for _, warning := range o.Warnings {
 		lines += untrusted.Sprintf("Warning: %s\n", warning)
@@ -103,7 +103,6 @@ func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
 	}
 }
 
-// ratcheted writes the errors that the server ignores in an update.
 func ratcheted(b *strings.Builder, o *finding.Object) {
 	untrusted.Fprintf(b, "%s: %s %q is accepted, although it would be invalid as a new object:\n", place(o), o.Kind, o.Name)
 	for i := range o.RatchetedErrors {
@@ -180,7 +179,7 @@ func Sentence(message string) untrusted.Safe {
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
 }
 
-// Where writes the source, the effects of policies, each location once with the rules that failed there, and the
+// Where writes the locations below an error with the rules that failed there, the effects of policies, and the
 // causes that would follow.
 func Where(b *strings.Builder, o *finding.Object) {
 	locations := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
@@ -240,11 +239,9 @@ func Following(b *strings.Builder, o *finding.Object) {
 	Where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.Following})
 }
 
-// maxStrict limits how many positions of unknown and duplicate fields are shown per object. The
-// message names all of them.
+// maxStrict limits how many strict errors are located per object.
 const maxStrict = 100
 
-// why writes each failed rule once, with its values.
 func why(b *strings.Builder, causes []*finding.Cause) {
 	shown := map[string]bool{}
 	for _, c := range causes {
@@ -272,7 +269,6 @@ func HintLines(c *finding.Cause) (lines []string) {
 	return lines
 }
 
-// hint writes the mistake in a rule, how to fix it, and the rule without it.
 func hint(b *strings.Builder, c *finding.Cause) {
 	if c.Summary != "" {
 		help := ""
@@ -299,14 +295,12 @@ func ShowMissing(b *strings.Builder, why string) {
 // ShowRule writes a rule below a location.
 func ShowRule(b *strings.Builder, text string) { rule(b, "        rule: ", text) }
 
-// rule writes a rule, which may have several lines, after head.
 func rule(b *strings.Builder, head, text string) {
 	for _, line := range labeled(head, text) {
 		untrusted.Fprintf(b, "%s\n", line)
 	}
 }
 
-// labeled returns the lines of text, the first of them after a label.
 func labeled(label, text string) (lines []string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		lines = append(lines, label+strings.TrimSuffix(line, "\n"))
@@ -315,7 +309,6 @@ func labeled(label, text string) (lines []string) {
 	return lines
 }
 
-// undecided writes the rule that exceeds the work limit, and the fix.
 func undecided(b *strings.Builder, o *finding.Object) {
 	if o.Limit == nil {
 		return
@@ -326,7 +319,6 @@ func undecided(b *strings.Builder, o *finding.Object) {
 	untrusted.Fprintf(b, "        %s\n", decide)
 }
 
-// decide is the advice for an undecided object.
 const decide = "bound its input with maxLength, maxItems, or maxProperties in the CRD, or simplify the rule"
 
 // Show writes a finding below the CRD or policy that it is about. head introduces its message.
@@ -347,7 +339,6 @@ func ShowDetails(b *strings.Builder, f *finding.Finding) {
 	}
 }
 
-// paint colors text on a terminal, line by line.
 func (p *textPrinter) paint(c untrusted.Color, text untrusted.Safe) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
@@ -359,7 +350,6 @@ func (p *textPrinter) paint(c untrusted.Color, text untrusted.Safe) string {
 
 func (p *textPrinter) layout() Layout { return Layout{Color: p.w.Colors, Width: p.Width} }
 
-// diff writes how the persisted object differs from the input, in color on a terminal.
 func (p *textPrinter) diff(b *strings.Builder, diff []byte) {
 	for line := range strings.Lines(string(diff)) {
 		text := untrusted.Sprintf("%s\n", strings.TrimSuffix(line, "\n"))

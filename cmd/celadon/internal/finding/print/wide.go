@@ -32,8 +32,8 @@ func (p *widePrinter) Object(o *finding.Object) error {
 	return p.textPrinter.Object(o)
 }
 
-// rowLine returns a row's cells, separated by tabs. The kind before the name, which is shown only if there are several
-// tables, is added later.
+// rowLine returns a row's cells, separated by tabs. The kind before the name, which is shown only if there are
+// several tables, replaces kindMark later.
 func rowLine(r *finding.Row) string {
 	texts := []string{kindMark + cellText(r.Name)}
 	if r.Namespaced {

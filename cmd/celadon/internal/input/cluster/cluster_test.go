@@ -75,7 +75,6 @@ func all(n int) []string {
 	return names
 }
 
-// TestObjects checks the objects of three pages and the requests for them.
 func TestObjects(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 1234, thing)
@@ -94,7 +93,6 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestShown checks that an object has the form of kubectl get -o json.
 func TestShown(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 1, thing)
@@ -112,7 +110,6 @@ func TestShown(t *testing.T) {
 	})
 }
 
-// TestBusy checks that a request to a busy server is repeated after the time that the server sets.
 func TestBusy(t *testing.T) {
 	for code, header := range map[int]string{429: "1", 503: ""} {
 		s := clustertest.Start(t)
@@ -138,7 +135,6 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestForbidden checks that kinds without permission are reported, and the others are read.
 func TestForbidden(t *testing.T) {
 	s := clustertest.Start(t)
 	for _, plural := range []string{"as", "bs", "things"} {
@@ -158,8 +154,6 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestObject checks that a kind is found by each of its names, and that names cannot change the
-// request's path.
 func TestObject(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 3, thing)
@@ -183,8 +177,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// TestInterrupted checks that canceling the context ends reading without an error. Each of the servers
-// would cause an error later.
+// Each of the servers of TestInterrupted would cause an error later.
 func TestInterrupted(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"silence": func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -229,8 +222,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestOpen checks that Open runs a credential plugin only for the chosen context, and only when it
-// is needed.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config")

@@ -111,7 +111,6 @@ func endless(w io.Writer, text string) {
 	}
 }
 
-// TestHostile checks that reading ends with an explanatory error, whatever the server sends.
 func TestHostile(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
@@ -129,7 +128,6 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileNames checks that the name of a CRD cannot change the request's path.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	for _, crd := range []string{
@@ -154,7 +152,6 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestSlow checks that reading ends if the server stops sending or sends too slowly.
 func TestSlow(t *testing.T) {
 	drip := func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"items":[`)
@@ -193,7 +190,6 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestLargePage checks pages around both limits.
 func TestLargePage(t *testing.T) {
 	t.Parallel()
 	two := fmt.Sprintf(`{"items":[%s,%s]}`, thing(1), thing(2))
@@ -213,7 +209,6 @@ func TestLargePage(t *testing.T) {
 	}
 }
 
-// TestEndless checks that lists of objects and of CRDs with endless full pages are rejected.
 func TestEndless(t *testing.T) {
 	s := clustertest.Start(t)
 	for _, name := range []string{"same", "growing"} {

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
-// TestExpired checks that each object is read once if the list expires early or late.
 func TestExpired(t *testing.T) {
 	for name, test := range map[string]struct{ at, next string }{
 		"early": {"500", "500"}, "late": {"3000", "3000"},
@@ -43,8 +42,6 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestBroken checks that a list is reported as incomplete if the connection breaks in the first page, in the
-// third, or before a response begins.
 func TestBroken(t *testing.T) {
 	for name, at := range map[string]string{"first": "", "third": "1000"} {
 		for _, head := range []bool{true, false} {

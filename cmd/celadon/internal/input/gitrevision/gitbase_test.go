@@ -40,7 +40,6 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// repo returns a new repository with two commits of m/a.yaml.
 func repo(t *testing.T, init ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -56,7 +55,6 @@ func repo(t *testing.T, init ...string) string {
 	return dir
 }
 
-// seen returns the objects below paths at a revision, each with its file.
 func seen(t *testing.T, rev string, paths ...string) ([]string, error) {
 	t.Helper()
 	var got []string
@@ -86,7 +84,6 @@ func rejected(t *testing.T, rev, path, want string) {
 	}
 }
 
-// TestRepositories checks that Read supports all common kinds of repositories.
 func TestRepositories(t *testing.T) {
 	src := repo(t)
 	git(t, src, "gc", "-q")
@@ -142,7 +139,6 @@ func TestNothingFetched(t *testing.T) {
 	}
 }
 
-// TestWhatNoRevisionIs checks that strings which are not a single revision are rejected.
 func TestWhatNoRevisionIs(t *testing.T) {
 	t.Chdir(repo(t))
 	for _, rev := range []string{"--output=x", "-h", "HEAD..main", "HEAD main", "HEAD\nmain", "^HEAD", ":m", "nothing"} {
@@ -152,7 +148,6 @@ func TestWhatNoRevisionIs(t *testing.T) {
 	}
 }
 
-// TestStrangeNames checks that files can be read although git could misinterpret their names.
 func TestStrangeNames(t *testing.T) {
 	dir := repo(t)
 	t.Chdir(dir)
@@ -173,7 +168,6 @@ func TestStrangeNames(t *testing.T) {
 	}
 }
 
-// TestStopped checks that an error of yield ends git immediately and is returned.
 func TestStopped(t *testing.T) {
 	dir := repo(t)
 	for i := range 300 {
@@ -221,7 +215,6 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestEnvironment checks that only git's variables for trusted repositories are kept.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	env := repository{"/a/b"}.environment([]string{
@@ -237,7 +230,6 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestTooManyNames checks the limits on the output of git ls-tree.
 func TestTooManyNames(t *testing.T) {
 	t.Parallel()
 	line := "100644 blob " + strings.Repeat("0", 40) + "\t" + strings.Repeat("n", 60<<10) + "\x00"

@@ -45,8 +45,6 @@ func TestResultsComeInOrder(t *testing.T) {
 	}
 }
 
-// TestBudget checks that a run does not exceed its budget, and that an item heavier than the budget
-// is processed alone.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	const budget, heavy = 10, 7
@@ -88,7 +86,6 @@ func TestTakeEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestCancelWhileProducerBlocks checks that a canceled run ends although Produce waits for input.
 func TestCancelWhileProducerBlocks(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
