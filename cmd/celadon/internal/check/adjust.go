@@ -23,7 +23,6 @@ type adjustment struct {
 	variables map[string]string // nil if nothing is substituted
 }
 
-// adjustment returns nil if no flag changes objects.
 func (o *Options) adjustment() (*adjustment, error) {
 	if len(o.IgnoreFields) == 0 && len(o.Substitute) == 0 {
 		return nil, nil
@@ -152,7 +151,6 @@ func (a *adjustment) document(doc *input.Document) *input.Document {
 	return doc.Changed(object)
 }
 
-// remove removes a field and reports whether the object had it.
 func remove(object map[string]any, path []string) bool {
 	for _, name := range path[:len(path)-1] {
 		object, _ = object[name].(map[string]any)
@@ -183,7 +181,7 @@ var variable = regexp.MustCompile(`\$?\$\{([^{}]*)\}`)
 var variableParts = regexp.MustCompile(`^([_A-Za-z][_A-Za-z0-9]*)(?:(:?[-=])(.*))?$`)
 
 // substitute replaces ${NAME}, ${NAME:=DEFAULT}, and similar forms with a default in the YAML of an object.
-// $${NAME} becomes ${NAME}. An undefined variable without a default is empty. Other forms are errors.
+// $${NAME} becomes ${NAME}. An undefined variable without a default is empty.
 func (a *adjustment) substitute(text string) (string, error) {
 	var b strings.Builder
 	end := 0

@@ -106,7 +106,6 @@ func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 
 func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut != "" }
 
-// A baseline holds the findings of the baseline file and of this run.
 type baseline struct {
 	name    string
 	left    map[knownFinding]int // findings of the file that have not occurred yet, with their count

@@ -89,8 +89,8 @@ func (r *runner) files(o *Options, paths []string) batch.Source {
 	return o.withRendered(o.adjusted(batch.Selected(from, r.Stdin, paths)))
 }
 
-// reportAll validates all objects and reports them and the CRDs. If a report is text or partial, CRDs come first,
-// because the other findings depend on theirs. Otherwise they come last. An interruption is not an error.
+// reportAll reports the CRDs first if a report is text or partial, because the other findings depend on theirs. An
+// interruption is not an error.
 func (t *tally) reportAll(ctx context.Context) error {
 	steps := []func(context.Context) error{t.reportObjects, t.reportCRDs}
 	if t.options.Output == "text" || t.options.Reports.Has("text") || t.options.reportsPart() {
@@ -117,7 +117,7 @@ func (t *tally) reportObjects(ctx context.Context) error {
 	return err
 }
 
-// finish completes the report and returns the error with the exit code, or nil. err is an error of reading or writing.
+// finish completes the report. err is an error of reading or writing.
 func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	interrupted := ctx.Err() != nil
 	if err == nil {
@@ -142,8 +142,7 @@ func (r *runner) finish(ctx context.Context, t *tally, err error) error {
 	return r.exit(t)
 }
 
-// exit prints the messages that are not part of the report, and writes the baseline, if requested. It returns the
-// error of a complete run, or nil.
+// exit prints the messages that are not part of the report, and writes the baseline, if requested.
 func (r *runner) exit(t *tally) error {
 	for _, problem := range t.problems {
 		if !t.reported(problem) {
@@ -187,7 +186,6 @@ func (t *tally) reported(problem error) bool {
 	return errors.As(problem, &broken) && s.CRDs != nil && s.CRDs.Rejected > 0 && (s.Baseline == nil || s.Baseline.Known == 0)
 }
 
-// whyUnclear returns a hint if unreadable files are the reason that no object was checked, or "".
 func (t *tally) whyUnclear() string {
 	s := &t.summary
 	if t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0 || s.Unreadable == 0 {

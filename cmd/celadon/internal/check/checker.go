@@ -29,12 +29,11 @@ import (
 
 type checker struct {
 	*verdict.Decider
-	source batch.Source
-	// policyProblems holds the problems of the documents with policies.
+	source         batch.Source
 	policyProblems []error
 }
 
-// decides returns the configuration that follows from the flags alone.
+// decides returns the configuration that follows from the flags.
 func (o *Options) decides(width int) verdict.Config {
 	return verdict.Config{
 		KubeVersion: o.KubeVersion, Validation: o.validation, Subresource: o.Subresource, Among: o.among(), Width: width,
@@ -139,7 +138,7 @@ func (r *runner) surroundings(
 	return objects, err
 }
 
-// excerptWidth returns the width of the terminal, or 0 if the report does not go to one.
+// excerptWidth returns 0 if the report does not go to a terminal.
 func (r *runner) excerptWidth(o *Options) int {
 	if o.Out != "" {
 		return 0
@@ -148,8 +147,8 @@ func (r *runner) excerptWidth(o *Options) int {
 	return width
 }
 
-// readOld reads the old objects of --old and --base. The objects of --base are filtered as the objects to check are:
-// the kustomizations of the work tree determine which files of the revision are patches.
+// readOld filters the objects of --base as the objects to check: the kustomizations of the work tree determine
+// which files of the revision are patches.
 func (r *runner) readOld(
 	ctx context.Context, o *Options, crds *verdict.CRDs, decides *verdict.Config,
 ) (*verdict.Olds, error) {
@@ -194,7 +193,7 @@ func (r *runner) readOld(
 	return olds, err
 }
 
-// has returns a function that reports whether a file of the work tree has an object with a key. It reads each file once.
+// has returns a function that reads each file at most once.
 func (r *runner) has(o *Options, crds *verdict.CRDs) func(file, key string) bool {
 	var files sync.Map
 	return func(file, key string) bool {
@@ -220,10 +219,9 @@ func (r *runner) has(o *Options, crds *verdict.CRDs) func(file, key string) bool
 // are processed in the same way. With --crd as well, the cluster's CRDs take the role of --crd-old,
 // and only objects of the kinds that --crd defines are read.
 
-// namedKinds limits the kinds that are listed without --verbose.
 const namedKinds = 10
 
-// clusterCRDs returns the cluster's CRDs for which wanted returns true, or all if wanted is nil.
+// clusterCRDs returns all CRDs if wanted is nil.
 func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
 	all, failed := client.CRDs(ctx, wanted)
 	d, err := verdict.Read(ctx, all, &resource.Filter{Named: []string{client.String()}}, use, cfg)

@@ -233,8 +233,7 @@ func (o *Options) among() bool {
 	return len(o.CRDs) == 0 && !o.Cluster.On && len(o.CRDOlds) == 0
 }
 
-// crdPaths returns the paths at and below which CRDs are searched. If the CRDs are among the objects, these are
-// the paths of the objects other than standard input, which can be read only once.
+// If the CRDs are among the objects, crdPaths leaves out standard input, which can be read only once.
 func (o *Options) crdPaths(paths []string) []string {
 	if !o.among() {
 		return o.CRDs
@@ -242,10 +241,8 @@ func (o *Options) crdPaths(paths []string) []string {
 	return input.WithoutStdin(paths)
 }
 
-// upgrades reports whether objects are validated against an old and a new CRD.
 func (o *Options) upgrades() bool { return len(o.CRDOlds) > 0 || o.Cluster.On && len(o.CRDs) > 0 }
 
-// upgrade returns the flags that request an upgrade check.
 func (o *Options) upgrade() string {
 	if o.Cluster.On {
 		return "--cluster --crd"
@@ -266,10 +263,8 @@ func (o *Options) explains() bool {
 	return true
 }
 
-// locates reports whether a report shows locations.
 func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet || o.Reports.Any() }
 
-// parseSelector parses --field-selector. It returns nil if the flag is empty.
 func parseSelector(text string) (fields.Selector, error) {
 	if text == "" {
 		return nil, nil
@@ -323,9 +318,7 @@ func (o *Options) checkPolicy() error {
 	return nil
 }
 
-// admission reads the policies and prints notes about them, for example which have no binding. Without --policy, it
-// returns nil. problems are unreadable documents, and invalid policies, bindings, and webhooks. The
-// CRDs define the scope of params.
+// admission returns nil without --policy. The CRDs define the scope of params.
 func (r *runner) admission(
 	ctx context.Context, o *Options, crds *verdict.CRDs,
 ) (_ *verdict.Admission, problems []error, err error) {

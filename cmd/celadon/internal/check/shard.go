@@ -51,7 +51,6 @@ func parseShard(text string) (finding.Shard, error) {
 
 func (o *Options) partial() bool { return o.Shard != "" || o.Source != "" }
 
-// checkParts sets o.shard, and returns an error if the flags of a partial run or of the report are invalid.
 func (o *Options) checkParts() (err error) {
 	if o.shard, err = parseShard(o.Shard); err != nil {
 		return err
@@ -81,8 +80,7 @@ func (o *Options) checkParts() (err error) {
 	return o.checkReport()
 }
 
-// elsewhere reports whether another shard validates an object. An object that could not be read from a
-// cluster is always reported, because another shard may have read it.
+// An object that could not be read from a cluster is never elsewhere, because another shard may have read it.
 func (o *Options) elsewhere(rep *finding.Object) bool {
 	return (rep.Key != "" || !o.Cluster.On) && !o.owns(rep.Key)
 }
@@ -94,8 +92,7 @@ func (o *Options) owns(key string) bool {
 // reportsPart reports whether the report is for celadon merge.
 func (o *Options) reportsPart() bool { return o.partial() && o.Output == "jsonl" }
 
-// head returns the head of a partial report, or nil if the report is not partial. The digest of the
-// CRDs is added later.
+// head returns nil if the report is not partial. The digest of the CRDs is added later.
 func (o *Options) head(kubeVersion string) *finding.PartHead {
 	if !o.reportsPart() {
 		return nil
@@ -119,7 +116,6 @@ var (
 	}
 )
 
-// significantFlags returns the flags that affect verdicts or the report, and do not have their default.
 func (o *Options) significantFlags() []string {
 	flags := []string{}
 	for _, name := range slices.Concat(flagsWithValue, flagsWithout) {
@@ -142,7 +138,6 @@ func (o *Options) significantFlags() []string {
 	return flags
 }
 
-// digest returns a digest of the CRDs' specs, of the problems with CRDs, and of the policies.
 func (c *checker) digest() string {
 	h := sha256.New()
 	for _, d := range []*verdict.CRDs{c.CRDs, c.Before} {
@@ -176,7 +171,7 @@ type inputDigest struct {
 	input     hash.Hash
 }
 
-// add sets r.At to the number of the document and adds the document to the hash.
+// add sets r.At to the number of the document.
 func (s *inputDigest) add(r *finding.Object) {
 	if s.input == nil {
 		s.input = sha256.New()
@@ -294,7 +289,6 @@ func (t *tally) addOld(source string, part *finding.OldSummary) {
 	t.summary.Old.Matched += part.Matched
 }
 
-// again adds a result of another run.
 func (t *tally) again(r *finding.Object) error {
 	if t.baseline != nil {
 		t.baseline.see(r.Source, r.File)

@@ -45,7 +45,6 @@ func runCheck(t *testing.T, name, objects, output string) string {
 	return out.String() + stderr.String()
 }
 
-// TestTooLarge checks the warning for accepted objects that are too large to be stored.
 // TestTooLargeOnServer in conformance checks the same on an API server.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
@@ -85,8 +84,6 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestMistyped checks that objects whose apiVersion or kind is not a string are rejected as by the API server, or
-// unreadable if no CRD is theirs.
 func TestMistyped(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{

@@ -21,15 +21,14 @@ import (
 
 // A tally counts and prints results in the order of the input.
 type tally struct {
-	options  *Options
-	checker  *checker // nil for a merged report
-	to       *destination
-	baseline *baseline // nil without a baseline
-	summary  finding.Summary
-	tables   *finding.Tables // nil unless requested
-	findings int
-	objects  int // the findings that --max-findings limits
-	// unselected counts the objects that --field-selector excluded.
+	options    *Options
+	checker    *checker // nil for a merged report
+	to         *destination
+	baseline   *baseline // nil without a baseline
+	summary    finding.Summary
+	tables     *finding.Tables // nil unless requested
+	findings   int
+	objects    int // the findings that --max-findings limits
 	unselected int
 	problems   []error // errors of the input, the CRDs, or the policies
 	stale      []string
@@ -107,7 +106,6 @@ func (t *tally) omits() bool {
 	return true
 }
 
-// take adds a result of this run.
 func (t *tally) take(r *finding.Object) error {
 	if r == nil {
 		return batch.ErrStopped // the context is canceled, so the object was not validated
@@ -249,8 +247,7 @@ func (r *runner) destination(o *Options, kubeVersion string) (d *destination, er
 	return d, nil
 }
 
-// object writes the result for a document. Only the first report, to --out or standard output, has documents that
-// are not objects.
+// object writes ignored documents only to the first report, on standard output or in --out.
 func (d *destination) object(o *finding.Object) error {
 	if o.Verdict == finding.Ignored {
 		return d.printers.First().Object(o)
@@ -258,7 +255,6 @@ func (d *destination) object(o *finding.Object) error {
 	return d.printers.Each(func(p print.Printer) error { return p.Object(o) })
 }
 
-// flush writes the buffered results if the progress bar shares their terminal.
 func (d *destination) flush() error {
 	if !d.sharesTerminal {
 		return nil
@@ -282,7 +278,6 @@ func (d *destination) discard() {
 	}
 }
 
-// unwrapWrite removes the name of standard output from an error about it.
 func (r *runner) unwrapWrite(err error) error {
 	var pathErr *os.PathError
 	if f, ok := r.Stdout.(*os.File); ok && errors.As(err, &pathErr) && pathErr.Path == f.Name() {

@@ -153,7 +153,6 @@ func Versions() string {
 	return fmt.Sprintf("celadon %s\n%skubernetes libraries %s\ncel-go %s\n", Version(), commit(info.Settings), cmp.Or(kube, "unknown"), cmp.Or(cel, "unknown"))
 }
 
-// commit returns the line that describes the commit, or "".
 func commit(settings []debug.BuildSetting) string {
 	var revision, date, changed string
 	for _, s := range settings {

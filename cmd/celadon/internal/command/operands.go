@@ -75,8 +75,8 @@ func IsOperand(f *pflag.Flag) bool {
 	return ok
 }
 
-// CheckOperands returns an error if any of paths, or any path in flags, goes through a link out of its git work tree,
-// unless --follow is set.
+// CheckOperands returns an error if any of paths, or any operand in flags, goes through a link out of its git work
+// tree, unless --follow is set.
 func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 	if err := CheckPaths(flags, paths...); err != nil {
 		return err

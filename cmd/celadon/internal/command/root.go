@@ -66,8 +66,9 @@ func Complete(root *cobra.Command, topics Topics) {
 	}
 }
 
-// emptyFlag returns an error if a flag has an empty value, for example because a variable of a script is not set. As in
-// kubectl, the flags for the cluster can be empty. So can --at, because the path of the root is empty.
+// emptyFlag returns an error if a flag has an empty value, for example because a variable of a script is not set. As
+// in
+// kubectl, --kubeconfig and --context can be empty. So can --at, because the path of the root is empty.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && slices.Contains(flagValues(f), "") && !slices.Contains([]string{"kubeconfig", "context", "at"}, f.Name) {
@@ -86,7 +87,6 @@ func topic(root *cobra.Command, topics Topics, args []string) error {
 	return SeeHelp(root, fmt.Errorf("%q: no such command%s", args[0], suggestion("", args[0], known)))
 }
 
-// names returns the sorted names of cmd's subcommands.
 func names(cmd *cobra.Command) []string {
 	var all []string
 	for _, sub := range cmd.Commands() {
@@ -103,8 +103,6 @@ func suggestion(prefix, word string, known []string) string {
 	return ""
 }
 
-// flagError adds a hint to an error of the flag library: the expected kind of value, a similar flag, or what
-// celadon does instead.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {

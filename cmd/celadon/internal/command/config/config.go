@@ -30,8 +30,7 @@ const (
 	// Name is the name of the configuration file.
 	Name = ".celadon.yaml"
 	// Most is the maximum size in bytes.
-	Most = 1 << 20
-	// maxValues is the maximum number of values of a setting.
+	Most      = 1 << 20
 	maxValues = 1000
 )
 
@@ -182,7 +181,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	return &file{path: path, name: path + " at " + c.Base, tree: tree, data: data}, nil
 }
 
-// named reads the file that the user named. It may be a pipe.
+// named reads the file that the user named, which may be a pipe.
 func named(path string) (*file, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -227,7 +226,6 @@ func nearest(tree string) (*file, error) {
 	return found, nil
 }
 
-// settings returns the file's section for the command, or nil.
 func (f *file) settings(command string) (map[string]any, error) {
 	v, duplicate, err := decode.Decode(f.data)
 	if err == nil {
@@ -276,7 +274,6 @@ func KubeVersion(data []byte, command string) (version, note string, err error) 
 	return values[0], "", nil
 }
 
-// valuesOf converts the setting v of the flag name, a scalar or a list of strings, to flag values.
 func valuesOf(name string, v any) ([]string, error) {
 	switch v := v.(type) {
 	case string, bool, int64:

@@ -66,13 +66,12 @@ func ClassOf(f *pflag.Flag) Class {
 // sections are the commands that read a file.
 var sections = []string{"check", "convert-test", "crds", "diff", "eval", "find", "repl", "test", "vet"}
 
-// commands lists the commands that read a file, for messages.
 func commands() string {
 	last := len(sections) - 1
 	return strings.Join(sections[:last], ", ") + " or " + sections[last]
 }
 
-// allows returns an error if the file may not set key to the values. flag is nil if no flag has this name.
+// flag is nil if no flag has the name key.
 func (c *Flags) allows(f *file, section, key string, flag *pflag.Flag, values []string) error {
 	switch {
 	case flag == nil || ClassOf(flag) == Never:

@@ -69,7 +69,6 @@ func setPercent(percent int) (times int) {
 	return calls.times
 }
 
-// setUntilCollection sets the percentage first until the next collection, and then from that collection on.
 func setUntilCollection(first, then int) {
 	times := setPercent(first)
 	runtime.AddCleanup(new(sentinel), func(then int) {

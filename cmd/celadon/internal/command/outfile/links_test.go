@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// TestLinksOutOfTheTree checks writes through links in a work tree and next to it.
 func TestLinksOutOfTheTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,7 +82,6 @@ func TestLinksOutOfTheTree(t *testing.T) {
 	}
 }
 
-// TestDevices checks writes to files that are not regular.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

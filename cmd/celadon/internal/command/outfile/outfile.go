@@ -29,7 +29,7 @@ import (
 // ErrChanged reports that a file does not hold the expected content.
 var ErrChanged = errors.New("the file has changed since it was read")
 
-// Replace writes after to the file name. The error wraps ErrChanged if the file does not hold before.
+// Replace writes after to the file name. The error wraps ErrChanged if the file has other content than before.
 func Replace(name string, before, after []byte) error {
 	f, err := Create(name)
 	if err != nil {
@@ -81,7 +81,7 @@ type File struct {
 	direct bool // temp is the device or pipe itself
 }
 
-// Create starts to write the file name, which does not change until Commit.
+// Create starts to write the file name.
 func Create(name string) (*File, error) {
 	if system(name) {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)

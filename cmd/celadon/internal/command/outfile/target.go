@@ -22,7 +22,6 @@ type target struct {
 	inTree bool
 }
 
-// locate finds the target of name. Its error includes a remedy for a link that leads out of the tree.
 func locate(name string) (*target, error) {
 	at, err := resolve(name)
 	if err != nil {
@@ -94,7 +93,6 @@ func (t *target) createTemp() (f *os.File, err error) {
 	return f, err
 }
 
-// tempPath returns the path of a file that createTemp made.
 func (t *target) tempPath(temp *os.File) string {
 	return filepath.Join(filepath.Dir(t.rel), filepath.Base(temp.Name()))
 }

@@ -79,7 +79,6 @@ func (p *Bar) Done() {
 	}
 }
 
-// clear removes the bar until it is drawn again.
 func (p *Bar) clear() {
 	if p.out.wrote {
 		_ = p.bar.Clear()

@@ -9,8 +9,6 @@ import (
 	"time"
 )
 
-// TestProgressWaits checks that short work shows nothing, and that the bar of long work is removed at
-// the end.
 func TestProgressWaits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -30,7 +28,6 @@ func TestProgressWaits(t *testing.T) {
 	}
 }
 
-// TestProgressInPipes checks that there is no bar if the output is not a terminal.
 func TestProgressInPipes(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

@@ -90,8 +90,8 @@ type Printers[P any] struct {
 	files *Files
 }
 
-// New returns the printer of standard output and those of the files. The caller calls files.Discard at the
-// end. create returns the printer of a format that writes to a stream; widths and colors depend on terminal.
+// New returns the printers of the main report, which goes to to, and of the reports in files. The caller calls
+// files.Discard at the end. create returns the printer of a format; widths and colors depend on terminal.
 func New[P any](
 	files *Files, format string, terminal, to io.Writer, create func(format string, terminal, to io.Writer) (P, error),
 ) (*Printers[P], error) {
@@ -117,7 +117,7 @@ func New[P any](
 	return p, err
 }
 
-// First returns the printer of standard output.
+// First returns the printer of the main report.
 func (p *Printers[P]) First() P { return p.list[0] }
 
 // Each calls f with each printer until one fails.

@@ -35,8 +35,9 @@ type Watcher struct {
 	close func() error
 }
 
-// New starts to watch paths: files, and folders with everything below them. Call Run or Wait to receive the changes.
-// warn is called for each path that cannot be watched, and with the path "" if events were lost.
+// New starts to watch paths: files, and folders with everything below them except hidden folders. Call Run or Wait
+// to receive the changes. warn is called for each path that cannot be watched, and with the path "" if events were
+// lost.
 func New(paths []string, warn func(path string, err error)) (*Watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -138,7 +139,6 @@ func (w *Watcher) next(ctx context.Context, each, requested <-chan time.Time) (p
 	}
 }
 
-// concerns reports whether event affects any of the paths, and not only another file in the same folder.
 func (w *Watcher) concerns(event fsnotify.Event) bool {
 	if event.Op == fsnotify.Chmod || w.Only != nil && !w.Only(filepath.Clean(event.Name)) {
 		return false

@@ -9,9 +9,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// TestWatcherSettles checks, with a fake clock, that a series of events counts as one change, even if
-// it does not end; that unrelated events are ignored; and that Run calls changed once a minute in any
-// case.
 func TestWatcherSettles(t *testing.T) {
 	t.Parallel()
 	event := func(name string, op fsnotify.Op) fsnotify.Event { return fsnotify.Event{Name: name, Op: op} }
@@ -62,7 +59,6 @@ func TestWatcherSettles(t *testing.T) {
 	}
 }
 
-// TestWaitOutlivesOverflow checks that Wait treats lost events as a change and continues afterwards.
 func TestWaitOutlivesOverflow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
