@@ -104,7 +104,7 @@ type definition struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 }
 
-// read reads CRDs. It returns an error if paths contain no CRD; see resource.All.
+// read reads CRDs; see resource.All.
 func read(ctx context.Context, s command.Streams, paths []string) (crds []*definition, broken bool, err error) {
 	return resource.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
 		crd, err := resource.DecodeCompact(doc)
@@ -149,7 +149,7 @@ func (r *run) one(doc *input.Document) error {
 	return err
 }
 
-// converted returns the object in the requested version. If err is not nil, code is the exit code.
+// If err is not nil, converted returns the exit code.
 func (r *run) converted(doc *input.Document) (out map[string]any, code int, err error) {
 	if doc.Err != nil {
 		return nil, command.Usage, doc.Err

@@ -73,7 +73,7 @@ type source struct {
 	Digest string   `json:"digest"`
 	CRDs   []string `json:"crds"`
 
-	unread []error // documents that are not YAML
+	unread []error // documents that could not be read
 }
 
 func (l *lock) find(name string) *source {
@@ -107,8 +107,6 @@ func (o *Options) read() (*lock, error) {
 
 func (o *Options) path(crd string) (string, error) { return filename.Join(o.Dir, crd+".yaml") }
 
-// write writes the CRDs of the sources in fetched, removes CRDs that no source contains anymore, and writes the lock
-// file.
 func (o *Options) write(before, now *lock, fetched map[string][]byte) error {
 	owner := map[string]string{}
 	for _, s := range now.Sources {
@@ -150,7 +148,7 @@ func (o *Options) write(before, now *lock, fetched map[string][]byte) error {
 	return outfile.Write(filepath.Join(o.Dir, LockName), append(text, '\n'))
 }
 
-// fetch reads a source. It returns the files of its CRDs by name.
+// fetch reads a source and returns its CRDs as YAML, by name.
 func (o *Options) fetch(ctx context.Context, name string) (*source, map[string][]byte, error) {
 	from, err := o.open(ctx, name)
 	if err != nil {
@@ -235,7 +233,6 @@ func digestOf(names []string, content func(string) []byte) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// fetchAll reads sources. It returns the files of all their CRDs by name.
 func (o *Options) fetchAll(ctx context.Context, s command.Streams, names []string) (all []*source, files map[string][]byte, err error) {
 	files = map[string][]byte{}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -324,7 +321,6 @@ func Sync(ctx context.Context, s command.Streams, o *Options, names []string) er
 	return o.write(before, now, files)
 }
 
-// compare prints the differences to now, and returns the number of sources whose content has changed.
 func (l *lock) compare(s command.Streams, now *lock) (changed int) {
 	for _, one := range now.Sources {
 		switch old := l.find(one.Source); {

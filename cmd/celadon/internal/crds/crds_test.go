@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
-// crd returns a CRD. note is a part of its content.
 func crd(name, note string) string {
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -54,7 +53,6 @@ func chart(t *testing.T, files map[string]string) string {
 	return b.String()
 }
 
-// A testRun runs commands in a folder of its own.
 type testRun struct {
 	*testing.T
 	o   Options
@@ -83,7 +81,6 @@ func (r *testRun) files() string {
 	return strings.Join(names, " ")
 }
 
-// TestSources adds each kind of source, and fetches all of them again.
 func TestSources(t *testing.T) {
 	content := crd("bs", "old")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -145,7 +142,6 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestGitSource reads a revision from a server of the smart protocol.
 func TestGitSource(t *testing.T) {
 	path, err := exec.Command("git", "--exec-path").Output()
 	backend := filepath.Join(strings.TrimSpace(string(path)), "git-http-backend")
@@ -184,7 +180,6 @@ func TestGitSource(t *testing.T) {
 	}
 }
 
-// TestGoSource reads a module from a proxy in a folder.
 func TestGoSource(t *testing.T) {
 	proxy := t.TempDir()
 	var packed bytes.Buffer
@@ -239,7 +234,6 @@ func TestClusterSource(t *testing.T) {
 	}
 }
 
-// TestHostileSources checks that each attack ends with an error and writes nothing.
 func TestHostileSources(t *testing.T) {
 	t.Parallel()
 	zeros := make([]byte, 1<<20)
@@ -334,7 +328,6 @@ func TestHostileSources(t *testing.T) {
 	}
 }
 
-// TestHostileLock checks that the names in a lock file cannot lead out of the folder.
 func TestHostileLock(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"sources":[{"source":"a","crds":["../../x"]}]}`, `{"sources":[{"other":1}]}`, `{`, strings.Repeat(" ", maxLock+1)} {

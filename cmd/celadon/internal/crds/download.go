@@ -37,7 +37,6 @@ var errPrivate = errors.New("a private address: pass --private-addresses if the 
 // shared is the address range of carriers, which netip does not count as private.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// public returns an error if an address does not belong to the public internet.
 func public(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -50,7 +49,6 @@ func public(address string) error {
 	return nil
 }
 
-// publicHost returns an error unless all addresses of a host are public.
 func publicHost(ctx context.Context, host string) error {
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for _, ip := range addresses {
@@ -68,7 +66,7 @@ type transport struct {
 	private bool
 }
 
-// RoundTrip implements http.RoundTripper. It checks the URLs of redirects and of a registry's tokens too.
+// RoundTrip implements http.RoundTripper. It also checks the URLs of redirects and of a registry's tokens.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := checkURL(req.URL, t.private); err != nil {
 		return nil, err
@@ -123,7 +121,6 @@ func (o *Options) download(ctx context.Context, address string) ([]byte, error) 
 	return input.ReadAll(resp.Body, maxDownload)
 }
 
-// artifact reads the layers of an artifact, such as a chart, from a registry.
 func (o *Options) artifact(ctx context.Context, name string) (*opened, error) {
 	repository, err := remote.NewRepository(name)
 	if err == nil && repository.Reference.Reference == "" {

@@ -79,7 +79,6 @@ func (r *registry) push(tag, mediaType string, change func(*v1.Manifest), layers
 	return d
 }
 
-// source returns the source of a tag, or of a digest with its @.
 func (r *registry) source(reference string) string {
 	return "oci://" + strings.TrimPrefix(r.URL, "http://") + "/a" + reference
 }
@@ -102,7 +101,6 @@ func TestRegistrySource(t *testing.T) {
 	}
 }
 
-// TestRegistryLogin checks that logins are used only with --logins, and only for their registry.
 func TestRegistryLogin(t *testing.T) {
 	server, other := newRegistry(t), newRegistry(t)
 	for _, r := range []*registry{server, other} {
@@ -128,7 +126,6 @@ func TestRegistryLogin(t *testing.T) {
 	}
 }
 
-// TestHostileRegistry checks that each response ends with an error and writes nothing.
 func TestHostileRegistry(t *testing.T) {
 	t.Parallel()
 	endless := func(w http.ResponseWriter, _ string) {

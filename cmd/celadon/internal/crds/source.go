@@ -122,7 +122,6 @@ func fromTexts(texts []input.Text, err error) (*opened, error) {
 	}}, err
 }
 
-// textsOf returns the files of an archive if the data is one, and otherwise the data as YAML.
 func textsOf(name string, data []byte) ([]input.Text, error) {
 	isTar := len(data) > 512 && bytes.HasPrefix(data[257:], []byte("ustar"))
 	if !isTar && !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
@@ -145,7 +144,6 @@ func subfolder(text string) (name, folder string, err error) {
 
 var revision = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
 
-// git fetches a revision of a repository into a temporary bare repository, and reads the files from an archive of it.
 func (o *Options) git(ctx context.Context, source string) (*opened, error) {
 	address, rest, _ := strings.Cut(strings.TrimPrefix(source, "git+"), "?ref=")
 	rev, folder, err := subfolder(rest)
@@ -195,7 +193,6 @@ func (o *Options) git(ctx context.Context, source string) (*opened, error) {
 
 var moduleVersion = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~/-]*@[A-Za-z0-9][A-Za-z0-9.+_-]*$`)
 
-// goModule reads the files of a Go module from the module cache, into which go downloads it.
 func goModule(ctx context.Context, text string) (*opened, error) {
 	module, folder, err := subfolder(text)
 	if err == nil && !moduleVersion.MatchString(module) {

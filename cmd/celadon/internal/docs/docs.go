@@ -88,8 +88,6 @@ func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
 	return nil
 }
 
-// writeSchemas writes the schemas of the CRDs: to standard output as one schema, or to o.Out as one file per schema and a
-// file that refers to all of them.
 func (o *DocsOptions) writeSchemas(s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) error {
 	files, err := schemaFiles(crds)
 	if err != nil {
@@ -113,7 +111,7 @@ func (o *DocsOptions) writeSchemas(s command.Streams, crds []*apiextensionsv1.Cu
 	return nil
 }
 
-// names returns an error if the pages cannot each have a file of their own. The names of CRDs are untrusted.
+// The names of CRDs are untrusted.
 func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) error {
 	if o.Out == "" && len(crds) > 1 {
 		return fmt.Errorf("%d CRDs: use --out DIR to write one page per CRD", len(crds))
@@ -137,8 +135,7 @@ type pageResult struct {
 	err  error
 }
 
-// pages builds the pages concurrently and returns them in the order of the CRDs. The error is
-// ctx.Err() or an internal error.
+// pages returns the pages in the order of the CRDs. The error is ctx.Err() or an internal error.
 func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []pageResult, err error) {
 	bar := progress.On(s.Stderr, "writing", "pages")
 	defer bar.Done()
@@ -172,7 +169,6 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 	return p.Markdown()
 }
 
-// write writes the pages and prints why pages are missing.
 func (o *DocsOptions) write(s command.Streams, pages []pageResult) (missing bool, err error) {
 	if o.Out != "" {
 		if err := outfile.MkdirAll(o.Out, 0o777); err != nil {

@@ -37,8 +37,6 @@ func crdOf(plural string, fields int) *apiextensionsv1.CustomResourceDefinition 
 	}
 }
 
-// TestDocsWithoutOnePage checks that a page that would be too long is reported, and that the other
-// pages are still written.
 func TestDocsWithoutOnePage(t *testing.T) {
 	t.Parallel()
 	in, out := t.TempDir(), t.TempDir()
@@ -83,8 +81,6 @@ func TestDocsWithoutOnePage(t *testing.T) {
 	}
 }
 
-// TestDocsInterrupted checks that an interrupt is reported once, regardless of how many pages are
-// missing.
 func TestDocsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,7 +98,7 @@ func TestDocsInterrupted(t *testing.T) {
 	}
 }
 
-// TestDocsTellsBugs checks the exit code of an internal error, which vet returns for a nil CRD.
+// For a nil CRD, vet returns an internal error.
 func TestDocsTellsBugs(t *testing.T) {
 	t.Parallel()
 	all, err := costs(t.Context(), nil)
@@ -115,7 +111,6 @@ func TestDocsTellsBugs(t *testing.T) {
 	}
 }
 
-// TestDocsPanics checks that a panic in a worker reaches the caller of the command.
 func TestDocsPanics(t *testing.T) {
 	t.Parallel()
 	defer func() {

@@ -97,7 +97,7 @@ func Explain(ctx context.Context, s command.Streams, o *ExplainOptions, name str
 	return nil
 }
 
-// shown returns text made safe for a terminal. It keeps tabs, which kubectl's layout uses.
+// shown makes text safe for a terminal. It keeps tabs, which kubectl's layout uses.
 func shown(text string) string {
 	parts := strings.Split(text, "\t")
 	for i, part := range parts {

@@ -32,7 +32,6 @@ type schemaFile struct {
 	schema object
 }
 
-// schemaFiles returns a schema for each served version of the CRDs.
 func schemaFiles(crds []*apiextensionsv1.CustomResourceDefinition) (files []schemaFile, err error) {
 	for _, crd := range crds {
 		for _, v := range crd.Spec.Versions {
@@ -59,7 +58,7 @@ func schemaFiles(crds []*apiextensionsv1.CustomResourceDefinition) (files []sche
 	return files, nil
 }
 
-// combine returns a schema for objects of all the files. If separate is set, it refers to the files.
+// combine refers to the files if separate is set. Otherwise, it includes their schemas.
 func combine(files []schemaFile, separate bool) object {
 	var branches []any
 	for _, f := range files {
@@ -90,7 +89,7 @@ func rootSchema(crd *apiextensionsv1.CustomResourceDefinition, version string, p
 	return root
 }
 
-// withMetadata returns the properties of a schema, to which it adds metadata or its fields.
+// withMetadata adds metadata, or its fields, to a schema and returns its properties.
 func withMetadata(of object) object {
 	fields, _ := of["properties"].(object)
 	if fields == nil {
@@ -176,7 +175,6 @@ func each(list []any, depth int) (out []any) {
 	return out
 }
 
-// types sets the types of a value that can be an integer or a string, or null.
 func types(to, from object) {
 	if from["x-kubernetes-int-or-string"] == true {
 		to["type"] = []any{"integer", "string"}
@@ -214,7 +212,6 @@ func pattern(to, from object) {
 	}
 }
 
-// describe adds the rules, and a pattern that only Go understands, to the description.
 func describe(to, from object) {
 	var lines []string
 	if _, ok := to["pattern"]; !ok && from["pattern"] != nil {

@@ -41,7 +41,6 @@ spec:
             anyOf: [{required: [a]}, {required: [name]}]
 `
 
-// TestJSONSchema checks the verdicts of a validator of JSON Schema.
 func TestJSONSchema(t *testing.T) {
 	t.Parallel()
 	var crd apiextensionsv1.CustomResourceDefinition

@@ -26,7 +26,6 @@ func Read(ctx context.Context, s command.Streams, paths []string) (crds []*apiex
 	})
 }
 
-// bug returns an internal error about crd, or the error of ctx if it is done.
 func bug(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -34,7 +33,7 @@ func bug(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, err
 	return &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: %w", crd.Name, err)}
 }
 
-// costs returns the estimates of a CRD's rules, except broken rules. The error is ctx.Err() or an internal error.
+// costs omits broken rules. The error is ctx.Err() or an internal error.
 func costs(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (map[engine.RuleRef]publish.Cost, error) {
 	all := map[engine.RuleRef]publish.Cost{}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true})

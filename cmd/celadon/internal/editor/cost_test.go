@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestRepeats checks that an expensive rule has one error, and that errors with another cause stay.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	type cause struct {

@@ -58,7 +58,6 @@ func (p Piece) Expression(within int) (e *Expression, ok bool) {
 	return e, true
 }
 
-// scalar returns the value at a spot, or nil if it is not a scalar with a known end.
 func (p Piece) scalar(spot position.Spot, within int) *Expression {
 	node := spot.Node
 	if spot.Key {

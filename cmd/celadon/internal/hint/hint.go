@@ -25,7 +25,7 @@ import (
 
 // Explain adds the codes, hints, and fixed expressions to the first causes of the rejection of a CRD, and moves them
 // to the position of the mistake. data is the CRD as JSON, and needs are the parts of rules that need a later
-// version. A fixed expression compiles in all kubeVersions. The first of them is the version of the verdict.
+// version. The first of kubeVersions is the version of the verdict.
 func Explain(
 	doc *input.Document, data []byte, kubeVersions []string, causes []finding.Cause, needs []vet.Need, excerpts *excerpt.Excerpts,
 ) {
@@ -94,7 +94,6 @@ func Explain(
 // fields at each of them. Real CRDs have a few rules that do not compile.
 const maxExplained = 40_000
 
-// crdRules explains mistakes in the rules of a CRD.
 type crdRules struct {
 	crd       *apiextensionsv1.CustomResourceDefinition
 	engine    *engine.Engine // or nil
@@ -125,7 +124,7 @@ func (c *crdRules) names(ref *engine.RuleRef) int {
 	return len(node.Decl.Fields)
 }
 
-// misread adds a hint to the cause of a rule whose YAML has another meaning than its text. It reports whether it did.
+// misread adds a hint to the cause of a rule whose YAML has another meaning than its text.
 func (c *crdRules) misread(cause *finding.Cause, doc *input.Document) bool {
 	if cause.Line == 0 || cause.File != doc.File {
 		return false
@@ -174,7 +173,6 @@ func (c *crdRules) compiles(ref *engine.RuleRef, expression string) bool {
 	return err == nil
 }
 
-// problem returns the problem of a part of a rule that does not compile, or nil.
 func (c *crdRules) problem(ref *engine.RuleRef, part string) *assist.Problem {
 	for _, bad := range c.bad {
 		if bad.Path != ref.Path || bad.Index != ref.Index || bad.Part != part || ref.Version != "" && bad.Version != ref.Version {
@@ -213,7 +211,7 @@ func set(cause *finding.Cause, problem *assist.Problem) {
 	}
 }
 
-// Failed adds the code and hint to causes of rules that failed for an object.
+// Failed adds the code and hint to the first causes, if their rules failed for an object.
 func Failed(causes []finding.Cause) {
 	for i := range causes[:min(len(causes), excerpt.Shown)] {
 		cause := &causes[i]

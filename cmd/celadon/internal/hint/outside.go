@@ -58,7 +58,7 @@ type mistake struct {
 	groups []string
 }
 
-// explain sets the hint of the cause. It uses the first entry in the table that matches and has a hint.
+// explain uses the first entry in the table that matches and has a hint.
 func (m *mistake) explain() {
 	use := func(words string, groups []string) bool {
 		m.groups = groups
@@ -82,20 +82,17 @@ func (m *mistake) explain() {
 	}
 }
 
-// move sets the position of the cause to the position of a field if the document has it.
 func (m *mistake) move(path string) {
 	if at := m.Excerpts.Doc.Locate([]string{path})[0]; at.Line > 0 && m.Excerpts.Doc.Value(path) != nil {
 		m.cause.File, m.cause.Line, m.cause.Column, m.cause.Excerpt = m.Excerpts.Doc.File, at.Line, at.Column, m.Excerpts.At(at)
 	}
 }
 
-// node returns the value in the document, or nil.
 func (m *mistake) node() *position.Node { return m.Excerpts.Doc.Value(m.path) }
 
 // leftover matches a placeholder of a templating tool.
 var leftover = lazy.New(`\$\{\w[^}\n]*\}|\{\{[^}\n]*\}\}|<%[^%\n]*%>|\$\(\w+\)`)
 
-// placeholder returns a hint on a placeholder in the value, or "".
 func (m *mistake) placeholder() string {
 	n := m.node()
 	if n == nil || n.Kind != position.Scalar || len(n.Value) > table.MaxText {

@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// say returns the words of a function of the table, or "" if it has none for this mistake.
+// say returns the words of a function that the table names, or "".
 func (m *mistake) say(name string) string {
 	n := m.node()
 	isShown := n != nil && n.Kind == position.Scalar && strings.Contains(m.cause.Excerpt.Line, n.Value) // not a secret
@@ -93,7 +93,6 @@ func typed(want string, n *position.Node, shown bool) string {
 	return fmt.Sprintf("without quotes, %s is %s: write %q", n.Value, is, n.Value)
 }
 
-// required returns how to set a required value, or "".
 func required(field string, n *position.Node) string {
 	name := field[strings.LastIndexAny(field, ".]")+1:]
 	switch {
@@ -107,7 +106,6 @@ func required(field string, n *position.Node) string {
 	return "nothing stands here, which is null: write a value"
 }
 
-// date returns how to write a text as a date-time.
 func date(text string) string {
 	for _, layout := range []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil {
@@ -149,7 +147,6 @@ func (m *mistake) label() string {
 	return ""
 }
 
-// untyped returns the words on the first key of a schema that is only for one type, or "".
 func untyped(n *position.Node) string {
 	if n == nil || n.Kind != position.Mapping {
 		return ""
@@ -171,7 +168,6 @@ func (m *mistake) crdName() string {
 	return fmt.Sprintf("the name is that of the plural and the group: %s.%s", plural.Value, group.Value)
 }
 
-// uncorrelated returns how a rule can compare with the value before an update.
 func (m *mistake) uncorrelated() string {
 	_, list, _ := strings.Cut(m.groups[1], "properties[")
 	name := strings.TrimSuffix(list[strings.LastIndexByte(list, '[')+1:], "]")
@@ -195,7 +191,6 @@ func (m *mistake) uncorrelated() string {
 	return fmt.Sprintf(words, name)
 }
 
-// fieldPath returns how to write a fieldPath, if possible with the path that it probably means.
 func (m *mistake) fieldPath() string {
 	n := m.node()
 	schema := m.Excerpts.Doc.Value(m.path[:max(0, strings.LastIndex(m.path, ".x-kubernetes-validations"))])

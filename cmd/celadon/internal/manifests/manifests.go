@@ -42,8 +42,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Reports, "reports", "celadon-reports", "`NAME` of the PersistentVolumeClaim for the reports")
 }
 
-// isImage reports whether name looks like an image reference. It compiles its pattern when it is
-// called, so that other commands do not spend the time.
+// isImage compiles its pattern when it is called, so that other commands do not spend the time.
 func isImage(name string) bool {
 	return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,510}$`).MatchString(name)
 }
@@ -72,7 +71,6 @@ func (o *Options) check() error {
 //go:embed job.yaml
 var jobText string
 
-// rule is an RBAC rule that allows listing resources of a group.
 type rule struct {
 	Group     string
 	Resources []string

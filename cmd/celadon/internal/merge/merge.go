@@ -119,8 +119,7 @@ func apart(out string, paths []string) error {
 	return nil
 }
 
-// find returns the report files at the given paths, and symbolic links that are not followed. In
-// folders it selects files named *.jsonl.
+// In folders, find selects files named *.jsonl, and does not follow links.
 func find(paths []string) (files, links []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

@@ -26,8 +26,7 @@ const (
 
 var wholeReport = strings.Join([]string{headLine, crdLine, objectLine, endLine, ""}, "\n")
 
-// mergeRun merges reports, given by file name, in all formats. It returns the output and the
-// highest exit code.
+// mergeRun returns the output and the highest exit code of merges in all formats.
 func mergeRun(t *testing.T, dir string, formats ...string) (out string, code int) {
 	t.Helper()
 	for _, format := range formats {
@@ -56,8 +55,6 @@ func planted(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestMalformedReports checks that a malformed report is an error that names its line,
-// and that nothing of it is merged.
 func TestMalformedReports(t *testing.T) {
 	t.Parallel()
 	if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": wholeReport}), allFormats...); code != command.Findings || !strings.Contains(out, "1 invalid") {
@@ -107,8 +104,6 @@ func TestMalformedReports(t *testing.T) {
 	}
 }
 
-// TestHostileTexts checks that untrusted text in a report cannot control a terminal or forge
-// lines of a log, in any format.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {
@@ -128,8 +123,6 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestDoubledObject checks that two shards that both contain a document are rejected as not of one
-// run.
 func TestDoubledObject(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -144,8 +137,7 @@ func TestDoubledObject(t *testing.T) {
 // heldBy500 limits the memory, in bytes, for a merge of 500 reports.
 const heldBy500 = 12 << 20
 
-// TestConstantMemory merges 500 reports, either shards of one source or different sources, with few
-// and with many objects. Memory must not grow with the number of objects.
+// In TestConstantMemory, memory must not grow with the number of objects.
 func TestConstantMemory(t *testing.T) {
 	for name, sources := range map[string]bool{"shards": false, "sources": true} {
 		few, many := merged500(t, sources, 4), merged500(t, sources, 40)
@@ -216,8 +208,6 @@ func lives() uint64 {
 	return m.HeapAlloc
 }
 
-// FuzzMerge merges two untrusted reports with a valid one. The command must return one of its exit
-// codes, and its output must not contain control sequences.
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(wholeReport), []byte(strings.Replace(wholeReport, `"shard"`, `"source":"a","shard"`, 1)))
 	f.Add([]byte(strings.Replace(wholeReport, `"of":1`, `"of":2`, 1)), []byte(strings.Replace(wholeReport, `"index":0,"of":1`, `"index":1,"of":2`, 1)))

@@ -15,7 +15,6 @@ func broken(file string, err error) error {
 	return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s: %w", file, err)}
 }
 
-// crds calls take with the CRDs of each source.
 func (p *plan) crds(take func(*finding.CRD) error) error {
 	for _, s := range p.sources {
 		if err := s.crds(take); err != nil {
@@ -25,7 +24,7 @@ func (p *plan) crds(take func(*finding.CRD) error) error {
 	return nil
 }
 
-// crds calls take with the CRDs of the source. All shards have the same.
+// All shards of a source have the same CRDs, so crds reads the report of the first.
 func (s *source) crds(take func(*finding.CRD) error) error {
 	r, err := reopen(s.parts()[0].file)
 	if err != nil {
@@ -44,7 +43,6 @@ func (s *source) crds(take func(*finding.CRD) error) error {
 	}
 }
 
-// again reads the next line of a report that has been inspected.
 func (r *reader) again() (l *finding.PartLine, err error) {
 	text, err := r.next()
 	if err == nil {
@@ -56,7 +54,6 @@ func (r *reader) again() (l *finding.PartLine, err error) {
 	return l, nil
 }
 
-// reopen opens a report again and reads its first line.
 func reopen(file string) (*reader, error) {
 	r, err := open(file)
 	if err == nil {
@@ -70,7 +67,7 @@ func reopen(file string) (*reader, error) {
 	return r, nil
 }
 
-// position returns the position of the next object in the input. The end of a report sorts after all objects.
+// The end of a report sorts after all objects.
 func (r *reader) position() int64 {
 	if r.ahead.End != nil {
 		return atEnd
@@ -82,7 +79,6 @@ const atEnd = math.MaxInt64
 
 func byPosition(a, b *reader) int { return cmp.Compare(a.position(), b.position()) }
 
-// objects calls take with the objects of each source in turn, and end at the end of each report.
 func (p *plan) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) error {
 	for _, s := range p.sources {
 		if err := s.objects(take, end); err != nil {
@@ -140,7 +136,6 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 	return nil
 }
 
-// forward reads the next object or the last line.
 func (r *reader) forward() (err error) {
 	for r.ahead, err = r.again(); err == nil && r.ahead.CRD != nil; {
 		r.ahead, err = r.again()
@@ -148,8 +143,7 @@ func (r *reader) forward() (err error) {
 	return err
 }
 
-// reportedBefore reports whether another shard has already reported the same unreadable resource of a
-// cluster. Each shard reports it.
+// Each shard reports the unreadable resources of a cluster.
 func (s *source) reportedBefore(o *finding.Object) bool {
 	if o.Verdict != finding.Unreadable {
 		return false

@@ -29,7 +29,6 @@ type source struct {
 	unread map[string]bool // unreadable resources of a cluster that were reported
 }
 
-// read reads all reports. It returns an error if they are not of the same run.
 func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 	p := &plan{}
 	var whole, known []*part
@@ -68,7 +67,6 @@ func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 	return p, nil
 }
 
-// named returns an error that names the file, if err does not name it already.
 func named(file string, err error) error {
 	if strings.HasPrefix(err.Error(), file+":") || strings.Contains(err.Error(), " "+file+":") {
 		return fmt.Errorf("%w; not merged", err)
@@ -76,7 +74,6 @@ func named(file string, err error) error {
 	return fmt.Errorf("%s: %w; not merged", file, err)
 }
 
-// add adds a report after comparing it with the first report and with the reports of its source.
 func (p *plan) add(s *source, one, first *part) error {
 	if why := differs(one.head, first.head); why != "" {
 		return fmt.Errorf("%s and %s are not of one run: %s", first.file, one.file, why)
@@ -105,7 +102,6 @@ func (p *plan) add(s *source, one, first *part) error {
 	return nil
 }
 
-// differs returns the difference between two runs as a phrase, or "" if they agree.
 func differs(a, b *finding.PartHead) string {
 	switch {
 	case a.Run != b.Run:
@@ -120,7 +116,6 @@ func differs(a, b *finding.PartHead) string {
 	return ""
 }
 
-// disagrees returns the difference between two shards of a source as a phrase, or "" if they agree.
 func disagrees(a, b *part) string {
 	switch {
 	case a.head.KubeVersion != b.head.KubeVersion:
@@ -142,7 +137,6 @@ func disagrees(a, b *part) string {
 // maxMissing limits the missing parts that are named.
 const maxMissing = 100
 
-// order sorts the sources and determines the missing parts.
 func (p *plan) order(sources map[string]*source, wanted []string) {
 	withoutName := 0
 	miss := func(text string) {
@@ -198,7 +192,6 @@ func counted(sources map[string]*source) (prefix string, ok bool) {
 	return prefix, ok
 }
 
-// parts returns the reports of a source, ordered by shard.
 func (s *source) parts() []*part {
 	var parts []*part
 	for _, i := range slices.Sorted(maps.Keys(s.shards)) {

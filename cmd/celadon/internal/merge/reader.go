@@ -25,9 +25,8 @@ const (
 
 // A part is a report before merging.
 type part struct {
-	file string
-	head *finding.PartHead
-	// documents and input describe the input that the run read.
+	file      string
+	head      *finding.PartHead
 	documents int64
 	input     string
 	// crds is a digest of the report's CRD lines, whole of all its lines.
@@ -46,7 +45,6 @@ func partName(source string, s finding.Shard) string {
 	return source + ": shard " + s.String()
 }
 
-// A reader reads a report line by line.
 type reader struct {
 	file *os.File
 	buf  *bufio.Reader
@@ -74,7 +72,6 @@ func open(name string) (*reader, error) {
 
 func (r *reader) close() { _ = r.file.Close() }
 
-// errCut means that a report has no end.
 var errCut = errors.New("truncated: its last line, with the summary, is missing")
 
 // next returns the next line unchanged, and io.EOF after the last line.
@@ -103,7 +100,6 @@ func (r *reader) next() ([]byte, error) {
 	}
 }
 
-// decode decodes and checks a line other than the first.
 func (r *reader) decode(text []byte) (*finding.PartLine, error) {
 	l := &finding.PartLine{}
 	if err := strictly(text, l); err != nil {
@@ -124,7 +120,6 @@ func strictly(text []byte, into any) error {
 
 var errLine = errors.New("want a CRD or an object with its part, or the final summary")
 
-// check returns an error if l cannot follow the lines before it.
 func (r *reader) check(l *finding.PartLine) error {
 	crd, object := l.CRD != nil, l.Object != nil
 	switch {
@@ -153,7 +148,6 @@ func (r *reader) check(l *finding.PartLine) error {
 	return nil
 }
 
-// ends returns an error if the report is missing lines or objects.
 func (r *reader) ends(l *finding.PartLine) error {
 	if got, want := r.counts.Lines(), l.Summary.Lines(); got != want {
 		return fmt.Errorf("%s of CRDs and objects (want %d, the count in the summary)", phrase.Count(got, "line"), want)
@@ -164,7 +158,6 @@ func (r *reader) ends(l *finding.PartLine) error {
 	return nil
 }
 
-// begin reads and checks the first line. It also returns the line unchanged.
 func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	text, err := r.next()
 	if err != nil {
@@ -183,7 +176,7 @@ func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	return l.Report, text, nil
 }
 
-// inspect reads and checks a whole report. If it returns an error, the part still has a head if that could be read.
+// If inspect returns an error, the part still has a head if that could be read.
 func inspect(name string) (*part, error) {
 	p := &part{file: name}
 	r, err := open(name)

@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// maxOutput limits the output of a renderer.
 const maxOutput = 256 << 20
 
 // A Program is how a command is run: its working directory, additional environment, and the limit of its output in bytes.
@@ -153,7 +152,6 @@ func (o Output) Chunks() (chunks []input.Chunk) {
 	return chunks
 }
 
-// sources holds the documents of the files that were rendered.
 type sources struct {
 	root, here, tree string
 	mutex            sync.Mutex
@@ -173,7 +171,7 @@ func (s *sources) file(origin string) string {
 	return file
 }
 
-// original returns doc with the position of its source, if that is found, and without the annotation of its origin.
+// original returns doc with the position of its source, if that is found.
 func (s *sources) original(doc *input.Document) *input.Document {
 	if doc.Err != nil {
 		return doc

@@ -71,7 +71,7 @@ func commands() string {
 	return strings.Join(sections[:last], ", ") + " or " + sections[last]
 }
 
-// flag is nil if no flag has the name key.
+// allows expects a nil flag if no flag has the name key.
 func (c *Flags) allows(f *file, section, key string, flag *pflag.Flag, values []string) error {
 	switch {
 	case flag == nil || ClassOf(flag) == Never:
