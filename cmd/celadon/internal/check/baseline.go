@@ -29,7 +29,6 @@ import (
 // with a field and a rule, or with a message. The file has one line of JSON for each distinct finding, with a count,
 // sorted for readable diffs. An object is known if all its findings are known.
 
-// A knownFinding identifies a problem of an object, which may occur several times.
 type knownFinding struct {
 	Source string `json:"source,omitempty"`
 	File   string `json:"file"`

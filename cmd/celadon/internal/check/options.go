@@ -233,7 +233,7 @@ func (o *Options) among() bool {
 	return len(o.CRDs) == 0 && !o.Cluster.On && len(o.CRDOlds) == 0
 }
 
-// If the CRDs are among the objects, crdPaths leaves out standard input, which can be read only once.
+// crdPaths leaves out standard input if the CRDs are among the objects, because it can be read only once.
 func (o *Options) crdPaths(paths []string) []string {
 	if !o.among() {
 		return o.CRDs

@@ -80,7 +80,8 @@ func (o *Options) checkParts() (err error) {
 	return o.checkReport()
 }
 
-// An object that could not be read from a cluster is never elsewhere, because another shard may have read it.
+// elsewhere returns false for an object that could not be read from a cluster, because another shard may have read
+// it.
 func (o *Options) elsewhere(rep *finding.Object) bool {
 	return (rep.Key != "" || !o.Cluster.On) && !o.owns(rep.Key)
 }

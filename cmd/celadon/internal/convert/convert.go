@@ -149,7 +149,7 @@ func (r *run) one(doc *input.Document) error {
 	return err
 }
 
-// If err is not nil, converted returns the exit code.
+// converted also returns the exit code if err is not nil.
 func (r *run) converted(doc *input.Document) (out map[string]any, code int, err error) {
 	if doc.Err != nil {
 		return nil, command.Usage, doc.Err

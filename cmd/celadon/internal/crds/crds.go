@@ -1,5 +1,5 @@
 // Package crds implements celadon crds, which copies CRDs from other sources into a folder that celadon check reads.
-// A lock file in the folder lists the sources, so that check needs no network.
+// A lock file in the folder lists the sources.
 package crds
 
 import (

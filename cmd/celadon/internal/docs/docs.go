@@ -111,7 +111,7 @@ func (o *DocsOptions) writeSchemas(s command.Streams, crds []*apiextensionsv1.Cu
 	return nil
 }
 
-// The names of CRDs are untrusted.
+// names checks the names of CRDs, which are untrusted.
 func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) error {
 	if o.Out == "" && len(crds) > 1 {
 		return fmt.Errorf("%d CRDs: use --out DIR to write one page per CRD", len(crds))

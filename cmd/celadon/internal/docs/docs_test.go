@@ -98,7 +98,7 @@ func TestDocsInterrupted(t *testing.T) {
 	}
 }
 
-// For a nil CRD, vet returns an internal error.
+// TestDocsTellsBugs passes a nil CRD, for which vet returns an internal error.
 func TestDocsTellsBugs(t *testing.T) {
 	t.Parallel()
 	all, err := costs(t.Context(), nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/publish"
 )
 
-// Read returns all CRDs below the paths; see resource.All.
+// Read returns all CRDs at and below the paths; see resource.All.
 func Read(ctx context.Context, s command.Streams, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, broken bool, err error) {
 	return resource.All(ctx, s, paths, func(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
 		crd, err := resource.Decode(doc)

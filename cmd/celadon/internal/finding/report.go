@@ -91,8 +91,8 @@ type Object struct {
 	// because the update does not change the values.
 	RatchetedErrors []Cause `json:"ratcheted,omitempty"`
 
-	// Persisted is an accepted object as it would be stored, and SelectableFields the values for
-	// field selectors. Both are set on request.
+	// Persisted is an accepted object as it would be stored, if requested. SelectableFields are the values for field
+	// selectors.
 	Persisted        map[string]any    `json:"persisted,omitempty"`
 	SelectableFields map[string]string `json:"selectableFields,omitempty"`
 

@@ -33,7 +33,7 @@ type Summary struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Missing lists the parts that a merged report lacks.
 	Missing []string `json:"missing,omitempty"`
-	// Baseline is set if a baseline was given.
+	// Baseline is nil unless a baseline was given.
 	Baseline *BaselineSummary `json:"baseline,omitempty"`
 	// CRDs counts the CRDs of the objects, if the CRDs are vetted.
 	CRDs *CRDSummary `json:"crds,omitempty"`
@@ -73,7 +73,7 @@ type OldSummary struct {
 	Matched int `json:"matched"`
 }
 
-// BaselineSummary counts the entries of a baseline.
+// BaselineSummary holds the counts of a run with a baseline.
 type BaselineSummary struct {
 	// Known counts objects and CRDs whose errors are all in the baseline. Stale counts entries whose findings
 	// occurred less often than their count.

@@ -238,7 +238,7 @@ func follow(schema *position.Node, names []string) (path string, at *position.No
 	return path, at
 }
 
-// Strict returns the locations of the keys of a CRD that strict decoding rejects, with hints.
+// Strict returns the locations of the keys that strict decoding rejects, with hints.
 func Strict(strict []engine.StrictError, excerpts *excerpt.Excerpts) []finding.Location {
 	locations := excerpt.Strict(excerpts.Doc, strict, excerpts)
 	for i := range locations {

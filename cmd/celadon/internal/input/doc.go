@@ -3,9 +3,9 @@
 //	input.Scan(stdin, paths, wait, func(c input.Chunk) bool { … })
 //	chunk.Each(func(d *input.Document) bool { … })
 //
-// Scan splits the input into chunks and holds at most one object at a time. Each decodes the objects
-// of a chunk and can run on any goroutine. A YAML document is always one chunk, so a YAML List takes
-// as much memory as it has bytes in the file. A JSON List is split into its items.
+// Scan splits the input into chunks without holding all of it. Each decodes the objects of a chunk and
+// can run on any goroutine. A YAML document is always one chunk, so a YAML List is held as a whole. A
+// JSON List is split into its items.
 //
 // The input is untrusted: memory use is limited, and only regular files are opened below a folder.
 package input

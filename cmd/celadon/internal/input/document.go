@@ -20,12 +20,13 @@ type Document struct {
 	Index int    // of the document in the file, from 0
 	Item  int    // index in a List, from 0
 	Line  int    // where the object begins, or Err occurred; from 1; 0 if unknown
-	// Live is set for an object of a cluster. File then holds its resource, namespace, and name.
+	// Live is set for objects of a cluster. File then holds the resource, and the namespace and name if they are
+	// known.
 	Live bool
-	// Rendered is set for an object that kustomize or helm printed. File is the source file.
+	// Rendered is set for an object that kustomize or helm printed. File is the source file, if that is known.
 	Rendered bool
 
-	// Object is the decoded object. It is nil if Err is set.
+	// Object is the decoded object, or nil if it could not be decoded.
 	Object map[string]any
 	// Original is the object that Object was derived from, if any.
 	Original map[string]any

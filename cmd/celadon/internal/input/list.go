@@ -86,7 +86,8 @@ func (o *object) member(i int) (int, error) {
 	return end, nil
 }
 
-// itemsAt reads the array of items at offset i. If the kind is not known yet, finish yields the items of a List.
+// itemsAt reads the array of items at offset i. It yields the items if the object is a List, as far as that is known.
+// Otherwise, finish yields them if the object turns out to be a List.
 func (o *object) itemsAt(i int) (int, error) {
 	if o.isList() || o.kind == "" && o.apiVersion == "v1" {
 		return o.stream(i)
@@ -181,7 +182,7 @@ func (o *object) lost(index, item int, err error) Chunk {
 // maxBefore limits the bytes before an item on its line that are kept for excerpts.
 const maxBefore = 120
 
-// beforeOnLine returns the bytes before offset i on its line, as far as they are still in the window.
+// beforeOnLine misses bytes that are no longer in the window.
 func (o *object) beforeOnLine(i int) []byte {
 	line := o.w.rest()[:i]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]

@@ -94,8 +94,8 @@ func (s *splitter) separatorAt(i int) bool {
 
 const maxShown = 40
 
-// yaml yields everything up to the next separator as a document. If JSON may begin in it, and it is not a YAML
-// mapping, the document ends before the JSON.
+// yaml yields everything up to the next separator as a document. If a line in it begins like JSON, and it is large or
+// not a YAML mapping, the document ends before that line.
 func (s *splitter) yaml() bool {
 	n, separator, brace, err := s.partEnd(maxDocument)
 	if n > maxDocument {

@@ -34,7 +34,8 @@ func bytesWindow(data []byte) *window {
 	return &window{buf: data, line: 1, eof: true}
 }
 
-// at returns byte i after the window's start, or false at the end of the input. It may read, which moves the buffer.
+// at returns byte i after the window's start, or false at the end of the input. It may read, which can move the
+// buffer.
 func (w *window) at(i int) (c byte, ok bool) {
 	for w.start+i >= len(w.buf) {
 		if !w.more() {

@@ -76,7 +76,7 @@ type rule struct {
 	Resources []string
 }
 
-// Job prints a Job that checks a cluster in N shards, with the permissions that it needs and no others.
+// Job prints a Job that checks a cluster in N shards, with its permissions.
 func Job(ctx context.Context, s command.Streams, o *Options) error {
 	if err := o.check(); err != nil {
 		return err

@@ -65,7 +65,7 @@ func (o *Options) check(paths []string) error {
 	return nil
 }
 
-// Run implements celadon merge: it writes the report of all parts at paths.
+// Run implements celadon merge: it writes the report of the parts at paths.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
 		return err
@@ -119,7 +119,7 @@ func apart(out string, paths []string) error {
 	return nil
 }
 
-// In folders, find selects files named *.jsonl, and does not follow links.
+// find selects files named *.jsonl in folders, and does not follow links there.
 func find(paths []string) (files, links []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

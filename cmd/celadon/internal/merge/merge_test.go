@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// The lines of a complete small report.
 const (
 	headLine   = `{"report":{"kind":"CheckReport","apiVersion":"celadon/v1","kubeVersion":"1.37","version":"devel","shard":{"index":0,"of":1},"flags":[],"crds":"c"}}`
 	crdLine    = `{"crd":{"file":"c.yaml","line":1,"name":"n","accepted":true,"causes":[]},"part":{"at":0}}`
@@ -137,7 +136,7 @@ func TestDoubledObject(t *testing.T) {
 // heldBy500 limits the memory, in bytes, for a merge of 500 reports.
 const heldBy500 = 12 << 20
 
-// In TestConstantMemory, memory must not grow with the number of objects.
+// TestConstantMemory checks that memory does not grow with the number of objects.
 func TestConstantMemory(t *testing.T) {
 	for name, sources := range map[string]bool{"shards": false, "sources": true} {
 		few, many := merged500(t, sources, 4), merged500(t, sources, 40)
@@ -200,7 +199,6 @@ func (h *highest) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// lives returns the size of the live heap in bytes.
 func lives() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -24,7 +24,7 @@ func (p *plan) crds(take func(*finding.CRD) error) error {
 	return nil
 }
 
-// All shards of a source have the same CRDs, so crds reads the report of the first.
+// crds reads the report of the first shard, because all shards of a source have the same CRDs.
 func (s *source) crds(take func(*finding.CRD) error) error {
 	r, err := reopen(s.parts()[0].file)
 	if err != nil {
@@ -67,7 +67,7 @@ func reopen(file string) (*reader, error) {
 	return r, nil
 }
 
-// The end of a report sorts after all objects.
+// position sorts the end of a report after all objects.
 func (r *reader) position() int64 {
 	if r.ahead.End != nil {
 		return atEnd
@@ -143,7 +143,7 @@ func (r *reader) forward() (err error) {
 	return err
 }
 
-// Each shard reports the unreadable resources of a cluster.
+// reportedBefore is needed because each shard reports the unreadable resources of a cluster.
 func (s *source) reportedBefore(o *finding.Object) bool {
 	if o.Verdict != finding.Unreadable {
 		return false

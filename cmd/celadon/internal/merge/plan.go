@@ -21,7 +21,6 @@ type plan struct {
 	problems []error
 }
 
-// A source holds the reports with the same source name.
 type source struct {
 	name   string
 	of     int

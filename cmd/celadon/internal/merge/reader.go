@@ -23,7 +23,6 @@ const (
 	readAhead = 16 << 10
 )
 
-// A part is a report before merging.
 type part struct {
 	file      string
 	head      *finding.PartHead
@@ -176,7 +175,7 @@ func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	return l.Report, text, nil
 }
 
-// If inspect returns an error, the part still has a head if that could be read.
+// inspect also returns the head with an error, if the head could be read.
 func inspect(name string) (*part, error) {
 	p := &part{file: name}
 	r, err := open(name)

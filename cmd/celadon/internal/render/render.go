@@ -130,7 +130,7 @@ const (
 	helmMark  = "# Source: "
 )
 
-// Chunks returns the objects in the output. Each has the file, and if possible the position, of its source.
+// Chunks returns the objects in the output. Each has the file and position of its source, if they are known.
 func (o Output) Chunks() (chunks []input.Chunk) {
 	sources := sources{root: o.root, files: map[string][]*input.Document{}}
 	sources.here, _ = realPath(".")

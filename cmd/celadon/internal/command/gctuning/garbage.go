@@ -36,8 +36,8 @@ func init() {
 func setByUser() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
 // CollectSeldom sets the garbage percentage, and a memory limit in bytes near which Go collects more often. A
-// percentage above 100 only applies after a first collection at a heap of 24 MB. The returned function
-// restores the memory limit and sets the default percentage.
+// percentage above 100 only applies after the next collection, which is delayed. The returned function restores the
+// memory limit and sets the default percentage.
 func CollectSeldom(percent int, limit int64) (undo func()) {
 	if setByUser() {
 		return func() {}

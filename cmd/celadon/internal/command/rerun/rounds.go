@@ -60,8 +60,8 @@ func Run(ctx context.Context, s command.Streams, paths []string, round func() er
 	}
 }
 
-// matters reports whether a change of path may affect the input. It ignores, for example, a report that is written
-// into a watched folder. A path that no longer exists is assumed to have been a folder if it has no suffix.
+// matters reports whether a change of path may affect the input. A path that no longer exists is assumed to have been
+// a folder if it has no suffix.
 func matters(path string) bool {
 	info, err := os.Stat(path)
 	return input.Readable(path) || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && filepath.Ext(path) == ""

@@ -156,8 +156,8 @@ func (w *Watcher) concerns(event fsnotify.Event) bool {
 	return false
 }
 
-// MountInternal reports whether path is in a folder in which the kubelet keeps the versions
-// of a mounted ConfigMap. Such folders hold each file a second time.
+// MountInternal reports whether path has an element such as ..data, in which the kubelet keeps a version of a
+// mounted ConfigMap. Such folders hold each file a second time.
 func MountInternal(path string) bool {
 	for element := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if len(element) > 2 && strings.HasPrefix(element, "..") {

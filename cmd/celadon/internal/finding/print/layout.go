@@ -122,7 +122,6 @@ func (s *lineState) next(line string) {
 	}
 }
 
-// headline records the color of a line that a command has colored.
 func (s *lineState) headline(line string) {
 	switch at := strings.Index(line, "\x1b["); {
 	case at < 0:

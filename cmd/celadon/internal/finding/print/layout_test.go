@@ -48,7 +48,7 @@ averyveryveryveryveryveryveryveryverylongwordthatdoesnotfitintothewidthofatermin
 3 objects checked: 1 valid, 2 invalid; 4 skipped (2 Deployment, 1 Service, 1 Secret); 2 unreadable; 1 undecided
 `
 
-// UPDATE_LAYOUT=1 rewrites the golden files.
+// TestLayout rewrites its golden files if UPDATE_LAYOUT=1 is set.
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(report, "The CronTab", string(untrusted.Red)+"The CronTab", 1)

@@ -96,7 +96,7 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// Annotations are held up to a limit: see TestGitHubLimits.
+// TestStreams leaves out annotations, which are held up to a limit: see TestGitHubLimits.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl", "sarif"} {

@@ -239,7 +239,7 @@ func Following(b *strings.Builder, o *finding.Object) {
 	Where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.Following})
 }
 
-// maxStrict limits how many strict errors are located per object.
+// maxStrict limits how many strict errors are shown per object.
 const maxStrict = 100
 
 func why(b *strings.Builder, causes []*finding.Cause) {

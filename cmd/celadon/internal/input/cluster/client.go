@@ -61,7 +61,6 @@ type Client struct {
 }
 
 const (
-	// In practice, sending one request at a time is slower than these limits.
 	requestsPerSecond = 50
 	burst             = 100
 )

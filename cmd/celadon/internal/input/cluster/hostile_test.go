@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
-// hostile lists responses to the list of things, each with the expected error.
 var hostile = []struct {
 	name, want string
 	answer     func(w http.ResponseWriter, r *http.Request)
