@@ -33,7 +33,6 @@ type checker struct {
 	policyProblems []error
 }
 
-// decides returns the configuration that follows from the flags.
 func (o *Options) decides(width int) verdict.Config {
 	return verdict.Config{
 		KubeVersion: o.KubeVersion, Validation: o.validation, Subresource: o.Subresource, Among: o.among(), Width: width,

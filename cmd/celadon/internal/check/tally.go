@@ -30,7 +30,7 @@ type tally struct {
 	findings   int
 	objects    int // the findings that --max-findings limits
 	unselected int
-	problems   []error // errors of the input, the CRDs, or the policies
+	problems   []error
 	stale      []string
 	seen       inputDigest
 	bug        error

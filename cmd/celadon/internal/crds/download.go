@@ -23,7 +23,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// Limits of a download.
 const (
 	maxDownload  = 64 << 20
 	maxRedirects = 5

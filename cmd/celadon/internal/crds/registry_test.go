@@ -18,7 +18,6 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// A registry serves artifacts to clients that have its token.
 type registry struct {
 	*httptest.Server
 	content map[string]string // by manifests/TAG, manifests/DIGEST, or blobs/DIGEST

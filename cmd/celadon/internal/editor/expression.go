@@ -150,7 +150,6 @@ func NewContext(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition,
 	return c, nil
 }
 
-// policyExpressions matches the paths of expressions in admission policies and webhook configurations.
 var policyExpressions = lazy.New(`^(?:items\[\d+\]\.)?(?:spec\.(?:variables|validations|matchConditions|auditAnnotations)\[\d+\]\.(?:expression|messageExpression|valueExpression)` +
 	`|spec\.mutations\[\d+\]\.(?:applyConfiguration|jsonPatch)\.expression|webhooks\[\d+\]\.matchConditions\[\d+\]\.expression)$`)
 

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// maxBranches limits the alternatives that are tried.
 const maxBranches = 20
 
 // branches returns which alternatives of oneOf or anyOf match, or which one nearly does.

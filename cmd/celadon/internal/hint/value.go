@@ -54,7 +54,6 @@ func (m *mistake) say(name string) string {
 	return ""
 }
 
-// forms describes how values of a type are written.
 var forms = map[string]string{
 	"array": "a list: begin each item with -, or write it in [ ]", "object": "a map: keys with values, without -", "string": "a text",
 	"integer": "a whole number", "number": "a number", "boolean": "true or false", "date-time": "a time such as 2024-01-31T12:00:00Z",

@@ -39,7 +39,7 @@ func Archive(name string, r io.Reader) ([]Text, error) {
 }
 
 type archive struct {
-	left    int64 // bytes that may still be decompressed
+	left    int64
 	entries int
 	texts   []Text
 }

@@ -130,7 +130,6 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 	return yield(c.document(c.err))
 }
 
-// small decodes a file that was small when it was found.
 func (c *Chunk) small(yield func(*Document) bool) bool {
 	f, err := reopened(c.File)
 	if err != nil {

@@ -97,8 +97,6 @@ func complain(duplicates []duplicateKey) error {
 	return errors.New("yaml: unmarshal errors:\n  " + strings.Join(texts, "\n  "))
 }
 
-// duplicate sets the document's duplicate keys. An item of a List also has those outside the items, because they
-// concern all items.
 func (d *Document) duplicate(all error, line int) {
 	root := d.root()
 	if root == nil { // the node is unknown, so report all duplicates

@@ -11,9 +11,9 @@ import (
 type object struct {
 	*splitter
 	kind, apiVersion string
-	items            int  // offset of the items if they were not streamed, else 0
-	streamed         bool // the items were yielded, individually
-	stopped          bool // yield returned false
+	items            int // offset of the items if they were not streamed, else 0
+	streamed         bool
+	stopped          bool
 }
 
 // members reads the members of the object from offset i, which is after its bracket or after a member.

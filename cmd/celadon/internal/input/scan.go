@@ -140,9 +140,8 @@ func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 
 // A walker reads the file or folder at a path. Its methods, except close, report whether to continue.
 type walker struct {
-	root   string
-	folder *os.Root // root, opened when the first link is found
-	// onlyRegular rejects root if it is a pipe or a device.
+	root        string
+	folder      *os.Root // root, opened when the first link is found
 	onlyRegular bool
 
 	wait  func()

@@ -40,7 +40,6 @@ func TestSpaces(t *testing.T) {
 	}
 }
 
-// kubectl returns the number of objects that kubectl reads, and whether it fails.
 func kubectl(text string) (objects int, failed bool) {
 	decoder := kyaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)
 	for {

@@ -30,11 +30,10 @@ const (
 type splitter struct {
 	file      string
 	w         *window
-	index     int  // of the next document
+	index     int
 	afterJSON bool // no separator since the last JSON value
-	// bytes read without finding the end of an object; see maxFutile
-	futile int
-	yield  func(Chunk) bool
+	futile    int
+	yield     func(Chunk) bool
 }
 
 func (s *splitter) run() bool {

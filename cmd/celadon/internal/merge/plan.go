@@ -13,10 +13,9 @@ import (
 )
 
 type plan struct {
-	head    *finding.PartHead
-	other   int       // reports of other runs
-	sources []*source // by name
-	// missing lists missing parts, and problems the errors in existing parts.
+	head     *finding.PartHead
+	other    int       // reports of other runs
+	sources  []*source // by name
 	missing  []string
 	problems []error
 }

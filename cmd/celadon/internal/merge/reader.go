@@ -48,7 +48,7 @@ type reader struct {
 	file *os.File
 	buf  *bufio.Reader
 	line int
-	last bool // the last line was read
+	last bool
 	// objects is set after the first object. at is the position of the latest object, and counts
 	// holds the counts of the lines read so far.
 	objects bool

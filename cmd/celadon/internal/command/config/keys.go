@@ -32,7 +32,6 @@ const (
 	Never
 )
 
-// classKey annotates a flag with its class.
 const classKey = "celadon_config"
 
 // Set gives flags the class. A flag without a class is ByHand: give it another only after you have considered

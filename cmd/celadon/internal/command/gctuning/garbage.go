@@ -18,7 +18,6 @@ const (
 	run   = 600
 )
 
-// defaultPercent is Go's default percentage.
 const defaultPercent = 100
 
 // calls counts the calls that set a percentage, so that a delayed change does not undo a later call.

@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// objectsOf returns objects of every verdict and form whose strings are all set to text.
 func objectsOf(text string) (objects []*finding.Object) {
 	add := func(verdict string, change func(*finding.Object)) {
 		o := &finding.Object{}

@@ -17,7 +17,6 @@ import (
 // and the first annotation of each problem before its repetitions. The annotations are therefore held until the end. If
 // there are too many, those held so far are sorted and written, and the rest is written in the order of the input.
 
-// These limit the annotations that are held.
 const (
 	maxHeld      = 2000
 	maxHeldBytes = 4 << 20
@@ -28,7 +27,7 @@ const (
 type githubPrinter struct {
 	w     *untrusted.Writer
 	held  []heldAnnotation
-	bytes int             // of held
+	bytes int
 	seen  map[string]bool // the problems of held annotations
 	full  bool            // annotations are no longer held
 }

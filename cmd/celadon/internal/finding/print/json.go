@@ -29,7 +29,6 @@ func (p *jsonPrinter) Object(o *finding.Object) error {
 	return p.array.add(&p.objects, o, "    ")
 }
 
-// array is a JSON array that is written value by value. n is the number of values so far.
 type array struct{ n int }
 
 func (a *array) add(w io.Writer, v any, indent string) error {
@@ -103,7 +102,6 @@ func Encoder(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// maxSpool is the number of bytes that a spool keeps in memory.
 const maxSpool = 1 << 20
 
 // spool holds output until everything before it is known. Large output is kept in a temporary file.

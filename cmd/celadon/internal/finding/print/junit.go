@@ -19,7 +19,7 @@ import (
 type junitPrinter struct {
 	w      io.Writer
 	name   string
-	file   string           // of the suite
+	file   string
 	suite  *junit.Testsuite // without its cases
 	cases  spool
 	suites int

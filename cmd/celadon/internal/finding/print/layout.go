@@ -77,7 +77,6 @@ var (
 	keyForm = lazy.New(`^[A-Za-z]+:(?: |$)`)
 )
 
-// A lineState holds the form of the current line and the data that the next line depends on.
 type lineState struct {
 	form   *form // nil for other lines
 	groups []string

@@ -30,7 +30,7 @@ type sarifPrinter struct {
 	w       io.Writer
 	version string
 	rules   []sarif
-	index   map[string]int // of rules
+	index   map[string]int
 	results array
 }
 

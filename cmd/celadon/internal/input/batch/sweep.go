@@ -22,8 +22,7 @@ const (
 	// values can take a hundred times more memory than their source.
 	budgetBytes = 2 << 20
 	perCore     = 5 * batchBytes
-	// large is the size above which a batch is processed alone.
-	large = 1 << 20
+	large       = 1 << 20
 )
 
 // batches collects chunks until they are large enough, or until the reader would have to wait.
@@ -31,7 +30,7 @@ type batches struct {
 	send  func([]input.Chunk) bool
 	batch []input.Chunk
 	bytes int
-	done  bool // the receiver stopped
+	done  bool
 }
 
 func (b *batches) add(c input.Chunk) bool {

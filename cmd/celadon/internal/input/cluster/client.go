@@ -161,7 +161,6 @@ func (c *Client) String() string {
 	return "the cluster of context " + c.context
 }
 
-// get returns the body of the response. The REST client repeats the request if the server is busy.
 func (c *Client) get(ctx context.Context, path []string, parameters map[string]string) (io.ReadCloser, error) {
 	req := c.rest.Get().AbsPath(path...)
 	for name, value := range parameters {
@@ -261,7 +260,6 @@ func (f *Flags) contexts() []string {
 	return slices.Sorted(maps.Keys(cfg.Contexts))
 }
 
-// rules returns kubectl's rules for finding the kubeconfig, without its warnings.
 func (f *Flags) rules() *clientcmd.ClientConfigLoadingRules {
 	r := clientcmd.NewDefaultClientConfigLoadingRules()
 	r.WarnIfAllMissing, r.ExplicitPath = false, f.Kubeconfig

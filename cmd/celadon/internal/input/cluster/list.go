@@ -103,8 +103,7 @@ func (l *listing) expired(err error) error {
 
 const (
 	// maxValue limits the size of a value in a list, such as an object. A server accepts objects of at most 3 MiB.
-	maxValue = 8 << 20
-	// maxFields limits the fields of a list.
+	maxValue  = 8 << 20
 	maxFields = 100
 )
 
@@ -114,7 +113,7 @@ type page struct {
 	dec      *json.Decoder
 	maxItems int
 	maxBytes int64
-	left     int64 // of maxBytes
+	left     int64
 	err      error // from reading, except io.EOF
 }
 

@@ -77,7 +77,7 @@ type limitedBody struct {
 	left   int // bytes that may still be read; -1 means any number
 
 	silence  time.Duration
-	timeLeft time.Duration // time that may still be spent reading
+	timeLeft time.Duration
 }
 
 func (h *limitedBody) Read(p []byte) (int, error) {

@@ -102,5 +102,4 @@ func (p *process) end(failed error) error {
 
 var errGit = errors.New("git")
 
-// maxHead limits the bytes of short outputs.
 const maxHead = 4 << 10

@@ -17,7 +17,6 @@ import (
 
 const object = "kind: A\nname: %s\n"
 
-// git runs git with settings of the test instead of the user's.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{

@@ -95,9 +95,8 @@ func (e *EscapeError) Error() string {
 	return fmt.Sprintf("the link %s leads out of the work tree %s (to %s)", link, e.Tree, e.Target)
 }
 
-// CheckLinks returns an error, which wraps an EscapeError, if a path goes through a link that is in a git work
-// tree and leads out of it or into git's own files. It accepts links that are in no work tree, for example a link
-// above
+// CheckLinks returns an error, which wraps an EscapeError, if a path goes through a link that is in a git work tree
+// and leads out of it or into git's own files. It accepts links that are in no work tree, for example a link above
 // its top. CheckLinks does not report paths that cannot be resolved: opening them fails.
 func CheckLinks(paths ...string) error {
 	r := newResolver(topOf)
