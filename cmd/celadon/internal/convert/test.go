@@ -125,8 +125,8 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	return nil
 }
 
-// parallel is the number of objects that are converted at the same time. A program converts all waiting objects in
-// one run.
+// parallel is the number of objects that are converted at the same time. A program converts objects that wait at the
+// same time in one run.
 const parallel = 64
 
 // testCRD tests a CRD. If it fails, the report contains the findings before the error. The converter is
