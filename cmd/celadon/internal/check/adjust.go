@@ -19,7 +19,7 @@ import (
 // An adjustment changes objects as other tools do before they send them to a server: SOPS and others remove their own fields,
 // and Flux substitutes variables.
 type adjustment struct {
-	ignored   [][]string        // the paths of fields that are removed
+	ignored   [][]string
 	variables map[string]string // nil if nothing is substituted
 }
 

@@ -190,7 +190,6 @@ func (b *baseline) read(data []byte) error {
 	return nil
 }
 
-// see records that a file was read, if the baseline has findings in it.
 func (b *baseline) see(source, file string) {
 	key := [2]string{source, filepath.ToSlash(filepath.Clean(file))}
 	if was, named := b.files[key]; named && !was {
@@ -198,7 +197,6 @@ func (b *baseline) see(source, file string) {
 	}
 }
 
-// markKnown sets r.Known if r has findings and all of them are known, and subtracts them from b.left.
 func (b *baseline) markKnown(r *finding.Object, strictKinds bool) {
 	all := findingsOf(r, strictKinds)
 	fresh := 0

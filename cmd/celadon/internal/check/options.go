@@ -252,7 +252,6 @@ func (o *Options) upgrade() string {
 
 func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
 
-// explains reports whether a report shows the values in failed rules.
 func (o *Options) explains() bool {
 	switch o.Output {
 	case "json", "jsonl":

@@ -35,7 +35,6 @@ func shardOf(key string, of int) int {
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(of))
 }
 
-// parseShard parses I/N. An empty string means a single shard.
 func parseShard(text string) (finding.Shard, error) {
 	if text == "" {
 		return finding.Shard{Of: 1}, nil

@@ -164,7 +164,6 @@ func (t *tally) printSummary(interrupted bool) error {
 	return t.to.printers.Each(func(p print.Printer) error { return p.End(s) })
 }
 
-// last adds the counts and problems that are known only after all objects are validated.
 func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {

@@ -151,7 +151,6 @@ func (o *TestOptions) testCRD(ctx context.Context, s command.Streams, crd *apiex
 	})
 }
 
-// versions returns the number of versions that are served or stored.
 func versions(crd *apiextensionsv1.CustomResourceDefinition) (n int) {
 	for _, v := range crd.Spec.Versions {
 		if v.Served || v.Storage {

@@ -126,7 +126,6 @@ func lastStep(field string) string {
 	return field
 }
 
-// strictError matches an error of strict decoding: its kind, and the quoted path.
 var strictError = lazy.New(`(unknown|duplicate) field ("(?:[^"\\]|\\.)*")`)
 
 // StrictPoint returns the reason in the server's message about unknown and duplicate fields, for the error

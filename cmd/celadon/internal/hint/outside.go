@@ -90,7 +90,6 @@ func (m *mistake) move(path string) {
 
 func (m *mistake) node() *position.Node { return m.Excerpts.Doc.Value(m.path) }
 
-// leftover matches a placeholder of a templating tool.
 var leftover = lazy.New(`\$\{\w[^}\n]*\}|\{\{[^}\n]*\}\}|<%[^%\n]*%>|\$\(\w+\)`)
 
 func (m *mistake) placeholder() string {

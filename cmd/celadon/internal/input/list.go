@@ -166,7 +166,6 @@ func (o *object) stream(i int) (int, error) {
 
 var errNoComma = errors.New("a comma is missing before an item")
 
-// errAbandoned ends the reading of a List. The cause has been reported before.
 var errAbandoned = errors.New("abandoned")
 
 func (o *object) abandon(index, item int, err error) (int, error) {

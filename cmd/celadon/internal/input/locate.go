@@ -26,7 +26,6 @@ type text struct {
 	within map[*position.Node][]duplicateKey // by item of a List, and by the root for those outside of the items
 }
 
-// parsed returns the text with positions, or nil if it cannot be parsed.
 func (t *text) parsed() *position.Document {
 	t.once.Do(func() {
 		if doc, err := position.Parse(t.text); err == nil {

@@ -105,7 +105,6 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	})
 }
 
-// apart returns an error if the new report would be an input of the next merge.
 func apart(out string, paths []string) error {
 	if filepath.Ext(out) != ".jsonl" {
 		return nil

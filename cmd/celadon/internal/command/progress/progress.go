@@ -49,7 +49,6 @@ func start(w io.Writer, delay time.Duration, verb, noun string) *Bar {
 	return &Bar{bar, out}
 }
 
-// delayedWriter drops everything written before the time from.
 type delayedWriter struct {
 	w     io.Writer
 	from  time.Time

@@ -87,7 +87,6 @@ func explanationDetails(x *policyrequest.Explanation, expression string) []strin
 	return append(lines, labeled("hint: ", x.Hint)...)
 }
 
-// before returns a position for the beginning of a line, or "" if it is unknown.
 func before(file string, line, column int) string {
 	if line == 0 {
 		return ""

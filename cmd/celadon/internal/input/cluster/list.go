@@ -114,7 +114,7 @@ type page struct {
 	maxItems int
 	maxBytes int64
 	left     int64
-	err      error // from reading, except io.EOF
+	err      error
 }
 
 // readPage reads a list of at most maxItems items and maxBytes bytes, and calls item with each complete item. It

@@ -23,7 +23,7 @@ import (
 // Read yields the chunks of the files at and below paths as of a revision. The files keep the names
 // that they have below paths. A path that did not exist yields nothing.
 func Read(ctx context.Context, rev string, paths []string, yield func(input.Chunk) error) error {
-	known := map[string]revision{} // by the repository's top folder
+	known := map[string]revision{}
 	for _, path := range paths {
 		if err := read(ctx, rev, known, path, yield); err != nil {
 			return fmt.Errorf("--base %s: %s: %w", rev, path, err)
